@@ -1,0 +1,271 @@
+//! Checks of options against one another, as fio makes them when a run starts.
+
+use plan::files::Size;
+use plan::load::Rate;
+use plan::verify::{DedupeMode, VerifyMethod};
+use plan::workload::BlockSize;
+use plan::{Diagnostic, Direction, Job, Span};
+
+/// Where a job and its options were written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Site {
+    pub(super) section: Span,
+    /// `none` or `strided`, where given.
+    pub(super) zone_mode: Option<&'static str>,
+    /// Parameters by our name; the last place counts.
+    options: Vec<(&'static str, Span)>,
+}
+
+impl Site {
+    /// Remembers where a parameter was given.
+    pub(super) fn note(&mut self, name: &'static str, span: &Span) {
+        match self.options.iter_mut().find(|(noted, _)| *noted == name) {
+            Some((_, place)) => place.clone_from(span),
+            None => self.options.push((name, span.clone())),
+        }
+    }
+
+    /// Says whether the parameter was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.options.iter().any(|(noted, _)| *noted == name)
+    }
+
+    /// Returns where the parameter was given, or else where the job is.
+    pub(super) fn place(&self, name: &str) -> Span {
+        let found = self.options.iter().find(|(noted, _)| *noted == name);
+        found.map_or(&self.section, |(_, span)| span).clone()
+    }
+}
+
+/// Bytes of fio's verification header with the smallest checksum.
+const VERIFY_HEADER_BYTES: u32 = 40;
+
+/// Finds contradictions; errors stop a run, warnings do not.
+pub(super) fn check(job: &Job, site: &Site, findings: &mut Vec<Diagnostic>) {
+    let mut report = |finding: Diagnostic, name: &str| findings.push(finding.at(site.place(name)));
+    rates(job, site, &mut report);
+    sizes(job, site, &mut report);
+    zones(job, site, &mut report);
+    verification(job, &mut report);
+    contents(job, &mut report);
+    timing(job, &mut report);
+}
+
+type Report<'a> = dyn FnMut(Diagnostic, &str) + 'a;
+
+/// Checks that `wait_for` names exactly one earlier job.
+pub(super) fn wait_for(
+    job: &Job,
+    earlier: &str,
+    names: &[String],
+    site: &Site,
+) -> Option<Diagnostic> {
+    let problem = if job.name == earlier {
+        "itself".to_owned()
+    } else {
+        match names.iter().filter(|name| *name == earlier).count() {
+            1 => return None,
+            0 => format!("`{earlier}`, but no job above has that name"),
+            count => format!("`{earlier}`, but {count} jobs above have that name"),
+        }
+    };
+    let text = format!("job `{}` waits for {problem}", job.name);
+    let finding = Diagnostic::error("bad-wait-for", text).at(site.place("wait_for"));
+    Some(finding.help("name one job that stands above, and give it a name of its own"))
+}
+
+fn rates(job: &Job, site: &Site, report: &mut Report<'_>) {
+    let load = &job.load;
+    if site.has("rate") && site.has("rate_iops") {
+        let text = format!("job `{}` has both `rate` and `rate_iops`", job.name);
+        let finding = Diagnostic::error("rate-twice", text);
+        report(
+            finding.help("keep one: `rate` counts bytes per second, `rate_iops` I/Os"),
+            "rate_iops",
+        );
+    }
+    for dir in Direction::ALL {
+        let number = |rate: Option<Rate>| match rate {
+            Some(Rate::Bytes(rate) | Rate::Iops(rate)) => rate,
+            None => 0,
+        };
+        let same_unit = matches!(
+            (load.rate[dir], load.rate_min[dir]),
+            (Some(Rate::Bytes(_)), Some(Rate::Bytes(_)))
+                | (Some(Rate::Iops(_)), Some(Rate::Iops(_)))
+        );
+        let (most, least) = (number(load.rate[dir]), number(load.rate_min[dir]));
+        if same_unit && most > 0 && least > most {
+            let text = format!(
+                "job `{}` must reach a {} rate of {least}/s, but is limited to {most}/s",
+                job.name,
+                dir.name()
+            );
+            let name = if site.has("rate_iops_min") { "rate_iops_min" } else { "rate_min" };
+            report(Diagnostic::error("rate-min-above-rate", text), name);
+            return;
+        }
+    }
+}
+
+fn sizes(job: &Job, site: &Site, report: &mut Report<'_>) {
+    let block_bytes = job.block_size_min();
+    if let Some(Size::Bytes(size_bytes)) = job.files.size
+        && size_bytes > 0
+        && size_bytes < u64::from(block_bytes)
+        && !job.engine.kind.is_file_operation()
+    {
+        let text = format!(
+            "job `{}` has a size of {size_bytes} B, less than its smallest block of \
+             {block_bytes} B",
+            job.name
+        );
+        report(
+            Diagnostic::error("size-too-small", text).help("raise `size` or lower `bs`"),
+            "size",
+        );
+    }
+    let unaligned = job.files.direct
+        && job.issued_directions().any(|dir| {
+            let sizes = &job.workload.block_size[dir];
+            match sizes {
+                BlockSize::Split(parts) => parts.iter().any(|(size, _)| size % 512 != 0),
+                sizes => sizes.min() % 512 != 0 || sizes.max() % 512 != 0,
+            }
+        });
+    if unaligned && !job.engine.kind.is_file_operation() {
+        let text = format!(
+            "job `{}` has direct=1 and a block size that is no multiple of 512 B, which \
+             devices refuse",
+            job.name
+        );
+        let name = ["block_size_split", "block_size_range"].into_iter().find(|name| site.has(name));
+        report(
+            Diagnostic::warning("block-size-unaligned", text),
+            name.unwrap_or("block_size_bytes"),
+        );
+    }
+}
+
+/// Says that a size may not count zones here.
+pub(super) fn zones_not_supported(option: &str) -> Diagnostic {
+    let text = format!("option `{option}` counts zones, but the job's target has none");
+    let finding = Diagnostic::error("no-zones", text);
+    finding.help("write bytes; zoned devices are not supported yet")
+}
+
+fn zones(job: &Job, site: &Site, report: &mut Report<'_>) {
+    let files = &job.files;
+    let counted = [
+        ("size", files.size),
+        ("io_size", files.io_size),
+        ("offset", Some(files.offset)),
+        ("offset_increment", Some(files.offset_increment)),
+    ];
+    for (name, size) in counted {
+        if job.workload.strided.is_none() && matches!(size, Some(Size::Zones(_))) {
+            report(zones_not_supported(name), name);
+        }
+    }
+    let finding = match (site.zone_mode, site.has("zone_size_bytes")) {
+        (Some("none"), true) => {
+            let text = format!("job `{}` has a `zonesize`, but `zonemode=none`", job.name);
+            let finding = Diagnostic::error("zones-off", text);
+            finding.help("write `zonemode=strided`, or leave `zonesize` out")
+        }
+        (Some("strided"), false) => {
+            let text = format!("job `{}` has `zonemode=strided` but no `zonesize`", job.name);
+            let finding = Diagnostic::error("zones-without-size", text);
+            finding.help("give `zonesize`, the bytes worked in a zone")
+        }
+        _ => return,
+    };
+    report(finding, "zone_mode");
+}
+
+fn verification(job: &Job, report: &mut Report<'_>) {
+    let verify = &job.verify;
+    let Some(method) = verify.method else { return };
+    let min_bytes = job.block_size_min();
+    let has_header = !matches!(method, VerifyMethod::Pattern | VerifyMethod::Null);
+    if has_header && min_bytes < VERIFY_HEADER_BYTES {
+        let text = format!(
+            "job `{}` verifies blocks of {min_bytes} B, too small for a header of \
+             {VERIFY_HEADER_BYTES} B",
+            job.name
+        );
+        report(Diagnostic::error("verify-header-too-large", text), "block_size_bytes");
+    }
+    let interval_bytes = if verify.interval_bytes == 0 { min_bytes } else { verify.interval_bytes };
+    if has_header && verify.header_offset_bytes > interval_bytes.saturating_sub(VERIFY_HEADER_BYTES)
+    {
+        let text = format!(
+            "job `{}` puts the header at {} B, where it does not fit an interval of \
+             {interval_bytes} B",
+            job.name, verify.header_offset_bytes
+        );
+        report(Diagnostic::error("verify-offset", text), "verify_header_offset_bytes");
+    }
+    if verify.verify_only && job.limits.time_based {
+        let text = format!("job `{}` has both `verify_only` and `time_based`", job.name);
+        report(Diagnostic::error("verify-only-time-based", text), "verify_only");
+    }
+    let only_writes = job.workload.access.write && !job.workload.access.read;
+    let is_timed = job.limits.time_based && job.limits.runtime_ns.is_some();
+    if only_writes && is_timed && verify.backlog == 0 && verify.do_verify && !verify.verify_only {
+        let text = format!("job `{}` never verifies: writing takes all of its runtime", job.name);
+        let finding = Diagnostic::warning("verify-never", text);
+        report(
+            finding.help("set verify_backlog, or limit the amount instead of the time"),
+            "verify",
+        );
+    }
+}
+
+fn contents(job: &Job, report: &mut Report<'_>) {
+    let buffers = &job.buffers;
+    if let DedupeMode::WorkingSet { pct, .. } = buffers.dedupe_mode
+        && buffers.dedupe_pct > 0
+    {
+        if u32::from(pct) + u32::from(buffers.dedupe_pct) > 100 {
+            let text = format!(
+                "job `{}` wants {} % duplicates, but {pct} % of its size is a working set of \
+                 unique blocks",
+                job.name, buffers.dedupe_pct
+            );
+            report(Diagnostic::error("dedupe-above-100", text), "dedupe_pct");
+        }
+        if job.files.size.is_none() {
+            let text = format!("job `{}` has a deduplication working set but no `size`", job.name);
+            report(Diagnostic::error("dedupe-without-size", text), "dedupe_mode");
+        }
+    }
+}
+
+fn timing(job: &Job, report: &mut Report<'_>) {
+    let limits = &job.limits;
+    if limits.time_based && limits.runtime_ns.is_none() {
+        let text =
+            format!("job `{}` is time_based without a runtime; time_based is dropped", job.name);
+        report(Diagnostic::warning("time-based-without-runtime", text), "time_based");
+    }
+    let Some(steady) = limits.steady else { return };
+    let interval_ns = steady.check_interval_ns;
+    if interval_ns < 1_000_000_000 {
+        let text =
+            format!("job `{}` checks for the steady state more often than every second", job.name);
+        report(Diagnostic::error("steady-interval", text), "steady_check_interval");
+    } else if steady.window_ns <= interval_ns || steady.window_ns % interval_ns != 0 {
+        let text = format!(
+            "job `{}` has a steadystate_duration that is no multiple of, and greater than, the \
+             check interval",
+            job.name
+        );
+        report(Diagnostic::error("steady-window", text), "steady_window");
+    }
+    let window = steady.window_ns.saturating_add(steady.ramp_ns);
+    if limits.runtime_ns.is_some_and(|runtime_ns| runtime_ns < window) {
+        let text = format!("job `{}` ends before the steady state can be judged", job.name);
+        report(Diagnostic::warning("steady-beyond-runtime", text), "steady_window");
+    }
+}

@@ -1,0 +1,70 @@
+//! What was written, before it means anything: sections and options with their places.
+
+use plan::job::Source;
+use plan::{Diagnostic, Severity, Span};
+
+/// Job files, command line and overrides as written; [`super::lower`] gives them their meaning.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    /// The texts read, in the order of reading.
+    pub sources: Vec<Source>,
+    /// Mistakes found so far.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The command line's sections, then each job file's.
+    pub(super) parts: Vec<Part>,
+    /// Mistakes beyond [`DIAGNOSTICS_MAX`].
+    pub(super) n_dropped: usize,
+}
+
+/// The sections of the command line or of one job file with all it includes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part {
+    pub(super) is_file: bool,
+    pub(super) sections: Vec<Section>,
+}
+
+/// One section.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub(super) name: String,
+    pub(super) span: Span,
+    /// Changes the defaults of later sections instead of making a job.
+    pub(super) is_global: bool,
+    pub(super) options: Vec<RawOption>,
+}
+
+/// One option as written.
+#[derive(Clone, Debug)]
+pub(super) struct RawOption {
+    pub(super) key: String,
+    /// After substitution; `None` when nothing was written behind the name.
+    pub(super) value: Option<String>,
+    pub(super) key_span: Span,
+    pub(super) value_span: Span,
+    /// Variables in the value that are not set.
+    pub(super) undefined: Vec<String>,
+}
+
+/// Most findings that are kept: a reader mends a file long before, and a large file that is not a
+/// job file at all must not fill the memory with them.
+pub(super) const DIAGNOSTICS_MAX: usize = 200;
+
+impl Input {
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < DIAGNOSTICS_MAX {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.n_dropped += 1;
+        }
+    }
+
+    /// Says whether so many mistakes were found that looking for more is of no use.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.n_dropped > 0
+    }
+
+    /// Says whether an error was found.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
+    }
+}

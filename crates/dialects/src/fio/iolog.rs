@@ -1,0 +1,292 @@
+//! Records of I/O (`write_iolog`, `read_iolog`): one operation per line.
+//!
+//! Read: versions 2 and 3. Written: version 3, `MICROSECONDS FILE ACTION [OFFSET LENGTH]`, with the
+//! time since the start of the worker. A replay counts from the time of the first line, as with
+//! fio. Format from fio's manual ("Trace file format v2", "v3") and files of fio 3.33. In version 2
+//! a `wait` counts as the manual says, in microseconds.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+
+use plan::op::OpKind;
+use plan::replay::{RecordedFile, RecordedOp, Recording};
+use plan::report::Replay;
+
+/// First line of a record as it is written.
+pub const HEADER: &str = "fio version 3 iolog\n";
+
+/// Longest line that is read, in bytes: the longest path of Linux (4 KiB), and room for numbers.
+pub const LINE_BYTES_MAX: usize = 8 << 10;
+
+/// Waits shorter than this are left out, in microseconds (version 2).
+const WAIT_US_MIN: u64 = 100;
+
+/// First bytes of a binary trace of the block layer, without its version, as one number. From
+/// `blktrace_api.h` of the Linux kernel.
+const BLOCK_TRACE_MAGIC: u32 = 0x6561_7400;
+
+/// Why a record cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IologError {
+    /// It does not start as a record of a known version does.
+    #[error("it does not start with `fio version 2 iolog` or `fio version 3 iolog`")]
+    NotARecord,
+    /// It is of the version that fio gave up, too.
+    #[error("it is a record of version 1, which is not read; expected version 2 or 3")]
+    Version1,
+    /// It is what `blktrace` writes.
+    #[error("it is a binary trace of `blktrace`; these are supported later")]
+    BlockTrace,
+    /// A line means nothing.
+    #[error("line {line} {reason}")]
+    Line {
+        /// Line, from 1.
+        line: u64,
+        /// What is wrong with it, and what was expected.
+        reason: &'static str,
+    },
+    /// Nothing is left to do.
+    #[error("it holds no operation to replay")]
+    Empty,
+}
+
+/// Reads a record that is in memory.
+///
+/// # Errors
+/// When the text is no record, a line is none of one, or no operation is left to replay.
+pub fn parse(text: &str, replay: &Replay) -> Result<Recording, IologError> {
+    let mut reader = Reader::new(replay);
+    for line in text.split_inclusive('\n') {
+        reader.line(line.as_bytes())?;
+    }
+    reader.finish()
+}
+
+/// A record on its way in, line by line: the text itself is not kept.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    replay: &'a Replay,
+    /// `None` before the first line.
+    version: Option<u8>,
+    n_lines: u64,
+    recording: Recording,
+    files: HashMap<String, u32>,
+    /// Recorded time of the last line.
+    last_us: Option<u64>,
+    /// Time since the first line, as replayed.
+    due_ns: u64,
+}
+
+impl<'a> Reader<'a> {
+    /// Starts to read a record.
+    pub fn new(replay: &'a Replay) -> Self {
+        Reader {
+            replay,
+            version: None,
+            n_lines: 0,
+            recording: Recording::default(),
+            files: HashMap::new(),
+            last_us: None,
+            due_ns: 0,
+        }
+    }
+
+    /// Takes the next line with its end, or the first [`LINE_BYTES_MAX`] of it.
+    ///
+    /// A line without an end is left out: the writer was stopped within it.
+    ///
+    /// # Errors
+    /// When the first line is not that of a record, or another one none of a record.
+    pub fn line(&mut self, bytes: &[u8]) -> Result<(), IologError> {
+        self.n_lines += 1;
+        let Some(version) = self.version else {
+            self.version = Some(version_of(bytes)?);
+            return Ok(());
+        };
+        let at = |reason| IologError::Line { line: self.n_lines, reason };
+        if bytes.len() >= LINE_BYTES_MAX {
+            return Err(at("is longer than 8 KiB"));
+        }
+        if !bytes.ends_with(b"\n") {
+            return Ok(());
+        }
+        // A name that is not text would become another file.
+        let text = str::from_utf8(bytes).map_err(|_| at("is not text in UTF-8"))?.trim();
+        // Workers that share a record, or runs that were added to it, start it anew.
+        if text.is_empty() || text.starts_with("fio version ") {
+            return Ok(());
+        }
+        let result = self.words(version, text.split_ascii_whitespace());
+        result.map_err(|reason| IologError::Line { line: self.n_lines, reason })
+    }
+
+    /// Returns what was recorded.
+    ///
+    /// # Errors
+    /// When there was no first line, or no operation is left to replay.
+    pub fn finish(self) -> Result<Recording, IologError> {
+        match self.version {
+            None => Err(IologError::NotARecord),
+            Some(_) if self.recording.ops.is_empty() => Err(IologError::Empty),
+            Some(_) => Ok(self.recording),
+        }
+    }
+
+    fn words<'w>(
+        &mut self,
+        version: u8,
+        mut words: impl Iterator<Item = &'w str>,
+    ) -> Result<(), &'static str> {
+        let at_us = match version {
+            3 => Some(number(words.next(), NO_TIME)?),
+            _ => None,
+        };
+        let file = words.next().ok_or(NO_FILE)?;
+        let action = words.next().ok_or(NO_ACTION)?;
+        if let Some(at_us) = at_us {
+            let passed_us = self.last_us.map_or(0, |last_us| at_us.saturating_sub(last_us));
+            self.last_us = Some(at_us);
+            self.pass_us(passed_us);
+        }
+        let kind = match action {
+            "add" | "open" | "close" => return Ok(()),
+            "wait" if version == 2 => {
+                let wait_us = number(words.next(), NO_WAIT)?;
+                self.pass_us(if wait_us < WAIT_US_MIN { 0 } else { wait_us });
+                return Ok(());
+            }
+            "wait" => return Err("waits, which version 3 does not know: its lines have times"),
+            "read" => OpKind::Read,
+            "write" => OpKind::Write,
+            "trim" => OpKind::Trim,
+            "sync" => OpKind::Fsync,
+            "datasync" => OpKind::Fdatasync,
+            _ => return Err(UNKNOWN_ACTION),
+        };
+        let offset = number(words.next(), "gives no offset; expected a number of bytes")?;
+        let len = number(words.next(), "gives no length; expected a number of bytes")?;
+        let len = u32::try_from(len).map_err(|_| "is 4 GiB long or more; expected less")?;
+        self.add(file, kind, offset, len);
+        Ok(())
+    }
+
+    fn pass_us(&mut self, us: u64) {
+        if !self.replay.no_stall {
+            let percent = u128::from(self.replay.time_scale_pct.max(1));
+            let ns = u128::from(us) * 1000 * 100 / percent;
+            self.due_ns = self.due_ns.saturating_add(u64::try_from(ns).unwrap_or(u64::MAX));
+        }
+    }
+
+    fn add(&mut self, file: &str, kind: OpKind, offset: u64, len: u32) {
+        let skip = match kind {
+            OpKind::Read => self.replay.skip[0],
+            OpKind::Write => self.replay.skip[1],
+            OpKind::Trim => self.replay.skip[2],
+            _ => self.replay.skip[3],
+        };
+        if skip || (len == 0 && !kind.is_sync()) {
+            return;
+        }
+        let name = self.replay.redirect.as_deref().unwrap_or(file);
+        let files = &mut self.recording.files;
+        let file_idx = *self.files.entry(name.to_owned()).or_insert_with(|| {
+            files.push(RecordedFile { name: name.to_owned(), size_bytes: 0 });
+            files.len() as u32 - 1
+        });
+        let mut offset = offset / u64::from(self.replay.scale.max(1));
+        let align = u64::from(self.replay.align_bytes.max(1));
+        offset -= offset % align;
+        let len = if kind.is_sync() { 0 } else { len };
+        let due_ns = self.due_ns;
+        let file = &mut self.recording.files[file_idx as usize];
+        file.size_bytes = file.size_bytes.max(offset.saturating_add(u64::from(len)));
+        self.recording.ops.push(RecordedOp { due_ns, offset, len, file_idx, kind });
+    }
+}
+
+const NO_TIME: &str = "starts with no time; expected microseconds, then file and action";
+const NO_FILE: &str = "names no file; expected file, action, offset and length";
+const NO_ACTION: &str = "names no action; expected file, action, offset and length";
+const NO_WAIT: &str = "gives no time to wait; expected microseconds";
+const UNKNOWN_ACTION: &str = "names an unknown action; expected add, open, close, read, write, \
+                              trim, sync, datasync or (version 2) wait";
+
+/// Tells the version of a record from its first line.
+fn version_of(bytes: &[u8]) -> Result<u8, IologError> {
+    if let Some(&first) = bytes.first_chunk::<4>() {
+        let is_magic = |word: u32| word & !0xff == BLOCK_TRACE_MAGIC;
+        if is_magic(u32::from_le_bytes(first)) || is_magic(u32::from_be_bytes(first)) {
+            return Err(IologError::BlockTrace);
+        }
+    }
+    let text = str::from_utf8(bytes).map_err(|_| IologError::NotARecord)?.trim();
+    match text {
+        "fio version 2 iolog" => Ok(2),
+        "fio version 3 iolog" => Ok(3),
+        _ if text.starts_with("fio version 1 ") || is_version_1(text) => Err(IologError::Version1),
+        _ => Err(IologError::NotARecord),
+    }
+}
+
+/// Version 1 had no first line of its own: direction, offset and length from the start.
+fn is_version_1(line: &str) -> bool {
+    let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
+    let is_number = |word: &str| word.parse::<u64>().is_ok();
+    matches!(words[..], [dir, offset, len]
+        if (is_number(dir) || dir == "read" || dir == "write")
+            && is_number(offset) && is_number(len))
+}
+
+fn number(word: Option<&str>, reason: &'static str) -> Result<u64, &'static str> {
+    word.and_then(|word| word.parse().ok()).ok_or(reason)
+}
+
+/// Writes the line of an operation. `at_us` counts from the start of the worker.
+///
+/// File operations have no line: `Ok` without a word.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_op(
+    to: &mut impl Write,
+    at_us: u64,
+    file: &str,
+    kind: OpKind,
+    offset: u64,
+    len: u32,
+) -> fmt::Result {
+    let action = match kind {
+        OpKind::Read => "read",
+        OpKind::Write => "write",
+        OpKind::Trim => "trim",
+        OpKind::Fsync => "sync",
+        OpKind::Fdatasync => "datasync",
+        _ => return Ok(()),
+    };
+    writeln!(to, "{at_us} {file} {action} {offset} {len}")
+}
+
+/// What happens to a whole file in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAction {
+    /// The file is one of the worker's.
+    Add,
+    /// It is opened.
+    Open,
+    /// It is closed.
+    Close,
+}
+
+/// Writes the line of what happens to a whole file.
+///
+/// # Errors
+/// Those of `to`.
+pub fn write_file(to: &mut impl Write, at_us: u64, file: &str, action: FileAction) -> fmt::Result {
+    let action = match action {
+        FileAction::Add => "add",
+        FileAction::Open => "open",
+        FileAction::Close => "close",
+    };
+    writeln!(to, "{at_us} {file} {action}")
+}

@@ -1,0 +1,79 @@
+//! fio: job files, command lines and reports.
+//!
+//! The way of a job file: `scan` finds lines, `read` follows includes and replaces variables,
+//! `lower` gives sections their meaning through the parameter registry with a value reader per kind
+//! (`value`), and `cross` checks options against one another. A command line comes in through
+//! `args` and goes the same way. What fio's `--parse-only` accepts parses without an error here;
+//! what cannot run is told apart as [`Parsed::refusals`].
+//!
+//! Facts come from fio's manual and the behaviour of fio 3.33. Tests: `tests/fio_parse*.rs`.
+
+mod args;
+mod cross;
+mod engines;
+mod input;
+mod lower;
+mod overrides;
+mod read;
+mod scan;
+mod showcmd;
+mod sniff;
+mod switches;
+mod value;
+mod vars;
+
+pub mod iolog;
+pub mod output;
+
+pub use args::read_args;
+pub use engines::enghelp;
+pub use input::Input;
+pub use lower::{Parsed, Wishes};
+pub use overrides::Overrides;
+pub use showcmd::usage;
+pub use sniff::sniff;
+pub use switches::{Eta, Format, Switches};
+
+use crate::Loader;
+
+/// A command line, parsed in full.
+#[derive(Clone, Debug, Default)]
+pub struct CommandLine {
+    /// What it says besides jobs.
+    pub switches: Switches,
+    /// Its jobs and those of its job files.
+    pub parsed: Parsed,
+    /// The jobs as one command line, which `--showcmd` prints.
+    pub showcmd: String,
+}
+
+/// Parses fio's arguments (without the program's name) and the job files they name.
+pub fn parse_args(args: &[String], loader: &dyn Loader) -> CommandLine {
+    let (switches, input) = read_args(args, loader);
+    let showcmd = if switches.showcmd { input.showcmd(&switches.sections) } else { String::new() };
+    let wishes =
+        Wishes { sections: &switches.sections, readonly: switches.readonly, overrides: None };
+    let parsed = input.lower(&wishes, loader);
+    CommandLine { switches, parsed, showcmd }
+}
+
+/// Parses one job file; the path `-` is the standard input.
+pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+    parse_files(&[path], wishes, loader)
+}
+
+/// Parses job files that run one after another, each with defaults of its own.
+pub fn parse_files<P: AsRef<str>>(paths: &[P], wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+    let mut input = Input::default();
+    for path in paths {
+        read::read_job_file(path.as_ref(), &mut input, loader);
+    }
+    input.lower(wishes, loader)
+}
+
+/// Parses a job file that is already in memory; `name` stands for its path.
+pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+    let mut input = Input::default();
+    read::read_job_text(name, text.to_owned(), &mut input, loader);
+    input.lower(wishes, loader)
+}

@@ -1,0 +1,52 @@
+//! `--set KEY=VALUE` and `--remap FROM=TO`: changes to a job file without editing it.
+
+use plan::Span;
+use plan::files::Fileset;
+
+use super::input::RawOption;
+
+/// Changes applied to every job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Options and values, as if written last in each job; fio's names or ours.
+    pub set: Vec<(String, String)>,
+    /// Path prefixes and what replaces them in `filename`, `directory` and `opendir`.
+    pub remap: Vec<(String, String)>,
+}
+
+impl Overrides {
+    /// Makes the option that `--set` stands for. It has no place in any text.
+    pub(super) fn option(key: &str, value: &str) -> RawOption {
+        let nowhere = Span { line: 0, column: 0, ..Span::default() };
+        RawOption {
+            key: key.to_owned(),
+            value: (!value.is_empty()).then(|| value.to_owned()),
+            key_span: nowhere.clone(),
+            value_span: nowhere,
+            undefined: Vec::new(),
+        }
+    }
+
+    /// Replaces path prefixes and counts the changed paths of each pair. Whole components match:
+    /// `/mnt` is no prefix of `/mnt2/file`. The first pair that matches a path counts.
+    pub(super) fn remap(&self, files: &mut Fileset, n_changed: &mut [usize]) {
+        let paths = files.names.iter_mut().chain(&mut files.directories).chain(&mut files.open_dir);
+        for path in paths {
+            for ((from, to), count) in self.remap.iter().zip(n_changed.iter_mut()) {
+                if let Some(replaced) = replace_prefix(path, from, to) {
+                    *path = replaced;
+                    *count += 1;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn replace_prefix(path: &str, from: &str, to: &str) -> Option<String> {
+    let rest = path.strip_prefix(from.trim_end_matches('/'))?;
+    if rest.is_empty() || rest.starts_with('/') {
+        return Some(format!("{}{rest}", to.trim_end_matches('/')));
+    }
+    None
+}

@@ -1,0 +1,14 @@
+//! Foreign and native workload languages: text in, [`plan::Plan`] and diagnostics out; and a
+//! [`record::Record`] in, that tool's own output out.
+//!
+//! Each dialect is one module and owns its grammar, its quirks and its messages. All of them fill
+//! the same plan, through the parameter registry of `plan`. Files, variables and facts about the
+//! host come in through a [`Loader`]; nothing here opens a file, reads the environment or a clock,
+//! and no input makes it panic: every mistake is a [`plan::Diagnostic`] with its place.
+//!
+//! Tests: `tests/fio_parse*.rs` for reading, beside the modules for the parts.
+
+pub mod fio;
+pub mod loader;
+
+pub use loader::{LoadError, Loader};

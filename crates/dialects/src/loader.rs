@@ -1,0 +1,36 @@
+//! What a dialect may ask the outside world, injected so that parsing stays pure.
+
+/// Why a file could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// There is no such file.
+    #[error("no such file")]
+    NotFound,
+    /// The file may not be read.
+    #[error("permission denied")]
+    PermissionDenied,
+    /// The path names a directory.
+    #[error("is a directory")]
+    IsDirectory,
+    /// The system said this instead.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Access to files, the environment and the host, for parsers that have none of their own.
+pub trait Loader {
+    /// Returns the contents of the file; the path `-` is the standard input.
+    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError>;
+
+    /// Returns the value of an environment variable; `None` when it is not set.
+    fn env(&self, name: &str) -> Option<String>;
+
+    /// Returns the size of a memory page in bytes.
+    fn page_size_bytes(&self) -> u64;
+
+    /// Returns the size of main memory in MiB.
+    fn memory_mib(&self) -> u64;
+
+    /// Returns the number of CPUs that are online.
+    fn n_cpus(&self) -> u32;
+}

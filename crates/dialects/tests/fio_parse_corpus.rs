@@ -1,0 +1,83 @@
+//! Verdicts of fio 3.33 on job files from the field, where the corpus is present.
+#![expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
+
+mod fio_parse_support;
+
+use std::path::{Path, PathBuf};
+
+use dialects::fio::{Wishes, parse_file};
+use dialects::{LoadError, Loader};
+use fio_parse_support::{MapHost, all_shown};
+
+/// The corpus folder, with files read from there and every variable set to `1m`.
+struct Corpus {
+    folder: PathBuf,
+    host: MapHost,
+}
+
+impl Loader for Corpus {
+    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        std::fs::read(self.folder.join(path)).map_err(|_| LoadError::NotFound)
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.host.env(name)
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        self.host.page_size_bytes()
+    }
+
+    fn memory_mib(&self) -> u64 {
+        self.host.memory_mib()
+    }
+
+    fn n_cpus(&self) -> u32 {
+        self.host.n_cpus()
+    }
+}
+
+fn corpus_folder() -> Option<PathBuf> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
+    let folder = std::env::var_os("PLIMSOLL_CORPUS")
+        .map_or_else(|| workspace.join("../shared/corpus"), PathBuf::from)
+        .join("fio");
+    folder.join("index.tsv").is_file().then_some(folder)
+}
+
+#[test]
+fn verdicts_agree_with_fio() {
+    let Some(folder) = corpus_folder() else {
+        println!("skipped: no corpus (set PLIMSOLL_CORPUS)");
+        return;
+    };
+    let index = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
+    let host = MapHost { env_all: Some("1m".to_owned()), ..MapHost::default() };
+    let corpus = Corpus { folder, host };
+    let (mut n_accept, mut n_accepted, mut n_reject, mut n_rejected) = (0, 0, 0, 0);
+    let mut differences = Vec::new();
+    for row in index.lines().skip(1) {
+        let columns: Vec<&str> = row.split('\t').collect();
+        let (file, verdict, n_jobs) =
+            (columns[0], columns[1], columns[2].parse::<usize>().unwrap());
+        let parsed = parse_file(file, &Wishes::default(), &corpus);
+        let accepted = !parsed.has_errors();
+        if verdict == "ok" {
+            n_accept += 1;
+            n_accepted += usize::from(accepted);
+            if accepted {
+                assert_eq!(parsed.plan.jobs().count(), n_jobs, "number of jobs of {file}");
+            }
+        } else {
+            n_reject += 1;
+            n_rejected += usize::from(!accepted);
+        }
+        if accepted != (verdict == "ok") {
+            differences
+                .push(format!("{file}: fio says {verdict}\n{}", all_shown(&parsed.diagnostics)));
+        }
+    }
+    println!("accepted {n_accepted} of {n_accept}, rejected {n_rejected} of {n_reject}");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}

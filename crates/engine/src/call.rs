@@ -1,0 +1,108 @@
+//! System calls that several engines share. Each returns what a completion holds: the value of the
+//! call, or the negated `errno`. A call that a signal interrupts is made again.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::RawFd;
+
+use plan::op::{Op, OpKind};
+
+use crate::files::{FileKind, FileTable};
+
+/// `BLKDISCARD` of `linux/fs.h`, `_IO(0x12, 119)`.
+const BLKDISCARD: u32 = 0x1277;
+
+/// Makes the call until no signal interrupts it.
+#[inline]
+pub(crate) fn retry(mut call: impl FnMut() -> isize) -> i32 {
+    loop {
+        let value = call();
+        if value >= 0 {
+            // The kernel moves at most 2^31 - 4096 bytes per call.
+            return value as i32;
+        }
+        let errno = errno();
+        if errno != libc::EINTR {
+            return -errno;
+        }
+    }
+}
+
+/// Returns the error number of the call that just failed.
+#[inline]
+pub(crate) fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// Reads into memory of the arena.
+#[inline]
+pub(crate) fn pread(fd: RawFd, to: *mut u8, len: u32, offset: u64) -> i32 {
+    // SAFETY: the caller took the pointer from the arena, which checked that `len` bytes fit.
+    retry(|| unsafe { libc::pread64(fd, to.cast(), len as usize, offset as i64) })
+}
+
+/// Writes from memory of the arena.
+#[inline]
+pub(crate) fn pwrite(fd: RawFd, from: *const u8, len: u32, offset: u64) -> i32 {
+    // SAFETY: as for `pread`.
+    retry(|| unsafe { libc::pwrite64(fd, from.cast(), len as usize, offset as i64) })
+}
+
+/// Carries out an operation that moves no data through buffers, in the calling thread.
+///
+/// Success returns the operation's length, so that every engine counts a trim alike.
+pub(crate) fn without_data(files: &mut FileTable, op: &Op, sync_file_range_flags: u32) -> i32 {
+    match op.kind {
+        OpKind::Create | OpKind::Stat | OpKind::Delete | OpKind::Mkdir | OpKind::Rmdir => {
+            return done(crate::fileop::carry_out(files, op), op.len);
+        }
+        OpKind::Read | OpKind::Write => return -libc::EOPNOTSUPP,
+        _ => {}
+    }
+    let fd = match files.fd(op.file) {
+        Ok(fd) => fd,
+        Err(result) => return result,
+    };
+    match op.kind {
+        OpKind::Trim => done(trim(fd, files.kind(op.file), op.offset, u64::from(op.len)), op.len),
+        // SAFETY: these calls take no memory.
+        OpKind::Fsync => retry(|| unsafe { libc::fsync(fd) } as isize),
+        // SAFETY: as above.
+        OpKind::Fdatasync => retry(|| unsafe { libc::fdatasync(fd) } as isize),
+        _ => {
+            let (offset, len) = (op.offset as i64, i64::from(op.len));
+            // SAFETY: as above.
+            retry(|| unsafe {
+                libc::sync_file_range(fd, offset, len, sync_file_range_flags) as isize
+            })
+        }
+    }
+}
+
+/// Gives a range back: discards it on a device, punches a hole into a file.
+pub(crate) fn trim(fd: RawFd, kind: FileKind, offset: u64, len: u64) -> i32 {
+    if kind == FileKind::Block {
+        let range = [offset, len];
+        // SAFETY: the call reads the two numbers of `range`, which outlives it.
+        return retry(|| unsafe { libc::ioctl(fd, BLKDISCARD as _, range.as_ptr()) } as isize);
+    }
+    fallocate(fd, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, offset, len)
+}
+
+/// Reserves or gives back space.
+pub(crate) fn fallocate(fd: RawFd, mode: i32, offset: u64, len: u64) -> i32 {
+    // SAFETY: the call takes no memory.
+    retry(|| unsafe { libc::fallocate64(fd, mode, offset as i64, len as i64) } as isize)
+}
+
+/// Closes and removes by name.
+pub(crate) fn unlink(path: &CStr) -> i32 {
+    // SAFETY: the name ends with NUL and outlives the call.
+    retry(|| unsafe { libc::unlink(path.as_ptr()) } as isize)
+}
+
+/// Turns the zero of a call that moves no bytes into the length that was asked for.
+#[inline]
+pub(crate) fn done(result: i32, len: u32) -> i32 {
+    if result < 0 { result } else { len.min(i32::MAX as u32) as i32 }
+}

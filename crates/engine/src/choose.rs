@@ -1,0 +1,126 @@
+//! From an [`EngineSpec`] to the engine that runs.
+
+use plan::job::{EngineKind, EngineSpec};
+
+use crate::aio::Aio;
+use crate::fileop::FileOps;
+use crate::mapped::Mapped;
+use crate::null::Null;
+use crate::space::{Space, SpaceCall};
+use crate::sync::{Calls, OneCall};
+use crate::uring::Uring;
+use crate::{Arena, Engine, EngineError, FileTable};
+
+/// What an engine has to know besides its switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BuildOptions {
+    /// Operations in flight at most, at least 1; slots are below it.
+    pub queue_depth: u32,
+    /// Behave as if the kernel had no io_uring.
+    pub forbid_uring: bool,
+    /// Writes are all or nothing (`RWF_ATOMIC`).
+    pub atomic_writes: bool,
+    /// Flags of `sync_file_range(2)`.
+    pub sync_file_range_flags: u32,
+}
+
+/// Makes the engine that the job asks for. Any thread may call it; the thread that first calls
+/// [`Engine::exchange`] is then the only one that may. An exchange of nothing with [`Wait::POLL`]
+/// does the binding ahead of the measurement.
+///
+/// Where io_uring is forbidden, Linux native AIO stands in, and the engine's name says so.
+///
+/// # Errors
+/// When the kernel refuses the interface, or a number is out of range.
+///
+/// [`Wait::POLL`]: crate::Wait::POLL
+pub fn build(
+    spec: &EngineSpec,
+    files: FileTable,
+    arena: Arena,
+    options: BuildOptions,
+) -> Result<Box<dyn Engine>, EngineError> {
+    if options.queue_depth == 0 {
+        return Err(EngineError::OutOfRange {
+            what: "the queue depth",
+            value: 0,
+            expected: "at least 1",
+        });
+    }
+    if arena.buffer_bytes() > i32::MAX as u32 {
+        return Err(EngineError::OutOfRange {
+            what: "the block size",
+            value: u64::from(arena.buffer_bytes()),
+            expected: "below 2 GiB, since a completion counts bytes in 31 bits",
+        });
+    }
+    if let Some(kind) = FileOps::kind_of(spec.kind) {
+        let name = spec.name.clone();
+        return Ok(Box::new(FileOps::new(kind, spec.stat_call, name, files, arena)));
+    }
+    let sync = |calls, files, arena| Box::new(OneCall::new(spec, calls, files, arena, &options));
+    Ok(match spec.kind {
+        EngineKind::Uring => return uring_or_aio(spec, files, arena, &options),
+        EngineKind::Aio => {
+            let name = spec.name.clone();
+            Box::new(Aio::new(spec, name, files, arena, &options)?)
+        }
+        EngineKind::Sync => sync(Calls::Plain, files, arena),
+        EngineKind::VectoredSync => sync(Calls::Vectored, files, arena),
+        EngineKind::VectoredSync2 => {
+            let (read_flags, write_flags) = rwf_flags(spec, &options);
+            sync(Calls::Flagged { read_flags, write_flags }, files, arena)
+        }
+        EngineKind::Mmap => Box::new(Mapped::new(spec, files, arena, &options)?),
+        EngineKind::Fallocate | EngineKind::Ftruncate => {
+            let is_fallocate = spec.kind == EngineKind::Fallocate;
+            let call = if is_fallocate { SpaceCall::Fallocate } else { SpaceCall::Ftruncate };
+            Box::new(Space::new(call, spec.name.clone(), files, arena, &options))
+        }
+        _ => Box::new(Null::new(spec.name.clone(), files, arena, options.queue_depth)),
+    })
+}
+
+fn uring_or_aio(
+    spec: &EngineSpec,
+    files: FileTable,
+    arena: Arena,
+    options: &BuildOptions,
+) -> Result<Box<dyn Engine>, EngineError> {
+    if options.forbid_uring {
+        return aio_instead(spec, "it is not to be used", files, arena, options);
+    }
+    match Uring::new(spec, files, arena, options) {
+        Ok(uring) => Ok(Box::new(uring)),
+        Err(refused) => match &refused.error {
+            EngineError::Unavailable { reason, .. } => {
+                let reason = reason.clone();
+                aio_instead(spec, &reason, refused.files, refused.arena, options)
+            }
+            _ => Err(refused.error),
+        },
+    }
+}
+
+fn aio_instead(
+    spec: &EngineSpec,
+    reason: &str,
+    files: FileTable,
+    arena: Arena,
+    options: &BuildOptions,
+) -> Result<Box<dyn Engine>, EngineError> {
+    let name = format!("libaio (in place of io_uring: {reason})");
+    Ok(Box::new(Aio::new(spec, name, files, arena, options)?))
+}
+
+/// Returns the `RWF_` flags of reads and writes.
+pub(crate) fn rwf_flags(spec: &EngineSpec, options: &BuildOptions) -> (i32, i32) {
+    let mut common = 0;
+    if spec.uncached {
+        common |= libc::RWF_DONTCACHE;
+    }
+    if spec.nowait {
+        common |= libc::RWF_NOWAIT;
+    }
+    (common, common | if options.atomic_writes { libc::RWF_ATOMIC } else { 0 })
+}

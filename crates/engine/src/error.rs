@@ -1,0 +1,146 @@
+//! Why an engine cannot start or go on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an engine cannot start or go on. Failed operations are results, not errors.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The kernel refuses the interface.
+    #[error("{interface} is not available: {reason}")]
+    Unavailable {
+        /// The interface, such as `io_uring`.
+        interface: &'static str,
+        /// The likely cause, from the error number.
+        reason: String,
+    },
+    /// A system call of the engine itself failed.
+    #[error("{call} failed: {source}")]
+    System {
+        /// The call.
+        call: &'static str,
+        /// The error.
+        source: io::Error,
+    },
+    /// A file could not be opened or prepared.
+    #[error("cannot {action} `{path}`: {source}")]
+    File {
+        /// What was tried, such as `open` or `truncate`.
+        action: &'static str,
+        /// The file.
+        path: String,
+        /// The error.
+        source: io::Error,
+    },
+    /// The file system of the file has no direct I/O.
+    #[error("cannot open `{path}` for direct I/O: its file system refuses O_DIRECT")]
+    DirectRefused {
+        /// The file.
+        path: String,
+    },
+    /// The file system cannot hold the file.
+    #[error("`{path}` needs {needed_bytes} B more, but its file system has {free_bytes} B free")]
+    NoSpace {
+        /// The file.
+        path: String,
+        /// Bytes that are not reserved yet.
+        needed_bytes: u64,
+        /// Bytes free to this user.
+        free_bytes: u64,
+    },
+    /// A path holds a NUL byte, which no system call takes.
+    #[error("`{path}` is not a file name: it holds a NUL byte")]
+    BadPath {
+        /// The path, with the byte replaced.
+        path: String,
+    },
+    /// The buffers do not fit into memory.
+    #[error("cannot reserve {size_bytes} B for buffers: {source}")]
+    Memory {
+        /// Bytes asked for.
+        size_bytes: usize,
+        /// The error.
+        source: io::Error,
+    },
+    /// A number is outside of what the engine takes.
+    #[error("{what} is {value}, but must be {expected}")]
+    OutOfRange {
+        /// The name of the number.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The values that are taken.
+        expected: &'static str,
+    },
+}
+
+impl EngineError {
+    /// Returns what the user can do about it, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            EngineError::Unavailable { interface, .. } => {
+                let other = if *interface == "io_uring" { "libaio" } else { "io_uring" };
+                Some(format!("use the engine `{other}` or `psync`"))
+            }
+            EngineError::DirectRefused { .. } => {
+                Some("set `direct=0`, or name a directory on a disk (tmpfs is memory)".into())
+            }
+            EngineError::NoSpace { .. } => Some("lower `size`, or free some space".into()),
+            EngineError::File { path, source, .. } => file_hint(path, source),
+            EngineError::Memory { source, .. } => memory_hint(source),
+            _ => None,
+        }
+    }
+
+    /// Returns the error number behind it, where there is one.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            EngineError::System { source, .. }
+            | EngineError::File { source, .. }
+            | EngineError::Memory { source, .. } => source.raw_os_error(),
+            EngineError::DirectRefused { .. } => Some(libc::EINVAL),
+            EngineError::NoSpace { .. } => Some(libc::ENOSPC),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn file(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        EngineError::File { action, path: path.display().to_string(), source: source.into() }
+    }
+}
+
+fn file_hint(path: &str, source: &io::Error) -> Option<String> {
+    let parent = PathBuf::from(path).parent().map(Path::to_path_buf).unwrap_or_default();
+    let parent = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
+    Some(match source.raw_os_error()? {
+        libc::ENOENT if !parent.exists() => {
+            format!("the directory `{}` does not exist: create it", parent.display())
+        }
+        libc::ENOENT => "check the name, or let the file be created".into(),
+        libc::EACCES | libc::EPERM => {
+            "this user may not do that: change the permissions, or run as another user".into()
+        }
+        libc::EROFS => "the file system is mounted read-only: name another directory".into(),
+        libc::EBUSY => "another program or a mount holds the device: release it first".into(),
+        libc::EMFILE | libc::ENFILE => {
+            "raise the limit (`ulimit -n`), or set `openfiles` to keep fewer files open".into()
+        }
+        libc::ENOSPC | libc::EDQUOT => "free some space, or lower `size`".into(),
+        libc::EISDIR => "name a file in the directory, or use `directory=`".into(),
+        libc::ETXTBSY => "the file is a running program: name another".into(),
+        libc::ENXIO | libc::ENODEV | libc::ENOMEDIUM => {
+            "the device is gone or holds no medium".into()
+        }
+        _ => return None,
+    })
+}
+
+fn memory_hint(source: &io::Error) -> Option<String> {
+    match source.raw_os_error()? {
+        libc::ENOMEM => Some(
+            "lower `iodepth` or `bs`; huge pages must be reserved first (vm.nr_hugepages)".into(),
+        ),
+        libc::EPERM | libc::EAGAIN => Some("raise the limit on locked memory (`ulimit -l`)".into()),
+        _ => None,
+    }
+}

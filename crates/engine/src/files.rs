@@ -1,0 +1,531 @@
+//! The files of one worker: opened up front, or a limited number at a time.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use plan::files::{Fadvise, SyncMode};
+use plan::op::FileIdx;
+use rustix::fs::{Advice, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::{EngineError, call};
+
+/// `BLKFLSBUF` of `linux/fs.h`, `_IO(0x12, 97)`: writes back and drops the cache of a device.
+const BLKFLSBUF: u32 = 0x1261;
+
+/// Bytes per read when a file is read into the cache: large enough to stream, small enough that an
+/// interrupt is answered at once.
+const PRE_READ_BYTES: usize = 1 << 20;
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Regular file.
+    Regular,
+    /// Block device.
+    Block,
+    /// Character device.
+    Character,
+    /// Directory.
+    Directory,
+    /// Nothing yet.
+    Missing,
+    /// Pipe, socket or the like.
+    Other,
+}
+
+impl FileKind {
+    pub(crate) fn from_mode(mode: u32) -> FileKind {
+        match FileType::from_raw_mode(mode) {
+            FileType::RegularFile => FileKind::Regular,
+            FileType::BlockDevice => FileKind::Block,
+            FileType::CharacterDevice => FileKind::Character,
+            FileType::Directory => FileKind::Directory,
+            _ => FileKind::Other,
+        }
+    }
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFlags {
+    /// For reading.
+    pub read: bool,
+    /// For writing.
+    pub write: bool,
+    /// Past the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Durable writes.
+    pub sync: SyncMode,
+    /// Create it where it is missing, with mode 0644 less the umask.
+    pub create: bool,
+}
+
+impl Default for OpenFlags {
+    fn default() -> Self {
+        OpenFlags { read: true, write: false, direct: false, sync: SyncMode::None, create: false }
+    }
+}
+
+/// One file of a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSpec {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it is opened.
+    pub open: OpenFlags,
+    /// Its size in bytes, as far as the worker is concerned.
+    pub size_bytes: u64,
+}
+
+/// How a table treats its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TablePolicy {
+    /// Files open at once, at least 1; `None` is all. When all are taken, the file that was not
+    /// used for a while is closed (second chance, an approximation of least recently used).
+    pub n_open: Option<u32>,
+    /// Make a file durable each time it is closed.
+    pub fsync_on_close: bool,
+    /// Open files when they are first used. For engines that create or remove them.
+    pub lazy: bool,
+}
+
+/// The files of one worker, by [`FileIdx`].
+#[derive(Debug)]
+pub struct FileTable {
+    specs: Vec<FileSpec>,
+    names: Vec<CString>,
+    kinds: Vec<FileKind>,
+    fds: Vec<Option<OwnedFd>>,
+    policy: TablePolicy,
+    /// Open files in the order of the clock hand; empty when there is no limit.
+    ring: Vec<FileIdx>,
+    hand: usize,
+    /// Used since the hand passed; empty when there is no limit.
+    used: Vec<bool>,
+    generation: u64,
+    random_access: Option<bool>,
+}
+
+impl FileTable {
+    /// Opens the files: all of them, or as the policy says when they are first used.
+    ///
+    /// # Errors
+    /// The first file that cannot be opened, with cause and remedy in the error.
+    pub fn new(specs: Vec<FileSpec>, policy: TablePolicy) -> Result<FileTable, EngineError> {
+        let names = specs.iter().map(|spec| c_path(&spec.path)).collect::<Result<Vec<_>, _>>()?;
+        let n_files = specs.len();
+        let limited = policy.n_open.is_some_and(|n| (n as usize) < n_files);
+        let mut table = FileTable {
+            names,
+            kinds: vec![FileKind::Regular; n_files],
+            fds: std::iter::repeat_with(|| None).take(n_files).collect(),
+            specs,
+            policy: TablePolicy { n_open: policy.n_open.filter(|_| limited), ..policy },
+            ring: Vec::new(),
+            hand: 0,
+            used: if limited { vec![false; n_files] } else { Vec::new() },
+            generation: 0,
+            random_access: None,
+        };
+        if let Some(n_open) = table.policy.n_open {
+            table.ring.reserve_exact(n_open.max(1) as usize);
+        }
+        if !policy.lazy {
+            table.open_all()?;
+        }
+        Ok(table)
+    }
+
+    /// Returns the number of files.
+    pub fn len(&self) -> usize {
+        self.specs.len()
+    }
+
+    /// Says whether there are no files.
+    pub fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// Returns what the file was said to be.
+    ///
+    /// Panics when there is no such file (programmer error), as do all methods that name one and
+    /// are not for use during a measurement.
+    pub fn spec(&self, file: FileIdx) -> &FileSpec {
+        &self.specs[file.0 as usize]
+    }
+
+    /// Iterates over all files.
+    pub fn specs(&self) -> impl Iterator<Item = (FileIdx, &FileSpec)> {
+        (0..).map(FileIdx).zip(&self.specs)
+    }
+
+    /// Returns what kind of file it turned out to be when it was opened.
+    pub fn kind(&self, file: FileIdx) -> FileKind {
+        self.kinds.get(file.0 as usize).copied().unwrap_or(FileKind::Missing)
+    }
+
+    /// Says whether all files are open, so that their descriptors stay what they are.
+    pub fn is_complete(&self) -> bool {
+        self.policy.n_open.is_none() && self.fds.iter().all(Option::is_some)
+    }
+
+    /// Says whether files are closed to stay within a limit.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.policy.n_open.is_some()
+    }
+
+    /// Returns the number of files that are open.
+    pub fn n_open(&self) -> usize {
+        self.fds.iter().flatten().count()
+    }
+
+    /// Returns a number that changes whenever a descriptor changes.
+    #[inline]
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Returns the descriptor, opening the file where that is due.
+    ///
+    /// # Errors
+    /// The negated `errno` of the open, as the result of the operation that needs it.
+    #[inline]
+    pub fn fd(&mut self, file: FileIdx) -> Result<RawFd, i32> {
+        let index = file.0 as usize;
+        match self.fds.get(index) {
+            Some(Some(fd)) => {
+                let fd = fd.as_raw_fd();
+                if let Some(used) = self.used.get_mut(index) {
+                    *used = true;
+                }
+                Ok(fd)
+            }
+            Some(None) => self.open_late(file),
+            None => Err(-libc::EBADF),
+        }
+    }
+
+    /// Says whether [`fd`](Self::fd) would close another file. An engine then hands over first what
+    /// it has prepared with that file's descriptor.
+    #[inline]
+    pub(crate) fn would_evict(&self, file: FileIdx) -> bool {
+        match self.policy.n_open {
+            None => false,
+            Some(n_open) => {
+                self.ring.len() >= n_open.max(1) as usize
+                    && self.fds.get(file.0 as usize).is_some_and(Option::is_none)
+            }
+        }
+    }
+
+    /// Returns all descriptors, for registration; -1 for a file that is not open.
+    pub(crate) fn raw_fds(&self) -> Vec<RawFd> {
+        self.fds.iter().map(|fd| fd.as_ref().map_or(-1, AsRawFd::as_raw_fd)).collect()
+    }
+
+    /// Returns the descriptor of some open block device that may be written.
+    pub(crate) fn first_writable_device(&self) -> Option<RawFd> {
+        let mut devices = self.fds.iter().zip(&self.kinds).zip(&self.specs);
+        devices.find_map(|((fd, kind), spec)| {
+            let fits = *kind == FileKind::Block && spec.open.write;
+            fd.as_ref().filter(|_| fits).map(AsRawFd::as_raw_fd)
+        })
+    }
+
+    /// Returns the file's name for system calls.
+    pub(crate) fn c_name(&self, file: FileIdx) -> Option<&CStr> {
+        self.names.get(file.0 as usize).map(CString::as_c_str)
+    }
+
+    /// Returns whether access was announced as random, for engines that map files.
+    pub(crate) fn random_access(&self) -> Option<bool> {
+        self.random_access
+    }
+
+    /// Opens what is not open, up to the limit of the policy.
+    ///
+    /// # Errors
+    /// The first file that cannot be opened.
+    pub fn open_all(&mut self) -> Result<(), EngineError> {
+        let n_first = self.policy.n_open.map_or(self.len(), |n| n.max(1) as usize);
+        for index in 0..n_first.min(self.len()) {
+            if self.fds[index].is_none() {
+                self.open(FileIdx(index as u32))
+                    .map_err(|errno| open_error(&self.specs[index], errno))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens files that are only for writing for reading, too: a mapping needs both.
+    pub(crate) fn make_readable(&mut self) -> Result<(), EngineError> {
+        for index in 0..self.len() {
+            if self.specs[index].open.read {
+                continue;
+            }
+            self.specs[index].open.read = true;
+            if self.fds[index].is_some() {
+                let file = FileIdx(index as u32);
+                self.close(file)?;
+                self.open(file).map_err(|errno| open_error(&self.specs[index], errno))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes a file, durably where the policy says so.
+    ///
+    /// # Errors
+    /// When the file cannot be made durable; it is closed all the same.
+    pub fn close(&mut self, file: FileIdx) -> Result<(), EngineError> {
+        self.close_raw(file)
+            .map_err(|errno| EngineError::file("sync", &self.spec(file).path, errno))
+    }
+
+    /// Closes all files, durably where the policy says so.
+    ///
+    /// # Errors
+    /// The last failure; all files are closed all the same.
+    pub fn close_all(&mut self) -> Result<(), EngineError> {
+        let mut result = Ok(());
+        for index in 0..self.len() {
+            result = self.close(FileIdx(index as u32)).and(result);
+        }
+        result
+    }
+
+    /// Closes and removes all regular files. One that is gone already is no error.
+    ///
+    /// # Errors
+    /// The last failure; the others are removed all the same.
+    pub fn unlink_all(&mut self) -> Result<(), EngineError> {
+        let mut result = Ok(());
+        for index in 0..self.len() {
+            let file = FileIdx(index as u32);
+            result = self.close(file).and(result);
+            // Asked anew: one that was never opened may be anything.
+            let facts = rustix::fs::stat(&self.names[index]);
+            if facts.map(|facts| FileKind::from_mode(facts.st_mode)) != Ok(FileKind::Regular) {
+                continue;
+            }
+            let removed = call::unlink(&self.names[index]);
+            if removed < 0 && removed != -libc::ENOENT {
+                let source = io::Error::from_raw_os_error(-removed);
+                result = Err(EngineError::file("remove", &self.spec(file).path, source));
+            }
+        }
+        result
+    }
+
+    /// Makes all files durable (`fsync`).
+    ///
+    /// # Errors
+    /// The first file that fails.
+    pub fn sync_all(&mut self) -> Result<(), EngineError> {
+        self.for_each("sync", |_, fd| rustix::fs::fsync(fd))
+    }
+
+    /// Makes the file systems of all files durable (`syncfs`).
+    ///
+    /// # Errors
+    /// The first file that fails.
+    pub fn sync_file_systems(&mut self) -> Result<(), EngineError> {
+        self.for_each("sync the file system of", |_, fd| rustix::fs::syncfs(fd))
+    }
+
+    /// Drops what the page cache holds of all files. Dirty pages of regular files stay, as
+    /// `posix_fadvise` leaves them; a device is written back first.
+    ///
+    /// # Errors
+    /// The first file that fails. A user who may not flush a device only gives the advice.
+    pub fn invalidate(&mut self) -> Result<(), EngineError> {
+        self.for_each("drop the cache of", |kind, fd| {
+            if kind == FileKind::Character || kind == FileKind::Other {
+                return Ok(());
+            }
+            if kind == FileKind::Block {
+                // SAFETY: the call takes no memory.
+                match call::retry(|| unsafe {
+                    libc::ioctl(fd.as_raw_fd(), BLKFLSBUF as _, 0) as isize
+                }) {
+                    result if result >= 0 => return Ok(()),
+                    result if result == -libc::EACCES || result == -libc::EPERM => {}
+                    result => return Err(Errno::from_raw_os_error(-result)),
+                }
+            }
+            rustix::fs::fadvise(fd, 0, None, Advice::DontNeed)
+        })
+    }
+
+    /// Advises the kernel about buffered access. `random` is the job's walk, for
+    /// [`Fadvise::ByAccess`].
+    ///
+    /// # Errors
+    /// The first file that fails.
+    pub fn advise(&mut self, fadvise: Fadvise, random: bool) -> Result<(), EngineError> {
+        let advice = match (fadvise, random) {
+            (Fadvise::None, _) => return Ok(()),
+            (Fadvise::ByAccess, true) | (Fadvise::Random, _) => Advice::Random,
+            (Fadvise::ByAccess, false) | (Fadvise::Sequential, _) => Advice::Sequential,
+            (Fadvise::NoReuse, _) => Advice::NoReuse,
+        };
+        self.random_access = Some(matches!(advice, Advice::Random));
+        self.for_each("give advice about", |kind, fd| match kind {
+            FileKind::Regular | FileKind::Block => rustix::fs::fadvise(fd, 0, None, advice),
+            _ => Ok(()),
+        })
+    }
+
+    /// Reads all files into the page cache, whatever they are opened for. `progress` is given the
+    /// bytes read so far and may stop it.
+    ///
+    /// # Errors
+    /// The first file that cannot be read.
+    pub fn pre_read(
+        &self,
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        let mut buffer = vec![0_u8; PRE_READ_BYTES];
+        let mut total_bytes = 0;
+        for spec in &self.specs {
+            let fail = |errno: Errno| EngineError::file("read", &spec.path, errno);
+            let fd = rustix::fs::open(&spec.path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+                .map_err(fail)?;
+            let mut offset = 0;
+            while offset < spec.size_bytes {
+                let want = (spec.size_bytes - offset).min(PRE_READ_BYTES as u64) as usize;
+                let n_read = match rustix::io::pread(&fd, &mut buffer[..want], offset) {
+                    Ok(0) => break,
+                    Ok(n_read) => n_read as u64,
+                    Err(Errno::INTR) => continue,
+                    Err(errno) => return Err(fail(errno)),
+                };
+                offset += n_read;
+                total_bytes += n_read;
+                if progress(total_bytes).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn for_each(
+        &mut self,
+        action: &'static str,
+        mut apply: impl FnMut(FileKind, &OwnedFd) -> rustix::io::Result<()>,
+    ) -> Result<(), EngineError> {
+        for index in 0..self.len() {
+            let file = FileIdx(index as u32);
+            self.fd(file).map_err(|result| {
+                open_error(&self.specs[index], Errno::from_raw_os_error(-result))
+            })?;
+            let Some(fd) = &self.fds[index] else { continue };
+            apply(self.kinds[index], fd)
+                .map_err(|errno| EngineError::file(action, &self.specs[index].path, errno))?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn open_late(&mut self, file: FileIdx) -> Result<RawFd, i32> {
+        if self.would_evict(file) {
+            self.evict().map_err(|errno| -errno.raw_os_error())?;
+        }
+        self.open(file).map_err(|errno| -errno.raw_os_error())
+    }
+
+    /// Opens the file; there is room for it.
+    fn open(&mut self, file: FileIdx) -> rustix::io::Result<RawFd> {
+        let index = file.0 as usize;
+        let fd = open_path(&self.names[index], self.specs[index].open)?;
+        self.kinds[index] = FileKind::from_mode(rustix::fs::fstat(&fd)?.st_mode);
+        let raw = fd.as_raw_fd();
+        self.fds[index] = Some(fd);
+        self.generation += 1;
+        if self.policy.n_open.is_some() {
+            self.ring.push(file);
+            self.used[index] = true;
+        }
+        Ok(raw)
+    }
+
+    /// Closes the first file behind the hand that was not used since the hand last passed.
+    fn evict(&mut self) -> rustix::io::Result<()> {
+        loop {
+            if self.hand >= self.ring.len() {
+                self.hand = 0;
+            }
+            let Some(&file) = self.ring.get(self.hand) else { return Ok(()) };
+            if !std::mem::take(&mut self.used[file.0 as usize]) {
+                return self.close_raw(file);
+            }
+            self.hand += 1;
+        }
+    }
+
+    fn close_raw(&mut self, file: FileIdx) -> rustix::io::Result<()> {
+        let Some(fd) = self.fds[file.0 as usize].take() else { return Ok(()) };
+        self.generation += 1;
+        self.ring.retain(|open| *open != file);
+        if self.policy.fsync_on_close && self.specs[file.0 as usize].open.write {
+            return rustix::fs::fsync(fd.as_fd());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FileTable {
+    fn drop(&mut self) {
+        // Whoever needs to know whether the files are durable calls `close_all`.
+        let _ = self.close_all();
+    }
+}
+
+/// Opens a path. Access times stay untouched where that is allowed: they are no part of the load.
+fn open_path(name: &CStr, open: OpenFlags) -> rustix::io::Result<OwnedFd> {
+    let mut flags = OFlags::CLOEXEC
+        | match (open.read, open.write) {
+            (true, true) => OFlags::RDWR,
+            (false, true) => OFlags::WRONLY,
+            _ => OFlags::RDONLY,
+        };
+    flags.set(OFlags::DIRECT, open.direct);
+    flags.set(OFlags::CREATE, open.create);
+    flags |= match open.sync {
+        SyncMode::None => OFlags::empty(),
+        SyncMode::Sync => OFlags::SYNC,
+        SyncMode::Dsync => OFlags::DSYNC,
+    };
+    let mode = Mode::from_raw_mode(0o644);
+    loop {
+        match rustix::fs::open(name, flags | OFlags::NOATIME, mode) {
+            // Only the owner may leave access times alone.
+            Err(Errno::PERM) => {}
+            Err(Errno::INTR) => continue,
+            other => return other,
+        }
+        match rustix::fs::open(name, flags, mode) {
+            Err(Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}
+
+fn open_error(spec: &FileSpec, errno: Errno) -> EngineError {
+    if errno == Errno::INVAL && spec.open.direct {
+        return EngineError::DirectRefused { path: spec.path.display().to_string() };
+    }
+    EngineError::file("open", &spec.path, errno)
+}
+
+pub(crate) fn c_path(path: &Path) -> Result<CString, EngineError> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| EngineError::BadPath {
+        path: path.display().to_string().replace('\0', "\u{fffd}"),
+    })
+}

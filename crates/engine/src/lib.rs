@@ -1,0 +1,93 @@
+//! Carries out operations: the [`Engine`] trait and its implementations over the kernel's
+//! interfaces, the buffers they use ([`arena`]), and the files they work on ([`files`]).
+//!
+//! An engine decides nothing about load: it takes operations that a worker chose, hands them to the
+//! kernel, and returns what completed. It reads no clock; the caller stamps around
+//! [`Engine::exchange`].
+//!
+//! Never here: rates, patterns, histograms.
+//!
+//! Tests: beside each engine, and `tests/` for the behaviour all engines share.
+
+pub mod arena;
+pub mod files;
+pub mod layout;
+pub mod probe;
+
+mod aio;
+mod call;
+mod choose;
+mod error;
+mod fileop;
+mod mapped;
+mod mounts;
+mod null;
+mod priority;
+mod share;
+mod signatures;
+mod space;
+mod sync;
+mod uring;
+
+pub use arena::{Arena, ArenaSpec, MemoryKind};
+pub(crate) use choose::rwf_flags;
+pub use choose::{BuildOptions, build};
+pub use error::EngineError;
+pub use files::{FileKind, FileSpec, FileTable, OpenFlags, TablePolicy};
+pub use layout::{LayoutSpec, layout};
+pub use probe::{DirectAlign, TargetFacts, WriteRisk, probe};
+
+use plan::op::{Completion, Op};
+
+/// Operations that an engine without system calls takes at once: enough to make the cost of the
+/// call disappear, few enough to stay in the first-level cache.
+const BATCH_MAX: u32 = 64;
+
+/// How long [`Engine::exchange`] may take to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Return when this many operations have completed; 0 does not block.
+    pub min: u32,
+    /// Return after this long even if fewer have completed; `None` waits on.
+    pub timeout_ns: Option<u64>,
+}
+
+impl Wait {
+    /// Does not block.
+    pub const POLL: Wait = Wait { min: 0, timeout_ns: None };
+}
+
+/// Issues operations and returns their completions. One worker owns one engine; nothing is shared.
+///
+/// Between construction and drop an engine allocates nothing, locks nothing and logs nothing.
+pub trait Engine: Send {
+    /// Issues `ops`, waits as `wait` says, and appends completions to `done`.
+    ///
+    /// One call per batch: at queue depth 1 it is at most one system call for an asynchronous
+    /// engine. Operations that fail complete with a negative result; they are not errors of the
+    /// call. `done` has room for one completion per slot. A synchronous engine carries out all of
+    /// `ops` before it returns, whatever `wait` says.
+    ///
+    /// # Errors
+    /// Only when the engine itself cannot go on (its ring is gone, the arguments are refused).
+    fn exchange(
+        &mut self,
+        ops: &[Op],
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), EngineError>;
+
+    /// Returns the most operations that may usefully be handed over at once. The worker never
+    /// submits more in one call.
+    fn batch_max(&self) -> u32;
+
+    /// Returns the name of the engine that really runs, with the reason where it stands in for
+    /// another (`aio (io_uring is forbidden here: EPERM)`).
+    fn name(&self) -> &str;
+
+    /// Returns the memory that operations read into and write from.
+    fn arena(&mut self) -> &mut Arena;
+
+    /// Returns the files that operations name.
+    fn files(&mut self) -> &mut FileTable;
+}

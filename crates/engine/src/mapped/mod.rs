@@ -1,0 +1,244 @@
+//! Copies to and from a mapping of the file.
+//!
+//! A file is mapped whole where the address space allows it, else through one window that moves.
+//! A mapping cannot extend a file: a write beyond its end fails with `ENXIO`, a read there returns
+//! nothing. A page that cannot be read, because the device fails or the file was cut short, is an
+//! `EIO` of the operation, not the end of the process (see [`fault`]).
+
+mod fault;
+
+use std::os::fd::RawFd;
+use std::ptr::{self, NonNull};
+
+use plan::job::EngineSpec;
+use plan::op::{Completion, Op, OpKind};
+use rustix::fs::SeekFrom;
+
+use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call};
+
+/// Bytes of a window where a file cannot be mapped whole: few enough for 32-bit machines and
+/// tight limits (`ulimit -v`), many enough that sequential work moves it rarely.
+const WINDOW_BYTES: u64 = 256 << 20;
+
+/// Copies to and from mappings.
+pub(crate) struct Mapped {
+    arena: Arena,
+    files: FileTable,
+    /// One per file, by its position in the table.
+    windows: Vec<Option<Window>>,
+    files_generation: u64,
+    huge_pages: bool,
+    sync_flags: u32,
+    name: String,
+}
+
+impl Mapped {
+    pub(crate) fn new(
+        spec: &EngineSpec,
+        mut files: FileTable,
+        arena: Arena,
+        options: &BuildOptions,
+    ) -> Result<Mapped, EngineError> {
+        files.make_readable()?;
+        fault::install().map_err(|source| EngineError::System { call: "sigaction", source })?;
+        Ok(Mapped {
+            arena,
+            windows: std::iter::repeat_with(|| None).take(files.len()).collect(),
+            files_generation: files.generation(),
+            files,
+            huge_pages: spec.huge_pages,
+            sync_flags: options.sync_file_range_flags,
+            name: spec.name.clone(),
+        })
+    }
+
+    fn carry_out(&mut self, op: &Op) -> i32 {
+        match op.kind {
+            OpKind::Read | OpKind::Write => self.copy(op).unwrap_or_else(|result| result),
+            OpKind::Fsync | OpKind::Fdatasync => match self.window_of(op) {
+                Some(window) => window.sync(),
+                None => call::without_data(&mut self.files, op, self.sync_flags),
+            },
+            _ => call::without_data(&mut self.files, op, self.sync_flags),
+        }
+    }
+
+    fn window_of(&self, op: &Op) -> Option<&Window> {
+        self.windows.get(op.file.0 as usize).and_then(Option::as_ref)
+    }
+
+    /// Copies the bytes of a read or write. `Err` holds a negated error number, too.
+    fn copy(&mut self, op: &Op) -> Result<i32, i32> {
+        let is_write = op.kind == OpKind::Write;
+        let index = op.file.0 as usize;
+        if index >= self.windows.len() {
+            return Err(-libc::EBADF);
+        }
+        if is_write && !self.files.spec(op.file).open.write {
+            return Err(-libc::EBADF);
+        }
+        if !self.window_of(op).is_some_and(|window| window.holds(op)) {
+            self.move_window(op)?;
+        }
+        let Some(window) = self.window_of(op) else {
+            return if is_write { Err(-libc::ENXIO) } else { Ok(0) };
+        };
+        let skip = (op.offset - window.offset) as usize;
+        let len = (window.len - skip).min(op.len as usize);
+        let mapped = window.base.as_ptr().wrapping_add(skip);
+        let memory = self.arena.memory(op);
+        let (from, to) = if is_write { (memory, mapped) } else { (mapped, memory) };
+        // SAFETY: both ranges were checked to hold `len` bytes. They do not overlap: one is the
+        // arena. Other workers may change the mapped bytes meanwhile, as with any shared file; a
+        // copy of bytes has no invalid value.
+        if unsafe { fault::copy(from, to, len, window.range()) } {
+            return Ok(len as i32);
+        }
+        // Pages of zeros stand where the file should be: give up the window.
+        self.windows[index] = None;
+        Err(-libc::EIO)
+    }
+
+    /// Maps the part of the file that the operation starts in; no window where it lies beyond the
+    /// end.
+    #[cold]
+    fn move_window(&mut self, op: &Op) -> Result<(), i32> {
+        let index = op.file.0 as usize;
+        let fd = self.files.fd(op.file)?;
+        // SAFETY: the descriptor is open: the table just returned it.
+        let borrowed = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
+        let size_bytes =
+            rustix::fs::seek(borrowed, SeekFrom::End(0)).map_err(|errno| -errno.raw_os_error())?;
+        if self
+            .window_of(op)
+            .is_some_and(|window| window.end() == size_bytes && op.offset >= window.offset)
+            && op.offset < size_bytes
+        {
+            // The window reaches the end already: the operation will be short.
+            return Ok(());
+        }
+        self.windows[index] = None;
+        if op.offset >= size_bytes {
+            return Ok(());
+        }
+        let open = self.files.spec(op.file).open;
+        let window = Window::map(fd, 0, size_bytes, open.write).or_else(|result| {
+            if result != -libc::ENOMEM {
+                return Err(result);
+            }
+            let offset = op.offset / WINDOW_BYTES * WINDOW_BYTES;
+            Window::map(fd, offset, (size_bytes - offset).min(WINDOW_BYTES), open.write)
+        })?;
+        window.advise(self.files.random_access(), self.huge_pages);
+        self.windows[index] = Some(window);
+        Ok(())
+    }
+}
+
+impl Engine for Mapped {
+    fn exchange(
+        &mut self,
+        ops: &[Op],
+        _wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), EngineError> {
+        if self.files_generation != self.files.generation() {
+            self.files_generation = self.files.generation();
+            if !self.files.is_limited() {
+                // Files may have been replaced. Under a limit they come and go as they are.
+                self.windows.fill_with(|| None);
+            }
+        }
+        for op in ops {
+            let result = self.carry_out(op);
+            done.push(Completion { slot: op.slot, result });
+        }
+        self.files_generation = self.files.generation();
+        Ok(())
+    }
+
+    fn batch_max(&self) -> u32 {
+        1
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn arena(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+
+    fn files(&mut self) -> &mut FileTable {
+        &mut self.files
+    }
+}
+
+/// A part of a file, mapped.
+struct Window {
+    base: NonNull<u8>,
+    len: usize,
+    /// Where in the file it starts.
+    offset: u64,
+}
+
+// SAFETY: the mapping belongs to the window alone; the pointer is no thread's own.
+unsafe impl Send for Window {}
+
+impl Window {
+    fn map(fd: RawFd, offset: u64, len: u64, writes: bool) -> Result<Window, i32> {
+        let len = usize::try_from(len).map_err(|_| -libc::ENOMEM)?;
+        let protection = libc::PROT_READ | if writes { libc::PROT_WRITE } else { 0 };
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
+        let base = unsafe {
+            libc::mmap64(ptr::null_mut(), len, protection, libc::MAP_SHARED, fd, offset as i64)
+        };
+        if base == libc::MAP_FAILED {
+            return Err(-call::errno());
+        }
+        let base = NonNull::new(base.cast()).ok_or(-libc::ENOMEM)?;
+        Ok(Window { base, len, offset })
+    }
+
+    fn end(&self) -> u64 {
+        self.offset + self.len as u64
+    }
+
+    fn holds(&self, op: &Op) -> bool {
+        op.offset >= self.offset && op.offset.saturating_add(u64::from(op.len)) <= self.end()
+    }
+
+    fn range(&self) -> std::ops::Range<usize> {
+        let start = self.base.as_ptr() as usize;
+        start..start + self.len
+    }
+
+    /// Gives advice; a kernel that does not take it only works more slowly.
+    fn advise(&self, random_access: Option<bool>, huge_pages: bool) {
+        let order = match random_access {
+            Some(true) => libc::MADV_RANDOM,
+            Some(false) => libc::MADV_SEQUENTIAL,
+            None => libc::MADV_NORMAL,
+        };
+        // SAFETY: the range is the mapping; neither advice changes its contents.
+        unsafe {
+            libc::madvise(self.base.as_ptr().cast(), self.len, order);
+            if huge_pages {
+                libc::madvise(self.base.as_ptr().cast(), self.len, libc::MADV_HUGEPAGE);
+            }
+        }
+    }
+
+    fn sync(&self) -> i32 {
+        let base = self.base.as_ptr().cast();
+        // SAFETY: the range is the mapping.
+        call::retry(|| unsafe { libc::msync(base, self.len, libc::MS_SYNC) as isize })
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: the range is the mapping, and nothing keeps a pointer into it.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}

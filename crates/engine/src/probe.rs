@@ -1,0 +1,301 @@
+//! What there is to know about a target before a job touches it.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatVfsMountFlags, StatxFlags};
+use rustix::io::Errno;
+
+use crate::files::FileKind;
+use crate::mounts::{self, DeviceNumber, Mount};
+use crate::{EngineError, call, signatures};
+
+/// `BLKSSZGET` of `linux/fs.h`, `_IO(0x12, 104)`: bytes of a logical block.
+const BLKSSZGET: u32 = 0x1268;
+
+/// `BLKROGET` of `linux/fs.h`, `_IO(0x12, 94)`: whether a device is read-only.
+const BLKROGET: u32 = 0x125e;
+
+/// The smallest sector there is, for files whose file system says nothing.
+const SECTOR_BYTES: u32 = 512;
+
+/// Devices below a device that are looked at: partitions and what is stacked on them. A limit of
+/// ours against a cycle in /sys.
+const DEPENDENTS_MAX: usize = 1024;
+
+/// What direct I/O asks of memory and offsets, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectAlign {
+    /// Of the memory.
+    pub memory_bytes: u32,
+    /// Of offsets and lengths.
+    pub offset_bytes: u32,
+}
+
+/// What there is to know about a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetFacts {
+    /// The path that was looked at.
+    pub path: PathBuf,
+    /// What it leads to; [`FileKind::Missing`] when there is nothing yet.
+    pub kind: FileKind,
+    /// Bytes it holds: the size of a file, the capacity of a device.
+    pub size_bytes: u64,
+    /// Bytes it occupies on its file system; 0 for a device.
+    pub allocated_bytes: u64,
+    /// Bytes of a logical block: of the device, or what direct I/O to the file needs.
+    pub logical_block_bytes: u32,
+    /// What direct I/O needs; `None` when it is refused, or nothing is there to ask.
+    pub direct: Option<DirectAlign>,
+    /// The device takes discards, as far as /sys says. Files: whether holes can be punched shows
+    /// when one is.
+    pub discards: bool,
+    /// The device, or the file system of the file, is read-only.
+    pub read_only: bool,
+    /// Bytes that this user may still use on the file system of the file; `None` for a device.
+    pub free_bytes: Option<u64>,
+    /// Where the device, a partition of it, or what is stacked on it is mounted. `[SWAP]` stands
+    /// for use as swap.
+    pub mount_points: Vec<PathBuf>,
+    /// The kernel or another program holds the device for itself: it is mounted, or a part of an
+    /// array or volume.
+    pub is_held: bool,
+    /// The file system, partition table or the like that the device holds.
+    pub contents: Option<&'static str>,
+    /// Major and minor number: of the device itself, or of the one that the file is on.
+    pub device: DeviceNumber,
+}
+
+impl TargetFacts {
+    /// Returns why the target is not to be written without the user's word, or `None`. Only block
+    /// devices are guarded: a plan names files on purpose.
+    pub fn write_risk(&self) -> Option<WriteRisk<'_>> {
+        if self.kind != FileKind::Block {
+            return None;
+        }
+        if let Some(mount_point) = self.mount_points.first() {
+            return Some(WriteRisk::Mounted(mount_point));
+        }
+        if self.is_held {
+            return Some(WriteRisk::Held);
+        }
+        self.contents.map(WriteRisk::Contents)
+    }
+}
+
+/// Why a device is not to be written without the user's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteRisk<'a> {
+    /// It, or a part of it, is mounted here.
+    Mounted(&'a Path),
+    /// The kernel or another program holds it.
+    Held,
+    /// It holds this.
+    Contents(&'static str),
+}
+
+/// Looks at a target without changing it. A path that leads nowhere is not an error: the facts then
+/// say so, and tell about the directory it would be in.
+///
+/// # Errors
+/// When the path, or for a missing file its directory, cannot be looked at.
+pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
+    let mask = StatxFlags::BASIC_STATS | StatxFlags::DIOALIGN;
+    let facts = match rustix::fs::statx(CWD, path, AtFlags::empty(), mask) {
+        Ok(facts) => facts,
+        Err(Errno::NOENT) => return probe_missing(path),
+        Err(errno) => return Err(EngineError::file("look at", path, errno)),
+    };
+    let kind = FileKind::from_mode(u32::from(facts.stx_mode));
+    let is_device = matches!(kind, FileKind::Block | FileKind::Character);
+    let direct = (facts.stx_mask & StatxFlags::DIOALIGN.bits() != 0
+        && facts.stx_dio_offset_align > 0)
+        .then_some(DirectAlign {
+            memory_bytes: facts.stx_dio_mem_align,
+            offset_bytes: facts.stx_dio_offset_align,
+        });
+    let mut target = TargetFacts {
+        path: path.to_owned(),
+        kind,
+        size_bytes: facts.stx_size,
+        allocated_bytes: facts.stx_blocks * 512,
+        logical_block_bytes: direct.map_or(SECTOR_BYTES, |direct| direct.offset_bytes),
+        direct,
+        discards: false,
+        read_only: false,
+        free_bytes: None,
+        mount_points: Vec::new(),
+        is_held: false,
+        contents: None,
+        device: if is_device {
+            (facts.stx_rdev_major, facts.stx_rdev_minor)
+        } else {
+            (facts.stx_dev_major, facts.stx_dev_minor)
+        },
+    };
+    match kind {
+        FileKind::Block => probe_device(&mut target)?,
+        FileKind::Regular | FileKind::Directory => {
+            probe_file_system(&mut target, path)?;
+            if direct.is_none() && kind == FileKind::Regular {
+                target.direct = try_direct(path);
+            }
+        }
+        _ => {}
+    }
+    Ok(target)
+}
+
+/// Tells about the directory that a missing file would be in.
+fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let facts = rustix::fs::stat(parent).map_err(|errno| EngineError::file("find", path, errno))?;
+    let mut target = TargetFacts {
+        path: path.to_owned(),
+        kind: FileKind::Missing,
+        size_bytes: 0,
+        allocated_bytes: 0,
+        logical_block_bytes: SECTOR_BYTES,
+        direct: None,
+        discards: false,
+        read_only: false,
+        free_bytes: None,
+        mount_points: Vec::new(),
+        is_held: false,
+        contents: None,
+        device: (rustix::fs::major(facts.st_dev), rustix::fs::minor(facts.st_dev)),
+    };
+    probe_file_system(&mut target, parent)?;
+    Ok(target)
+}
+
+fn probe_file_system(target: &mut TargetFacts, on: &Path) -> Result<(), EngineError> {
+    let facts = rustix::fs::statvfs(on).map_err(|errno| EngineError::file("look at", on, errno))?;
+    target.free_bytes = Some(facts.f_bavail.saturating_mul(facts.f_frsize));
+    target.read_only = facts.f_flag.contains(StatVfsMountFlags::RDONLY);
+    Ok(())
+}
+
+/// Finds out by opening it whether a file takes direct I/O, on kernels before 6.1.
+fn try_direct(path: &Path) -> Option<DirectAlign> {
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    // What all devices with sectors of up to 4 KiB take.
+    Some(DirectAlign { memory_bytes: 4096, offset_bytes: 4096 })
+}
+
+fn probe_device(target: &mut TargetFacts) -> Result<(), EngineError> {
+    let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let fd = match rustix::fs::open(&target.path, flags | OFlags::EXCL, Mode::empty()) {
+        Err(Errno::BUSY) => {
+            target.is_held = true;
+            rustix::fs::open(&target.path, flags, Mode::empty()).map_err(fail)?
+        }
+        other => other.map_err(fail)?,
+    };
+    target.size_bytes = rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(fail)?;
+    let mut number: libc::c_int = 0;
+    let mut ask = |request: u32| {
+        use std::os::fd::AsRawFd;
+        // SAFETY: both requests write one `int`, which outlives the call.
+        let result = call::retry(|| unsafe {
+            libc::ioctl(fd.as_raw_fd(), request as _, &raw mut number) as isize
+        });
+        (result >= 0).then_some(number)
+    };
+    if let Some(bytes) = ask(BLKSSZGET).and_then(|bytes| u32::try_from(bytes).ok()) {
+        target.logical_block_bytes = bytes.max(SECTOR_BYTES);
+    }
+    target.read_only = ask(BLKROGET).is_some_and(|flag| flag != 0);
+    let block_bytes = target.logical_block_bytes;
+    target.direct = target
+        .direct
+        .or(Some(DirectAlign { memory_bytes: block_bytes, offset_bytes: block_bytes }));
+    target.discards = sys_number(target.device, "queue/discard_max_bytes")
+        .or_else(|| sys_number(target.device, "../queue/discard_max_bytes"))
+        .is_some_and(|bytes| bytes > 0);
+    target.contents = contents(&File::from(fd), target.size_bytes);
+    target.mount_points = mount_points(target.device);
+    Ok(())
+}
+
+/// Reads both ends of a device. What cannot be read holds nothing that could be known.
+fn contents(device: &File, size_bytes: u64) -> Option<&'static str> {
+    let head = read_up_to(device, 0, signatures::HEAD_BYTES, size_bytes);
+    let tail_start = size_bytes.saturating_sub(signatures::TAIL_BYTES as u64);
+    let tail = read_up_to(device, tail_start, signatures::TAIL_BYTES, size_bytes);
+    signatures::identify(&head, &tail, size_bytes)
+}
+
+fn read_up_to(device: &File, offset: u64, len: usize, size_bytes: u64) -> Vec<u8> {
+    let len = len.min(usize::try_from(size_bytes - offset).unwrap_or(len));
+    let mut bytes = vec![0; len];
+    let mut n_read = 0;
+    while n_read < len {
+        match device.read_at(&mut bytes[n_read..], offset + n_read as u64) {
+            Ok(0) => break,
+            Ok(n) => n_read += n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    bytes.truncate(n_read);
+    bytes
+}
+
+/// Finds where a device, its partitions, and what is stacked on any of them are in use.
+fn mount_points(device: DeviceNumber) -> Vec<PathBuf> {
+    let family = dependents(device);
+    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let is_family = |path: &Path| device_number(path).is_some_and(|at| family.contains(&at));
+    let in_family = |mount: &Mount| family.contains(&mount.device) || is_family(&mount.source);
+    let mut found: Vec<PathBuf> =
+        mounts::parse(&table).into_iter().filter(in_family).map(|mount| mount.at).collect();
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let swap_devices = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    if swap_devices.map(Path::new).any(is_family) {
+        found.push(PathBuf::from("[SWAP]"));
+    }
+    found
+}
+
+/// Returns a device and all that consist of it: partitions, and devices stacked on them.
+fn dependents(device: DeviceNumber) -> Vec<DeviceNumber> {
+    let mut family = vec![device];
+    let mut next = 0;
+    while next < family.len() && family.len() < DEPENDENTS_MAX {
+        let folder = sys_folder(family[next]);
+        next += 1;
+        for holder in [folder.join("holders"), folder] {
+            let Ok(entries) = std::fs::read_dir(holder) else { continue };
+            for entry in entries.flatten() {
+                // Partitions and holders are folders with a device number in them.
+                let text = std::fs::read_to_string(entry.path().join("dev")).unwrap_or_default();
+                let number = mounts::parse_device(&text).filter(|at| !family.contains(at));
+                family.extend(number);
+            }
+        }
+    }
+    family
+}
+
+/// Returns the number of the block device that a path leads to.
+fn device_number(path: &Path) -> Option<DeviceNumber> {
+    let facts = path.is_absolute().then(|| rustix::fs::stat(path).ok()).flatten()?;
+    (FileKind::from_mode(facts.st_mode) == FileKind::Block)
+        .then(|| (rustix::fs::major(facts.st_rdev), rustix::fs::minor(facts.st_rdev)))
+}
+
+fn sys_folder((major, minor): DeviceNumber) -> PathBuf {
+    PathBuf::from(format!("/sys/dev/block/{major}:{minor}"))
+}
+
+fn sys_number(device: DeviceNumber, name: &str) -> Option<u64> {
+    std::fs::read_to_string(sys_folder(device).join(name)).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,355 @@
+//! Looking at targets, laying files out, tables of files, and buffers.
+
+mod common;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{
+    BLOCK, all, file, make, one, op, options, read_write, scratch, skipped, spec, table, zeros,
+};
+use engine::{
+    Arena, ArenaSpec, EngineError, FileKind, FileTable, LayoutSpec, MemoryKind, OpenFlags,
+    TablePolicy, WriteRisk, layout, probe,
+};
+use plan::files::{Fadvise, Fallocate};
+use plan::job::EngineKind;
+use plan::op::{BufId, FileIdx, OpKind};
+use plan::verify::Memory;
+
+const NO_STOP: fn(u64) -> ControlFlow<()> = |_| ControlFlow::Continue(());
+
+#[test]
+fn a_regular_file_is_known_with_its_file_system() {
+    let dir = scratch();
+    let path = zeros(dir.path(), "data", 12_345);
+    let facts = probe(&path).unwrap();
+    assert_eq!((facts.kind, facts.size_bytes, facts.read_only), (FileKind::Regular, 12_345, false));
+    assert!(facts.free_bytes.is_some_and(|bytes| bytes > 0));
+    assert!(facts.logical_block_bytes.is_power_of_two());
+    assert_eq!((facts.write_risk(), facts.contents), (None, None));
+}
+
+#[test]
+fn a_missing_file_tells_about_its_directory() {
+    let dir = scratch();
+    let facts = probe(&dir.path().join("none")).unwrap();
+    assert_eq!((facts.kind, facts.size_bytes), (FileKind::Missing, 0));
+    assert!(facts.free_bytes.is_some());
+    let error = probe(&dir.path().join("no/such/file")).unwrap_err();
+    assert_eq!(error.errno(), Some(libc::ENOENT));
+    assert!(error.hint().unwrap().contains("does not exist: create it"));
+}
+
+#[test]
+fn a_character_device_is_known() {
+    let facts = probe(Path::new("/dev/null")).unwrap();
+    assert_eq!((facts.kind, facts.device), (FileKind::Character, (1, 3)));
+}
+
+/// A loop device over a file, while it lives.
+struct LoopDevice(PathBuf);
+
+impl LoopDevice {
+    /// `None` where this user, or this machine, has none.
+    fn new(file: &Path) -> Option<LoopDevice> {
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
+        let name = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| LoopDevice(PathBuf::from(name.trim())))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_device_is_guarded_by_what_it_holds() {
+    let dir = scratch();
+    let image = zeros(dir.path(), "image", 16 << 20);
+    let Some(device) = LoopDevice::new(&image) else {
+        skipped("no loop devices here");
+        return;
+    };
+    let facts = probe(&device.0).unwrap();
+    assert_eq!((facts.kind, facts.size_bytes), (FileKind::Block, 16 << 20));
+    assert_eq!((facts.write_risk(), facts.is_held, facts.free_bytes), (None, false, None));
+    assert!(facts.discards && facts.direct.is_some());
+    let made = Command::new("mkfs.ext4").arg("-q").arg(&device.0).status();
+    if !made.is_ok_and(|status| status.success()) {
+        skipped("no mkfs.ext4 here");
+        return;
+    }
+    let facts = probe(&device.0).unwrap();
+    assert_eq!(facts.write_risk(), Some(WriteRisk::Contents("ext2/ext3/ext4")));
+    let mount_point = dir.path().join("at here");
+    std::fs::create_dir(&mount_point).unwrap();
+    let mounted = Command::new("mount").arg(&device.0).arg(&mount_point).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        skipped("this user may not mount");
+        return;
+    }
+    let facts = probe(&device.0).unwrap();
+    let _ = Command::new("umount").arg(&mount_point).status();
+    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&mount_point)));
+    assert!(facts.is_held);
+}
+
+#[test]
+fn discards_and_transfers_work_on_a_device() {
+    let dir = scratch();
+    let image = zeros(dir.path(), "image", 1 << 20);
+    let Some(device) = LoopDevice::new(&image) else {
+        skipped("no loop devices here");
+        return;
+    };
+    for kind in common::BYTE_ENGINES {
+        for direct in [false, true] {
+            let open = OpenFlags { direct, ..read_write() };
+            let mut engine = make(kind, vec![file(&device.0, open)], 2);
+            engine.arena().slice_mut(BufId(0), BLOCK).fill(7);
+            let write = op(OpKind::Write, 0, 8192, BLOCK);
+            assert_eq!(one(&mut *engine, write), BLOCK as i32, "{kind:?}");
+            assert_eq!(one(&mut *engine, op(OpKind::Fsync, 0, 0, 0)), 0, "{kind:?}");
+            let trim = op(OpKind::Trim, 1, 8192, BLOCK);
+            assert_eq!(one(&mut *engine, trim), BLOCK as i32, "{kind:?}");
+            let read = op(OpKind::Read, 0, 8192, BLOCK);
+            assert_eq!(one(&mut *engine, read), BLOCK as i32, "{kind:?}");
+            let bytes = engine.arena().slice(BufId(0), BLOCK);
+            assert!(bytes.iter().all(|&byte| byte == 0), "{kind:?} direct={direct}");
+            engine.files().invalidate().unwrap();
+        }
+    }
+}
+
+#[track_caller]
+fn check_layout(fallocate: Fallocate, write: bool, expected_first: u8) {
+    let dir = scratch();
+    let path = dir.path().join("data");
+    let layout_spec =
+        LayoutSpec { size_bytes: (3 << 20) + 5, from_bytes: 0, fallocate, write, fsync: true };
+    let mut seen = Vec::new();
+    let written_bytes = layout(
+        &path,
+        &layout_spec,
+        |offset, bytes| bytes.fill((offset >> 20) as u8 + 1),
+        &mut |bytes| {
+            seen.push(bytes);
+            ControlFlow::Continue(())
+        },
+    )
+    .unwrap();
+    assert_eq!(written_bytes, if write { layout_spec.size_bytes } else { 0 });
+    let bytes = std::fs::read(&path).unwrap();
+    if write {
+        assert_eq!(seen, [1 << 20, 2 << 20, 3 << 20, (3 << 20) + 5]);
+        assert_eq!((bytes[0], bytes[(1 << 20) + 1], bytes[(3 << 20) + 4]), (1, 2, 4));
+    }
+    if fallocate != Fallocate::KeepSize {
+        assert_eq!((bytes.len(), bytes[0]), ((3 << 20) + 5, expected_first));
+    }
+}
+
+#[test]
+fn files_are_laid_out_in_every_way() {
+    for fallocate in [Fallocate::Native, Fallocate::Posix, Fallocate::None, Fallocate::Truncate] {
+        check_layout(fallocate, true, 1);
+    }
+    check_layout(Fallocate::KeepSize, true, 1);
+    check_layout(Fallocate::Native, false, 0);
+    check_layout(Fallocate::Truncate, false, 0);
+    check_layout(Fallocate::KeepSize, false, 0);
+}
+
+#[test]
+fn a_file_is_extended_from_where_it_ended() {
+    let dir = scratch();
+    let path = dir.path().join("data");
+    std::fs::write(&path, [7; 3000]).unwrap();
+    let spec = LayoutSpec {
+        size_bytes: 5000,
+        from_bytes: 3000,
+        fallocate: Fallocate::Native,
+        write: true,
+        fsync: false,
+    };
+    let fill = |offset, bytes: &mut [u8]| bytes.fill((offset / 1000) as u8);
+    assert_eq!(layout(&path, &spec, fill, &mut { NO_STOP }).unwrap(), 2000);
+    let expected = [vec![7; 3000], vec![3; 2000]].concat();
+    assert!(std::fs::read(&path).unwrap() == expected);
+}
+
+#[test]
+fn a_layout_that_is_stopped_says_how_far_it_came() {
+    let dir = scratch();
+    let spec = LayoutSpec {
+        size_bytes: 8 << 20,
+        from_bytes: 0,
+        fallocate: Fallocate::None,
+        write: true,
+        fsync: false,
+    };
+    let stop = &mut |bytes| {
+        if bytes >= 2 << 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    assert_eq!(layout(&dir.path().join("data"), &spec, |_, _| {}, stop).unwrap(), 2 << 20);
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_refused_before_it_is_written() {
+    let dir = scratch();
+    let path = dir.path().join("data");
+    let spec = LayoutSpec {
+        size_bytes: 1 << 60,
+        from_bytes: 0,
+        fallocate: Fallocate::Native,
+        write: true,
+        fsync: false,
+    };
+    let error = layout(&path, &spec, |_, _| {}, &mut { NO_STOP }).unwrap_err();
+    assert!(matches!(error, EngineError::NoSpace { needed_bytes, .. } if needed_bytes == 1 << 60));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_default_reservation_that_does_not_fit_is_left_out() {
+    let dir = scratch();
+    let path = dir.path().join("data");
+    let facts = engine::probe(&path).unwrap();
+    let size_bytes = facts.free_bytes.expect("a file system") + (1 << 30);
+    let fallocate = Fallocate::Native;
+    let spec = LayoutSpec { size_bytes, from_bytes: 0, fallocate, write: false, fsync: false };
+    assert_eq!(layout(&path, &spec, |_, _| {}, &mut { NO_STOP }).unwrap(), 0);
+    let made = engine::probe(&path).unwrap();
+    assert_eq!((made.size_bytes, made.allocated_bytes), (size_bytes, 0));
+}
+
+#[track_caller]
+fn check_open(path: &Path, open: OpenFlags, errno: i32, hint: &str) {
+    let error = FileTable::new(vec![file(path, open)], TablePolicy::default()).unwrap_err();
+    assert_eq!(error.errno(), Some(errno), "{error}");
+    let found = error.hint().unwrap_or_default();
+    assert!(found.contains(hint), "{error}: {found}");
+}
+
+#[test]
+fn files_that_cannot_be_opened_come_with_a_remedy() {
+    let dir = scratch();
+    check_open(&dir.path().join("none"), OpenFlags::default(), libc::ENOENT, "check the name");
+    check_open(&dir.path().join("a/b"), OpenFlags::default(), libc::ENOENT, "create it");
+    check_open(dir.path(), read_write(), libc::EISDIR, "directory=");
+    let direct = OpenFlags { direct: true, ..OpenFlags::default() };
+    check_open(Path::new("/proc/self/status"), direct, libc::EINVAL, "direct=0");
+    let error = FileTable::new(vec![file(Path::new("a\0b"), read_write())], TablePolicy::default());
+    assert!(matches!(error, Err(EngineError::BadPath { .. })));
+}
+
+#[test]
+fn a_limited_table_keeps_what_is_used() {
+    let dir = scratch();
+    let specs: Vec<_> = (0..4)
+        .map(|i| {
+            let create = OpenFlags { create: true, ..read_write() };
+            file(&dir.path().join(format!("f{i}")), create)
+        })
+        .collect();
+    let policy = TablePolicy { n_open: Some(2), lazy: true, ..TablePolicy::default() };
+    let mut files = FileTable::new(specs, policy).unwrap();
+    assert_eq!(files.n_open(), 0);
+    for i in [0, 1, 2, 3, 0, 0, 3] {
+        assert!(files.fd(FileIdx(i)).is_ok());
+        assert!(files.n_open() <= 2);
+    }
+    files.close_all().unwrap();
+    assert_eq!(files.n_open(), 0);
+    assert!(files.fd(FileIdx(1)).is_ok());
+    files.unlink_all().unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn cache_calls_reach_all_files() {
+    let dir = scratch();
+    let path = zeros(dir.path(), "data", (2 << 20) + 1);
+    let mut files = table(vec![file(&path, read_write())]);
+    let mut read_bytes = 0;
+    files
+        .pre_read(&mut |bytes| {
+            read_bytes = bytes;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(read_bytes, (2 << 20) + 1);
+    files.invalidate().unwrap();
+    for fadvise in [Fadvise::ByAccess, Fadvise::Random, Fadvise::Sequential, Fadvise::NoReuse] {
+        files.advise(fadvise, true).unwrap();
+    }
+    files.sync_all().unwrap();
+    files.sync_file_systems().unwrap();
+}
+
+#[track_caller]
+fn check_arena(memory: Memory, align_bytes: u32, buffer_bytes: u32, expected_align: usize) {
+    let spec = ArenaSpec { n_buffers: 5, buffer_bytes, align_bytes, memory, lock: false };
+    let mut arena = match Arena::new(&spec) {
+        Err(EngineError::Memory { .. })
+            if matches!(spec.memory, Memory::Mmap { huge: true, .. }) =>
+        {
+            skipped("no huge pages are reserved");
+            return;
+        }
+        other => other.unwrap(),
+    };
+    for i in 0..5 {
+        arena.slice_mut(BufId(i), buffer_bytes).fill(i as u8);
+    }
+    for i in 0..5 {
+        let bytes = arena.slice(BufId(i), buffer_bytes);
+        assert_eq!(bytes.as_ptr() as usize % expected_align, 0);
+        assert!(bytes.iter().all(|&byte| byte == i as u8));
+    }
+}
+
+#[test]
+fn buffers_are_apart_and_aligned_in_every_kind_of_memory() {
+    let mapped = |huge, shared| Memory::Mmap { huge, shared, file: None };
+    check_arena(Memory::Malloc, 0, 4096, 4096);
+    check_arena(Memory::Malloc, 0, 512, 512);
+    check_arena(Memory::Malloc, 0, 1, 512);
+    check_arena(Memory::Malloc, 0, 6000, 4096);
+    check_arena(Memory::Malloc, 512, 4096, 512);
+    check_arena(Memory::Malloc, 65536, 4096, 65536);
+    check_arena(Memory::Malloc, 4 << 20, 4096, 4 << 20);
+    check_arena(Memory::Shm { huge: false }, 0, 4096, 4096);
+    check_arena(mapped(false, true), 0, 4096, 4096);
+    check_arena(mapped(true, false), 0, 4096, 4096);
+    let dir = scratch();
+    let file = dir.path().join("buffers").to_str().unwrap().to_owned();
+    check_arena(Memory::Mmap { huge: false, shared: true, file: Some(file) }, 0, 4096, 4096);
+}
+
+#[test]
+fn buffers_that_the_kernel_will_not_register_still_work() {
+    let dir = scratch();
+    let path = zeros(dir.path(), "data", u64::from(BLOCK));
+    let backing = dir.path().join("buffers").to_str().unwrap().to_owned();
+    let memory = Memory::Mmap { huge: false, shared: true, file: Some(backing) };
+    let arena = Arena::new(&ArenaSpec { n_buffers: 2, memory, ..ArenaSpec::default() }).unwrap();
+    assert_eq!(arena.memory_kind(), MemoryKind::File);
+    let files = table(vec![file(&path, read_write())]);
+    let mut engine = engine::build(&spec(EngineKind::Uring), files, arena, options(2)).unwrap();
+    let reads = [op(OpKind::Read, 0, 0, BLOCK), op(OpKind::Read, 1, 0, BLOCK)];
+    for done in all(&mut *engine, &reads) {
+        assert_eq!(done.result, BLOCK as i32);
+    }
+}
+
+#[test]
+#[should_panic(expected = "outside of the arena")]
+fn a_buffer_outside_of_the_arena_is_a_programmer_error() {
+    let arena = Arena::new(&ArenaSpec::default()).unwrap();
+    arena.slice(BufId(1), 1);
+}

@@ -1,0 +1,284 @@
+//! Where the next I/O of a file goes.
+//!
+//! [`Offsets`] is built per worker and file. It walks one region, in passes: sequential I/O from
+//! start to end, random I/O over every block once (`no_repeats`) or with independent draws. All
+//! directions share the blocks of a pass; each has its own position. It knows nothing of amounts,
+//! loops and time: it says `None` at the end of a pass, and the worker decides what follows.
+//!
+//! Memory is constant but for mixed block sizes without repeats ([`crate::map`]: one bit per
+//! smallest block).
+
+mod general;
+mod order;
+
+use plan::workload::{BlockSize, Distribution, RandomGenerator, Workload};
+use plan::{Direction, PerDir};
+
+use crate::error::PatternError;
+use crate::permutation::Permutation;
+use crate::rng::{Rng, Stream, derive};
+use general::General;
+
+/// One I/O's place: `len` bytes at `offset`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Extent {
+    /// First byte, counted from the start of the file or device.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
+}
+
+impl Extent {
+    /// Returns the first byte after it.
+    #[inline]
+    pub fn end(self) -> u64 {
+        self.offset + u64::from(self.len)
+    }
+}
+
+/// The part of a file or device that a worker addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First byte.
+    pub start_bytes: u64,
+    /// Bytes.
+    pub len_bytes: u64,
+}
+
+impl Region {
+    /// Returns the first byte after it.
+    #[inline]
+    pub fn end_bytes(self) -> u64 {
+        self.start_bytes + self.len_bytes
+    }
+}
+
+/// The offsets and lengths of one worker's I/O to one file.
+///
+/// A clone goes on with the same sequence: a clone taken at the start of a pass generates the pass
+/// again, for verification without memory.
+#[derive(Clone, Debug)]
+pub struct Offsets {
+    walk: Walk,
+    pass: u64,
+}
+
+/// The two common walks stand apart, so that they cost no more than their arithmetic.
+#[derive(Clone, Debug)]
+enum Walk {
+    Repeats(FixedRepeats),
+    Once(FixedOnce),
+    General(Box<General>),
+}
+
+impl Offsets {
+    /// Builds the offsets of the worker with this seed for its `file_idx`-th file.
+    ///
+    /// Blocks start at the region's start. What is left after the last whole block is not touched.
+    /// Without `no_repeats`, with a distribution other than uniform, or with an alignment other
+    /// than the block size, draws are independent, as with fio. The generator `Lfsr` implies
+    /// `no_repeats`.
+    pub fn new(
+        workload: &Workload,
+        region: Region,
+        seed: u64,
+        file_idx: u32,
+    ) -> Result<Self, PatternError> {
+        let in_range =
+            region.start_bytes.checked_add(region.len_bytes).is_some_and(|e| e >> 63 == 0);
+        if !in_range {
+            let Region { start_bytes, len_bytes } = region;
+            return Err(PatternError::RegionTooLarge { start_bytes, len_bytes });
+        }
+        let seed = derive(seed, Stream::Target, u64::from(file_idx));
+        let general = General::new(workload, region, seed)?;
+        let walk = match fixed_block(workload) {
+            Some((len, align)) if is_once(workload) && u64::from(len) == align => {
+                Walk::Once(FixedOnce::new(region, len, seed))
+            }
+            Some((len, align)) => Walk::Repeats(FixedRepeats {
+                start_bytes: region.start_bytes,
+                align_bytes: align,
+                n_blocks: (region.len_bytes - u64::from(len)) / align + 1,
+                len,
+                rng: Rng::for_stream(seed, Stream::Offset, 0),
+            }),
+            None => Walk::General(Box::new(general)),
+        };
+        Ok(Offsets { walk, pass: 0 })
+    }
+
+    /// Returns where the next I/O in direction `dir` goes, or `None` at the end of the pass.
+    ///
+    /// `None` comes from a sequential walk at the region's end, and from a random walk without
+    /// repeats after its last block; [`Offsets::restart`] starts over. Walks with repeats and
+    /// strided walks never end. A direction that the workload does not issue yields `None`. With
+    /// `trim_then_write`, a write goes where the trim before it went.
+    #[inline]
+    pub fn next(&mut self, dir: Direction) -> Option<Extent> {
+        match &mut self.walk {
+            Walk::Repeats(walk) => Some(walk.next()),
+            Walk::Once(walk) => walk.next(),
+            Walk::General(walk) => walk.next(dir),
+        }
+    }
+
+    /// Fills `out` with what as many calls of [`Offsets::next`] would return.
+    ///
+    /// Returns how many are filled: fewer than asked for only at the end of the pass.
+    #[inline]
+    pub fn fill(&mut self, dir: Direction, out: &mut [Extent]) -> usize {
+        fn fill(out: &mut [Extent], mut next: impl FnMut() -> Option<Extent>) -> usize {
+            for (n_filled, place) in out.iter_mut().enumerate() {
+                match next() {
+                    Some(extent) => *place = extent,
+                    None => return n_filled,
+                }
+            }
+            out.len()
+        }
+        match &mut self.walk {
+            Walk::Repeats(walk) => fill(out, || Some(walk.next())),
+            Walk::Once(walk) => fill(out, || walk.next()),
+            Walk::General(walk) => fill(out, || walk.next(dir)),
+        }
+    }
+
+    /// Starts over in one direction, after its end of the pass.
+    ///
+    /// A sequential walk goes back to the start in this direction only. A random walk, whose blocks
+    /// all directions share, starts a new pass.
+    pub fn restart(&mut self, dir: Direction) {
+        match &mut self.walk {
+            Walk::General(walk) if !walk.is_random() => walk.rewind(dir),
+            _ => self.next_pass(),
+        }
+    }
+
+    /// Starts a new pass in all directions: other draws, and without repeats another order.
+    pub fn next_pass(&mut self) {
+        self.pass += 1;
+        match &mut self.walk {
+            Walk::Repeats(_) => {}
+            Walk::Once(walk) => walk.start_pass(self.pass),
+            Walk::General(walk) => walk.next_pass(),
+        }
+    }
+
+    /// Returns the number of passes before this one.
+    pub fn pass(&self) -> u64 {
+        self.pass
+    }
+
+    /// Returns the bytes of the map of visited blocks, 0 for walks that need none.
+    pub fn map_bytes(&self) -> u64 {
+        match &self.walk {
+            Walk::General(walk) => walk.map_bytes(),
+            _ => 0,
+        }
+    }
+}
+
+/// Says whether every block is visited once per pass.
+fn is_once(workload: &Workload) -> bool {
+    let is_uniform =
+        dirs(workload).all(|dir| matches!(workload.distribution[dir], Distribution::Uniform));
+    let is_aligned_to_size = dirs(workload).all(|dir| {
+        workload.block_align[dir].is_none_or(|align| align == workload.block_size[dir].min())
+    });
+    let asked = workload.no_repeats || workload.generator == RandomGenerator::Lfsr;
+    asked && is_uniform && is_aligned_to_size
+}
+
+/// Returns the one block size and alignment when each I/O is a uniform draw of such a block.
+fn fixed_block(workload: &Workload) -> Option<(u32, u64)> {
+    let is_plain = workload.access.random
+        && !workload.access.trim_then_write
+        && !workload.block_size_by_pattern
+        && workload.strided.is_none()
+        && workload.ios_per_draw <= 1;
+    if !is_plain {
+        return None;
+    }
+    let mut block = None;
+    for dir in dirs(workload) {
+        let size = &workload.block_size[dir];
+        let this = (size.min(), u64::from(workload.block_align[dir].unwrap_or(size.min())));
+        let is_same = size.min() == size.max() && *block.get_or_insert(this) == this;
+        let is_uniform = matches!(workload.distribution[dir], Distribution::Uniform);
+        if !is_same || !is_uniform || workload.random_pct[dir] < 100 {
+            return None;
+        }
+    }
+    block
+}
+
+/// Returns the block sizes of random I/O. By pattern, the size given for writes is for random I/O.
+fn random_size(workload: &Workload, dir: Direction) -> &BlockSize {
+    let size = &workload.block_size;
+    if workload.block_size_by_pattern { &size.write } else { &size[dir] }
+}
+
+/// Iterates over the directions that the workload issues.
+fn dirs(workload: &Workload) -> impl Iterator<Item = Direction> + use<> {
+    let access = workload.access;
+    let issues = PerDir {
+        read: access.read,
+        write: access.write || access.trim_then_write,
+        trim: access.trim || access.trim_then_write,
+    };
+    Direction::ALL.into_iter().filter(move |&dir| issues[dir])
+}
+
+/// Independent, equally likely draws of equal blocks.
+#[derive(Clone, Debug)]
+struct FixedRepeats {
+    start_bytes: u64,
+    align_bytes: u64,
+    n_blocks: u64,
+    len: u32,
+    rng: Rng,
+}
+
+impl FixedRepeats {
+    #[inline]
+    fn next(&mut self) -> Extent {
+        let block = self.rng.bounded(self.n_blocks);
+        Extent { offset: self.start_bytes + block * self.align_bytes, len: self.len }
+    }
+}
+
+/// Equal blocks, each once per pass.
+#[derive(Clone, Debug)]
+struct FixedOnce {
+    start_bytes: u64,
+    len: u32,
+    order: Permutation,
+    next_idx: u64,
+    seed: u64,
+}
+
+impl FixedOnce {
+    fn new(region: Region, len: u32, seed: u64) -> Self {
+        let order = Permutation::new(region.len_bytes / u64::from(len), 0);
+        let start_bytes = region.start_bytes;
+        let mut walk = FixedOnce { start_bytes, len, order, next_idx: 0, seed };
+        walk.start_pass(0);
+        walk
+    }
+
+    fn start_pass(&mut self, pass: u64) {
+        self.order.rekey(derive(self.seed, Stream::Pass, pass));
+        self.next_idx = 0;
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Extent> {
+        if self.next_idx == self.order.domain() {
+            return None;
+        }
+        let block = self.order.get(self.next_idx);
+        self.next_idx += 1;
+        Some(Extent { offset: self.start_bytes + block * u64::from(self.len), len: self.len })
+    }
+}

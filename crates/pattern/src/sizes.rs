@@ -1,0 +1,114 @@
+//! Bytes per I/O.
+
+use plan::workload::BlockSize;
+
+use crate::error::PatternError;
+use crate::rng::{Rng, Stream};
+
+/// Draws before a split falls back to its smallest size, when only that may fit.
+///
+/// Only the last blocks of a region come near it. A part with a share of 1 % is missed once in 4
+/// million such draws.
+const N_TRIES: u32 = 1_500;
+
+/// The block sizes of one direction.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    kind: Kind,
+    min_bytes: u32,
+    max_bytes: u32,
+    rng: Rng,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Fixed,
+    /// Multiples of the smallest size.
+    Multiples,
+    /// Any number of bytes.
+    Unaligned,
+    /// One entry per percent (more exactly: per unit of the shares' sum).
+    Split(Box<[u32]>),
+}
+
+impl Sizes {
+    /// Builds the sizes of one direction. `unaligned` lets a range take any number of bytes.
+    ///
+    /// `idx` tells apart the directions and files of a worker, so that each has its own sequence.
+    pub fn new(
+        size: &BlockSize,
+        unaligned: bool,
+        seed: u64,
+        idx: u64,
+    ) -> Result<Self, PatternError> {
+        let (min_bytes, max_bytes) = (size.min(), size.max());
+        let kind = match size {
+            BlockSize::Range { min, max } if min == max => Kind::Fixed,
+            BlockSize::Range { .. } if unaligned => Kind::Unaligned,
+            BlockSize::Range { .. } => Kind::Multiples,
+            BlockSize::Fixed(_) => Kind::Fixed,
+            BlockSize::Split(parts) => Kind::Split(
+                parts
+                    .iter()
+                    .flat_map(|&(bytes, share)| std::iter::repeat_n(bytes, usize::from(share)))
+                    .collect(),
+            ),
+        };
+        let is_empty = matches!(&kind, Kind::Split(slots) if slots.is_empty());
+        if min_bytes == 0 || min_bytes > max_bytes || is_empty {
+            return Err(PatternError::BlockSize { min_bytes, max_bytes });
+        }
+        Ok(Sizes { kind, min_bytes, max_bytes, rng: Rng::for_stream(seed, Stream::Size, idx) })
+    }
+
+    /// Returns the smallest size, in bytes.
+    #[inline]
+    pub fn min_bytes(&self) -> u32 {
+        self.min_bytes
+    }
+
+    /// Returns the largest size, in bytes.
+    #[inline]
+    pub fn max_bytes(&self) -> u32 {
+        self.max_bytes
+    }
+
+    /// Returns the size if all are the same.
+    #[inline]
+    pub fn fixed(&self) -> Option<u32> {
+        matches!(self.kind, Kind::Fixed).then_some(self.min_bytes)
+    }
+
+    /// Draws the next size out of those that fit into `room_bytes`.
+    ///
+    /// When room is short, the sizes that fit keep their relative shares, as with fio. When not
+    /// even the smallest fits, the room itself is returned.
+    #[inline]
+    pub fn next(&mut self, room_bytes: u64) -> u32 {
+        let room_bytes = room_bytes.min(u64::from(self.max_bytes)) as u32;
+        if room_bytes <= self.min_bytes {
+            // Fixed sizes draw nothing, and most calls for them end here.
+            return room_bytes;
+        }
+        match &self.kind {
+            Kind::Fixed => self.min_bytes,
+            Kind::Multiples => {
+                let n_multiples = u64::from(room_bytes / self.min_bytes);
+                self.min_bytes * (1 + self.rng.bounded(n_multiples) as u32)
+            }
+            Kind::Unaligned => {
+                let n_sizes = u64::from(room_bytes - self.min_bytes) + 1;
+                self.min_bytes + self.rng.bounded(n_sizes) as u32
+            }
+            Kind::Split(slots) => {
+                for _ in 0..N_TRIES {
+                    let bytes = slots[self.rng.bounded(slots.len() as u64) as usize];
+                    if bytes <= room_bytes {
+                        return bytes;
+                    }
+                }
+                self.min_bytes
+            }
+        }
+    }
+}

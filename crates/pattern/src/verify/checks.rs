@@ -1,0 +1,128 @@
+//! Which checks a job's workload allows, and how its blocks are divided.
+
+use plan::Job;
+use plan::files::Size;
+
+/// Block sizes that decide how blocks are divided into intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFacts {
+    /// Smallest write, bytes.
+    pub write_min_bytes: u32,
+    /// Largest write, bytes.
+    pub write_max_bytes: u32,
+    /// Smallest read, bytes; `None` for jobs that do not read.
+    pub read_min_bytes: Option<u32>,
+    /// Sizes are not multiples of the smallest: each block has one header.
+    pub unaligned: bool,
+}
+
+impl BlockFacts {
+    /// Returns the facts of a job.
+    pub fn of(job: &Job) -> Self {
+        let workload = &job.workload;
+        BlockFacts {
+            write_min_bytes: workload.block_size.write.min(),
+            write_max_bytes: workload.block_size.write.max(),
+            read_min_bytes: workload.access.read.then(|| workload.block_size.read.min()),
+            unaligned: workload.block_unaligned,
+        }
+    }
+
+    /// Returns the distance between headers for the one asked for (0: not set), as fio adjusts it:
+    /// not above the smallest write nor the smallest read, and a divisor of all writes.
+    ///
+    /// 0 when the smallest write has no bytes.
+    pub fn interval_bytes(&self, asked_bytes: u32) -> u32 {
+        let (min, max) = (self.write_min_bytes, self.write_max_bytes);
+        let mut interval = if asked_bytes == 0 && min != max { min } else { asked_bytes };
+        if interval > min {
+            interval = min;
+        } else if let Some(read_min) = self.read_min_bytes {
+            interval = interval.min(read_min);
+        }
+        if interval == 0 || !min.is_multiple_of(interval) || !max.is_multiple_of(interval) {
+            return if min == 0 { 0 } else { gcd(min, max) };
+        }
+        interval
+    }
+}
+
+/// What is checked besides the contents, the place and the header itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// The seed in the header, which names the write.
+    pub header_seed: bool,
+    /// The number of the write, where the job knows it.
+    pub write_sequence: bool,
+    /// Blocks are trimmed after they were written, and then checked.
+    pub trims: bool,
+    /// Trimmed blocks must read as zeros.
+    pub trimmed_is_zero: bool,
+    /// A later write may replace an earlier one, so the [`WriteLog`](super::WriteLog) must look
+    /// for overlaps.
+    pub may_overwrite: bool,
+}
+
+/// Decides what is checked for a job: fio's rules, which scripts rely on.
+///
+/// The seed is not checked, unless asked for, when the job does not write, when blocks are read
+/// back while it writes, when it may write a block twice, and when it only verifies. The number is
+/// checked only for jobs that write blocks of one size and do not repeat for a time; and then not,
+/// unless asked for, when writes in flight may overtake each other, and when it only verifies.
+pub fn effective_checks(job: &Job) -> Checks {
+    let (verify, workload) = (&job.verify, &job.workload);
+    let writes = workload.access.write;
+    let overlap_risk = has_overlap_risk(job);
+
+    let seed_by_default = writes && verify.backlog == 0 && !overlap_risk && !verify.verify_only;
+    let may_overtake =
+        !workload.no_repeats && !job.engine.kind.is_synchronous() && job.load.queue_depth > 1;
+    let sequence_by_default =
+        !(may_overtake || verify.verify_only || verify.regenerate && overlap_risk);
+    let sequence_known =
+        writes && job.block_size_min() == job.block_size_max() && !job.limits.time_based;
+
+    Checks {
+        header_seed: verify.check_header_seed.unwrap_or(seed_by_default),
+        write_sequence: sequence_known
+            && verify.check_write_sequence.unwrap_or(sequence_by_default),
+        trims: verify.method.is_some() && workload.trim_backlog > 0 && workload.trim_pct > 0,
+        trimmed_is_zero: verify.trimmed_is_zero,
+        may_overwrite: overlap_risk || may_overwrite_otherwise(job),
+    }
+}
+
+/// fio's rule for blocks that may be written twice in one pass.
+fn has_overlap_risk(job: &Job) -> bool {
+    let workload = &job.workload;
+    let exceeds_size = match (job.files.io_size, job.files.size) {
+        (None, _) => false,
+        (Some(Size::Bytes(io_size)), Some(Size::Bytes(size)))
+        | (Some(Size::Zones(io_size)), Some(Size::Zones(size))) => io_size > size,
+        (Some(Size::Percent(io_size)), Some(Size::Percent(size))) => io_size > size,
+        (Some(_), _) => true,
+    };
+    !workload.no_repeats
+        || workload.sequential_step_bytes != 0
+        || workload.ios_per_draw > 1
+        || exceeds_size
+}
+
+/// What else makes a worker write a block twice. fio does not look for it, and reports good blocks
+/// as bad for some of these jobs.
+fn may_overwrite_otherwise(job: &Job) -> bool {
+    let workload = &job.workload;
+    let aligned_below_size = workload
+        .block_align
+        .write
+        .is_some_and(|align| workload.access.random && align < workload.block_size.write.max());
+    job.limits.time_based
+        || job.limits.loops > 1
+        || workload.block_unaligned
+        || aligned_below_size
+        || job.files.file_size_bytes.is_some()
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

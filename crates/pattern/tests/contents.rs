@@ -1,0 +1,203 @@
+//! What write buffers hold: shares of compressible bytes and duplicates, patterns, refresh.
+
+use std::collections::HashMap;
+
+use pattern::{Contents, ContentsSpec, Refresh};
+use plan::verify::{Buffers, DedupeMode, PatternPart};
+
+const SPEC: ContentsSpec =
+    ContentsSpec { block_bytes: 4096, region_bytes: 1 << 30, worker_seed: 3, job_seed: 9 };
+
+/// Returns what the first `n` writes hold.
+fn writes(buffers: &Buffers, spec: ContentsSpec, n: u64, len: usize) -> Vec<Vec<u8>> {
+    let contents = Contents::from_buffers(buffers, spec);
+    let fill = |generation| {
+        let mut buf = vec![0xEE; len];
+        contents.fill(&mut buf, generation * len as u64, generation);
+        buf
+    };
+    (0..n).map(fill).collect()
+}
+
+/// Returns the share of blocks whose contents another one before it has.
+fn duplicates_share(blocks: &[Vec<u8>]) -> f64 {
+    let n_unique = blocks.iter().collect::<std::collections::HashSet<_>>().len();
+    1.0 - n_unique as f64 / blocks.len() as f64
+}
+
+#[track_caller]
+fn check_refresh(buffers: &Buffers, expected: Refresh) {
+    assert_eq!(Contents::from_buffers(buffers, SPEC).refresh(), expected);
+}
+
+#[test]
+fn what_a_write_needs() {
+    let base = Buffers::default();
+    check_refresh(&base, Refresh::Scramble);
+    check_refresh(&Buffers { scramble: false, ..base.clone() }, Refresh::Never);
+    check_refresh(&Buffers { zero: true, ..base.clone() }, Refresh::Never);
+    check_refresh(&Buffers { zero: true, refill: Some(true), ..base.clone() }, Refresh::Never);
+    check_refresh(&Buffers { refill: Some(true), ..base.clone() }, Refresh::Fill);
+    check_refresh(&Buffers { compress_pct: Some(100), ..base.clone() }, Refresh::Never);
+    check_refresh(&Buffers { compress_pct: Some(50), ..base.clone() }, Refresh::Fill);
+    check_refresh(&Buffers { dedupe_pct: 10, ..base.clone() }, Refresh::Fill);
+    let explicit = Buffers { dedupe_pct: 10, refill: Some(false), ..base.clone() };
+    check_refresh(&explicit, Refresh::Scramble);
+    let bytes = vec![PatternPart::Bytes(b"ab".to_vec())];
+    check_refresh(&Buffers { pattern: bytes, ..base.clone() }, Refresh::Never);
+    let offset = vec![PatternPart::Offset];
+    check_refresh(&Buffers { pattern: offset, ..base }, Refresh::Fill);
+}
+
+#[test]
+fn random_bytes_are_even_and_never_the_same() {
+    let blocks = writes(&Buffers::default(), SPEC, 64, 4096);
+    assert!(duplicates_share(&blocks) < 0.001);
+    let mut n_by_byte = [0_u32; 256];
+    for &byte in blocks.iter().flatten() {
+        n_by_byte[usize::from(byte)] += 1;
+    }
+    assert!(n_by_byte.iter().all(|n| (850..1200).contains(n)), "{n_by_byte:?}");
+    // A word that comes up twice would be something to compress.
+    let words: std::collections::HashSet<&[u8]> =
+        blocks.iter().flat_map(|block| block.chunks(4)).collect();
+    assert!(words.len() > 65_500, "{}", words.len());
+}
+
+#[test]
+fn contents_depend_on_seed_offset_and_generation_alone() {
+    let fill = |worker_seed, offset, generation| {
+        let spec = ContentsSpec { worker_seed, ..SPEC };
+        let mut buf = vec![0; 100];
+        Contents::from_buffers(&Buffers::default(), spec).fill(&mut buf, offset, generation);
+        buf
+    };
+    assert_eq!(fill(1, 2, 3), fill(1, 2, 3));
+    assert_ne!(fill(1, 2, 3), fill(0, 2, 3));
+    assert_ne!(fill(1, 2, 3), fill(1, 3, 3));
+    assert_ne!(fill(1, 2, 3), fill(1, 2, 4));
+}
+
+#[test]
+fn zeros() {
+    let zero = Buffers { zero: true, ..Buffers::default() };
+    let compressed = Buffers { compress_pct: Some(100), ..Buffers::default() };
+    for buffers in [zero, compressed] {
+        assert!(writes(&buffers, SPEC, 2, 1000).iter().flatten().all(|&byte| byte == 0));
+    }
+}
+
+#[test]
+fn patterns_repeat_from_the_start_of_the_buffer() {
+    let parts = vec![PatternPart::Bytes(b"abc".to_vec()), PatternPart::Bytes(vec![0xDE, 0xAD])];
+    let buffers = Buffers { pattern: parts, ..Buffers::default() };
+    let block = &writes(&buffers, SPEC, 1, 10_001)[0];
+    let expected: Vec<u8> = b"abc\xDE\xAD".iter().copied().cycle().take(10_001).collect();
+    assert_eq!(*block, expected);
+
+    let parts = vec![PatternPart::Offset, PatternPart::Bytes(b"xy".to_vec())];
+    let buffers = Buffers { pattern: parts, ..Buffers::default() };
+    let block = &writes(&buffers, SPEC, 3, 20)[2];
+    let expected = [&40_u64.to_le_bytes()[..], b"xy"].concat();
+    assert_eq!(*block, expected.repeat(2));
+}
+
+#[test]
+fn share_and_place_of_compressible_bytes() {
+    for (pct, chunk) in [(0, 512), (30, 512), (50, 4096), (80, 0)] {
+        let buffers =
+            Buffers { compress_pct: Some(pct), compress_chunk_bytes: chunk, ..Buffers::default() };
+        let blocks = writes(&buffers, SPEC, 16, 8192);
+        let n_zero = blocks.iter().flatten().filter(|&&byte| byte == 0).count();
+        // Among random bytes, one in 256 is zero.
+        let expected = f64::from(pct) / 100.0 + (1.0 - f64::from(pct) / 100.0) / 256.0;
+        let got = n_zero as f64 / (16.0 * 8192.0);
+        assert!((got - expected).abs() < 0.004, "{pct} %: {got}");
+        let chunk_bytes = if chunk == 0 { 8192 } else { chunk as usize };
+        let n_random = chunk_bytes * usize::from(100 - pct) / 100;
+        for chunk in blocks[3].chunks(chunk_bytes) {
+            assert!(chunk[n_random..].iter().all(|&byte| byte == 0));
+        }
+        assert!(duplicates_share(&blocks) < 0.001);
+    }
+}
+
+#[test]
+fn compressible_bytes_may_be_a_pattern() {
+    let buffers = Buffers {
+        compress_pct: Some(50),
+        pattern: vec![PatternPart::Bytes(vec![7])],
+        ..Buffers::default()
+    };
+    let block = &writes(&buffers, SPEC, 1, 1024)[0];
+    assert!(block[256..512].iter().chain(&block[768..]).all(|&byte| byte == 7));
+    assert!(block[..256].iter().any(|&byte| byte != 7));
+}
+
+#[test]
+fn share_of_duplicates() {
+    for pct in [10, 50, 90] {
+        let buffers = Buffers { dedupe_pct: pct, ..Buffers::default() };
+        // A write is one block, or holds four of them.
+        for len in [64, 256] {
+            let spec = ContentsSpec { block_bytes: 64, ..SPEC };
+            let bytes = writes(&buffers, spec, 8000 * 64 / len as u64, len).concat();
+            let blocks: Vec<Vec<u8>> = bytes.chunks(64).map(<[u8]>::to_vec).collect();
+            let share = duplicates_share(&blocks);
+            assert!((share - f64::from(pct) / 100.0).abs() < 0.02, "{pct} %: {share}");
+        }
+    }
+    let all = Buffers { dedupe_pct: 100, ..Buffers::default() };
+    let blocks = writes(&all, SPEC, 50, 64);
+    assert!(blocks.iter().all(|block| *block == blocks[0]));
+}
+
+#[test]
+fn duplicates_repeat_the_block_before() {
+    let buffers = Buffers { dedupe_pct: 50, ..Buffers::default() };
+    let blocks = writes(&buffers, SPEC, 1000, 64);
+    let mut last_seen: HashMap<&Vec<u8>, usize> = HashMap::new();
+    for (k, block) in blocks.iter().enumerate() {
+        if let Some(before) = last_seen.insert(block, k) {
+            assert_eq!(before, k - 1);
+        }
+    }
+}
+
+#[test]
+fn working_sets() {
+    let mode = |global| DedupeMode::WorkingSet { pct: 1, global };
+    let spec = ContentsSpec { region_bytes: 4096 * 1000, ..SPEC };
+    let set_of = |global, worker_seed| -> std::collections::HashSet<Vec<u8>> {
+        let buffers = Buffers { dedupe_pct: 60, dedupe_mode: mode(global), ..Buffers::default() };
+        let blocks = writes(&buffers, ContentsSpec { worker_seed, ..spec }, 5000, 64);
+        let mut n_by_block: HashMap<Vec<u8>, u32> = HashMap::new();
+        for block in blocks {
+            *n_by_block.entry(block).or_default() += 1;
+        }
+        n_by_block.into_iter().filter(|&(_, n)| n > 1).map(|(block, _)| block).collect()
+    };
+    // 1 % of 1000 blocks.
+    assert_eq!(set_of(false, 1).len(), 10);
+    assert!(set_of(false, 1).is_disjoint(&set_of(false, 2)));
+    assert_eq!(set_of(true, 1), set_of(true, 2));
+}
+
+#[test]
+fn scrambling_changes_a_few_bytes_of_each_512() {
+    let contents = Contents::from_buffers(&Buffers::default(), SPEC);
+    for len in [1, 7, 512, 4096, 5000] {
+        let clean = vec![0_u8; len];
+        let (mut first, mut second) = (clean.clone(), clean.clone());
+        contents.scramble(&mut first, 8192, 1);
+        contents.scramble(&mut second, 8192, 2);
+        for (chunk, other) in first.chunks(512).zip(second.chunks(512)) {
+            let n_changed = chunk.iter().filter(|&&byte| byte != 0).count();
+            assert!((1..=8).contains(&n_changed), "{n_changed} of {len}");
+            assert_ne!(chunk, other);
+        }
+        let mut again = clean;
+        contents.scramble(&mut again, 8192, 1);
+        assert_eq!(again, first);
+    }
+}

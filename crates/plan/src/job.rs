@@ -1,0 +1,373 @@
+//! Plan, step and job.
+
+use crate::files::{Durability, Fileset};
+use crate::load::{Limits, Load};
+use crate::report::{Logs, Reporting};
+use crate::verify::{Buffers, Verify};
+use crate::workload::Workload;
+use crate::{Direction, PerDir};
+
+/// All that a run will do: steps, one after another.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Plan {
+    /// The texts it was read from, for diagnostics: name and contents.
+    pub sources: Vec<Source>,
+    /// Steps in order; each starts when the one before has ended.
+    pub steps: Vec<Step>,
+    /// Options given for all jobs, as written (`global options` in fio's output).
+    pub global_options: Vec<(String, String)>,
+}
+
+/// One input text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// File name as the user gave it, or `<command line>`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// One measured period: the jobs between two barriers (`stonewall` in fio).
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Step {
+    /// Jobs that run together.
+    pub jobs: Vec<Job>,
+}
+
+/// How I/O is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// io_uring.
+    Uring,
+    /// Linux native AIO by raw system calls.
+    Aio,
+    /// `pread` and `pwrite`, one at a time. fio's `sync` and `psync`.
+    Sync,
+    /// `preadv` and `pwritev`. fio's `vsync` and `pvsync`.
+    VectoredSync,
+    /// `preadv2` and `pwritev2` with their flags.
+    VectoredSync2,
+    /// Copies to and from a mapping.
+    Mmap,
+    /// Completes at once, moves nothing.
+    Null,
+    /// `fallocate`: read keeps the size, write allocates, trim punches.
+    Fallocate,
+    /// `ftruncate` to the end of each write.
+    Ftruncate,
+    /// Creates one file per operation.
+    FileCreate,
+    /// Reads one file's metadata per operation.
+    FileStat,
+    /// Removes one file per operation.
+    FileDelete,
+    /// Creates one directory per operation.
+    DirCreate,
+    /// Reads one directory's metadata per operation.
+    DirStat,
+    /// Removes one directory per operation.
+    DirDelete,
+}
+
+impl EngineKind {
+    /// Says whether the engine holds one I/O at a time whatever the queue depth.
+    pub fn is_synchronous(self) -> bool {
+        !matches!(self, EngineKind::Uring | EngineKind::Aio | EngineKind::Null)
+    }
+
+    /// Says whether the engine performs operations on whole files rather than on their bytes.
+    pub fn is_file_operation(self) -> bool {
+        use EngineKind::{DirCreate, DirDelete, DirStat, FileCreate, FileDelete, FileStat};
+        matches!(self, FileCreate | FileStat | FileDelete | DirCreate | DirStat | DirDelete)
+    }
+}
+
+/// System call of the file-stat engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatCall {
+    /// `stat`.
+    Stat,
+    /// `lstat`.
+    Lstat,
+    /// `statx`.
+    Statx,
+}
+
+/// An engine and its switches. Switches of other engines are without effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSpec {
+    /// Which.
+    pub kind: EngineKind,
+    /// The name the user wrote (`libaio`, `psync`), for reports.
+    pub name: String,
+    /// Uring, `preadv2`: poll for completions.
+    pub poll: bool,
+    /// `preadv2`: share of I/Os polled, percent.
+    pub poll_pct: u8,
+    /// Uring: registered buffers; `None` lets the engine choose.
+    pub fixed_buffers: Option<bool>,
+    /// Uring: registered files; `None` lets the engine choose.
+    pub registered_files: Option<bool>,
+    /// Uring: the kernel polls the submission queue.
+    pub sq_poll: bool,
+    /// Uring: CPU of that kernel thread.
+    pub sq_poll_cpu: Option<u32>,
+    /// Uring: every this many I/Os are forced asynchronous; 0 is off.
+    pub force_async: u32,
+    /// Uring, `preadv2`: `RWF_DONTCACHE`.
+    pub uncached: bool,
+    /// Uring, aio, `preadv2`: `RWF_NOWAIT`.
+    pub nowait: bool,
+    /// Aio: reap from the ring in user space.
+    pub userspace_reap: bool,
+    /// Mmap: transparent huge pages.
+    pub huge_pages: bool,
+    /// File-stat: the call.
+    pub stat_call: StatCall,
+    /// Share of I/Os with raised priority per direction, percent.
+    pub priority_pct: PerDir<u8>,
+    /// Class of those I/Os, 0..=3.
+    pub priority_class: PerDir<u8>,
+    /// Level of those I/Os, 0..=7.
+    pub priority_level: PerDir<u8>,
+}
+
+impl Default for EngineSpec {
+    fn default() -> Self {
+        EngineSpec {
+            kind: EngineKind::Sync,
+            name: "psync".to_owned(),
+            poll: false,
+            poll_pct: 100,
+            fixed_buffers: None,
+            registered_files: None,
+            sq_poll: false,
+            sq_poll_cpu: None,
+            force_async: 0,
+            uncached: false,
+            nowait: false,
+            userspace_reap: false,
+            huge_pages: false,
+            stat_call: StatCall::Stat,
+            priority_pct: PerDir::all(0),
+            priority_class: PerDir::all(0),
+            priority_level: PerDir::all(0),
+        }
+    }
+}
+
+/// When several CPUs are given, who gets which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuPolicy {
+    /// All workers share all CPUs.
+    Shared,
+    /// One CPU per worker, in turn.
+    Split,
+}
+
+/// Surroundings of a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Threads were asked for instead of processes. Workers are threads in any case.
+    pub thread: bool,
+    /// CPUs to run on; empty is any.
+    pub cpus: Vec<u32>,
+    /// Who gets which.
+    pub cpu_policy: CpuPolicy,
+    /// NUMA nodes to run on; empty is any.
+    pub numa_cpu_nodes: Vec<u32>,
+    /// NUMA memory policy as written (`bind:0`, `interleave:0-1`).
+    pub numa_mem_policy: Option<String>,
+    /// Nice value, -20..=19.
+    pub nice: i8,
+    /// I/O priority class, 0..=3.
+    pub io_priority_class: u8,
+    /// I/O priority level, 0..=7.
+    pub io_priority: u8,
+    /// Shell command before the job.
+    pub exec_before: Option<String>,
+    /// Shell command after the job.
+    pub exec_after: Option<String>,
+    /// User id to change to.
+    pub uid: Option<u32>,
+    /// Group id to change to.
+    pub gid: Option<u32>,
+    /// I/O scheduler to set on the devices.
+    pub io_scheduler: Option<String>,
+}
+
+impl Default for Process {
+    fn default() -> Self {
+        Process {
+            thread: false,
+            cpus: Vec::new(),
+            cpu_policy: CpuPolicy::Shared,
+            numa_cpu_nodes: Vec::new(),
+            numa_mem_policy: None,
+            nice: 0,
+            io_priority_class: 0,
+            io_priority: 0,
+            exec_before: None,
+            exec_after: None,
+            uid: None,
+            gid: None,
+            io_scheduler: None,
+        }
+    }
+}
+
+/// Which errors do not end a job (`continue_on_error`).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ErrorPolicy {
+    /// Reads that fail with EIO or EILSEQ are counted and the job goes on.
+    pub continue_read: bool,
+    /// The same for writes (and trims).
+    pub continue_write: bool,
+    /// The same for blocks that fail verification.
+    pub continue_verify: bool,
+    /// Error numbers that do not count as errors, per read, write and verify.
+    pub ignored_errno: [Vec<i32>; 3],
+    /// Print each error that does not end the job.
+    pub dump: bool,
+    /// The first failing job ends all.
+    pub exit_all_on_error: bool,
+    /// The first finished job ends these.
+    pub exit_all: ExitAll,
+}
+
+/// What the end of one job ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ExitAll {
+    /// Only itself.
+    #[default]
+    Itself,
+    /// Its group.
+    Group,
+    /// Its step.
+    Step,
+    /// Everything.
+    All,
+}
+
+/// Permissions to do harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Safety {
+    /// Write to a device that is mounted.
+    pub allow_mounted: bool,
+    /// Write to a device that holds a partition table or a file system.
+    pub overwrite_filesystem: bool,
+}
+
+/// One workload bound to targets and workers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Name; several jobs may share one.
+    pub name: String,
+    /// Description.
+    pub description: Option<String>,
+    /// Workers, each a clone with its own files and seed; at least 1.
+    pub n_workers: u32,
+    /// Reporting group, counted over the whole plan from 0.
+    pub group_id: u32,
+    /// Starts when all workers of the job with this name have ended.
+    pub wait_for: Option<String>,
+    /// Files.
+    pub files: Fileset,
+    /// Engine.
+    pub engine: EngineSpec,
+    /// Mix, sizes, addressing.
+    pub workload: Workload,
+    /// Depth and rates.
+    pub load: Load,
+    /// Start and stop.
+    pub limits: Limits,
+    /// Durability during the run.
+    pub durability: Durability,
+    /// Buffers' contents.
+    pub buffers: Buffers,
+    /// Verification.
+    pub verify: Verify,
+    /// Results.
+    pub reporting: Reporting,
+    /// Log files.
+    pub logs: Logs,
+    /// Surroundings.
+    pub process: Process,
+    /// Errors.
+    pub errors: ErrorPolicy,
+    /// Permissions.
+    pub safety: Safety,
+    /// Options as written for this job, canonical names, after substitution.
+    pub options: Vec<(String, String)>,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Job {
+            name: String::new(),
+            description: None,
+            n_workers: 1,
+            group_id: 0,
+            wait_for: None,
+            files: Fileset::default(),
+            engine: EngineSpec::default(),
+            workload: Workload::default(),
+            load: Load::default(),
+            limits: Limits::default(),
+            durability: Durability::default(),
+            buffers: Buffers::default(),
+            verify: Verify::default(),
+            reporting: Reporting::default(),
+            logs: Logs::default(),
+            process: Process::default(),
+            errors: ErrorPolicy::default(),
+            safety: Safety::default(),
+            options: Vec::new(),
+        }
+    }
+}
+
+impl Job {
+    /// Returns the smallest block size in bytes over the directions that the job issues.
+    pub fn block_size_min(&self) -> u32 {
+        self.issued_directions()
+            .map(|dir| self.workload.block_size[dir].min())
+            .min()
+            .unwrap_or_else(|| self.workload.block_size.read.min())
+    }
+
+    /// Returns the largest block size in bytes over the directions that the job issues.
+    pub fn block_size_max(&self) -> u32 {
+        self.issued_directions()
+            .map(|dir| self.workload.block_size[dir].max())
+            .max()
+            .unwrap_or_else(|| self.workload.block_size.read.max())
+    }
+
+    /// Iterates over the directions that the job issues.
+    pub fn issued_directions(&self) -> impl Iterator<Item = Direction> + use<> {
+        let access = self.workload.access;
+        Direction::ALL.into_iter().filter(move |dir| match dir {
+            Direction::Read => access.read,
+            Direction::Write => access.write,
+            Direction::Trim => access.trim,
+        })
+    }
+
+    /// Says whether the job changes its targets.
+    pub fn modifies(&self) -> bool {
+        self.workload.access.write || self.workload.access.trim
+    }
+}
+
+impl Plan {
+    /// Iterates over all jobs in order.
+    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.steps.iter().flat_map(|step| step.jobs.iter())
+    }
+
+    /// Iterates over all jobs in order, to change them.
+    pub fn jobs_mut(&mut self) -> impl Iterator<Item = &mut Job> {
+        self.steps.iter_mut().flat_map(|step| step.jobs.iter_mut())
+    }
+}

@@ -1,0 +1,26 @@
+//! The nouns that go into a run: [`Plan`], [`Step`], [`Job`] and what they are made of, the
+//! operations a worker issues ([`op`]), and the registry of every parameter ([`param`]).
+//!
+//! A plan is what a user meant, in one vocabulary, whichever tool's file it was written in. It
+//! holds no open file, no measured size and no time of day: `runner` binds it to a host.
+//!
+//! Never here: reading files, the environment or a clock. A plan with mistakes is described by
+//! [`Diagnostic`]s, all at once.
+//!
+//! Tests: beside each module in `src`, and the registry's table tests in `tests/`.
+
+pub mod diagnostic;
+pub mod dir;
+pub mod files;
+pub mod job;
+pub mod load;
+pub mod op;
+pub mod param;
+pub mod replay;
+pub mod report;
+pub mod verify;
+pub mod workload;
+
+pub use diagnostic::{Diagnostic, Severity, Span};
+pub use dir::{Direction, PerDir};
+pub use job::{EngineKind, EngineSpec, Job, Plan, Step};

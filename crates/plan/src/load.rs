@@ -1,0 +1,207 @@
+//! How much I/O is offered, and when.
+
+use crate::PerDir;
+
+/// How intended starts are spaced under a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly.
+    Linear,
+    /// Exponentially distributed gaps with the rate's mean.
+    Poisson,
+}
+
+/// What is asked for per second in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Bytes per second.
+    Bytes(u64),
+    /// Operations per second.
+    Iops(u64),
+}
+
+/// What a count of I/Os for think time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkCount {
+    /// Completed I/Os.
+    Complete,
+    /// Issued I/Os.
+    Issue,
+}
+
+/// A pause between bursts of I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThinkTime {
+    /// Length of the pause; 0 is off.
+    pub pause_ns: u64,
+    /// Part of the pause spent spinning instead of sleeping.
+    pub spin_ns: u64,
+    /// Pause after this many I/Os.
+    pub every_ios: u32,
+    /// What the count counts.
+    pub count: ThinkCount,
+    /// Pause after this much time with I/O instead; 0 is off.
+    pub every_io_time_ns: u64,
+}
+
+impl Default for ThinkTime {
+    fn default() -> Self {
+        ThinkTime {
+            pause_ns: 0,
+            spin_ns: 0,
+            every_ios: 1,
+            count: ThinkCount::Complete,
+            every_io_time_ns: 0,
+        }
+    }
+}
+
+/// The search for the deepest queue that still meets a latency (fio `latency_target`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyTarget {
+    /// The latency to keep.
+    pub target_ns: u64,
+    /// Length of one trial.
+    pub window_ns: u64,
+    /// Share of I/Os that must meet it, percent.
+    pub percentile: f64,
+    /// Keep adjusting instead of ending when found.
+    pub keep_running: bool,
+}
+
+/// Progress in proportion to other jobs with the same flow id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Jobs with the same id share a flow.
+    pub id: u32,
+    /// Relative progress.
+    pub weight: u32,
+    /// Pause when ahead; 0 retries at once.
+    pub sleep_ns: u64,
+}
+
+/// How much load a worker offers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// I/Os in flight per worker, at least 1.
+    pub queue_depth: u32,
+    /// I/Os handed over per submission; `None` lets the engine choose.
+    pub submit_batch: Option<u32>,
+    /// Completions to wait for at least; `None` is 1, 0 polls.
+    pub complete_min: Option<u32>,
+    /// Completions taken at most; `None` is all there are.
+    pub complete_max: Option<u32>,
+    /// Refill the queue only when it fell to this depth; `None` refills at once.
+    pub queue_depth_low: Option<u32>,
+    /// Rate cap per direction.
+    pub rate: PerDir<Option<Rate>>,
+    /// The job fails below this.
+    pub rate_min: PerDir<Option<Rate>>,
+    /// Window over which `rate_min` is checked.
+    pub rate_cycle_ns: u64,
+    /// Spacing under a rate.
+    pub arrivals: Arrivals,
+    /// Think time does not count against the rate.
+    pub rate_ignores_think_time: bool,
+    /// Pause between I/Os.
+    pub think: ThinkTime,
+    /// Search for the depth.
+    pub latency_target: Option<LatencyTarget>,
+    /// An I/O over this ends the job with `ETIMEDOUT`.
+    pub latency_max_ns: PerDir<Option<u64>>,
+    /// Proportional progress.
+    pub flow: Option<Flow>,
+    /// Issue at intended times whatever has completed (fio `io_submit_mode=offload`).
+    pub open_loop: bool,
+    /// Hold back I/O that overlaps one in flight.
+    pub serialize_overlap: bool,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Load {
+            queue_depth: 1,
+            submit_batch: None,
+            complete_min: None,
+            complete_max: None,
+            queue_depth_low: None,
+            rate: PerDir::default(),
+            rate_min: PerDir::default(),
+            rate_cycle_ns: 1_000_000_000,
+            arrivals: Arrivals::Linear,
+            rate_ignores_think_time: false,
+            think: ThinkTime::default(),
+            latency_target: None,
+            latency_max_ns: PerDir::default(),
+            flow: None,
+            open_loop: false,
+            serialize_overlap: false,
+        }
+    }
+}
+
+/// When a worker starts and stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Upper limit of the measured time; `None` is no limit.
+    pub runtime_ns: Option<u64>,
+    /// Start over until the runtime ends.
+    pub time_based: bool,
+    /// Passes over the amount, at least 1.
+    pub loops: u32,
+    /// Runs, not recorded, before the measured time.
+    pub ramp_ns: u64,
+    /// Runs, not recorded, until this many bytes are done; 0 is off.
+    pub ramp_bytes: u64,
+    /// Stop after this many I/Os.
+    pub n_ios_max: Option<u64>,
+    /// Delay before the start, drawn between the two for each worker.
+    pub start_delay_ns: (u64, u64),
+    /// Steady state ends the job.
+    pub steady: Option<SteadyState>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            runtime_ns: None,
+            time_based: false,
+            loops: 1,
+            ramp_ns: 0,
+            ramp_bytes: 0,
+            n_ios_max: None,
+            start_delay_ns: (0, 0),
+            steady: None,
+        }
+    }
+}
+
+/// What must be steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyMetric {
+    /// Operations per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean latency.
+    Latency,
+}
+
+/// fio's steady-state criterion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyState {
+    /// What is watched.
+    pub metric: SteadyMetric,
+    /// The slope of a regression line is judged; otherwise the largest deviation from the mean.
+    pub by_slope: bool,
+    /// Limit, in the metric's unit or in percent of its mean.
+    pub limit: f64,
+    /// The limit is a percentage.
+    pub limit_is_pct: bool,
+    /// Window.
+    pub window_ns: u64,
+    /// Wait before collecting.
+    pub ramp_ns: u64,
+    /// Interval between checks.
+    pub check_interval_ns: u64,
+}

@@ -1,0 +1,108 @@
+//! The operations a worker issues and an engine carries out.
+//!
+//! An operation names its file by [`FileIdx`] and its memory by [`BufId`], never by descriptor or
+//! pointer: the same operation can go to a kernel ring, to an emulated volume in virtual time, or
+//! to an NFS server. Object operations and file-tree operations are added to [`OpKind`] as they
+//! come.
+
+use crate::Direction;
+
+/// Position of a file in the worker's file table (its bound targets, in order).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileIdx(pub u32);
+
+/// Position of a buffer in the worker's arena. Each slot in flight owns one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufId(pub u32);
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Reads `len` bytes at `offset`.
+    Read,
+    /// Writes `len` bytes at `offset`.
+    Write,
+    /// Discards `len` bytes at `offset`.
+    Trim,
+    /// Makes all written data and metadata of the file durable.
+    Fsync,
+    /// Makes all written data of the file durable.
+    Fdatasync,
+    /// Starts or awaits write-back of `len` bytes at `offset` (`sync_file_range`).
+    SyncFileRange,
+    /// Creates the file, empty.
+    Create,
+    /// Reads the file's metadata.
+    Stat,
+    /// Removes the file.
+    Delete,
+    /// Creates the directory.
+    Mkdir,
+    /// Removes the directory.
+    Rmdir,
+}
+
+impl OpKind {
+    /// Returns the direction whose counters and histograms take the operation, or `None` for syncs.
+    ///
+    /// File operations count as reads, as fio's `filecreate`, `filestat` and `filedelete` do.
+    #[inline]
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            OpKind::Write => Some(Direction::Write),
+            OpKind::Trim => Some(Direction::Trim),
+            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => None,
+            _ => Some(Direction::Read),
+        }
+    }
+
+    /// Says whether the operation makes earlier writes durable.
+    #[inline]
+    pub fn is_sync(self) -> bool {
+        matches!(self, OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange)
+    }
+}
+
+/// One operation, ready to be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// First byte, counted from the start of the file or device.
+    pub offset: u64,
+    /// Bytes to move; 0 for file operations.
+    pub len: u32,
+    /// The file it goes to.
+    pub file: FileIdx,
+    /// The worker's slot that the completion names; slots are dense, 0 up to the queue depth.
+    pub slot: u32,
+    /// The memory read into or written from.
+    pub buf: BufId,
+    /// Where in the buffer it starts: 0, or after a short transfer what was moved before. Engines
+    /// add it to the buffer's address.
+    pub buf_offset_bytes: u32,
+    /// What to do.
+    pub kind: OpKind,
+}
+
+/// The end of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The slot of the operation.
+    pub slot: u32,
+    /// Bytes moved, or the negated `errno`. A trim longer than fits shows `i32::MAX`.
+    pub result: i32,
+}
+
+impl Completion {
+    /// Makes the completion of an operation that did all it should.
+    #[inline]
+    pub fn whole(op: &Op) -> Self {
+        Completion { slot: op.slot, result: op.len.min(i32::MAX as u32) as i32 }
+    }
+
+    /// Says whether `op` did all it should.
+    #[inline]
+    pub fn is_whole(&self, op: &Op) -> bool {
+        self.result >= 0 && self.result as u32 == op.len.min(i32::MAX as u32)
+    }
+}

@@ -1,0 +1,232 @@
+//! Buffers: what written data holds, and which memory it comes from.
+
+use super::lower::{BASE, COUNT, NUMBER, PERCENT, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Support, Value};
+use crate::Job;
+use crate::verify::{DedupeMode, Memory};
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "refill",
+        fio: &["refill_buffers"],
+        category: Category::Buffers,
+        kind: Kind::Flag,
+        short: "new contents for each write",
+        long: "Fills the buffer anew before every write. Without it buffers are filled once and \
+               only scrambled. Verification, compressible contents and duplicates need it and \
+               switch it on unless it is given.",
+        lower: |job, v| set_some(&mut job.buffers.refill, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "zero",
+        fio: &["zero_buffers"],
+        category: Category::Buffers,
+        kind: Kind::Flag,
+        short: "write zeros only",
+        long: "All written data is zero. Many devices and file systems store zeros without \
+               writing them, so results say little about real data.",
+        lower: |job, v| set(&mut job.buffers.zero, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "scramble",
+        fio: &["scramble_buffers"],
+        category: Category::Buffers,
+        kind: Kind::Bool,
+        default: "1",
+        short: "change a few bytes so that no two blocks are equal",
+        long: "Marks each block before it is written, at little cost, so that a target that \
+               removes duplicates does not find any. `refill` makes it superfluous.",
+        lower: |job, v| set(&mut job.buffers.scramble, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "pattern",
+        fio: &["buffer_pattern"],
+        category: Category::Buffers,
+        kind: Kind::Pattern { offset: false },
+        short: "bytes to write over and over",
+        long: "Fills buffers with the bytes given as text in double quotes, hexadecimal \
+               (`0xdeadbeef`), decimal numbers, the contents of a file in single quotes, or any \
+               of these one after another.",
+        lower: |job, v| set(&mut job.buffers.pattern, v.pattern()),
+        ..BASE
+    },
+    Param {
+        name: "compress_pct",
+        fio: &["buffer_compress_percentage"],
+        vdbench: "compratio",
+        category: Category::Buffers,
+        kind: PERCENT,
+        short: "share of the data that compresses away, percent",
+        long: "Mixes random and constant bytes so that this share can be compressed away; 100 \
+               writes zeros. Other values refill the buffer for every write. How closely a target \
+               gets there depends on its compressor.",
+        lower: |job, v| set_some(&mut job.buffers.compress_pct, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "compress_chunk_bytes",
+        fio: &["buffer_compress_chunk"],
+        category: Category::Buffers,
+        kind: COUNT,
+        default: "512",
+        short: "granularity of compressible data, in bytes",
+        long: "Random and constant parts alternate within every chunk of this size. Set it to \
+               the block size of the target's compression.",
+        lower: |job, v| set(&mut job.buffers.compress_chunk_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "dedupe_pct",
+        fio: &["dedupe_percentage"],
+        vdbench: "dedupratio",
+        category: Category::Buffers,
+        kind: PERCENT,
+        short: "share of duplicate blocks, percent",
+        long: "This share of the written blocks repeats earlier contents. `dedupe_mode` says \
+               which. Together with `compress_pct` it must not exceed 100.",
+        lower: |job, v| set(&mut job.buffers.dedupe_pct, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "dedupe_mode",
+        fio: &["dedupe_mode"],
+        category: Category::Buffers,
+        kind: Kind::Enum(DEDUPE_MODES),
+        default: "repeat",
+        short: "which earlier contents are repeated",
+        long: "`repeat` writes the block before once more. `working_set` draws from a set of \
+               contents as large as `dedupe_working_set_pct` of the size.",
+        lower: |job, v| {
+            let repeat = v.choice()? == "repeat";
+            job.buffers.dedupe_mode = if repeat {
+                DedupeMode::Repeat
+            } else {
+                DedupeMode::WorkingSet { pct: 5, global: false }
+            };
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_working_set_pct",
+        fio: &["dedupe_working_set_percentage"],
+        category: Category::Buffers,
+        kind: PERCENT,
+        default: "5",
+        short: "size of the set of duplicates, percent of the size",
+        long: "With `dedupe_mode=working_set`: how many different contents there are to draw \
+               from.",
+        lower: |job, v| {
+            let share = v.int()?;
+            if let DedupeMode::WorkingSet { pct, .. } = &mut job.buffers.dedupe_mode {
+                *pct = share;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_global",
+        fio: &["dedupe_global"],
+        category: Category::Buffers,
+        kind: Kind::Bool,
+        default: "0",
+        short: "one set of duplicates for all jobs",
+        long: "With `dedupe_mode=working_set`: jobs draw from a common set instead of one of \
+               their own.",
+        lower: |job, v| {
+            let shared = v.bool()?;
+            if let DedupeMode::WorkingSet { global, .. } = &mut job.buffers.dedupe_mode {
+                *global = shared;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "memory",
+        fio: &["mem", "iomem"],
+        category: Category::Buffers,
+        kind: Kind::Words,
+        default: "malloc",
+        short: "memory that buffers are made of",
+        long: "`malloc` is ordinary memory; `shm` and `mmap` are shared or mapped memory, with \
+               `huge` behind them of huge pages, which must be reserved beforehand; `mmapshared` \
+               is visible to other processes. `mmap:FILE` maps a file, for instance of persistent \
+               memory.",
+        lower: lower_memory,
+        ..BASE
+    },
+    Param {
+        name: "memory_align_bytes",
+        fio: &["iomem_align", "mem_align"],
+        category: Category::Buffers,
+        kind: COUNT,
+        default: "0",
+        short: "alignment of buffers, in bytes",
+        long: "Aligns each buffer to this, beyond what direct I/O needs. 0 is the page size.",
+        lower: |job, v| set(&mut job.buffers.align_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "huge_page_bytes",
+        fio: &["hugepage-size"],
+        category: Category::Buffers,
+        kind: NUMBER,
+        default: "2097152",
+        short: "size of huge pages, in bytes",
+        long: "Which of the system's huge page sizes to use for `mem=mmaphuge` and \
+               `mem=shmhuge`.",
+        support: Support::Later("huge pages have the size that the system uses by default"),
+        ..BASE
+    },
+    Param {
+        name: "lock_memory_bytes",
+        fio: &["lockmem"],
+        category: Category::Buffers,
+        kind: NUMBER,
+        default: "0",
+        short: "memory to pin, in bytes",
+        long: "Pins this much memory per worker, so that less is left for the page cache: a way \
+               to test as if the machine were smaller.",
+        lower: |job, v| set(&mut job.buffers.lock_memory_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "gpu",
+        fio: &["gpu_dev_id"],
+        category: Category::Buffers,
+        kind: COUNT,
+        default: "0",
+        short: "GPU that holds the buffers",
+        long: "Number of the GPU whose memory `mem=cudamalloc` takes.",
+        support: Support::Later("buffers are in main memory"),
+        ..BASE
+    },
+];
+
+const DEDUPE_MODES: &[Choice] = &[
+    word("repeat", &[], "the block before"),
+    word("working_set", &[], "any of a set of contents"),
+];
+
+fn lower_memory(job: &mut Job, value: &Value) -> Result<(), String> {
+    let (word, argument) = value.one_word()?;
+    let file = argument.map(str::to_owned);
+    job.buffers.memory = match word {
+        "malloc" => Memory::Malloc,
+        "shm" => Memory::Shm { huge: false },
+        "shmhuge" => Memory::Shm { huge: true },
+        "mmap" => Memory::Mmap { huge: false, shared: false, file },
+        "mmaphuge" => Memory::Mmap { huge: true, shared: false, file },
+        "mmapshared" => Memory::Mmap { huge: false, shared: true, file },
+        "cudamalloc" => {
+            return Err("GPU memory is not supported yet; use mem=malloc".to_owned());
+        }
+        _ => return Err(format!("unknown memory `{word}`")),
+    };
+    Ok(())
+}

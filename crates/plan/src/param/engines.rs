@@ -1,0 +1,379 @@
+//! Engines: their names in job files, and the switches of those that are built in. Switches of the
+//! others are in `foreign.rs` and `remote.rs`.
+
+use super::lower::{BASE, COUNT, PERCENT, narrow, set, set_dirs, set_some, word};
+use super::{Category, Choice, Kind, Param, Support};
+use crate::job::StatCall;
+use crate::{EngineKind, Job};
+
+/// An engine as a job file names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineName {
+    /// The name.
+    pub name: &'static str,
+    /// Which of ours carries it out; `None` is not built in.
+    pub kind: Option<EngineKind>,
+    /// One line: what it does.
+    pub doc: &'static str,
+    /// For one that is not built in, what to use instead; for an alias, how ours differs.
+    pub note: &'static str,
+}
+
+const fn ours(name: &'static str, kind: EngineKind, doc: &'static str) -> EngineName {
+    EngineName { name, kind: Some(kind), doc, note: "" }
+}
+
+const fn absent(name: &'static str, doc: &'static str, note: &'static str) -> EngineName {
+    EngineName { name, kind: None, doc, note }
+}
+
+/// What to use where a cloud or cluster has a client library and a kernel driver.
+const VIA_MOUNT: &str = "mount or map it with the kernel's client and use `io_uring`";
+const VIA_DEVICE: &str = "use `io_uring` on the block device";
+const NO_NETWORK: &str = "sockets are not measured; `null` shows the generator's own limit";
+
+/// Every engine that a job file may name: ours first, then those that are not built in.
+pub static ENGINES: &[EngineName] = &[
+    ours("io_uring", EngineKind::Uring, "asynchronous I/O through a submission ring"),
+    ours("libaio", EngineKind::Aio, "Linux native asynchronous I/O; needs direct=1 to be so"),
+    ours("sync", EngineKind::Sync, "one read or write at a time, by pread and pwrite"),
+    ours("psync", EngineKind::Sync, "one read or write at a time, by pread and pwrite"),
+    ours("vsync", EngineKind::VectoredSync, "one preadv or pwritev at a time"),
+    ours("pvsync", EngineKind::VectoredSync, "one preadv or pwritev at a time"),
+    ours("pvsync2", EngineKind::VectoredSync2, "one preadv2 or pwritev2 at a time, with flags"),
+    ours("mmap", EngineKind::Mmap, "copies to and from a mapping of the file"),
+    ours("null", EngineKind::Null, "completes at once and moves no data"),
+    ours("falloc", EngineKind::Fallocate, "reserves space on write, punches holes on trim"),
+    ours("ftruncate", EngineKind::Ftruncate, "sets the file's size on write"),
+    ours("filecreate", EngineKind::FileCreate, "creates one file per operation"),
+    ours("filestat", EngineKind::FileStat, "reads the metadata of one file per operation"),
+    ours("filedelete", EngineKind::FileDelete, "removes one file per operation"),
+    ours("dircreate", EngineKind::DirCreate, "creates one directory per operation"),
+    ours("dirstat", EngineKind::DirStat, "reads the metadata of one directory per operation"),
+    ours("dirdelete", EngineKind::DirDelete, "removes one directory per operation"),
+    EngineName {
+        name: "posixaio",
+        kind: Some(EngineKind::Aio),
+        doc: "POSIX asynchronous I/O, carried out by Linux native AIO",
+        note: "`posixaio` is carried out by `libaio`: threads of the C library, which POSIX AIO \
+               would use, are not started",
+    },
+    absent("cpuio", "burns CPU time", "load the CPU with another program beside the run"),
+    absent("dev-dax", "persistent memory device", "use `mmap` on a file of a DAX file system"),
+    absent("dfs", "DAOS file system", VIA_MOUNT),
+    absent("e4defrag", "ext4 extent exchange", "use `falloc` to exercise allocation"),
+    absent("exec", "runs a program", "use exec_prerun, or start the program beside the run"),
+    absent("external", "engine from a shared object", "name one of the built-in engines"),
+    absent("gfapi", "GlusterFS by its library", VIA_MOUNT),
+    absent("gfapi_async", "GlusterFS by its library, asynchronous", VIA_MOUNT),
+    absent("http", "WebDAV, S3 and Swift objects", "mount the bucket and use `psync`"),
+    absent("ime_aio", "DDN IME, asynchronous", VIA_MOUNT),
+    absent("ime_psync", "DDN IME", VIA_MOUNT),
+    absent("ime_psyncv", "DDN IME, vectored", VIA_MOUNT),
+    absent("io_uring_cmd", "NVMe pass-through on character devices", VIA_DEVICE),
+    absent("libblkio", "block devices by libblkio", VIA_DEVICE),
+    absent("libcufile", "GPUDirect storage", "use `io_uring` with buffers in main memory"),
+    absent("libhdfs", "Hadoop file system", VIA_MOUNT),
+    absent("libhipfile", "storage to AMD GPUs", "use `io_uring` with buffers in main memory"),
+    absent(
+        "libiscsi",
+        "iSCSI by its library",
+        "log in with the kernel's initiator, use `io_uring`",
+    ),
+    absent("libpmem", "persistent memory by PMDK", "use `mmap` on a file of a DAX file system"),
+    absent("libzbc", "zoned devices by libzbc", VIA_DEVICE),
+    absent("mtd", "raw flash", "use `psync` on its block device"),
+    absent("nbd", "network block device", "attach it with nbd-client and use `io_uring`"),
+    absent("net", "sockets", NO_NETWORK),
+    absent("netsplice", "sockets by splice", NO_NETWORK),
+    absent("nfs", "NFS by its library", VIA_MOUNT),
+    absent("page_fault", "page faults on anonymous memory", "use `mmap`"),
+    absent("pmemblk", "persistent memory blocks by PMDK", "use `mmap` on a DAX file system"),
+    absent("rados", "Ceph objects", VIA_MOUNT),
+    absent("rbd", "Ceph block device by its library", VIA_MOUNT),
+    absent("rdma", "RDMA transfers", NO_NETWORK),
+    absent("sg", "SCSI generic commands", VIA_DEVICE),
+    absent("solarisaio", "asynchronous I/O of Solaris", "use `io_uring` or `libaio`"),
+    absent("spdk", "NVMe drivers of SPDK in user space", VIA_DEVICE),
+    absent("spdk_bdev", "SPDK block devices in user space", VIA_DEVICE),
+    absent("splice", "splice through a pipe", "use `psync` with direct=0"),
+    absent("windowsaio", "overlapped I/O of Windows", "use `io_uring` or `libaio`"),
+    absent("xnvme", "NVMe by xNVMe", VIA_DEVICE),
+];
+
+/// Finds an engine by name; `external:PATH` is `external`.
+pub fn find_engine(name: &str) -> Option<&'static EngineName> {
+    let name = name.split_once(':').map_or(name, |(engine, _)| engine);
+    ENGINES.iter().find(|engine| engine.name == name)
+}
+
+/// Returns what a user should know about a name that another engine of ours carries out.
+pub fn engine_note(name: &str) -> Option<&'static str> {
+    let engine = find_engine(name)?;
+    Some(engine.note).filter(|note| engine.kind.is_some() && !note.is_empty())
+}
+
+/// Sets the job's engine, or says what is built in instead.
+fn lower_engine(job: &mut Job, name: &str) -> Result<(), String> {
+    let Some(engine) = find_engine(name) else {
+        return Err(format!("unknown engine `{name}`; built in are {}", built_in().join(", ")));
+    };
+    let Some(kind) = engine.kind else {
+        return Err(format!("engine `{name}` is not built in: {}", engine.note));
+    };
+    job.engine.kind = kind;
+    engine.name.clone_into(&mut job.engine.name);
+    Ok(())
+}
+
+fn built_in() -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.kind.is_some()).map(|engine| engine.name).collect()
+}
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "engine",
+        fio: &["ioengine"],
+        category: Category::Engine,
+        kind: Kind::Str,
+        default: "psync",
+        short: "how I/O is issued",
+        long: "`io_uring` and `libaio` keep many I/Os in flight, `psync` and its relatives one \
+               per worker, `mmap` copies to a mapping, `null` measures the generator itself. \
+               Engine switches may stand before or after it in a file. A name that is not built \
+               in is an error that says what to use instead; `plimsoll fio --enghelp` lists all.",
+        lower: |job, v| lower_engine(job, &v.text()?),
+        ..BASE
+    },
+    Param {
+        name: "poll",
+        fio: &["hipri"],
+        category: Category::Engine,
+        kind: Kind::Flag,
+        short: "poll the device for completions",
+        long: "io_uring and pvsync2: the kernel spins on the device's queue instead of waiting \
+               for an interrupt. It needs direct=1 and a device with poll queues, and uses a full \
+               CPU.",
+        lower: |job, v| set(&mut job.engine.poll, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "poll_pct",
+        fio: &["hipri_percentage"],
+        category: Category::Engine,
+        kind: PERCENT,
+        default: "100",
+        short: "share of I/Os that are polled, percent",
+        long: "pvsync2 with `poll`: polls only this share, drawn at random.",
+        lower: |job, v| set(&mut job.engine.poll_pct, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "uncached",
+        fio: &["uncached"],
+        category: Category::Engine,
+        kind: Kind::Bool,
+        default: "0",
+        short: "buffered I/O that leaves nothing in the cache",
+        long: "io_uring and pvsync2: RWF_DONTCACHE. Goes through the page cache but drops the \
+               pages as soon as they are done. Needs a recent kernel.",
+        lower: |job, v| set(&mut job.engine.uncached, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "nowait",
+        fio: &["nowait"],
+        category: Category::Engine,
+        kind: Kind::Bool,
+        default: "0",
+        short: "fail rather than wait (RWF_NOWAIT)",
+        long: "io_uring, libaio and pvsync2: an I/O that would have to wait for a lock or a free \
+               request ends with EAGAIN instead. Such errors count like any other, see \
+               `ignore_errors`.",
+        lower: |job, v| set(&mut job.engine.nowait, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "fixed_buffers",
+        fio: &["fixedbufs"],
+        category: Category::Engine,
+        kind: Kind::Flag,
+        short: "register the buffers with the ring",
+        long: "io_uring: registers buffers once, which saves pinning pages at each direct I/O. \
+               Left out, the engine does so where the limit of locked memory allows.",
+        lower: |job, v| set_some(&mut job.engine.fixed_buffers, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "registered_files",
+        fio: &["registerfiles"],
+        category: Category::Engine,
+        kind: Kind::Flag,
+        short: "register the files with the ring",
+        long: "io_uring: registers descriptors once, which saves a look-up at each I/O. Left \
+               out, the engine does so.",
+        lower: |job, v| set_some(&mut job.engine.registered_files, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "sq_poll",
+        fio: &["sqthread_poll"],
+        category: Category::Engine,
+        kind: Kind::Flag,
+        short: "a kernel thread takes submissions",
+        long: "io_uring: a thread of the kernel polls the submission queue, so that submitting \
+               needs no system call. The thread uses a CPU of its own, which the worker's CPU \
+               time does not show. Submission latency is not measured then.",
+        lower: |job, v| set(&mut job.engine.sq_poll, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "sq_poll_cpu",
+        fio: &["sqthread_poll_cpu"],
+        category: Category::Engine,
+        kind: COUNT,
+        short: "CPU of the polling kernel thread",
+        long: "io_uring with `sq_poll`: pins the kernel's thread to this CPU.",
+        lower: |job, v| set_some(&mut job.engine.sq_poll_cpu, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "force_async",
+        fio: &["force_async"],
+        category: Category::Engine,
+        kind: COUNT,
+        default: "0",
+        short: "every this many I/Os go to a kernel worker",
+        long: "io_uring: marks every Nth I/O to be carried out by a worker thread of the kernel \
+               straight away; 0 never. It shows the cost of that path.",
+        lower: |job, v| set(&mut job.engine.force_async, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "nonvectored",
+        fio: &["nonvectored"],
+        category: Category::Engine,
+        kind: Kind::Int { min: -1, max: 1 },
+        default: "-1",
+        short: "plain instead of vectored operations",
+        long: "io_uring in fio: chooses between operations with one buffer and with a vector of \
+               one.",
+        support: Support::NoEffect("an I/O has one buffer and is never issued as a vector"),
+        ..BASE
+    },
+    Param {
+        name: "aio_vectored",
+        fio: &["libaio_vectored"],
+        category: Category::Engine,
+        kind: Kind::Bool,
+        default: "0",
+        short: "vectored operations",
+        long: "libaio in fio: issues vectors of one buffer in place of plain operations.",
+        support: Support::NoEffect("an I/O has one buffer and is never issued as a vector"),
+        ..BASE
+    },
+    Param {
+        name: "userspace_reap",
+        fio: &["userspace_reap"],
+        category: Category::Engine,
+        kind: Kind::Flag,
+        short: "take completions without a system call",
+        long: "libaio: reads completions straight from the ring that the kernel shares. Only \
+               sensible with `complete_min=0`.",
+        lower: |job, v| set(&mut job.engine.userspace_reap, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "huge_pages",
+        fio: &["thp"],
+        category: Category::Engine,
+        kind: Kind::Bool,
+        default: "0",
+        short: "map the file with huge pages",
+        long: "mmap: asks for transparent huge pages on the mapping. The file system must \
+               support it.",
+        lower: |job, v| set(&mut job.engine.huge_pages, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "stat_call",
+        fio: &["stat_type"],
+        category: Category::Engine,
+        kind: Kind::Enum(STAT_CALLS),
+        default: "stat",
+        short: "system call that reads metadata",
+        long: "filestat and dirstat: `stat` follows links, `lstat` does not, `statx` asks for \
+               what `stat` returns by the newer call.",
+        lower: |job, v| {
+            let calls =
+                [("stat", StatCall::Stat), ("lstat", StatCall::Lstat), ("statx", StatCall::Statx)];
+            set(&mut job.engine.stat_call, v.pick(&calls))
+        },
+        ..BASE
+    },
+    Param {
+        name: "priority_pct",
+        fio: &["cmdprio_percentage"],
+        category: Category::Engine,
+        kind: Kind::IntPerDir { min: 0, max: 100 },
+        default: "0",
+        short: "share of I/Os with raised priority, percent",
+        long: "io_uring and libaio: this share of the I/Os, per direction, carries \
+               `priority_class` and `priority_level`. Results then show latency for each \
+               priority. Needs an I/O scheduler or device that heeds priorities.",
+        lower: |job, v| set_dirs(&mut job.engine.priority_pct, v, narrow),
+        ..BASE
+    },
+    Param {
+        name: "priority_class",
+        fio: &["cmdprio_class"],
+        category: Category::Engine,
+        kind: Kind::IntPerDir { min: 1, max: 3 },
+        default: "1",
+        short: "class of the I/Os with raised priority",
+        long: "1 is real time, 2 best effort, 3 idle. Counts for the share that `priority_pct` \
+               sets.",
+        lower: |job, v| set_dirs(&mut job.engine.priority_class, v, narrow),
+        ..BASE
+    },
+    Param {
+        name: "priority_level",
+        fio: &["cmdprio"],
+        category: Category::Engine,
+        kind: Kind::IntPerDir { min: 0, max: 7 },
+        default: "0",
+        short: "level of the I/Os with raised priority",
+        long: "Level within `priority_class`; 0 is the highest. Counts for the share that \
+               `priority_pct` sets.",
+        lower: |job, v| set_dirs(&mut job.engine.priority_level, v, narrow),
+        ..BASE
+    },
+    Param {
+        name: "priority_hint",
+        fio: &["cmdprio_hint"],
+        category: Category::Engine,
+        kind: Kind::IntPerDir { min: 0, max: 1023 },
+        default: "0",
+        short: "hint sent with the I/Os of raised priority",
+        long: "Further bits of the priority, such as command duration limits, for the share that \
+               `priority_pct` sets.",
+        support: Support::Later("hints are not sent yet; class and level are"),
+        ..BASE
+    },
+    Param {
+        name: "priority_split",
+        fio: &["cmdprio_bssplit"],
+        category: Category::Engine,
+        kind: Kind::Str,
+        short: "raised priority by block size",
+        long: "Shares of raised priority for each block size, in place of one share for all.",
+        support: Support::Later("use cmdprio_percentage, or one job per block size"),
+        ..BASE
+    },
+];
+
+const STAT_CALLS: &[Choice] = &[
+    word("stat", &[], "follows links"),
+    word("lstat", &[], "does not follow links"),
+    word("statx", &[], "the extended call"),
+];

@@ -1,0 +1,126 @@
+//! Looking entries up: by our name, by a dialect's name, by likeness.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::{Param, buffers, engines, foreign, load, logs, process, remote, report};
+use super::{target, time, verify, workload, zones};
+
+/// The tables, in the order of the reference.
+static TABLES: &[&[Param]] = &[
+    time::GENERAL,
+    target::PARAMS,
+    workload::PARAMS,
+    engines::PARAMS,
+    foreign::PARAMS,
+    remote::PARAMS,
+    load::PARAMS,
+    time::PARAMS,
+    buffers::PARAMS,
+    verify::PARAMS,
+    process::PARAMS,
+    process::ERRORS,
+    report::PARAMS,
+    logs::PARAMS,
+    logs::REPLAY,
+    zones::PARAMS,
+];
+
+/// Our names of the parameters that shape the plan rather than one job: the dialect applies them,
+/// and their `lower` changes nothing.
+pub const STRUCTURAL: &[&str] = &["barrier", "include", "name", "new_group"];
+
+/// What must be lowered before the rest, first to last, in groups of equal rank: units before
+/// sizes, the engine before its switches, a family's main switch before its details, and of the
+/// three ways to give block sizes the most detailed one last, because it wins whatever the order.
+const EARLY: &[&[&str]] = &[
+    &["kb_base", "unit_base"],
+    &["engine"],
+    &["access", "block_size_bytes", "zone_mode", "dedupe_mode", "verify", "exit_all"],
+    &["block_size_range"],
+    &["block_size_split"],
+];
+
+/// Iterates over all parameters, by chapter.
+pub fn all() -> impl Iterator<Item = &'static Param> {
+    TABLES.iter().flat_map(|table| table.iter())
+}
+
+/// Finds a parameter by our name.
+pub fn find(name: &str) -> Option<&'static Param> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Param>> = OnceLock::new();
+    INDEX.get_or_init(|| all().map(|param| (param.name, param)).collect()).get(name).copied()
+}
+
+/// Finds a parameter by fio's name or alias; case counts, as in fio.
+pub fn find_fio(name: &str) -> Option<&'static Param> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Param>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| {
+        all().flat_map(|param| param.fio.iter().map(move |&name| (name, param))).collect()
+    });
+    index.get(name).copied()
+}
+
+/// Returns when a parameter is lowered: smaller ranks first. Equal ranks keep the written order, so
+/// the later one wins.
+pub fn apply_rank(param: &Param) -> u32 {
+    let early = EARLY.iter().position(|names| names.contains(&param.name));
+    early.unwrap_or(EARLY.len()) as u32
+}
+
+/// Most names that [`suggest`] returns: a hint, not a list to read.
+const SUGGESTIONS_MAX: usize = 3;
+
+/// Returns the names, ours or fio's, that look most like `name`, nearest first; none when nothing
+/// is near. Names that differ in case, dashes and underscores only are nearest.
+pub fn suggest(name: &str) -> Vec<&'static str> {
+    let wanted = plain(name);
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    // A third of the letters may be wrong: more finds words that have nothing to do with it.
+    let distance_max = (wanted.len() / 3).max(1);
+    let mut near: Vec<(usize, &'static str)> = Vec::new();
+    for candidate in all().flat_map(names) {
+        let word = plain(candidate);
+        if word.len().abs_diff(wanted.len()) > distance_max {
+            continue;
+        }
+        let distance = edit_distance(&wanted, &word);
+        if distance <= distance_max {
+            near.push((distance, candidate));
+        }
+    }
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().map(|(_, name)| name).take(SUGGESTIONS_MAX).collect()
+}
+
+/// Returns the names of a parameter, fio's first because those are typed most.
+pub(super) fn names(param: &'static Param) -> impl Iterator<Item = &'static str> {
+    let ours = Some(param.name).filter(|name| !param.fio.contains(name));
+    param.fio.iter().copied().chain(ours)
+}
+
+fn plain(name: &str) -> Vec<char> {
+    let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | ' '));
+    letters.flat_map(char::to_lowercase).take(64).collect()
+}
+
+/// Counts insertions, deletions, replacements and swaps of neighbours from one word to the other.
+fn edit_distance(from: &[char], to: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in to.iter().enumerate() {
+            let mut cost = (above[j] + usize::from(a != b)).min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && from[i - 1] == *b && *a == to[j - 1] {
+                cost = cost.min(before[j - 1] + 1);
+            }
+            row.push(cost);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[to.len()]
+}

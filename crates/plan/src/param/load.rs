@@ -1,0 +1,423 @@
+//! The load: queue depth, batches, rates, think time, latency targets.
+
+use super::lower::{
+    BASE, COUNT, COUNT_FROM_1, MICROSECONDS, NUMBER, NUMBER_PER_DIR, SECONDS, narrow, set,
+    set_dirs, set_some, word,
+};
+use super::{Category, Choice, Kind, Param, Support, TimeUnit, Value};
+use crate::Job;
+use crate::load::{Arrivals, Flow, LatencyTarget, Rate, ThinkCount};
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "queue_depth",
+        fio: &["iodepth"],
+        vdbench: "sd.threads",
+        category: Category::Load,
+        kind: COUNT_FROM_1,
+        default: "1",
+        short: "I/Os in flight per worker",
+        long: "Keeps this many I/Os in flight per worker, whatever the number of files. \
+               Synchronous engines hold one at a time and ignore it; use more workers there. The \
+               load on the target is the depth times the workers.",
+        lower: |job, v| set(&mut job.load.queue_depth, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "submit_batch",
+        fio: &["iodepth_batch", "iodepth_batch_submit"],
+        category: Category::Load,
+        kind: COUNT,
+        default: "1",
+        short: "I/Os handed over per submission",
+        long: "Hands over this many I/Os in one system call; 0 is as many as the depth allows. \
+               Left out, the engine chooses: it hands over what is ready, which costs fewer calls \
+               without delaying any I/O.",
+        lower: |job, v| set_some(&mut job.load.submit_batch, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "complete_min",
+        fio: &["iodepth_batch_complete_min", "iodepth_batch_complete"],
+        category: Category::Load,
+        kind: COUNT,
+        default: "1",
+        short: "completions to wait for at least",
+        long: "Waits until this many I/Os have completed before issuing more; 0 polls without \
+               waiting, which uses a full CPU. Large values make I/O arrive in bursts.",
+        lower: |job, v| set_some(&mut job.load.complete_min, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "complete_max",
+        fio: &["iodepth_batch_complete_max"],
+        category: Category::Load,
+        kind: COUNT,
+        short: "completions taken at most in one go",
+        long: "Upper limit of completions handled before issuing again; without it, all that are \
+               there. Together with `complete_min` it fixes the size of bursts.",
+        lower: |job, v| set_some(&mut job.load.complete_max, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "queue_depth_low",
+        fio: &["iodepth_low"],
+        category: Category::Load,
+        kind: COUNT,
+        short: "refill the queue only when it fell to this",
+        long: "Lets the queue drain to this depth and then fills it up again. Without it, and \
+               with 0, the queue is refilled at once.",
+        lower: |job, v| {
+            let depth = v.int()?;
+            job.load.queue_depth_low = (depth > 0).then_some(depth);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "serialize_overlap",
+        fio: &["serialize_overlap"],
+        category: Category::Load,
+        kind: Kind::Bool,
+        default: "0",
+        short: "hold back I/O that overlaps one in flight",
+        long: "Waits before issuing an I/O whose bytes overlap an I/O of the same worker in \
+               flight, so that their order is certain. Needed to verify workloads that repeat \
+               blocks at a depth over 1.",
+        lower: |job, v| set(&mut job.load.serialize_overlap, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "submit_mode",
+        fio: &["io_submit_mode"],
+        category: Category::Load,
+        kind: Kind::Enum(SUBMIT_MODES),
+        default: "inline",
+        short: "who issues when completions are late",
+        long: "`inline` issues and reaps in turn, so late completions delay what follows. \
+               `offload` issues at the intended times whatever has completed (open loop), and \
+               late I/O shows in the response time.",
+        lower: |job, v| {
+            set(&mut job.load.open_loop, v.pick(&[("inline", false), ("offload", true)]))
+        },
+        ..BASE
+    },
+    Param {
+        name: "rate",
+        fio: &["rate"],
+        category: Category::Load,
+        kind: NUMBER_PER_DIR,
+        short: "cap in bytes per second, per direction",
+        long: "Spreads I/O so that each direction of each worker keeps to this many bytes per \
+               second. One value counts for every direction; `,500k` caps writes and trims only. \
+               Give either this or `rate_iops`. From a rate follow intended starts, and with them \
+               the response time, so that a stall of the target cannot hide.",
+        lower: |job, v| set_dirs(&mut job.load.rate, v, |rate| narrow(rate).map(cap_bytes)),
+        ..BASE
+    },
+    Param {
+        name: "rate_iops",
+        fio: &["rate_iops"],
+        vdbench: "rd.iorate",
+        category: Category::Load,
+        kind: NUMBER_PER_DIR,
+        short: "cap in I/Os per second, per direction",
+        long: "As `rate`, counted in operations. It is per worker: four workers at 1000 offer \
+               4000.",
+        lower: |job, v| set_dirs(&mut job.load.rate, v, |rate| narrow(rate).map(cap_iops)),
+        ..BASE
+    },
+    Param {
+        name: "rate_min",
+        fio: &["rate_min", "ratemin"],
+        category: Category::Load,
+        kind: NUMBER_PER_DIR,
+        short: "fail below this many bytes per second",
+        long: "Ends the job with an error when a direction falls below this over one \
+               `rate_window_ms`. It must not be above the cap.",
+        lower: |job, v| set_dirs(&mut job.load.rate_min, v, |rate| narrow(rate).map(cap_bytes)),
+        ..BASE
+    },
+    Param {
+        name: "rate_iops_min",
+        fio: &["rate_iops_min"],
+        category: Category::Load,
+        kind: NUMBER_PER_DIR,
+        short: "fail below this many I/Os per second",
+        long: "As `rate_min`, counted in operations.",
+        lower: |job, v| set_dirs(&mut job.load.rate_min, v, |rate| narrow(rate).map(cap_iops)),
+        ..BASE
+    },
+    Param {
+        name: "arrivals",
+        fio: &["rate_process"],
+        vdbench: "rd.distribution",
+        category: Category::Load,
+        kind: Kind::Enum(ARRIVALS),
+        default: "linear",
+        short: "how intended starts are spaced under a rate",
+        long: "`linear` is even. `poisson` draws exponential gaps with the same mean, as many \
+               independent clients would produce, which shows queueing that even spacing hides.",
+        lower: |job, v| {
+            let processes = [("linear", Arrivals::Linear), ("poisson", Arrivals::Poisson)];
+            set(&mut job.load.arrivals, v.pick(&processes))
+        },
+        ..BASE
+    },
+    Param {
+        name: "rate_window_ms",
+        fio: &["rate_cycle", "ratecycle"],
+        category: Category::Load,
+        kind: COUNT_FROM_1,
+        default: "1000",
+        short: "window over which a minimum rate is checked, in ms",
+        long: "`rate_min` and `rate_iops_min` look at the mean of this many milliseconds.",
+        lower: |job, v| {
+            let window_ms: u64 = v.int()?;
+            job.load.rate_cycle_ns = window_ms.saturating_mul(1_000_000);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "rate_ignores_think_time",
+        fio: &["rate_ignore_thinktime"],
+        category: Category::Load,
+        kind: Kind::Bool,
+        short: "do not catch up on think time",
+        long: "By default the rate catches up after a pause, so the mean holds. With this the \
+               schedule is moved by every pause.",
+        lower: |job, v| set(&mut job.load.rate_ignores_think_time, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "think_time",
+        fio: &["thinktime"],
+        category: Category::Load,
+        kind: MICROSECONDS,
+        default: "0",
+        short: "pause between bursts of I/O",
+        long: "Stops issuing for this long after every `think_every_ios`; what is in flight \
+               completes first. A bare number counts microseconds.",
+        lower: |job, v| set(&mut job.load.think.pause_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "think_spin",
+        fio: &["thinktime_spin"],
+        category: Category::Load,
+        kind: MICROSECONDS,
+        default: "0",
+        short: "part of the pause spent spinning",
+        long: "Burns CPU for this long, as an application that computes would, and sleeps for \
+               the rest of `think_time`, which is also its limit. A bare number counts \
+               microseconds.",
+        lower: |job, v| set(&mut job.load.think.spin_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "think_cycles",
+        fio: &["thinkcycles"],
+        category: Category::Load,
+        kind: NUMBER,
+        default: "0",
+        short: "loop iterations to burn at each pause",
+        long: "Spins for a count of loop iterations, whose length depends on the CPU.",
+        support: Support::Later("use thinktime_spin, which is a time and the same on every CPU"),
+        ..BASE
+    },
+    Param {
+        name: "think_every_ios",
+        fio: &["thinktime_blocks"],
+        category: Category::Load,
+        kind: COUNT_FROM_1,
+        default: "1",
+        short: "I/Os between two pauses",
+        long: "Pauses after every this many I/Os. `think_count` says whether issued or completed \
+               ones count.",
+        lower: |job, v| set(&mut job.load.think.every_ios, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "think_count",
+        fio: &["thinktime_blocks_type"],
+        category: Category::Load,
+        kind: Kind::Enum(THINK_COUNTS),
+        default: "complete",
+        short: "which I/Os count towards a pause",
+        long: "`complete` counts I/Os that have ended, `issue` those that have been started. At \
+               depth 1 they are the same.",
+        lower: |job, v| {
+            let counts = [("complete", ThinkCount::Complete), ("issue", ThinkCount::Issue)];
+            set(&mut job.load.think.count, v.pick(&counts))
+        },
+        ..BASE
+    },
+    Param {
+        name: "think_every_time",
+        fio: &["thinktime_iotime"],
+        category: Category::Load,
+        kind: SECONDS,
+        default: "0",
+        short: "time with I/O between two pauses",
+        long: "Pauses after this much time of I/O, in place of a count. A bare number counts \
+               seconds, unlike the pause itself.",
+        lower: |job, v| set(&mut job.load.think.every_io_time_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "latency_target",
+        fio: &["latency_target"],
+        category: Category::Load,
+        kind: MICROSECONDS,
+        short: "latency that the search for a depth keeps",
+        long: "Searches the greatest queue depth at which `latency_target_pct` of the I/Os \
+               complete within this time, trying each for `latency_window`. `queue_depth` is the \
+               upper end. A bare number counts microseconds.",
+        lower: |job, v| set(&mut latency_target(job).target_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "latency_window",
+        fio: &["latency_window"],
+        category: Category::Load,
+        kind: MICROSECONDS,
+        short: "length of one trial of the latency search",
+        long: "How long each depth is tried before the search judges it. Too short and a few \
+               slow I/Os decide. A bare number counts microseconds.",
+        lower: |job, v| set(&mut latency_target(job).window_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "latency_target_pct",
+        fio: &["latency_percentile"],
+        category: Category::Load,
+        kind: Kind::Float { min: 0.0, max: 100.0 },
+        default: "100",
+        short: "share of I/Os that must meet the latency, percent",
+        long: "With `latency_target`: 99 allows one I/O in a hundred to take longer. 100 lets a \
+               single slow I/O fail a trial.",
+        lower: |job, v| set(&mut latency_target(job).percentile, v.float()),
+        ..BASE
+    },
+    Param {
+        name: "latency_keep_running",
+        fio: &["latency_run"],
+        category: Category::Load,
+        kind: Kind::Bool,
+        default: "0",
+        short: "go on adjusting when the depth is found",
+        long: "Runs to the end of the job and follows changes, instead of ending once the search \
+               has settled.",
+        lower: |job, v| set(&mut latency_target(job).keep_running, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "latency_max",
+        fio: &["max_latency"],
+        category: Category::Load,
+        kind: Kind::TimePerDir(TimeUnit::Microseconds),
+        short: "end the job when an I/O takes longer",
+        long: "An I/O over this ends the job with ETIMEDOUT. May be given per direction; a bare \
+               number counts microseconds.",
+        lower: |job, v| {
+            let Value::TimePerDirNs(limits) = v else {
+                return Err(format!("expected durations, got {v:?}"));
+            };
+            for (dir, limit_ns) in limits.iter() {
+                job.load.latency_max_ns[dir] = limit_ns.or(job.load.latency_max_ns[dir]);
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "flow_id",
+        fio: &["flow_id"],
+        category: Category::Load,
+        kind: COUNT,
+        default: "0",
+        short: "jobs with the same id progress in proportion",
+        long: "Names the group of jobs whose progress is kept in the proportion of their \
+               `flow_weight`.",
+        lower: |job, v| set(&mut flow(job).id, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "flow_weight",
+        fio: &["flow"],
+        category: Category::Load,
+        kind: Kind::Int { min: 0, max: 1000 },
+        default: "0",
+        short: "share of the progress among jobs with the same flow id",
+        long: "A job with weight 2 issues twice as many I/Os as one with weight 1; the one that \
+               is ahead waits. 0 is off.",
+        lower: |job, v| set(&mut flow(job).weight, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "flow_watermark",
+        fio: &["flow_watermark"],
+        category: Category::Load,
+        kind: COUNT,
+        short: "how far a job may get ahead",
+        long: "Older releases of fio used it to bound the lead; newer ones accept it and do \
+               nothing.",
+        support: Support::NoEffect("fio itself ignores it; the lead is always kept small"),
+        ..BASE
+    },
+    Param {
+        name: "flow_sleep_us",
+        fio: &["flow_sleep"],
+        category: Category::Load,
+        kind: COUNT,
+        default: "0",
+        short: "pause of a job that is ahead of its flow, in microseconds",
+        long: "A job that is ahead of the others sleeps this long before it looks again; 0 looks \
+               again at once, which uses more CPU.",
+        lower: |job, v| {
+            let sleep_us: u64 = v.int()?;
+            flow(job).sleep_ns = sleep_us.saturating_mul(1000);
+            Ok(())
+        },
+        ..BASE
+    },
+];
+
+const SUBMIT_MODES: &[Choice] = &[
+    word("inline", &[], "issue and reap in turn"),
+    word("offload", &[], "issue at the intended times, whatever has completed"),
+];
+
+const ARRIVALS: &[Choice] = &[
+    word("linear", &[], "evenly spaced"),
+    word("poisson", &[], "exponential gaps with the same mean"),
+];
+
+const THINK_COUNTS: &[Choice] =
+    &[word("complete", &[], "I/Os that have ended"), word("issue", &[], "I/Os that were started")];
+
+/// A rate of 0 is no rate.
+fn cap_bytes(rate: u64) -> Option<Rate> {
+    (rate > 0).then_some(Rate::Bytes(rate))
+}
+
+/// A rate of 0 is no rate.
+fn cap_iops(rate: u64) -> Option<Rate> {
+    (rate > 0).then_some(Rate::Iops(rate))
+}
+
+/// Returns the job's latency search, made if there was none; `finish` removes it without a target.
+fn latency_target(job: &mut Job) -> &mut LatencyTarget {
+    job.load.latency_target.get_or_insert(LatencyTarget {
+        target_ns: 0,
+        window_ns: 0,
+        percentile: 100.0,
+        keep_running: false,
+    })
+}
+
+/// Returns the job's flow, made if there was none; `finish` removes it without a weight.
+fn flow(job: &mut Job) -> &mut Flow {
+    job.load.flow.get_or_insert(Flow { id: 0, weight: 0, sleep_ns: 0 })
+}

@@ -1,0 +1,373 @@
+//! Log files in fio's formats, and recording and replay of I/O.
+
+use super::lower::{BASE, COUNT, COUNT_FROM_1, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Support, Value};
+use crate::Job;
+use crate::report::LogValue;
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "bandwidth_log",
+        fio: &["write_bw_log"],
+        category: Category::Logs,
+        kind: Kind::OptionalStr,
+        short: "write a log of the bandwidth",
+        long: "Writes `PREFIX_bw.N.log`, one line per `log_window_ms` and direction or, without \
+               a window, per I/O. In a job file the value may be left out and is then the job's \
+               name.",
+        lower: |job, v| set_some(&mut job.logs.bandwidth, v.text_or_empty()),
+        ..BASE
+    },
+    Param {
+        name: "iops_log",
+        fio: &["write_iops_log"],
+        category: Category::Logs,
+        kind: Kind::OptionalStr,
+        short: "write a log of the I/O rate",
+        long: "Writes `PREFIX_iops.N.log`, one line per `log_window_ms` and direction. In a job \
+               file the value may be left out and is then the job's name.",
+        lower: |job, v| set_some(&mut job.logs.iops, v.text_or_empty()),
+        ..BASE
+    },
+    Param {
+        name: "latency_log",
+        fio: &["write_lat_log"],
+        category: Category::Logs,
+        kind: Kind::OptionalStr,
+        short: "write logs of the three latencies",
+        long: "Writes `PREFIX_lat.N.log`, `PREFIX_slat.N.log` and `PREFIX_clat.N.log` in \
+               nanoseconds, one line per I/O or per `log_window_ms`. In a job file the value may \
+               be left out and is then the job's name.",
+        lower: |job, v| set_some(&mut job.logs.latency, v.text_or_empty()),
+        ..BASE
+    },
+    Param {
+        name: "histogram_log",
+        fio: &["write_hist_log"],
+        category: Category::Logs,
+        kind: Kind::OptionalStr,
+        short: "write a log of latency histograms",
+        long: "Writes `PREFIX_clat_hist.N.log`: the whole histogram of completion latency once \
+               per `histogram_window_ms`, without which it stays empty.",
+        lower: |job, v| set_some(&mut job.logs.histogram, v.text_or_empty()),
+        ..BASE
+    },
+    Param {
+        name: "log_window_ms",
+        fio: &["log_avg_msec"],
+        category: Category::Logs,
+        kind: COUNT,
+        default: "0",
+        short: "window of a log line, in ms",
+        long: "One line for each window instead of each I/O; 0 logs every I/O, which takes \
+               memory and time at high rates.",
+        lower: |job, v| set(&mut job.logs.window_ms, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "log_value",
+        fio: &["log_window_value", "log_max_value"],
+        category: Category::Logs,
+        kind: Kind::Enum(LOG_VALUES),
+        default: "avg",
+        short: "what a latency log line holds",
+        long: "With `log_window_ms`: the mean of the window, its largest value, or both. Means \
+               hide what the maximum shows.",
+        lower: |job, v| {
+            let values =
+                [("avg", LogValue::Average), ("max", LogValue::Max), ("both", LogValue::Both)];
+            set(&mut job.logs.value, v.pick(&values))
+        },
+        ..BASE
+    },
+    Param {
+        name: "histogram_window_ms",
+        fio: &["log_hist_msec"],
+        category: Category::Logs,
+        kind: COUNT,
+        default: "0",
+        short: "interval of the histogram log, in ms",
+        long: "Logs and resets the histogram of completion latency at this interval; 0 is off.",
+        lower: |job, v| set(&mut job.logs.histogram_window_ms, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "histogram_coarseness",
+        fio: &["log_hist_coarseness"],
+        category: Category::Logs,
+        kind: Kind::Int { min: 0, max: 6 },
+        default: "0",
+        short: "merge columns of the histogram log",
+        long: "Each step halves the number of columns, and with it the resolution and the size \
+               of the log.",
+        lower: |job, v| set(&mut job.logs.histogram_coarseness, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "log_offset",
+        fio: &["log_offset"],
+        category: Category::Logs,
+        kind: Kind::Bool,
+        default: "0",
+        short: "a column with the offset of each I/O",
+        long: "Adds the offset to the lines of logs without a window.",
+        lower: |job, v| set(&mut job.logs.offset, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "log_priority",
+        fio: &["log_prio"],
+        category: Category::Logs,
+        kind: Kind::Bool,
+        default: "0",
+        short: "a column with the priority of each I/O",
+        long: "Shows class and level in hexadecimal instead of only whether the priority was \
+               raised.",
+        lower: |job, v| set(&mut job.logs.priority, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "log_issue_time",
+        fio: &["log_issue_time"],
+        category: Category::Logs,
+        kind: Kind::Bool,
+        default: "0",
+        short: "a column with the issue time of each I/O",
+        long: "Adds when the I/O was issued, as the last column; the first is when it completed.",
+        lower: |job, v| set(&mut job.logs.issue_time, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "log_unix_epoch",
+        fio: &["log_alternate_epoch", "log_unix_epoch"],
+        category: Category::Logs,
+        kind: Kind::Bool,
+        short: "times in logs count from the Unix epoch",
+        long: "Gives absolute times instead of times since the start of the run, so that logs of \
+               several machines can be put together.",
+        lower: |job, v| set(&mut job.logs.unix_epoch, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "log_clock",
+        fio: &["log_alternate_epoch_clock_id"],
+        category: Category::Logs,
+        kind: COUNT,
+        default: "0",
+        short: "clock of absolute times in logs",
+        long: "In fio, names the clock that absolute times are taken from.",
+        support: Support::NoEffect("absolute times are always those of the wall clock"),
+        ..BASE
+    },
+    Param {
+        name: "log_per_worker",
+        fio: &["per_job_logs"],
+        category: Category::Logs,
+        kind: Kind::Bool,
+        default: "1",
+        short: "workers have log files of their own",
+        long: "Puts the worker's number into the name. With 0 workers append to one file.",
+        lower: |job, v| set(&mut job.logs.per_worker, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "log_entries",
+        fio: &["log_entries"],
+        category: Category::Logs,
+        kind: Kind::Int { min: 1024, max: 1_048_576 },
+        default: "1024",
+        short: "log entries to make room for",
+        long: "In fio, the first size of the memory for log lines, which grows during the run \
+               and may disturb it.",
+        support: Support::NoEffect("room is made before the run"),
+        ..BASE
+    },
+    Param {
+        name: "log_compression",
+        fio: &["log_compression"],
+        category: Category::Logs,
+        kind: Kind::Int { min: 1024, max: 536_870_912 },
+        short: "compress log entries in memory",
+        long: "In fio, compresses log lines kept in memory in chunks of this size.",
+        support: Support::NoEffect(
+            "it changes the memory fio needs and not the log that is \
+                                     written",
+        ),
+        ..BASE
+    },
+    Param {
+        name: "log_compression_cpus",
+        fio: &["log_compression_cpus"],
+        category: Category::Logs,
+        kind: Kind::NumberList,
+        short: "CPUs that compress log entries",
+        long: "In fio, CPUs for the threads that compress.",
+        support: Support::NoEffect("log entries are not compressed in memory"),
+        ..BASE
+    },
+    Param {
+        name: "log_compressed",
+        fio: &["log_store_compressed"],
+        category: Category::Logs,
+        kind: Kind::Bool,
+        short: "write compressed log files",
+        long: "Writes log files in the zlib format with the ending `.fz`, which `fio \
+               --inflate-log` unpacks into lines.",
+        lower: |job, v| set(&mut job.logs.compressed, v.bool()),
+        ..BASE
+    },
+];
+
+pub(super) static REPLAY: &[Param] = &[
+    Param {
+        name: "write_replay",
+        fio: &["write_iolog"],
+        category: Category::Replay,
+        kind: Kind::Str,
+        short: "record the I/O to a file",
+        long: "Adds every operation with its time to a file that `read_iolog` replays, in fio's \
+               format (version 3). Give each job a file of its own.",
+        lower: |job, v| set_some(&mut job.logs.write_replay, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "read_replay",
+        fio: &["read_iolog"],
+        category: Category::Replay,
+        kind: Kind::PathList,
+        short: "replay the I/O of a file",
+        long: "Issues recorded operations instead of generated ones, as far apart as they were. \
+               Takes fio's own records (version 2 and 3). Several files, joined by colons, are \
+               spread over the workers.",
+        lower: |job, v| set(&mut job.logs.read_replay, v.paths()),
+        ..BASE
+    },
+    Param {
+        name: "read_replay_chunked",
+        fio: &["read_iolog_chunked"],
+        category: Category::Replay,
+        kind: Kind::Bool,
+        default: "0",
+        short: "read the record piece by piece",
+        long: "In fio, keeps only a part of the record in memory.",
+        support: Support::NoEffect("a record takes 32 B per operation and is read at once"),
+        ..BASE
+    },
+    Param {
+        name: "replay_no_stall",
+        fio: &["replay_no_stall"],
+        category: Category::Replay,
+        kind: Kind::Bool,
+        default: "0",
+        short: "replay without the recorded waits",
+        long: "Issues as fast as the queue depth allows.",
+        lower: |job, v| set(&mut job.logs.replay.no_stall, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "replay_time_scale_pct",
+        fio: &["replay_time_scale"],
+        category: Category::Replay,
+        kind: COUNT_FROM_1,
+        default: "100",
+        short: "speed of the replay, percent",
+        long: "At 50 the waits are twice as long as they were and the load is half, at 200 the \
+               other way round.",
+        lower: |job, v| set(&mut job.logs.replay.time_scale_pct, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "replay_redirect",
+        fio: &["replay_redirect"],
+        category: Category::Replay,
+        kind: Kind::Str,
+        short: "target of all replayed I/O",
+        long: "Sends everything to one device in place of the recorded ones.",
+        lower: |job, v| set_some(&mut job.logs.replay.redirect, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "replay_align_bytes",
+        fio: &["replay_align"],
+        category: Category::Replay,
+        kind: COUNT,
+        short: "alignment of replayed offsets, in bytes",
+        long: "Rounds recorded offsets down to a multiple of this.",
+        lower: |job, v| set(&mut job.logs.replay.align_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "replay_scale",
+        fio: &["replay_scale"],
+        category: Category::Replay,
+        kind: COUNT,
+        default: "1",
+        short: "divisor of replayed offsets",
+        long: "Divides recorded offsets, to fit a large record onto a small device.",
+        lower: |job, v| set(&mut job.logs.replay.scale, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "replay_skip",
+        fio: &["replay_skip"],
+        category: Category::Replay,
+        kind: Kind::Str,
+        short: "kinds of I/O left out of the replay",
+        long: "Some of read, write, trim and sync, joined by commas.",
+        lower: lower_replay_skip,
+        ..BASE
+    },
+    Param {
+        name: "merge_trace",
+        fio: &["merge_blktrace_file"],
+        category: Category::Replay,
+        kind: Kind::Str,
+        short: "merge block traces into this file",
+        long: "Puts the traces that `read_replay` names together into one, ordered by time.",
+        support: NO_MERGE,
+        ..BASE
+    },
+    Param {
+        name: "merge_trace_scale_pct",
+        fio: &["merge_blktrace_scalars"],
+        category: Category::Replay,
+        kind: Kind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
+        short: "time scale of each merged trace, percent",
+        long: "One value per trace, separated by colons.",
+        support: NO_MERGE,
+        ..BASE
+    },
+    Param {
+        name: "merge_trace_repeats",
+        fio: &["merge_blktrace_iters"],
+        category: Category::Replay,
+        kind: Kind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
+        short: "repeats of each merged trace",
+        long: "One value per trace, separated by colons.",
+        support: NO_MERGE,
+        ..BASE
+    },
+];
+
+const LOG_VALUES: &[Choice] = &[
+    word("avg", &["0"], "mean of the window"),
+    word("max", &["1"], "largest of the window"),
+    word("both", &[], "both"),
+];
+
+const NO_MERGE: Support =
+    Support::Later("block traces cannot be read yet; replay records of fio (`write_iolog`)");
+
+fn lower_replay_skip(job: &mut Job, value: &Value) -> Result<(), String> {
+    let text = value.text()?;
+    let mut skip = [false; 4];
+    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let kinds = ["read", "write", "trim", "sync"];
+        let Some(idx) = kinds.iter().position(|kind| *kind == word) else {
+            return Err(format!("unknown kind `{word}`; write read, write, trim or sync"));
+        };
+        skip[idx] = true;
+    }
+    job.logs.replay.skip = skip;
+    Ok(())
+}

@@ -1,0 +1,385 @@
+//! Surroundings of workers (CPUs, memory nodes, priorities, commands) and what happens on errors.
+
+use super::lower::{BASE, COUNT, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Support, Value};
+use crate::Job;
+use crate::job::CpuPolicy;
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "thread",
+        fio: &["thread"],
+        category: Category::Process,
+        kind: Kind::Flag,
+        short: "threads instead of processes",
+        long: "In fio, workers are processes unless this is set.",
+        support: Support::NoEffect("workers are always threads"),
+        lower: |job, v| set(&mut job.process.thread, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "cpus",
+        fio: &["cpus_allowed"],
+        category: Category::Process,
+        kind: Kind::NumberList,
+        short: "CPUs to run on",
+        long: "Pins workers to these CPUs: numbers and ranges separated by commas (`0,5,8-15`). \
+               `cpu_policy` says who gets which.",
+        lower: |job, v| set(&mut job.process.cpus, v.numbers()),
+        ..BASE
+    },
+    Param {
+        name: "cpu_mask",
+        fio: &["cpumask"],
+        category: Category::Process,
+        kind: Kind::Int { min: 0, max: u32::MAX as i64 },
+        short: "CPUs to run on, as a bit mask",
+        long: "As `cpus`, for the CPUs 0 to 31: bit n stands for CPU n. The later of the two \
+               wins.",
+        lower: |job, v| {
+            let mask: u32 = v.int()?;
+            job.process.cpus = (0..u32::BITS).filter(|cpu| mask & (1 << cpu) != 0).collect();
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "cpu_policy",
+        fio: &["cpus_allowed_policy"],
+        category: Category::Process,
+        kind: Kind::Enum(CPU_POLICIES),
+        default: "shared",
+        short: "which worker runs on which CPU",
+        long: "`shared` lets every worker run on all the CPUs, `split` gives each worker one of \
+               them, in turn.",
+        lower: |job, v| {
+            let policies = [("shared", CpuPolicy::Shared), ("split", CpuPolicy::Split)];
+            set(&mut job.process.cpu_policy, v.pick(&policies))
+        },
+        ..BASE
+    },
+    Param {
+        name: "numa_cpu_nodes",
+        fio: &["numa_cpu_nodes"],
+        category: Category::Process,
+        kind: Kind::NumberList,
+        short: "memory nodes whose CPUs to run on",
+        long: "Pins workers to the CPUs of these NUMA nodes: numbers and ranges separated by \
+               commas.",
+        lower: |job, v| set(&mut job.process.numa_cpu_nodes, v.numbers()),
+        ..BASE
+    },
+    Param {
+        name: "numa_memory",
+        fio: &["numa_mem_policy"],
+        category: Category::Process,
+        kind: Kind::Str,
+        short: "memory nodes that buffers come from",
+        long: "`default`, `prefer:NODE`, `bind:NODES`, `interleave:NODES` or `local`: where the \
+               kernel takes the workers' memory from.",
+        lower: |job, v| set_some(&mut job.process.numa_mem_policy, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "nice",
+        fio: &["nice"],
+        category: Category::Process,
+        kind: Kind::Int { min: -20, max: 19 },
+        default: "0",
+        short: "CPU priority, -20 is the highest",
+        long: "Nice value of the workers. Negative values need privileges.",
+        lower: |job, v| set(&mut job.process.nice, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "io_priority",
+        fio: &["prio"],
+        category: Category::Process,
+        kind: Kind::Int { min: 0, max: 7 },
+        default: "0",
+        short: "I/O priority within its class, 0 is the highest",
+        long: "Applies to all I/O of the job and only matters to I/O schedulers that heed it. \
+               See `io_priority_class`.",
+        lower: |job, v| set(&mut job.process.io_priority, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "io_priority_class",
+        fio: &["prioclass"],
+        category: Category::Process,
+        kind: Kind::Int { min: 0, max: 3 },
+        default: "0",
+        short: "I/O priority class",
+        long: "1 is real time, which needs privileges, 2 best effort, 3 idle; 0 leaves the \
+               kernel's default.",
+        lower: |job, v| set(&mut job.process.io_priority_class, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "io_priority_hint",
+        fio: &["priohint"],
+        category: Category::Process,
+        kind: Kind::Int { min: 0, max: 1023 },
+        default: "0",
+        short: "hint sent with the I/O priority",
+        long: "Further bits of the priority, such as command duration limits.",
+        support: Support::Later("hints are not sent yet; class and level are"),
+        ..BASE
+    },
+    Param {
+        name: "exec_before",
+        fio: &["exec_prerun"],
+        vdbench: "rd.startcmd",
+        category: Category::Process,
+        kind: Kind::Str,
+        short: "shell command before the job",
+        long: "Runs before the job starts and may take as long as it likes. Its output goes to \
+               `JOB.prerun.txt`.",
+        lower: |job, v| set_some(&mut job.process.exec_before, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "exec_after",
+        fio: &["exec_postrun"],
+        vdbench: "rd.endcmd",
+        category: Category::Process,
+        kind: Kind::Str,
+        short: "shell command after the job",
+        long: "Runs after the job has ended. Its output goes to `JOB.postrun.txt`.",
+        lower: |job, v| set_some(&mut job.process.exec_after, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "user_id",
+        fio: &["uid"],
+        category: Category::Process,
+        kind: COUNT,
+        short: "user to run as",
+        long: "Workers change to this user id before they open files. Needs privileges.",
+        lower: |job, v| set_some(&mut job.process.uid, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "group_id",
+        fio: &["gid"],
+        category: Category::Process,
+        kind: COUNT,
+        short: "group to run as",
+        long: "Workers change to this group id before they open files. Needs privileges.",
+        lower: |job, v| set_some(&mut job.process.gid, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "io_scheduler",
+        fio: &["ioscheduler"],
+        category: Category::Process,
+        kind: Kind::Str,
+        short: "I/O scheduler to set on the devices",
+        long: "Switches the devices below the targets to this scheduler (`none`, `mq-deadline`, \
+               `bfq`) during the run. Needs privileges.",
+        lower: |job, v| set_some(&mut job.process.io_scheduler, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "control_group",
+        fio: &["cgroup"],
+        category: Category::Process,
+        kind: Kind::Str,
+        short: "control group to run in",
+        long: "fio puts the job into this group of the first control group version.",
+        support: Support::Later(
+            "start the whole command in a group, for instance with \
+                                  systemd-run",
+        ),
+        ..BASE
+    },
+    Param {
+        name: "control_group_weight",
+        fio: &["cgroup_weight"],
+        category: Category::Process,
+        kind: Kind::Int { min: 100, max: 1000 },
+        short: "I/O weight of the control group",
+        long: "Share of the group in the device's time.",
+        support: Support::Later("set the weight with systemd-run -p IOWeight"),
+        ..BASE
+    },
+    Param {
+        name: "control_group_keep",
+        fio: &["cgroup_nodelete"],
+        category: Category::Process,
+        kind: Kind::Bool,
+        default: "0",
+        short: "keep the control group after the job",
+        long: "fio removes a group that it has made unless this is set.",
+        support: Support::Later("belongs to cgroup, which is not supported yet"),
+        ..BASE
+    },
+];
+
+pub(super) static ERRORS: &[Param] = &[
+    Param {
+        name: "continue_on_error",
+        fio: &["continue_on_error"],
+        category: Category::Errors,
+        kind: Kind::Enum(CONTINUE),
+        default: "none",
+        short: "kinds of I/O that may fail without ending the job",
+        long: "Counts failed I/O and goes on, for EIO and EILSEQ only: reads, writes, both \
+               (`io`), failed verification, or all. Other errors, such as a full disk, still end \
+               the job.",
+        lower: lower_continue,
+        ..BASE
+    },
+    Param {
+        name: "ignore_errors",
+        fio: &["ignore_error"],
+        category: Category::Errors,
+        kind: Kind::Str,
+        short: "error numbers that are not errors",
+        long: "Lists for reads, writes and verification, joined by colons, each of names or \
+               numbers joined by commas: `EAGAIN,ENOSPC:122`. Such an I/O counts as done. An \
+               empty list ignores nothing.",
+        lower: lower_ignore_error,
+        ..BASE
+    },
+    Param {
+        name: "error_dump",
+        fio: &["error_dump"],
+        category: Category::Errors,
+        kind: Kind::Bool,
+        default: "0",
+        short: "print each error that does not end the job",
+        long: "With `continue_on_error` or `ignore_errors`: shows every one. The first few are \
+               part of the results in any case.",
+        lower: |job, v| set(&mut job.errors.dump, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "exit_all_on_error",
+        fio: &["exitall_on_error"],
+        category: Category::Errors,
+        kind: Kind::Flag,
+        short: "the first failing job ends all",
+        long: "A job that ends with an error ends the whole run. Without it the others go on.",
+        lower: |job, v| set(&mut job.errors.exit_all_on_error, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "allow_mounted",
+        fio: &["allow_mounted_write"],
+        category: Category::Errors,
+        kind: Kind::Bool,
+        default: "0",
+        short: "permit writing to a mounted device",
+        long: "Writing to a device that is mounted destroys its file system and is refused \
+               unless this is set.",
+        lower: |job, v| set(&mut job.safety.allow_mounted, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "overwrite_filesystem",
+        fio: &[],
+        category: Category::Errors,
+        kind: Kind::Bool,
+        default: "0",
+        short: "permit writing over a partition table or file system",
+        long: "Writing to a raw device that holds a partition table or a file system is refused \
+               unless this is set, even when it is not mounted. fio has no such guard.",
+        lower: |job, v| set(&mut job.safety.overwrite_filesystem, v.bool()),
+        ..BASE
+    },
+];
+
+const CPU_POLICIES: &[Choice] = &[
+    word("shared", &[], "every worker on all CPUs"),
+    word("split", &[], "one CPU per worker, in turn"),
+];
+
+const CONTINUE: &[Choice] = &[
+    word("none", &["0"], "every error ends the job"),
+    word("read", &[], "reads may fail"),
+    word("write", &[], "writes and trims may fail"),
+    word("io", &[], "reads, writes and trims may fail"),
+    word("verify", &[], "verification may fail"),
+    word("all", &["1"], "all of these may fail"),
+];
+
+fn lower_continue(job: &mut Job, value: &Value) -> Result<(), String> {
+    let kinds = [
+        ("none", (false, false, false)),
+        ("read", (true, false, false)),
+        ("write", (false, true, false)),
+        ("io", (true, true, false)),
+        ("verify", (false, false, true)),
+        ("all", (true, true, true)),
+    ];
+    let (read, write, verify) = value.pick(&kinds)?;
+    job.errors.continue_read = read;
+    job.errors.continue_write = write;
+    job.errors.continue_verify = verify;
+    Ok(())
+}
+
+/// Error numbers of Linux that I/O meets, by name.
+const ERRNO: &[(&str, i32)] = &[
+    ("EPERM", 1),
+    ("ENOENT", 2),
+    ("EINTR", 4),
+    ("EIO", 5),
+    ("ENXIO", 6),
+    ("EBADF", 9),
+    ("EAGAIN", 11),
+    ("ENOMEM", 12),
+    ("EACCES", 13),
+    ("EFAULT", 14),
+    ("EBUSY", 16),
+    ("EEXIST", 17),
+    ("ENODEV", 19),
+    ("ENOTDIR", 20),
+    ("EISDIR", 21),
+    ("EINVAL", 22),
+    ("ENFILE", 23),
+    ("EMFILE", 24),
+    ("ETXTBSY", 26),
+    ("EFBIG", 27),
+    ("ENOSPC", 28),
+    ("ESPIPE", 29),
+    ("EROFS", 30),
+    ("EPIPE", 32),
+    ("EDOM", 33),
+    ("ERANGE", 34),
+    ("ENODATA", 61),
+    ("EOVERFLOW", 75),
+    ("EILSEQ", 84),
+    ("EOPNOTSUPP", 95),
+    ("ETIMEDOUT", 110),
+    ("ESTALE", 116),
+    ("EREMOTEIO", 121),
+    ("EDQUOT", 122),
+];
+
+fn lower_ignore_error(job: &mut Job, value: &Value) -> Result<(), String> {
+    let text = value.text()?;
+    let lists: Vec<&str> = text.split(':').collect();
+    if lists.len() > job.errors.ignored_errno.len() {
+        return Err("expected at most three lists: reads, writes, verification".to_owned());
+    }
+    let mut ignored: [Vec<i32>; 3] = Default::default();
+    for (slot, list) in ignored.iter_mut().zip(lists) {
+        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            slot.push(errno(word)?);
+        }
+    }
+    job.errors.ignored_errno = ignored;
+    Ok(())
+}
+
+fn errno(word: &str) -> Result<i32, String> {
+    if let Some((_, code)) = ERRNO.iter().find(|(name, _)| *name == word) {
+        return Ok(*code);
+    }
+    match word.parse::<i32>() {
+        Ok(code) if code > 0 => Ok(code),
+        _ => Err(format!("`{word}` is neither the name nor the number of an error")),
+    }
+}

@@ -1,0 +1,271 @@
+//! Results: what is measured, how it is put together, how it is printed.
+
+use super::lower::{BASE, COUNT, set, word};
+use super::{Category, Choice, Kind, Param, Support, Value};
+use crate::Job;
+use crate::report::{PERCENTILES_MAX, Unified};
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "group_reporting",
+        fio: &["group_reporting"],
+        category: Category::Report,
+        kind: Kind::Flag,
+        short: "one result per group instead of per worker",
+        long: "Merges the results of all workers of a group: the clones of a job, and jobs that \
+               no barrier or `new_group` separates. Counts are added and histograms merged, so \
+               percentiles are those of all I/Os together.",
+        lower: |job, v| set(&mut job.reporting.group_reporting, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "stats",
+        fio: &["stats"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "1",
+        short: "the job appears in the results",
+        long: "With 0 the job runs but is left out of the results: for background load.",
+        lower: |job, v| set(&mut job.reporting.stats, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "percentiles",
+        fio: &["percentile_list"],
+        category: Category::Report,
+        kind: Kind::FloatList { n_max: PERCENTILES_MAX, min: 0.0, max: 100.0 },
+        default: "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99",
+        short: "percentiles to print",
+        long: "Up to 20 percentiles separated by colons; they are sorted. The most digits behind \
+               the point decide how all are printed. The histogram keeps every percentile \
+               whatever is printed.",
+        lower: lower_percentiles,
+        ..BASE
+    },
+    Param {
+        name: "clat_percentiles",
+        fio: &["clat_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "1",
+        short: "percentiles of completion latency",
+        long: "From the end of the submission to the completion.",
+        lower: |job, v| set(&mut job.reporting.clat_percentiles, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "lat_percentiles",
+        fio: &["lat_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "percentiles of total latency",
+        long: "From the start of the submission to the completion. In fio's output they replace \
+               those of completion latency where only one kind is shown.",
+        lower: |job, v| set(&mut job.reporting.lat_percentiles, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "slat_percentiles",
+        fio: &["slat_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "percentiles of submission latency",
+        long: "The time that handing the I/O over took.",
+        lower: |job, v| set(&mut job.reporting.slat_percentiles, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "disable_lat",
+        fio: &["disable_lat"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not measure total latency",
+        long: "Leaves out the measurement and its percentiles.",
+        lower: |job, v| set(&mut job.reporting.disable_lat, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "disable_clat",
+        fio: &["disable_clat"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not measure completion latency",
+        long: "Leaves out the measurement and its percentiles.",
+        lower: |job, v| set(&mut job.reporting.disable_clat, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "disable_slat",
+        fio: &["disable_slat"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not measure submission latency",
+        long: "Leaves out the measurement and its percentiles.",
+        lower: |job, v| set(&mut job.reporting.disable_slat, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "disable_bandwidth",
+        fio: &["disable_bw_measurement", "disable_bw"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not sample bandwidth and I/O rate",
+        long: "Leaves out minimum, maximum and deviation over time; the means over the whole run \
+               remain.",
+        lower: |job, v| set(&mut job.reporting.disable_bandwidth, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "reduce_clock",
+        fio: &["gtod_reduce"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "read the clock as rarely as possible",
+        long: "Switches all latencies, percentiles and samples off at once; only amounts and the \
+               run time remain. 0 switches nothing back on. Latencies cost far less here than in \
+               fio, so it is rarely worth it.",
+        lower: |job, v| {
+            if v.bool()? {
+                let reporting = &mut job.reporting;
+                reporting.reduce_clock = true;
+                reporting.disable_lat = true;
+                reporting.disable_clat = true;
+                reporting.disable_slat = true;
+                reporting.disable_bandwidth = true;
+                reporting.clat_percentiles = false;
+                reporting.lat_percentiles = false;
+                reporting.slat_percentiles = false;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "bandwidth_sample_ms",
+        fio: &["bwavgtime"],
+        category: Category::Report,
+        kind: COUNT,
+        default: "500",
+        short: "interval of bandwidth samples, in ms",
+        long: "Minimum, maximum and deviation of bandwidth are over samples of this length. Where \
+               it is not set and a bandwidth log is written, `log_window_ms` counts.",
+        lower: |job, v| set(&mut job.reporting.bandwidth_sample_ms, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "iops_sample_ms",
+        fio: &["iopsavgtime"],
+        category: Category::Report,
+        kind: COUNT,
+        default: "500",
+        short: "interval of I/O rate samples, in ms",
+        long: "Minimum, maximum and deviation of the I/O rate are over samples of this length. \
+               Where it is not set and an I/O rate log is written, `log_window_ms` counts.",
+        lower: |job, v| set(&mut job.reporting.iops_sample_ms, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "unified",
+        fio: &["unified_rw_reporting"],
+        category: Category::Report,
+        kind: Kind::Enum(UNIFIED),
+        default: "none",
+        short: "directions together or apart",
+        long: "`mixed` reports one entry for all directions in place of one each, `both` adds it \
+               to them.",
+        lower: |job, v| {
+            let ways =
+                [("none", Unified::Separate), ("mixed", Unified::Mixed), ("both", Unified::Both)];
+            set(&mut job.reporting.unified, v.pick(&ways))
+        },
+        ..BASE
+    },
+    Param {
+        name: "significant_figures",
+        fio: &["significant_figures"],
+        category: Category::Report,
+        kind: Kind::Int { min: 1, max: 10 },
+        default: "4",
+        short: "digits of printed values",
+        long: "Digits in fio's readable output. Values in JSON are not rounded.",
+        lower: |job, v| set(&mut job.reporting.significant_figures, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "kb_base",
+        fio: &["kb_base"],
+        category: Category::Report,
+        kind: Kind::Enum(KB_BASES),
+        default: "1024",
+        short: "what k stands for in sizes",
+        long: "With 1024, `4k` is 4096 bytes and, oddly but as fio has it, `4kib` is 4000. With \
+               1000, `4k` is 4000 and `4kib` 4096. It counts for all sizes of the job, wherever \
+               it stands, and for the output.",
+        lower: |job, v| set(&mut job.reporting.kb_base, v.pick(&[("1024", 1024), ("1000", 1000)])),
+        ..BASE
+    },
+    Param {
+        name: "unit_base",
+        fio: &["unit_base"],
+        category: Category::Report,
+        kind: Kind::Enum(UNIT_BASES),
+        default: "0",
+        short: "bytes or bits in the output",
+        long: "0 chooses by the engine, which is bytes for storage; 8 is bytes, 1 is bits.",
+        lower: |job, v| set(&mut job.reporting.unit_base, v.pick(&[("0", 0), ("8", 8), ("1", 1)])),
+        ..BASE
+    },
+    Param {
+        name: "disk_util",
+        fio: &["disk_util"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "1",
+        short: "statistics of the block devices below",
+        long: "Reads the kernel's counters of the devices that hold the targets, before and \
+               after the job.",
+        lower: |job, v| set(&mut job.reporting.disk_util, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "block_error_percentiles",
+        fio: &["block_error_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "percentiles of failing blocks",
+        long: "For trim workloads on one file: how often blocks were written and trimmed until \
+               they failed.",
+        support: Support::Later("failed blocks are counted by error number, not by their age"),
+        lower: |job, v| set(&mut job.reporting.block_error_percentiles, v.bool()),
+        ..BASE
+    },
+];
+
+const UNIFIED: &[Choice] = &[
+    word("none", &["0"], "one entry per direction"),
+    word("mixed", &["1"], "one entry for all"),
+    word("both", &["2"], "both"),
+];
+
+const KB_BASES: &[Choice] = &[word("1024", &[], "k is 1024"), word("1000", &[], "k is 1000")];
+
+const UNIT_BASES: &[Choice] =
+    &[word("0", &[], "chosen by the engine"), word("8", &[], "bytes"), word("1", &[], "bits")];
+
+fn lower_percentiles(job: &mut Job, value: &Value) -> Result<(), String> {
+    let mut percentiles = value.floats()?;
+    if let Some(wrong) = percentiles.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
+        return Err(format!("percentile {wrong} is not above 0 and at most 100"));
+    }
+    percentiles.sort_by(f64::total_cmp);
+    job.reporting.percentiles = percentiles;
+    Ok(())
+}

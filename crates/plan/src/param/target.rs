@@ -1,0 +1,688 @@
+//! Targets: which files and devices, how large, how they are made, opened and removed.
+
+use super::lower::{BASE, COUNT, COUNT_FROM_1, NUMBER, REGION, number, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Support, Value};
+use crate::Job;
+use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
+use crate::workload::fio_normal_deviation_pct;
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "file_names",
+        fio: &["filename"],
+        vdbench: "sd.lun",
+        category: Category::Target,
+        kind: Kind::PathList,
+        short: "files or devices to work on, separated by colons",
+        long: "Names the files or devices instead of having names generated; all workers of the \
+               job share them. Separate several by colons and write `\\:` for a colon in a name. \
+               Relative names lie under the directory. The number of names replaces the file \
+               count. A regular file that is missing is created, with its folders.",
+        lower: |job, v| set(&mut job.files.names, v.paths()),
+        ..BASE
+    },
+    Param {
+        name: "directories",
+        fio: &["directory"],
+        vdbench: "fsd.anchor",
+        category: Category::Target,
+        kind: Kind::PathList,
+        short: "folders for generated and relative names",
+        long: "Prefix of names that are generated or relative. With several folders, separated \
+               by colons, workers take them in turn. The folders must exist; folders within a \
+               file name are created.",
+        lower: |job, v| set(&mut job.files.directories, v.paths()),
+        ..BASE
+    },
+    Param {
+        name: "file_name_format",
+        fio: &["filename_format"],
+        category: Category::Target,
+        kind: Kind::Str,
+        default: "$jobname.$jobnum.$filenum",
+        short: "how generated file names are built",
+        long: "Pattern of generated names. `$jobname`, `$jobnum` (the worker's number), \
+               `$filenum` and `$clientuid` are replaced, whatever their case; slashes make \
+               folders. Leave out `$jobnum` to let workers share files.",
+        lower: |job, v| set_some(&mut job.files.name_format, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "unique_file_names",
+        fio: &["unique_filename"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "1",
+        short: "generated names carry the host when several hosts run",
+        long: "When agents on several hosts run the same job, each puts its host into generated \
+               names, so that hosts sharing a file system do not overwrite each other. Without \
+               effect on one host.",
+        lower: |job, v| set(&mut job.files.unique_per_host, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "open_directory",
+        fio: &["opendir"],
+        category: Category::Target,
+        kind: Kind::Str,
+        short: "use all files found under this folder",
+        long: "Works on every regular file found under the folder and its subfolders, in place \
+               of named or generated files. The files keep their sizes.",
+        lower: |job, v| set_some(&mut job.files.open_dir, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "file_type",
+        fio: &["filetype"],
+        category: Category::Target,
+        kind: Kind::Enum(FILE_TYPES),
+        default: "none",
+        short: "kind of file that is expected",
+        long: "Fails early when a name turns out to be something else, such as a regular file \
+               where a device was meant. That happens easily when a device is missing and its \
+               name would be created as a file.",
+        lower: |job, v| {
+            let kinds = [
+                ("none", FileType::Any),
+                ("file", FileType::Regular),
+                ("block", FileType::Block),
+                ("char", FileType::Character),
+            ];
+            set(&mut job.files.file_type, v.pick(&kinds))
+        },
+        ..BASE
+    },
+    Param {
+        name: "n_files",
+        fio: &["nrfiles", "nr_files"],
+        vdbench: "fsd.files",
+        category: Category::Target,
+        kind: COUNT_FROM_1,
+        default: "1",
+        short: "files generated per worker",
+        long: "Each worker gets this many files of its own and spreads `size` evenly over them. \
+               Named files replace the count. Which file comes next is the file service's choice.",
+        lower: |job, v| set(&mut job.files.n_files, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "n_open_files",
+        fio: &["openfiles"],
+        category: Category::Target,
+        kind: COUNT,
+        short: "files that are open at the same time",
+        long: "Keeps at most this many of the job's files open and closes one before opening the \
+               next. Without it, and with 0, all are open. Lower it to exercise open and close, \
+               or when the limit of open files is small.",
+        lower: |job, v| {
+            let n_open = v.int()?;
+            job.files.n_open = (n_open > 0).then_some(n_open);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "file_service",
+        fio: &["file_service_type"],
+        category: Category::Target,
+        kind: Kind::Words,
+        default: "roundrobin",
+        short: "how the next file is picked",
+        long: "One of random, roundrobin, sequential, zipf, pareto, normal (or gauss). Behind a \
+               colon stands, for the first three, how many I/Os go to a file before the next is \
+               picked (`roundrobin:8`); for the others the parameter of the distribution \
+               (`zipf:1.2`). Sequential stays with a file until it is done.",
+        lower: lower_file_service,
+        ..BASE
+    },
+    Param {
+        name: "size",
+        fio: &["size"],
+        vdbench: "sd.size",
+        category: Category::Target,
+        kind: REGION,
+        short: "region of the targets that each worker covers",
+        long: "Bytes each worker addresses, spread evenly over its files, and also how much it \
+               transfers per pass unless `io_size` says otherwise. A percentage (`50%`) is of the \
+               existing file or device; `4z` is a count of zones. Needed where files do not exist \
+               yet. It is rounded down to whole blocks per file and must hold at least one block.",
+        lower: |job, v| set_some(&mut job.files.size, v.size()),
+        ..BASE
+    },
+    Param {
+        name: "file_size_bytes",
+        fio: &["filesize"],
+        vdbench: "fsd.sizes",
+        category: Category::Target,
+        kind: Kind::SizeRange,
+        short: "size of each file",
+        long: "Gives every file this size, or one drawn from the range, in place of an even \
+               share of `size`; `size` then only limits how much is transferred. Applies to files \
+               that are created as well as to the part used of existing ones.",
+        lower: |job, v| set_some(&mut job.files.file_size_bytes, v.size_range()),
+        ..BASE
+    },
+    Param {
+        name: "io_size",
+        fio: &["io_size", "io_limit"],
+        category: Category::Target,
+        kind: REGION,
+        short: "amount to transfer per pass when not the region",
+        long: "Ends a pass after this much I/O, whatever the size of the region: less stops \
+               early, more goes over the region again. With `time_based` the amount counts per \
+               pass. A percentage is of `size`.",
+        lower: |job, v| set_some(&mut job.files.io_size, v.size()),
+        ..BASE
+    },
+    Param {
+        name: "offset",
+        fio: &["offset", "fileoffset"],
+        vdbench: "sd.offset",
+        category: Category::Target,
+        kind: REGION,
+        default: "0",
+        short: "where the region starts in each file",
+        long: "First byte of the region. A percentage is of the file or device and is rounded \
+               down to the smallest block size or to `offset_align`. The region ends at offset \
+               plus size, but never behind the end of the file.",
+        lower: |job, v| set(&mut job.files.offset, v.size()),
+        ..BASE
+    },
+    Param {
+        name: "offset_increment",
+        fio: &["offset_increment"],
+        category: Category::Target,
+        kind: REGION,
+        default: "0",
+        short: "added to the offset for each further worker",
+        long: "Worker number n starts at offset plus n times this, which gives workers that \
+               share a file separate regions. Usually set to the same value as `size`.",
+        lower: |job, v| set(&mut job.files.offset_increment, v.size()),
+        ..BASE
+    },
+    Param {
+        name: "offset_align_bytes",
+        fio: &["offset_align"],
+        vdbench: "sd.align",
+        category: Category::Target,
+        kind: NUMBER,
+        default: "0",
+        short: "rounding of an offset given in percent, in bytes",
+        long: "Rounds a start that was given in percent down to a multiple of this. With 0 the \
+               smallest block size is used. Offsets given in bytes are left as they are.",
+        lower: |job, v| set(&mut job.files.offset_align_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "direct",
+        fio: &["direct"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "bypass the page cache (O_DIRECT)",
+        long: "Opens the targets with O_DIRECT, so that the device is measured and not memory. \
+               Offsets, sizes and buffers must then be multiples of the device's block. It is the \
+               opposite of `buffered`, and the later of the two wins. A file system that cannot \
+               do it, such as tmpfs, makes the job fail. With `libaio` and direct=0 the kernel \
+               works synchronously.",
+        lower: |job, v| set(&mut job.files.direct, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "buffered",
+        fio: &["buffered"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "1",
+        short: "go through the page cache",
+        long: "The opposite of `direct`; the later of the two wins. Reads may then come from \
+               memory, and writes end in memory unless they are synced.",
+        lower: |job, v| {
+            job.files.direct = !v.bool()?;
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "atomic",
+        fio: &["atomic"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "writes are all or nothing (RWF_ATOMIC)",
+        long: "Asks the kernel that a write is never torn by a crash. Implies `direct`. The \
+               engine, the file system and the device must support it, and each write must fit \
+               the unit they announce.",
+        lower: |job, v| set(&mut job.files.atomic, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "sync",
+        fio: &["sync"],
+        category: Category::Target,
+        kind: Kind::Enum(SYNC_MODES),
+        default: "none",
+        short: "durability of each write, by a flag at open",
+        long: "`sync` opens with O_SYNC and makes each write wait for data and metadata, `dsync` \
+               opens with O_DSYNC and waits for the data and what is needed to read it back. The \
+               wait counts in the write's latency, unlike that of `fsync`.",
+        lower: |job, v| {
+            let modes =
+                [("none", SyncMode::None), ("sync", SyncMode::Sync), ("dsync", SyncMode::Dsync)];
+            set(&mut job.files.sync, v.pick(&modes))
+        },
+        ..BASE
+    },
+    Param {
+        name: "invalidate",
+        fio: &["invalidate"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "1",
+        short: "drop cached pages of the file before the run",
+        long: "Takes the file's clean pages out of the page cache before I/O starts, so that \
+               buffered reads do not begin in memory. `pre_read` switches it off. It has no \
+               effect on pages that other programs hold dirty or mapped.",
+        lower: |job, v| set(&mut job.files.invalidate, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "fadvise",
+        fio: &["fadvise_hint"],
+        category: Category::Target,
+        kind: Kind::Enum(FADVISE),
+        default: "1",
+        short: "advice to the kernel about buffered access",
+        long: "`1` tells the kernel what the job does, sequential or random; `random`, \
+               `sequential` and `noreuse` tell it that whatever the job does; `0` is silent. It \
+               changes read-ahead, and so what buffered reads cost.",
+        lower: |job, v| {
+            let hints = [
+                ("0", Fadvise::None),
+                ("1", Fadvise::ByAccess),
+                ("random", Fadvise::Random),
+                ("sequential", Fadvise::Sequential),
+                ("noreuse", Fadvise::NoReuse),
+            ];
+            set(&mut job.files.fadvise, v.pick(&hints))
+        },
+        ..BASE
+    },
+    Param {
+        name: "allow_create",
+        fio: &["allow_file_create"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "1",
+        short: "missing files may be created",
+        long: "With 0 a missing file is an error. Use it where a job must only ever touch what \
+               exists, such as a device whose name might be mistyped.",
+        lower: |job, v| set(&mut job.files.allow_create, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "create_on_open",
+        fio: &["create_on_open"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "create files when they are opened, not before",
+        long: "Leaves out the phase that lays files out; a file comes into being when it is \
+               first opened. Reads of what was never written return nothing, so it suits write \
+               jobs.",
+        lower: |job, v| set(&mut job.files.create_on_open, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "create_only",
+        fio: &["create_only"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "lay files out and stop",
+        long: "Makes the files and ends with success without any measured I/O. Later runs of the \
+               same job then start at once.",
+        lower: |job, v| set(&mut job.files.create_only, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "create_serialize",
+        fio: &["create_serialize"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "1",
+        short: "workers lay out files one after another",
+        long: "One after another gives each file long extents; at the same time is faster, but \
+               may interleave the files' blocks on the device.",
+        lower: |job, v| set(&mut job.files.create_serialize, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "create_fsync",
+        fio: &["create_fsync"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "1",
+        short: "make files durable after laying them out",
+        long: "Writes laid out data back before the measured time, so that the write-back does \
+               not disturb it.",
+        lower: |job, v| set(&mut job.files.create_fsync, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "fallocate",
+        fio: &["fallocate"],
+        category: Category::Target,
+        kind: Kind::Enum(FALLOCATE),
+        default: "native",
+        short: "how space is reserved when a file is laid out",
+        long: "`native` asks the file system and goes on silently where it cannot, `posix` has \
+               the C library write zeros in that case, `keep` reserves without changing the size, \
+               `truncate` only sets the size, `none` does nothing. Reserved space that was never \
+               written reads as zeros without touching the device, which flatters reads.",
+        lower: |job, v| {
+            let ways = [
+                ("none", Fallocate::None),
+                ("native", Fallocate::Native),
+                ("posix", Fallocate::Posix),
+                ("keep", Fallocate::KeepSize),
+                ("truncate", Fallocate::Truncate),
+            ];
+            set(&mut job.files.fallocate, v.pick(&ways))
+        },
+        ..BASE
+    },
+    Param {
+        name: "overwrite",
+        fio: &["overwrite"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "fill files before a write job starts",
+        long: "Writes missing files in full first, so that the measured writes replace existing \
+               blocks instead of allocating new ones. Jobs that read always do so.",
+        lower: |job, v| set(&mut job.files.overwrite, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "pre_read",
+        fio: &["pre_read"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "read files into the cache first",
+        long: "Reads every file once before the run, so that buffered reads are measured warm. \
+               Switches `invalidate` off.",
+        lower: |job, v| set(&mut job.files.pre_read, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "append",
+        fio: &["file_append"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "start writing at the end of the file",
+        long: "The region starts where the file ends. Without effect on devices.",
+        lower: |job, v| set(&mut job.files.append, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "unlink",
+        fio: &["unlink"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "remove the files when the job has ended",
+        long: "Removes the job's files, but never devices, at the end. A later run has to lay \
+               them out again.",
+        lower: |job, v| set(&mut job.files.unlink, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "unlink_each_loop",
+        fio: &["unlink_each_loop"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "remove the files after each pass",
+        long: "As `unlink`, after every pass of `loops`; the next pass creates them again.",
+        lower: |job, v| set(&mut job.files.unlink_each_loop, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "fsync_on_close",
+        fio: &["fsync_on_close"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "make a file durable each time it is closed",
+        long: "Calls fsync before every close, also when files are closed and opened during the \
+               run because of `n_open_files`.",
+        lower: |job, v| set(&mut job.files.fsync_on_close, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "fill_device",
+        fio: &["fill_device", "fill_fs"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "write until the space is used up",
+        long: "Writes sequentially until the file system or device is full, which ends the job \
+               without error. `size` is then not needed.",
+        lower: |job, v| set(&mut job.files.fill_device, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "lock_file",
+        fio: &["lockfile"],
+        category: Category::Target,
+        kind: Kind::Enum(LOCKS),
+        default: "none",
+        short: "locks between workers that share a file",
+        long: "`exclusive` lets one worker at a time issue I/O to a file, `readwrite` many \
+               readers or one writer. The locks are between workers of the run and do not keep \
+               other programs out.",
+        lower: |job, v| {
+            let locks = [
+                ("none", LockFile::None),
+                ("exclusive", LockFile::Exclusive),
+                ("readwrite", LockFile::ReadWrite),
+            ];
+            set(&mut job.files.lock, v.pick(&locks))
+        },
+        ..BASE
+    },
+    Param {
+        name: "fsync_every",
+        fio: &["fsync"],
+        category: Category::Target,
+        kind: COUNT,
+        default: "0",
+        short: "fsync after every this many writes",
+        long: "Makes the file durable after every N writes; 0 never. The sync has its own \
+               latency in the results and does not count in the writes'.",
+        lower: |job, v| set(&mut job.durability.fsync_every, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "fdatasync_every",
+        fio: &["fdatasync"],
+        category: Category::Target,
+        kind: COUNT,
+        default: "0",
+        short: "fdatasync after every this many writes",
+        long: "As `fsync_every`, but leaves out metadata that is not needed to read the data \
+               back.",
+        lower: |job, v| set(&mut job.durability.fdatasync_every, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "sync_file_range",
+        fio: &["sync_file_range"],
+        category: Category::Target,
+        kind: Kind::Words,
+        short: "start or await write-back every so many writes",
+        long: "Calls sync_file_range over what was written since the last call. Give one or more \
+               of wait_before, write and wait_after, joined by commas, and behind a colon the \
+               number of writes: `wait_before,write:8`. It makes nothing durable, because the \
+               device's cache is not flushed.",
+        lower: lower_sync_file_range,
+        ..BASE
+    },
+    Param {
+        name: "barrier_every",
+        fio: &["write_barrier"],
+        category: Category::Target,
+        kind: COUNT,
+        default: "0",
+        short: "a barrier before every this many writes",
+        long: "Waits for all earlier writes to be durable before every Nth write goes out; 0 \
+               never. Nothing else is in flight meanwhile.",
+        lower: |job, v| set(&mut job.durability.barrier_every, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "end_fsync",
+        fio: &["end_fsync"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "make each file durable when writing has ended",
+        long: "Calls fsync on each file at the end of the job. It takes time, but does not count \
+               in any latency; without it a buffered write job may end with its data still in \
+               memory.",
+        lower: |job, v| set(&mut job.durability.end_fsync, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "end_syncfs",
+        fio: &["end_syncfs"],
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "write back the whole file system at the end",
+        long: "Calls syncfs on the file system of each file at the end of the job. It also waits \
+               for what other programs wrote there.",
+        lower: |job, v| set(&mut job.durability.end_syncfs, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "write_life",
+        fio: &["write_hint"],
+        category: Category::Target,
+        kind: Kind::Enum(WRITE_LIVES),
+        default: "none",
+        short: "how long the device should expect data to live",
+        long: "Marks the files' data as short, medium, long or extreme lived, so that a device \
+               can keep data of like age together.",
+        support: Support::Later(
+            "data life hints are not passed on yet; leave it out or write \
+                                  none",
+        ),
+        ..BASE
+    },
+];
+
+const FILE_TYPES: &[Choice] = &[
+    word("none", &[], "anything; a regular file is created where nothing is"),
+    word("file", &[], "regular file"),
+    word("block", &[], "block device"),
+    word("char", &[], "character device"),
+];
+
+const SYNC_MODES: &[Choice] = &[
+    word("none", &["0"], "writes may stay in caches"),
+    word("sync", &["1"], "O_SYNC: data and metadata"),
+    word("dsync", &[], "O_DSYNC: data and what is needed to read it"),
+];
+
+const FADVISE: &[Choice] = &[
+    word("0", &[], "no advice"),
+    word("1", &[], "random or sequential, as the job is"),
+    word("random", &[], "random"),
+    word("sequential", &[], "sequential"),
+    word("noreuse", &[], "data is used once"),
+];
+
+const FALLOCATE: &[Choice] = &[
+    word("none", &["0"], "no reservation"),
+    word("native", &[], "by the file system, or not at all"),
+    word("posix", &["1"], "by the C library, which may write zeros"),
+    word("keep", &[], "by the file system, without changing the size"),
+    word("truncate", &[], "set the size only"),
+];
+
+const LOCKS: &[Choice] = &[
+    word("none", &[], "no lock"),
+    word("exclusive", &[], "one worker at a time"),
+    word("readwrite", &[], "many readers or one writer"),
+];
+
+const WRITE_LIVES: &[Choice] = &[
+    word("none", &[], "no hint"),
+    word("short", &[], "replaced soon"),
+    word("medium", &[], "between short and long"),
+    word("long", &[], "replaced late"),
+    word("extreme", &[], "never replaced"),
+];
+
+fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), String> {
+    let (word, argument) = value.one_word()?;
+    let service = match word {
+        "random" => FileService::Random,
+        "roundrobin" => FileService::RoundRobin,
+        "sequential" => FileService::Sequential,
+        "zipf" => FileService::Zipf(spread(argument)?.unwrap_or(1.1)),
+        "pareto" => FileService::Pareto(spread(argument)?.unwrap_or(0.2)),
+        "normal" | "gauss" => {
+            FileService::Normal(fio_normal_deviation_pct(spread(argument)?.unwrap_or(0.0)))
+        }
+        _ => return Err(format!("unknown file service `{word}`")),
+    };
+    let counts =
+        matches!(service, FileService::Random | FileService::RoundRobin | FileService::Sequential);
+    let ios_per_file = match argument {
+        Some(argument) if counts => number::<u32>(argument)?.max(1),
+        _ => 1,
+    };
+    job.files.service = service;
+    job.files.ios_per_file = ios_per_file;
+    Ok(())
+}
+
+/// Reads the parameter of a distribution over files.
+fn spread(argument: Option<&str>) -> Result<Option<f64>, String> {
+    let Some(argument) = argument else {
+        return Ok(None);
+    };
+    let parameter: f64 = number(argument)?;
+    if parameter.is_finite() && parameter >= 0.0 {
+        Ok(Some(parameter))
+    } else {
+        Err(format!("`{argument}` is not a positive number"))
+    }
+}
+
+/// Flags of sync_file_range(2), by fio's names.
+const SYNC_FILE_RANGE_FLAGS: &[(&str, u32)] =
+    &[("wait_before", 1), ("write", 2), ("wait_after", 4)];
+
+fn lower_sync_file_range(job: &mut Job, value: &Value) -> Result<(), String> {
+    let mut flags = 0;
+    let mut every = 1;
+    for (word, argument) in value.words()? {
+        let known = SYNC_FILE_RANGE_FLAGS.iter().find(|(name, _)| name == word);
+        let Some((_, flag)) = known else {
+            return Err(format!("unknown flag `{word}`; write wait_before, write, wait_after"));
+        };
+        flags |= flag;
+        if let Some(argument) = argument {
+            every = number(argument)?;
+        }
+    }
+    job.durability.sync_file_range_every = every;
+    job.durability.sync_file_range_flags = flags;
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! Texts made from the table: explanations, the reference page, fio's `--cmdhelp`, completion.
+
+use std::fmt::Write as _;
+
+use super::{
+    Category, Choice, ENGINES, Kind, Param, Support, TimeUnit, all, find, find_fio, index,
+};
+
+/// Width of explanations, in columns.
+const WIDTH: usize = 80;
+
+/// Explains a parameter, named in any dialect, as plain text of at most 80 columns: names, values,
+/// unit, default, meaning, and an example line of a fio job file. `None` when there is none.
+pub fn explain(name: &str) -> Option<String> {
+    let param = find_any(name)?;
+    let mut text = format!("{}: {}\n\n", param.name, param.short);
+    for (label, value) in facts(param) {
+        field(&mut text, label, &value);
+    }
+    let words = words(param);
+    if !words.is_empty() {
+        text.push_str("\n  values\n");
+        for (names, help) in words {
+            wrap(&mut text, &format!("    {:<14} ", names.join(", ")), help, 19);
+        }
+    }
+    text.push('\n');
+    wrap(&mut text, "", &param.long.replace('`', ""), 0);
+    if let Some(fio) = param.fio.first().filter(|_| is_usable(param)) {
+        let _ = writeln!(text, "\nExample (fio job file):\n    {}", example(fio, param));
+    }
+    Some(text)
+}
+
+/// Makes the reference of all parameters as Markdown, by chapter.
+pub fn reference_markdown() -> String {
+    let mut page = String::from(
+        "# Parameters\n\nGenerated from the registry. Each parameter is listed by our name; files \
+         of other tools use\nthe names given for them. Parameters of engines that are not built in \
+         stand at the end.\n",
+    );
+    let mut chapter = None;
+    let (foreign, here): (Vec<_>, Vec<_>) =
+        all().partition(|param| matches!(param.support, Support::NeedsEngine(_)));
+    for param in here {
+        if chapter != Some(param.category) {
+            chapter = Some(param.category);
+            let _ = write!(page, "\n## {}\n", param.category.title());
+        }
+        entry_markdown(&mut page, param);
+    }
+    page.push_str("\n## Engines that are not built in\n\n| parameter | fio | engine | meaning |\n");
+    page.push_str("|---|---|---|---|\n");
+    for param in foreign {
+        let Support::NeedsEngine(engine) = param.support else { continue };
+        let (name, fio, short) = (param.name, code_list(param.fio), cell(param.short));
+        let _ = writeln!(page, "| `{name}` | {fio} | {engine} | {short} |");
+    }
+    page
+}
+
+/// Returns every word that a shell may complete: our names and fio's with their aliases, sorted.
+pub fn completion_words() -> Vec<&'static str> {
+    let mut words: Vec<&'static str> = all().flat_map(index::names).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// Describes an option of fio in the layout of `fio --cmdhelp=NAME`, or all of them, one line each,
+/// for `all`. An unknown name gives fio's line for it and what is near.
+pub fn cmdhelp(name: &str) -> String {
+    if name == "all" {
+        return cmdhelp_all();
+    }
+    let Some(param) = find_fio(name) else {
+        let mut text = format!("No such command: {name}\n");
+        let near = index::suggest(name);
+        if !near.is_empty() {
+            let _ = writeln!(text, "Did you mean: {}", near.join(", "));
+        }
+        return text;
+    };
+    let canonical = param.fio.first().copied().unwrap_or(param.name);
+    let mut text = String::new();
+    let mut line = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label:>20}: {value}");
+    };
+    line(canonical, param.short);
+    for alias in param.fio.iter().skip(1) {
+        line("alias", alias);
+    }
+    line("type", &type_text(param.kind));
+    line("default", if param.default.is_empty() { "no default" } else { param.default });
+    for (idx, (names, help)) in words(param).into_iter().enumerate() {
+        let label = if idx == 0 { "valid values" } else { "" };
+        line(label, &format!("{:<10} {help}", names[0]));
+    }
+    if let Some((min, max)) = range(param.kind) {
+        line("range", &format!("min={min}, max={max}"));
+    }
+    if let Some(status) = support_text(param.support) {
+        line("support", &status);
+    }
+    text.push('\n');
+    text
+}
+
+fn cmdhelp_all() -> String {
+    let mut text = String::new();
+    for param in all().filter(|param| !matches!(param.support, Support::NeedsEngine(_))) {
+        if let Some(name) = param.fio.first() {
+            let _ = writeln!(text, "{name:<24}: {}", param.short);
+        }
+    }
+    text
+}
+
+impl Category {
+    /// Returns the chapter's title in the reference.
+    pub fn title(self) -> &'static str {
+        match self {
+            Category::General => "Jobs",
+            Category::Target => "Targets",
+            Category::Workload => "Workload",
+            Category::Engine => "Engines",
+            Category::Load => "Load",
+            Category::Time => "Start, stop and order",
+            Category::Buffers => "Buffers",
+            Category::Verify => "Verification",
+            Category::Zones => "Zones and placement",
+            Category::Process => "Workers' surroundings",
+            Category::Report => "Results",
+            Category::Logs => "Logs",
+            Category::Errors => "Errors and safety",
+            Category::Replay => "Recording and replay",
+        }
+    }
+}
+
+impl Param {
+    /// Returns the unit of a value without suffix (`bytes`, `ms`, `%`), or an empty text.
+    pub fn unit(&self) -> &'static str {
+        match self.kind {
+            Kind::Time(unit) | Kind::TimeRange(unit) | Kind::TimePerDir(unit) => match unit {
+                TimeUnit::Seconds => "s",
+                TimeUnit::Milliseconds => "ms",
+                TimeUnit::Microseconds => "us",
+            },
+            Kind::Size { .. } | Kind::SizeRange | Kind::BlockRange | Kind::BlockSplit => "bytes",
+            _ => {
+                let suffix = self.name.rsplit('_').next().unwrap_or_default();
+                let units = [
+                    ("bytes", "bytes"),
+                    ("mib", "MiB"),
+                    ("pct", "%"),
+                    ("s", "s"),
+                    ("ms", "ms"),
+                    ("us", "us"),
+                    ("rate", "bytes/s"),
+                    ("iops", "I/Os per s"),
+                ];
+                let known = units.iter().find(|(end, _)| *end == suffix);
+                known.filter(|_| !is_word(self.kind)).map_or("", |(_, unit)| unit)
+            }
+        }
+    }
+}
+
+fn find_any(name: &str) -> Option<&'static Param> {
+    let by_name = find(name).or_else(|| find_fio(name));
+    by_name.or_else(|| all().find(|param| !name.is_empty() && param.vdbench == name))
+}
+
+fn is_word(kind: Kind) -> bool {
+    matches!(kind, Kind::Flag | Kind::Bool | Kind::Enum(_) | Kind::Str | Kind::Words)
+}
+
+fn is_usable(param: &Param) -> bool {
+    matches!(param.support, Support::Full | Support::NoEffect(_))
+}
+
+/// Returns the labelled facts of a parameter, in the order in which every page shows them.
+fn facts(param: &Param) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if !param.fio.is_empty() {
+        facts.push(("fio", param.fio.join(", ")));
+    }
+    if !param.vdbench.is_empty() {
+        facts.push(("Vdbench", param.vdbench.to_owned()));
+    }
+    facts.push(("type", type_text(param.kind)));
+    if !param.unit().is_empty() {
+        facts.push(("unit", param.unit().to_owned()));
+    }
+    if !param.default.is_empty() {
+        facts.push(("default", param.default.to_owned()));
+    }
+    if let Some((min, max)) = range(param.kind) {
+        facts.push(("range", format!("{min} to {max}")));
+    }
+    if let Some(status) = support_text(param.support) {
+        facts.push(("support", status));
+    }
+    facts
+}
+
+fn entry_markdown(page: &mut String, param: &Param) {
+    let _ = write!(page, "\n### `{}`\n\n", param.name);
+    for (label, value) in facts(param) {
+        let value = match label {
+            "fio" => code_list(param.fio),
+            "default" | "Vdbench" => format!("`{value}`"),
+            _ => value,
+        };
+        let _ = writeln!(page, "- {label}: {value}");
+    }
+    let words = words(param);
+    if !words.is_empty() {
+        page.push_str("- values:\n");
+        for (names, help) in words {
+            let _ = writeln!(page, "  - {}: {help}", code_list(&names));
+        }
+    }
+    let _ = write!(page, "\n{}\n", param.long);
+}
+
+fn code_list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// The words of `access`, for display.
+const ACCESS: &[(&[&str], &str)] = &[
+    (&["read"], "sequential reads"),
+    (&["write"], "sequential writes"),
+    (&["trim"], "sequential trims"),
+    (&["randread"], "random reads"),
+    (&["randwrite"], "random writes"),
+    (&["randtrim"], "random trims"),
+    (&["rw", "readwrite"], "sequential reads and writes"),
+    (&["randrw"], "random reads and writes"),
+    (&["trimwrite"], "each block is trimmed, then written, in sequence"),
+    (&["randtrimwrite"], "each block is trimmed, then written, at random"),
+];
+
+/// Returns the words that a parameter takes, each with its other spellings and what it means.
+fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
+    match param.kind {
+        Kind::Enum(choices) => choices.iter().map(spellings).collect(),
+        Kind::Access => ACCESS.iter().map(|(names, help)| (names.to_vec(), *help)).collect(),
+        _ if param.name == "engine" => {
+            let built_in = ENGINES.iter().filter(|engine| engine.kind.is_some());
+            built_in.map(|engine| (vec![engine.name], engine.doc)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn spellings(choice: &Choice) -> (Vec<&'static str>, &'static str) {
+    let mut names = vec![choice.name];
+    names.extend(choice.aliases);
+    (names, choice.help)
+}
+
+/// Says what a value looks like.
+fn type_text(kind: Kind) -> String {
+    let text = match kind {
+        Kind::Flag => "empty or boolean value ([0|1])",
+        Kind::Bool => "boolean value (opt=1)",
+        Kind::Int { .. } => "integer value (opt=100)",
+        Kind::IntPerDir { .. } => "one to three integer values, read,write,trim (opt=4k,64k)",
+        Kind::Size { percent: true, zones: true } => "size, percentage or zones (opt=1g, 50%, 4z)",
+        Kind::Size { percent: true, zones: false } => "size or percentage (opt=1g, 50%)",
+        Kind::Size { .. } => "size (opt=1g)",
+        Kind::SizeRange => "size or range of sizes (opt=4k-8k)",
+        Kind::Time(_) => "time with unit (opt=10s)",
+        Kind::TimeRange(_) => "time with unit, or range of two (opt=5s-30s)",
+        Kind::TimePerDir(_) => "one to three times with unit, read,write,trim (opt=5ms,10ms)",
+        Kind::Float { .. } => "floating point value (opt=0.5)",
+        Kind::FloatList { .. } => "list of floating point values separated by ':' (opt=5.9:7.8)",
+        Kind::Enum(_) => "one of the values",
+        Kind::Str => "string (opt=bla)",
+        Kind::OptionalStr => "string, or empty (opt=bla)",
+        Kind::PathList => "paths separated by ':' (opt=a:b)",
+        Kind::NumberList => "numbers and ranges separated by ',' (opt=0,5,8-15)",
+        Kind::Access => "directions, with an optional number (opt=randread:8)",
+        Kind::BlockRange => "one to three ranges, read,write,trim (opt=1k-4k,4k-8k)",
+        Kind::BlockSplit => "sizes with shares, read,write,trim (opt=4k/60:64k/40)",
+        Kind::Distribution => "distribution with parameters (opt=zipf:1.2)",
+        Kind::Pattern { offset: true } => "bytes, text in quotes, %o (opt=0xdeadbeef%o)",
+        Kind::Pattern { .. } => "bytes or text in quotes (opt=0xdeadbeef)",
+        Kind::Words => "word with an optional argument (opt=word:8)",
+    };
+    text.to_owned()
+}
+
+fn range(kind: Kind) -> Option<(String, String)> {
+    let whole = |end: i64| if end == i64::MAX { "no limit".to_owned() } else { end.to_string() };
+    match kind {
+        Kind::Int { min, max } | Kind::IntPerDir { min, max } => {
+            Some((min.to_string(), whole(max)))
+        }
+        Kind::Float { min, max } | Kind::FloatList { min, max, .. } => {
+            Some((min.to_string(), max.to_string()))
+        }
+        _ => None,
+    }
+}
+
+fn support_text(support: Support) -> Option<String> {
+    match support {
+        Support::Full => None,
+        Support::NoEffect(why) => Some(format!("accepted without effect: {why}")),
+        Support::Later(why) => Some(format!("later: {why}")),
+        Support::NeedsEngine(engine) => Some(format!("needs the engine {engine}, not built in")),
+        Support::Removed(instead) => Some(format!("removed from fio: {instead}")),
+    }
+}
+
+/// Returns a line for a job file with a value that the kind accepts.
+fn example(fio: &str, param: &Param) -> String {
+    let value = match param.kind {
+        Kind::Flag | Kind::OptionalStr => return fio.to_owned(),
+        Kind::Bool if param.default == "1" => "0",
+        Kind::Bool => "1",
+        Kind::Int { min, max } | Kind::IntPerDir { min, max } => match param.unit() {
+            "bytes" | "bytes/s" if max > i64::from(u16::MAX) => "64k",
+            "ms" | "I/Os per s" if max > 1000 => "1000",
+            _ => return format!("{fio}={}", 8_i64.clamp(min, max)),
+        },
+        Kind::Size { .. } => "1g",
+        Kind::SizeRange => "1m-4m",
+        Kind::Time(TimeUnit::Seconds) => "30s",
+        Kind::Time(_) => "500us",
+        Kind::TimeRange(_) => "5s-30s",
+        Kind::TimePerDir(_) => "20ms",
+        Kind::Float { min, max } => return format!("{fio}={}", 0.5_f64.clamp(min, max)),
+        Kind::FloatList { .. } => "50:99:99.9",
+        Kind::Enum(choices) => choices.get(1).map_or("", |choice| choice.name),
+        Kind::Str => example_text(fio),
+        Kind::PathList => "/mnt/a/file:/mnt/b/file",
+        Kind::NumberList => "0,2,4-7",
+        Kind::Access => "randread",
+        Kind::BlockRange => "4k-64k",
+        Kind::BlockSplit => "4k/60:64k/40",
+        Kind::Distribution => "zipf:1.2",
+        Kind::Pattern { .. } => "0xdeadbeef",
+        Kind::Words => example_words(fio),
+    };
+    format!("{fio}={value}")
+}
+
+fn example_text(fio: &str) -> &'static str {
+    match fio {
+        "ioengine" => "io_uring",
+        "filename_format" => "$jobname/$filenum",
+        "ignore_error" => "EAGAIN,ENOSPC:ENOSPC",
+        "numa_mem_policy" => "bind:0",
+        "ioscheduler" => "none",
+        "opendir" => "/mnt/tree",
+        "exec_prerun" | "exec_postrun" => "sync",
+        "include" => "common.fio",
+        _ => "some-name",
+    }
+}
+
+fn example_words(fio: &str) -> &'static str {
+    match fio {
+        "file_service_type" => "roundrobin:8",
+        "sync_file_range" => "write:32",
+        "mem" => "mmaphuge",
+        _ => "iops_slope:1%",
+    }
+}
+
+fn field(text: &mut String, label: &str, value: &str) {
+    wrap(text, &format!("  {label:<8} "), value, 11);
+}
+
+/// Appends words after `first`, broken at the page's width, further lines indented.
+fn wrap(text: &mut String, first: &str, words: &str, indent: usize) {
+    let mut line = first.to_owned();
+    let mut is_empty = true;
+    for word in words.split_whitespace() {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            text.push_str(line.trim_end());
+            text.push('\n');
+            line = " ".repeat(indent);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
+}

@@ -1,0 +1,377 @@
+//! Names and order of jobs, and when they start and stop.
+
+use super::lower::{BASE, COUNT, COUNT_FROM_1, NUMBER, SECONDS, number, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Support, TimeUnit, Value};
+use crate::Job;
+use crate::job::ExitAll;
+use crate::load::{SteadyMetric, SteadyState};
+
+pub(super) static GENERAL: &[Param] = &[
+    Param {
+        name: "name",
+        fio: &["name"],
+        category: Category::General,
+        kind: Kind::Str,
+        short: "name of the job",
+        long: "Names the job in results and in generated file names. In a file it replaces the \
+               section's name; on the command line it starts a new job.",
+        ..BASE
+    },
+    Param {
+        name: "description",
+        fio: &["description"],
+        category: Category::General,
+        kind: Kind::Str,
+        short: "text that is stored with the results",
+        long: "Free text for the reader of the results.",
+        lower: |job, v| set_some(&mut job.description, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "include",
+        fio: &["include"],
+        category: Category::General,
+        kind: Kind::Str,
+        short: "insert the options of another file",
+        long: "Only in a job file: puts the options of another file in this place. The name is \
+               relative to the current folder, or else to the file that includes it. The other \
+               file must not hold sections.",
+        ..BASE
+    },
+    Param {
+        name: "n_workers",
+        fio: &["numjobs"],
+        category: Category::General,
+        kind: COUNT_FROM_1,
+        default: "1",
+        short: "workers, each a clone of the job",
+        long: "Runs this many workers with the same settings. Each has its own generated files, \
+               its own stream of random numbers and its own queue; named files are shared. \
+               Results are per worker unless `group_reporting` is set.",
+        lower: |job, v| set(&mut job.n_workers, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "worker_name",
+        fio: &["comm"],
+        category: Category::General,
+        kind: Kind::Str,
+        short: "name of the process of the job",
+        long: "In fio, renames the process, for tools such as top.",
+        support: Support::NoEffect("workers are threads named after their job"),
+        ..BASE
+    },
+    Param {
+        name: "profile",
+        fio: &["profile"],
+        category: Category::General,
+        kind: Kind::Str,
+        short: "a built-in test in place of jobs",
+        long: "fio carries two fixed tests, act and tiobench, that generate their own jobs.",
+        support: Support::Later("write the jobs that the profile stands for"),
+        ..BASE
+    },
+];
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "runtime",
+        fio: &["runtime", "timeout"],
+        vdbench: "rd.elapsed",
+        category: Category::Time,
+        kind: SECONDS,
+        default: "0",
+        short: "upper limit of the measured time",
+        long: "Ends the job after this time even when the amount of I/O is not done; with \
+               `time_based` it runs for exactly this time. The ramp comes on top. A bare number \
+               counts seconds; 0 is no limit.",
+        lower: |job, v| {
+            let runtime_ns = v.time_ns()?;
+            job.limits.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "time_based",
+        fio: &["time_based"],
+        category: Category::Time,
+        kind: Kind::Flag,
+        short: "start over until the runtime ends",
+        long: "Repeats the amount of I/O until `runtime` is over, instead of ending when the \
+               amount is done. Without a runtime it does nothing.",
+        lower: |job, v| set(&mut job.limits.time_based, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "loops",
+        fio: &["loops"],
+        category: Category::Time,
+        kind: COUNT,
+        default: "1",
+        short: "passes over the amount of I/O",
+        long: "Does the whole job this many times, including its verification; 0 is taken as 1.",
+        lower: |job, v| {
+            let loops: u32 = v.int()?;
+            job.limits.loops = loops.max(1);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "n_ios_max",
+        fio: &["number_ios"],
+        category: Category::Time,
+        kind: NUMBER,
+        default: "0",
+        short: "stop after this many I/Os",
+        long: "Ends the job when this many I/Os were issued, if nothing else ends it before. It \
+               never makes a job longer. 0 is no limit.",
+        lower: |job, v| {
+            let n_ios: u64 = v.int()?;
+            job.limits.n_ios_max = (n_ios > 0).then_some(n_ios);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "ramp_time",
+        fio: &["ramp_time"],
+        vdbench: "rd.warmup",
+        category: Category::Time,
+        kind: SECONDS,
+        default: "0",
+        short: "runs, not recorded, before the measured time",
+        long: "Lets caches, queues and the device settle: I/O runs as later, but nothing counts. \
+               It comes on top of `runtime`. A bare number counts seconds.",
+        lower: |job, v| set(&mut job.limits.ramp_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "ramp_size_bytes",
+        fio: &["ramp_size"],
+        category: Category::Time,
+        kind: NUMBER,
+        default: "0",
+        short: "runs, not recorded, until this much is done",
+        long: "As `ramp_time`, but ends after an amount of I/O, in bytes. 0 is off.",
+        lower: |job, v| set(&mut job.limits.ramp_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "start_delay",
+        fio: &["startdelay"],
+        category: Category::Time,
+        kind: Kind::TimeRange(TimeUnit::Seconds),
+        default: "0",
+        short: "wait before the start",
+        long: "Delays the start of the job. With a range (`5-30`) each worker draws its own \
+               delay, so that they do not start in step. A bare number counts seconds.",
+        lower: |job, v| set(&mut job.limits.start_delay_ns, v.time_range_ns()),
+        ..BASE
+    },
+    Param {
+        name: "barrier",
+        fio: &["stonewall", "wait_for_previous"],
+        category: Category::Time,
+        kind: Kind::Flag,
+        short: "wait until all jobs above have ended",
+        long: "Starts a new step: this job and those below start when everything above has \
+               ended. It also starts a new reporting group.",
+        ..BASE
+    },
+    Param {
+        name: "new_group",
+        fio: &["new_group"],
+        category: Category::Time,
+        kind: Kind::Flag,
+        short: "start a new reporting group",
+        long: "With `group_reporting`: this job and those below get a result of their own, but \
+               start together with those above.",
+        ..BASE
+    },
+    Param {
+        name: "wait_for",
+        fio: &["wait_for"],
+        category: Category::Time,
+        kind: Kind::Str,
+        short: "start when the named job has ended",
+        long: "Waits for all workers of one earlier job, which must have a unique name, instead \
+               of for everything above.",
+        lower: |job, v| set_some(&mut job.wait_for, v.text()),
+        ..BASE
+    },
+    Param {
+        name: "steady_criterion",
+        fio: &["steadystate", "ss"],
+        category: Category::Time,
+        kind: Kind::Words,
+        default: "iops_slope:0.01%",
+        short: "when the job counts as steady",
+        long: "`iops`, `bw` or `lat` watch the largest deviation from the mean, with `_slope` \
+               behind them the slope of a regression line. Behind the colon stands the limit, in \
+               the metric's unit or in percent of its mean. Takes effect with `steady_window`; \
+               the job ends when it is steady.",
+        lower: lower_steady,
+        ..BASE
+    },
+    Param {
+        name: "steady_window",
+        fio: &["steadystate_duration", "ss_dur"],
+        category: Category::Time,
+        kind: SECONDS,
+        default: "0",
+        short: "window in which the job must be steady",
+        long: "Length of the rolling window; 0 switches the criterion off. It must be a multiple \
+               of the check interval. A bare number counts seconds.",
+        lower: |job, v| set(&mut steady(job).window_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "steady_ramp",
+        fio: &["steadystate_ramp_time", "ss_ramp"],
+        category: Category::Time,
+        kind: SECONDS,
+        default: "0",
+        short: "wait before the steady state is judged",
+        long: "Leaves out the first part of the run, for example the time in which a cache \
+               fills. A bare number counts seconds.",
+        lower: |job, v| set(&mut steady(job).ramp_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "steady_check_interval",
+        fio: &["steadystate_check_interval", "ss_interval"],
+        category: Category::Time,
+        kind: SECONDS,
+        default: "1",
+        short: "time between two checks of the steady state",
+        long: "Interval of the samples that the criterion is computed from; at least one second, \
+               and the same for all jobs of a run. A bare number counts seconds.",
+        lower: |job, v| set(&mut steady(job).check_interval_ns, v.time_ns()),
+        ..BASE
+    },
+    Param {
+        name: "exit_all",
+        fio: &["exitall"],
+        category: Category::Time,
+        kind: Kind::Flag,
+        short: "the first job that ends also ends the others",
+        long: "Ends the jobs that `exit_what` names, as soon as this one has ended.",
+        lower: |job, v| {
+            if v.bool()? && job.errors.exit_all == ExitAll::Itself {
+                job.errors.exit_all = ExitAll::Group;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "exit_what",
+        fio: &["exit_what"],
+        category: Category::Time,
+        kind: Kind::Enum(EXIT_WHAT),
+        default: "group",
+        short: "which jobs end with the first one",
+        long: "With `exit_all`, and without effect otherwise: the job's reporting group, its \
+               step, or everything.",
+        lower: |job, v| {
+            let reach =
+                [("group", ExitAll::Group), ("stonewall", ExitAll::Step), ("all", ExitAll::All)];
+            let reach = v.pick(&reach)?;
+            if job.errors.exit_all != ExitAll::Itself {
+                job.errors.exit_all = reach;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "clock_source",
+        fio: &["clocksource"],
+        category: Category::Time,
+        kind: Kind::Enum(CLOCKS),
+        short: "clock that times are read from",
+        long: "In fio, chooses between the time stamp counter and system calls.",
+        support: Support::NoEffect(
+            "the time stamp counter is used where the kernel trusts it, \
+                                     and the record says so",
+        ),
+        ..BASE
+    },
+    Param {
+        name: "clock_cpu",
+        fio: &["gtod_cpu"],
+        category: Category::Time,
+        kind: COUNT,
+        short: "CPU of a thread that only reads the clock",
+        long: "In fio, one thread reads the clock for all workers, which then pay less and \
+               measure more coarsely.",
+        support: Support::NoEffect(
+            "reading the clock is cheap here and each worker reads its \
+                                     own",
+        ),
+        ..BASE
+    },
+    Param {
+        name: "start_clock",
+        fio: &["job_start_clock_id"],
+        category: Category::Time,
+        kind: COUNT,
+        default: "0",
+        short: "clock of the start time in the results",
+        long: "In fio, chooses the clock for the time stamp of the job's start.",
+        support: Support::NoEffect("the start is always given in wall-clock time"),
+        ..BASE
+    },
+];
+
+const EXIT_WHAT: &[Choice] = &[
+    word("group", &[], "jobs of the same reporting group"),
+    word("stonewall", &[], "jobs of the same step"),
+    word("all", &[], "all jobs"),
+];
+
+const CLOCKS: &[Choice] = &[
+    word("gettimeofday", &[], "system call, microseconds"),
+    word("clock_gettime", &[], "system call, nanoseconds"),
+    word("cpu", &[], "time stamp counter"),
+];
+
+fn lower_steady(job: &mut Job, value: &Value) -> Result<(), String> {
+    let (word, limit) = value.one_word()?;
+    let (metric, by_slope) = match word {
+        "iops" => (SteadyMetric::Iops, false),
+        "iops_slope" => (SteadyMetric::Iops, true),
+        "bw" => (SteadyMetric::Bandwidth, false),
+        "bw_slope" => (SteadyMetric::Bandwidth, true),
+        "lat" => (SteadyMetric::Latency, false),
+        "lat_slope" => (SteadyMetric::Latency, true),
+        _ => return Err(format!("unknown criterion `{word}`")),
+    };
+    let limit = limit.ok_or("a limit must follow, as in `iops:5%`")?;
+    let (digits, limit_is_pct) = match limit.strip_suffix('%') {
+        Some(digits) => (digits, true),
+        None => (limit, false),
+    };
+    let limit: f64 = number(digits)?;
+    if !limit.is_finite() || limit < 0.0 {
+        return Err(format!("the limit `{digits}` is not a positive number"));
+    }
+    let steady = steady(job);
+    *steady = SteadyState { metric, by_slope, limit, limit_is_pct, ..*steady };
+    Ok(())
+}
+
+/// Returns the job's criterion, made if there was none; `finish` removes it without a window.
+fn steady(job: &mut Job) -> &mut SteadyState {
+    job.limits.steady.get_or_insert(SteadyState {
+        metric: SteadyMetric::Iops,
+        by_slope: true,
+        limit: 0.01,
+        limit_is_pct: true,
+        window_ns: 0,
+        ramp_ns: 0,
+        check_interval_ns: 1_000_000_000,
+    })
+}

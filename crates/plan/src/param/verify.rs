@@ -1,0 +1,327 @@
+//! Verification: how a block proves its contents, when it is read back, what happens to a bad one.
+
+use super::lower::{BASE, COUNT, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Support};
+use crate::verify::{VerifyMethod, VerifyPolicy};
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "verify",
+        fio: &["verify"],
+        category: Category::Verify,
+        kind: Kind::Enum(METHODS),
+        default: "0",
+        short: "how blocks prove their contents",
+        long: "Writes blocks that can be checked when they are read back. A checksum method \
+               stores a header with the checksum, offset, time and sequence number every \
+               `verify_interval_bytes`; `pattern` fills the whole block with `verify_pattern`; \
+               `pattern_hdr` has both; `meta` only the header; `null` does the work without \
+               judging. A write job reads back at its end, a read job checks what an earlier run \
+               wrote.",
+        lower: |job, v| set(&mut job.verify.method, v.pick(METHOD_MEANINGS)),
+        ..BASE
+    },
+    Param {
+        name: "verify_read_back",
+        fio: &["do_verify"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "1",
+        short: "read back after writing",
+        long: "With 0 a write job leaves verifiable blocks behind and does not read them; a read \
+               job with the same settings can check them later.",
+        lower: |job, v| set(&mut job.verify.do_verify, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_only",
+        fio: &["verify_only"],
+        category: Category::Verify,
+        kind: Kind::Flag,
+        short: "only verify what an earlier run wrote",
+        long: "Repeats the sequence of the write job without writing and checks each block. The \
+               settings must be those of the run that wrote; it cannot be combined with \
+               `time_based`.",
+        lower: |job, v| set(&mut job.verify.verify_only, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_policy",
+        fio: &["verify_policy"],
+        category: Category::Verify,
+        kind: Kind::Enum(POLICIES),
+        default: "completed",
+        short: "which writes a saved state vouches for",
+        long: "After a crash, `completed` expects every write that had completed, `fsynced` only \
+               those before the last successful fsync. Used with `verify_state_load`.",
+        lower: |job, v| {
+            let policies =
+                [("completed", VerifyPolicy::Completed), ("fsynced", VerifyPolicy::Fsynced)];
+            set(&mut job.verify.policy, v.pick(&policies))
+        },
+        ..BASE
+    },
+    Param {
+        name: "verify_sort",
+        fio: &["verifysort"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        short: "order of the read-back",
+        long: "Older releases of fio could sort the blocks by offset before reading back.",
+        support: Support::NoEffect(
+            "fio itself ignores it; blocks are read back in the order of \
+                                     writing",
+        ),
+        ..BASE
+    },
+    Param {
+        name: "verify_sort_n",
+        fio: &["verifysort_nr"],
+        category: Category::Verify,
+        kind: COUNT,
+        short: "blocks sorted at once",
+        long: "Belonged to `verify_sort` in older releases of fio.",
+        support: Support::NoEffect("fio itself ignores it"),
+        ..BASE
+    },
+    Param {
+        name: "verify_interval_bytes",
+        fio: &["verify_interval"],
+        category: Category::Verify,
+        kind: Kind::Int { min: 80, max: u32::MAX as i64 },
+        short: "a header every this many bytes",
+        long: "Divides each block into parts that are checked for themselves, which finds the \
+               damaged part of a large block. It is reduced to a common divisor of the block \
+               sizes. Left out, a block has one header.",
+        lower: |job, v| set(&mut job.verify.interval_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "verify_header_offset_bytes",
+        fio: &["verify_offset"],
+        category: Category::Verify,
+        kind: Kind::Int { min: 40, max: u32::MAX as i64 },
+        short: "where the header lies in its interval, in bytes",
+        long: "Moves the header away from the start of the interval, where some file systems \
+               keep data of their own. It must fit before the interval's end.",
+        lower: |job, v| set(&mut job.verify.header_offset_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "verify_pattern",
+        fio: &["verify_pattern"],
+        category: Category::Verify,
+        kind: Kind::Pattern { offset: true },
+        short: "bytes that verified blocks hold",
+        long: "Contents of verified blocks behind the header, written as for `pattern`; `%o` \
+               stands for the block's offset as eight bytes, lowest first. Without a method it \
+               means `verify=pattern`. It must not be longer than a block.",
+        lower: |job, v| {
+            job.verify.pattern = v.pattern()?;
+            job.verify.method.get_or_insert(VerifyMethod::Pattern);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "verify_pattern_interval_bytes",
+        fio: &["verify_pattern_interval"],
+        category: Category::Verify,
+        kind: COUNT,
+        default: "0",
+        short: "the pattern starts over every this many bytes",
+        long: "Length after which `verify_pattern` begins anew, with `%o` counted from there. 0 \
+               is the block.",
+        lower: |job, v| set(&mut job.verify.pattern_interval_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "verify_fatal",
+        fio: &["verify_fatal"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "0",
+        short: "stop at the first bad block",
+        long: "Ends the job with EILSEQ at the first block that fails. Otherwise it goes on and \
+               counts them all.",
+        lower: |job, v| set(&mut job.verify.fatal, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_dump",
+        fio: &["verify_dump"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "0",
+        short: "save expected and received block of a failure",
+        long: "Writes both versions of a bad block next to the file, named after its offset, \
+               with the endings `.expected` and `.received`.",
+        lower: |job, v| set(&mut job.verify.dump, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "n_verify_threads",
+        fio: &["verify_async"],
+        category: Category::Verify,
+        kind: COUNT,
+        default: "0",
+        short: "threads that verify",
+        long: "Checks blocks in this many threads beside the worker, which keeps the queue full \
+               while checksums are computed. 0 checks in the worker.",
+        lower: |job, v| set(&mut job.verify.n_threads, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "verify_cpus",
+        fio: &["verify_async_cpus"],
+        category: Category::Verify,
+        kind: Kind::NumberList,
+        short: "CPUs of the verifying threads",
+        long: "Pins the threads of `n_verify_threads` to these CPUs: numbers and ranges \
+               separated by commas.",
+        lower: |job, v| set(&mut job.verify.thread_cpus, v.numbers()),
+        ..BASE
+    },
+    Param {
+        name: "verify_backlog",
+        fio: &["verify_backlog"],
+        category: Category::Verify,
+        kind: COUNT,
+        short: "verify after this many blocks were written",
+        long: "Reads back in between instead of at the end: after every so many blocks. It keeps \
+               the memory for remembering blocks small, and finds damage early. 0 is at the end.",
+        lower: |job, v| set(&mut job.verify.backlog, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "verify_backlog_batch",
+        fio: &["verify_backlog_batch"],
+        category: Category::Verify,
+        kind: COUNT,
+        short: "blocks verified before writing goes on",
+        long: "With `verify_backlog`: how many blocks are read back at a time. 0 is the whole \
+               backlog.",
+        lower: |job, v| set(&mut job.verify.backlog_batch, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "verify_regenerate",
+        fio: &["experimental_verify"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        short: "generate the order again instead of remembering it",
+        long: "Reads back by repeating the random sequence rather than from a list of written \
+               blocks, so that memory does not grow with their number.",
+        lower: |job, v| set(&mut job.verify.regenerate, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_state_load",
+        fio: &["verify_state_load"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        short: "verify only what a saved state says was written",
+        long: "Reads the state that an interrupted run saved, and expects only the blocks that \
+               it lists.",
+        lower: |job, v| set(&mut job.verify.state_load, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_state_save",
+        fio: &["verify_state_save"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "1",
+        short: "save what was written when a run ends early",
+        long: "Writes `local-JOB-N-verify.state` into the current folder when the run is \
+               interrupted, for `verify_state_load`.",
+        lower: |job, v| set(&mut job.verify.state_save, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_sequence",
+        fio: &["verify_write_sequence"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "1",
+        short: "check the sequence number in the header",
+        long: "Finds blocks of an older write that a newer one should have replaced. Left out, \
+               it is switched off where the order is not certain, such as repeated blocks at a \
+               depth over 1.",
+        lower: |job, v| set_some(&mut job.verify.check_write_sequence, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "verify_seed",
+        fio: &["verify_header_seed"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "1",
+        short: "check the seed in the header",
+        long: "Finds blocks that belong to another place or another run. Left out, it is \
+               switched off where the seed cannot be known, such as in pure read jobs.",
+        lower: |job, v| set_some(&mut job.verify.check_header_seed, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "trimmed_is_zero",
+        fio: &["trim_verify_zero"],
+        category: Category::Verify,
+        kind: Kind::Bool,
+        default: "1",
+        short: "trimmed blocks must read as zeros",
+        long: "With `trim_pct`: fails when a trimmed block holds anything but zeros. Not every \
+               device promises zeros.",
+        lower: |job, v| set(&mut job.verify.trimmed_is_zero, v.bool()),
+        ..BASE
+    },
+];
+
+const METHODS: &[Choice] = &[
+    word("0", &["none"], "no verification"),
+    word("md5", &[], "MD5"),
+    word("crc64", &[], "CRC-64"),
+    word("crc32c", &["crc32c-intel"], "CRC-32C, the fastest checksum"),
+    word("crc32", &[], "CRC-32"),
+    word("crc16", &[], "CRC-16"),
+    word("crc7", &[], "CRC-7"),
+    word("xxhash", &[], "xxHash, 32 bits"),
+    word("sha1", &[], "SHA-1"),
+    word("sha256", &[], "SHA-256"),
+    word("sha512", &[], "SHA-512"),
+    word("sha3-224", &[], "SHA3-224"),
+    word("sha3-256", &[], "SHA3-256"),
+    word("sha3-384", &[], "SHA3-384"),
+    word("sha3-512", &[], "SHA3-512"),
+    word("meta", &[], "the header alone"),
+    word("pattern", &[], "the whole block is the pattern"),
+    word("pattern_hdr", &[], "header, then the pattern"),
+    word("null", &[], "all the work, no judgement"),
+];
+
+const METHOD_MEANINGS: &[(&str, Option<VerifyMethod>)] = &[
+    ("0", None),
+    ("md5", Some(VerifyMethod::Md5)),
+    ("crc64", Some(VerifyMethod::Crc64)),
+    ("crc32c", Some(VerifyMethod::Crc32c)),
+    ("crc32", Some(VerifyMethod::Crc32)),
+    ("crc16", Some(VerifyMethod::Crc16)),
+    ("crc7", Some(VerifyMethod::Crc7)),
+    ("xxhash", Some(VerifyMethod::XxHash)),
+    ("sha1", Some(VerifyMethod::Sha1)),
+    ("sha256", Some(VerifyMethod::Sha256)),
+    ("sha512", Some(VerifyMethod::Sha512)),
+    ("sha3-224", Some(VerifyMethod::Sha3_224)),
+    ("sha3-256", Some(VerifyMethod::Sha3_256)),
+    ("sha3-384", Some(VerifyMethod::Sha3_384)),
+    ("sha3-512", Some(VerifyMethod::Sha3_512)),
+    ("meta", Some(VerifyMethod::Meta)),
+    ("pattern", Some(VerifyMethod::Pattern)),
+    ("pattern_hdr", Some(VerifyMethod::PatternHeader)),
+    ("null", Some(VerifyMethod::Null)),
+];
+
+const POLICIES: &[Choice] = &[
+    word("completed", &[], "all writes that completed"),
+    word("fsynced", &[], "writes completed before the last successful fsync"),
+];

@@ -1,0 +1,496 @@
+//! The workload: directions and their mix, block sizes, addressing, seeds, strided zones.
+
+use super::lower::{BASE, COUNT, NUMBER, PERCENT, REGION, narrow, set, set_dirs, word};
+use super::{AccessValue, Category, Choice, Kind, Param, Support, Value};
+use crate::Job;
+use crate::workload::{BlockSize, DEFAULT_SEED, RandomGenerator, Sequencer, Strided};
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "access",
+        fio: &["rw", "readwrite"],
+        category: Category::Workload,
+        kind: Kind::Access,
+        default: "read",
+        short: "directions, and sequential or random",
+        long: "What is issued and in which order: read, write, trim or both ways (rw), plain for \
+               sequential and with `rand` in front for random. `trimwrite` trims a block and then \
+               writes it. A number behind a colon means two things: for random (`randread:8`) go \
+               on sequentially for that many I/Os between draws; for sequential (`read:4k`) skip \
+               that many bytes after each I/O, backwards if negative.",
+        lower: lower_access,
+        ..BASE
+    },
+    Param {
+        name: "read_pct",
+        fio: &["rwmixread"],
+        vdbench: "wd.rdpct",
+        category: Category::Workload,
+        kind: PERCENT,
+        default: "50",
+        short: "share of reads in a mix, percent",
+        long: "Share of reads when both reads and writes are issued; writes get the rest. The \
+               later of `read_pct` and `write_pct` wins. It counts I/Os, so with different block \
+               sizes the shares of bytes differ.",
+        lower: |job, v| set(&mut job.workload.read_pct, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "write_pct",
+        fio: &["rwmixwrite"],
+        category: Category::Workload,
+        kind: PERCENT,
+        default: "50",
+        short: "share of writes in a mix, percent",
+        long: "The other side of `read_pct`: reads get the rest, and the later of the two wins.",
+        lower: |job, v| {
+            let write_pct: u8 = v.int()?;
+            job.workload.read_pct = 100_u8.saturating_sub(write_pct);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "block_size_bytes",
+        fio: &["bs", "blocksize"],
+        vdbench: "wd.xfersize",
+        category: Category::Workload,
+        kind: BLOCK,
+        default: "4096",
+        short: "bytes per I/O, per direction",
+        long: "One value counts for all directions; with commas they stand for reads, writes and \
+               trims (`4k,64k`), where two values give trims the second and an empty place keeps \
+               the default. `block_size_range` and `block_size_split` are stronger, wherever they \
+               stand.",
+        lower: |job, v| {
+            set_dirs(&mut job.workload.block_size, v, |bytes| narrow(bytes).map(BlockSize::Fixed))
+        },
+        ..BASE
+    },
+    Param {
+        name: "block_size_range",
+        fio: &["bsrange", "blocksize_range"],
+        category: Category::Workload,
+        kind: Kind::BlockRange,
+        short: "smallest and largest bytes per I/O",
+        long: "Draws each size from `min-max`, equally likely, as a multiple of the smallest \
+               unless `block_unaligned` is set. Further ranges behind a comma or slash are for \
+               writes and trims.",
+        lower: |job, v| v.set_block_sizes(job),
+        ..BASE
+    },
+    Param {
+        name: "block_size_split",
+        fio: &["bssplit"],
+        category: Category::Workload,
+        kind: Kind::BlockSplit,
+        short: "sizes with their shares",
+        long: "Mixes sizes in given shares: `4k/10:64k/50:32k/40`. Sizes without a percentage \
+               divide what is left equally; the shares must not exceed 100. Behind commas stand \
+               other splits for writes and trims. At most 64 sizes per direction.",
+        lower: |job, v| v.set_block_sizes(job),
+        ..BASE
+    },
+    Param {
+        name: "block_align_bytes",
+        fio: &["ba", "blockalign"],
+        category: Category::Workload,
+        kind: BLOCK,
+        short: "alignment of random offsets, in bytes",
+        long: "Random offsets are multiples of this instead of the smallest block size. A value \
+               other than the block size lets blocks overlap, so that a pass no longer visits \
+               each block once.",
+        lower: |job, v| set_dirs(&mut job.workload.block_align, v, |bytes| narrow(bytes).map(Some)),
+        ..BASE
+    },
+    Param {
+        name: "block_unaligned",
+        fio: &["bs_unaligned", "blocksize_unaligned"],
+        category: Category::Workload,
+        kind: Kind::Flag,
+        short: "sizes of a range need not be multiples of its start",
+        long: "Lets `block_size_range` draw any number of bytes. Direct I/O usually refuses such \
+               sizes.",
+        lower: |job, v| set(&mut job.workload.block_unaligned, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "block_size_by_pattern",
+        fio: &["bs_is_seq_rand"],
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "sizes are for sequential and random, not read and write",
+        long: "The first block size is then used for sequential and the second for random I/O, \
+               whatever the direction. Only sensible with `random_pct` between 0 and 100.",
+        lower: |job, v| set(&mut job.workload.block_size_by_pattern, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "random_pct",
+        fio: &["percentage_random"],
+        vdbench: "wd.seekpct",
+        category: Category::Workload,
+        kind: Kind::IntPerDir { min: 0, max: 100 },
+        default: "100",
+        short: "share of random I/O, percent, per direction",
+        long: "For random walks: the rest of the I/O goes on sequentially from where the last \
+               one ended. Sequential walks are not affected.",
+        lower: |job, v| set_dirs(&mut job.workload.random_pct, v, narrow),
+        ..BASE
+    },
+    Param {
+        name: "sequential_pct",
+        fio: &["percentage_sequential"],
+        category: Category::Workload,
+        kind: PERCENT,
+        short: "share of sequential I/O",
+        long: "fio itself refuses this option, which was once the other side of the random \
+               share.",
+        support: Support::Removed("write percentage_random with 100 minus the value"),
+        ..BASE
+    },
+    Param {
+        name: "mix_cycle",
+        fio: &["rwmixcycle"],
+        category: Category::Workload,
+        kind: COUNT,
+        short: "length of a cycle of the mix",
+        long: "fio itself refuses this option; the mix is drawn for each I/O and has no cycle.",
+        support: Support::Removed("leave it out"),
+        ..BASE
+    },
+    Param {
+        name: "sequencer",
+        fio: &["rw_sequencer"],
+        category: Category::Workload,
+        kind: Kind::Enum(SEQUENCERS),
+        default: "sequential",
+        short: "what happens between random draws",
+        long: "With a number on `access` (`randread:8`) the I/Os between two draws either go on \
+               sequentially or stay at the same offset.",
+        lower: |job, v| {
+            let ways = [("sequential", Sequencer::Sequential), ("identical", Sequencer::Identical)];
+            set(&mut job.workload.sequencer, v.pick(&ways))
+        },
+        ..BASE
+    },
+    Param {
+        name: "repeats_allowed",
+        fio: &["norandommap"],
+        category: Category::Workload,
+        kind: Kind::Flag,
+        short: "random offsets may repeat and leave gaps",
+        long: "Draws every offset independently. Without it a random pass visits every block \
+               exactly once, which for one block size costs no memory here whatever the size of \
+               the target.",
+        lower: |job, v| {
+            job.workload.no_repeats = !v.bool()?;
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "soft_random_map",
+        fio: &["softrandommap"],
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "go on without a map if memory is short",
+        long: "In fio, whose map of visited blocks grows with the target, it says what happens \
+               when there is no memory for the map.",
+        support: Support::NoEffect("blocks are visited once without a map, or with a small one"),
+        ..BASE
+    },
+    Param {
+        name: "random_generator",
+        fio: &["random_generator"],
+        category: Category::Workload,
+        kind: Kind::Enum(GENERATORS),
+        default: "tausworthe",
+        short: "generator of random offsets",
+        long: "`lfsr` visits every block once in a fixed scrambled order and allows one block \
+               size only. The other two names mean the standard generator, which covers targets \
+               of any size.",
+        lower: |job, v| {
+            let generators = [
+                ("tausworthe", RandomGenerator::Standard),
+                ("lfsr", RandomGenerator::Lfsr),
+                ("tausworthe64", RandomGenerator::Standard),
+            ];
+            set(&mut job.workload.generator, v.pick(&generators))
+        },
+        ..BASE
+    },
+    Param {
+        name: "distribution",
+        fio: &["random_distribution"],
+        category: Category::Workload,
+        kind: Kind::Distribution,
+        default: "random",
+        short: "how random offsets are spread",
+        long: "`random` is even; `zipf:theta`, `pareto:h` and `normal:deviation` (percent) \
+               concentrate on a hot spot whose place a further `:0..1` fixes; \
+               `zoned:60/10:30/20:10/70` gives shares of accesses to shares of the region and \
+               `zoned_abs` to sizes; `sequence:2,0,1` repeats block numbers. Commas give zones \
+               per direction. Anything but `random` allows repeats.",
+        lower: |job, v| {
+            let Value::Distribution(spreads) = v else {
+                return Err(format!("expected a distribution, got {v:?}"));
+            };
+            job.workload.distribution.clone_from(spreads);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "random_stride",
+        fio: &["random_sequence_stride"],
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "a sequence of blocks moves on",
+        long: "With `distribution=sequence`, the block numbers count within a group of as many \
+               blocks as the sequence lists, and each cycle works the next group. Without, the \
+               sequence repeats in place.",
+        lower: |job, v| set(&mut job.workload.sequence_advances, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "seed_repeats",
+        fio: &["randrepeat", "allrandrepeat"],
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "1",
+        short: "every run draws the same random numbers",
+        long: "With 0 each run takes a new seed, which the record stores so that the run can be \
+               repeated. A `seed` that is given wins wherever it stands.",
+        lower: |job, v| {
+            job.workload.seed_varies = !v.bool()? && job.workload.seed == DEFAULT_SEED;
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "seed",
+        fio: &["randseed"],
+        category: Category::Workload,
+        kind: NUMBER,
+        default: "0x89",
+        short: "seed of all random numbers of the job",
+        long: "Same plan, same seed: same sequence of operations, however many workers and hosts \
+               share it. Each worker and each purpose derives its own stream. Switches \
+               `seed_repeats=0` off.",
+        lower: |job, v| {
+            job.workload.seed = v.int()?;
+            job.workload.seed_varies = false;
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "zone_mode",
+        fio: &["zonemode"],
+        category: Category::Workload,
+        kind: Kind::Enum(ZONE_MODES),
+        default: "none",
+        short: "work the target zone by zone",
+        long: "`strided` works `zone_size_bytes` of each zone, skips `zone_skip_bytes`, and goes \
+               on; it is meant where `zone_size_bytes` is set without a mode. It uses one open \
+               file. `zbd`, for zoned devices, is not supported yet.",
+        lower: lower_zone_mode,
+        ..BASE
+    },
+    Param {
+        name: "zone_size_bytes",
+        fio: &["zonesize"],
+        category: Category::Workload,
+        kind: NUMBER,
+        default: "0",
+        short: "bytes worked in a zone before going on",
+        long: "With `zone_mode=strided`, or without a mode: how much is transferred in each \
+               zone. 0 is no zones.",
+        lower: |job, v| set(&mut strided(job).zone_size_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "zone_range_bytes",
+        fio: &["zonerange"],
+        category: Category::Workload,
+        kind: NUMBER,
+        default: "0",
+        short: "bytes from one zone to the gap behind it",
+        long: "Extent of a strided zone. When it is larger than `zone_size_bytes`, random I/O \
+               spreads over all of it and only the size is transferred. 0 is the zone size.",
+        lower: |job, v| set(&mut strided(job).zone_range_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "zone_skip_bytes",
+        fio: &["zoneskip"],
+        category: Category::Workload,
+        kind: REGION,
+        default: "0",
+        short: "bytes left out after each zone",
+        long: "Gap behind each strided zone; the next zone starts after it. Counts of zones \
+               (`2z`) belong to zoned devices.",
+        lower: |job, v| set(&mut strided(job).zone_skip_bytes, v.bytes()),
+        ..BASE
+    },
+    Param {
+        name: "trim_pct",
+        fio: &["trim_percentage"],
+        category: Category::Workload,
+        kind: PERCENT,
+        default: "0",
+        short: "share of verified blocks that are trimmed, percent",
+        long: "Trims this share of the written blocks and then expects zeros there. Only active \
+               together with `verify` and `trim_backlog`.",
+        lower: |job, v| set(&mut job.workload.trim_pct, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "trim_backlog",
+        fio: &["trim_backlog"],
+        category: Category::Workload,
+        kind: COUNT,
+        default: "0",
+        short: "trim after this many blocks were written",
+        long: "With `trim_pct`: blocks written before trimming starts. 0 is off.",
+        lower: |job, v| set(&mut job.workload.trim_backlog, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "trim_backlog_batch",
+        fio: &["trim_backlog_batch"],
+        category: Category::Workload,
+        kind: COUNT,
+        default: "0",
+        short: "blocks trimmed in one go",
+        long: "With `trim_backlog`: how many blocks are trimmed before writing goes on. 0 is the \
+               whole backlog.",
+        lower: |job, v| set(&mut job.workload.trim_backlog_batch, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "trim_ranges",
+        fio: &["num_range"],
+        category: Category::Workload,
+        kind: Kind::Int { min: 1, max: 256 },
+        default: "1",
+        short: "ranges per trim command",
+        long: "Number of separate ranges that one discard names. Only NVMe pass-through can \
+               issue more than one.",
+        support: Support::Later("one range per trim is issued; leave it out or write 1"),
+        ..BASE
+    },
+    Param {
+        name: "precondition",
+        fio: &["sprandom"],
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "write so that a flash device is in steady state after one pass",
+        long: "Orders a random write pass by device regions so that over-provisioned flash ends \
+               up as worn in as after several passes.",
+        support: Support::Later("precondition with two passes of random writes (loops=2)"),
+        ..BASE
+    },
+    Param {
+        name: "precondition_regions",
+        fio: &["spr_num_regions"],
+        category: Category::Workload,
+        kind: COUNT,
+        default: "100",
+        short: "regions of a preconditioning pass",
+        long: "Number of parts into which `precondition` divides the device.",
+        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        ..BASE
+    },
+    Param {
+        name: "precondition_spare",
+        fio: &["spr_op"],
+        category: Category::Workload,
+        kind: Kind::Float { min: 0.0, max: 1.0 },
+        default: "0.15",
+        short: "over-provisioned share of the device",
+        long: "Spare space that `precondition` assumes, as a fraction of the capacity.",
+        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        ..BASE
+    },
+    Param {
+        name: "precondition_cache_bytes",
+        fio: &["spr_cs"],
+        category: Category::Workload,
+        kind: NUMBER,
+        default: "0",
+        short: "size of the cache a preconditioning pass allows for",
+        long: "Bytes of fast cells that the device fills first, which `precondition` takes into \
+               account.",
+        support: Support::Later("belongs to sprandom, which is not supported yet"),
+        ..BASE
+    },
+];
+
+const BLOCK: Kind = Kind::IntPerDir { min: 1, max: u32::MAX as i64 };
+
+const SEQUENCERS: &[Choice] = &[
+    word("sequential", &[], "go on behind the last I/O"),
+    word("identical", &[], "stay at the same offset"),
+];
+
+const GENERATORS: &[Choice] = &[
+    word("tausworthe", &[], "the standard generator"),
+    word("lfsr", &[], "every block once, one block size only"),
+    word("tausworthe64", &[], "the standard generator"),
+];
+
+const ZONE_MODES: &[Choice] = &[
+    word("none", &[], "no zones"),
+    word("strided", &[], "zones with gaps"),
+    word("zbd", &[], "zoned block device (not supported yet)"),
+];
+
+fn lower_access(job: &mut Job, value: &Value) -> Result<(), String> {
+    let AccessValue { access, postfix } = value.access()?;
+    let workload = &mut job.workload;
+    workload.access = access;
+    workload.ios_per_draw = 1;
+    workload.sequential_step_bytes = 0;
+    match postfix {
+        Some(n_ios) if access.random => {
+            workload.ios_per_draw = narrow(n_ios)?;
+            if workload.ios_per_draw == 0 {
+                return Err("a new offset every 0 I/Os is not possible".to_owned());
+            }
+        }
+        Some(step_bytes) => workload.sequential_step_bytes = step_bytes,
+        None => {}
+    }
+    Ok(())
+}
+
+fn lower_zone_mode(job: &mut Job, value: &Value) -> Result<(), String> {
+    match value.choice()? {
+        "strided" => {
+            strided(job);
+            Ok(())
+        }
+        "zbd" => Err("zoned devices are not supported yet; \
+                      zonemode=strided works zone by zone on others"
+            .to_owned()),
+        _ => {
+            job.workload.strided = None;
+            Ok(())
+        }
+    }
+}
+
+/// Returns the job's strided zones, made if there were none; `finish` removes them if no size came.
+fn strided(job: &mut Job) -> &mut Strided {
+    job.workload.strided.get_or_insert(Strided {
+        zone_size_bytes: 0,
+        zone_range_bytes: 0,
+        zone_skip_bytes: 0,
+    })
+}

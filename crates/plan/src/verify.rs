@@ -1,0 +1,212 @@
+//! Checking that what is read is what was written.
+
+/// How a block proves its contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMethod {
+    /// MD5 in the header.
+    Md5,
+    /// CRC-64 in the header.
+    Crc64,
+    /// CRC-32C in the header.
+    Crc32c,
+    /// CRC-32 in the header.
+    Crc32,
+    /// CRC-16 in the header.
+    Crc16,
+    /// CRC-7 in the header.
+    Crc7,
+    /// xxHash32 in the header.
+    XxHash,
+    /// SHA-1 in the header.
+    Sha1,
+    /// SHA-256 in the header.
+    Sha256,
+    /// SHA-512 in the header.
+    Sha512,
+    /// SHA3-224 in the header.
+    Sha3_224,
+    /// SHA3-256 in the header.
+    Sha3_256,
+    /// SHA3-384 in the header.
+    Sha3_384,
+    /// SHA3-512 in the header.
+    Sha3_512,
+    /// The header alone (offset, time, number of the I/O).
+    Meta,
+    /// The whole block is the pattern, without header.
+    Pattern,
+    /// A header, then the pattern.
+    PatternHeader,
+    /// Goes through the motions without checking; for measuring the cost.
+    Null,
+}
+
+/// A piece of a fill pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternPart {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// The offset of the block, 8 bytes little-endian (`%o`).
+    Offset,
+}
+
+/// Which written blocks a saved state vouches for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyPolicy {
+    /// All writes that completed.
+    Completed,
+    /// Only writes completed before the last successful fsync.
+    Fsynced,
+}
+
+/// What is verified, how and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verify {
+    /// Method; `None` is off.
+    pub method: Option<VerifyMethod>,
+    /// Read back after writing.
+    pub do_verify: bool,
+    /// Write nothing, only verify what an earlier run wrote.
+    pub verify_only: bool,
+    /// A header every this many bytes; 0 is one per block.
+    pub interval_bytes: u32,
+    /// Where the header lies within its interval, in bytes.
+    pub header_offset_bytes: u32,
+    /// Pattern of the contents; empty is random.
+    pub pattern: Vec<PatternPart>,
+    /// The pattern restarts every this many bytes; 0 is the block.
+    pub pattern_interval_bytes: u32,
+    /// Verify after this many blocks written; 0 is at the end.
+    pub backlog: u32,
+    /// Blocks verified per batch; 0 is the backlog.
+    pub backlog_batch: u32,
+    /// Verifying threads; 0 verifies in the worker.
+    pub n_threads: u32,
+    /// CPUs of the verifying threads; empty is any.
+    pub thread_cpus: Vec<u32>,
+    /// Stop at the first bad block.
+    pub fatal: bool,
+    /// Write expected and received block to files.
+    pub dump: bool,
+    /// Save what was written when a run ends early.
+    pub state_save: bool,
+    /// Verify only what the saved state says was written.
+    pub state_load: bool,
+    /// Which writes a state vouches for.
+    pub policy: VerifyPolicy,
+    /// Check the seed in the header; `None` decides by the workload.
+    pub check_header_seed: Option<bool>,
+    /// Check the sequence number in the header; `None` decides by the workload.
+    pub check_write_sequence: Option<bool>,
+    /// Generate the expected order again instead of remembering it.
+    pub regenerate: bool,
+    /// Trimmed blocks must read as zeros.
+    pub trimmed_is_zero: bool,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Verify {
+            method: None,
+            do_verify: true,
+            verify_only: false,
+            interval_bytes: 0,
+            header_offset_bytes: 0,
+            pattern: Vec::new(),
+            pattern_interval_bytes: 0,
+            backlog: 0,
+            backlog_batch: 0,
+            n_threads: 0,
+            thread_cpus: Vec::new(),
+            fatal: false,
+            dump: false,
+            state_save: true,
+            state_load: false,
+            policy: VerifyPolicy::Completed,
+            check_header_seed: None,
+            check_write_sequence: None,
+            regenerate: false,
+            trimmed_is_zero: true,
+        }
+    }
+}
+
+/// How duplicate blocks are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DedupeMode {
+    /// Repeat the block before.
+    Repeat,
+    /// Draw from a working set of this share of the file, percent.
+    WorkingSet {
+        /// Size of the set, percent of `size`.
+        pct: u8,
+        /// One set for all files of the job.
+        global: bool,
+    },
+}
+
+/// What write buffers hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffers {
+    /// New contents for each write; `None` decides by the other settings.
+    pub refill: Option<bool>,
+    /// All zeros.
+    pub zero: bool,
+    /// Change a few bytes per block so that no two are equal.
+    pub scramble: bool,
+    /// Pattern; empty is random.
+    pub pattern: Vec<PatternPart>,
+    /// Share that compresses away, percent; `None` is not asked for.
+    pub compress_pct: Option<u8>,
+    /// Granularity of the compressible mix, bytes.
+    pub compress_chunk_bytes: u32,
+    /// Share of duplicate blocks, percent.
+    pub dedupe_pct: u8,
+    /// How duplicates are chosen.
+    pub dedupe_mode: DedupeMode,
+    /// Memory of the buffers.
+    pub memory: Memory,
+    /// Extra alignment of the buffers, bytes; 0 is the page.
+    pub align_bytes: u32,
+    /// Memory to lock away from the page cache, bytes.
+    pub lock_memory_bytes: u64,
+}
+
+/// Kind of memory for buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Anonymous pages.
+    Malloc,
+    /// System V shared memory, optionally of huge pages.
+    Shm {
+        /// Huge pages.
+        huge: bool,
+    },
+    /// Mapped, optionally of huge pages, shared, or backed by a file.
+    Mmap {
+        /// Huge pages.
+        huge: bool,
+        /// `MAP_SHARED`.
+        shared: bool,
+        /// Backing file.
+        file: Option<String>,
+    },
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Buffers {
+            refill: None,
+            zero: false,
+            scramble: true,
+            pattern: Vec::new(),
+            compress_pct: None,
+            compress_chunk_bytes: 512,
+            dedupe_pct: 0,
+            dedupe_mode: DedupeMode::Repeat,
+            memory: Memory::Malloc,
+            align_bytes: 0,
+            lock_memory_bytes: 0,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What the I/O looks like: mix, sizes and addressing.
+
+use std::sync::Arc;
+
+use crate::PerDir;
+use crate::replay::Recording;
+
+/// Which directions a job issues, and how it walks the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Issues reads.
+    pub read: bool,
+    /// Issues writes.
+    pub write: bool,
+    /// Issues trims.
+    pub trim: bool,
+    /// Random addressing; otherwise sequential.
+    pub random: bool,
+    /// Each trim is followed by a write of the same block (`trimwrite`, `randtrimwrite`).
+    pub trim_then_write: bool,
+}
+
+impl Access {
+    /// Sequential reads only: the default of fio.
+    pub const READ: Access =
+        Access { read: true, write: false, trim: false, random: false, trim_then_write: false };
+
+    /// Says whether both reads and writes are issued in a set proportion.
+    pub fn is_mixed(self) -> bool {
+        self.read && self.write
+    }
+}
+
+/// Bytes per I/O of one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockSize {
+    /// Always the same, in bytes, at least 1.
+    Fixed(u32),
+    /// Any multiple of `min` up to `max`, equally likely (any byte count when unaligned).
+    Range {
+        /// Smallest, in bytes.
+        min: u32,
+        /// Largest, in bytes.
+        max: u32,
+    },
+    /// Sizes with their share in percent; the shares add up to 100.
+    Split(Vec<(u32, u8)>),
+}
+
+impl BlockSize {
+    /// Returns the smallest size that can occur, in bytes.
+    pub fn min(&self) -> u32 {
+        match self {
+            BlockSize::Fixed(size) => *size,
+            BlockSize::Range { min, .. } => *min,
+            BlockSize::Split(parts) => parts.iter().map(|p| p.0).min().unwrap_or(0),
+        }
+    }
+
+    /// Returns the largest size that can occur, in bytes.
+    pub fn max(&self) -> u32 {
+        match self {
+            BlockSize::Fixed(size) => *size,
+            BlockSize::Range { max, .. } => *max,
+            BlockSize::Split(parts) => parts.iter().map(|p| p.0).max().unwrap_or(0),
+        }
+    }
+}
+
+/// How random offsets are spread over the region.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distribution {
+    /// Equally likely.
+    Uniform,
+    /// Zipf with exponent `theta` (> 0, not 1); `centre` in 0..=1 fixes where the hot spot lies.
+    Zipf {
+        /// Exponent.
+        theta: f64,
+        /// Relative place of the hot spot, or a seeded one.
+        centre: Option<f64>,
+    },
+    /// Pareto with the input value `h` in 0..1.
+    Pareto {
+        /// Skew.
+        h: f64,
+        /// Relative place of the hot spot, or a seeded one.
+        centre: Option<f64>,
+    },
+    /// Normal with a deviation in percent of the region, 0..=100.
+    Normal {
+        /// Standard deviation, percent of the region.
+        deviation_pct: f64,
+        /// Relative place of the mean, or the middle.
+        centre: Option<f64>,
+    },
+    /// Shares of the accesses that go to consecutive shares of the region, both in percent.
+    Zoned(Vec<(u8, u8)>),
+    /// The same with sizes in bytes.
+    ZonedAbs(Vec<(u8, u64)>),
+    /// These block numbers, over and over.
+    Sequence(Vec<u64>),
+}
+
+/// Returns the standard deviation, percent of the region, that fio's `normal:PARAMETER` has.
+///
+/// fio averages twelve even numbers over the region, which alone deviates by 8.3 %, and adds an
+/// even number that is `parameter_pct` of the region wide, at most half of it (measured, fio
+/// 3.33: `normal:20` deviates by 10.1 %).
+pub fn fio_normal_deviation_pct(parameter_pct: f64) -> f64 {
+    let mean_of_twelve_pct = 100.0 / 12.0;
+    let added_pct = parameter_pct.clamp(0.0, 50.0) / 12.0_f64.sqrt();
+    f64::hypot(mean_of_twelve_pct, added_pct)
+}
+
+/// Where the random numbers of offsets come from, as fio's `random_generator` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RandomGenerator {
+    /// Ours, whatever the region's size (fio: `tausworthe`, `tausworthe64`).
+    Standard,
+    /// Visits every block once without remembering any (fio: `lfsr`). Single block size only.
+    Lfsr,
+}
+
+/// How a postfix on `rw` (`randread:8`, `write:4k`) shapes the sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequencer {
+    /// After each random draw, go on sequentially until the next draw.
+    Sequential,
+    /// After each random draw, stay at the same offset until the next draw.
+    Identical,
+}
+
+/// Zones of a target, worked one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strided {
+    /// Bytes of a zone that are worked before going on.
+    pub zone_size_bytes: u64,
+    /// Bytes from the start of a zone to the start of the gap (`zonerange`, default the size).
+    pub zone_range_bytes: u64,
+    /// Bytes left out after each zone.
+    pub zone_skip_bytes: u64,
+}
+
+/// What the I/O of a job looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Directions and walk.
+    pub access: Access,
+    /// Share of reads among reads and writes, percent.
+    pub read_pct: u8,
+    /// Sizes per direction.
+    pub block_size: PerDir<BlockSize>,
+    /// Alignment of random offsets in bytes; `None` is the smallest block size of the direction.
+    pub block_align: PerDir<Option<u32>>,
+    /// Sizes of a range need not be multiples of its minimum.
+    pub block_unaligned: bool,
+    /// `block_size.read` is for sequential and `.write` for random I/O (fio `bs_is_seq_rand`).
+    pub block_size_by_pattern: bool,
+    /// Share of random I/O per direction, percent, when the walk is random.
+    pub random_pct: PerDir<u8>,
+    /// Every block once per pass (a permutation, or fio's map for mixed sizes); otherwise draws
+    /// are independent (`norandommap`).
+    pub no_repeats: bool,
+    /// Generator for random offsets.
+    pub generator: RandomGenerator,
+    /// Spread of random offsets.
+    pub distribution: PerDir<Distribution>,
+    /// A sequence of blocks moves on by its own number of blocks after each cycle, and starts over
+    /// where the next cycle would leave the region; otherwise it repeats in place.
+    pub sequence_advances: bool,
+    /// Random walk: a new offset every this many I/Os, at least 1.
+    pub ios_per_draw: u32,
+    /// Between draws: go on or stay.
+    pub sequencer: Sequencer,
+    /// Sequential walk: bytes added after each I/O beyond its own length; may be negative.
+    pub sequential_step_bytes: i64,
+    /// Strided zones.
+    pub strided: Option<Strided>,
+    /// Seed of the job; with `seed_varies` each run draws another.
+    pub seed: u64,
+    /// The seed differs from run to run (`randrepeat=0`); the one used is stored in the Record.
+    pub seed_varies: bool,
+    /// Trims must have this share of written blocks trimmed for verification, percent.
+    pub trim_pct: u8,
+    /// Trim after this many blocks written (with `trim_pct`); 0 is off.
+    pub trim_backlog: u32,
+    /// Trims per batch; 0 is the backlog.
+    pub trim_backlog_batch: u32,
+    /// Replaces mix, sizes and addressing by recorded operations; worker `i` replays member
+    /// `i % n`. Read from [`crate::report::Logs::read_replay`] before a run.
+    pub recordings: Vec<Arc<Recording>>,
+}
+
+/// fio's default seed; kept so that the same file gives the same run.
+pub const DEFAULT_SEED: u64 = 0x89;
+
+impl Default for Workload {
+    fn default() -> Self {
+        Workload {
+            access: Access::READ,
+            read_pct: 50,
+            block_size: PerDir::all(BlockSize::Fixed(4096)),
+            block_align: PerDir::all(None),
+            block_unaligned: false,
+            block_size_by_pattern: false,
+            random_pct: PerDir::all(100),
+            no_repeats: true,
+            generator: RandomGenerator::Standard,
+            distribution: PerDir::all(Distribution::Uniform),
+            sequence_advances: false,
+            ios_per_draw: 1,
+            sequencer: Sequencer::Sequential,
+            sequential_step_bytes: 0,
+            strided: None,
+            seed: DEFAULT_SEED,
+            seed_varies: false,
+            trim_pct: 0,
+            trim_backlog: 0,
+            trim_backlog_batch: 0,
+            recordings: Vec::new(),
+        }
+    }
+}

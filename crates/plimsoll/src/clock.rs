@@ -1,0 +1,31 @@
+//! The time of day for reports, and a stopwatch for progress. Never used to measure I/O.
+
+use std::time::{Duration, Instant};
+
+use dialects::fio::output::ReportTime;
+
+/// Returns the time of day with the local offset from UTC.
+pub(crate) fn report_time() -> ReportTime {
+    let now = jiff::Zoned::now();
+    ReportTime {
+        unix_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
+        utc_offset_s: now.offset().seconds(),
+    }
+}
+
+/// Counts from its making.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts.
+    #[expect(clippy::disallowed_methods, reason = "progress is no measurement")]
+    pub(crate) fn start() -> Self {
+        Stopwatch(Instant::now())
+    }
+
+    /// Returns the time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}

@@ -1,0 +1,185 @@
+//! `plimsoll fio`, and the program under the name `fio`: fio's command line, output and exit codes.
+//!
+//! What belongs to the report goes to the output, which a script reads: only reports in the formats
+//! asked for, and in the normal format what fio itself prints there. Standard error stays empty
+//! unless something is wrong, because scripts take a word there for a failure.
+
+mod eta;
+mod report;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use dialects::fio::output::{COMPAT_VERSION, packed_log};
+use dialects::fio::{self, CommandLine, Parsed, Switches};
+use plan::{Diagnostic, Severity, param};
+use record::{Outcome, Record};
+use runner::{Control, RunError, RunOptions};
+
+use super::{execute, input};
+use crate::diagnostics::{self, Texts};
+use crate::exit::{Exit, Failure};
+use crate::loader::HostLoader;
+use crate::signals::Signals;
+use crate::stream::{self, Sink};
+
+use report::Session;
+
+/// Behave as fio: its command line, its output, its exit codes
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true, after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// fio's arguments; `--help` lists them.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(super) args: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+A link named `fio` to this program does the same. Exit codes are fio's: 1 for a
+mistake, else the number of failed jobs, 128 after a signal.
+
+Examples:
+  plimsoll fio --name=8krandomreads --rw=randread --direct=1 --ioengine=libaio \\
+    --bs=8k --numjobs=4 --iodepth=128 --size=4G --runtime=600 --group_reporting
+  plimsoll fio --output-format=json --output=out.json job.fio
+  ln -s $(which plimsoll) /usr/local/bin/fio";
+
+const FAILED: Exit = Exit::Fio(1);
+const SIGNALLED: Exit = Exit::Fio(128);
+
+/// Runs fio's command line, without the program's name.
+pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
+    let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let CommandLine { switches, parsed, showcmd } = fio::parse_args(&args, &HostLoader);
+    if let Some(exit) = answer(&switches)? {
+        return Ok(exit);
+    }
+    let joined = args.join(" ");
+    let texts = Texts { sources: &parsed.plan.sources, command_line: &joined };
+    if is_wrong(&parsed.diagnostics, &switches) {
+        tell_wrong(&parsed.diagnostics, texts);
+        return Ok(FAILED);
+    }
+    if switches.parse_only {
+        return Ok(Exit::Fio(0));
+    }
+    if switches.showcmd {
+        stream::print(&showcmd)?;
+        return Ok(Exit::Fio(0));
+    }
+    if parsed.plan.jobs().next().is_none() && parsed.refusals.iter().any(|it| it.code == "no-jobs")
+    {
+        stream::print(&help())?;
+        stream::tell("No job(s) defined\n");
+        return Ok(FAILED);
+    }
+    if is_wrong(&parsed.refusals, &switches) {
+        tell_wrong(&parsed.refusals, texts);
+        return Ok(FAILED);
+    }
+    measure(&switches, &parsed, texts)
+}
+
+/// Answers the switches that only ask for something.
+fn answer(switches: &Switches) -> Result<Option<Exit>, Failure> {
+    if switches.help {
+        stream::print(&help())?;
+    } else if switches.version {
+        stream::print(&format!("{COMPAT_VERSION}\n"))?;
+    } else if let Some(name) = &switches.cmdhelp {
+        let name = if name.is_empty() { "all" } else { name };
+        stream::print(&param::cmdhelp(name))?;
+    } else if let Some(what) = &switches.enghelp {
+        match fio::enghelp(what) {
+            Ok(text) => stream::print(&text)?,
+            Err(message) => {
+                stream::print(&format!("{message}\n"))?;
+                return Ok(Some(FAILED));
+            }
+        }
+    } else if let Some(path) = &switches.inflate_log {
+        return inflate(path).map(Some);
+    } else {
+        return Ok(None);
+    }
+    Ok(Some(Exit::Fio(0)))
+}
+
+/// Prints the lines of a compressed log.
+fn inflate(path: &str) -> Result<Exit, Failure> {
+    let lines = std::fs::read(path)
+        .map_err(|error| error.to_string())
+        .and_then(|packed| packed_log::unpack(&packed).map_err(|error| error.to_string()));
+    match lines {
+        Ok(lines) => {
+            stream::print(&lines)?;
+            Ok(Exit::Fio(0))
+        }
+        Err(error) => {
+            stream::tell(&format!("fio: log `{path}`: {error}\n"));
+            Ok(FAILED)
+        }
+    }
+}
+
+fn help() -> String {
+    format!("{COMPAT_VERSION}\n{}", fio::usage())
+}
+
+fn is_wrong(findings: &[Diagnostic], switches: &Switches) -> bool {
+    let fatal = if switches.warnings_fatal { Severity::Warning } else { Severity::Error };
+    findings.iter().any(|finding| finding.severity >= fatal)
+}
+
+/// Tells mistakes; mere notes would only hide them.
+fn tell_wrong(findings: &[Diagnostic], texts: Texts<'_>) {
+    let wrong: Vec<&Diagnostic> =
+        findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
+    diagnostics::tell(&wrong, texts);
+}
+
+fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exit, Failure> {
+    let sink = Sink::open(switches.output.as_deref()).map_err(|failure| failure.with(FAILED))?;
+    let mut session = Session::new(switches, &parsed.plan, sink);
+    session.start(&input::findings(parsed), texts)?;
+    let options = RunOptions {
+        command: execute::command(),
+        read_only: switches.readonly,
+        forbid_uring: execute::forbids_uring(),
+        create_parents: true,
+        aux_dir: switches.aux_path.clone().map(Into::into),
+        status_interval_ms: switches.eta_interval_ms,
+        report_interval_ms: switches.status_interval_ms,
+        bandwidth_log: switches.bandwidth_log.clone().map(|prefix| match prefix.as_str() {
+            "" => "agg".to_owned(),
+            _ => prefix,
+        }),
+        ..RunOptions::default()
+    };
+    let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control);
+    let outcome = runner::run(&parsed.plan, &options, &control, &mut |event| {
+        session.signal(signals.last());
+        session.event(&event);
+    });
+    session.signal(signals.last());
+    let record = match outcome {
+        Ok(record) => record,
+        Err(RunError::Refused(findings)) => {
+            tell_wrong(&findings, texts);
+            return Ok(FAILED);
+        }
+    };
+    session.finish(&record)?;
+    Ok(exit(&record))
+}
+
+/// Returns fio's exit code: the number of failed jobs as far as a byte goes.
+fn exit(record: &Record) -> Exit {
+    let n_failed = record.jobs.iter().filter(|job| job.error_errno != 0).count();
+    match record.outcome {
+        Outcome::Interrupted => SIGNALLED,
+        Outcome::Complete => Exit::Fio(0),
+        Outcome::Failed => Exit::Fio(u8::try_from(n_failed.max(1)).unwrap_or(u8::MAX)),
+    }
+}

@@ -1,0 +1,193 @@
+//! What a run prints, where and in which order, as fio does.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io;
+
+use dialects::fio::output::{
+    COMPAT_VERSION, JsonOptions, TerseVersion, json, layout_line, normal, start_lines, terse,
+};
+use dialects::fio::{Format, Switches};
+use plan::files::Size;
+use plan::{Diagnostic, Plan, Severity};
+use record::{NoteSeverity, Record};
+use runner::RunEvent;
+
+use super::eta::Eta;
+use crate::clock;
+use crate::diagnostics::{self, Texts};
+use crate::stream::{self, Sink};
+
+/// A run under fio's name.
+pub(super) struct Session<'a> {
+    switches: &'a Switches,
+    plan: &'a Plan,
+    sink: Sink,
+    eta: Option<Eta<'a>>,
+    /// Jobs whose layout was told.
+    laid_out: BTreeSet<String>,
+    signal_is_told: bool,
+    /// The first failure to write; later events are then of no use.
+    broken: io::Result<()>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(switches: &'a Switches, plan: &'a Plan, sink: Sink) -> Self {
+        let is_normal = switches.formats.contains(&Format::Normal);
+        let eta =
+            Eta::wanted(switches, is_normal || !sink.is_stdout()).then(|| Eta::new(switches, plan));
+        Session {
+            switches,
+            plan,
+            sink,
+            eta,
+            laid_out: BTreeSet::new(),
+            signal_is_told: false,
+            broken: Ok(()),
+        }
+    }
+
+    /// Prints what comes before the run.
+    pub(super) fn start(&mut self, findings: &[&Diagnostic], texts: Texts<'_>) -> io::Result<()> {
+        if !self.is_normal() {
+            return Ok(());
+        }
+        for finding in findings {
+            let level = match finding.severity {
+                Severity::Note => "note",
+                _ => "warning",
+            };
+            self.sink
+                .write(&format!("fio: {level}: {}\n", diagnostics::one_line(finding, texts)))?;
+        }
+        self.sink.write(&start_lines(self.plan, COMPAT_VERSION))
+    }
+
+    /// Tells a signal, once.
+    pub(super) fn signal(&mut self, signal: Option<i32>) {
+        let Some(signal) = signal.filter(|_| !self.signal_is_told) else { return };
+        self.signal_is_told = true;
+        if self.is_normal() {
+            self.write(&format!("\nfio: terminating on signal {signal}\n"));
+        }
+    }
+
+    /// Takes an event of the run.
+    pub(super) fn event(&mut self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::Note(note) => match note.severity {
+                NoteSeverity::Error => stream::tell(&format!("fio: {}\n", note.message)),
+                NoteSeverity::Warning if self.is_normal() => {
+                    self.write(&format!("fio: warning: {}\n", note.message));
+                }
+                NoteSeverity::Info if self.is_normal() => {
+                    self.write(&format!("fio: note: {}\n", note.message));
+                }
+                NoteSeverity::Warning | NoteSeverity::Info => {}
+            },
+            RunEvent::Layout { job, total_bytes, .. } => {
+                if self.is_normal() && self.laid_out.insert((*job).to_owned()) {
+                    let line = self.layout(job, *total_bytes);
+                    self.write(&line);
+                }
+            }
+            RunEvent::Status(status) => {
+                if let Some(eta) = &mut self.eta {
+                    eta.show(status);
+                }
+            }
+            RunEvent::StepEnded { .. } => {
+                if let Some(eta) = &mut self.eta {
+                    eta.step_ended();
+                }
+            }
+            RunEvent::Report(record) => {
+                if self.broken.is_ok() {
+                    self.broken = self.report(record);
+                }
+            }
+            RunEvent::StepStarted { .. } | RunEvent::Interval(_) => {}
+        }
+    }
+
+    /// Prints the reports.
+    pub(super) fn finish(&mut self, record: &Record) -> io::Result<()> {
+        std::mem::replace(&mut self.broken, Ok(()))?;
+        if let Some(eta) = &mut self.eta {
+            eta.clear();
+        }
+        for job in record.jobs.iter().filter(|job| job.error_errno != 0) {
+            let is_noted = record.notes.iter().any(|note| {
+                note.severity == NoteSeverity::Error && note.message.contains(&job.error_message)
+            });
+            if !is_noted {
+                stream::tell(&format!("fio: {}: {}\n", job.name, job.error_message));
+            }
+        }
+        let asked = |kind: &str| self.switches.debug.iter().any(|word| word == kind);
+        if self.is_normal() && (asked("random") || asked("all")) {
+            self.sink.write(&seed_lines(record))?;
+        }
+        self.report(record)
+    }
+
+    /// Prints one report in every format asked for: terse, then JSON, then normal.
+    fn report(&mut self, record: &Record) -> io::Result<()> {
+        let now = clock::report_time();
+        let has = |format| self.switches.formats.contains(&format);
+        let version = TerseVersion::from_number(u32::from(self.switches.terse_version));
+        let terse_text = terse(record, version.unwrap_or(TerseVersion::V3), COMPAT_VERSION);
+        let mut text = String::new();
+        if has(Format::Terse) {
+            text.push_str(&terse_text);
+        }
+        if has(Format::Json) || has(Format::JsonPlus) {
+            let plus = has(Format::JsonPlus);
+            text.push_str(&json(record, JsonOptions { plus, version: COMPAT_VERSION, now }));
+        }
+        if has(Format::Normal) {
+            text.push_str(&normal(record, now));
+        }
+        if self.switches.append_terse && !has(Format::Terse) {
+            text.push_str(&terse_text);
+        }
+        self.sink.write(&text)
+    }
+
+    fn is_normal(&self) -> bool {
+        self.switches.formats.contains(&Format::Normal)
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.broken.is_ok() {
+            self.broken = self.sink.write(text);
+        }
+    }
+
+    /// Returns the line about a job's layout.
+    fn layout(&self, name: &str, total_bytes: u64) -> String {
+        let Some(job) = self.plan.jobs().find(|job| job.name == name) else {
+            return layout_line(name, 1, total_bytes);
+        };
+        let n_files = match job.files.names.len() {
+            0 => u64::from(job.files.n_files),
+            n_names => n_names as u64,
+        };
+        let size_bytes = match job.files.size {
+            Some(Size::Bytes(bytes)) => bytes,
+            _ => total_bytes,
+        };
+        layout_line(name, n_files, size_bytes)
+    }
+}
+
+/// Returns what `--debug=random` tells: the seed of each entry, from which all its random numbers
+/// come. The layout is fio's, which has a seed for every use.
+fn seed_lines(record: &Record) -> String {
+    let mut text = String::new();
+    for job in &record.jobs {
+        let prefix = format!("random   {:<6}", job.pid);
+        let _ = writeln!(text, "{prefix} FIO_RAND_NR_OFFS=1\n{prefix} rand_seeds[0]={}", job.seed);
+    }
+    text
+}

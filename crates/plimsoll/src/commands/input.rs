@@ -1,0 +1,119 @@
+//! Job files and what changes them: the arguments that `run` and `check` share.
+
+use clap::ValueEnum;
+use dialects::fio::{self, Overrides, Parsed, Wishes};
+use plan::{Diagnostic, Severity};
+
+use crate::diagnostics::{self, Texts};
+use crate::exit::{Exit, Failure};
+use crate::loader::HostLoader;
+
+/// Job files and changes to them.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct InputArgs {
+    /// Job files; `-` is the standard input. Each further file starts when the one before has
+    /// ended.
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<String>,
+
+    /// Replace the path prefix A by B in every job; may be repeated, the first that fits counts.
+    #[arg(long, value_name = "A=B", value_parser = pair)]
+    pub(super) remap: Vec<(String, String)>,
+
+    /// Set a parameter in every job, as if written last; any name that `plimsoll explain` knows.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    pub(super) set: Vec<(String, String)>,
+
+    /// Take only this section of the job files; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(super) section: Vec<String>,
+
+    /// Language of the files, where it cannot be told from their content.
+    #[arg(long, value_enum)]
+    pub(super) dialect: Option<Dialect>,
+}
+
+/// A language of job files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Dialect {
+    /// Job files of fio.
+    Fio,
+}
+
+/// Splits `A=B` of `--remap`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => {
+            Ok((from.to_owned(), to.to_owned()))
+        }
+        _ => Err("write OLD=NEW, for example /mnt/data=./scratch".to_owned()),
+    }
+}
+
+/// Splits `KEY=VALUE` of `--set`; a flag may stand without value.
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').unwrap_or((text, ""));
+    if key.trim().is_empty() {
+        return Err("write KEY=VALUE, for example runtime=10s".to_owned());
+    }
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl InputArgs {
+    /// Parses the files.
+    pub(super) fn parse(&self) -> Parsed {
+        let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
+        let wishes =
+            Wishes { sections: &self.section, readonly: false, overrides: Some(&overrides) };
+        let mut parsed = fio::parse_files(&self.files, &wishes, &HostLoader);
+        for finding in &mut parsed.diagnostics {
+            // fio takes an unset variable for nothing, which turns `${DIR}/f` into `/f`.
+            if finding.code == "undefined-variable" {
+                finding.severity = Severity::Error;
+                finding.help.push("one that shall be empty must be set, to nothing".to_owned());
+            }
+        }
+        if self.dialect.is_none() && parsed.has_errors() {
+            parsed.diagnostics.extend(self.foreign(&parsed));
+        }
+        parsed
+    }
+
+    /// Says which of the files do not look like job files at all, which explains their mistakes.
+    fn foreign(&self, parsed: &Parsed) -> Vec<Diagnostic> {
+        let is_named = |name: &String| self.files.contains(name);
+        let sources = parsed.plan.sources.iter().filter(|source| is_named(&source.name));
+        let foreign = sources.filter(|source| fio::sniff(&source.text) == 0);
+        let foreign = foreign.filter(|source| !source.text.trim().is_empty());
+        foreign
+            .map(|source| {
+                let text = format!("`{}` does not look like a fio job file", source.name);
+                Diagnostic::note("unknown-dialect", text)
+                    .help("a job file has a `[section]` for each job, with `option=value` lines")
+                    .help("files of other tools are not read yet")
+            })
+            .collect()
+    }
+}
+
+/// Shows everything that is to be said about the files. An error ends the command with code 2.
+pub(super) fn tell(parsed: &Parsed) -> Result<(), Failure> {
+    let texts = Texts { sources: &parsed.plan.sources, command_line: "" };
+    let findings = findings(parsed);
+    diagnostics::tell(&findings, texts);
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return Err(Failure::silent(Exit::WrongUse));
+    }
+    Ok(())
+}
+
+/// Returns mistakes of the text and reasons why it cannot run, in the order of the text.
+pub(super) fn findings(parsed: &Parsed) -> Vec<&Diagnostic> {
+    let mut findings: Vec<&Diagnostic> =
+        parsed.diagnostics.iter().chain(&parsed.refusals).collect();
+    findings.sort_by_key(|finding| {
+        let span = finding.span.as_ref();
+        span.map_or((u32::MAX, 0, 0), |span| (span.source_idx.unwrap_or(0), span.line, span.column))
+    });
+    findings
+}

@@ -1,0 +1,80 @@
+//! One file per command.
+
+mod check;
+mod completion;
+mod demo;
+mod execute;
+mod explain;
+mod fio;
+mod input;
+mod reference;
+mod run;
+mod welcome;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::exit::{Exit, Failure};
+
+/// Finds out how much I/O a disk, array or cloud volume carries.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, about, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
+3 measured but not to be trusted, 130 interrupted. In fio mode they are fio's own.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Demo(demo::Args),
+    Check(check::Args),
+    Explain(explain::Args),
+    Fio(fio::Args),
+    Reference(reference::Args),
+    Completion(completion::Args),
+}
+
+/// Runs the command that the arguments name. The first argument is the program's own name: through
+/// a link named `fio` the program is fio.
+pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
+    let program = args.first().map(Path::new).and_then(Path::file_name);
+    if program.is_some_and(|name| name == "fio") {
+        return fio::run(&args[1..]);
+    }
+    match args.get(1) {
+        None => return welcome::run(),
+        Some(command) if command == "fio" => return fio::run(&args[2..]),
+        Some(_) => {}
+    }
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output, mistakes to standard error.
+            let _ = error.print();
+            let exit = if error.use_stderr() { Exit::WrongUse } else { Exit::Fine };
+            return Ok(exit);
+        }
+    };
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Fio(args) => fio::run(&args.args),
+        Command::Reference(args) => reference::run(&args),
+        Command::Completion(args) => completion::run(&args),
+    }
+}
+
+/// Returns the definition of all commands and arguments, for completion and the reference.
+fn definition() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,102 @@
+//! `plimsoll reference`: the pages of docs/reference, made from the code.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::exit::{Exit, Failure};
+use crate::{env, stream};
+
+/// Print a page of the reference as Markdown, or write all of them
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The page.
+    #[arg(value_enum, default_value = "parameters")]
+    page: Page,
+
+    /// Write all pages to this folder instead.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll reference > parameters.md
+  plimsoll reference commands
+  plimsoll reference --dir docs/reference";
+
+/// A page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Page {
+    /// Every parameter of a job.
+    Parameters,
+    /// Every command with its options.
+    Commands,
+    /// Every environment variable.
+    Environment,
+}
+
+impl Page {
+    const ALL: [(Page, &'static str); 3] = [
+        (Page::Parameters, "parameters.md"),
+        (Page::Commands, "commands.md"),
+        (Page::Environment, "environment.md"),
+    ];
+
+    fn text(self) -> String {
+        match self {
+            Page::Parameters => plan::param::reference_markdown(),
+            Page::Commands => commands(),
+            Page::Environment => environment(),
+        }
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let Some(dir) = &args.dir else {
+        stream::print(&args.page.text())?;
+        return Ok(Exit::Fine);
+    };
+    for (page, name) in Page::ALL {
+        let path = dir.join(name);
+        std::fs::write(&path, page.text()).map_err(|error| {
+            Failure::wrong_use(format!("cannot write `{}`: {error}", path.display()))
+        })?;
+        stream::print(&format!("{}\n", path.display()))?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn commands() -> String {
+    let mut page = String::from("# Commands\n\nGenerated from the program's own help.\n");
+    let mut definition = super::definition().term_width(80);
+    // Only a built definition knows each command's full name and its help options.
+    definition.build();
+    put_help(&mut page, "plimsoll", &mut definition);
+    for command in definition.get_subcommands_mut() {
+        let name = format!("plimsoll {}", command.get_name());
+        put_help(&mut page, &name, command);
+    }
+    page
+}
+
+fn put_help(page: &mut String, name: &str, command: &mut clap::Command) {
+    let help = trim_lines(&command.render_long_help().to_string());
+    let _ = write!(page, "\n## {name}\n\n```text\n{help}\n```\n");
+}
+
+fn environment() -> String {
+    let mut page = String::from(
+        "# Environment variables\n\nGenerated from the code. Job files read any variable by \
+         `${NAME}`.\n\n| variable | effect |\n|---|---|\n",
+    );
+    for variable in env::ALL {
+        let _ = writeln!(page, "| `{}` | {} |", variable.name, variable.doc);
+    }
+    page
+}
+
+fn trim_lines(text: &str) -> String {
+    text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,31 @@
+//! `plimsoll run`: runs job files.
+
+use super::execute::{self, ResultArgs, SafetyArgs};
+use super::input::{self, InputArgs};
+use crate::exit::{Exit, Failure};
+
+/// Run job files and print what came out
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    result: ResultArgs,
+    #[command(flatten)]
+    safety: SafetyArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll run fiowrite.ini
+  plimsoll run fiowrite.ini --remap /mnt/nocache=./scratch --set runtime=10s
+  plimsoll run nightly.fio --json --output nightly.json
+  sed s/4k/8k/ small.fio | plimsoll run -";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let parsed = args.input.parse();
+    input::tell(&parsed)?;
+    execute::run(&parsed.plan, &args.result, args.safety)
+}

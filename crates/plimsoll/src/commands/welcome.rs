@@ -1,0 +1,23 @@
+//! No arguments: what this is, and what to try first.
+
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+const TEXT: &str = "\
+Plimsoll finds out how much I/O a disk, array or cloud volume carries.
+It runs the job files of fio, unmodified, and measures what one can trust.
+
+Three commands to try first:
+
+  plimsoll demo             30 seconds on a scratch file that it makes and removes
+  plimsoll check FILE.fio   what a job file means, and every mistake in it
+  plimsoll run FILE.fio     run it: live progress, then a table of results
+
+plimsoll --help lists all commands; plimsoll explain bs explains a parameter.
+";
+
+/// Prints the text.
+pub(super) fn run() -> Result<Exit, Failure> {
+    stream::print(TEXT)?;
+    Ok(Exit::Fine)
+}

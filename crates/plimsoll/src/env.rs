@@ -1,0 +1,59 @@
+//! Every environment variable that the program reads, each declared once with its text.
+//!
+//! The reference page is made from [`ALL`]. Variables in job files (`${NAME}`) are the user's own:
+//! the loader asks for them.
+#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+
+/// An environment variable.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it changes, a sentence.
+    pub(crate) doc: &'static str,
+}
+
+/// Behaves as if the kernel had no `io_uring`.
+pub(crate) const FORBID_URING: Variable = Variable {
+    name: "PLIMSOLL_FORBID_URING",
+    doc: "Set to 1, the engine `io_uring` is not used, as on a kernel that forbids it; jobs that \
+          name it run with `libaio`, and the record says so.",
+};
+
+/// Switches colour off.
+pub(crate) const NO_COLOR: Variable = Variable {
+    name: "NO_COLOR",
+    doc: "Set to anything but nothing, messages have no colour. They have none either where they \
+          do not go to a terminal.",
+};
+
+/// Kind of terminal.
+pub(crate) const TERM: Variable =
+    Variable { name: "TERM", doc: "With `dumb`, messages have no colour." };
+
+/// Folder for temporary files.
+pub(crate) const TMPDIR: Variable = Variable {
+    name: "TMPDIR",
+    doc: "Where `plimsoll demo` makes its scratch file when it cannot write to the current \
+          folder; /tmp unless set.",
+};
+
+/// All of them, in the order of the reference.
+pub(crate) const ALL: [Variable; 4] = [FORBID_URING, NO_COLOR, TERM, TMPDIR];
+
+/// Returns the value of a variable that a job file names; `None` where it is not set, or no text.
+pub(crate) fn of_job_file(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+impl Variable {
+    /// Returns the value; `None` where it is not set, or no text.
+    pub(crate) fn get(&self) -> Option<String> {
+        std::env::var(self.name).ok()
+    }
+
+    /// Says whether it is set to anything but nothing.
+    pub(crate) fn is_set(&self) -> bool {
+        std::env::var_os(self.name).is_some_and(|value| !value.is_empty())
+    }
+}

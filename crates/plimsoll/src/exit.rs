@@ -1,0 +1,103 @@
+//! How the program ends: exit codes, and failures with what to do about them.
+
+use std::fmt::Write as _;
+use std::io;
+use std::process::ExitCode;
+
+use crate::stream;
+
+/// What the exit code says. `4` (worse, or a promise missed) comes with comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Fine,
+    /// The run failed.
+    RunFailed,
+    /// Wrong use, or a mistake in a file; nothing was run.
+    WrongUse,
+    /// Measured, but invalid or partial.
+    Invalid,
+    /// Interrupted; what was measured until then was reported.
+    Interrupted,
+    /// A code of fio's own: 1 for mistakes, the number of failed jobs, 128 on a signal.
+    Fio(u8),
+}
+
+impl Exit {
+    /// Returns the number.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Exit::Fine => 0,
+            Exit::RunFailed => 1,
+            Exit::WrongUse => 2,
+            Exit::Invalid => 3,
+            Exit::Interrupted => 130,
+            Exit::Fio(code) => code,
+        }
+    }
+
+    /// Returns the number as the system takes it.
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(self.number())
+    }
+}
+
+/// Why a command ends early: a message, what to do, and the exit code.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    message: String,
+    hints: Vec<String>,
+}
+
+impl Failure {
+    /// Makes one of wrong use. The message is one sentence: lower case, no final full stop.
+    pub(crate) fn wrong_use(message: impl Into<String>) -> Self {
+        Failure { exit: Exit::WrongUse, message: message.into(), hints: Vec::new() }
+    }
+
+    /// Makes one without a message of its own, for what was explained already.
+    pub(crate) fn silent(exit: Exit) -> Self {
+        Failure { exit, message: String::new(), hints: Vec::new() }
+    }
+
+    /// Adds a next step.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Changes the exit code.
+    #[must_use]
+    pub(crate) fn with(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// Prints the message and its hints, and returns the code to end with.
+    pub(crate) fn report(self) -> ExitCode {
+        if !self.message.is_empty() {
+            let mut text = format!("error: {}\n", self.message);
+            if !self.hints.is_empty() {
+                text.push('\n');
+            }
+            for hint in &self.hints {
+                let _ = writeln!(text, "hint: {hint}");
+            }
+            stream::tell(&text);
+        }
+        self.exit.code()
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// A closed pipe is not an error: the reader has seen enough.
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::silent(Exit::Fine);
+        }
+        let message = format!("cannot write the result: {error}");
+        Failure { exit: Exit::RunFailed, message, hints: Vec::new() }
+    }
+}

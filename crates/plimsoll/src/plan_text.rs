@@ -1,0 +1,410 @@
+//! What a plan means, in words and 80 columns. Pure.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use plan::files::{FileService, Size, SyncMode};
+use plan::load::{Arrivals, Rate, ThinkCount};
+use plan::workload::{Access, BlockSize, Distribution};
+use plan::{Direction, Job, PerDir, Plan, Step};
+use units::{format_bytes, format_duration};
+
+/// Columns that every line keeps to, unless a single word is longer.
+const COLUMNS: usize = 80;
+/// Column at which facts start.
+const INDENT: usize = 14;
+/// Targets that are named: enough to recognise them.
+const TARGETS_MAX: usize = 4;
+
+/// Returns the plan: steps, jobs, and what each job does.
+pub(crate) fn page(plan: &Plan) -> String {
+    let n_jobs = plan.jobs().count();
+    let n_workers: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
+    let mut groups: Vec<u32> = plan.jobs().map(|job| job.group_id).collect();
+    groups.dedup();
+    let counts = [
+        plural(plan.steps.len() as u64, "step"),
+        plural(groups.len() as u64, "group"),
+        plural(n_jobs as u64, "job"),
+        plural(n_workers, "worker"),
+    ];
+    let mut page = format!("{}\n", counts.join(", "));
+    for (step_idx, step) in plan.steps.iter().enumerate() {
+        if plan.steps.len() > 1 {
+            let _ = write!(page, "\nstep {}\n", step_idx + 1);
+        }
+        for job in &step.jobs {
+            put_job(&mut page, job);
+        }
+    }
+    page
+}
+
+/// Names the targets of a job; of generated files the first, which the others resemble. The files
+/// of a record are known once it is read.
+pub(crate) fn targets(job: &Job) -> Vec<String> {
+    if replays(job) {
+        return job.logs.replay.redirect.iter().cloned().collect();
+    }
+    let mut first = job.clone();
+    first.n_workers = 1;
+    first.files.n_files = 1;
+    let plan = Plan { steps: vec![Step { jobs: vec![first] }], ..Plan::default() };
+    runner::target_paths(&plan).iter().map(|path| path.display().to_string()).collect()
+}
+
+/// Counts the files that a job generates; 0 where it names its targets.
+pub(crate) fn n_generated(job: &Job) -> u64 {
+    let is_named = !job.files.names.is_empty() || replays(job);
+    if is_named { 0 } else { u64::from(job.n_workers) * u64::from(job.files.n_files) }
+}
+
+/// Says whether a job issues recorded operations.
+fn replays(job: &Job) -> bool {
+    !job.logs.read_replay.is_empty()
+}
+
+fn put_job(page: &mut String, job: &Job) {
+    let _ = write!(page, "\n  {}", job.name);
+    let mut remarks = Vec::new();
+    if job.n_workers > 1 {
+        remarks.push(plural(u64::from(job.n_workers), "worker"));
+    }
+    remarks.push(format!("group {}", job.group_id));
+    let _ = writeln!(page, " ({})", remarks.join(", "));
+    let description = job.description.as_deref();
+    let facts: [(&str, Vec<String>); 8] = [
+        ("about", description.map(str::to_owned).into_iter().collect()),
+        ("targets", target_facts(job)),
+        ("engine", engine_facts(job)),
+        ("access", access_facts(job)),
+        ("size", size_facts(job)),
+        ("load", load_facts(job)),
+        ("time", time_facts(job)),
+        ("besides", other_facts(job)),
+    ];
+    for (label, facts) in facts {
+        if !facts.is_empty() {
+            put_fact(page, label, &facts);
+        }
+    }
+}
+
+/// Appends facts behind their label, broken at commas.
+fn put_fact(page: &mut String, label: &str, facts: &[String]) {
+    let mut line = format!("    {label:<width$}", width = INDENT - 4);
+    let mut is_empty = true;
+    for (idx, fact) in facts.iter().enumerate() {
+        let comma = if idx + 1 < facts.len() { "," } else { "" };
+        if !is_empty && line.chars().count() + 1 + fact.chars().count() + comma.len() > COLUMNS {
+            let _ = writeln!(page, "{}", line.trim_end());
+            line = " ".repeat(INDENT);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        let _ = write!(line, "{fact}{comma}");
+        is_empty = false;
+    }
+    let _ = writeln!(page, "{line}");
+}
+
+fn target_facts(job: &Job) -> Vec<String> {
+    let all = targets(job);
+    let mut facts: Vec<String> = all.iter().take(TARGETS_MAX).cloned().collect();
+    if replays(job) && all.is_empty() {
+        facts.push("the files that the record names".to_owned());
+    }
+    if all.len() > TARGETS_MAX {
+        facts.push(format!("{} more", all.len() - TARGETS_MAX));
+    }
+    if n_generated(job) > 1 {
+        facts.push(format!("{} more like it", n_generated(job) - 1));
+    }
+    let files = &job.files;
+    if files.names.is_empty() && files.n_files > 1 {
+        facts.push(format!("{} per worker", plural(u64::from(files.n_files), "file")));
+        facts.push(match files.service {
+            FileService::RoundRobin => "in turn".to_owned(),
+            FileService::Random => "at random".to_owned(),
+            FileService::Sequential => "one after another".to_owned(),
+            FileService::Zipf(theta) => format!("zipf {theta}"),
+            FileService::Pareto(h) => format!("pareto {h}"),
+            FileService::Normal(deviation) => format!("normal {deviation:.1} %"),
+        });
+    }
+    if files.unlink {
+        facts.push("removed at the end".to_owned());
+    }
+    facts
+}
+
+fn engine_facts(job: &Job) -> Vec<String> {
+    let mut facts = vec![job.engine.name.clone()];
+    facts.push(if job.files.direct {
+        "direct".to_owned()
+    } else {
+        "through the page cache".to_owned()
+    });
+    match job.files.sync {
+        SyncMode::None => {}
+        SyncMode::Sync => facts.push("each write durable (O_SYNC)".to_owned()),
+        SyncMode::Dsync => facts.push("each write's data durable (O_DSYNC)".to_owned()),
+    }
+    facts
+}
+
+fn access_facts(job: &Job) -> Vec<String> {
+    if replays(job) {
+        let stall = if job.logs.replay.no_stall { "without" } else { "with" };
+        let records = job.logs.read_replay.join(" and ");
+        return vec![format!("as recorded in {records}"), format!("{stall} its waits")];
+    }
+    let workload = &job.workload;
+    let mut facts = vec![access_words(workload.access, workload.read_pct)];
+    facts.extend(block_facts(job));
+    if workload.access.random {
+        if job.issued_directions().any(|dir| workload.random_pct[dir] != 100) {
+            let share = job.issued_directions().map(|dir| workload.random_pct[dir]).min();
+            facts.push(format!("{} % random", share.unwrap_or(100)));
+        }
+        facts.extend(spread(job));
+    }
+    if let Some(zones) = workload.strided {
+        let (size, skip) = (zones.zone_size_bytes, zones.zone_skip_bytes);
+        facts.push(format!("zones of {}, {} left out", format_bytes(size), format_bytes(skip)));
+    }
+    facts
+}
+
+/// Returns the directions and the walk: `random, 70 % read and 30 % write`.
+fn access_words(access: Access, read_pct: u8) -> String {
+    let walk = if access.random { "random" } else { "sequential" };
+    let what = if access.trim_then_write {
+        "trim, then write of the same block".to_owned()
+    } else if access.is_mixed() {
+        format!("{read_pct} % read and {} % write", 100_u8.saturating_sub(read_pct))
+    } else {
+        let parts = [(access.read, "read"), (access.write, "write"), (access.trim, "trim")];
+        let names: Vec<&str> = parts.iter().filter(|part| part.0).map(|part| part.1).collect();
+        names.join(" and ")
+    };
+    format!("{walk} {what}")
+}
+
+/// Returns the block sizes, once where the directions agree.
+fn block_facts(job: &Job) -> Vec<String> {
+    let sizes: Vec<(Direction, &BlockSize)> =
+        job.issued_directions().map(|dir| (dir, &job.workload.block_size[dir])).collect();
+    let is_same = sizes.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    match sizes.first() {
+        Some((_, size)) if is_same => vec![format!("blocks of {}", block_words(size))],
+        _ => {
+            let words = |(dir, size): &(Direction, &BlockSize)| {
+                format!("{} blocks of {}", dir.name(), block_words(size))
+            };
+            sizes.iter().map(words).collect()
+        }
+    }
+}
+
+fn block_words(size: &BlockSize) -> String {
+    let bytes = |bytes: u32| exact_bytes(u64::from(bytes));
+    match size {
+        BlockSize::Fixed(size) => bytes(*size),
+        BlockSize::Range { min, max } => format!("{} to {}", bytes(*min), bytes(*max)),
+        BlockSize::Split(parts) => {
+            let words = |(size, pct): &(u32, u8)| format!("{} ({pct} %)", bytes(*size));
+            parts.iter().map(words).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// Returns how random offsets are spread, once where the directions agree.
+fn spread(job: &Job) -> Option<String> {
+    let first = job.issued_directions().next()?;
+    let words = match &job.workload.distribution[first] {
+        Distribution::Uniform if job.workload.no_repeats => "every block once per pass".to_owned(),
+        Distribution::Uniform => "blocks may repeat".to_owned(),
+        Distribution::Zipf { theta, .. } => format!("zipf {theta}"),
+        Distribution::Pareto { h, .. } => format!("pareto {h}"),
+        Distribution::Normal { deviation_pct, .. } => format!("normal {deviation_pct:.1} %"),
+        Distribution::Zoned(zones) => {
+            format!("{} of unequal load", plural(zones.len() as u64, "zone"))
+        }
+        Distribution::ZonedAbs(zones) => {
+            format!("{} of unequal load", plural(zones.len() as u64, "zone"))
+        }
+        Distribution::Sequence(blocks) => {
+            format!("a sequence of {}", plural(blocks.len() as u64, "block"))
+        }
+    };
+    Some(words)
+}
+
+fn size_facts(job: &Job) -> Vec<String> {
+    if job.engine.kind.is_file_operation() || replays(job) {
+        return Vec::new();
+    }
+    let files = &job.files;
+    let mut facts = Vec::new();
+    match (files.size, files.file_size_bytes) {
+        (_, Some((min, max))) if min == max => facts.push(format!("{} per file", exact_bytes(min))),
+        (_, Some((min, max))) => {
+            facts.push(format!("{} to {} per file", exact_bytes(min), exact_bytes(max)));
+        }
+        (Some(size), None) => facts.push(format!("{} per worker", size_words(size))),
+        (None, None) => facts.push("all of the target".to_owned()),
+    }
+    if files.offset != Size::Bytes(0) {
+        facts.push(format!("from {} on", size_words(files.offset)));
+    }
+    if files.offset_increment != Size::Bytes(0) {
+        facts.push(format!("each worker {} further on", size_words(files.offset_increment)));
+    }
+    if let Some(io_size) = files.io_size {
+        facts.push(format!("I/O of {}", size_words(io_size)));
+    }
+    facts
+}
+
+fn size_words(size: Size) -> String {
+    match size {
+        Size::Bytes(bytes) => exact_bytes(bytes),
+        Size::Percent(percent) => format!("{percent} % of the target"),
+        Size::Zones(zones) => plural(zones, "zone"),
+    }
+}
+
+fn load_facts(job: &Job) -> Vec<String> {
+    let load = &job.load;
+    let mut facts = Vec::new();
+    if job.engine.kind.is_synchronous() {
+        facts.push("one I/O at a time".to_owned());
+    } else {
+        facts.push(format!("queue depth {}", load.queue_depth));
+    }
+    facts.extend(rate_facts(job, &load.rate, "at most"));
+    facts.extend(rate_facts(job, &load.rate_min, "fails below"));
+    if load.arrivals == Arrivals::Poisson && load.rate.iter().any(|(_, rate)| rate.is_some()) {
+        facts.push("random arrivals".to_owned());
+    }
+    if load.think.pause_ns > 0 {
+        let count = match load.think.count {
+            ThinkCount::Complete => "completed",
+            ThinkCount::Issue => "issued",
+        };
+        let ios = plural(u64::from(load.think.every_ios), "I/O");
+        facts.push(format!("pause of {} after {ios} {count}", duration(load.think.pause_ns)));
+    }
+    if let Some(target) = load.latency_target {
+        let (percentile, limit) = (target.percentile, duration(target.target_ns));
+        facts.push(format!("the depth that keeps {percentile} % below {limit}"));
+    }
+    facts
+}
+
+fn rate_facts(job: &Job, rates: &PerDir<Option<Rate>>, verb: &str) -> Vec<String> {
+    let given: Vec<(Direction, Rate)> =
+        job.issued_directions().filter_map(|dir| Some((dir, rates[dir]?))).collect();
+    let is_single = job.issued_directions().count() == 1;
+    let words = |(dir, rate): &(Direction, Rate)| {
+        let rate = match rate {
+            Rate::Bytes(bytes) => format!("{}/s", exact_bytes(*bytes)),
+            Rate::Iops(iops) => format!("{iops} IOPS"),
+        };
+        let dir = if is_single { String::new() } else { format!("{} ", dir.name()) };
+        format!("{dir}{verb} {rate}")
+    };
+    given.iter().map(words).collect()
+}
+
+fn time_facts(job: &Job) -> Vec<String> {
+    let limits = &job.limits;
+    let mut facts = Vec::new();
+    let (delay_min, delay_max) = limits.start_delay_ns;
+    if delay_max > delay_min {
+        facts.push(format!("starts after {} to {}", duration(delay_min), duration(delay_max)));
+    } else if delay_min > 0 {
+        facts.push(format!("starts after {}", duration(delay_min)));
+    }
+    if let Some(name) = &job.wait_for {
+        facts.push(format!("starts when `{name}` has ended"));
+    }
+    if limits.ramp_ns > 0 {
+        facts.push(format!("{} not counted", duration(limits.ramp_ns)));
+    }
+    match limits.runtime_ns {
+        Some(runtime_ns) if limits.time_based => {
+            facts.push(format!("runs {}", duration(runtime_ns)));
+        }
+        Some(runtime_ns) => facts.push(format!("runs {} at most", duration(runtime_ns))),
+        None => {}
+    }
+    if limits.loops > 1 {
+        facts.push(format!("{} passes", limits.loops));
+    }
+    if let Some(n_ios) = limits.n_ios_max {
+        facts.push(format!("ends after {}", plural(n_ios, "I/O")));
+    }
+    if limits.steady.is_some() {
+        facts.push("ends when steady".to_owned());
+    }
+    facts
+}
+
+fn other_facts(job: &Job) -> Vec<String> {
+    let mut facts = Vec::new();
+    if job.verify.method.is_some() {
+        let when =
+            if job.verify.verify_only { "what an earlier run wrote" } else { "what it wrote" };
+        facts.push(format!("verifies {when}"));
+    }
+    let durability = &job.durability;
+    for (every, call) in
+        [(durability.fsync_every, "fsync"), (durability.fdatasync_every, "fdatasync")]
+    {
+        if every > 0 {
+            facts.push(format!("{call} after {}", plural(u64::from(every), "write")));
+        }
+    }
+    if durability.end_fsync {
+        facts.push("fsync at the end".to_owned());
+    }
+    let logs = &job.logs;
+    let names = [
+        (&logs.bandwidth, "bandwidth"),
+        (&logs.iops, "IOPS"),
+        (&logs.latency, "latency"),
+        (&logs.histogram, "histogram"),
+    ];
+    let written = names.iter().filter(|(prefix, _)| prefix.is_some());
+    let written: Vec<&str> = written.map(|(_, name)| *name).collect();
+    if !written.is_empty() {
+        facts.push(format!("{} log", written.join(" and ")));
+    }
+    if job.reporting.group_reporting {
+        facts.push("reported as a group".to_owned());
+    }
+    facts
+}
+
+/// Prints bytes in the largest unit that loses nothing: `4 KiB`, `1536 MiB`, `1000 B`.
+fn exact_bytes(bytes: u64) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fits = |&&(shift, _): &&(u32, &str)| bytes >> shift > 0 && bytes.trailing_zeros() >= shift;
+    match units.iter().find(fits) {
+        Some((shift, unit)) => format!("{} {unit}", bytes >> shift),
+        None => format!("{bytes} B"),
+    }
+}
+
+fn duration(ns: u64) -> String {
+    format_duration(Duration::from_nanos(ns))
+}
+
+/// Counts things: `1 job`, `2 jobs`.
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,141 @@
+//! Progress on standard error: one live line on a terminal, plain lines now and then elsewhere.
+
+mod layout;
+mod line;
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal};
+
+use record::{Note, NoteSeverity};
+use runner::{RunEvent, Status};
+
+use crate::clock::Stopwatch;
+use crate::stream;
+
+use layout::LayoutRate;
+
+/// Time between plain lines unless told otherwise: a log of an hour stays readable.
+const PLAIN_INTERVAL_MS: u64 = 5_000;
+/// Shortest time between two live lines: they are meant to be read.
+const FRAME_MS: u64 = 250;
+/// Erases the line and returns to its start.
+const ERASE: &str = "\r\x1b[2K";
+
+/// When progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// A live line on a terminal, plain lines elsewhere.
+    Auto,
+    /// Plain lines.
+    Plain,
+    /// Never. Notes are still shown.
+    Never,
+}
+
+/// Shows a run while it lasts. The terminal is as before when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// One line on a terminal is written again and again.
+    is_live: bool,
+    is_plain: bool,
+    interval_ms: u64,
+    clock: Stopwatch,
+    /// When the last line was shown, milliseconds of `clock`.
+    shown_ms: Option<u64>,
+    /// A live line stands on the terminal.
+    is_dirty: Cell<bool>,
+    layout: LayoutRate,
+}
+
+impl Progress {
+    /// Starts. `interval_ms` is the time between plain lines, 5 s where there is none.
+    pub(crate) fn new(when: When, interval_ms: Option<u64>) -> Self {
+        let is_live = when == When::Auto && io::stderr().is_terminal();
+        Progress {
+            is_live,
+            is_plain: when == When::Plain || (when == When::Auto && !is_live),
+            interval_ms: interval_ms.unwrap_or(PLAIN_INTERVAL_MS),
+            clock: Stopwatch::start(),
+            shown_ms: None,
+            is_dirty: Cell::new(false),
+            layout: LayoutRate::default(),
+        }
+    }
+
+    /// Takes an event of the run.
+    pub(crate) fn event(&mut self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::Note(note) => self.tell(&note_line(note)),
+            RunEvent::Layout { path, done_bytes, total_bytes, .. } => {
+                let now_ms = self.clock.elapsed().as_millis() as u64;
+                self.layout.add(now_ms, *done_bytes);
+                let left_s = self.layout.left_s(*total_bytes);
+                let width = self.width();
+                let line = line::layout(path, *done_bytes, *total_bytes, left_s, width);
+                self.show(&line, done_bytes >= total_bytes);
+            }
+            RunEvent::Status(status) => self.status(status),
+            RunEvent::StepStarted { .. }
+            | RunEvent::StepEnded { .. }
+            | RunEvent::Interval(_)
+            | RunEvent::Report(_) => {}
+        }
+    }
+
+    /// Prints a text in place of the live line, which comes back below it.
+    pub(crate) fn tell(&self, text: &str) {
+        self.erase();
+        stream::tell(text);
+    }
+
+    fn status(&mut self, status: &Status) {
+        let line = line::status(status, self.width());
+        self.show(&line, false);
+    }
+
+    /// Shows a line when it is time: a live one soon, a plain one after its interval or at the end.
+    fn show(&mut self, line: &str, is_last: bool) {
+        let now_ms = self.clock.elapsed().as_millis() as u64;
+        if self.is_live {
+            if self.shown_ms.is_none_or(|shown_ms| now_ms >= shown_ms + FRAME_MS) {
+                self.shown_ms = Some(now_ms);
+                self.is_dirty.set(true);
+                stream::tell(&format!("{ERASE}{line}"));
+            }
+        } else if self.is_plain {
+            // The first line comes after an interval: short runs say nothing.
+            let since_ms = now_ms - self.shown_ms.unwrap_or(0);
+            if since_ms >= self.interval_ms || (is_last && now_ms >= self.interval_ms) {
+                self.shown_ms = Some(now_ms);
+                stream::tell(&format!("{line}\n"));
+            }
+        }
+    }
+
+    fn erase(&self) {
+        if self.is_dirty.replace(false) {
+            stream::tell(ERASE);
+        }
+    }
+
+    /// Returns the columns for a line. An echoed `^C` must not break it.
+    fn width(&self) -> usize {
+        if self.is_live { stream::stderr_width().saturating_sub(3) } else { usize::MAX }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.erase();
+    }
+}
+
+/// Returns a note as a line: `warning: ...`.
+pub(crate) fn note_line(note: &Note) -> String {
+    let level = match note.severity {
+        NoteSeverity::Info => "note",
+        NoteSeverity::Warning => "warning",
+        NoteSeverity::Error => "error",
+    };
+    format!("{level}: {}\n", note.message)
+}

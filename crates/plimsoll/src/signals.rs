@@ -1,0 +1,54 @@
+//! SIGINT and SIGTERM as a request to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use runner::{Control, Stop};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{SigId, low_level};
+
+/// Listens to signals while it lives.
+///
+/// The first ends the run with a report, the second at once. A third kills the process as if
+/// nobody listened: the way out where the kernel holds an I/O for ever.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    ids: Vec<SigId>,
+    last: Arc<AtomicI32>,
+}
+
+impl Signals {
+    /// Starts to listen. Signals that the system does not let us have go their own way.
+    pub(crate) fn listen(control: &Arc<Control>) -> Self {
+        let last = Arc::new(AtomicI32::new(0));
+        let ids = [SIGINT, SIGTERM].iter().filter_map(|&signal| {
+            let (control, last) = (Arc::clone(control), Arc::clone(&last));
+            let action = move || {
+                if control.stop() == Stop::Now {
+                    let _ = low_level::emulate_default_handler(signal);
+                }
+                last.store(signal, Relaxed);
+                control.request_stop();
+            };
+            // SAFETY: the action only loads and stores atomics and calls a function that is made
+            // for signal handlers; it neither allocates nor locks.
+            unsafe { low_level::register(signal, action) }.ok()
+        });
+        let ids = ids.collect();
+        Signals { ids, last }
+    }
+
+    /// Returns the last signal that came, if one did.
+    pub(crate) fn last(&self) -> Option<i32> {
+        Some(self.last.load(Relaxed)).filter(|&signal| signal != 0)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.ids.drain(..) {
+            low_level::unregister(id);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Where text goes: data to standard output or a file, everything else to standard error.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+
+use crate::env;
+use crate::exit::Failure;
+
+/// Columns assumed where the terminal does not tell.
+const WIDTH_DEFAULT: usize = 80;
+
+/// Writes data to standard output at once.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Writes to standard error. That it is closed is nothing that anyone could be told.
+pub(crate) fn tell(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Says whether text on standard error may be coloured: a terminal, and `NO_COLOR` is not set.
+pub(crate) fn stderr_has_colour() -> bool {
+    io::stderr().is_terminal()
+        && !env::NO_COLOR.is_set()
+        && env::TERM.get().as_deref() != Some("dumb")
+}
+
+/// Returns the columns of the terminal behind standard error, or 80.
+pub(crate) fn stderr_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { WIDTH_DEFAULT } else { columns }
+}
+
+/// Cuts a line that ends in a carriage return so that it does not break on the terminal behind
+/// standard output. Elsewhere it stays whole.
+pub(crate) fn fit_stdout(line: &str) -> String {
+    let size = rustix::termios::tcgetwinsize(io::stdout());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    let n_chars = line.trim_end().chars().count();
+    if columns == 0 || n_chars < columns {
+        return line.to_owned();
+    }
+    line.chars().take(columns - 1).chain(['\r']).collect()
+}
+
+/// Where the result goes: standard output, or a file that is created before the run, so that a
+/// mistyped name does not cost the result of an hour.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// Standard output.
+    Stdout,
+    /// A file and its name.
+    File(File, String),
+}
+
+impl Sink {
+    /// Opens the file, or takes standard output.
+    pub(crate) fn open(path: Option<&str>) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Sink::Stdout) };
+        match File::create(path) {
+            Ok(file) => Ok(Sink::File(file, path.to_owned())),
+            Err(error) => Err(Failure::wrong_use(format!("cannot write to `{path}`: {error}"))
+                .hint("name a file in a folder that exists and that you may write to")),
+        }
+    }
+
+    /// Says whether the result goes to standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self, Sink::Stdout)
+    }
+
+    /// Writes. What a file does not take goes to standard output: no result is lost.
+    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+        match self {
+            Sink::Stdout => print(text),
+            Sink::File(file, path) => file.write_all(text.as_bytes()).or_else(|error| {
+                tell(&format!("error: cannot write to `{path}`: {error}; it follows here\n"));
+                print(text)
+            }),
+        }
+    }
+}

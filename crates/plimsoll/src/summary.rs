@@ -1,0 +1,285 @@
+//! The summary that `plimsoll run` prints: what came out, in 80 columns and without colour.
+//!
+//! What makes numbers untrustworthy comes first. Then a block per entry: rates and latency in each
+//! direction, what the load generator itself spent, and what went wrong; a total where a step has
+//! several entries; and the devices underneath. Latency here is the total one, from the choice
+//! of an operation to its completion. `response` is counted from the intended start.
+//!
+//! Pure: a [`Record`] in, text out. Tests: `summary/tests.rs`.
+
+mod table;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use record::{DiskRecord, JobRecord, Note, NoteSeverity, Outcome, Record};
+use units::{format_bytes, format_duration, format_iops, format_latency_ns};
+
+use self::table::{HEADER, direction_rows};
+use self::words::{
+    block_size, count, count_of, error_words, fit, in_flight, percent, plural, unbroken, wrap,
+};
+
+/// Columns that every line keeps to.
+const COLUMNS: usize = 80;
+
+/// Entries of a step that are shown in full. More are for a machine to read: the record has all.
+const ENTRIES_MAX: usize = 12;
+
+/// Columns of an entry's name.
+const NAME_COLUMNS: usize = 24;
+
+/// Devices that are shown.
+const DISKS_MAX: usize = 8;
+
+/// Returns the summary of a run. Ends in a newline.
+pub(crate) fn summary(record: &Record) -> String {
+    let mut text = String::new();
+    put_notes(&mut text, record);
+    let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
+    for job in &record.jobs {
+        steps.entry(job.step_idx).or_default().push(job);
+    }
+    for (step_idx, jobs) in &steps {
+        if steps.len() > 1 {
+            let _ = writeln!(text, "step {}", u64::from(*step_idx) + 1);
+        }
+        put_step(&mut text, record, *step_idx, jobs);
+    }
+    put_disks(&mut text, &record.disks);
+    if text.is_empty() {
+        text.push_str("nothing was measured\n");
+    }
+    text
+}
+
+/// Puts how the run ended, unless well, and all notes, the weightiest first.
+fn put_notes(text: &mut String, record: &Record) {
+    let after = format_duration(Duration::from_nanos(record.elapsed_ns));
+    match record.outcome {
+        Outcome::Complete => {}
+        Outcome::Interrupted => {
+            let _ =
+                writeln!(text, "interrupted after {after}: this is what was measured until then");
+        }
+        Outcome::Failed => {
+            let n_failed = record.jobs.iter().filter(|job| is_failed(job)).count();
+            let _ =
+                writeln!(text, "failed after {after}: {}", plural(n_failed as u64, "failed job"));
+        }
+    }
+    let mut notes: Vec<&Note> = record.notes.iter().collect();
+    notes.sort_by_key(|note| match note.severity {
+        NoteSeverity::Error => 0,
+        NoteSeverity::Warning => 1,
+        NoteSeverity::Info => 2,
+    });
+    for note in notes {
+        let severity = match note.severity {
+            NoteSeverity::Error => "error",
+            NoteSeverity::Warning => "warning",
+            NoteSeverity::Info => "note",
+        };
+        text.push_str(&wrap(&format!("{severity}: {}", note.message), 2, COLUMNS));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn put_step(text: &mut String, record: &Record, step_idx: u32, jobs: &[&JobRecord]) {
+    text.push_str(HEADER);
+    for job in jobs.iter().take(ENTRIES_MAX) {
+        put_job(text, job, record);
+    }
+    if jobs.len() > ENTRIES_MAX {
+        let n_more = plural((jobs.len() - ENTRIES_MAX) as u64, "more entry");
+        let _ = writeln!(text, "... and {n_more}, in the total below and in the record");
+    }
+    if jobs.len() > 1 {
+        let mut total = jobs[0].clone();
+        for job in &jobs[1..] {
+            total.merge(job);
+        }
+        let _ = writeln!(text, "total of {}", plural(u64::from(total.n_workers), "worker"));
+        text.push_str(&direction_rows(&total));
+    }
+    put_spread(text, record, step_idx);
+    text.push('\n');
+}
+
+fn put_job(text: &mut String, job: &JobRecord, record: &Record) {
+    text.push_str(&title(job, record));
+    text.push_str(&direction_rows(job));
+    if !job.engine_used.is_empty() && job.engine_used.len() > SHORT_ENGINE {
+        put_line(text, "engine", &job.engine_used);
+    }
+    put_load(text, job);
+    put_outcome(text, job);
+}
+
+/// Longest name of an engine that is put beside the user's name for it.
+const SHORT_ENGINE: usize = 12;
+
+/// Returns the line above an entry's rows: who did what to which target.
+fn title(job: &JobRecord, record: &Record) -> String {
+    let workers = plural(u64::from(job.n_workers), "worker");
+    let engine = match job.engine_used.as_str() {
+        // `libaio` is aio: nothing to add.
+        used if job.engine.contains(used) || used.len() > SHORT_ENGINE => job.engine.clone(),
+        used => format!("{} ({used})", job.engine),
+    };
+    let options = [&job.options, &record.global_options];
+    let access = options.into_iter().flatten().find(|(name, _)| name == "rw");
+    let access = access.map_or("", |(_, value)| value.as_str());
+    let mut parts = vec![format!("{workers} x depth {}", job.queue_depth), engine];
+    parts.push(format!("{access} {}", block_size(job)).trim().to_owned());
+    parts.push(match job.targets.as_slice() {
+        [] => String::new(),
+        [target] => target.clone(),
+        [target, ..] => format!("{target}, ..."),
+    });
+    parts.retain(|part| !part.is_empty());
+    let name = fit(&job.name, NAME_COLUMNS);
+    // What does not fit is left out from the end: the target first.
+    while parts.len() > 1 && name.chars().count() + 2 + width(&parts) > COLUMNS {
+        parts.pop();
+    }
+    format!("{name}: {}\n", parts.join(", "))
+}
+
+fn width(parts: &[String]) -> usize {
+    parts.iter().map(|part| part.chars().count() + 2).sum::<usize>().saturating_sub(2)
+}
+
+/// Puts how much was moved, how full the queue was kept, and what the load generator spent.
+fn put_load(text: &mut String, job: &JobRecord) {
+    let dir_runtime_ns = job.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
+    if job.n_ios() == 0 || job.runtime_ns == 0 || dir_runtime_ns == 0 {
+        text.push_str("  no I/O\n");
+        return;
+    }
+    let moved = format_bytes(job.io_bytes());
+    let runtime = format_duration(Duration::from_millis(shown_ms(dir_runtime_ns)));
+    let mut line = format!("{moved} in {runtime}");
+    if let Some(in_flight) = in_flight(job, dir_runtime_ns) {
+        let depth = u64::from(job.queue_depth) * u64::from(job.n_workers);
+        let _ = write!(line, ", with {in_flight} of {depth} I/Os in flight on average");
+    }
+    put_line(text, "moved", &line);
+    let share = |cpu_ns: u64| percent(cpu_ns as f64 / job.runtime_ns as f64);
+    let mut line = format!("{} user, {} system", share(job.cpu_user_ns), share(job.cpu_system_ns));
+    let n_ios = job.n_ios();
+    let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns).checked_div(n_ios);
+    // The kernel counts CPU time by its tick: a run of a few milliseconds may show none.
+    if let Some(cpu_ns) = cpu_ns.filter(|cpu_ns| *cpu_ns > 0) {
+        let _ = write!(line, ", {} per I/O", format_latency_ns(cpu_ns));
+    }
+    let _ = write!(line, "; {} context switches", count(job.context_switches));
+    put_line(text, "cpu", &line);
+}
+
+/// Returns a runtime in milliseconds, from a second on to the nearest hundredth of one.
+fn shown_ms(runtime_ns: u64) -> u64 {
+    match runtime_ns.div_ceil(1_000_000) {
+        ms @ ..1000 => ms,
+        ms => (ms + 5) / 10 * 10,
+    }
+}
+
+/// Puts what was searched for, and what went wrong.
+fn put_outcome(text: &mut String, job: &JobRecord) {
+    if let Some(target) = &job.latency_target {
+        let goal =
+            format!("{} % within {}", target.percentile, format_latency_ns(target.target_ns));
+        let depth = target.queue_depth;
+        let found = if target.met { "up to" } else { "missed even at" };
+        put_line(text, "target", &format!("{goal} {found} depth {depth}"));
+    }
+    if let Some(steady) = &job.steady {
+        let attained = if steady.attained { "attained" } else { "not attained" };
+        let last = if steady.criterion_text.ends_with('%') { " %" } else { "" };
+        let line = format!("{} {attained}: {:.3}{last}", steady.criterion_text, steady.criterion);
+        put_line(text, "steady", &line);
+    }
+    for (dir, result) in job.dirs.iter() {
+        for (errno, n) in &result.errors {
+            put_line(text, "errors", &format!("{n} x {} on {dir}", error_words(*errno)));
+        }
+    }
+    if is_failed(job) {
+        put_line(
+            text,
+            "failed",
+            &match job.error_message.as_str() {
+                "" => error_words(job.error_errno),
+                message => message.to_owned(),
+            },
+        );
+    }
+}
+
+/// Returns whether a job ended with an error, and did not just count it.
+fn is_failed(job: &JobRecord) -> bool {
+    job.error_errno != 0 && !job.print.continue_on_error
+}
+
+/// Puts how far the seconds of a step lie apart, without those of the ramp and the last, cut one.
+fn put_spread(text: &mut String, record: &Record, step_idx: u32) {
+    let intervals = record.intervals.iter();
+    let of_step = intervals.filter(|interval| interval.step_idx == step_idx && !interval.ramp);
+    let longest_ms = of_step.clone().map(|interval| interval.length_ms).max().unwrap_or(0);
+    let mut rates = hist::Stats::new();
+    for interval in of_step.filter(|interval| interval.length_ms / 9 >= longest_ms / 10) {
+        let n_ios: u128 = interval.dirs.iter().map(|(_, dir)| u128::from(dir.n_ios)).sum();
+        rates.record((n_ios * 1000 / u128::from(interval.length_ms.max(1))) as u64);
+    }
+    if rates.n_samples() >= 3 && rates.mean() > 0.0 {
+        // A sampler is late by a few milliseconds.
+        let period = match longest_ms.saturating_add(25) / 50 * 50 {
+            1000 => "second".to_owned(),
+            ms => format_duration(Duration::from_millis(ms)),
+        };
+        let _ = writeln!(
+            text,
+            "per {period}: {} to {} IOPS, standard deviation {}",
+            format_iops(rates.min() as f64),
+            format_iops(rates.max() as f64),
+            percent(rates.stdev() / rates.mean()),
+        );
+    }
+}
+
+fn put_disks(text: &mut String, disks: &[DiskRecord]) {
+    for disk in disks.iter().take(DISKS_MAX) {
+        let mut line = format!("{} busy", percent(disk.util_pct / 100.0));
+        let kinds = [
+            ("read", disk.read_ios, disk.read_merges, disk.read_ticks_ms),
+            ("write", disk.write_ios, disk.write_merges, disk.write_ticks_ms),
+        ];
+        for (name, n_ios, n_merged, ticks_ms) in kinds {
+            if n_ios > 0 {
+                let mean_ns = u128::from(ticks_ms) * 1_000_000 / u128::from(n_ios);
+                let mean = unbroken(&format_latency_ns(mean_ns as u64));
+                let _ = write!(line, ", {} at {mean}", unbroken(&count_of(n_ios, name)));
+                if n_merged > 0 {
+                    let _ = write!(line, " (+{} merged)", unbroken(&count(n_merged)));
+                }
+            }
+        }
+        text.push_str(&wrap(&format!("disk {}: {line}", disk.name), 2, COLUMNS));
+    }
+    if disks.len() > DISKS_MAX {
+        let _ = writeln!(text, "... and {}", plural((disks.len() - DISKS_MAX) as u64, "more disk"));
+    }
+}
+
+/// Puts a line under an entry, its name in the column of the directions.
+fn put_line(text: &mut String, name: &str, line: &str) {
+    text.push_str(&wrap(&format!("  {name:<9} {line}"), table::LABEL_WIDTH + 1, COLUMNS));
+}

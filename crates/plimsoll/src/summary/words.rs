@@ -1,0 +1,157 @@
+//! Words and numbers of the summary's lines.
+
+use record::{DirRecord, JobRecord};
+
+/// Returns a count with its noun: `1 worker`, `2 workers`, `3 more entries`.
+pub(super) fn plural(count: u64, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
+/// Returns a count, in full up to four digits: `9999`, `1.25 M`.
+pub(super) fn count(count: u64) -> String {
+    if count < 10_000 { count.to_string() } else { units::format_iops(count as f64) }
+}
+
+/// Returns a count of things, of any size: `1 read`, `2.80 M reads`.
+pub(super) fn count_of(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// Returns a share in percent with one decimal; none above 100.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() < 99.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// Returns the sizes of I/Os as they were measured: one, or one per direction.
+pub(super) fn block_size(job: &JobRecord) -> String {
+    let size = |dir: &DirRecord| dir.io_bytes.checked_div(dir.n_ios).filter(|size| *size > 0);
+    let mut sizes: Vec<String> = Vec::new();
+    for (_, dir) in job.dirs.iter() {
+        let Some(mean_bytes) = size(dir) else { continue };
+        let is_mean = mean_bytes.saturating_mul(dir.n_ios) != dir.io_bytes;
+        let size = if is_mean || !mean_bytes.is_multiple_of(512) {
+            format!("mean {}", units::format_bytes(mean_bytes))
+        } else {
+            whole_bytes(mean_bytes)
+        };
+        if sizes.last() != Some(&size) {
+            sizes.push(size);
+        }
+    }
+    sizes.join(" / ")
+}
+
+/// Returns a size without decimals, in the largest unit that allows it.
+fn whole_bytes(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let fits = |(_, unit): &(&str, u64)| bytes.is_multiple_of(*unit);
+    match units.into_iter().find(fits) {
+        Some((name, unit)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// Returns the mean number of I/Os in flight, from Little's law: time spent in I/Os over runtime.
+///
+/// None if the completion latency of any direction was not measured.
+pub(super) fn in_flight(job: &JobRecord, runtime_ns: u64) -> Option<String> {
+    let mut spent_ns = 0_u128;
+    for (_, dir) in job.dirs.iter() {
+        if dir.clat.is_empty() && dir.n_ios > 0 {
+            return None;
+        }
+        spent_ns = spent_ns.saturating_add(dir.clat.sum_ns());
+    }
+    let mean = spent_ns as f64 / runtime_ns as f64;
+    Some(match mean {
+        ..9.995 => format!("{mean:.2}"),
+        ..99.95 => format!("{mean:.1}"),
+        _ => format!("{mean:.0}"),
+    })
+}
+
+/// Returns a text cut to a number of columns.
+pub(super) fn fit(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(3)).collect();
+    format!("{kept}...")
+}
+
+/// A blank at which [`wrap`] does not break.
+const FIXED_BLANK: &str = "\u{a0}";
+
+/// Returns a text that [`wrap`] leaves on one line: a number and its unit.
+pub(super) fn unbroken(text: &str) -> String {
+    text.replace(' ', FIXED_BLANK)
+}
+
+/// Breaks a text at blanks; lines after the first are indented. Ends in a newline.
+///
+/// A word longer than a line stays whole: it is a path to copy.
+pub(super) fn wrap(text: &str, indent: usize, columns: usize) -> String {
+    let body = text.trim_start();
+    let lead = &text[..text.len() - body.len()];
+    let mut out = lead.to_owned();
+    let mut column = lead.len();
+    let mut is_line_start = true;
+    for word in body.split(' ') {
+        let length = word.chars().count();
+        if !is_line_start && column + 1 + length > columns {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+            is_line_start = true;
+        }
+        if !is_line_start {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+        is_line_start = false;
+    }
+    out.push('\n');
+    out.replace(FIXED_BLANK, " ")
+}
+
+/// Returns the name of an error number of Linux with its meaning, for those that storage raises.
+pub(super) fn error_words(errno: i32) -> String {
+    let known = ERRORS.iter().find(|(number, ..)| *number == errno);
+    match known {
+        Some((_, name, meaning)) => format!("{name} ({meaning})"),
+        None => format!("error {errno}"),
+    }
+}
+
+const ERRORS: [(i32, &str, &str); 22] = [
+    (1, "EPERM", "operation not permitted"),
+    (2, "ENOENT", "no such file or directory"),
+    (5, "EIO", "input/output error"),
+    (6, "ENXIO", "no such device or address"),
+    (9, "EBADF", "bad file descriptor"),
+    (11, "EAGAIN", "try again"),
+    (12, "ENOMEM", "out of memory"),
+    (13, "EACCES", "permission denied"),
+    (16, "EBUSY", "device or resource busy"),
+    (19, "ENODEV", "no such device"),
+    (22, "EINVAL", "invalid argument"),
+    (27, "EFBIG", "file too large"),
+    (28, "ENOSPC", "no space left"),
+    (30, "EROFS", "read-only file system"),
+    (61, "ENODATA", "no data available: unreadable sector"),
+    (84, "EILSEQ", "data differs from what was written"),
+    (95, "EOPNOTSUPP", "not supported"),
+    (110, "ETIMEDOUT", "timed out"),
+    (116, "ESTALE", "stale file handle"),
+    (121, "EREMOTEIO", "remote input/output error"),
+    (122, "EDQUOT", "quota exceeded"),
+    (125, "ECANCELED", "cancelled"),
+];

@@ -1,0 +1,157 @@
+//! The commands that run nothing.
+
+mod common;
+
+use common::Sandbox;
+use insta::assert_snapshot;
+
+#[test]
+fn no_arguments_say_what_to_try_first() {
+    assert_snapshot!(Sandbox::new().plimsoll(&[]).success(), @r#"
+    Plimsoll finds out how much I/O a disk, array or cloud volume carries.
+    It runs the job files of fio, unmodified, and measures what one can trust.
+
+    Three commands to try first:
+
+      plimsoll demo             30 seconds on a scratch file that it makes and removes
+      plimsoll check FILE.fio   what a job file means, and every mistake in it
+      plimsoll run FILE.fio     run it: live progress, then a table of results
+
+    plimsoll --help lists all commands; plimsoll explain bs explains a parameter.
+    "#);
+}
+
+#[test]
+fn help_lists_the_commands() {
+    assert_snapshot!(Sandbox::new().plimsoll(&["--help"]).success(), @r#"
+    Finds out how much I/O a disk, array or cloud volume carries
+
+    Usage: plimsoll <COMMAND>
+
+    Commands:
+      run         Run job files and print what came out
+      demo        Run four short jobs on a scratch file that is made and removed; about 30 seconds
+      check       Say what job files mean, and every mistake in them with line and column
+      explain     Explain a parameter: meaning, unit, range, default, and its name in other tools
+      fio         Behave as fio: its command line, its output, its exit codes
+      reference   Print a page of the reference as Markdown, or write all of them
+      completion  Print a script that completes commands and parameter names in a shell
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
+    3 measured but not to be trusted, 130 interrupted. In fio mode they are fio's own.
+    "#);
+}
+
+#[test]
+fn check_says_what_a_job_file_means() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "oltp.fio",
+        "[global]\nioengine=io_uring\ndirect=1\nsize=4g\nruntime=600\ntime_based\nramp_time=5\n\
+         directory=/mnt/a:/mnt/b\ngroup_reporting\n\
+         [data]\ndescription=the tables\nrw=randrw:8\nrwmixread=70\nbssplit=8k/90:64k/10\n\
+         iodepth=32\nnumjobs=4\nnrfiles=16\nrate_iops=1000,500\nrandom_distribution=zipf:1.2\n\
+         [log]\nstonewall\nrw=write\nbs=16k\nfdatasync=1\nioengine=psync\nthinktime=2ms\n\
+         [check]\nstonewall\nrw=randwrite\nbsrange=4k-64k\nverify=crc32c\nend_fsync=1\n\
+         write_lat_log=check\nio_size=10%\noffset=1g\nloops=3\n",
+    );
+    assert_snapshot!(sandbox.plimsoll(&["check", "oltp.fio"]).success(), @r#"
+    3 steps, 3 groups, 3 jobs, 6 workers
+
+    step 1
+
+      data (4 workers, group 0)
+        about     the tables
+        targets   /mnt/a/data.0.0, 63 more like it, 16 files per worker, in turn
+        engine    io_uring, direct
+        access    random 70 % read and 30 % write,
+                  blocks of 8 KiB (90 %) 64 KiB (10 %), zipf 1.2
+        size      4 GiB per worker
+        load      queue depth 32, read at most 1000 IOPS, write at most 500 IOPS
+        time      5s not counted, runs 10m
+        besides   reported as a group
+
+    step 2
+
+      log (group 1)
+        targets   /mnt/a/log.0.0
+        engine    psync, direct
+        access    sequential write, blocks of 16 KiB
+        size      4 GiB per worker
+        load      one I/O at a time, pause of 2.00 ms after 1 I/O completed
+        time      5s not counted, runs 10m
+        besides   fdatasync after 1 write, reported as a group
+
+    step 3
+
+      check (group 2)
+        targets   /mnt/a/check.0.0
+        engine    io_uring, direct
+        access    random write, blocks of 4 KiB to 64 KiB, every block once per pass
+        size      4 GiB per worker, from 1 GiB on, I/O of 10 % of the target
+        load      queue depth 1
+        time      5s not counted, runs 10m, 3 passes
+        besides   verifies what it wrote, fsync at the end, latency log,
+                  reported as a group
+    "#);
+}
+
+#[test]
+fn check_prints_json() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.fio", "[a]\nsize=1m\nbs=4k,8k\nrw=randrw\niodeph=3\n");
+    let outcome = sandbox.plimsoll(&["check", "a.fio", "--json"]);
+    assert_eq!(outcome.code, 2);
+    let page: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(page["schema"], "plimsoll.check/1");
+    assert_eq!(page["findings"][0]["code"], "unknown-option");
+    assert_eq!(page["findings"][0]["line"], 5);
+    assert_eq!(page["findings"][0]["file"], "a.fio");
+    let job = &page["steps"][0]["jobs"][0];
+    assert_eq!(job["block_size_bytes"]["write"], 8192);
+    assert_eq!(job["targets"][0], "a.0.0");
+}
+
+#[test]
+fn explain_speaks_every_dialect() {
+    let sandbox = Sandbox::new();
+    let ours = sandbox.plimsoll(&["explain", "queue_depth"]);
+    let fios = sandbox.plimsoll(&["explain", "iodepth"]);
+    assert_eq!(ours.success(), fios.success());
+    assert!(ours.stdout.starts_with("queue_depth: "), "{}", ours.stdout);
+    assert!(ours.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ours.stdout);
+}
+
+#[test]
+fn explain_lists_every_parameter() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.plimsoll(&["explain", "--all"]);
+    let n_params = list.success().lines().filter(|line| line.starts_with("  ")).count();
+    assert_eq!(n_params, plan::param::all().count());
+}
+
+#[test]
+fn completion_knows_parameters() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = sandbox.plimsoll(&["completion", shell]);
+        assert!(script.success().contains("iodepth="), "{shell}");
+    }
+}
+
+#[test]
+fn the_reference_is_what_the_program_says() {
+    let sandbox = Sandbox::new();
+    sandbox.plimsoll(&["reference", "--dir", "."]).success();
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    for page in ["parameters.md", "commands.md", "environment.md"] {
+        let told = std::fs::read_to_string(sandbox.path(page)).expect("it was written");
+        let kept = std::fs::read_to_string(dir.join(page)).unwrap_or_default();
+        let is_current = told == kept;
+        assert!(is_current, "run `cargo run -p plimsoll -- reference --dir docs/reference`");
+    }
+}

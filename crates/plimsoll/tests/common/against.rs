@@ -1,0 +1,144 @@
+//! The same arguments for the real fio and for ours, in one folder, and what both said.
+#![allow(dead_code, reason = "each test binary uses the part that it needs")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{Sandbox, outcome};
+
+/// Where Debian and most others put fio.
+const FIO: &str = "/usr/bin/fio";
+
+/// What one of the two programs said and logged.
+pub(crate) struct Said {
+    /// Its name in messages.
+    pub(crate) who: &'static str,
+    /// Its JSON.
+    pub(crate) page: Value,
+    /// What stands before `_lat.1.log` and the like, with the folder.
+    logs: PathBuf,
+}
+
+/// One line of a latency log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Line {
+    /// 0 read, 1 write, 2 trim.
+    pub(crate) dir: u64,
+    pub(crate) offset: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) latency_ns: u64,
+}
+
+/// Returns the real fio, or says why the test was skipped.
+pub(crate) fn real_fio() -> Option<&'static Path> {
+    let fio = Path::new(FIO);
+    if fio.exists() {
+        return Some(fio);
+    }
+    eprintln!("skipped: there is no {FIO} to compare with");
+    None
+}
+
+/// Runs both programs with these arguments and `json+`; `None` where there is no fio.
+///
+/// `{logs}` in an argument becomes a prefix of log files, another one for each program.
+#[track_caller]
+pub(crate) fn both(sandbox: &Sandbox, args: &[&str]) -> Option<[Said; 2]> {
+    let fio = real_fio()?;
+    Some([said(sandbox, "fio", fio, args), said(sandbox, "plimsoll", &ours(sandbox), args)])
+}
+
+/// Returns our program under the name `fio`.
+pub(crate) fn ours(sandbox: &Sandbox) -> PathBuf {
+    let link = sandbox.path("bin-fio/fio");
+    if !link.exists() {
+        std::fs::create_dir_all(sandbox.path("bin-fio")).expect("the folder is ours");
+        let binary = env!("CARGO_BIN_EXE_plimsoll");
+        std::os::unix::fs::symlink(binary, &link).expect("a link");
+    }
+    link
+}
+
+#[track_caller]
+fn said(sandbox: &Sandbox, who: &'static str, program: &Path, args: &[&str]) -> Said {
+    let args: Vec<String> = args.iter().map(|arg| arg.replace("{logs}", who)).collect();
+    let mut command = sandbox.command(program);
+    command.arg("--output-format=json+").args(&args);
+    let outcome = outcome(&mut command);
+    let page = serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| {
+        panic!("{who} {args:?}: {error}\n{}{}", outcome.stdout, outcome.stderr)
+    });
+    Said { who, page, logs: sandbox.path(who) }
+}
+
+impl Said {
+    /// Returns a value of the first job, such as `/read/total_ios`; zero where there is none.
+    pub(crate) fn number(&self, pointer: &str) -> f64 {
+        self.page["jobs"][0].pointer(pointer).and_then(Value::as_f64).unwrap_or(0.0)
+    }
+
+    /// Returns a whole number of the first job.
+    pub(crate) fn count(&self, pointer: &str) -> u64 {
+        self.page["jobs"][0].pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// Reads `PREFIX_KIND.N.log` of every job; the jobs need `log_offset`.
+    #[track_caller]
+    pub(crate) fn log(&self, kind: &str) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for job in 1.. {
+            let path = format!("{}_{kind}.{job}.log", self.logs.display());
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                assert!(job > 1, "{} wrote no {path}", self.who);
+                break;
+            };
+            lines.extend(text.lines().map(line));
+        }
+        lines
+    }
+}
+
+/// Reads `time, value, direction, size, offset, priority`.
+#[track_caller]
+fn line(text: &str) -> Line {
+    let field: Vec<u64> = text
+        .split(',')
+        .map(|field| field.trim().parse().unwrap_or_else(|_| panic!("`{text}`")))
+        .collect();
+    Line { latency_ns: field[1], dir: field[2], size_bytes: field[3], offset: field[4] }
+}
+
+/// Counts equal things.
+pub(crate) fn tally<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, u64> {
+    let mut counts = BTreeMap::new();
+    for item in items {
+        *counts.entry(item).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Returns the first value whose cumulative count reaches this share, as fio defines it.
+pub(crate) fn quantile(counts: &BTreeMap<u64, u64>, share_pct: f64) -> u64 {
+    let n: u64 = counts.values().sum();
+    let wanted = share_pct / 100.0 * n as f64;
+    let mut seen = 0;
+    for (value, count) in counts {
+        seen += count;
+        if seen as f64 >= wanted {
+            return *value;
+        }
+    }
+    0
+}
+
+/// Sends a signal by its name to a process.
+#[track_caller]
+pub(crate) fn signal(name: &str, pid: u32) {
+    let pid = pid.to_string();
+    let status = Command::new("kill").args(["-s", name, &pid]).status().expect("kill is there");
+    assert!(status.success(), "kill -s {name} {pid}");
+}

@@ -1,0 +1,512 @@
+//! What a user sees of every kind of bad input.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::{Outcome, Sandbox, outcome};
+use insta::assert_snapshot;
+
+/// Runs a job file and returns what its user sees.
+#[track_caller]
+fn mistake(job: &str) -> String {
+    Sandbox::new().run(job).mistake()
+}
+
+#[test]
+fn an_unknown_option_names_the_nearest() {
+    assert_snapshot!(mistake("[a]\nsize=1m\niodeph=8\n"), @r#"
+    error[unknown-option]: unknown option `iodeph`
+     --> job.fio:3:1
+      |
+    3 | iodeph=8
+      | ^^^^^^
+      |
+      = help: did you mean `iodepth`?
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_value_out_of_range_names_the_range() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nrwmixread=150\n"), @r#"
+    error[bad-value]: value `150` of `rwmixread` is out of range: the largest is 100
+     --> job.fio:3:11
+      |
+    3 | rwmixread=150
+      |           ^^^
+      |
+      = help: the default is `rwmixread=50`
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_value_in_a_wrong_unit_is_not_taken() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nbs=four\nruntime=2sec\n"), @r#"
+    error[bad-value]: value `four` of `bs` is not valid: `four` is not a number
+     --> job.fio:3:4
+      |
+    3 | bs=four
+      |    ^^^^
+      |
+      = help: the default is `bs=4096`
+
+    warning[odd-value]: value `2sec` of `runtime`: `sec` is not a time unit of fio,
+                        so the number counts as microseconds
+     --> job.fio:4:9
+      |
+    4 | runtime=2sec
+      |         ^^^^
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_queue_depth_of_zero_is_out_of_range() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nioengine=libaio\niodepth=0\n"), @r#"
+    error[bad-value]: value `0` of `iodepth` is out of range: the smallest is 1
+     --> job.fio:4:9
+      |
+    4 | iodepth=0
+      |         ^
+      |
+      = help: the default is `iodepth=1`
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn an_engine_that_is_not_built_in_names_the_nearest() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nioengine=rbd\n"), @r#"
+    error[engine-not-available]: engine `rbd` (Ceph block device by its library) is
+                                 not built in
+     --> job.fio:3:10
+      |
+    3 | ioengine=rbd
+      |          ^^^
+      |
+      = help: mount or map it with the kernel's client and use `io_uring`
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn several_mistakes_are_told_at_once() {
+    let job = "[global]\nnumjobs=none\n[a]\nsize=1m\nrw=randred\n[b]\niodeph=8\nbs=\n";
+    assert_snapshot!(mistake(job), @r#"
+    error[bad-value]: value `none` of `numjobs` is not valid: `none` is not a number
+     --> job.fio:2:9
+      |
+    2 | numjobs=none
+      |         ^^^^
+      |
+      = help: the default is `numjobs=1`
+
+    error[bad-value]: value `randred` of `rw` is not known; expected one of read,
+                      write, trim, randread, randwrite, randtrim, rw, readwrite,
+                      randrw, trimwrite, randtrimwrite
+     --> job.fio:5:4
+      |
+    5 | rw=randred
+      |    ^^^^^^^
+      |
+      = help: the default is `rw=read`
+
+    error[unknown-option]: unknown option `iodeph`
+     --> job.fio:7:1
+      |
+    7 | iodeph=8
+      | ^^^^^^
+      |
+      = help: did you mean `iodepth`?
+
+    error[bad-value]: value of `bs` is missing; write a whole number, or one each
+                      for reads, writes and trims (`4k,8k,4k`)
+     --> job.fio:8:4
+      |
+    8 | bs=
+      |    ^
+      |
+      = help: the default is `bs=4096`
+
+    4 errors
+    exit code 2
+    "#);
+}
+
+#[test]
+fn an_undefined_variable_is_not_taken_for_nothing() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nfilename=${PLIMSOLL_NO_SUCH}/f\n"), @r#"
+    error[undefined-variable]: environment variable `PLIMSOLL_NO_SUCH` is not set;
+                               it stands for nothing
+     --> job.fio:3:10
+      |
+    3 | filename=${PLIMSOLL_NO_SUCH}/f
+      |          ^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: set it: `PLIMSOLL_NO_SUCH=... plimsoll ...`
+      = help: one that shall be empty must be set, to nothing
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn an_include_loop_is_found() {
+    let sandbox = Sandbox::new();
+    sandbox.write("other.fio", "include job.fio\n");
+    assert_snapshot!(sandbox.run("[a]\ninclude other.fio\n").mistake(), @r#"
+    error[include-loop]: include loop: job.fio -> other.fio -> job.fio
+     --> other.fio:1:9
+      |
+    1 | include job.fio
+      |         ^^^^^^^
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn an_empty_file_has_no_job() {
+    assert_snapshot!(mistake(""), @r#"
+    warning[empty-file]: job file `job.fio` is empty
+     --> job.fio:1:1
+      |
+    1 |
+      | ^
+
+    error[no-jobs]: no job is defined
+     |
+     = help: a job file defines one by `[name]`, a command line by `--name=NAME`
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_binary_file_is_no_job_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", b"\x7fELF\x02\x01\x01\0\0\0[a]\n");
+    assert_snapshot!(sandbox.plimsoll(&["run", "job.fio"]).mistake(), @r#"
+    error[binary-file]: `job.fio` is not text: byte 0 is 0x7f
+     |
+     = help: name a fio job file: text with `[sections]` and `option=value` lines
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_file_of_another_tool_is_told() {
+    assert_snapshot!(mistake("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1\n"), @r#"
+    error[option-outside-section]: option `sd` stands before the first section
+     --> job.fio:1:1
+      |
+    1 | sd=sd1,lun=/dev/sdb
+      | ^^
+      |
+      = help: write `[global]` or a job's `[name]` above it
+
+    error[option-outside-section]: option `wd` stands before the first section
+     --> job.fio:2:1
+      |
+    2 | wd=wd1,sd=sd1
+      | ^^
+      |
+      = help: write `[global]` or a job's `[name]` above it
+
+    note[unknown-dialect]: `job.fio` does not look like a fio job file
+     |
+     = help: a job file has a `[section]` for each job, with `option=value` lines
+     = help: files of other tools are not read yet
+
+    2 errors
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_missing_job_file_is_told() {
+    assert_snapshot!(Sandbox::new().plimsoll(&["run", "nosuch.fio"]).mistake(), @r#"
+    error[file-unreadable]: cannot read job file `nosuch.fio`: no such file
+     |
+     = help: an argument that is no option and no option's value names a job file
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_folder_is_no_job_file() {
+    assert_snapshot!(Sandbox::new().plimsoll(&["run", "."]).mistake(), @r#"
+    error[file-unreadable]: cannot read job file `.`: is a directory
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_large_job_file_parses() {
+    let mut job = "; a comment that is long enough to fill ten megabytes soon\n".repeat(180_000);
+    job.push_str("[a]\nsize=1m\nioengine=null\n");
+    assert!(job.len() > 10_000_000);
+    let outcome = Sandbox::new().run(&job);
+    outcome.success();
+}
+
+#[test]
+fn a_large_file_of_mistakes_ends_in_few_words() {
+    let job = format!("[a]\n{}", "no such option here\n".repeat(500_000));
+    assert!(job.len() > 9_000_000);
+    let outcome = Sandbox::new().run(&job);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.len() < 100_000, "{} bytes", outcome.stderr.len());
+}
+
+#[test]
+fn a_missing_target_is_told() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nfilename=data\nallow_file_create=0\n"), @r#"
+    error[target-missing]: job `a` needs `data`, which does not exist
+     |
+     = help: check the name, or remove `allow_file_create=0` to let it be made
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_missing_folder_is_told() {
+    assert_snapshot!(mistake("[a]\nsize=1m\ndirectory=nosuch\n"), @r#"
+    error[target-unreadable]: cannot find `nosuch/a.0.0`: No such file or directory
+                              (os error 2)
+     |
+     = help: the directory `nosuch` does not exist: create it
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_folder_is_no_target() {
+    assert_snapshot!(mistake("[a]\nsize=1m\nfilename=.\n"), @r#"
+    error[target-is-directory]: job `a` names `.`, which is a directory
+     |
+     = help: name a file, or set `directory=.` to make files in it
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_target_without_size_is_told() {
+    assert_snapshot!(mistake("[a]\nrw=read\n"), @r#"
+    error[size-unknown]: job `a` gives no size, and `a.0.0` does not exist or is
+                         empty
+     |
+     = help: set `size=`, for example `size=1g`, or name an existing file or device
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_size_below_one_block_is_told() {
+    assert_snapshot!(mistake("[a]\nsize=1k\nbs=4k\n"), @r#"
+    error[size-too-small]: job `a` has a size of 1024 B, less than its smallest
+                           block of 4096 B
+     --> job.fio:2:6
+      |
+    2 | size=1k
+      |      ^^
+      |
+      = help: raise `size` or lower `bs`
+
+    exit code 2
+    "#);
+}
+
+#[test]
+fn direct_io_takes_whole_blocks_of_the_device_only() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("[a]\nfilename=f\nsize=1m\nbs=1000\ndirect=1\n");
+    // How large the device's blocks are is the device's own.
+    assert!(outcome.stderr.contains("job `a` uses blocks of 1000 B"), "{}", outcome.stderr);
+    assert_eq!(outcome.code, 2);
+}
+
+#[test]
+fn a_file_system_that_refuses_direct_io_is_told() {
+    // Files of sysfs have a size, and take no direct I/O on any kernel.
+    let target = "/sys/kernel/uevent_seqnum";
+    let job = format!("[a]\nfilename={target}\nsize=4k\nrw=read\ndirect=1\n");
+    assert_snapshot!(failure(&Sandbox::new().run(&job)), @r#"
+    failed    cannot open `/sys/kernel/uevent_seqnum` for direct I/O: its file
+              system refuses O_DIRECT; set `direct=0`, or name a directory on a
+              disk (tmpfs is memory)
+    "#);
+}
+
+/// Returns why a job failed that could start, as its user sees it.
+#[track_caller]
+fn failure(outcome: &Outcome) -> String {
+    assert_eq!(outcome.code, 1, "{}{}", outcome.stdout, outcome.stderr);
+    let lines = outcome.stdout.lines().skip_while(|line| !line.starts_with("  failed "));
+    let lines = lines.take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_size_beyond_the_device_is_told() {
+    let Some(device) = readable_block_device() else {
+        eprintln!("skipped: no block device that this user may read");
+        return;
+    };
+    let outcome = Sandbox::new().run(&format!("[a]\nfilename={device}\nsize=4000t\nrw=read\n"));
+    let told = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("but `{device}` holds")), "{told}");
+    assert_eq!(outcome.code, 2);
+}
+
+fn readable_block_device() -> Option<String> {
+    let devices = std::fs::read_dir("/sys/block").ok()?;
+    let size = |name: &str| std::fs::read_to_string(format!("/sys/block/{name}/size")).ok();
+    let names = devices.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut sized = names.filter(|name| size(name).is_some_and(|size| size.trim() != "0"));
+    let device = sized.find(|name| std::fs::File::open(format!("/dev/{name}")).is_ok())?;
+    Some(format!("/dev/{device}"))
+}
+
+#[test]
+fn a_target_without_permission_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nfilename=data\nsize=1m\nrw=randwrite\n");
+    sandbox.write("data", vec![0; 1 << 20]);
+    let forbidden = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(sandbox.path("data"), forbidden).expect("the file is ours");
+    let mut command = match as_nobody(&sandbox) {
+        Some(command) => command,
+        None if std::fs::File::open(sandbox.path("data")).is_err() => {
+            sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")))
+        }
+        None => {
+            eprintln!("skipped: this user may read everything, and cannot become another");
+            return;
+        }
+    };
+    let outcome = outcome(command.args(["run", "--no-progress", "job.fio"]));
+    assert_snapshot!(failure(&outcome), @r#"
+    failed    cannot open `data`: Permission denied (os error 13); this user may
+              not do that: change the permissions, or run as another user
+    "#);
+}
+
+/// Returns a command of a user without rights, where this one may become such a user.
+fn as_nobody(sandbox: &Sandbox) -> Option<Command> {
+    let readable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(sandbox.path("."), readable).ok()?;
+    let program = sandbox.path("plimsoll");
+    std::fs::copy(env!("CARGO_BIN_EXE_plimsoll"), &program).ok()?;
+    let mut command = sandbox.command(&program);
+    command.uid(65534).gid(65534);
+    let works = command.arg("--version").output().is_ok_and(|output| output.status.success());
+    works.then(|| {
+        let mut command = sandbox.command(&program);
+        command.uid(65534).gid(65534);
+        command
+    })
+}
+
+#[test]
+fn a_job_runs_without_io_uring_and_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nfilename=f\nsize=64k\nioengine=io_uring\n");
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.env("PLIMSOLL_FORBID_URING", "1").args(["run", "--no-progress", "job.fio"]);
+    let outcome = outcome(&mut command);
+    let table = outcome.success();
+    assert!(table.contains("libaio (in place of io_uring: "), "{table}");
+}
+
+#[test]
+fn wrong_arguments_are_told() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.plimsoll(&["run", "--remap", "x", "job.fio"]).mistake(), @r#"
+    error: invalid value 'x' for '--remap <A=B>': write OLD=NEW, for example /mnt/data=./scratch
+
+    For more information, try '--help'.
+    exit code 2
+    "#);
+    assert_snapshot!(sandbox.plimsoll(&["explain", "iodeph"]).mistake(), @r#"
+    error: unknown parameter `iodeph`
+
+    hint: did you mean `iodepth`?
+    exit code 2
+    "#);
+    assert_snapshot!(sandbox.plimsoll(&["rnu", "job.fio"]).mistake(), @r#"
+    error: unrecognized subcommand 'rnu'
+
+    Usage: plimsoll <COMMAND>
+
+    For more information, try '--help'.
+    exit code 2
+    "#);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told_before_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\n");
+    let outcome = sandbox.plimsoll(&["run", "job.fio", "--output", "nosuch/result.json"]);
+    assert_snapshot!(outcome.mistake(), @r#"
+    error: cannot write to `nosuch/result.json`: No such file or directory (os error 2)
+
+    hint: name a file in a folder that exists and that you may write to
+    exit code 2
+    "#);
+}
+
+#[test]
+fn fio_mode_tells_mistakes_with_fios_exit_code() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.fio(&["--name=a", "--size=1m", "--iodeph=8"]).mistake(), @r#"
+    error[unknown-option]: unknown option `--iodeph`
+     --> <command line>:1:20
+      |
+    1 | --name=a --size=1m --iodeph=8
+      |                    ^^^^^^^^^^
+      |
+      = help: did you mean `--iodepth`?
+
+    exit code 1
+    "#);
+    let args = ["--readonly", "--name=a", "--rw=write", "--size=4k"];
+    assert_snapshot!(sandbox.fio(&args).mistake(), @r#"
+    error[readonly]: job `a` writes or trims, but `--readonly` is given
+     --> <command line>:1:26
+      |
+    1 | --readonly --name=a --rw=write --size=4k
+      |                          ^^^^^
+      |
+      = help: leave `--readonly` out, or make the job read
+
+    exit code 1
+    "#);
+    assert_snapshot!(sandbox.fio(&["nosuch.fio"]).mistake(), @r#"
+    error[file-unreadable]: cannot read job file `nosuch.fio`: no such file
+     |
+     = help: an argument that is no option and no option's value names a job file
+
+    exit code 1
+    "#);
+}

@@ -1,0 +1,178 @@
+//! The program under the name `fio`.
+
+mod common;
+
+use common::{Outcome, Sandbox};
+use serde_json::Value;
+
+const JOB: [&str; 6] =
+    ["--name=a", "--size=256k", "--rw=randrw", "--bs=4k", "--filename=f", "--numjobs=2"];
+
+#[track_caller]
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!(outcome.stderr, "", "scripts take a word here for a failure");
+    serde_json::from_str(outcome.success()).expect("JSON and nothing else")
+}
+
+/// Runs the job with these switches before it.
+fn with(sandbox: &Sandbox, switches: &[&str]) -> Outcome {
+    sandbox.fio(&[switches, &JOB].concat())
+}
+
+#[test]
+fn json_is_json_and_nothing_else() {
+    let page = json(&with(&Sandbox::new(), &["--output-format=json"]));
+    let keys: Vec<&str> = page.as_object().expect("an object").keys().map(String::as_str).collect();
+    for key in ["fio version", "timestamp", "timestamp_ms", "time", "jobs", "disk_util"] {
+        assert!(keys.contains(&key), "{key} is missing in {keys:?}");
+    }
+    let jobs = page["jobs"].as_array().expect("a list");
+    assert_eq!(jobs.len(), 2);
+    for job in jobs {
+        let n_ios = job["read"]["total_ios"].as_u64().zip(job["write"]["total_ios"].as_u64());
+        assert_eq!(n_ios.map(|(reads, writes)| reads + writes), Some(64));
+        assert!(job["read"]["clat_ns"]["percentile"]["99.000000"].is_number());
+        assert_eq!(job["job options"]["rw"], "randrw");
+        assert_eq!(job["error"], 0);
+    }
+}
+
+#[test]
+fn warnings_do_not_touch_json() {
+    let args = ["--output-format=json", "--name=a", "--size=64k", "--runtime=2sec"];
+    json(&Sandbox::new().fio(&args));
+}
+
+#[test]
+fn json_plus_has_bins() {
+    let page = json(&with(&Sandbox::new(), &["--output-format=json+", "--group_reporting"]));
+    assert_eq!(page["jobs"].as_array().map(Vec::len), Some(1));
+    assert!(page["jobs"][0]["read"]["clat_ns"]["bins"].is_object());
+}
+
+#[test]
+fn the_normal_report_has_the_lines_that_scripts_look_for() {
+    let outcome = with(&Sandbox::new(), &["--group_reporting"]);
+    let report = outcome.success();
+    assert_eq!(outcome.stderr, "");
+    for part in [
+        "a: (g=0): rw=randrw, bs=(R) 4096B-4096B, ",
+        "\nfio-3.",
+        "\nStarting 2 processes\n",
+        "a: (groupid=0, jobs=2): err= 0: pid=",
+        "\n  read: IOPS=",
+        "\n     lat (",
+        "\n  IO depths    : 1=100.0%",
+        "\nRun status group 0 (all jobs):\n   READ: bw=",
+    ] {
+        assert!(report.contains(part), "`{part}` is missing in\n{report}");
+    }
+}
+
+#[test]
+fn terse_has_fios_fields() {
+    let sandbox = Sandbox::new();
+    for (version, n_fields) in [("3", 121), ("4", 162), ("5", 180)] {
+        let version_switch = format!("--terse-version={version}");
+        // Without the device statistics, whose number is the machine's own.
+        let outcome = with(&sandbox, &["--minimal", &version_switch, "--disk_util=0"]);
+        let line = outcome.success().lines().next().unwrap_or_default();
+        assert!(line.starts_with(&format!("{version};fio-")), "{line}");
+        assert_eq!(line.split(';').count(), n_fields, "{line}");
+    }
+}
+
+#[test]
+fn several_formats_come_in_fios_order() {
+    let outcome = with(&Sandbox::new(), &["--output-format=json,terse,normal"]);
+    let text = outcome.success();
+    let places: Vec<Option<usize>> = ["Starting ", "\n3;fio-", "\n{\n", "a: (groupid="]
+        .iter()
+        .map(|part| text.find(part))
+        .collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}\n{text}");
+}
+
+#[test]
+fn the_report_goes_to_the_file() {
+    let sandbox = Sandbox::new();
+    let outcome = with(&sandbox, &["--output=out.json", "--output-format=json", "--max-jobs=16"]);
+    assert_eq!(outcome.success(), "");
+    let text = std::fs::read_to_string(sandbox.path("out.json")).expect("the report");
+    serde_json::from_str::<Value>(&text).expect("JSON");
+}
+
+#[test]
+fn a_status_interval_prints_whole_reports() {
+    let args = ["--output-format=json", "--status-interval=200ms", "--name=a", "--ioengine=null"];
+    let rest = ["--size=1m", "--time_based", "--runtime=500ms", "--bs=4k"];
+    let outcome = Sandbox::new().fio(&[args, rest].concat());
+    let reports = serde_json::Deserializer::from_str(outcome.success()).into_iter::<Value>();
+    let n_ios: Vec<u64> = reports
+        .map(|page| page.expect("JSON")["jobs"][0]["read"]["total_ios"].as_u64().expect("a count"))
+        .collect();
+    assert!(n_ios.len() >= 2 && n_ios.is_sorted() && n_ios[0] > 0, "{n_ios:?}");
+}
+
+#[test]
+fn missing_folders_above_a_file_are_made_but_not_the_jobs_directory() {
+    let sandbox = Sandbox::new();
+    sandbox.fio(&["--name=a", "--size=64k", "--filename=new/folder/f"]).success();
+    assert!(sandbox.path("new/folder/f").exists());
+    let outcome = sandbox.fio(&["--name=a", "--size=64k", "--directory=nosuch"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("the directory `nosuch` does not exist"), "{}", outcome.stderr);
+}
+
+#[test]
+fn debug_output_tells_the_seeds() {
+    let sandbox = Sandbox::new();
+    let seeds = |seed: &str| {
+        let job = ["--debug=random", "--name=a", "--ioengine=null", "--size=64k"];
+        let outcome = sandbox.fio(&job.into_iter().chain(seed.split(' ')).collect::<Vec<_>>());
+        let line = outcome.success().lines().find(|line| line.contains("rand_seeds[0]="));
+        line.and_then(|line| line.split('=').next_back()).map(str::to_owned).expect("a seed")
+    };
+    assert_eq!(seeds("--randseed=1"), seeds("--randseed=1"));
+    assert_ne!(seeds("--randseed=1"), seeds("--randseed=2"));
+    assert_ne!(seeds("--randrepeat=0"), seeds("--randrepeat=0"));
+    // A seed that is given wins wherever it stands.
+    assert_eq!(seeds("--randseed=1 --randrepeat=0"), seeds("--randrepeat=0 --randseed=1"));
+}
+
+#[test]
+fn questions_are_answered_without_a_run() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.fio(&["--version"]).success().starts_with("fio-3."));
+    assert!(sandbox.fio(&["--help"]).success().contains("--output-format"));
+    assert!(sandbox.fio(&["--cmdhelp=bs"]).success().contains("type"));
+    assert!(sandbox.fio(&["--cmdhelp=nosuch"]).success().contains("No such command"));
+    assert!(sandbox.fio(&["--enghelp"]).success().contains("io_uring"));
+    assert_eq!(sandbox.fio(&["--enghelp=nosuch"]).code, 1);
+}
+
+#[test]
+fn parse_only_and_showcmd_run_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("j.fio", "[a]\nsize=64k ; small\nfilename=untouched\n");
+    assert_eq!(sandbox.fio(&["--parse-only", "j.fio"]).success(), "");
+    let line = sandbox.fio(&["--showcmd", "j.fio"]);
+    assert_eq!(line.success(), "fio --name=a --size=64k --filename=untouched\n");
+    assert!(!sandbox.path("untouched").exists());
+}
+
+#[test]
+fn no_job_prints_the_usage() {
+    let outcome = Sandbox::new().fio(&["--bs=4k"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stdout.contains("[job options] <job file(s)>"), "{}", outcome.stdout);
+    assert_eq!(outcome.stderr, "No job(s) defined\n");
+}
+
+#[test]
+fn plimsoll_fio_is_the_same() {
+    let sandbox = Sandbox::new();
+    let linked = sandbox.fio(&["--cmdhelp=rw"]);
+    let named = sandbox.plimsoll(&["fio", "--cmdhelp=rw"]);
+    assert_eq!(linked.success(), named.success());
+}

@@ -1,0 +1,152 @@
+//! Small jobs from the file to the result.
+
+mod common;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::Sandbox;
+
+/// A job that takes a fraction of a second.
+const JOB: &str = "[global]\nsize=256k\nbs=4k\n[one]\nrw=randrw\n[two]\nstonewall\nrw=read\n";
+
+#[test]
+fn run_prints_a_table() {
+    let outcome = Sandbox::new().run(JOB);
+    let table = outcome.success();
+    for part in ["one: 1 worker", "two: 1 worker", "IOPS", "p99", "read", "write"] {
+        assert!(table.contains(part), "`{part}` is missing in\n{table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert_eq!(outcome.stderr, "", "nothing is wrong");
+}
+
+#[test]
+fn run_prints_a_record() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    let outcome = sandbox.plimsoll(&["run", "--json", "job.fio"]);
+    let record = record::Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Complete);
+    let names: Vec<&str> = record.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["one", "two"]);
+    assert_eq!(record.jobs[0].n_ios(), 64, "every block once");
+    assert_eq!(record.jobs[1].dirs.read.io_bytes, 256 << 10);
+    assert_eq!(record.command[1..], ["run", "--json", "job.fio"]);
+}
+
+#[test]
+fn run_prints_fios_json() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    let outcome = sandbox.plimsoll(&["run", "--fio-json", "job.fio"]);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    assert_eq!(page["jobs"][1]["jobname"], "two");
+    assert_eq!(page["jobs"][1]["read"]["total_ios"], 64);
+}
+
+#[test]
+fn a_result_in_a_file_leaves_the_table() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    let outcome = sandbox.plimsoll(&["run", "job.fio", "--json", "--output", "result.json"]);
+    assert!(outcome.success().contains("one: 1 worker"));
+    let text = std::fs::read_to_string(sandbox.path("result.json")).expect("the result");
+    record::Record::from_json(&text).expect("a record");
+}
+
+#[test]
+fn set_and_remap_change_a_file_without_editing_it() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("scratch")).expect("the folder is ours");
+    sandbox.write("job.fio", "[a]\ndirectory=/mnt/nosuch\nsize=1g\n");
+    let args =
+        ["run", "job.fio", "--remap", "/mnt/nosuch=./scratch", "--set", "size=64k", "--json"];
+    let outcome = sandbox.plimsoll(&args);
+    let record = record::Record::from_json(outcome.success()).expect("a record");
+    assert_eq!(record.jobs[0].dirs.read.io_bytes, 64 << 10);
+    assert_eq!(record.jobs[0].targets, ["./scratch/a.0.0"]);
+}
+
+#[test]
+fn a_job_comes_in_through_a_pipe() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["run", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the binary was built");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(b"[piped]\nsize=64k\nioengine=null\n").expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(record::Record::from_json(&text).expect("a record").jobs[0].name, "piped");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let mut child = command
+        .args(["explain", "--all"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_measured() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\ntime_based\nruntime=60\n");
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["run", "job.fio", "--json", "--progress", "--status-interval", "100ms"]);
+    let (code, text) = interrupt_at_first_line(&mut command);
+    assert_eq!(code, Some(130));
+    let record = record::Record::from_json(&text).expect("a record");
+    assert_eq!(record.outcome, record::Outcome::Interrupted);
+    assert!(record.jobs[0].n_ios() > 0);
+}
+
+/// Sends SIGINT once the first line of progress is there.
+fn interrupt_at_first_line(command: &mut Command) -> (Option<i32>, String) {
+    use std::io::{BufRead, BufReader};
+    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("the binary was built");
+    let mut progress = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    progress.read_line(&mut line).expect("a line");
+    assert!(line.contains("IOPS"), "{line}");
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    let signal = rustix::process::Signal::INT;
+    rustix::process::kill_process(pid.expect("a process"), signal).expect("it runs");
+    // Read to the end, so that it never writes to a closed pipe.
+    std::io::copy(&mut progress, &mut std::io::sink()).expect("a pipe");
+    let output = child.wait_with_output().expect("it ends");
+    (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn the_demo_leaves_nothing_behind() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.plimsoll(&["demo", "--runtime", "50ms", "--size", "4m", "--no-progress"]);
+    let table = outcome.success();
+    for job in ["small-read:", "small-read-deep:", "database-mix:", "large-read:"] {
+        assert!(table.contains(job), "{job} is missing in\n{table}");
+    }
+    let left = std::fs::read_dir(sandbox.path(".")).expect("the folder is ours").count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn the_demo_prints_its_job_file() {
+    let sandbox = Sandbox::new();
+    let job = sandbox.plimsoll(&["demo", "--print"]);
+    sandbox.write("mine.fio", job.success());
+    let plan = sandbox.plimsoll(&["check", "mine.fio"]);
+    assert!(plan.success().starts_with("4 steps, 4 groups, 4 jobs, 4 workers\n"));
+}

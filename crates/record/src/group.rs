@@ -1,0 +1,198 @@
+//! Merging workers into the entry of their reporting group, by fio's rules.
+//!
+//! Counters and times are added, distributions merged without loss, `runtime_ns` of a direction is
+//! the largest of the members. Name, thread id, start and description are those of the first
+//! member, the options those of the last. Samples of bandwidth and IOPS are summed
+//! ([`Samples::merge_summing`]), which is what readers of fio's group output expect.
+//!
+//! Facts: fio's HOWTO (`group_reporting`, `unified_rw_reporting`) and figures of real runs.
+
+use hist::Histogram;
+
+use crate::{DirRecord, JobRecord, LatencyTargetRecord, PerDirRecord, Samples};
+
+/// Most targets named in one entry: enough to recognise it, whatever the number of workers.
+pub const TARGETS_MAX: usize = 16;
+
+/// Replaces the workers of each reporting group by one entry where its first member asks for it.
+///
+/// `workers` are in the order of the plan; so are the entries, a group at the place of its first
+/// member. Where only some members ask for group reporting, the first decides for all. (fio adds
+/// an entry without name in that case; none is added here.)
+pub fn group(workers: Vec<JobRecord>) -> Vec<JobRecord> {
+    let mut entries: Vec<JobRecord> = Vec::with_capacity(workers.len());
+    // Where each group's first member went, by (step, group).
+    let mut first_of = std::collections::BTreeMap::new();
+    for mut worker in workers {
+        let first_idx =
+            *first_of.entry((worker.step_idx, worker.group_id)).or_insert(entries.len());
+        match entries.get_mut(first_idx) {
+            Some(first) if first.group_reporting => first.merge(&worker),
+            Some(_) => {
+                worker.group_reporting = false;
+                entries.push(worker);
+            }
+            None => entries.push(worker),
+        }
+    }
+    entries
+}
+
+impl JobRecord {
+    /// Adds another member of the same reporting group.
+    ///
+    /// Order matters for the names: `self` stays the first member, `other` becomes the last. The
+    /// first error of the members stays, and the search for a depth counts as met only if every
+    /// member met it.
+    pub fn merge(&mut self, other: &JobRecord) {
+        self.n_workers = self.n_workers.saturating_add(other.n_workers);
+        if self.error_errno == 0 {
+            self.error_errno = other.error_errno;
+            self.error_message.clone_from(&other.error_message);
+        }
+        self.options.clone_from(&other.options);
+        self.queue_depth = self.queue_depth.max(other.queue_depth);
+        for target in &other.targets {
+            if self.targets.len() < TARGETS_MAX && !self.targets.contains(target) {
+                self.targets.push(target.clone());
+            }
+        }
+        let counters = [
+            (&mut self.runtime_ns, other.runtime_ns),
+            (&mut self.cpu_user_ns, other.cpu_user_ns),
+            (&mut self.cpu_system_ns, other.cpu_system_ns),
+            (&mut self.context_switches, other.context_switches),
+            (&mut self.major_faults, other.major_faults),
+            (&mut self.minor_faults, other.minor_faults),
+            (&mut self.n_errors, other.n_errors),
+        ];
+        for (mine, theirs) in counters {
+            *mine = mine.saturating_add(theirs);
+        }
+        self.dirs.read.merge(&other.dirs.read);
+        self.dirs.write.merge(&other.dirs.write);
+        self.dirs.trim.merge(&other.dirs.trim);
+        self.sync.merge(&other.sync);
+        add_each(&mut self.depth_levels, &other.depth_levels);
+        add_each(&mut self.submit_batches, &other.submit_batches);
+        add_each(&mut self.complete_batches, &other.complete_batches);
+        self.latency_target = merge_targets(self.latency_target, other.latency_target);
+        if self.steady.is_none() {
+            self.steady.clone_from(&other.steady);
+        }
+        self.print.continue_on_error |= other.print.continue_on_error;
+    }
+
+    /// Returns all directions as one (`unified_rw_reporting=mixed`).
+    pub fn mixed(&self) -> DirRecord {
+        let mut mixed = self.dirs.read.clone();
+        mixed.merge(&self.dirs.write);
+        mixed.merge(&self.dirs.trim);
+        mixed
+    }
+
+    /// Returns the bytes moved in all directions.
+    pub fn io_bytes(&self) -> u64 {
+        self.dirs.iter().fold(0, |sum, (_, dir)| sum.saturating_add(dir.io_bytes))
+    }
+
+    /// Returns the operations completed in all directions.
+    pub fn n_ios(&self) -> u64 {
+        self.dirs.iter().fold(0, |sum, (_, dir)| sum.saturating_add(dir.n_ios))
+    }
+}
+
+impl<T> PerDirRecord<T> {
+    /// Iterates over the values with their names, in the order in which every output lists them.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &T)> {
+        [("read", &self.read), ("write", &self.write), ("trim", &self.trim)].into_iter()
+    }
+}
+
+impl DirRecord {
+    /// Adds what another worker did in the same direction, or the same worker in another one.
+    pub fn merge(&mut self, other: &DirRecord) {
+        let counters = [
+            (&mut self.io_bytes, other.io_bytes),
+            (&mut self.n_ios, other.n_ios),
+            (&mut self.short_ios, other.short_ios),
+            (&mut self.dropped_ios, other.dropped_ios),
+        ];
+        for (mine, theirs) in counters {
+            *mine = mine.saturating_add(theirs);
+        }
+        self.runtime_ns = self.runtime_ns.max(other.runtime_ns);
+        self.slat.merge(&other.slat);
+        self.clat.merge(&other.clat);
+        self.lat.merge(&other.lat);
+        if let Some(response) = &other.response {
+            self.response.get_or_insert_with(Histogram::new).merge(response);
+        }
+        self.bandwidth_kib_s.merge_summing(&other.bandwidth_kib_s);
+        self.iops.merge_summing(&other.iops);
+        for (errno, n) in &other.errors {
+            let count = self.errors.entry(*errno).or_default();
+            *count = count.saturating_add(*n);
+        }
+    }
+
+    /// Returns operations per second over the direction's runtime; 0 without runtime.
+    pub fn rate_iops(&self) -> f64 {
+        per_second(self.n_ios, self.runtime_ns)
+    }
+
+    /// Returns bytes per second over the direction's runtime; 0 without runtime.
+    pub fn rate_bytes(&self) -> f64 {
+        per_second(self.io_bytes, self.runtime_ns)
+    }
+}
+
+impl Samples {
+    /// Adds the samples of another member as if both had been taken at the same moments.
+    ///
+    /// Number, minimum, maximum, mean and squared deviation are each summed, as fio does for
+    /// groups. Wrong as statistics: the mean is right only while all members run.
+    pub fn merge_summing(&mut self, other: &Samples) {
+        let squares = self.squares() + other.squares();
+        self.n = self.n.saturating_add(other.n);
+        self.min = self.min.saturating_add(other.min);
+        self.max = self.max.saturating_add(other.max);
+        self.mean += other.mean;
+        self.stdev = if self.n < 2 { 0.0 } else { (squares / (self.n - 1) as f64).sqrt() };
+    }
+
+    /// Returns the sum of squared deviations from the mean.
+    fn squares(&self) -> f64 {
+        self.stdev * self.stdev * self.n.saturating_sub(1) as f64
+    }
+}
+
+impl From<hist::Stats> for Samples {
+    fn from(stats: hist::Stats) -> Self {
+        Samples {
+            n: stats.n_samples(),
+            min: stats.min(),
+            max: stats.max(),
+            mean: stats.mean(),
+            stdev: stats.stdev(),
+        }
+    }
+}
+
+fn merge_targets(
+    mine: Option<LatencyTargetRecord>,
+    theirs: Option<LatencyTargetRecord>,
+) -> Option<LatencyTargetRecord> {
+    let (Some(mine), Some(theirs)) = (mine, theirs) else { return mine.or(theirs) };
+    Some(LatencyTargetRecord { met: mine.met && theirs.met, ..mine })
+}
+
+fn add_each(mine: &mut [u64], theirs: &[u64]) {
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        *mine = mine.saturating_add(*theirs);
+    }
+}
+
+fn per_second(count: u64, runtime_ns: u64) -> f64 {
+    if runtime_ns == 0 { 0.0 } else { count as f64 * 1e9 / runtime_ns as f64 }
+}

@@ -1,0 +1,31 @@
+//! Where a run took place.
+
+use serde::{Deserialize, Serialize};
+
+/// The machine.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HostRecord {
+    /// Name.
+    pub name: String,
+    /// Kernel name and release, such as `Linux 6.18.0`.
+    pub kernel: String,
+    /// Machine architecture, such as `x86_64`.
+    pub architecture: String,
+    /// Model of the first CPU, empty if unknown.
+    pub cpu_model: String,
+    /// CPUs online.
+    pub n_cpus: u32,
+    /// Memory.
+    pub memory_bytes: u64,
+}
+
+/// How time was read.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ClockRecord {
+    /// `tsc` or `monotonic`.
+    pub source: String,
+    /// Clock reads: `per_io` or `per_batch`.
+    pub stamping: String,
+    /// Cost of one reading, nanoseconds.
+    pub read_cost_ns: u64,
+}

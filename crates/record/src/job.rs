@@ -1,0 +1,237 @@
+//! Results of one worker, or of several merged.
+
+use std::collections::BTreeMap;
+
+use hist::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// One value per data direction.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct PerDirRecord<T> {
+    /// Reads, and operations on whole files.
+    pub read: T,
+    /// Writes.
+    pub write: T,
+    /// Trims.
+    pub trim: T,
+}
+
+/// Results of one worker or of a reporting group.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Name of the job (of a group: of its first member).
+    pub name: String,
+    /// Description, if any.
+    pub description: Option<String>,
+    /// Step, from 0.
+    pub step_idx: u32,
+    /// Reporting group over the whole plan, from 0.
+    pub group_id: u32,
+    /// Workers in this entry.
+    pub n_workers: u32,
+    /// The entry stands for its whole group.
+    pub group_reporting: bool,
+    /// Thread id of the (first) worker.
+    pub pid: u32,
+    /// Start, milliseconds since the Unix epoch.
+    pub started_unix_ms: u64,
+    /// First error number, 0 if none. The job failed with it unless its policy was to go on.
+    pub error_errno: i32,
+    /// The error in words with target and offset, empty if none.
+    pub error_message: String,
+    /// Options as written, canonical names. Of a group: of its last member.
+    pub options: Vec<(String, String)>,
+    /// Engine as the user named it.
+    pub engine: String,
+    /// Engine that really ran, with the reason where it is another one.
+    pub engine_used: String,
+    /// Depth asked for.
+    pub queue_depth: u32,
+    /// Seed of the (first) worker's random numbers.
+    pub seed: u64,
+    /// Targets, at most the first 16.
+    pub targets: Vec<String>,
+    /// Measured time, summed over workers.
+    pub runtime_ns: u64,
+    /// CPU time in user mode.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel.
+    pub cpu_system_ns: u64,
+    /// Context switches, voluntary and not.
+    pub context_switches: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults that did not.
+    pub minor_faults: u64,
+    /// Results per direction.
+    pub dirs: PerDirRecord<DirRecord>,
+    /// Latency of fsync, fdatasync and sync_file_range.
+    #[serde(with = "crate::latency")]
+    pub sync: Histogram,
+    /// I/Os issued while this many were in flight: 1, 2, 4, 8, 16, 32, 64 and more.
+    pub depth_levels: [u64; 7],
+    /// Submissions by size: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+    pub submit_batches: [u64; 7],
+    /// Reaps by size: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+    pub complete_batches: [u64; 7],
+    /// Errors that did not end the job.
+    pub n_errors: u64,
+    /// Result of the search for the depth that meets a latency.
+    pub latency_target: Option<LatencyTargetRecord>,
+    /// Steady state, if asked for.
+    pub steady: Option<SteadyRecord>,
+    /// How the job wants its results printed.
+    pub print: PrintRecord,
+}
+
+/// Results in one direction.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct DirRecord {
+    /// Bytes moved.
+    pub io_bytes: u64,
+    /// Operations completed.
+    pub n_ios: u64,
+    /// Operations that moved fewer bytes than asked.
+    pub short_ios: u64,
+    /// Operations not issued because their file had failed or ended.
+    pub dropped_ios: u64,
+    /// From the first operation after the ramp to the last completion; largest of the workers.
+    pub runtime_ns: u64,
+    /// From the choice of an operation to its submission. Empty for synchronous engines.
+    #[serde(with = "crate::latency")]
+    pub slat: Histogram,
+    /// From submission to completion: the service time.
+    #[serde(with = "crate::latency")]
+    pub clat: Histogram,
+    /// From the choice of an operation to its completion.
+    #[serde(with = "crate::latency")]
+    pub lat: Histogram,
+    /// From the intended start to completion; only under a rate.
+    #[serde(with = "crate::latency::optional", default)]
+    pub response: Option<Histogram>,
+    /// Bandwidth per sample, KiB/s.
+    pub bandwidth_kib_s: Samples,
+    /// IOPS per sample.
+    pub iops: Samples,
+    /// Failed operations by error number.
+    pub errors: BTreeMap<i32, u64>,
+}
+
+/// Statistics of samples taken at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Samples {
+    /// Number of samples.
+    pub n: u64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Mean.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub mean: f64,
+    /// Standard deviation with n - 1.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub stdev: f64,
+}
+
+/// Outcome of fio's `latency_target`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyTargetRecord {
+    /// The latency to keep.
+    pub target_ns: u64,
+    /// Length of one trial.
+    pub window_ns: u64,
+    /// Share of I/Os that must meet it, percent.
+    pub percentile: f64,
+    /// Deepest queue that kept it.
+    pub queue_depth: u32,
+    /// Whether it was met at all.
+    pub met: bool,
+}
+
+/// Outcome of fio's `steadystate`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRecord {
+    /// The criterion as fio writes it, such as `iops_slope:0.3%`.
+    pub criterion_text: String,
+    /// Window.
+    pub window_ns: u64,
+    /// Whether it was met.
+    pub attained: bool,
+    /// Last value of the criterion, in percent or in the metric's unit.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub criterion: f64,
+    /// Largest deviation from the mean.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub deviation_max: f64,
+    /// Slope of the regression line per sample.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub slope: f64,
+    /// IOPS of the last window's samples.
+    pub iops: Vec<u64>,
+    /// Bandwidth of the last window's samples, KiB/s.
+    pub bandwidth_kib_s: Vec<u64>,
+    /// Mean latency of the last window's samples; empty unless it is the metric.
+    pub latency_ns: Vec<u64>,
+}
+
+/// How a job wants its results printed by tools that print as fio does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrintRecord {
+    /// Percentiles, 0..=100.
+    pub percentiles: Vec<f64>,
+    /// Percentiles of completion latency.
+    pub clat_percentiles: bool,
+    /// Percentiles of total latency.
+    pub lat_percentiles: bool,
+    /// Percentiles of submission latency.
+    pub slat_percentiles: bool,
+    /// Directions: `none`, `mixed` or `both`.
+    pub unified: String,
+    /// Digits.
+    pub significant_figures: u8,
+    /// 1024 or 1000.
+    pub kb_base: u32,
+    /// 0, 1 or 8.
+    pub unit_base: u8,
+    /// Latencies, bandwidth or disks were not measured, by the user's wish.
+    pub disabled: DisabledRecord,
+    /// Errors are counted instead of ending the job (`continue_on_error`).
+    pub continue_on_error: bool,
+}
+
+impl Default for PrintRecord {
+    /// As fio prints when nothing is asked for.
+    fn default() -> Self {
+        PrintRecord {
+            percentiles: vec![
+                1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5,
+                99.9, 99.95, 99.99,
+            ],
+            clat_percentiles: true,
+            lat_percentiles: false,
+            slat_percentiles: false,
+            unified: "none".to_owned(),
+            significant_figures: 4,
+            kb_base: 1024,
+            unit_base: 0,
+            disabled: DisabledRecord::default(),
+            continue_on_error: false,
+        }
+    }
+}
+
+/// Measurements switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DisabledRecord {
+    /// Submission latency.
+    pub slat: bool,
+    /// Completion latency.
+    pub clat: bool,
+    /// Total latency.
+    pub lat: bool,
+    /// Bandwidth and IOPS samples.
+    pub bandwidth: bool,
+    /// Disk statistics.
+    pub disk_util: bool,
+}

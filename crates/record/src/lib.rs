@@ -1,0 +1,97 @@
+//! The nouns that come out of a run: [`Record`] and what it is made of, and its versioned JSON.
+//!
+//! A record says what was measured, under which conditions, and what went wrong. It holds
+//! histograms, not percentiles, so that records can be merged: hosts of a fleet, workers of a
+//! group.
+//!
+//! Never here: measuring, averaging of averages, text for people.
+//!
+//! Tests: `tests/`.
+
+pub mod disk;
+pub mod group;
+pub mod host;
+pub mod interval;
+pub mod job;
+pub mod json;
+mod latency;
+
+pub use disk::DiskRecord;
+pub use host::{ClockRecord, HostRecord};
+pub use interval::{Interval, IntervalDir};
+pub use job::{
+    DirRecord, DisabledRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PrintRecord, Samples,
+    SteadyRecord,
+};
+pub use json::ReadError;
+
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the JSON form. The number rises when a field changes its meaning.
+pub const SCHEMA: &str = "plimsoll.record/1";
+
+/// What came out of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program that measured.
+    pub plimsoll_version: String,
+    /// Start of the run, milliseconds since the Unix epoch. A label, never used to measure.
+    pub started_unix_ms: u64,
+    /// Length of the whole run including preparation, nanoseconds.
+    pub elapsed_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The command and its arguments, as typed.
+    pub command: Vec<String>,
+    /// Where it ran.
+    pub host: HostRecord,
+    /// How time was read.
+    pub clock: ClockRecord,
+    /// Options given for all jobs, as written.
+    pub global_options: Vec<(String, String)>,
+    /// One entry per worker, or per group where the job asks for it; in the order of the plan.
+    pub jobs: Vec<JobRecord>,
+    /// The whole run per second.
+    pub intervals: Vec<Interval>,
+    /// Block devices below the targets.
+    pub disks: Vec<DiskRecord>,
+    /// What a reader must know before trusting the numbers.
+    pub notes: Vec<Note>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Everything the plan says was done.
+    Complete,
+    /// Stopped by a signal; what was measured until then is here.
+    Interrupted,
+    /// At least one job failed; the others are here.
+    Failed,
+}
+
+/// A remark about a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Whether numbers are affected.
+    pub severity: NoteSeverity,
+    /// Stable short name for scripts.
+    pub code: String,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Weight of a [`Note`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteSeverity {
+    /// Good to know.
+    Info,
+    /// Some numbers may not mean what they seem to.
+    Warning,
+    /// Something failed.
+    Error,
+}

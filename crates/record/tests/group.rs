@@ -1,0 +1,115 @@
+//! Merging of workers into groups, by fio's rules.
+
+use hist::Histogram;
+use record::{DirRecord, JobRecord, PerDirRecord, Samples, group::group};
+
+fn worker(name: &str, group_id: u32, group_reporting: bool) -> JobRecord {
+    let mut lat = Histogram::new();
+    lat.record(1_000);
+    let samples = Samples { n: 2, min: 90, max: 110, mean: 100.0, stdev: 10.0 };
+    let read = DirRecord {
+        io_bytes: 4096,
+        n_ios: 1,
+        runtime_ns: 5,
+        lat,
+        bandwidth_kib_s: samples,
+        iops: samples,
+        ..DirRecord::default()
+    };
+    JobRecord {
+        name: name.to_owned(),
+        pid: name.bytes().map(u32::from).sum(),
+        group_id,
+        group_reporting,
+        n_workers: 1,
+        options: vec![("name".to_owned(), name.to_owned())],
+        runtime_ns: 5,
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        ..JobRecord::default()
+    }
+}
+
+/// Describes workers as `name group [g]`, and what comes out as `name x workers`.
+#[track_caller]
+fn check(workers: &[(&str, u32, bool)], expected: &[(&str, u32)]) {
+    let workers = workers.iter().map(|(name, id, flag)| worker(name, *id, *flag)).collect();
+    let entries = group(workers);
+    let found: Vec<_> = entries.iter().map(|job| (job.name.as_str(), job.n_workers)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn groups_are_merged_where_their_first_member_asks_for_it() {
+    check(&[], &[]);
+    check(&[("a", 0, false), ("b", 0, false)], &[("a", 1), ("b", 1)]);
+    check(&[("a", 0, true), ("b", 0, true), ("c", 0, true)], &[("a", 3)]);
+    check(&[("a", 0, true), ("b", 1, true), ("c", 1, true)], &[("a", 1), ("b", 2)]);
+}
+
+#[test]
+fn in_a_mixed_group_the_first_member_decides() {
+    check(&[("a", 0, true), ("b", 0, false)], &[("a", 2)]);
+    check(&[("a", 0, false), ("b", 0, true), ("c", 0, true)], &[("a", 1), ("b", 1), ("c", 1)]);
+}
+
+#[test]
+fn a_group_stands_at_the_place_of_its_first_member() {
+    check(&[("a", 0, true), ("b", 1, false), ("c", 0, true)], &[("a", 2), ("b", 1)]);
+}
+
+#[test]
+fn names_are_of_the_first_and_options_of_the_last_member() {
+    let entries = group(vec![worker("a", 0, true), worker("b", 0, true)]);
+    assert_eq!(entries[0].name, "a");
+    assert_eq!(entries[0].pid, u32::from(b'a'));
+    assert_eq!(entries[0].options, [("name".to_owned(), "b".to_owned())]);
+}
+
+#[test]
+fn counters_are_added_and_a_directions_runtime_is_the_largest() {
+    let (first, mut second) = (worker("a", 0, true), worker("b", 0, true));
+    second.dirs.read.runtime_ns = 7;
+    second.runtime_ns = 7;
+    second.dirs.read.errors.insert(5, 3);
+    second.depth_levels = [1, 0, 0, 0, 0, 0, 2];
+    second.error_errno = 5;
+    second.error_message = "first".to_owned();
+    let mut third = worker("c", 0, true);
+    third.error_errno = 28;
+    let entry = group(vec![first, second, third]).remove(0);
+    assert_eq!(entry.runtime_ns, 17);
+    assert_eq!(entry.dirs.read.runtime_ns, 7);
+    assert_eq!(entry.dirs.read.n_ios, 3);
+    assert_eq!(entry.dirs.read.io_bytes, 3 * 4096);
+    assert_eq!(entry.dirs.read.lat.count(), 3);
+    assert_eq!(entry.dirs.read.errors[&5], 3);
+    assert_eq!(entry.depth_levels, [1, 0, 0, 0, 0, 0, 2]);
+    assert_eq!((entry.error_errno, entry.error_message.as_str()), (5, "first"));
+}
+
+#[test]
+fn samples_are_summed() {
+    let entry = group(vec![worker("a", 0, true), worker("b", 0, true)]).remove(0);
+    let samples = entry.dirs.read.iops;
+    assert_eq!((samples.n, samples.min, samples.max), (4, 180, 220));
+    assert!((samples.mean - 200.0).abs() < 1e-9);
+    // Squared deviations 100 + 100 over n - 1 = 3.
+    assert!((samples.stdev - (200.0_f64 / 3.0).sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn mixed_holds_all_directions() {
+    let mut job = worker("a", 0, false);
+    job.dirs.write = DirRecord { io_bytes: 100, n_ios: 2, runtime_ns: 9, ..DirRecord::default() };
+    let mixed = job.mixed();
+    assert_eq!((mixed.n_ios, mixed.io_bytes, mixed.runtime_ns), (3, 4196, 9));
+    assert_eq!((job.n_ios(), job.io_bytes()), (3, 4196));
+}
+
+#[test]
+fn rates_need_a_runtime() {
+    let dir = DirRecord { io_bytes: 4096, n_ios: 4, ..DirRecord::default() };
+    assert_eq!((dir.rate_iops(), dir.rate_bytes()), (0.0, 0.0));
+    let dir = DirRecord { runtime_ns: 500_000_000, ..dir };
+    assert_eq!((dir.rate_iops(), dir.rate_bytes()), (8.0, 8192.0));
+}

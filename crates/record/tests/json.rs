@@ -1,0 +1,179 @@
+//! The JSON form of a record: what is written is read back, and anything else is a clear error.
+
+use std::collections::BTreeMap;
+
+use hist::Histogram;
+use proptest::prelude::*;
+use record::{
+    ClockRecord, DirRecord, DiskRecord, HostRecord, Interval, IntervalDir, JobRecord, Note,
+    NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA, Samples, SteadyRecord,
+};
+
+fn histogram(values: &[u64]) -> Histogram {
+    let mut hist = Histogram::new();
+    for value in values {
+        hist.record(*value);
+    }
+    hist
+}
+
+fn sample() -> Record {
+    let read = DirRecord {
+        io_bytes: 12_288,
+        n_ios: 3,
+        runtime_ns: 1_000_000_000,
+        clat: histogram(&[1_000, 2_000, 900_000]),
+        lat: histogram(&[1_100, 2_100, 900_100]),
+        response: Some(histogram(&[1_200, 2_200, 1_900_100])),
+        iops: Samples { n: 2, min: 1, max: 2, mean: 1.5, stdev: 0.7 },
+        errors: BTreeMap::from([(5, 2)]),
+        ..DirRecord::default()
+    };
+    let job = JobRecord {
+        name: "a \"quoted\" name".to_owned(),
+        n_workers: 1,
+        options: vec![("rw".to_owned(), "randread".to_owned())],
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        steady: Some(SteadyRecord {
+            criterion_text: "iops:1%".to_owned(),
+            window_ns: 1,
+            attained: false,
+            criterion: 0.5,
+            deviation_max: 0.0,
+            slope: 0.0,
+            iops: vec![1],
+            bandwidth_kib_s: vec![4],
+            latency_ns: Vec::new(),
+        }),
+        ..JobRecord::default()
+    };
+    let interval_dir = IntervalDir { n_ios: 3, latency_ns_p50: Some(2_000), ..Default::default() };
+    Record {
+        schema: SCHEMA.to_owned(),
+        plimsoll_version: "0.1.0".to_owned(),
+        started_unix_ms: 1_700_000_000_000,
+        elapsed_ns: 1_000_000_123,
+        outcome: Outcome::Complete,
+        command: vec!["plimsoll".to_owned(), "run".to_owned()],
+        host: HostRecord::default(),
+        clock: ClockRecord::default(),
+        global_options: Vec::new(),
+        jobs: vec![job],
+        intervals: vec![Interval {
+            step_idx: 0,
+            end_ms: 1000,
+            length_ms: 1000,
+            ramp: false,
+            dirs: PerDirRecord { read: interval_dir, ..PerDirRecord::default() },
+        }],
+        disks: vec![DiskRecord {
+            name: "dm-0".to_owned(),
+            util_pct: 12.5,
+            members: vec![DiskRecord { name: "sda".to_owned(), ..DiskRecord::default() }],
+            ..DiskRecord::default()
+        }],
+        notes: vec![Note {
+            severity: NoteSeverity::Warning,
+            code: "short_run".to_owned(),
+            message: "one second".to_owned(),
+        }],
+    }
+}
+
+#[track_caller]
+fn check_error(text: &str, expected: &str) {
+    let error = Record::from_json(text).expect_err("not a record").to_string();
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let record = sample();
+    assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
+}
+
+#[test]
+fn latencies_carry_figures_for_people() {
+    let json: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
+    let clat = &json["jobs"][0]["dirs"]["read"]["clat"];
+    assert_eq!(clat["n"], 3);
+    assert_eq!(clat["min_ns"], 1_000);
+    assert_eq!(clat["max_ns"], 900_000);
+    assert_eq!(clat["mean_ns"], 301_000.0);
+    for key in ["stdev_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns", "p99_99_ns"] {
+        assert!(clat[key].is_number(), "{key} of {clat}");
+    }
+    let slat = &json["jobs"][0]["dirs"]["read"]["slat"];
+    assert_eq!(slat["n"], 0);
+    assert!(slat["p50_ns"].is_null());
+}
+
+#[test]
+fn figures_for_people_are_ignored_on_reading() {
+    let record = sample();
+    let text = record.to_json().replace("\"p50_ns\": 2000", "\"p50_ns\": \"whatever\"");
+    assert_eq!(Record::from_json(&text).unwrap(), record);
+}
+
+#[test]
+fn unknown_fields_are_ignored() {
+    let text = sample().to_json().replacen('{', "{\n  \"later\": [1],", 1);
+    assert_eq!(Record::from_json(&text).unwrap(), sample());
+}
+
+#[test]
+fn a_number_that_is_not_finite_does_not_lose_the_record() {
+    let mut record = sample();
+    record.jobs[0].steady.as_mut().unwrap().criterion = f64::INFINITY;
+    let read = Record::from_json(&record.to_json()).unwrap();
+    assert!(read.jobs[0].steady.as_ref().unwrap().criterion.is_nan());
+}
+
+#[test]
+fn other_texts_are_clear_errors() {
+    check_error("", "not JSON: EOF while parsing a value at line 1 column 0");
+    check_error("{\"a\": ", "not JSON: EOF while parsing a value at line 1 column 6");
+    let not_a_record = "not a record: expected an object whose `schema` is `plimsoll.record/1`";
+    check_error("[1]", not_a_record);
+    check_error("{\"fio version\": \"fio-3.33\"}", not_a_record);
+    check_error("{\"schema\": 1}", not_a_record);
+    check_error(
+        "{\"schema\": \"plimsoll.record/2\"}",
+        "record has schema `plimsoll.record/2`, but this program reads `plimsoll.record/1`",
+    );
+    check_error(
+        "{\"schema\": \"plimsoll.record/1\"}",
+        "record of schema `plimsoll.record/1` is damaged: \
+         missing field `plimsoll_version` at line 1 column 31",
+    );
+}
+
+#[test]
+fn a_damaged_histogram_is_an_error() {
+    let record = sample();
+    let text = record.jobs[0].dirs.read.clat.encode_text();
+    let damaged = record.to_json().replace(&text, &text[..text.len() - 4]);
+    let error = Record::from_json(&damaged).unwrap_err().to_string();
+    assert!(error.contains("damaged: histogram"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_gives_a_record_or_an_error(text in "\\PC*") {
+        let _ = Record::from_json(&text);
+    }
+
+    #[test]
+    fn any_cut_of_a_record_is_an_error(share in 0.0..1.0) {
+        let text = sample().to_json();
+        let end = (text.trim_end().len() as f64 * share) as usize;
+        prop_assert!(Record::from_json(&text[..end]).is_err());
+    }
+
+    #[test]
+    fn any_latencies_survive(values in prop::collection::vec(any::<u64>(), 0..50)) {
+        let mut record = sample();
+        record.jobs[0].dirs.write.lat = histogram(&values);
+        prop_assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
+    }
+}

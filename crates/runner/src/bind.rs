@@ -1,0 +1,417 @@
+//! Binds a plan to a host: which worker uses which bytes of which file.
+//!
+//! Pure: what is known of the host comes in as [`TargetFacts`] by path. All mistakes are reported
+//! at once.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::{FileKind, TargetFacts};
+use pattern::rng::{Rng, Stream, derive};
+use plan::files::{FileType, Size};
+use plan::replay::Recording;
+use plan::{Diagnostic, EngineKind, Job, Plan};
+use worker::FileRegion;
+
+/// A plan in which every worker knows its files and regions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BoundPlan {
+    /// Steps in order.
+    pub(crate) steps: Vec<BoundStep>,
+}
+
+/// Jobs that run together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BoundStep {
+    /// Workers in the order of the plan.
+    pub(crate) workers: Vec<BoundWorker>,
+}
+
+/// One worker with its files.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundWorker {
+    /// The job.
+    pub(crate) job: Arc<Job>,
+    /// Position among the workers of the job.
+    pub(crate) worker_idx: u32,
+    /// Files in order.
+    pub(crate) files: Vec<BoundFile>,
+    /// Bytes of I/O per pass.
+    pub(crate) amount_bytes: u64,
+    /// Seed of the worker's random numbers.
+    pub(crate) seed: u64,
+}
+
+/// A file or device and the part of it that a worker uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BoundFile {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// What it is, or will be once the jobs before have made it.
+    pub(crate) kind: FileKind,
+    /// Part used.
+    pub(crate) region: FileRegion,
+    /// Size it has, or will have once the jobs before have made it; 0 if it does not exist.
+    pub(crate) size_bytes: u64,
+    /// It, or the file system it is on, takes no writes.
+    pub(crate) read_only: bool,
+}
+
+impl BoundFile {
+    /// Returns the size the file must have before the run.
+    pub(crate) fn needed_bytes(&self) -> u64 {
+        self.region.offset_bytes + self.region.len_bytes
+    }
+}
+
+/// Returns every path that the plan names, without duplicates, in order.
+pub fn paths(plan: &Plan) -> Vec<PathBuf> {
+    let mut seen = std::collections::HashSet::new();
+    plan.jobs()
+        .flat_map(|job| (0..job.n_workers).flat_map(|idx| worker_paths(job, idx)))
+        .filter(|path| seen.insert(path.clone()))
+        .collect()
+}
+
+/// Binds the plan. The result is usable only if no diagnostic is an error.
+pub(crate) fn bind(
+    plan: &Plan,
+    facts: &HashMap<PathBuf, TargetFacts>,
+    run_seed: u64,
+) -> (BoundPlan, Vec<Diagnostic>) {
+    let mut bound = BoundPlan::default();
+    let mut findings = Vec::new();
+    let mut planned = HashMap::new();
+    let mut n_before = 0;
+    for step in &plan.steps {
+        let mut bound_step = BoundStep::default();
+        for job in &step.jobs {
+            let job = Arc::new(job.clone());
+            for worker_idx in 0..job.n_workers {
+                let binder =
+                    Binder { job: &job, worker_idx, facts, planned: &planned, run_seed, n_before };
+                match binder.worker() {
+                    Ok(worker) => {
+                        note_planned(&worker, &mut planned);
+                        bound_step.workers.push(worker);
+                    }
+                    Err(mut errors) => {
+                        findings.append(&mut errors);
+                        // Clones of the job would only repeat it.
+                        break;
+                    }
+                }
+                n_before += 1;
+            }
+        }
+        bound.steps.push(bound_step);
+    }
+    (bound, findings)
+}
+
+/// Remembers the files that a worker will bring to a size, for the jobs after it.
+fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
+    let kind = worker.job.engine.kind;
+    let leaves_files = kind != EngineKind::Null && !kind.is_file_operation();
+    let is_file = |file: &&BoundFile| matches!(file.kind, FileKind::Regular | FileKind::Missing);
+    if !leaves_files || worker.job.files.fill_device || worker.job.files.unlink {
+        return;
+    }
+    for file in worker.files.iter().filter(is_file) {
+        let size_bytes = planned.entry(file.path.clone()).or_default();
+        *size_bytes = (*size_bytes).max(file.needed_bytes());
+    }
+}
+
+/// Returns the files of one worker in order.
+fn worker_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
+    let files = &job.files;
+    if let Some(recording) = recording(job, worker_idx) {
+        return recording.files.iter().map(|file| PathBuf::from(&file.name)).collect();
+    }
+    if !files.names.is_empty() {
+        let directory = files.directories.first();
+        return files.names.iter().map(|name| under(directory, name)).collect();
+    }
+    let directory = match files.directories.len() {
+        0 => None,
+        n => Some(&files.directories[worker_idx as usize % n]),
+    };
+    (0..files.n_files.max(1))
+        .map(|file_idx| under(directory, &generated_name(job, worker_idx, file_idx)))
+        .collect()
+}
+
+/// Returns what a worker replays, if its job replays anything.
+fn recording(job: &Job, worker_idx: u32) -> Option<&Recording> {
+    let recordings = &job.workload.recordings;
+    let n_recordings = recordings.len().max(1);
+    recordings.get(worker_idx as usize % n_recordings).map(AsRef::as_ref)
+}
+
+fn under(directory: Option<&String>, name: &str) -> PathBuf {
+    match directory {
+        Some(directory) if !Path::new(name).is_absolute() => Path::new(directory).join(name),
+        _ => PathBuf::from(name),
+    }
+}
+
+/// Returns a file name from the job's pattern; `$jobname.$jobnum.$filenum` unless it has one.
+fn generated_name(job: &Job, worker_idx: u32, file_idx: u32) -> String {
+    let format = job.files.name_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
+    let name = job.name.replace('/', "_");
+    let words: [(&str, String); 4] = [
+        ("$jobname", name),
+        ("$jobnum", worker_idx.to_string()),
+        ("$filenum", file_idx.to_string()),
+        ("$clientuid", String::new()),
+    ];
+    let mut result = String::new();
+    let mut rest = format;
+    'scan: while !rest.is_empty() {
+        for (word, value) in &words {
+            if rest.len() >= word.len()
+                && rest.is_char_boundary(word.len())
+                && rest[..word.len()].eq_ignore_ascii_case(word)
+            {
+                result.push_str(value);
+                rest = &rest[word.len()..];
+                continue 'scan;
+            }
+        }
+        let next = rest.chars().next().map_or(0, char::len_utf8);
+        result.push_str(&rest[..next]);
+        rest = &rest[next..];
+    }
+    result
+}
+
+struct Binder<'a> {
+    job: &'a Arc<Job>,
+    worker_idx: u32,
+    facts: &'a HashMap<PathBuf, TargetFacts>,
+    /// Sizes of the files that workers before this one will have made.
+    planned: &'a HashMap<PathBuf, u64>,
+    run_seed: u64,
+    n_before: u64,
+}
+
+impl Binder<'_> {
+    fn worker(&self) -> Result<BoundWorker, Vec<Diagnostic>> {
+        let paths = worker_paths(self.job, self.worker_idx);
+        let n_files = paths.len() as u64;
+        let mut errors = Vec::new();
+        let mut files = Vec::with_capacity(paths.len());
+        for (file_idx, path) in paths.into_iter().enumerate() {
+            match self.file(path, file_idx as u64, n_files) {
+                Ok(file) => files.push(file),
+                Err(error) => errors.push(error),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let whole = match recording(self.job, self.worker_idx) {
+            Some(recording) => recording.total_bytes(),
+            None => files.iter().map(|file| file.region.len_bytes).sum(),
+        };
+        let amount_bytes = match self.job.files.io_size {
+            Some(Size::Bytes(bytes)) => bytes,
+            Some(Size::Percent(percent)) => share(whole, percent),
+            Some(Size::Zones(zones)) => zones * self.zone_bytes(),
+            None => match (self.job.files.file_size_bytes, self.job.files.size) {
+                // With sizes per file, `size` limits the amount alone.
+                (Some(_), Some(Size::Bytes(bytes))) if bytes > 0 => whole.min(bytes),
+                _ => whole,
+            },
+        };
+        Ok(BoundWorker {
+            job: Arc::clone(self.job),
+            worker_idx: self.worker_idx,
+            files,
+            amount_bytes,
+            seed: self.seed(),
+        })
+    }
+
+    /// Gives each worker of the plan its own seed; the same in every run unless it varies.
+    fn seed(&self) -> u64 {
+        let base = self.job.workload.seed;
+        let base = if self.job.workload.seed_varies { base ^ self.run_seed } else { base };
+        derive(base, Stream::Worker, self.n_before)
+    }
+
+    fn zone_bytes(&self) -> u64 {
+        self.job.workload.strided.map_or(0, |zones| zones.zone_size_bytes)
+    }
+
+    fn file(&self, path: PathBuf, file_idx: u64, n_files: u64) -> Result<BoundFile, Diagnostic> {
+        let facts = self.facts.get(&path);
+        let kind = facts.map_or(FileKind::Missing, |facts| facts.kind);
+        let planned_bytes = self.planned.get(&path).copied().unwrap_or(0);
+        let kind = match kind {
+            FileKind::Missing if planned_bytes > 0 => FileKind::Regular,
+            kind => kind,
+        };
+        let size_bytes = facts.map_or(0, |facts| facts.size_bytes).max(planned_bytes);
+        let read_only = facts.is_some_and(|facts| facts.read_only);
+        if self.job.engine.kind.is_file_operation() {
+            let region = FileRegion { offset_bytes: 0, len_bytes: 0 };
+            return Ok(BoundFile { path, kind, region, size_bytes, read_only });
+        }
+        self.check_kind(&path, kind)?;
+        if let Some(recording) = recording(self.job, self.worker_idx) {
+            let len_bytes = recording.files[file_idx as usize].size_bytes;
+            if kind == FileKind::Block && len_bytes > size_bytes {
+                return Err(self.too_small(&path, len_bytes, size_bytes));
+            }
+            let region = FileRegion { offset_bytes: 0, len_bytes };
+            return Ok(BoundFile { path, kind, region, size_bytes, read_only });
+        }
+        let offset_bytes = self.offset(size_bytes);
+        let wanted = self.region_bytes(&path, kind, size_bytes, offset_bytes, file_idx, n_files)?;
+        let len_bytes = self.whole_blocks(&path, wanted)?;
+        if (kind == FileKind::Block) && offset_bytes + len_bytes > size_bytes {
+            return Err(self.too_small(&path, offset_bytes + len_bytes, size_bytes));
+        }
+        let region = FileRegion { offset_bytes, len_bytes };
+        Ok(BoundFile { path, kind, region, size_bytes, read_only })
+    }
+
+    fn check_kind(&self, path: &Path, kind: FileKind) -> Result<(), Diagnostic> {
+        let job = &self.job.name;
+        let shown = path.display();
+        if kind == FileKind::Directory {
+            return Err(Diagnostic::error(
+                "target-is-directory",
+                format!("job `{job}` names `{shown}`, which is a directory"),
+            )
+            .help(format!("name a file, or set `directory={shown}` to make files in it")));
+        }
+        let expected = match self.job.files.file_type {
+            FileType::Any => return Ok(()),
+            FileType::Regular => matches!(kind, FileKind::Regular | FileKind::Missing),
+            FileType::Block => kind == FileKind::Block,
+            FileType::Character => kind == FileKind::Character,
+        };
+        if expected {
+            return Ok(());
+        }
+        Err(Diagnostic::error(
+            "target-of-other-kind",
+            format!("job `{job}` expects another kind of target than `{shown}` is"),
+        )
+        .help("remove `filetype`, or name a target of that kind"))
+    }
+
+    fn offset(&self, size_bytes: u64) -> u64 {
+        let files = &self.job.files;
+        let block = u64::from(self.job.block_size_min()).max(1);
+        let resolve = |size: Size| match size {
+            Size::Bytes(bytes) => bytes,
+            Size::Percent(percent) => {
+                let align =
+                    if files.offset_align_bytes > 0 { files.offset_align_bytes } else { block };
+                share(size_bytes, percent).div_ceil(align) * align
+            }
+            Size::Zones(zones) => zones * self.zone_bytes(),
+        };
+        let start =
+            resolve(files.offset) + u64::from(self.worker_idx) * resolve(files.offset_increment);
+        if files.append { start.max(size_bytes) } else { start }
+    }
+
+    /// Returns the bytes of the region before rounding to blocks.
+    fn region_bytes(
+        &self,
+        path: &Path,
+        kind: FileKind,
+        size_bytes: u64,
+        offset_bytes: u64,
+        file_idx: u64,
+        n_files: u64,
+    ) -> Result<u64, Diagnostic> {
+        let files = &self.job.files;
+        let rest = size_bytes.saturating_sub(offset_bytes);
+        if let Some((min, max)) = files.file_size_bytes {
+            return Ok(self.drawn_size(min, max, file_idx));
+        }
+        match files.size {
+            Some(Size::Bytes(0)) | None => {}
+            Some(Size::Bytes(bytes)) => return Ok(bytes / n_files),
+            Some(Size::Percent(percent)) => {
+                if size_bytes > 0 {
+                    return Ok(share(size_bytes, percent).min(rest));
+                }
+            }
+            Some(Size::Zones(zones)) => return Ok(zones * self.zone_bytes()),
+        }
+        if self.is_endless(kind) {
+            return Ok(u64::from(u32::MAX) * u64::from(self.job.block_size_max()));
+        }
+        if rest > 0 {
+            return Ok(rest);
+        }
+        let job = &self.job.name;
+        let shown = path.display();
+        if size_bytes > 0 {
+            return Err(self.too_small(path, offset_bytes + 1, size_bytes));
+        }
+        Err(Diagnostic::error(
+            "size-unknown",
+            format!("job `{job}` gives no size, and `{shown}` does not exist or is empty"),
+        )
+        .help("set `size=`, for example `size=1g`, or name an existing file or device"))
+    }
+
+    /// Says whether the target has no size of its own and needs none: the null engine, a character
+    /// device, or a device that is to be filled.
+    fn is_endless(&self, kind: FileKind) -> bool {
+        (self.job.engine.kind == EngineKind::Null && kind == FileKind::Missing)
+            || kind == FileKind::Character
+            || (self.job.files.fill_device && !(kind == FileKind::Block))
+    }
+
+    /// Draws a size between the two, whole multiples of the smallest block, by seed and position.
+    fn drawn_size(&self, min: u64, max: u64, file_idx: u64) -> u64 {
+        if max <= min {
+            return min;
+        }
+        let mut rng = Rng::new(derive(self.seed(), Stream::File, file_idx));
+        let drawn = min + rng.bounded(max - min + 1);
+        let block = u64::from(self.job.block_size_min()).max(1);
+        (drawn / block * block).max(min)
+    }
+
+    fn whole_blocks(&self, path: &Path, wanted: u64) -> Result<u64, Diagnostic> {
+        let smallest = u64::from(self.job.block_size_min()).max(1);
+        if wanted < smallest {
+            let job = &self.job.name;
+            let shown = path.display();
+            return Err(Diagnostic::error(
+                "size-too-small",
+                format!(
+                    "job `{job}` has {wanted} B of `{shown}` to work on, less than one block of \
+                     {smallest} B"
+                ),
+            )
+            .help("raise `size`, or lower `bs` or the number of files"));
+        }
+        Ok(wanted / smallest * smallest)
+    }
+
+    fn too_small(&self, path: &Path, end_bytes: u64, size_bytes: u64) -> Diagnostic {
+        let job = &self.job.name;
+        let shown = path.display();
+        Diagnostic::error(
+            "target-too-small",
+            format!("job `{job}` addresses {end_bytes} B, but `{shown}` holds {size_bytes} B"),
+        )
+        .help("lower `size` or `offset`, or use `size=100%`")
+    }
+}
+
+fn share(bytes: u64, percent: u8) -> u64 {
+    u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+}

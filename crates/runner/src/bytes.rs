@@ -1,0 +1,170 @@
+//! The bytes behind a worker's operations: fills what is written, checks what is read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engine::Engine;
+use pattern::verify::{BlockFacts, Verifier, VerifyConfigError};
+use pattern::{Contents, ContentsSpec, Refresh};
+use plan::op::{BufId, Op};
+use plan::{EngineKind, Job};
+use worker::{Data, LateFailures, ReadFacts, WriteFacts};
+
+use crate::verify_check::{BadBlocks, Checker};
+use crate::verify_pool::CheckPool;
+
+/// Illegal byte sequence: a block fails verification.
+pub(crate) const EILSEQ: i32 = 84;
+
+/// Why the contents of a job cannot be made or checked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FillerError {
+    /// The settings do not fit together.
+    #[error(transparent)]
+    Config(#[from] VerifyConfigError),
+    /// Verifying threads cannot be started.
+    #[error("cannot start the threads of `verify_async`: {0}; check `verify_async_cpus`")]
+    Threads(#[from] std::io::Error),
+}
+
+/// Fills and checks the buffers of one worker.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    job: Arc<Job>,
+    contents: Contents,
+    refresh: Refresh,
+    checker: Option<Arc<Checker>>,
+    pool: Option<CheckPool>,
+    /// Verified blocks compress as the job asks; otherwise they are random or the pattern.
+    sealed_contents: bool,
+    worker_number: u16,
+    bad: BadBlocks,
+}
+
+impl Filler {
+    /// Makes the filler of a worker. `targets` names its files; blocks found bad are dumped into
+    /// `dump_dir` if the job asks for it.
+    ///
+    /// # Errors
+    /// When the job's blocks cannot be verified as it asks.
+    pub(crate) fn new(
+        job: &Arc<Job>,
+        spec: ContentsSpec,
+        worker_number: u16,
+        targets: Vec<PathBuf>,
+        dump_dir: PathBuf,
+    ) -> Result<Self, FillerError> {
+        let contents = Contents::from_buffers(&job.buffers, spec);
+        let verify = &job.verify;
+        let mut checker = None;
+        let mut pool = None;
+        if verify.method.is_some() {
+            let verifier = Verifier::new(verify, BlockFacts::of(job))?;
+            let dump_dir = verify.dump.then_some(dump_dir);
+            let shared = Arc::new(Checker::new(verifier, targets, dump_dir));
+            if verify.n_threads > 0 {
+                let shared = Arc::clone(&shared);
+                pool = Some(CheckPool::start(shared, verify.n_threads, &verify.thread_cpus)?);
+            }
+            checker = Some(shared);
+        }
+        Ok(Filler {
+            refresh: contents.refresh(),
+            contents,
+            checker,
+            pool,
+            sealed_contents: job.buffers.compress_pct.is_some() && verify.pattern.is_empty(),
+            worker_number,
+            bad: BadBlocks::default(),
+            job: Arc::clone(job),
+        })
+    }
+
+    /// Says whether operations need this filler at all once the buffers are filled.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.checker.is_some() || (self.job.workload.access.write && self.refresh != Refresh::Never)
+    }
+
+    /// Fills every buffer before the run.
+    pub(crate) fn fill_all(&self, engine: &mut dyn Engine) {
+        if !self.job.workload.access.write {
+            return;
+        }
+        let arena = engine.arena();
+        for buf_idx in 0..arena.n_buffers() {
+            let len = arena.buffer_bytes();
+            let buf = arena.slice_mut(BufId(buf_idx), len);
+            self.contents.fill(buf, u64::from(buf_idx) * u64::from(len), 0);
+        }
+    }
+
+    /// Waits for the verifying threads and returns the blocks found bad, in words.
+    pub(crate) fn finish(&mut self) -> BadBlocks {
+        if let Some(pool) = self.pool.take() {
+            self.bad.append(pool.finish());
+        }
+        std::mem::take(&mut self.bad)
+    }
+
+    fn write(&self, block: &mut [u8], op: &Op, facts: WriteFacts) {
+        let Some(checker) = &self.checker else {
+            match self.refresh {
+                Refresh::Never => {}
+                Refresh::Scramble => self.contents.scramble(block, op.offset, facts.number),
+                Refresh::Fill => self.contents.fill(block, op.offset, facts.number),
+            }
+            return;
+        };
+        let header = pattern::verify::WriteFacts {
+            offset: op.offset,
+            seed: facts.seed,
+            number_io: facts.number,
+            time_s: (facts.at_ns / 1_000_000_000) as u32,
+            time_ns: (facts.at_ns % 1_000_000_000) as u32,
+            worker: self.worker_number,
+        };
+        if self.sealed_contents {
+            self.contents.fill(block, op.offset, facts.number);
+            checker.verifier().seal(block, &header);
+        } else {
+            checker.verifier().stamp(block, &header);
+        }
+    }
+
+    fn check(&mut self, block: &[u8], op: &Op, facts: ReadFacts) -> Result<(), i32> {
+        let Some(checker) = &self.checker else { return Ok(()) };
+        if self.job.engine.kind == EngineKind::Null {
+            // Nothing was read.
+            return Ok(());
+        }
+        if let Some(pool) = &self.pool {
+            pool.submit(block, op, facts);
+            return Ok(());
+        }
+        if checker.check(block, op, facts, &mut self.bad) { Ok(()) } else { Err(EILSEQ) }
+    }
+}
+
+/// A filler with the engine whose buffers it works on.
+pub(crate) struct Bytes<'a> {
+    pub(crate) engine: &'a mut dyn Engine,
+    pub(crate) filler: &'a mut Filler,
+}
+
+impl Data for Bytes<'_> {
+    #[inline]
+    fn write(&mut self, op: &Op, facts: WriteFacts) {
+        let block = self.engine.arena().slice_mut(op.buf, op.len);
+        self.filler.write(block, op, facts);
+    }
+
+    fn check(&mut self, op: &Op, facts: ReadFacts) -> Result<(), i32> {
+        let block = self.engine.arena().slice(op.buf, op.len);
+        self.filler.check(block, op, facts)
+    }
+
+    #[inline]
+    fn late_failures(&mut self, all: bool) -> LateFailures {
+        self.filler.pool.as_ref().map_or_else(LateFailures::default, |pool| pool.late_failures(all))
+    }
+}

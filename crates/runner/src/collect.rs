@@ -1,0 +1,230 @@
+//! From what a worker counted to its entry in the record.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hist::{Histogram, Stats};
+use plan::report::Unified;
+use plan::{Direction, Job};
+use record::job::DisabledRecord;
+use record::{DirRecord, JobRecord, LatencyTargetRecord, PerDirRecord, Samples};
+use worker::{Failure, FailureKind, Meters};
+
+use crate::bind::BoundWorker;
+use crate::thread::WorkerResult;
+use crate::verify_check::BadBlocks;
+
+/// Targets listed per entry: enough to recognise a job, not the thousand files of a large one.
+const N_TARGETS_MAX: usize = 16;
+
+/// Everything known about a worker that has ended, or never started.
+pub(crate) struct Ended<'a> {
+    pub(crate) bound: &'a BoundWorker,
+    pub(crate) meters: &'a Meters,
+    pub(crate) step_idx: u32,
+    /// Unix time of the run's clock zero, milliseconds.
+    pub(crate) zero_unix_ms: u64,
+    pub(crate) result: Option<&'a WorkerResult>,
+    /// Why it could not start.
+    pub(crate) setup_error: Option<(i32, String)>,
+    /// Its files were made and it was not meant to run.
+    pub(crate) created_only: bool,
+}
+
+/// Makes the record of one worker.
+pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
+    let job = &ended.bound.job;
+    let (error_errno, error_message) = error_of(ended);
+    let result = ended.result;
+    let usage = result.map(|result| result.usage).unwrap_or_default();
+    let counts = |counters: &[std::sync::atomic::AtomicU64; 7]| {
+        std::array::from_fn(|idx| counters[idx].load(Relaxed))
+    };
+    JobRecord {
+        name: job.name.clone(),
+        description: job.description.clone(),
+        step_idx: ended.step_idx,
+        group_id: job.group_id,
+        n_workers: 1,
+        group_reporting: job.reporting.group_reporting,
+        pid: result.map_or(0, |result| result.tid),
+        started_unix_ms: ended.zero_unix_ms
+            + result.map_or(0, |result| result.started_ns / 1_000_000),
+        error_errno,
+        error_message,
+        options: job.options.clone(),
+        engine: job.engine.name.clone(),
+        engine_used: result.map_or_else(String::new, |result| result.engine_used.clone()),
+        queue_depth: job.load.queue_depth,
+        seed: ended.bound.seed,
+        targets: targets(ended.bound),
+        runtime_ns: result.map_or(0, |result| result.ended_ns.saturating_sub(result.measured_ns)),
+        cpu_user_ns: usage.user_ns,
+        cpu_system_ns: usage.system_ns,
+        context_switches: usage.context_switches,
+        major_faults: usage.major_faults,
+        minor_faults: usage.minor_faults,
+        dirs: PerDirRecord {
+            read: dir_record(ended, Direction::Read),
+            write: dir_record(ended, Direction::Write),
+            trim: dir_record(ended, Direction::Trim),
+        },
+        sync: ended.meters.sync.snapshot(),
+        depth_levels: counts(&ended.meters.depth_levels),
+        submit_batches: counts(&ended.meters.submit_batches),
+        complete_batches: counts(&ended.meters.complete_batches),
+        n_errors: ended.meters.n_errors.load(Relaxed),
+        latency_target: result.and_then(latency_target),
+        steady: None,
+        print: print_record(job),
+    }
+}
+
+fn targets(bound: &BoundWorker) -> Vec<String> {
+    let paths = bound.files.iter().take(N_TARGETS_MAX);
+    paths.map(|file| file.path.display().to_string()).collect()
+}
+
+fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
+    let meters = ended.meters.dir(dir);
+    let has_rate = ended.bound.job.load.rate[dir].is_some();
+    let samples = ended.result.map(|result| result.samples).unwrap_or_default();
+    let errors: BTreeMap<i32, u64> = ended.result.map_or_else(BTreeMap::new, |result| {
+        let of_dir = result.errors.iter().filter(|entry| entry.0 == Some(dir));
+        of_dir.map(|(_, errno, n)| (errno, n)).collect()
+    });
+    let snapshot = |hist: &hist::LiveHistogram, wanted: bool| {
+        if wanted { hist.snapshot() } else { Histogram::new() }
+    };
+    // A synchronous engine submits and completes in one call: there is no submission to measure.
+    let has_slat = !ended.bound.job.engine.kind.is_synchronous();
+    DirRecord {
+        io_bytes: meters.bytes.load(Relaxed),
+        n_ios: meters.n_ios.load(Relaxed),
+        short_ios: meters.n_short.load(Relaxed),
+        dropped_ios: meters.n_dropped.load(Relaxed),
+        runtime_ns: meters.runtime_ns.load(Relaxed),
+        slat: snapshot(&meters.slat, has_slat),
+        clat: snapshot(&meters.clat, true),
+        lat: snapshot(&meters.lat, true),
+        response: has_rate.then(|| meters.response.snapshot()),
+        bandwidth_kib_s: samples_of(&samples[0][dir as usize]),
+        iops: samples_of(&samples[1][dir as usize]),
+        errors,
+    }
+}
+
+fn samples_of(stats: &Stats) -> Samples {
+    Samples {
+        n: stats.n_samples(),
+        min: stats.min(),
+        max: stats.max(),
+        mean: stats.mean(),
+        stdev: stats.stdev(),
+    }
+}
+
+fn latency_target(result: &WorkerResult) -> Option<LatencyTargetRecord> {
+    let (target, queue_depth) = result.latency_target?;
+    Some(LatencyTargetRecord {
+        target_ns: target.target_ns,
+        window_ns: target.window_ns,
+        percentile: target.percentile,
+        queue_depth,
+        met: queue_depth > 0,
+    })
+}
+
+fn print_record(job: &Job) -> record::job::PrintRecord {
+    let reporting = &job.reporting;
+    record::job::PrintRecord {
+        percentiles: reporting.percentiles.clone(),
+        clat_percentiles: reporting.clat_percentiles,
+        lat_percentiles: reporting.lat_percentiles,
+        slat_percentiles: reporting.slat_percentiles,
+        unified: match reporting.unified {
+            Unified::Separate => "none",
+            Unified::Mixed => "mixed",
+            Unified::Both => "both",
+        }
+        .to_owned(),
+        significant_figures: reporting.significant_figures,
+        kb_base: reporting.kb_base,
+        unit_base: reporting.unit_base,
+        disabled: DisabledRecord {
+            slat: reporting.disable_slat,
+            clat: reporting.disable_clat,
+            lat: reporting.disable_lat,
+            bandwidth: reporting.disable_bandwidth,
+            disk_util: !reporting.disk_util,
+        },
+        continue_on_error: {
+            let errors = &job.errors;
+            errors.continue_read || errors.continue_write || errors.continue_verify
+        },
+    }
+}
+
+/// Returns error number and message; 0 and nothing if all went well.
+fn error_of(ended: &Ended<'_>) -> (i32, String) {
+    if let Some((errno, message)) = &ended.setup_error {
+        return (*errno, message.clone());
+    }
+    let Some(result) = ended.result else {
+        if ended.created_only {
+            return (0, String::new());
+        }
+        return (libc::ECANCELED, "not started".to_owned());
+    };
+    if let Some(error) = &result.engine_error {
+        return (error.errno().unwrap_or(libc::EIO), error.to_string());
+    }
+    match &result.failure {
+        Some(failure) => (failure.errno, failure_text(ended.bound, failure, &result.bad_blocks)),
+        None => ignored_error(ended, result),
+    }
+}
+
+/// Returns the first error that did not end the job, with how many there were.
+fn ignored_error(ended: &Ended<'_>, result: &WorkerResult) -> (i32, String) {
+    let Some(errno) = result.first_ignored_errno else { return (0, String::new()) };
+    let n_errors = ended.meters.n_errors.load(Relaxed);
+    let first = std::io::Error::from_raw_os_error(errno);
+    (errno, format!("{n_errors} I/Os failed and the job went on; the first error: {first}"))
+}
+
+fn failure_text(bound: &BoundWorker, failure: &Failure, bad_blocks: &BadBlocks) -> String {
+    let errno_text = std::io::Error::from_raw_os_error(failure.errno);
+    let Some(op) = failure.op else {
+        return match failure.kind {
+            FailureKind::RateBelowMinimum => {
+                "the rate fell below `rate_min` or `rate_iops_min`".to_owned()
+            }
+            _ => errno_text.to_string(),
+        };
+    };
+    let target = bound.files.get(op.file.0 as usize);
+    let target = target.map_or_else(String::new, |file| file.path.display().to_string());
+    let what = match op.kind.direction() {
+        Some(dir) => dir.name(),
+        None => "sync",
+    };
+    let place = format!("{what} of {} B at offset {} of `{target}`", op.len, op.offset);
+    match failure.kind {
+        FailureKind::Verify => bad_blocks_text(bad_blocks, op.offset, &target),
+        FailureKind::NothingMoved if failure.errno == libc::ENOSPC => {
+            format!("{place}: no space left")
+        }
+        FailureKind::NothingMoved => format!("{place}: nothing moved, the file ends before it"),
+        FailureKind::LatencyAboveMaximum => format!("{place}: took longer than `max_latency`"),
+        _ => format!("{place}: {errno_text}"),
+    }
+}
+
+/// Counts bad blocks; a note of the record describes them.
+fn bad_blocks_text(bad_blocks: &BadBlocks, offset: u64, target: &str) -> String {
+    match bad_blocks.n_blocks() {
+        0 | 1 => format!("the block at offset {offset} of `{target}` fails verification"),
+        n => format!("{n} blocks fail verification, the first at offset {offset} of `{target}`"),
+    }
+}

@@ -1,0 +1,92 @@
+//! Tells every failed operation, where a job asks for it (`error_dump`).
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+
+use engine::{Arena, Engine, EngineError, FileTable, Wait};
+use plan::op::{Completion, Op};
+
+use crate::thread::WorkerEvent;
+
+/// Most errors told per worker. A device in trouble fails a million operations a second.
+const ERRORS_MAX: u32 = 1000;
+
+/// An engine that tells of the operations that fail. Telling allocates, so it is for those who ask.
+pub(crate) struct ErrorDump {
+    engine: Box<dyn Engine>,
+    /// Operations in flight, by slot.
+    in_flight: Vec<Option<Op>>,
+    paths: Vec<PathBuf>,
+    job: String,
+    n_told: u32,
+    events: Sender<WorkerEvent>,
+}
+
+impl ErrorDump {
+    /// Watches an engine of a job. `paths` names its files.
+    pub(crate) fn new(
+        engine: Box<dyn Engine>,
+        queue_depth: u32,
+        paths: Vec<PathBuf>,
+        job: String,
+        events: Sender<WorkerEvent>,
+    ) -> Self {
+        let in_flight = vec![None; queue_depth as usize];
+        ErrorDump { engine, in_flight, paths, job, n_told: 0, events }
+    }
+
+    #[cold]
+    fn tell(&mut self, completion: Completion) {
+        let op = self.in_flight.get(completion.slot as usize).copied().flatten();
+        let Some(op) = op.filter(|_| self.n_told < ERRORS_MAX) else { return };
+        self.n_told += 1;
+        let what = op.kind.direction().map_or("sync", plan::Direction::name);
+        let target = self.paths.get(op.file.0 as usize);
+        let target = target.map_or_else(String::new, |path| path.display().to_string());
+        let error = std::io::Error::from_raw_os_error(-completion.result);
+        let (job, len, offset) = (&self.job, op.len, op.offset);
+        let text =
+            format!("job `{job}`: {what} of {len} B at offset {offset} of `{target}`: {error}");
+        // The step outlives its threads; if it is gone, nobody is left to tell.
+        let _gone = self.events.send(WorkerEvent::Error { text });
+    }
+}
+
+impl Engine for ErrorDump {
+    fn exchange(
+        &mut self,
+        ops: &[Op],
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), EngineError> {
+        for op in ops {
+            if let Some(slot) = self.in_flight.get_mut(op.slot as usize) {
+                *slot = Some(*op);
+            }
+        }
+        let n_before = done.len();
+        self.engine.exchange(ops, wait, done)?;
+        for completion in &done[n_before..] {
+            if completion.result < 0 {
+                self.tell(*completion);
+            }
+        }
+        Ok(())
+    }
+
+    fn batch_max(&self) -> u32 {
+        self.engine.batch_max()
+    }
+
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn arena(&mut self) -> &mut Arena {
+        self.engine.arena()
+    }
+
+    fn files(&mut self) -> &mut FileTable {
+        self.engine.files()
+    }
+}

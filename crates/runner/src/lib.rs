@@ -1,0 +1,45 @@
+//! Executes a plan on this host: binds it to files, prepares them, runs its workers on threads,
+//! samples them, and returns a [`record::Record`] whatever happens.
+//!
+//! The way in is [`run`]. `bind.rs` (pure) says which worker uses which bytes of which file;
+//! `prepare.rs` makes and checks files; `thread.rs` drives one worker against one engine; `step.rs`
+//! starts, watches and stops the workers of a step; `collect.rs` turns what they counted into the
+//! record.
+//!
+//! Never here: what the load looks like (that is `worker`), how I/O is issued (`engine`), text for
+//! people (`plimsoll`).
+//!
+//! Tests: `tests/`, whole runs on temporary files.
+
+mod after;
+mod bind;
+mod bytes;
+mod clock;
+mod collect;
+mod control;
+mod disk;
+mod error_dump;
+mod file_locks;
+mod host;
+mod logs;
+mod open_dir;
+mod prepare;
+mod process;
+mod remarks;
+mod replay;
+mod run;
+mod seat;
+mod status;
+mod steady;
+mod step;
+mod targets;
+mod thread;
+mod verify_check;
+mod verify_notes;
+mod verify_pool;
+mod verify_state;
+
+pub use bind::paths as target_paths;
+pub use control::{Control, Stop};
+pub use run::{RunError, RunEvent, RunOptions, run};
+pub use status::Status;

@@ -1,0 +1,354 @@
+//! What happens before the workers of a step start: files are laid out, engines are built.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use engine::{
+    Arena, ArenaSpec, BuildOptions, Engine, EngineError, FileKind, FileSpec, FileTable, OpenFlags,
+    TablePolicy,
+};
+use pattern::{Contents, ContentsSpec};
+use plan::{EngineKind, Job};
+
+use crate::bind::{BoundFile, BoundStep, BoundWorker};
+use crate::control::Stop;
+use crate::file_locks::{Locked, WorkerLocks};
+use crate::run::{RunEvent, RunOptions};
+use crate::step::StepContext;
+
+/// Most operations handed over in one call unless the job says otherwise. Larger batches make the
+/// first operation wait for the preparation of the last and gain nothing (measured: 32 against 64).
+pub(crate) const BATCH_MAX: u32 = 32;
+
+/// Why a worker could not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SetupError {
+    pub(crate) errno: i32,
+    pub(crate) message: String,
+}
+
+impl From<&EngineError> for SetupError {
+    fn from(error: &EngineError) -> Self {
+        let message = match error.hint() {
+            Some(hint) => format!("{error}; {hint}"),
+            None => error.to_string(),
+        };
+        SetupError { errno: error.errno().unwrap_or(libc::EIO), message }
+    }
+}
+
+/// A file to be laid out before the step starts.
+struct Layout<'a> {
+    job: &'a Job,
+    seed: u64,
+    from_bytes: u64,
+    to_bytes: u64,
+    /// The bytes are written, not only reserved.
+    written: bool,
+    /// Missing folders above it are made.
+    create_parents: bool,
+}
+
+/// Lays out the files of a step. Returns what went wrong per worker.
+///
+/// A file that is written grows as it is written, so that an interrupted one is known by its size
+/// and completed by the next run.
+pub(crate) fn step(
+    context: &StepContext<'_>,
+    step: &BoundStep,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) -> Vec<Option<SetupError>> {
+    let layouts = layouts(step, context.options.create_parents);
+    let total_bytes: u64 = layouts
+        .values()
+        .map(|layout| if layout.written { layout.to_bytes - layout.from_bytes } else { 0 })
+        .sum();
+    let mut failed: BTreeMap<PathBuf, SetupError> = BTreeMap::new();
+    let mut before_bytes = 0;
+    for (path, layout) in &layouts {
+        let mut progress = |file_bytes: u64| {
+            on_event(RunEvent::Layout {
+                job: &layout.job.name,
+                path,
+                done_bytes: before_bytes + file_bytes,
+                total_bytes,
+                is_last: false,
+            });
+            if context.control.stop() == Stop::No {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        };
+        match lay_out(path, layout, &mut progress) {
+            Ok(written_bytes) => before_bytes += written_bytes,
+            Err(error) => {
+                failed.insert(path.clone(), SetupError::from(&error));
+            }
+        }
+        if context.control.stop() != Stop::No {
+            break;
+        }
+        if layout.written {
+            on_event(RunEvent::Layout {
+                job: &layout.job.name,
+                path,
+                done_bytes: before_bytes,
+                total_bytes,
+                is_last: true,
+            });
+        }
+    }
+    let of_worker = |worker: &BoundWorker| {
+        let unwritable = worker.files.iter().find_map(|file| unwritable(&worker.job, file));
+        unwritable.or_else(|| worker.files.iter().find_map(|file| failed.get(&file.path).cloned()))
+    };
+    step.workers.iter().map(of_worker).collect()
+}
+
+/// A job that writes to a target that takes no writes fails by itself; others go on.
+fn unwritable(job: &Job, file: &BoundFile) -> Option<SetupError> {
+    if !file.read_only || !job.modifies() || job.engine.kind == EngineKind::Null {
+        return None;
+    }
+    let message = format!(
+        "`{}` is read-only; name another target, or make this one writable",
+        file.path.display()
+    );
+    Some(SetupError { errno: libc::EROFS, message })
+}
+
+/// Collects the files that are missing or too short, each once, with the largest size needed.
+fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'_>> {
+    let mut layouts: BTreeMap<PathBuf, Layout<'_>> = BTreeMap::new();
+    let mut present: HashMap<&Path, (bool, u64)> = HashMap::new();
+    for worker in &step.workers {
+        for file in &worker.files {
+            // Steps before may have made, grown or removed it since the plan was bound.
+            let (is_there, size_bytes) = *present.entry(&file.path).or_insert_with(|| {
+                let facts = std::fs::metadata(&file.path).ok();
+                (facts.is_some(), facts.map_or(0, |facts| facts.len()))
+            });
+            if !is_there && create_parents && worker.job.files.allow_create {
+                // What cannot be made shows when the file is opened, with its name.
+                let _ = make_parents(&file.path, true);
+            }
+            let now = FileNow { missing: !is_there, size_bytes };
+            let Some(layout) = layout_of(worker, file, now, create_parents) else { continue };
+            match layouts.get_mut(&file.path) {
+                Some(known) => {
+                    known.to_bytes = known.to_bytes.max(layout.to_bytes);
+                    known.written |= layout.written;
+                }
+                None => {
+                    layouts.insert(file.path.clone(), layout);
+                }
+            }
+        }
+    }
+    layouts
+}
+
+/// What a path leads to just before the step.
+#[derive(Clone, Copy)]
+struct FileNow {
+    missing: bool,
+    size_bytes: u64,
+}
+
+/// Returns what a file needs before its worker may start, or `None` if it needs nothing.
+fn layout_of<'a>(
+    worker: &'a BoundWorker,
+    file: &BoundFile,
+    now: FileNow,
+    create_parents: bool,
+) -> Option<Layout<'a>> {
+    use EngineKind::{DirDelete, DirStat, FileDelete, FileStat};
+    let job = worker.job.as_ref();
+    let kind = job.engine.kind;
+    let is_made_here = matches!(file.kind, FileKind::Missing | FileKind::Regular);
+    if kind == EngineKind::Null || !is_made_here {
+        return None;
+    }
+    let missing = now.missing;
+    if kind.is_file_operation() {
+        // What is to be looked at or removed must be there; what is created must not.
+        let needed = matches!(kind, FileStat | FileDelete | DirStat | DirDelete) && missing;
+        let to_bytes = if matches!(kind, FileStat | FileDelete) { file.needed_bytes() } else { 0 };
+        return needed.then_some(Layout {
+            job,
+            seed: worker.seed,
+            from_bytes: 0,
+            to_bytes,
+            written: false,
+            create_parents,
+        });
+    }
+    let reads = job.workload.access.read || (job.verify.verify_only && job.verify.method.is_some());
+    let skip = job.files.create_on_open || job.files.fill_device || job.files.append;
+    if (skip && !reads) || (now.size_bytes >= file.needed_bytes() && !missing) {
+        return None;
+    }
+    Some(Layout {
+        job,
+        seed: worker.seed,
+        from_bytes: now.size_bytes,
+        to_bytes: file.needed_bytes(),
+        written: reads || job.files.overwrite,
+        create_parents,
+    })
+}
+
+/// Makes one file. Returns the bytes written.
+fn lay_out(
+    path: &Path,
+    layout: &Layout<'_>,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<u64, EngineError> {
+    use EngineKind::{DirDelete, DirStat};
+    let files = &layout.job.files;
+    make_parents(path, layout.create_parents)?;
+    if matches!(layout.job.engine.kind, DirStat | DirDelete) {
+        return make_directory(path).map(|()| 0);
+    }
+    let spec = ContentsSpec {
+        block_bytes: layout.job.block_size_max(),
+        region_bytes: layout.to_bytes,
+        worker_seed: layout.seed,
+        job_seed: layout.job.workload.seed,
+    };
+    let contents = Contents::from_buffers(&layout.job.buffers, spec);
+    let spec = engine::LayoutSpec {
+        size_bytes: layout.to_bytes,
+        from_bytes: layout.from_bytes,
+        fallocate: files.fallocate,
+        write: layout.written,
+        fsync: files.create_fsync,
+    };
+    engine::layout(path, &spec, |offset, buf| contents.fill(buf, offset, 0), progress)
+}
+
+/// Makes the folders above a file, where the caller allows it.
+fn make_parents(path: &Path, allowed: bool) -> Result<(), EngineError> {
+    match path.parent() {
+        Some(parent) if allowed && !parent.as_os_str().is_empty() => {
+            std::fs::create_dir_all(parent).map_err(|source| file_error("create", parent, source))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn make_directory(path: &Path) -> Result<(), EngineError> {
+    std::fs::create_dir(path).map_err(|source| file_error("create", path, source))
+}
+
+fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> EngineError {
+    EngineError::File { action, path: path.display().to_string(), source }
+}
+
+/// What a worker's thread needs to build its engine.
+pub(crate) struct EngineBuilder {
+    spec: plan::EngineSpec,
+    files: Vec<FileSpec>,
+    policy: TablePolicy,
+    arena: ArenaSpec,
+    options: BuildOptions,
+    invalidate: bool,
+    pre_read: bool,
+    advise: Option<(plan::files::Fadvise, bool)>,
+    locks: Option<WorkerLocks>,
+}
+
+impl EngineBuilder {
+    pub(crate) fn new(
+        bound: &BoundWorker,
+        options: &RunOptions,
+        locks: Option<WorkerLocks>,
+    ) -> Self {
+        let job = bound.job.as_ref();
+        let kind = job.engine.kind;
+        let uses_files = kind != EngineKind::Null;
+        let files = if uses_files {
+            bound.files.iter().map(|f| file_spec(job, f)).collect()
+        } else {
+            Vec::new()
+        };
+        let has_content = uses_files && !kind.is_file_operation();
+        let buffers = &job.buffers;
+        EngineBuilder {
+            spec: job.engine.clone(),
+            files,
+            policy: TablePolicy {
+                n_open: job.files.n_open,
+                fsync_on_close: job.files.fsync_on_close,
+                lazy: kind.is_file_operation() || job.files.create_on_open,
+            },
+            arena: ArenaSpec {
+                n_buffers: job.load.queue_depth.max(1),
+                buffer_bytes: if has_content || kind == EngineKind::Null {
+                    job.block_size_max().max(1)
+                } else {
+                    512
+                },
+                align_bytes: buffers.align_bytes,
+                memory: buffers.memory.clone(),
+                lock: false,
+            },
+            options: BuildOptions {
+                queue_depth: job.load.queue_depth.max(1),
+                forbid_uring: options.forbid_uring,
+                atomic_writes: job.files.atomic,
+                sync_file_range_flags: job.durability.sync_file_range_flags,
+            },
+            invalidate: job.files.invalidate
+                && has_content
+                && !job.files.pre_read
+                && kind != EngineKind::Mmap,
+            pre_read: job.files.pre_read && has_content,
+            advise: has_content.then_some((job.files.fadvise, job.workload.access.random)),
+            locks: locks.filter(|_| uses_files),
+        }
+    }
+
+    /// Opens the files and builds the engine. On the worker's own thread. `stop` cuts short what
+    /// may take long.
+    pub(crate) fn build(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, EngineError> {
+        let mut files = FileTable::new(self.files, self.policy)?;
+        if self.pre_read {
+            files.pre_read(&mut |_| {
+                if stop.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+        }
+        if self.invalidate {
+            files.invalidate()?;
+        }
+        if let Some((fadvise, random)) = self.advise {
+            files.advise(fadvise, random)?;
+        }
+        let arena = Arena::new(&self.arena)?;
+        let engine = engine::build(&self.spec, files, arena, self.options)?;
+        Ok(match self.locks {
+            Some(locks) => Box::new(Locked { engine, locks }),
+            None => engine,
+        })
+    }
+}
+
+fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {
+    let modifies = job.modifies();
+    let reads = job.workload.access.read || job.verify.method.is_some();
+    FileSpec {
+        path: file.path.clone(),
+        open: OpenFlags {
+            read: reads || !modifies,
+            write: modifies && !job.verify.verify_only,
+            direct: job.files.direct,
+            sync: job.files.sync,
+            create: job.files.allow_create && (modifies || job.files.create_on_open),
+        },
+        size_bytes: file.needed_bytes(),
+    }
+}

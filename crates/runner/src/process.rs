@@ -1,0 +1,248 @@
+//! The surroundings of a worker: CPUs, memory nodes, priorities, user, locked memory, I/O
+//! scheduler, and the commands before and after it. All on the worker's own thread, before its
+//! engine is built.
+//!
+//! A thread has its own affinity, priorities and, by the system calls themselves, its own user: the
+//! library's wrappers would change all threads.
+
+mod memory;
+mod scheduler;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+
+use plan::Job;
+use plan::job::CpuPolicy;
+use rustix::thread::CpuSet;
+
+use crate::prepare::SetupError;
+pub(crate) use memory::LockedMemory;
+
+/// I/O priority class of a worker that is given a level and no class (`linux/ioprio.h`).
+const BEST_EFFORT: u8 = 2;
+
+/// Bits below the class in an I/O priority (`linux/ioprio.h`).
+const PRIORITY_CLASS_SHIFT: u32 = 13;
+
+/// `IOPRIO_WHO_PROCESS` of `linux/ioprio.h`; with id 0 the calling thread.
+const PRIORITY_OF_THREAD: i32 = 1;
+
+/// Why a worker's surroundings cannot be as its job asks.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProcessError {
+    #[error("cannot run on the CPUs {cpus:?}: {source}")]
+    Cpus { cpus: Vec<u32>, source: io::Error },
+    #[error("there is no memory node {node}: {source}")]
+    NoNode { node: u32, source: io::Error },
+    #[error("`{text}` is no memory policy")]
+    PolicyText { text: String },
+    #[error("cannot take memory by the policy `{text}`: {source}")]
+    Policy { text: String, source: io::Error },
+    #[error("cannot set the nice value {nice}: {source}")]
+    Nice { nice: i8, source: io::Error },
+    #[error("cannot set the I/O priority to class {class}, level {level}: {source}")]
+    Priority { class: u8, level: u8, source: io::Error },
+    #[error("cannot lock {size_bytes} B of memory: {source}")]
+    LockMemory { size_bytes: u64, source: io::Error },
+    #[error("cannot become {what} {id}: {source}")]
+    Identity { what: &'static str, id: u32, source: io::Error },
+    #[error("cannot set the I/O scheduler `{name}` for `{path}`: {source}")]
+    Scheduler { name: String, path: String, known: String, source: io::Error },
+    #[error("cannot run `{command}`: {source}")]
+    Start { command: String, source: io::Error },
+    #[error("`{command}` failed: {status}")]
+    Failed { command: String, output: PathBuf, status: ExitStatus },
+}
+
+impl ProcessError {
+    fn hint(&self) -> String {
+        match self {
+            ProcessError::Cpus { .. } => {
+                "name CPUs that are online (`lscpu -e`) and allowed here (`taskset -p $$`)".into()
+            }
+            ProcessError::NoNode { .. } => "`numactl -H` lists the nodes".into(),
+            ProcessError::PolicyText { .. } => {
+                "write `default`, `local`, `prefer:0`, `bind:0-1` or `interleave:0,1`".into()
+            }
+            ProcessError::Policy { .. } => {
+                "name nodes that have memory (`numactl -H`); some kernels know none".into()
+            }
+            ProcessError::Nice { .. } => "below the present value only root may go".into(),
+            ProcessError::Priority { .. } => {
+                "class 1 (real time) is for root; classes 2 and 3 are for everyone".into()
+            }
+            ProcessError::LockMemory { .. } => {
+                "lower `lockmem`, or raise the limit (`ulimit -l`)".into()
+            }
+            ProcessError::Identity { .. } => "only root may: run as root, or leave it out".into(),
+            ProcessError::Scheduler { known, .. } if known.is_empty() => {
+                "name a block device or a file on one; only root may set it".into()
+            }
+            ProcessError::Scheduler { known, .. } => format!("the device has: {known}"),
+            ProcessError::Start { .. } => "check the command and the folder of its output".into(),
+            ProcessError::Failed { output, .. } => {
+                format!("its output is in `{}`", output.display())
+            }
+        }
+    }
+
+    fn errno(&self) -> i32 {
+        let source = match self {
+            ProcessError::PolicyText { .. } => return libc::EINVAL,
+            ProcessError::Failed { .. } => return libc::ECANCELED,
+            ProcessError::Cpus { source, .. }
+            | ProcessError::NoNode { source, .. }
+            | ProcessError::Policy { source, .. }
+            | ProcessError::Nice { source, .. }
+            | ProcessError::Priority { source, .. }
+            | ProcessError::LockMemory { source, .. }
+            | ProcessError::Identity { source, .. }
+            | ProcessError::Scheduler { source, .. }
+            | ProcessError::Start { source, .. } => source,
+        };
+        source.raw_os_error().unwrap_or(libc::EIO)
+    }
+}
+
+impl From<ProcessError> for SetupError {
+    fn from(error: ProcessError) -> Self {
+        SetupError { errno: error.errno(), message: format!("{error}; {}", error.hint()) }
+    }
+}
+
+/// What a worker's thread makes of its surroundings.
+pub(crate) struct Surroundings {
+    pub(crate) job: Arc<Job>,
+    /// Position of the worker in the plan, for the CPU of its own.
+    pub(crate) number: u32,
+    /// The worker's first target, for the I/O scheduler of its device.
+    pub(crate) target: Option<PathBuf>,
+    /// Folder for the output of commands.
+    pub(crate) output_dir: PathBuf,
+}
+
+impl Surroundings {
+    /// Prepares the calling thread. What needs rights comes before they are given up. Returns the
+    /// memory to hold while the worker runs.
+    pub(crate) fn apply(&self) -> Result<Option<LockedMemory>, ProcessError> {
+        let process = &self.job.process;
+        self.set_cpus()?;
+        if let Some(text) = &process.numa_mem_policy {
+            memory::set_policy(text)?;
+        }
+        if process.nice != 0 {
+            let nice = process.nice;
+            rustix::process::nice(i32::from(nice))
+                .map_err(|errno| ProcessError::Nice { nice, source: errno.into() })?;
+        }
+        set_io_priority(process.io_priority_class, process.io_priority)?;
+        if let (Some(name), Some(target)) = (&process.io_scheduler, &self.target) {
+            scheduler::set(name, target)?;
+        }
+        let locked = match self.job.buffers.lock_memory_bytes {
+            0 => None,
+            size_bytes => Some(LockedMemory::new(size_bytes)?),
+        };
+        become_user(process.uid, process.gid)?;
+        if let Some(command) = &process.exec_before {
+            self.execute(command, "prerun")?;
+        }
+        Ok(locked)
+    }
+
+    /// Runs the command that comes after the worker.
+    pub(crate) fn after(&self) -> Result<(), ProcessError> {
+        match &self.job.process.exec_after {
+            Some(command) => self.execute(command, "postrun"),
+            None => Ok(()),
+        }
+    }
+
+    fn set_cpus(&self) -> Result<(), ProcessError> {
+        let process = &self.job.process;
+        let mut cpus = process.cpus.clone();
+        if cpus.is_empty() {
+            for node in &process.numa_cpu_nodes {
+                cpus.append(&mut memory::cpus_of_node(*node)?);
+            }
+        }
+        if cpus.is_empty() {
+            return Ok(());
+        }
+        if process.cpu_policy == CpuPolicy::Split {
+            cpus = vec![cpus[self.number as usize % cpus.len()]];
+        }
+        let mut set = CpuSet::new();
+        let refused = |cpus, source| ProcessError::Cpus { cpus, source };
+        if cpus.iter().any(|cpu| *cpu as usize >= CpuSet::MAX_CPU) {
+            return Err(refused(cpus, io::Error::from_raw_os_error(libc::EINVAL)));
+        }
+        for cpu in &cpus {
+            set.set(*cpu as usize);
+        }
+        rustix::thread::sched_setaffinity(None, &set).map_err(|errno| refused(cpus, errno.into()))
+    }
+
+    /// Runs a shell command and keeps its output as `<job>.<when>.txt`.
+    fn execute(&self, command: &str, when: &str) -> Result<(), ProcessError> {
+        let name = format!("{}.{when}.txt", self.job.name.replace('/', "_"));
+        let output = self.output_dir.join(name);
+        let start = |source| ProcessError::Start { command: command.to_owned(), source };
+        let status = run_shell(command, &output).map_err(start)?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(ProcessError::Failed { command: command.to_owned(), output, status })
+    }
+}
+
+fn run_shell(command: &str, output: &Path) -> io::Result<ExitStatus> {
+    let stdout = File::create(output)?;
+    let stderr = stdout.try_clone()?;
+    Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(stdout)
+        .stderr(stderr)
+        .status()
+}
+
+fn set_io_priority(class: u8, level: u8) -> Result<(), ProcessError> {
+    if class == 0 && level == 0 {
+        return Ok(());
+    }
+    let class = if class == 0 { BEST_EFFORT } else { class };
+    let value = i32::from(class) << PRIORITY_CLASS_SHIFT | i32::from(level);
+    // SAFETY: the call takes three numbers and no memory.
+    match unsafe { libc::syscall(libc::SYS_ioprio_set, PRIORITY_OF_THREAD, 0, value) } {
+        0 => Ok(()),
+        _ => Err(ProcessError::Priority { class, level, source: io::Error::last_os_error() }),
+    }
+}
+
+/// Changes the user and group of the calling thread, for good.
+fn become_user(uid: Option<u32>, gid: Option<u32>) -> Result<(), ProcessError> {
+    let refused =
+        |what, id| ProcessError::Identity { what, id, source: io::Error::last_os_error() };
+    if uid.is_some() || gid.is_some() {
+        // Other groups would leave rights behind. Who may not drop them has none to drop.
+        // SAFETY: the empty list is never read.
+        unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()) };
+    }
+    if let Some(gid) = gid {
+        // SAFETY: the call takes three numbers and no memory.
+        if unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) } != 0 {
+            return Err(refused("group", gid));
+        }
+    }
+    if let Some(uid) = uid {
+        // SAFETY: as above.
+        if unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) } != 0 {
+            return Err(refused("user", uid));
+        }
+    }
+    Ok(())
+}

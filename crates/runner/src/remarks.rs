@@ -1,0 +1,72 @@
+//! What a reader of the numbers should know about the plan on this host, before it runs.
+//!
+//! Pure, like `bind.rs`: nothing is looked at here.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use engine::{FileKind, TargetFacts};
+use plan::{Diagnostic, EngineKind, Job};
+
+use crate::bind::{BoundFile, BoundPlan};
+
+/// A file with less than this of 16 parts allocated is called sparse. The rest covers compression
+/// and what file systems store beside the contents.
+const ALLOCATED_SIXTEENTHS: u64 = 15;
+
+/// Returns remarks on the bound plan, each once.
+pub(crate) fn of(bound: &BoundPlan, facts: &HashMap<PathBuf, TargetFacts>) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    let mut remarks = Vec::new();
+    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+        let job = worker.job.as_ref();
+        let of_job = [without_runtime(job), buffered_aio(job)];
+        let files = worker.files.iter().map(|file| sparse(job, file, facts.get(&file.path)));
+        for remark in of_job.into_iter().chain(files).flatten() {
+            if seen.insert(remark.message.clone()) {
+                remarks.push(remark);
+            }
+        }
+    }
+    remarks
+}
+
+fn without_runtime(job: &Job) -> Option<Diagnostic> {
+    let limits = &job.limits;
+    (limits.time_based && limits.runtime_ns.is_none()).then(|| {
+        let text =
+            format!("job `{}` is time_based and has no runtime: it ends by amount", job.name);
+        Diagnostic::warning("time-based-without-runtime", text)
+    })
+}
+
+/// Native AIO blocks in the submission unless the I/O is direct.
+fn buffered_aio(job: &Job) -> Option<Diagnostic> {
+    let blocks =
+        job.engine.kind == EngineKind::Aio && !job.files.direct && job.load.queue_depth > 1;
+    blocks.then(|| {
+        let text = format!(
+            "job `{}` uses {} without direct=1: the kernel then works on one I/O at a time, \
+             whatever the iodepth",
+            job.name, job.engine.name
+        );
+        Diagnostic::note("aio-buffered", text)
+    })
+}
+
+/// Reading holes measures the file system, not the device.
+fn sparse(job: &Job, file: &BoundFile, facts: Option<&TargetFacts>) -> Option<Diagnostic> {
+    let facts = facts.filter(|facts| facts.kind == FileKind::Regular)?;
+    let reads = job.workload.access.read && !job.engine.kind.is_file_operation();
+    let expected = facts.size_bytes / 16 * ALLOCATED_SIXTEENTHS;
+    if !reads || facts.allocated_bytes >= expected || file.region.len_bytes == 0 {
+        return None;
+    }
+    let (allocated, size) = (facts.allocated_bytes, facts.size_bytes);
+    let path = file.path.display();
+    let text = format!(
+        "`{path}` is sparse, {allocated} of {size} B are on the device: reads of the holes do not \
+         reach it"
+    );
+    Some(Diagnostic::warning("target-sparse", text))
+}

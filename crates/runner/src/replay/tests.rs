@@ -1,0 +1,65 @@
+//! A replay obeys the rules of any job that writes. The devices here exist only as facts.
+
+use std::fs;
+use std::path::PathBuf;
+
+use engine::{FileKind, TargetFacts};
+use plan::{Job, Plan, Step};
+
+use crate::bind::{bind, paths};
+use crate::replay::load;
+use crate::run::RunOptions;
+use crate::targets;
+
+const DEVICE: &str = "/no/such/device";
+
+fn device() -> TargetFacts {
+    let folder = tempfile::tempdir().unwrap();
+    TargetFacts {
+        path: PathBuf::from(DEVICE),
+        kind: FileKind::Block,
+        size_bytes: 1 << 30,
+        ..engine::probe(&folder.path().join("nothing")).unwrap()
+    }
+}
+
+/// Replays one operation on the device. Returns the codes of what speaks against it.
+#[track_caller]
+fn check(operation: &str, device: TargetFacts, expected: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("record");
+    fs::write(&record, format!("fio version 2 iolog\n{DEVICE} {operation}\n")).unwrap();
+    let mut job = Job { name: "again".to_owned(), ..Job::default() };
+    job.logs.read_replay = vec![record.to_str().unwrap().to_owned()];
+    let plan = Plan { steps: vec![Step { jobs: vec![job] }], ..Plan::default() };
+    let (plan, mut findings) = load(&plan, false);
+    assert_eq!(paths(&plan), [PathBuf::from(DEVICE)], "nothing but what the record names");
+    let facts = [(PathBuf::from(DEVICE), device)].into();
+    let (bound, mut unbound) = bind(&plan, &facts, 0);
+    findings.append(&mut unbound);
+    findings.append(&mut targets::check(&bound, &facts, &RunOptions::default()));
+    let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, expected, "{operation}: {findings:?}");
+    assert!(findings.iter().all(|finding| finding.message.contains(DEVICE)), "{findings:?}");
+}
+
+#[test]
+fn a_replay_that_writes_is_refused_like_any_job() {
+    let mounted = || TargetFacts { mount_points: vec!["/".into()], ..device() };
+    check("write 0 4096", device(), &[]);
+    check("write 0 4096", mounted(), &["target-mounted"]);
+    check("trim 0 4096", mounted(), &["target-mounted"]);
+    check("read 0 4096", mounted(), &[]);
+    check("write 0 4096", TargetFacts { is_held: true, ..device() }, &["target-mounted"]);
+    check(
+        "write 0 4096",
+        TargetFacts { contents: Some("an ext4 file system"), ..device() },
+        &["target-has-contents"],
+    );
+}
+
+#[test]
+fn a_record_larger_than_its_device_is_refused() {
+    check("read 1073737728 4096", device(), &[]);
+    check("read 1073737729 4096", device(), &["target-too-small"]);
+}

@@ -1,0 +1,212 @@
+//! One worker from the step's side: its thread, how to start and stop it, and what came of it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::mpsc::Sender;
+use std::thread::{JoinHandle, Thread};
+
+use pattern::ContentsSpec;
+use worker::{FlowGroup, Meters, Worker, WorkerSpec};
+
+use crate::bind::BoundWorker;
+use crate::bytes::Filler;
+use crate::file_locks::WorkerLocks;
+use crate::logs::LogSetup;
+use crate::prepare::{self, SetupError};
+use crate::process::Surroundings;
+use crate::step::StepContext;
+use crate::thread::{Signals, ThreadContext, WorkerEvent, WorkerResult};
+use crate::verify_state;
+
+/// Stack of a worker thread. Its frames are shallow and hold no buffers; thousands of workers must
+/// fit into memory.
+const STACK_BYTES: usize = 512 << 10;
+
+/// One worker from the step's side.
+pub(crate) struct Seat<'a> {
+    pub(crate) bound: &'a BoundWorker,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) thread: Option<JoinHandle<()>>,
+    pub(crate) state: SeatState,
+    pub(crate) result: Option<Box<WorkerResult>>,
+    pub(crate) setup_error: Option<SetupError>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeatState {
+    /// Builds its engine.
+    Building,
+    /// Ready, waits for the start or for another job.
+    Waiting,
+    /// Runs.
+    Running,
+    /// Has ended or could not start.
+    Ended,
+}
+
+/// What a worker shares with others.
+pub(crate) struct Shared {
+    pub(crate) flow: Option<FlowGroup>,
+    pub(crate) locks: Option<WorkerLocks>,
+}
+
+impl<'a> Seat<'a> {
+    /// Makes a seat whose worker has not been built.
+    pub(crate) fn new(bound: &'a BoundWorker, setup_error: Option<SetupError>) -> Self {
+        Seat {
+            bound,
+            meters: Meters::new(),
+            signals: Arc::new(Signals::default()),
+            thread: None,
+            state: SeatState::Ended,
+            result: None,
+            setup_error,
+        }
+    }
+
+    /// Builds the worker and starts its thread.
+    pub(crate) fn spawn(
+        &mut self,
+        context: &StepContext<'_>,
+        idx: usize,
+        shared: Shared,
+        logs: &mut LogSetup,
+        events: Sender<WorkerEvent>,
+    ) -> Result<(), SetupError> {
+        let bound = self.bound;
+        let number = context.n_workers_before + idx as u32;
+        let builder = prepare::EngineBuilder::new(bound, context.options, shared.locks);
+        let (worker, filler) = self.build(context, number, shared.flow, logs)?;
+        let thread_context = ThreadContext {
+            idx,
+            worker_number: u64::from(number),
+            worker,
+            filler,
+            clock: context.clock,
+            signals: Arc::clone(&self.signals),
+            events,
+            delay_ns: delay_ns(bound),
+            surroundings: Surroundings {
+                job: Arc::clone(&bound.job),
+                number,
+                target: bound.files.first().map(|file| file.path.clone()),
+                output_dir: context.aux_dir().to_owned(),
+            },
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("{}.{}", bound.job.name, bound.worker_idx))
+            .stack_size(STACK_BYTES)
+            .spawn(move || thread_context.run(builder))
+            .map_err(|error| SetupError {
+                errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
+                message: format!(
+                    "cannot start a thread: {error}; lower `numjobs` or raise `ulimit -u`"
+                ),
+            })?;
+        self.thread = Some(thread);
+        self.state = SeatState::Building;
+        Ok(())
+    }
+
+    /// Builds the worker and what fills and checks its buffers.
+    fn build(
+        &self,
+        context: &StepContext<'_>,
+        number: u32,
+        flow: Option<FlowGroup>,
+        logs: &mut LogSetup,
+    ) -> Result<(Worker, Filler), SetupError> {
+        let bound = self.bound;
+        let job = &bound.job;
+        let refused = |message: String| SetupError { errno: libc::EINVAL, message };
+        let state = if verify_state::is_wanted(job) {
+            let loaded = verify_state::load(context.aux_dir(), &job.name, u64::from(number));
+            Some(loaded.map_err(|e| SetupError { errno: e.errno(), message: e.to_string() })?)
+        } else {
+            None
+        };
+        let seed = state.as_ref().map_or(bound.seed, |state| state.seed);
+        let spec = WorkerSpec {
+            job: Arc::clone(job),
+            worker_idx: bound.worker_idx,
+            seed,
+            files: bound.files.iter().map(|file| file.region).collect(),
+            amount_bytes: bound.amount_bytes,
+            batch_max: prepare::BATCH_MAX,
+        };
+        let mut worker = Worker::new(&spec, Arc::clone(&self.meters))
+            .map_err(|error| refused(error.to_string()))?;
+        if let Some(flow) = flow {
+            worker.join_flow(flow);
+        }
+        if let Some(state) = state {
+            worker.restrict_to(state);
+        }
+        let targets: Vec<_> = bound.files.iter().map(|file| file.path.clone()).collect();
+        if let Some(log) = logs.add(job, number + 1, &self.meters, &targets)? {
+            worker.log_to(log);
+        }
+        let contents = ContentsSpec {
+            block_bytes: job.block_size_min(),
+            region_bytes: bound.files.iter().map(|file| file.region.len_bytes).sum(),
+            worker_seed: seed,
+            job_seed: job.workload.seed,
+        };
+        let worker_number = bound.worker_idx as u16;
+        let aux_dir = context.aux_dir().to_owned();
+        let filler = Filler::new(job, contents, worker_number, targets, aux_dir)
+            .map_err(|error| refused(error.to_string()))?;
+        Ok((worker, filler))
+    }
+
+    fn handle(&self) -> Option<&Thread> {
+        self.thread.as_ref().map(JoinHandle::thread)
+    }
+
+    pub(crate) fn go(&mut self) {
+        self.signals.go.store(true, Release);
+        self.state = SeatState::Running;
+        if let Some(thread) = self.handle() {
+            thread.unpark();
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.signals.stop.store(true, Relaxed);
+        if let Some(thread) = self.handle() {
+            thread.unpark();
+        }
+    }
+
+    /// Says whether the worker failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.setup_error.is_some()
+            || self
+                .result
+                .as_ref()
+                .is_some_and(|result| result.failure.is_some() || result.engine_error.is_some())
+    }
+
+    /// Extrapolates from what is done.
+    pub(crate) fn left_by_amount(&self, elapsed_ns: u64) -> Option<u64> {
+        let done: u64 = self.meters.dirs.iter().map(|dir| dir.bytes_live.load(Relaxed)).sum();
+        let total = self.bound.amount_bytes.saturating_mul(u64::from(self.bound.job.limits.loops));
+        if done == 0 {
+            return None;
+        }
+        let left =
+            u128::from(elapsed_ns) * u128::from(total.saturating_sub(done)) / u128::from(done);
+        u64::try_from(left).ok()
+    }
+}
+
+/// Draws the start delay of a worker between the job's two bounds.
+fn delay_ns(bound: &BoundWorker) -> u64 {
+    let (min, max) = bound.job.limits.start_delay_ns;
+    if max <= min {
+        return min;
+    }
+    let mut rng = pattern::Rng::for_stream(bound.seed, pattern::Stream::Worker, 1);
+    min + rng.bounded(max - min + 1)
+}

@@ -1,0 +1,100 @@
+//! The run as it looks now, and second by second.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hist::Histogram;
+use plan::Direction;
+use record::interval::IntervalDir;
+use record::{Interval, PerDirRecord};
+use worker::Meters;
+
+/// What a status line shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// Step, from 0, and how many there are.
+    pub step_idx: u32,
+    /// Steps of the plan.
+    pub n_steps: u32,
+    /// Workers that run, of `n_workers`.
+    pub n_running: u32,
+    /// Workers of the step.
+    pub n_workers: u32,
+    /// All running workers are in their ramp.
+    pub ramp: bool,
+    /// Time since the step's workers started, nanoseconds.
+    pub elapsed_ns: u64,
+    /// Time until the step ends as far as can be told, nanoseconds.
+    pub left_ns: Option<u64>,
+    /// Operations per second in the last period, per direction.
+    pub iops: [f64; 3],
+    /// Bytes per second in the last period, per direction.
+    pub bytes_per_s: [f64; 3],
+    /// Median total latency of the last period over all directions.
+    pub latency_ns_p50: Option<u64>,
+    /// 99th percentile of total latency of the last period over all directions.
+    pub latency_ns_p99: Option<u64>,
+}
+
+/// Takes differences of the workers' counters from period to period.
+pub(crate) struct IntervalSampler {
+    meters: Vec<Arc<Meters>>,
+    seen: [(u64, u64); 3],
+    latencies: [Histogram; 3],
+    since_ns: u64,
+}
+
+impl IntervalSampler {
+    pub(crate) fn new(meters: Vec<Arc<Meters>>, now_ns: u64) -> Self {
+        let latencies = std::array::from_fn(|_| Histogram::new());
+        IntervalSampler { meters, seen: [(0, 0); 3], latencies, since_ns: now_ns }
+    }
+
+    /// Ends a period. `run_since_ns` is the start of the run on the same clock.
+    pub(crate) fn sample(&mut self, now_ns: u64, run_since_ns: u64, step_idx: u32) -> Interval {
+        let mut dirs = PerDirRecord::<IntervalDir>::default();
+        for dir in Direction::ALL {
+            let idx = dir as usize;
+            let total = self.meters.iter().fold((0, 0), |sum, meters| {
+                let meters = meters.dir(dir);
+                let (n_ios, bytes) = (&meters.n_ios_live, &meters.bytes_live);
+                (sum.0 + n_ios.load(Relaxed), sum.1 + bytes.load(Relaxed))
+            });
+            let before = std::mem::replace(&mut self.seen[idx], total);
+            let latency = self.latency_delta(dir);
+            let entry = match dir {
+                Direction::Read => &mut dirs.read,
+                Direction::Write => &mut dirs.write,
+                Direction::Trim => &mut dirs.trim,
+            };
+            *entry = IntervalDir {
+                n_ios: total.0 - before.0,
+                io_bytes: total.1 - before.1,
+                latency_ns_p50: latency.quantile(0.5),
+                latency_ns_p99: latency.quantile(0.99),
+                latency_ns_max: latency.quantile(1.0),
+            };
+        }
+        let since_ns = std::mem::replace(&mut self.since_ns, now_ns);
+        Interval {
+            step_idx,
+            end_ms: (now_ns - run_since_ns) / 1_000_000,
+            length_ms: (now_ns - since_ns) / 1_000_000,
+            ramp: false,
+            dirs,
+        }
+    }
+
+    fn latency_delta(&mut self, dir: Direction) -> Histogram {
+        let mut total = Histogram::new();
+        for meters in &self.meters {
+            let lat = &meters.dir(dir).lat;
+            if lat.count() > 0 {
+                total.merge(&lat.snapshot());
+            }
+        }
+        let delta = total.delta_since(&self.latencies[dir as usize]);
+        self.latencies[dir as usize] = total;
+        delta
+    }
+}

@@ -1,0 +1,175 @@
+//! What the plan's targets are on this host, and whether a job may touch them.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use engine::{EngineError, FileKind, TargetFacts, WriteRisk};
+use plan::{Diagnostic, EngineKind, Job, Plan};
+
+use crate::bind::{self, BoundFile, BoundPlan};
+use crate::run::RunOptions;
+
+/// Looks at every target of the plan. A target that cannot be looked at is a diagnostic, unless it
+/// only lacks a folder that the run may make.
+pub(crate) fn probe(
+    plan: &Plan,
+    options: &RunOptions,
+) -> (HashMap<PathBuf, TargetFacts>, Vec<Diagnostic>) {
+    let mut facts = HashMap::new();
+    let mut findings = Vec::new();
+    for path in bind::paths(plan) {
+        match engine::probe(&path) {
+            Ok(of_path) => {
+                facts.insert(path, of_path);
+            }
+            Err(error) if options.create_parents && lacks_only_parents(plan, &path, &error) => {}
+            Err(error) => {
+                let finding = Diagnostic::error("target-unreadable", error.to_string());
+                findings.push(match error.hint() {
+                    Some(hint) => finding.help(hint),
+                    None => finding,
+                });
+            }
+        }
+    }
+    (facts, findings)
+}
+
+/// Says whether a target is missing together with folders above it. The folders that a job gives as
+/// `directory` are not made: fio wants them to exist, too.
+fn lacks_only_parents(plan: &Plan, path: &Path, error: &EngineError) -> bool {
+    let EngineError::File { source, .. } = error else { return false };
+    let mut directories = plan.jobs().flat_map(|job| &job.files.directories).map(Path::new);
+    source.kind() == ErrorKind::NotFound
+        && !directories.any(|directory| path.starts_with(directory) && !directory.is_dir())
+}
+
+/// Says what forbids the bound plan to run here. Each target and reason once, however many workers
+/// share it.
+pub(crate) fn check(
+    bound: &BoundPlan,
+    facts: &HashMap<PathBuf, TargetFacts>,
+    options: &RunOptions,
+) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    let mut findings = Vec::new();
+    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+        let job = worker.job.as_ref();
+        if job.engine.kind == EngineKind::Null {
+            continue;
+        }
+        for file in &worker.files {
+            let Some(facts) = facts.get(&file.path) else { continue };
+            let of_file = [
+                check_writable(job, facts, options),
+                check_risk(job, facts, options),
+                check_alignment(job, file, facts),
+                check_presence(job, file),
+            ];
+            for finding in of_file.into_iter().flatten() {
+                if seen.insert(finding.message.clone()) {
+                    findings.push(finding);
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn check_writable(job: &Job, facts: &TargetFacts, options: &RunOptions) -> Option<Diagnostic> {
+    if !job.modifies() {
+        return None;
+    }
+    let (name, path) = (&job.name, facts.path.display());
+    if options.read_only {
+        let message = format!("job `{name}` writes to `{path}`, and writing is forbidden here");
+        return Some(
+            Diagnostic::error("read-only-run", message)
+                .help("leave out `--readonly`, or let the job only read"),
+        );
+    }
+    None
+}
+
+/// Refuses to write where something would be destroyed.
+fn check_risk(job: &Job, facts: &TargetFacts, options: &RunOptions) -> Option<Diagnostic> {
+    if !job.modifies() {
+        return None;
+    }
+    let (name, path) = (&job.name, facts.path.display());
+    match facts.write_risk()? {
+        WriteRisk::Mounted(mount_point) if !(job.safety.allow_mounted || options.allow_mounted) => {
+            let place = mount_point.display();
+            let message = format!("job `{name}` writes to `{path}`, which is mounted at `{place}`");
+            Some(in_use(message, "unmount it, or name another target"))
+        }
+        WriteRisk::Held if !(job.safety.allow_mounted || options.allow_mounted) => {
+            let message = format!("job `{name}` writes to `{path}`, which another program holds");
+            Some(in_use(message, "release it, or name another target"))
+        }
+        WriteRisk::Contents(contents)
+            if !(job.safety.overwrite_filesystem || options.overwrite_filesystem) =>
+        {
+            let message = format!("job `{name}` writes to `{path}`, which holds {contents}");
+            Some(
+                Diagnostic::error("target-has-contents", message)
+                    .help("name an empty device, or clear this one with `wipefs -a`")
+                    .help("to overwrite it anyway, pass `--overwrite-filesystem`"),
+            )
+        }
+        _ => None,
+    }
+}
+
+fn in_use(message: String, remedy: &str) -> Diagnostic {
+    Diagnostic::error("target-mounted", message).help(remedy).help(
+        "to overwrite it anyway, pass `--allow-mounted-write` or set `allow_mounted_write=1` on \
+         the job",
+    )
+}
+
+/// Direct I/O must fit the device's blocks.
+fn check_alignment(job: &Job, file: &BoundFile, facts: &TargetFacts) -> Option<Diagnostic> {
+    if !job.files.direct || job.engine.kind.is_file_operation() {
+        return None;
+    }
+    let align_bytes = facts.direct.map_or(facts.logical_block_bytes, |align| align.offset_bytes);
+    let align_bytes = u64::from(align_bytes.max(1));
+    let (name, path) = (&job.name, facts.path.display());
+    let block_bytes = u64::from(job.block_size_min());
+    if !block_bytes.is_multiple_of(align_bytes) {
+        let message = format!(
+            "job `{name}` uses blocks of {block_bytes} B, which direct I/O to `{path}` cannot \
+             take: its blocks are {align_bytes} B"
+        );
+        return Some(
+            Diagnostic::error("block-size-unaligned", message)
+                .help(format!("use a multiple of {align_bytes}, or `direct=0`")),
+        );
+    }
+    if !file.region.offset_bytes.is_multiple_of(align_bytes) {
+        let offset = file.region.offset_bytes;
+        let message = format!(
+            "job `{name}` starts at byte {offset} of `{path}`, whose blocks are {align_bytes} B"
+        );
+        return Some(
+            Diagnostic::error("offset-unaligned", message)
+                .help(format!("use an `offset` that is a multiple of {align_bytes}")),
+        );
+    }
+    None
+}
+
+/// A target that must be there and is not.
+fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
+    if file.kind != FileKind::Missing || job.files.allow_create {
+        return None;
+    }
+    let (name, path) = (&job.name, file.path.display());
+    let message = format!("job `{name}` needs `{path}`, which does not exist");
+    Some(
+        Diagnostic::error("target-missing", message)
+            .help("check the name, or remove `allow_file_create=0` to let it be made"),
+    )
+}

@@ -1,0 +1,299 @@
+//! One worker on one thread: builds its engine, waits for the start, drives it to its end.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use engine::{Engine, EngineError, Wait};
+use pattern::verify::VerifyState;
+use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, NoData, Worker};
+
+use crate::after;
+use crate::bytes::{Bytes, Filler};
+use crate::clock::Clock;
+use crate::error_dump::ErrorDump;
+use crate::prepare::{EngineBuilder, SetupError};
+use crate::process::Surroundings;
+use crate::verify_check::BadBlocks;
+
+/// What a worker thread tells the step that started it.
+pub(crate) enum WorkerEvent {
+    /// It is ready to start, or has failed to become so.
+    Ready { idx: usize, error: Option<SetupError> },
+    /// An operation failed, for a job that asks to be told of each.
+    Error { text: String },
+    /// It has ended.
+    Ended { idx: usize, result: Box<WorkerResult> },
+}
+
+/// What is left of a worker when it has ended.
+pub(crate) struct WorkerResult {
+    pub(crate) failure: Option<Failure>,
+    /// An error of the engine rather than of an operation.
+    pub(crate) engine_error: Option<EngineError>,
+    pub(crate) engine_used: String,
+    pub(crate) tid: u32,
+    pub(crate) started_ns: u64,
+    pub(crate) measured_ns: u64,
+    pub(crate) ended_ns: u64,
+    pub(crate) usage: Usage,
+    pub(crate) samples: [[hist::Stats; 3]; 2],
+    pub(crate) latency_target: Option<(plan::load::LatencyTarget, u32)>,
+    pub(crate) errors: ErrorsSeen,
+    pub(crate) first_ignored_errno: Option<i32>,
+    /// Blocks found bad, in words.
+    pub(crate) bad_blocks: BadBlocks,
+    /// Blocks that were written and should have been read back.
+    pub(crate) n_unverified: usize,
+    /// What was written, if it is to be saved for a later run.
+    pub(crate) verify_state: Option<VerifyState>,
+    /// What else the user should know, in words.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// What the kernel counted for a thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+    pub(crate) context_switches: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) minor_faults: u64,
+}
+
+impl Usage {
+    /// Reads the counters of the calling thread.
+    pub(crate) fn of_thread() -> Self {
+        // SAFETY: `rusage` is plain integers, for which zero bytes are valid.
+        let mut raw: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live `rusage`; the call writes it and nothing else.
+        if unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut raw) } != 0 {
+            return Usage::default();
+        }
+        let ns =
+            |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+        Usage {
+            user_ns: ns(raw.ru_utime),
+            system_ns: ns(raw.ru_stime),
+            context_switches: (raw.ru_nvcsw + raw.ru_nivcsw) as u64,
+            major_faults: raw.ru_majflt as u64,
+            minor_faults: raw.ru_minflt as u64,
+        }
+    }
+
+    pub(crate) fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            user_ns: self.user_ns - earlier.user_ns,
+            system_ns: self.system_ns - earlier.system_ns,
+            context_switches: self.context_switches - earlier.context_switches,
+            major_faults: self.major_faults - earlier.major_faults,
+            minor_faults: self.minor_faults - earlier.minor_faults,
+        }
+    }
+}
+
+/// What the step shares with a worker thread.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    /// The worker may start.
+    pub(crate) go: AtomicBool,
+    /// The worker shall end.
+    pub(crate) stop: AtomicBool,
+}
+
+/// Everything a worker thread owns.
+pub(crate) struct ThreadContext {
+    pub(crate) idx: usize,
+    /// Position among all workers of the run.
+    pub(crate) worker_number: u64,
+    pub(crate) worker: Worker,
+    pub(crate) filler: Filler,
+    pub(crate) clock: Clock,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) events: Sender<WorkerEvent>,
+    pub(crate) delay_ns: u64,
+    pub(crate) surroundings: Surroundings,
+}
+
+impl ThreadContext {
+    /// Runs the worker on the calling thread, with the engine that `builder` makes.
+    pub(crate) fn run(mut self, builder: EngineBuilder) {
+        sharpen_timers();
+        let prepared = self.surroundings.apply().map_err(SetupError::from).and_then(|locked| {
+            let engine = builder.build(&self.signals.stop).and_then(bind_to_thread);
+            Ok((locked, engine.map_err(|error| SetupError::from(&error))?))
+        });
+        let (_locked_memory, mut engine) = match prepared {
+            Ok((locked, engine)) => (locked, self.watch_errors(engine)),
+            Err(error) => {
+                return self.tell(WorkerEvent::Ready { idx: self.idx, error: Some(error) });
+            }
+        };
+        self.filler.fill_all(engine.as_mut());
+        self.tell(WorkerEvent::Ready { idx: self.idx, error: None });
+        while !self.signals.go.load(Acquire) {
+            std::thread::park();
+        }
+        wait_until(self.clock, &self.signals, self.clock.now_ns() + self.delay_ns);
+        let usage = Usage::of_thread();
+        let started_ns = self.clock.now_ns();
+        let engine_error = if self.filler.is_needed() {
+            drive(&mut self.worker, self.clock, &self.signals, engine.as_mut(), &mut self.filler)
+        } else {
+            drive(&mut self.worker, self.clock, &self.signals, engine.as_mut(), &mut NoBytes)
+        }
+        .err();
+        let mut result = WorkerResult {
+            failure: self.worker.failure(),
+            engine_error,
+            engine_used: engine.name().to_owned(),
+            tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
+            started_ns,
+            measured_ns: self.worker.measured_since_ns().unwrap_or(started_ns),
+            ended_ns: self.clock.now_ns(),
+            usage: Usage::of_thread().since(usage),
+            samples: self.worker.samples(),
+            latency_target: self.worker.latency_target(),
+            errors: self.worker.errors_seen().clone(),
+            first_ignored_errno: self.worker.first_ignored_error(),
+            bad_blocks: self.filler.finish(),
+            n_unverified: self.worker.n_unverified(),
+            verify_state: self.worker.verify_state(self.worker_number),
+            remarks: Vec::new(),
+        };
+        let failed = result.failure.is_some() || result.engine_error.is_some();
+        let (error, remarks) = after::finish(&self.surroundings, engine.as_mut(), failed);
+        result.engine_error = result.engine_error.or(error);
+        result.remarks = remarks;
+        self.tell(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
+    }
+
+    /// Has every failed operation told, where the job asks for it.
+    fn watch_errors(&self, mut engine: Box<dyn Engine>) -> Box<dyn Engine> {
+        let job = &self.surroundings.job;
+        if !job.errors.dump {
+            return engine;
+        }
+        let paths = engine.files().specs().map(|(_, spec)| spec.path.clone()).collect();
+        let depth = self.worker.queue_depth() as u32;
+        let events = self.events.clone();
+        Box::new(ErrorDump::new(engine, depth, paths, job.name.clone(), events))
+    }
+
+    fn tell(&self, event: WorkerEvent) {
+        // The step outlives its threads; if it is gone, nobody is left to tell.
+        let _gone = self.events.send(event);
+    }
+}
+
+/// Drives the worker until it is done: the loop that everything else is there for.
+///
+/// The clock is read before each hand-over and after each return, so that submission, completion
+/// and total latency of an operation are differences of the same three stamps.
+fn drive<S: DataSource>(
+    worker: &mut Worker,
+    clock: Clock,
+    signals: &Signals,
+    engine: &mut dyn Engine,
+    source: &mut S,
+) -> Result<(), EngineError> {
+    let depth = worker.queue_depth();
+    let mut ops = Vec::with_capacity(depth);
+    let mut done = Vec::with_capacity(depth);
+    let mut now_ns = clock.now_ns();
+    loop {
+        if signals.stop.load(Relaxed) {
+            worker.stop();
+        }
+        let decision = worker.next(now_ns, &mut ops, &mut source.over(engine));
+        let (min, until_ns) = match decision {
+            Decision::Exchange { min, until_ns } => (min, until_ns),
+            Decision::RemoveFiles => {
+                engine.files().unlink_all()?;
+                continue;
+            }
+            Decision::Done => return Ok(()),
+        };
+        if ops.is_empty() && worker.n_in_flight() == 0 {
+            let until_ns = until_ns.unwrap_or(now_ns);
+            spin_until(clock, signals, until_ns.min(worker.spin_until_ns()));
+            wait_until(clock, signals, until_ns);
+            now_ns = clock.now_ns();
+            continue;
+        }
+        let submit_ns = if ops.is_empty() { now_ns } else { clock.now_ns() };
+        worker.submitted(submit_ns, &ops);
+        let timeout_ns = until_ns.map(|until_ns| until_ns.saturating_sub(submit_ns));
+        done.clear();
+        if let Err(error) = engine.exchange(&ops, Wait { min, timeout_ns }, &mut done) {
+            let errno = error.errno().unwrap_or(libc::EIO);
+            worker.fail(Failure { kind: FailureKind::Engine, errno, op: None });
+            return Err(error);
+        }
+        now_ns = clock.now_ns();
+        worker.complete(now_ns, ops.len(), &done, &mut source.over(engine));
+    }
+}
+
+/// Keeps the CPU busy until the clock shows `until_ns` or the worker is told to stop.
+fn spin_until(clock: Clock, signals: &Signals, until_ns: u64) {
+    while clock.now_ns() < until_ns && !signals.stop.load(Relaxed) {
+        std::hint::spin_loop();
+    }
+}
+
+/// Waits until the clock shows `until_ns` or the worker is told to stop.
+fn wait_until(clock: Clock, signals: &Signals, until_ns: u64) {
+    loop {
+        let now_ns = clock.now_ns();
+        if now_ns >= until_ns || signals.stop.load(Relaxed) {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_nanos(until_ns - now_ns));
+    }
+}
+
+/// Where the bytes of operations come from.
+trait DataSource {
+    type Data<'a>: Data
+    where
+        Self: 'a;
+
+    /// Joins the source with the engine whose buffers it works on, for one call.
+    fn over<'a>(&'a mut self, engine: &'a mut dyn Engine) -> Self::Data<'a>;
+}
+
+/// Nothing is filled or checked: reads, and writes whose buffers were filled before the run.
+struct NoBytes;
+
+impl DataSource for NoBytes {
+    type Data<'a> = NoData;
+
+    #[inline]
+    fn over<'a>(&'a mut self, _engine: &'a mut dyn Engine) -> NoData {
+        NoData
+    }
+}
+
+impl DataSource for Filler {
+    type Data<'a> = Bytes<'a>;
+
+    #[inline]
+    fn over<'a>(&'a mut self, engine: &'a mut dyn Engine) -> Bytes<'a> {
+        Bytes { engine, filler: self }
+    }
+}
+
+/// Makes the engine belong to this thread before anything is measured.
+fn bind_to_thread(mut engine: Box<dyn Engine>) -> Result<Box<dyn Engine>, EngineError> {
+    engine.exchange(&[], Wait::POLL, &mut Vec::new())?;
+    Ok(engine)
+}
+
+/// Lets timers of this thread fire when they are due instead of up to 50 us later.
+fn sharpen_timers() {
+    // SAFETY: changes a property of the calling thread only; a failure leaves the default.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
+}

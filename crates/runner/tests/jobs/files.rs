@@ -1,0 +1,153 @@
+//! How files come, are shared and go.
+
+use std::os::unix::fs::MetadataExt;
+
+use crate::bench::{Bench, command, n_ios};
+use record::Outcome;
+use runner::{Control, RunEvent};
+
+#[test]
+fn files_are_removed_at_the_end_of_their_job() {
+    let bench = Bench::new();
+    let record =
+        bench.run("[a]\ndirectory=@\nnrfiles=3\nsize=48k\nunlink=1\n[b]\nfilename=@/g\nsize=4k\n");
+    assert_eq!(record.outcome, Outcome::Complete);
+    assert!((0..3).all(|n| !bench.exists(&format!("a.0.{n}"))));
+    assert!(bench.exists("g"), "the other job's file stays");
+}
+
+#[test]
+fn each_pass_makes_its_files_anew() {
+    for engine in ["psync", "libaio", "io_uring"] {
+        let bench = Bench::new();
+        let record = bench.run(&format!(
+            "[a]\nfilename=@/n\nsize=64k\nrw=write\nunlink_each_loop=1\nloops=3\niodepth=4\n\
+             ioengine={engine}\n"
+        ));
+        assert_eq!(record.jobs[0].error_message, "", "{engine}");
+        assert_eq!(n_ios(&record.jobs[0]), 48, "{engine}");
+        assert!(!bench.exists("n"), "{engine}");
+    }
+}
+
+#[test]
+fn found_files_are_all_used_and_nothing_is_made() {
+    let bench = Bench::new();
+    bench.file("d/x", 64);
+    bench.file("d/e/y", 32);
+    let record = bench.run("[a]\nopendir=@/d\n");
+    assert_eq!(record.jobs[0].dirs.read.io_bytes, 96 << 10);
+    assert_eq!(record.jobs[0].targets.len(), 2);
+    let findings = bench.refusal("[a]\nopendir=@/nowhere\n");
+    assert!(findings[0].message.contains("cannot read the folder"), "{findings:?}");
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    let findings = bench.refusal("[a]\nopendir=@/empty\n");
+    assert!(findings[0].message.contains("finds no files"), "{findings:?}");
+}
+
+#[test]
+fn an_interrupted_layout_does_not_look_complete_and_is_completed_later() {
+    let bench = Bench::new();
+    let job = "[a]\nfilename=@/n\nsize=32m\nbs=1m\n";
+    let control = Control::new();
+    let mut n_seen = 0;
+    let record = bench.run_with(job, &control, &mut |event| {
+        if let RunEvent::Layout { done_bytes, total_bytes, is_last, .. } = event {
+            assert!(done_bytes <= total_bytes && !is_last);
+            n_seen += 1;
+            if n_seen == 5 {
+                control.request_stop();
+            }
+        }
+    });
+    assert_eq!(record.outcome, Outcome::Interrupted);
+    assert_eq!(n_ios(&record.jobs[0]), 0);
+    assert_eq!(std::fs::metadata(bench.path("n")).unwrap().len(), 5 << 20);
+    let mut first_total = None;
+    let record = bench.run_with(job, &Control::new(), &mut |event| {
+        if let RunEvent::Layout { total_bytes, .. } = event {
+            first_total.get_or_insert(total_bytes);
+        }
+    });
+    assert_eq!(first_total, Some(27 << 20), "only the rest is written");
+    assert_eq!(record.jobs[0].dirs.read.io_bytes, 32 << 20);
+}
+
+#[test]
+fn workers_take_turns_on_a_locked_file() {
+    let bench = Bench::new();
+    bench.file("f", 256);
+    for lock in ["exclusive", "readwrite"] {
+        for engine in ["psync", "io_uring"] {
+            let record = bench.run(&format!(
+                "[a]\nfilename=@/f\nrw=randrw\nlockfile={lock}\nnumjobs=4\niodepth=4\n\
+                 ioengine={engine}\n"
+            ));
+            let total: u64 = record.jobs.iter().map(n_ios).sum();
+            assert_eq!((total, record.outcome), (256, Outcome::Complete), "{lock} {engine}");
+        }
+    }
+}
+
+#[test]
+fn a_device_is_filled_and_that_is_no_error() {
+    let bench = Bench::new();
+    let folder = bench.path("small");
+    std::fs::create_dir(&folder).unwrap();
+    let at = folder.to_str().unwrap();
+    if command(&["mount", "-t", "tmpfs", "-o", "size=1m", "none", at]).is_none() {
+        println!("skipped: nothing can be mounted here");
+        return;
+    }
+    let filled = bench.run("[a]\nfilename=@/small/n\nrw=write\nfill_device=1\nsize=1g\n");
+    let _ = std::fs::remove_file(folder.join("n"));
+    let full = bench.run(
+        "[a]\nfilename=@/small/n\nrw=write\nsize=4m\nfallocate=none\n[b]\nioengine=null\nsize=1m\n",
+    );
+    command(&["umount", at]).expect("it was mounted");
+    assert_eq!((filled.jobs[0].error_errno, filled.outcome), (0, Outcome::Complete));
+    assert_eq!(filled.jobs[0].dirs.write.io_bytes, 1 << 20);
+    assert_eq!((full.jobs[0].error_errno, full.outcome), (libc::ENOSPC, Outcome::Failed));
+    assert!(full.jobs[0].error_message.contains("No space left"), "{full:?}");
+    assert_eq!(full.jobs[0].dirs.write.io_bytes, 1 << 20, "what fitted is reported");
+    assert_eq!((full.jobs[1].error_errno, n_ios(&full.jobs[1])), (0, 256));
+}
+
+#[test]
+fn a_later_job_knows_what_an_earlier_one_makes() {
+    let bench = Bench::new();
+    let record = bench.run(
+        "[a]\nfilename=@/n\nrw=write\nsize=64k\nbuffer_pattern=0x42\n\
+         [b]\nstonewall\nfilename=@/n\n",
+    );
+    assert_eq!(record.jobs[1].dirs.read.io_bytes, 64 << 10);
+    assert!(std::fs::read(bench.path("n")).unwrap().iter().all(|byte| *byte == 0x42));
+}
+
+#[test]
+fn reading_a_sparse_file_is_remarked_on() {
+    let bench = Bench::new();
+    let file = std::fs::File::create(bench.path("f")).unwrap();
+    file.set_len(1 << 20).unwrap();
+    let record = bench.run("[a]\nfilename=@/f\n");
+    assert!(record.notes.iter().any(|note| note.code == "target-sparse"), "{:?}", record.notes);
+    bench.file("g", 1024);
+    let record = bench.run("[a]\nfilename=@/g\n");
+    assert!(record.notes.is_empty(), "{:?}", record.notes);
+}
+
+#[test]
+fn space_is_reserved_as_asked() {
+    for (mode, size, has_space) in
+        [("none", 0, false), ("truncate", 1 << 20, false), ("native", 1 << 20, true)]
+    {
+        let bench = Bench::new();
+        bench.run(&format!(
+            "[a]\nfilename=@/n\nsize=1m\nrw=write\nnumber_ios=0\nio_size=4k\noffset=0\n\
+             fallocate={mode}\n"
+        ));
+        let facts = std::fs::metadata(bench.path("n")).unwrap();
+        assert_eq!(facts.len().max(4096), size.max(4096), "{mode}");
+        assert_eq!(facts.blocks() * 512 >= 1 << 20, has_space, "{mode}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Whole runs of job files on temporary files: what users see of each option that acts.
+
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod bench;
+mod failures;
+mod files;
+mod process;
+mod running;

@@ -1,0 +1,101 @@
+//! When workers start and end, and how they share the time.
+
+use crate::bench::{Bench, n_ios};
+use record::Outcome;
+
+#[test]
+fn a_job_waits_for_another() {
+    let bench = Bench::new();
+    bench.file("f", 64);
+    let record = bench.run(
+        "[a]\nioengine=null\nsize=64k\nthinktime=5ms\n[b]\nwait_for=a\nfilename=@/f\n\
+         [c]\nstonewall\nfilename=@/f\n",
+    );
+    let ends = |idx: usize| {
+        let job = &record.jobs[idx];
+        (job.started_unix_ms, job.started_unix_ms + job.runtime_ns / 1_000_000)
+    };
+    assert!(ends(1).0 >= ends(0).0 + 75, "{:?}", (ends(0), ends(1)));
+    assert!(ends(2).0 >= ends(1).1);
+    assert_eq!(record.outcome, Outcome::Complete);
+}
+
+#[test]
+fn a_start_is_delayed_between_its_bounds() {
+    let bench = Bench::new();
+    let record = bench.run(
+        "[now]\nioengine=null\nsize=4k\n[later]\nioengine=null\nsize=4k\nnumjobs=4\n\
+         startdelay=50ms-100ms\n",
+    );
+    let start = record.jobs[0].started_unix_ms;
+    let delays: Vec<u64> = record.jobs[1..].iter().map(|job| job.started_unix_ms - start).collect();
+    assert!(delays.iter().all(|ms| (49..200).contains(ms)), "{delays:?}");
+}
+
+#[test]
+fn a_ramp_is_not_counted() {
+    let bench = Bench::new();
+    let record = bench.run(
+        "[a]\nioengine=null\nsize=1g\nruntime=200ms\nramp_time=200ms\ntime_based\nrate_iops=1000\n\
+         [b]\nioengine=null\nsize=1m\nramp_size=512k\n",
+    );
+    let job = &record.jobs[0];
+    assert!((190..=212).contains(&n_ios(job)), "{}", n_ios(job));
+    assert!((190..=250).contains(&(job.runtime_ns / 1_000_000)), "{}", job.runtime_ns);
+    assert!(n_ios(&record.jobs[1]) <= 128 + 64, "{}", n_ios(&record.jobs[1]));
+}
+
+#[test]
+fn a_pause_may_be_spent_spinning() {
+    let bench = Bench::new();
+    let job = "ioengine=null\nsize=80k\nthinktime=10ms\n";
+    let record = bench.run(&format!("[sleeps]\n{job}[spins]\n{job}thinktime_spin=8ms\n"));
+    let cpu_ms = |idx: usize| record.jobs[idx].cpu_user_ns / 1_000_000;
+    assert!(cpu_ms(0) < 50, "{}", cpu_ms(0));
+    assert!(cpu_ms(1) >= 40, "{}", cpu_ms(1));
+}
+
+#[test]
+fn rates_hold_for_each_direction_of_a_mix() {
+    let bench = Bench::new();
+    let record = bench.run(
+        "[a]\nioengine=null\nsize=1g\nrw=randrw\nruntime=500ms\ntime_based\nrate_iops=2000,500\n\
+         [b]\nioengine=null\nsize=1g\nruntime=500ms\ntime_based\nrate_iops=2000\n\
+         rate_process=poisson\n",
+    );
+    let (reads, writes) = (record.jobs[0].dirs.read.n_ios, record.jobs[0].dirs.write.n_ios);
+    assert!((990..=1005).contains(&reads) && (245..=255).contains(&writes), "{reads} {writes}");
+    let poisson = n_ios(&record.jobs[1]);
+    assert!((850..=1150).contains(&poisson), "{poisson}");
+}
+
+#[test]
+fn workers_of_a_flow_keep_their_proportion() {
+    let bench = Bench::new();
+    let job = "ioengine=null\nsize=1g\nruntime=300ms\ntime_based\nthinktime=200us\n";
+    let record = bench.run(&format!("[one]\n{job}flow=1\n[three]\n{job}flow=3\n"));
+    let ratio = n_ios(&record.jobs[1]) as f64 / n_ios(&record.jobs[0]) as f64;
+    assert!((2.8..=3.2).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn hundreds_of_workers_share_a_file() {
+    let bench = Bench::new();
+    bench.file("f", 64);
+    let record = bench.run("[a]\nfilename=@/f\nnumjobs=300\ngroup_reporting\n");
+    assert_eq!((record.jobs.len(), n_ios(&record.jobs[0])), (1, 300 * 16));
+}
+
+#[test]
+fn what_fio_only_mumbles_is_in_the_record() {
+    let bench = Bench::new();
+    bench.file("f", 64);
+    let record = bench.run("[a]\nfilename=@/f\nioengine=libaio\niodepth=4\n");
+    assert!(record.notes.iter().any(|note| note.code == "aio-buffered"), "{:?}", record.notes);
+    let plan = bench.plan("[a]\nfilename=@/f\nioengine=io_uring\niodepth=4\n");
+    let options = runner::RunOptions { forbid_uring: true, ..Default::default() };
+    let record =
+        runner::run(&plan, &options, &runner::Control::new(), &mut |_| {}).expect("it can run");
+    let note = record.notes.iter().find(|note| note.code == "engine-replaced").expect("a note");
+    assert!(note.message.contains("in place of io_uring"), "{note:?}");
+}

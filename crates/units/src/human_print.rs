@@ -1,0 +1,91 @@
+//! Our own numbers out: three digits and a unit, so that a column of them reads at a glance.
+
+use std::time::Duration;
+
+/// Prints bytes with a binary unit: `512 B`, `64.0 KiB`, `3.00 GiB`.
+pub fn format_bytes(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    // A number that would round to 1024 of one unit is printed in the next.
+    let fits = |idx: &usize| in_unit(bytes, 1 << (10 * (idx + 1))) < 1_023_500;
+    let idx = (0..units.len()).find(fits).unwrap_or(units.len() - 1);
+    format!("{} {}", three_digits(in_unit(bytes, 1 << (10 * (idx + 1)))), units[idx])
+}
+
+/// Prints a data rate in MiB/s, always that unit so that rows compare: `213 MiB/s`, `0.50 MiB/s`.
+///
+/// Not a number and negative rates print as zero.
+pub fn format_rate_mib_s(bytes_per_s: f64) -> String {
+    let mib_per_s = bytes_per_s.max(0.0) / f64::from(1 << 20);
+    format!("{} MiB/s", three_digits((mib_per_s * 1000.0).round() as u64))
+}
+
+/// Prints I/Os per second: `842`, `54.6 k`, `1.20 M`. Below 100 with decimals.
+///
+/// Not a number and negative rates print as zero.
+pub fn format_iops(iops: f64) -> String {
+    let thousandths = (iops.max(0.0) * 1000.0).round() as u64;
+    let units = ["", " k", " M", " G"];
+    let scaled = |idx: usize| in_unit(thousandths, 1000_u64.pow(idx as u32)) / 1000;
+    let fits = |idx: &usize| scaled(*idx) < 999_500;
+    let idx = (0..units.len()).find(fits).unwrap_or(units.len() - 1);
+    format!("{}{}", three_digits(scaled(idx)), units[idx])
+}
+
+/// Prints a latency: `850 ns`, `1.23 µs`, `12.3 ms`, `1.00 s`.
+pub fn format_latency_ns(latency_ns: u64) -> String {
+    if latency_ns < 1000 {
+        return format!("{latency_ns} ns");
+    }
+    let units = [("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+    let fits = |unit: &&(&str, u64)| in_unit(latency_ns, unit.1) < 999_500;
+    let (name, unit_ns) = units.iter().find(fits).unwrap_or(&units[2]);
+    format!("{} {name}", three_digits(in_unit(latency_ns, *unit_ns)))
+}
+
+/// Prints a duration as [`crate::parse_duration`] reads it: `500 ms`, `12.5s`, `1m30s`, `2h`.
+///
+/// Below a second with three digits, below a minute in milliseconds, from there in whole seconds.
+pub fn format_duration(duration: Duration) -> String {
+    let total_ms = (duration.as_nanos() + 500_000) / 1_000_000;
+    if duration.is_zero() {
+        return "0s".to_owned();
+    }
+    if total_ms < 1000 {
+        return format_latency_ns(duration.as_nanos() as u64);
+    }
+    if total_ms < 60_000 {
+        let text = format!("{}.{:03}", total_ms / 1000, total_ms % 1000);
+        return format!("{}s", text.trim_end_matches('0').trim_end_matches('.'));
+    }
+    let mut rest_s = (duration.as_nanos() + 500_000_000) / 1_000_000_000;
+    let mut text = String::new();
+    for (unit_s, name) in [(86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')] {
+        if rest_s >= unit_s {
+            text.push_str(&(rest_s / unit_s).to_string());
+            text.push(name);
+            rest_s %= unit_s;
+        }
+    }
+    text
+}
+
+/// Returns thousandths of `value` in a unit, rounded half up.
+fn in_unit(value: u64, unit: u64) -> u64 {
+    let rounded = (u128::from(value) * 1000 + u128::from(unit / 2)) / u128::from(unit);
+    u64::try_from(rounded).unwrap_or(u64::MAX)
+}
+
+/// Prints thousandths with three digits, or all digits before the point; nothing is a plain 0.
+fn three_digits(thousandths: u64) -> String {
+    let hundredths = thousandths.saturating_add(5) / 10;
+    let tenths = thousandths.saturating_add(50) / 100;
+    match thousandths {
+        0 => "0".to_owned(),
+        1..9_995 => format!("{}.{:02}", hundredths / 100, hundredths % 100),
+        9_995..99_950 => format!("{}.{}", tenths / 10, tenths % 10),
+        _ => (thousandths.saturating_add(500) / 1000).to_string(),
+    }
+}

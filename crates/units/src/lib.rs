@@ -1,0 +1,22 @@
+//! Bytes, rates and durations: parsed and printed as each dialect means them.
+//!
+//! [`fio`] reads and prints numbers exactly as fio does, oddities included, and says in warnings
+//! where that is not what the text looks like. The functions at the top are our own: they take
+//! `64 KiB`, `1m30s` and `200 MiB/s`, refuse what is ambiguous, and print three digits.
+//!
+//! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
+//! and job files to `dialects`. No I/O, no panic on any text.
+//!
+//! Tests: `tests/fio_parse.rs` and `tests/fio_print.rs` (tables taken from real fio) and
+//! `tests/human.rs`.
+
+mod error;
+pub mod fio;
+mod human_parse;
+mod human_print;
+
+pub use error::{Parsed, UnitError, UnitWarning};
+pub use human_parse::{parse_bytes, parse_count, parse_duration, parse_rate};
+pub use human_print::{
+    format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mib_s,
+};

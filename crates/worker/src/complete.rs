@@ -1,0 +1,321 @@
+//! Completion: what comes back becomes counts, latencies and consequences.
+
+use plan::Direction;
+use plan::op::{Completion, Op, OpKind};
+
+use crate::data::Data;
+use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind};
+use crate::log::LoggedIo;
+use crate::meters::{RunLength, add, batch_class, depth_class};
+use crate::slots::Slot;
+use crate::source::Chosen;
+use crate::worker::Worker;
+
+/// Completions of one direction within a batch.
+///
+/// What was handed over together has the same stamps, so its latencies are equal: completions with
+/// equal stamps in a row are taken as one.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    start_ns: u64,
+    submit_ns: u64,
+    n_ios: u64,
+    bytes: u64,
+    response: RunLength,
+}
+
+/// What became of a completion.
+enum Outcome {
+    /// The operation is done.
+    Done,
+    /// It goes on with the rest; its slot stays taken.
+    Continues,
+    /// It failed: no I/O and no latency.
+    Failed,
+}
+
+impl Worker {
+    /// Takes completions that were seen at `now_ns`, after `n_submitted` operations were handed
+    /// over.
+    #[inline]
+    pub fn complete<D: Data>(
+        &mut self,
+        now_ns: u64,
+        n_submitted: usize,
+        done: &[Completion],
+        data: &mut D,
+    ) {
+        self.count_batches(n_submitted, done.len());
+        if done.is_empty() {
+            return;
+        }
+        self.pace.completed(now_ns, done.len());
+        let measured = now_ns >= self.measured_ns;
+        let is_plain = self.completes_plainly();
+        for completion in done {
+            let slot = self.slots.get(completion.slot);
+            let whole = completion.is_whole(&slot.op);
+            if is_plain
+                && whole
+                && let Some(dir) = slot.op.kind.direction()
+            {
+                let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
+                let bytes = u64::from(slot.whole_len());
+                self.count(dir, start_ns, submit_ns, bytes, now_ns);
+                self.slots.release(completion.slot);
+                continue;
+            }
+            let slot = *slot;
+            let outcome =
+                if whole { Outcome::Done } else { self.irregular(&slot, completion.result) };
+            if matches!(outcome, Outcome::Continues) {
+                continue;
+            }
+            self.slots.release(completion.slot);
+            if matches!(outcome, Outcome::Done) {
+                self.record(&slot, now_ns, measured);
+                self.follow_up(&slot, data);
+            }
+        }
+        for dir in Direction::ALL {
+            self.flush_run(dir, now_ns);
+        }
+        if self.verifying.is_late() {
+            self.collect_late(data, false);
+        }
+        self.mark_done(now_ns);
+    }
+
+    #[inline]
+    fn count_batches(&mut self, n_submitted: usize, n_done: usize) {
+        let meters = &self.meters;
+        if n_submitted > 0 {
+            let n_in_flight = self.slots.n_in_flight();
+            add(&meters.depth_levels[depth_class(n_in_flight)], n_submitted as u64);
+            add(&meters.submit_batches[batch_class(n_submitted)], 1);
+        }
+        add(&meters.complete_batches[batch_class(n_done)], u64::from(n_done > 0));
+    }
+
+    /// Says whether a completion is counted and timed, and nothing else follows from it.
+    #[inline]
+    fn completes_plainly(&self) -> bool {
+        let watches = Direction::ALL.iter().any(|dir| self.watches(*dir));
+        let follows = self.verifying.is_on() || self.job.workload.access.trim_then_write;
+        let times = self.search.is_some() || self.source.is_timed();
+        self.gate.is_open() && !times && !watches && !follows
+    }
+
+    /// Counts a completed operation.
+    #[inline]
+    fn count(&mut self, dir: Direction, start_ns: u64, submit_ns: u64, bytes: u64, now_ns: u64) {
+        let runs = &self.runs[dir as usize];
+        if runs.start_ns != start_ns || runs.submit_ns != submit_ns {
+            self.flush_run(dir, now_ns);
+            let runs = &mut self.runs[dir as usize];
+            (runs.start_ns, runs.submit_ns) = (start_ns, submit_ns);
+        }
+        let runs = &mut self.runs[dir as usize];
+        runs.n_ios += 1;
+        runs.bytes += bytes;
+    }
+
+    /// Records one completed operation, and what only some jobs ask for.
+    #[inline]
+    fn record(&mut self, slot: &Slot, now_ns: u64, measured: bool) {
+        let bytes = u64::from(slot.whole_len());
+        let clat_ns = now_ns.saturating_sub(slot.submit_ns);
+        let Some(dir) = slot.op.kind.direction() else {
+            if measured {
+                self.meters.sync.record(clat_ns);
+            }
+            return;
+        };
+        self.gate.completed();
+        self.count(dir, slot.start_ns, slot.submit_ns, bytes, now_ns);
+        if !measured {
+            return;
+        }
+        let lat_ns = now_ns.saturating_sub(slot.start_ns);
+        let slat_ns = slot.submit_ns.saturating_sub(slot.start_ns);
+        if self.gate.has_rate() || self.source.is_timed() {
+            let response = &self.meters.dirs[dir as usize].response;
+            let response_ns = now_ns.saturating_sub(slot.intended_ns);
+            self.runs[dir as usize].response.record(response_ns, response);
+        }
+        if let Some(search) = &mut self.search {
+            search.record(lat_ns);
+        }
+        if self.watches(dir) {
+            self.watch(dir, slot, now_ns, [slat_ns, clat_ns, lat_ns], bytes as u32);
+        }
+    }
+
+    #[inline]
+    fn watches(&self, dir: Direction) -> bool {
+        self.log.is_some() || self.job.load.latency_max_ns[dir].is_some()
+    }
+
+    /// The rarer consequences of a completion: logs and the largest latency allowed.
+    #[cold]
+    fn watch(&mut self, dir: Direction, slot: &Slot, now_ns: u64, latencies: [u64; 3], len: u32) {
+        let [slat_ns, clat_ns, lat_ns] = latencies;
+        let at_ns = now_ns - self.measured_ns;
+        if let Some(log) = &mut self.log {
+            let (offset, file_idx) = (slot.first_offset, slot.op.file.0);
+            log.io(at_ns, &LoggedIo { dir, len, offset, file_idx, slat_ns, clat_ns, lat_ns });
+        }
+        if self.job.load.latency_max_ns[dir].is_some_and(|max_ns| lat_ns > max_ns) {
+            let kind = FailureKind::LatencyAboveMaximum;
+            self.fail(Failure { kind, errno: ETIMEDOUT, op: Some(slot.op) });
+        }
+    }
+
+    /// Adds a run of completions, all seen at `now_ns`, to the meters.
+    #[inline]
+    fn flush_run(&mut self, dir: Direction, now_ns: u64) {
+        let (meters, runs) = (&self.meters.dirs[dir as usize], &mut self.runs[dir as usize]);
+        let n_ios = std::mem::take(&mut runs.n_ios);
+        if n_ios == 0 {
+            return;
+        }
+        let bytes = std::mem::take(&mut runs.bytes);
+        self.bytes_done += bytes;
+        add(&meters.n_ios_live, n_ios);
+        add(&meters.bytes_live, bytes);
+        if now_ns < self.measured_ns {
+            return;
+        }
+        add(&meters.n_ios, n_ios);
+        add(&meters.bytes, bytes);
+        let reporting = &self.job.reporting;
+        if !reporting.disable_slat {
+            meters.slat.record_n(runs.submit_ns.saturating_sub(runs.start_ns), n_ios);
+        }
+        if !reporting.disable_clat {
+            meters.clat.record_n(now_ns.saturating_sub(runs.submit_ns), n_ios);
+        }
+        if !reporting.disable_lat {
+            meters.lat.record_n(now_ns.saturating_sub(runs.start_ns), n_ios);
+        }
+        runs.response.flush(&meters.response);
+    }
+
+    /// What an operation's end leads to: the write after a trim, the check of a read.
+    #[inline]
+    fn follow_up<D: Data>(&mut self, slot: &Slot, data: &mut D) {
+        match slot.op.kind {
+            OpKind::Trim if self.job.workload.access.trim_then_write => {
+                let (file_idx, len) = (slot.op.file.0, slot.whole_len());
+                self.queued.push(Chosen::new(OpKind::Write, file_idx, slot.first_offset, len));
+            }
+            OpKind::Read if self.verifying.is_on() => self.verify(slot, data),
+            OpKind::Write if self.verifying.is_on() => self.verifying.completed(slot),
+            kind if self.verifying.is_on() && self.is_whole_sync(kind) => {
+                self.verifying.sync_completed(slot.op.slot, true);
+            }
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn verify<D: Data>(&mut self, slot: &Slot, data: &mut D) {
+        let Some(facts) = self.verifying.expectation(slot, self.job.workload.access.write) else {
+            return;
+        };
+        // The buffer holds the operation from its first byte, also after a short transfer.
+        let len = slot.whole_len();
+        let op = Op { offset: slot.first_offset, len, buf_offset_bytes: 0, ..slot.op };
+        if let Err(errno) = data.check(&op, facts) {
+            self.bad_blocks(1, errno, op);
+        }
+    }
+
+    /// Takes the results of checks that were put off; with `all` it waits for every one.
+    #[cold]
+    pub(crate) fn collect_late<D: Data>(&mut self, data: &mut D, all: bool) {
+        let late = data.late_failures(all);
+        if let Some((op, errno)) = late.example {
+            self.bad_blocks(late.n_blocks, errno, op);
+        }
+    }
+
+    fn bad_blocks(&mut self, n_blocks: u64, errno: i32, op: Op) {
+        add(&self.meters.n_verify_errors, n_blocks);
+        let failure = Failure { kind: FailureKind::Verify, errno, op: Some(op) };
+        let goes_on = self.job.errors.continue_verify && !self.job.verify.fatal;
+        if goes_on || self.ignores(2, errno) {
+            add(&self.meters.n_errors, n_blocks);
+            self.first_ignored.get_or_insert(errno);
+        } else if self.job.verify.fatal {
+            self.fail(failure);
+        } else {
+            // Goes on to find all bad blocks; the job fails in the end.
+            self.fail_later(failure);
+        }
+    }
+
+    /// A short transfer or an error.
+    #[cold]
+    fn irregular(&mut self, slot: &Slot, result: i32) -> Outcome {
+        if slot.op.kind.is_sync() || slot.op.len == 0 {
+            if result < 0 {
+                if self.is_whole_sync(slot.op.kind) {
+                    self.verifying.sync_completed(slot.op.slot, false);
+                }
+                self.failed(slot, -result, FailureKind::Io);
+            }
+            return if result < 0 { Outcome::Failed } else { Outcome::Done };
+        }
+        if result < 0 {
+            self.failed(slot, -result, FailureKind::Io);
+            return Outcome::Failed;
+        }
+        let dir = slot.op.kind.direction().unwrap_or(Direction::Read);
+        if result == 0 {
+            let errno = if dir == Direction::Read { EIO } else { ENOSPC };
+            self.failed(slot, errno, FailureKind::NothingMoved);
+            return Outcome::Failed;
+        }
+        add(&self.meters.dirs[dir as usize].n_short, 1);
+        let moved = result as u32;
+        let rest = self.slots.get_mut(slot.op.slot);
+        rest.op.offset += u64::from(moved);
+        rest.op.buf_offset_bytes += moved;
+        rest.op.len -= moved;
+        self.retries.push(slot.op.slot);
+        Outcome::Continues
+    }
+
+    fn failed(&mut self, slot: &Slot, errno: i32, kind: FailureKind) {
+        let is_read = slot.op.kind.direction() == Some(Direction::Read);
+        if (errno == ENOSPC || errno == EDQUOT) && self.job.files.fill_device && !is_read {
+            // The aim was to fill it.
+            self.stop();
+            return;
+        }
+        if self.verifying.is_on() && matches!(slot.op.kind, OpKind::Write | OpKind::Trim) {
+            self.verifying.failed(slot);
+        }
+        let class = usize::from(!is_read);
+        let policy = &self.job.errors;
+        let allowed = if is_read { policy.continue_read } else { policy.continue_write };
+        let goes_on = allowed && (errno == EIO || errno == EILSEQ);
+        self.errors_seen.count(slot.op.kind.direction(), errno);
+        if goes_on || self.ignores(class, errno) {
+            add(&self.meters.n_errors, 1);
+            self.first_ignored.get_or_insert(errno);
+            return;
+        }
+        self.fail(Failure { kind, errno, op: Some(slot.op) });
+    }
+
+    /// Remembers a failure that does not stop the worker; it fails when it ends.
+    fn fail_later(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+
+    fn ignores(&self, class: usize, errno: i32) -> bool {
+        self.job.errors.ignored_errno[class].contains(&errno)
+    }
+}

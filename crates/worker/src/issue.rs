@@ -1,0 +1,328 @@
+//! Issue: fills batches of operations.
+
+use pattern::verify::write_seed;
+use plan::Direction;
+use plan::op::{BufId, FileIdx, Op, OpKind};
+
+use crate::data::{Data, WriteFacts};
+use crate::gate::Pass;
+use crate::source::Chosen;
+use crate::verifying::Replay;
+use crate::worker::Worker;
+
+/// Why filling a batch stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// The batch is as large as one submission may be; more may follow at once.
+    BatchFull,
+    /// As many operations are in flight as the depth allows.
+    QueueFull,
+    /// Nothing more before this time.
+    Until(u64),
+    /// Nothing more before all in flight has completed.
+    Drain,
+    /// The phase has issued all it will.
+    EndOfPhase,
+}
+
+/// A pause without a set end: the worker asks again after this when others hold it back.
+const RETRY_NS: u64 = 50_000;
+
+/// Operations passed over at once, so that a request to stop is heard within a millisecond.
+const N_SKIPPED_MAX: u32 = 4096;
+
+impl Worker {
+    /// Fills a batch of the workload.
+    #[inline]
+    pub(crate) fn fill<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) -> Filled {
+        if let Some(low) = self.job.load.queue_depth_low
+            && !self.refilling
+        {
+            if self.slots.n_in_flight() as u32 > low {
+                return Filled::QueueFull;
+            }
+            self.refilling = true;
+        }
+        self.resubmit(ops);
+        self.fill_plainly(now, ops, data);
+        let mut n_skipped = 0;
+        while ops.len() < self.pace.batch() {
+            if self.slots.n_in_flight() >= self.depth() as usize {
+                self.refilling = false;
+                return Filled::QueueFull;
+            }
+            let chosen = match self.choose(now) {
+                Ok(chosen) => chosen,
+                Err(filled) => return filled,
+            };
+            if (self.job.load.serialize_overlap || self.verifying.excludes(chosen.kind))
+                && self.slots.overlaps(FileIdx(chosen.file_idx), chosen.offset, chosen.len)
+            {
+                self.held = Some(chosen);
+                return Filled::Drain;
+            }
+            if self.verifying.is_on() {
+                match self.replay(&chosen) {
+                    Replay::Issue => {}
+                    Replay::Skip if n_skipped < N_SKIPPED_MAX => {
+                        n_skipped += 1;
+                        continue;
+                    }
+                    Replay::Skip => return Filled::Until(now),
+                    Replay::End => return Filled::EndOfPhase,
+                }
+            }
+            self.issue(chosen, now, ops, data);
+        }
+        self.batch_full(self.depth() as usize)
+    }
+
+    /// Says what a full batch leaves to do: more batches, or to wait, if the queue is full with it.
+    ///
+    /// It is handed over and waited for in one call then; at depth 1 that is half of the calls.
+    #[inline]
+    fn batch_full(&mut self, in_flight_max: usize) -> Filled {
+        if self.slots.n_in_flight() < in_flight_max {
+            return Filled::BatchFull;
+        }
+        self.refilling = false;
+        Filled::QueueFull
+    }
+
+    /// Fills a batch as far as it goes without asking what most jobs leave out: rates, think time,
+    /// flows, verification, syncs, several files, mixes. What stops it is not said;
+    /// [`Worker::fill`] finds it.
+    #[inline]
+    fn fill_plainly<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
+        let is_plain = self.gate.is_open()
+            && self.flow.is_none()
+            && !self.verifying.is_on()
+            && !self.job.load.serialize_overlap
+            && self.held.is_none()
+            && self.queued.is_empty()
+            && !self.has_syncs();
+        if !is_plain {
+            return;
+        }
+        let n_free = (self.depth() as usize).saturating_sub(self.slots.n_in_flight());
+        let n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
+        for idx in 0..self.source.take_batch(n_ops) {
+            self.issue(self.source.of_batch(idx), now, ops, data);
+        }
+    }
+
+    /// Chooses the next operation of the workload, or says why there is none now.
+    #[inline]
+    fn choose(&mut self, now: u64) -> Result<Chosen, Filled> {
+        if let Some(chosen) = self.held.take() {
+            return Ok(chosen);
+        }
+        if let Some(chosen) = self.queued.pop() {
+            return Ok(chosen);
+        }
+        if self.verifying.is_on()
+            && let Some(chosen) = self.choose_backlog()
+        {
+            return chosen;
+        }
+        if self.source.is_done() || self.verifying.is_exhausted() {
+            if !self.restarts_at_once() {
+                return Err(Filled::EndOfPhase);
+            }
+            self.source.restart();
+        }
+        let mut intended_ns = self.source.due_ns(now);
+        if let Some(due_ns) = intended_ns.filter(|due_ns| *due_ns > now) {
+            return Err(Filled::Until(due_ns));
+        }
+        if let Some(sync) = self.source.take_sync() {
+            return Ok(sync);
+        }
+        let mut dir = self.source.direction();
+        if !self.gate.is_open() {
+            match self.gate.ask(dir, now, self.slots.is_idle()) {
+                Pass::Go(open, due_ns) => (dir, intended_ns) = (open, due_ns.or(intended_ns)),
+                Pass::Until(until_ns) => return Err(Filled::Until(until_ns)),
+                Pass::Drain => return Err(Filled::Drain),
+            }
+        }
+        if let Some(flow) = &self.flow {
+            if flow.is_ahead() {
+                let asked_ns = self.job.load.flow.map_or(0, |flow| flow.sleep_ns);
+                return Err(Filled::Until(now + asked_ns.max(RETRY_NS)));
+            }
+            flow.advance();
+        }
+        let Some(mut chosen) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
+        chosen.intended_ns = intended_ns;
+        self.gate.issued(dir, chosen.len);
+        Ok(chosen)
+    }
+
+    /// Says whether a finished pass is followed by the next without a pause.
+    fn restarts_at_once(&self) -> bool {
+        self.job.limits.time_based
+            && self.job.limits.runtime_ns.is_some()
+            && !self.verifying.is_dry_run()
+            && !self.verifying.is_exhausted()
+            && !self.job.durability.end_fsync
+            && !self.job.engine.kind.is_file_operation()
+            && !self.job.files.unlink_each_loop
+    }
+
+    /// Goes on with the rest of short transfers.
+    #[inline]
+    fn resubmit(&mut self, ops: &mut Vec<Op>) {
+        while let Some(slot_idx) = self.retries.pop() {
+            ops.push(self.slots.get(slot_idx).op);
+        }
+    }
+
+    /// Gives an operation a slot and makes it ready to hand over.
+    #[expect(
+        clippy::inline_always,
+        reason = "in a loop of plain operations the call costs half as much as what it does"
+    )]
+    #[inline(always)]
+    pub(crate) fn issue<D: Data>(
+        &mut self,
+        chosen: Chosen,
+        now: u64,
+        ops: &mut Vec<Op>,
+        data: &mut D,
+    ) {
+        let Some(slot_idx) = self.slots.take() else {
+            self.queued.push(chosen);
+            return;
+        };
+        let op = Op {
+            offset: chosen.offset,
+            len: chosen.len,
+            file: FileIdx(chosen.file_idx),
+            slot: slot_idx,
+            buf: BufId(slot_idx),
+            buf_offset_bytes: 0,
+            kind: chosen.kind,
+        };
+        let slot = self.slots.get_mut(slot_idx);
+        slot.op = op;
+        slot.start_ns = now;
+        slot.intended_ns = chosen.intended_ns.unwrap_or(now);
+        slot.first_offset = chosen.offset;
+        slot.check = chosen.check;
+        slot.busy = true;
+        self.n_issued += 1;
+        if chosen.kind == OpKind::Write {
+            self.issue_write(&op, now, data);
+        } else if self.verifying.is_on() {
+            self.issue_verifying(&chosen, slot_idx);
+        }
+        if let Some(log) = &self.log {
+            log.issue(now.saturating_sub(self.start_ns), &op);
+        }
+        ops.push(op);
+    }
+
+    /// Says whether an operation makes all writes durable that have completed. With several files
+    /// no single one does.
+    pub(crate) fn is_whole_sync(&self, kind: OpKind) -> bool {
+        matches!(kind, OpKind::Fsync | OpKind::Fdatasync) && self.source.n_files() == 1
+    }
+
+    /// Says whether writes are followed by syncs.
+    #[inline]
+    fn has_syncs(&self) -> bool {
+        let due = &self.job.durability;
+        let every = due.fsync_every | due.fdatasync_every | due.sync_file_range_every;
+        every | due.barrier_every != 0
+    }
+
+    /// Notes what else than a write is issued while written blocks are remembered.
+    #[inline(never)]
+    fn issue_verifying(&mut self, chosen: &Chosen, slot_idx: u32) {
+        self.slots.get_mut(slot_idx).write_number =
+            chosen.check.map_or(u64::MAX, |check| check.number);
+        if self.is_whole_sync(chosen.kind) {
+            self.verifying.sync_issued(slot_idx);
+        }
+    }
+
+    /// Numbers a write, prepares its bytes and queues the syncs that follow. Stands apart, so that
+    /// a read does not save registers for it.
+    #[inline(never)]
+    fn issue_write<D: Data>(&mut self, op: &Op, now: u64, data: &mut D) {
+        let number = self.n_writes;
+        self.n_writes += 1;
+        self.slots.get_mut(op.slot).write_number = number;
+        let facts = WriteFacts { number, seed: write_seed(self.seed, number), at_ns: now };
+        self.verifying.issued(op, number);
+        data.write(op, facts);
+        self.queue_syncs(op.file.0);
+    }
+
+    /// Queues the syncs that are due after so many writes.
+    #[inline]
+    fn queue_syncs(&mut self, file_idx: u32) {
+        let due = &self.job.durability;
+        let rules = [
+            (due.fsync_every, OpKind::Fsync),
+            (due.fdatasync_every, OpKind::Fdatasync),
+            (due.sync_file_range_every, OpKind::SyncFileRange),
+            (due.barrier_every, OpKind::Fsync),
+        ];
+        for (n_since, (every, kind)) in self.n_since_sync.iter_mut().zip(rules) {
+            if every > 0 {
+                *n_since += 1;
+                if *n_since == every {
+                    *n_since = 0;
+                    self.queued.push(Chosen::sync(kind, file_idx));
+                }
+            }
+        }
+    }
+
+    /// Fills a batch with what is queued: the syncs at the end of a pass.
+    pub(crate) fn fill_queued<D: Data>(
+        &mut self,
+        now: u64,
+        ops: &mut Vec<Op>,
+        data: &mut D,
+    ) -> Filled {
+        self.resubmit(ops);
+        while ops.len() < self.pace.batch() {
+            if self.slots.n_in_flight() >= self.slots.len() {
+                return Filled::QueueFull;
+            }
+            let Some(chosen) = self.queued.pop() else { return Filled::EndOfPhase };
+            self.issue(chosen, now, ops, data);
+        }
+        self.batch_full(self.slots.len())
+    }
+
+    /// Fills a batch of reads that verify what was written.
+    pub(crate) fn fill_verify<D: Data>(
+        &mut self,
+        now: u64,
+        ops: &mut Vec<Op>,
+        data: &mut D,
+    ) -> Filled {
+        self.resubmit(ops);
+        while ops.len() < self.pace.batch() {
+            if self.slots.n_in_flight() >= self.slots.len() {
+                return Filled::QueueFull;
+            }
+            if !self.gate.is_open() {
+                match self.gate.ask(Direction::Read, now, self.slots.is_idle()) {
+                    Pass::Go(Direction::Read, _) => {}
+                    Pass::Go(..) => return Filled::Until(now + RETRY_NS),
+                    Pass::Until(until_ns) => return Filled::Until(until_ns),
+                    Pass::Drain => return Filled::Drain,
+                }
+            }
+            let Some(read) = self.verifying.next_read() else { return Filled::EndOfPhase };
+            self.gate.issued(Direction::Read, read.len);
+            self.issue(read, now, ops, data);
+        }
+        self.batch_full(self.slots.len())
+    }
+}

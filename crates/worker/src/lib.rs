@@ -1,0 +1,40 @@
+//! One worker as a state machine: what it issues next, when, and what it makes of completions.
+//!
+//! A [`Worker`] is told the time and what completed; it answers with operations and how long to
+//! wait ([`Decision`]). It holds all load semantics (closed and open load, rates, think time,
+//! passes, verification order) exactly once, so the same worker runs on a thread against the kernel
+//! or in virtual time against an emulated volume.
+//!
+//! Never here: a clock, a system call, a buffer's bytes (those go through [`Data`]), and between
+//! start and end an allocation or a lock.
+//!
+//! The way in: [`Worker::next`] (`worker.rs`, `issue.rs`) and [`Worker::complete`] (`complete.rs`);
+//! `source.rs` chooses the operations, `gate.rs` says when, `meters.rs` counts.
+//!
+//! Tests: `tests/`, which drive a worker in virtual time.
+
+mod complete;
+mod data;
+mod errors;
+mod flow;
+mod gate;
+mod issue;
+mod latency_target;
+mod log;
+mod meters;
+mod pace;
+mod replaying;
+mod slots;
+mod source;
+mod spec;
+mod trimming;
+mod verifying;
+mod worker;
+
+pub use data::{Data, LateFailures, NoData, ReadFacts, WriteFacts};
+pub use errors::{ErrorsSeen, Failure, FailureKind};
+pub use flow::FlowGroup;
+pub use log::{LogEvent, LogSender};
+pub use meters::{DirMeters, Meters};
+pub use spec::{FileRegion, WorkerSpec};
+pub use worker::{Decision, Phase, Worker};

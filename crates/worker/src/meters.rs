@@ -1,0 +1,192 @@
+//! What a worker counts: one writer, any number of readers, no locks.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hist::{LiveHistogram, Stats, Zeroed};
+use plan::Direction;
+
+/// Counters and histograms of one direction.
+#[derive(Debug)]
+pub struct DirMeters {
+    /// Operations completed since the start, ramp included: for progress.
+    pub n_ios_live: AtomicU64,
+    /// Bytes moved since the start, ramp included: for progress.
+    pub bytes_live: AtomicU64,
+    /// Operations completed in the measured time.
+    pub n_ios: AtomicU64,
+    /// Bytes moved in the measured time.
+    pub bytes: AtomicU64,
+    /// Operations that moved fewer bytes than asked.
+    pub n_short: AtomicU64,
+    /// Operations given up because their file had ended.
+    pub n_dropped: AtomicU64,
+    /// Measured time with this direction, nanoseconds.
+    pub runtime_ns: AtomicU64,
+    /// From choice to submission.
+    pub slat: LiveHistogram,
+    /// From submission to completion.
+    pub clat: LiveHistogram,
+    /// From choice to completion.
+    pub lat: LiveHistogram,
+    /// From the intended start to completion; used under a rate only.
+    pub response: LiveHistogram,
+}
+
+/// Everything a worker counts.
+#[derive(Debug)]
+pub struct Meters {
+    /// Per direction, indexed by [`Direction`].
+    pub dirs: [DirMeters; 3],
+    /// Latency of fsync, fdatasync and sync_file_range.
+    pub sync: LiveHistogram,
+    /// I/Os by occupancy at issue: 1, 2, 4, 8, 16, 32, 64 and more.
+    pub depth_levels: [AtomicU64; 7],
+    /// Submissions by size: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.
+    pub submit_batches: [AtomicU64; 7],
+    /// Reaps by size, same classes.
+    pub complete_batches: [AtomicU64; 7],
+    /// Errors that did not end the job.
+    pub n_errors: AtomicU64,
+    /// Operations in flight.
+    pub n_in_flight: AtomicU64,
+    /// Blocks found bad by verification.
+    pub n_verify_errors: AtomicU64,
+    /// When the measured time began or will begin, on the driver's clock; 0 before the start and
+    /// `u64::MAX` while a ramp by bytes lasts.
+    pub measured_since_ns: AtomicU64,
+}
+
+// SAFETY: consists of atomic integers and histograms, for all of which zero bytes are valid.
+unsafe impl Zeroed for Meters {}
+
+impl Meters {
+    /// Returns counters at zero. Only pages that are counted in take memory.
+    pub fn new() -> Arc<Self> {
+        Self::zeroed()
+    }
+
+    /// Returns the counters of a direction.
+    pub fn dir(&self, dir: Direction) -> &DirMeters {
+        &self.dirs[dir as usize]
+    }
+}
+
+/// Adds to a counter that only this thread writes: a plain load and store, no locked addition.
+#[inline]
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    counter.store(counter.load(Relaxed).wrapping_add(n), Relaxed);
+}
+
+/// Class of a batch size in [`Meters::submit_batches`].
+#[inline]
+pub(crate) fn batch_class(n: usize) -> usize {
+    match n {
+        0 => 0,
+        1..=4 => 1,
+        5..=8 => 2,
+        9..=16 => 3,
+        17..=32 => 4,
+        33..=64 => 5,
+        _ => 6,
+    }
+}
+
+/// Class of an occupancy in [`Meters::depth_levels`].
+#[inline]
+pub(crate) fn depth_class(n_in_flight: usize) -> usize {
+    (n_in_flight.max(1).ilog2() as usize).min(6)
+}
+
+/// Records equal values in a row as one: within a batch all stamps are equal, so most latencies
+/// are.
+#[derive(Debug, Default)]
+pub(crate) struct RunLength {
+    value: u64,
+    n: u64,
+}
+
+impl RunLength {
+    #[inline]
+    pub(crate) fn record(&mut self, value: u64, into: &LiveHistogram) {
+        if value == self.value {
+            self.n += 1;
+        } else {
+            self.flush(into);
+            *self = RunLength { value, n: 1 };
+        }
+    }
+
+    #[inline]
+    pub(crate) fn flush(&mut self, into: &LiveHistogram) {
+        match self.n {
+            0 => {}
+            1 => into.record(self.value),
+            n => into.record_n(self.value, n),
+        }
+        self.n = 0;
+    }
+}
+
+/// Bandwidth and IOPS of equal periods, as fio samples them: on the first completion after a
+/// period has passed, over the time really passed; a direction without I/O gets no sample.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    period_ns: u64,
+    since_ns: u64,
+    seen: [u64; 3],
+    pub(crate) stats: [Stats; 3],
+    unit: SampleUnit,
+}
+
+/// What a sample counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SampleUnit {
+    /// KiB per second.
+    KibPerSecond,
+    /// Operations per second.
+    Iops,
+}
+
+impl Sampler {
+    pub(crate) fn new(period_ms: u32, unit: SampleUnit) -> Self {
+        let period_ns = u64::from(period_ms).max(1) * 1_000_000;
+        Sampler { period_ns, since_ns: 0, seen: [0; 3], stats: [Stats::new(); 3], unit }
+    }
+
+    /// Starts the first period.
+    pub(crate) fn start(&mut self, now_ns: u64) {
+        self.since_ns = now_ns;
+    }
+
+    /// Takes samples if the period has passed.
+    #[inline]
+    pub(crate) fn tick(&mut self, now_ns: u64, meters: &Meters) {
+        if now_ns.saturating_sub(self.since_ns) >= self.period_ns {
+            self.sample(now_ns, meters);
+        }
+    }
+
+    #[cold]
+    fn sample(&mut self, now_ns: u64, meters: &Meters) {
+        let passed_ms = ((now_ns - self.since_ns) / 1_000_000).max(1);
+        for (idx, dir) in meters.dirs.iter().enumerate() {
+            let total = match self.unit {
+                SampleUnit::KibPerSecond => dir.bytes.load(Relaxed),
+                SampleUnit::Iops => dir.n_ios.load(Relaxed),
+            };
+            let delta = total - self.seen[idx];
+            self.seen[idx] = total;
+            if delta > 0 {
+                let per_second = u128::from(delta) * 1000 / u128::from(passed_ms);
+                let per_second = match self.unit {
+                    SampleUnit::KibPerSecond => per_second / 1024,
+                    SampleUnit::Iops => per_second,
+                };
+                self.stats[idx].record(u64::try_from(per_second).unwrap_or(u64::MAX));
+            }
+        }
+        self.since_ns = now_ns;
+    }
+}

@@ -1,0 +1,492 @@
+//! The state machine: phases of a worker, and when it asks for what.
+//!
+//! Issue lives in `issue.rs`, completion in `complete.rs`; both are methods of [`Worker`].
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use plan::op::{Op, OpKind};
+use plan::{Direction, Job};
+
+use crate::complete::Runs;
+use crate::data::Data;
+use crate::errors::{EIO, ErrorsSeen, Failure, FailureKind};
+use crate::flow::FlowGroup;
+use crate::gate::Gate;
+use crate::issue::Filled;
+use crate::latency_target::{DepthSearch, Trial};
+use crate::log::LogSender;
+use crate::meters::{Meters, SampleUnit, Sampler, add};
+use crate::pace::Pace;
+use crate::slots::Slots;
+use crate::source::{Chosen, Source};
+use crate::spec::WorkerSpec;
+use crate::verifying::Verifying;
+
+/// What the driver of a worker does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Hand over the operations, wait until `min` have completed, at most until `until_ns`.
+    ///
+    /// With `min` 0 and no time: only look for completions. With nothing in flight and a time: wait
+    /// until then.
+    Exchange {
+        /// Completions to wait for.
+        min: u32,
+        /// Latest return; `None` sets no limit.
+        until_ns: Option<u64>,
+    },
+    /// Remove the files, then ask again: a pass has ended and the next one makes them anew
+    /// (`unlink_each_loop`). Nothing is in flight.
+    RemoveFiles,
+    /// The worker has ended; nothing is in flight.
+    Done,
+}
+
+/// What a worker is busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not started.
+    New,
+    /// The workload.
+    Io,
+    /// Everything is issued: waits for completions, then issues the syncs that end a pass.
+    EndOfPass,
+    /// Reads back what was written.
+    Verify,
+    /// Ended.
+    Done,
+}
+
+/// One worker. Times are nanoseconds on the driver's clock.
+pub struct Worker {
+    pub(crate) job: Arc<Job>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) source: Source,
+    pub(crate) gate: Gate,
+    pub(crate) slots: Slots,
+    pub(crate) verifying: Verifying,
+    pub(crate) search: Option<DepthSearch>,
+    pub(crate) flow: Option<FlowGroup>,
+    pub(crate) log: Option<LogSender>,
+    pub(crate) runs: [Runs; 3],
+    pub(crate) phase: Phase,
+    pub(crate) failure: Option<Failure>,
+    /// An operation that was chosen but must wait for an overlapping one.
+    pub(crate) held: Option<Chosen>,
+    /// Syncs and follow-up writes that go before the next choice.
+    pub(crate) queued: Vec<Chosen>,
+    /// The queue is being refilled (see `queue_depth_low`).
+    pub(crate) refilling: bool,
+    pub(crate) pace: Pace,
+    pub(crate) n_issued: u64,
+    pub(crate) n_writes: u64,
+    pub(crate) n_since_sync: [u32; 4],
+    pub(crate) bytes_done: u64,
+    pub(crate) start_ns: u64,
+    /// Start of the measured time; `u64::MAX` while a ramp by bytes lasts.
+    pub(crate) measured_ns: u64,
+    /// Nothing is issued from here on.
+    end_ns: u64,
+    phase_since_ns: u64,
+    last_done_ns: u64,
+    samplers: [Sampler; 2],
+    n_passes_left: u32,
+    stopping: bool,
+    /// The next pass starts with new files.
+    removes_files: bool,
+    rate_check: Option<RateCheck>,
+    pub(crate) seed: u64,
+    /// Slots whose operation goes on with the rest of a short transfer.
+    pub(crate) retries: Vec<u32>,
+    pub(crate) errors_seen: ErrorsSeen,
+    /// First error that did not end the job.
+    pub(crate) first_ignored: Option<i32>,
+}
+
+/// Window of the check for a minimum rate.
+#[derive(Debug)]
+struct RateCheck {
+    since_ns: u64,
+    /// I/Os and bytes at the start of the window.
+    seen: [(u64, u64); 3],
+}
+
+impl Worker {
+    /// Makes a worker that has not started.
+    ///
+    /// # Errors
+    /// When the job's sizes and regions do not fit together.
+    pub fn new(spec: &WorkerSpec, meters: Arc<Meters>) -> Result<Self, pattern::PatternError> {
+        let job = Arc::clone(&spec.job);
+        let depth = job.load.queue_depth.max(1);
+        let [bandwidth_ms, iops_ms] = job.reporting.sample_intervals_ms(&job.logs);
+        let has_minimum = Direction::ALL.iter().any(|dir| job.load.rate_min[*dir].is_some());
+        Ok(Worker {
+            source: Source::new(spec)?,
+            gate: Gate::new(&job, spec.seed)?,
+            slots: Slots::new(depth),
+            verifying: Verifying::new(&job, spec.seed),
+            search: job.load.latency_target.map(|target| DepthSearch::new(target, depth)),
+            flow: None,
+            log: None,
+            runs: Default::default(),
+            phase: Phase::New,
+            failure: None,
+            held: None,
+            queued: Vec::with_capacity(depth as usize + spec.files.len() + 4),
+            refilling: true,
+            pace: Pace::new(depth, job.load.submit_batch, spec.batch_max),
+            n_issued: 0,
+            n_writes: 0,
+            n_since_sync: [0; 4],
+            bytes_done: 0,
+            start_ns: 0,
+            measured_ns: 0,
+            end_ns: u64::MAX,
+            phase_since_ns: 0,
+            last_done_ns: 0,
+            samplers: [
+                Sampler::new(bandwidth_ms, SampleUnit::KibPerSecond),
+                Sampler::new(iops_ms, SampleUnit::Iops),
+            ],
+            n_passes_left: job.limits.loops.max(1),
+            stopping: false,
+            removes_files: false,
+            rate_check: has_minimum.then_some(RateCheck { since_ns: 0, seen: [(0, 0); 3] }),
+            seed: spec.seed,
+            retries: Vec::with_capacity(depth as usize),
+            errors_seen: ErrorsSeen::new(),
+            first_ignored: None,
+            job,
+            meters,
+        })
+    }
+
+    /// Makes the worker a member of a flow. Before the start.
+    pub fn join_flow(&mut self, flow: FlowGroup) {
+        self.flow = Some(flow);
+    }
+
+    /// Gives the worker a log. Before the start.
+    pub fn log_to(&mut self, log: LogSender) {
+        self.log = Some(log);
+    }
+
+    /// Ends the worker: nothing more is issued, what is in flight completes.
+    pub fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Returns what the worker is busy with.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Returns the first failure, if any.
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure
+    }
+
+    /// Fails the worker from outside, as when its engine cannot go on.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+        self.stopping = true;
+    }
+
+    /// Returns failed operations by direction and error number.
+    pub fn errors_seen(&self) -> &ErrorsSeen {
+        &self.errors_seen
+    }
+
+    /// Returns the error number of the first error that did not end the job.
+    pub fn first_ignored_error(&self) -> Option<i32> {
+        self.first_ignored
+    }
+
+    /// Returns until when waiting must spin instead of sleep (`thinktime_spin`); a time that has
+    /// passed when it need not.
+    pub fn spin_until_ns(&self) -> u64 {
+        self.gate.spin_until_ns()
+    }
+
+    /// Returns the most operations that can be in flight.
+    pub fn queue_depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Returns the operations in flight.
+    pub fn n_in_flight(&self) -> usize {
+        self.slots.n_in_flight()
+    }
+
+    /// Returns the start of the measured time, or `None` while the ramp lasts.
+    pub fn measured_since_ns(&self) -> Option<u64> {
+        (self.phase != Phase::New && self.measured_ns != u64::MAX).then_some(self.measured_ns)
+    }
+
+    /// Returns bandwidth (KiB/s) and IOPS samples per direction.
+    pub fn samples(&self) -> [[hist::Stats; 3]; 2] {
+        [self.samplers[0].stats, self.samplers[1].stats]
+    }
+
+    /// Returns the state of the search for a depth, if the job asks for one: the target, the
+    /// deepest queue that kept it, and whether any did.
+    pub fn latency_target(&self) -> Option<(plan::load::LatencyTarget, u32)> {
+        self.search.as_ref().map(|search| (search.target(), search.found_depth()))
+    }
+
+    /// Returns the number of writes issued.
+    pub fn n_writes(&self) -> u64 {
+        self.n_writes
+    }
+
+    /// Tells the worker when the operations of the last [`Worker::next`] were handed over.
+    #[inline]
+    pub fn submitted(&mut self, at_ns: u64, ops: &[Op]) {
+        for op in ops {
+            self.slots.get_mut(op.slot).submit_ns = at_ns;
+        }
+    }
+
+    /// Decides what to do at `now_ns`. `ops` is cleared, then filled with what to hand over.
+    #[inline]
+    pub fn next<D: Data>(&mut self, now_ns: u64, ops: &mut Vec<Op>, data: &mut D) -> Decision {
+        ops.clear();
+        if self.phase == Phase::New {
+            self.start(now_ns);
+        }
+        self.tick(now_ns);
+        loop {
+            if std::mem::take(&mut self.removes_files) {
+                return Decision::RemoveFiles;
+            }
+            let filled = match self.phase {
+                Phase::New | Phase::Done => return Decision::Done,
+                _ if self.stopping => {
+                    while let Some(slot_idx) = self.retries.pop() {
+                        self.slots.release(slot_idx);
+                    }
+                    Filled::EndOfPhase
+                }
+                Phase::Io => self.fill(now_ns, ops, data),
+                Phase::EndOfPass => self.fill_queued(now_ns, ops, data),
+                Phase::Verify => self.fill_verify(now_ns, ops, data),
+            };
+            match filled {
+                Filled::EndOfPhase if ops.is_empty() && self.slots.is_idle() => {
+                    if self.verifying.is_late() {
+                        self.collect_late(data, true);
+                    }
+                    self.advance_phase(now_ns);
+                }
+                filled => return self.exchange(filled, ops.len()),
+            }
+        }
+    }
+
+    /// Turns the reason why filling stopped into how long to wait.
+    #[inline]
+    fn exchange(&self, filled: Filled, n_ops: usize) -> Decision {
+        let n_in_flight = self.slots.n_in_flight() as u32;
+        match filled {
+            Filled::BatchFull => Decision::Exchange { min: 0, until_ns: None },
+            Filled::QueueFull => {
+                let at_least = self.job.load.complete_min.unwrap_or(self.pace.reap_min());
+                let to_low = match self.job.load.queue_depth_low {
+                    Some(low) if low < self.depth() => n_in_flight.saturating_sub(low),
+                    _ => at_least,
+                };
+                let min = at_least.max(to_low.min(n_in_flight)).min(n_in_flight);
+                let min = if at_least == 0 { 0 } else { min };
+                Decision::Exchange { min, until_ns: None }
+            }
+            Filled::Until(until_ns) => {
+                let until_ns = Some(until_ns.min(self.end_ns));
+                Decision::Exchange { min: u32::from(n_in_flight > 0), until_ns }
+            }
+            Filled::Drain => Decision::Exchange { min: n_in_flight, until_ns: None },
+            Filled::EndOfPhase => {
+                debug_assert!(n_in_flight > 0 || n_ops > 0, "an idle phase end advances");
+                Decision::Exchange { min: n_in_flight, until_ns: None }
+            }
+        }
+    }
+
+    /// Returns the depth to keep now.
+    #[inline]
+    pub(crate) fn depth(&self) -> u32 {
+        match &self.search {
+            Some(search) => search.depth(),
+            None => self.job.load.queue_depth.max(1),
+        }
+    }
+
+    fn start(&mut self, now_ns: u64) {
+        let limits = &self.job.limits;
+        self.start_ns = now_ns;
+        let ramp_end = now_ns.saturating_add(limits.ramp_ns);
+        self.measured_ns = if limits.ramp_bytes > 0 { u64::MAX } else { ramp_end };
+        if let Some(runtime_ns) = limits.runtime_ns {
+            self.end_ns = ramp_end.saturating_add(runtime_ns);
+        }
+        self.last_done_ns = now_ns;
+        self.gate.start(now_ns);
+        self.begin_measuring(self.measured_ns);
+        self.phase = Phase::Io;
+        self.phase_since_ns = now_ns;
+        if let Some(search) = &mut self.search {
+            search.start(ramp_end);
+        }
+    }
+
+    fn begin_measuring(&mut self, at_ns: u64) {
+        self.meters.measured_since_ns.store(at_ns, Relaxed);
+        for sampler in &mut self.samplers {
+            sampler.start(at_ns);
+        }
+        if let Some(check) = &mut self.rate_check {
+            check.since_ns = at_ns;
+        }
+    }
+
+    /// Takes samples and checks limits. Once per batch.
+    #[inline]
+    fn tick(&mut self, now_ns: u64) {
+        if now_ns >= self.end_ns {
+            self.stopping = true;
+        }
+        if now_ns < self.measured_ns {
+            self.end_ramp_by_bytes(now_ns);
+            return;
+        }
+        for sampler in &mut self.samplers {
+            sampler.tick(now_ns, &self.meters);
+        }
+        if self.search.as_mut().is_some_and(|search| search.tick(now_ns) == Trial::Found) {
+            self.stopping = true;
+        }
+        if self.rate_check.is_some() {
+            self.check_rate(now_ns);
+        }
+    }
+
+    fn end_ramp_by_bytes(&mut self, now_ns: u64) {
+        let ramp_bytes = self.job.limits.ramp_bytes;
+        let ramp_end = self.start_ns.saturating_add(self.job.limits.ramp_ns);
+        if ramp_bytes > 0 && self.bytes_done >= ramp_bytes && now_ns >= ramp_end {
+            self.measured_ns = now_ns;
+            self.begin_measuring(now_ns);
+            if let Some(runtime_ns) = self.job.limits.runtime_ns {
+                self.end_ns = now_ns.saturating_add(runtime_ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn check_rate(&mut self, now_ns: u64) {
+        let Some(check) = &mut self.rate_check else { return };
+        let passed_ns = now_ns.saturating_sub(check.since_ns);
+        if passed_ns < self.job.load.rate_cycle_ns.max(1) || self.phase != Phase::Io {
+            return;
+        }
+        check.since_ns = now_ns;
+        let mut failed = false;
+        for dir in Direction::ALL {
+            let meters = self.meters.dir(dir);
+            let now = (meters.n_ios.load(Relaxed), meters.bytes.load(Relaxed));
+            let before = std::mem::replace(&mut check.seen[dir as usize], now);
+            let (delta, minimum) = match self.job.load.rate_min[dir] {
+                Some(plan::load::Rate::Iops(n)) => (now.0 - before.0, n),
+                Some(plan::load::Rate::Bytes(n)) => (now.1 - before.1, n),
+                None => continue,
+            };
+            let per_second = u128::from(delta) * 1_000_000_000 / u128::from(passed_ns);
+            failed |= per_second < u128::from(minimum);
+        }
+        if failed {
+            let kind = FailureKind::RateBelowMinimum;
+            self.fail(Failure { kind, errno: EIO, op: None });
+        }
+    }
+
+    /// Everything of the phase has completed: goes on to the next one.
+    fn advance_phase(&mut self, now_ns: u64) {
+        self.end_phase_time(now_ns);
+        let ended = self.phase;
+        self.phase = match ended {
+            _ if self.stopping => self.finish(now_ns),
+            Phase::Io => self.end_pass(),
+            Phase::EndOfPass if self.verifying.has_work() => Phase::Verify,
+            _ => self.next_pass(now_ns),
+        };
+        self.phase_since_ns = now_ns;
+    }
+
+    /// Adds the time of the phase to the directions that were busy in it.
+    fn end_phase_time(&mut self, now_ns: u64) {
+        let since_ns = self.phase_since_ns.max(self.measured_ns.min(now_ns));
+        let until_ns = if self.last_done_ns > since_ns { self.last_done_ns } else { since_ns };
+        let passed_ns = until_ns - since_ns;
+        for dir in Direction::ALL {
+            let busy = match self.phase {
+                Phase::Io => self.meters.dir(dir).n_ios.load(Relaxed) > 0,
+                Phase::Verify => dir == Direction::Read,
+                _ => false,
+            };
+            if busy {
+                add(&self.meters.dir(dir).runtime_ns, passed_ns);
+            }
+        }
+    }
+
+    /// The region is done: queues the syncs that end a pass.
+    fn end_pass(&mut self) -> Phase {
+        let is_dry_run = self.verifying.is_dry_run();
+        if is_dry_run && self.n_passes_left > 1 && !self.verifying.is_exhausted() {
+            // What an earlier run wrote in all its passes is read back once.
+            self.n_passes_left -= 1;
+            self.source.restart();
+            return Phase::Io;
+        }
+        if self.job.durability.end_fsync && self.job.workload.access.write && !is_dry_run {
+            for file_idx in 0..self.source.n_files() {
+                self.queued.push(Chosen::sync(OpKind::Fsync, file_idx));
+            }
+        }
+        Phase::EndOfPass
+    }
+
+    /// Starts over, or ends when all passes are done.
+    fn next_pass(&mut self, now_ns: u64) -> Phase {
+        if self.verifying.is_exhausted() {
+            return self.finish(now_ns);
+        }
+        let again_by_time = self.job.limits.time_based && self.end_ns != u64::MAX;
+        if !again_by_time {
+            self.n_passes_left -= 1;
+            if self.n_passes_left == 0 {
+                return self.finish(now_ns);
+            }
+        }
+        self.source.restart();
+        self.verifying.clear();
+        self.removes_files = self.job.files.unlink_each_loop;
+        Phase::Io
+    }
+
+    fn finish(&mut self, now_ns: u64) -> Phase {
+        if let Some(flow) = &self.flow {
+            flow.end();
+        }
+        let at_ns = now_ns.saturating_sub(self.measured_ns);
+        if let Some(log) = &mut self.log {
+            log.finish(at_ns);
+        }
+        Phase::Done
+    }
+
+    pub(crate) fn mark_done(&mut self, now_ns: u64) {
+        self.last_done_ns = now_ns;
+    }
+}

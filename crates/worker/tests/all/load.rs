@@ -1,0 +1,305 @@
+//! Load semantics, in virtual time against a device whose every latency is known.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::common::{Sim, job, run, worker_of};
+use plan::files::Size;
+use plan::load::{Arrivals, LatencyTarget, Rate, ThinkTime};
+use plan::op::{Completion, OpKind};
+use plan::{Direction, Job};
+use worker::{Decision, FailureKind, NoData};
+
+const MIB: u64 = 1 << 20;
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+
+fn n_ios(meters: &worker::Meters, dir: Direction) -> u64 {
+    meters.dir(dir).n_ios.load(Relaxed)
+}
+
+#[test]
+fn every_block_is_visited_once_per_pass() {
+    let (sim, meters, _) = run(job(OpKind::Read, true, 16), MIB, 100_000);
+    let offsets: HashSet<u64> = sim.seen.iter().map(|seen| seen.op.offset).collect();
+    assert_eq!(sim.seen.len(), 256);
+    assert_eq!(offsets.len(), 256);
+    assert_eq!(n_ios(&meters, Direction::Read), 256);
+}
+
+#[test]
+fn measured_latency_is_the_modelled_one() {
+    let (_, meters, _) = run(job(OpKind::Read, true, 8), MIB, 123_456);
+    let lat = meters.dir(Direction::Read).lat.snapshot();
+    assert_eq!(lat.mean_ns(), Some(123_456.0));
+    assert_eq!((lat.min_ns(), lat.max_ns()), (Some(123_456), Some(123_456)));
+}
+
+#[test]
+fn at_depth_one_handing_over_and_waiting_are_one_call() {
+    let (mut worker, _) = worker_of(job(OpKind::Read, true, 1), MIB, 32);
+    let (mut ops, mut n_calls) = (Vec::new(), 0);
+    while let Decision::Exchange { min, .. } = worker.next(n_calls, &mut ops, &mut NoData) {
+        assert_eq!((ops.len(), min), (1, 1));
+        let done = Completion { slot: ops[0].slot, result: ops[0].len as i32 };
+        worker.submitted(n_calls, &ops);
+        n_calls += 1;
+        worker.complete(n_calls, 1, &[done], &mut NoData);
+    }
+    assert_eq!(n_calls, 256);
+}
+
+#[test]
+fn submission_and_completion_latency_add_up_to_the_total() {
+    let (_, meters, _) = run(job(OpKind::Read, true, 8), MIB, 50_000);
+    let dir = meters.dir(Direction::Read);
+    let mean = |hist: &hist::LiveHistogram| hist.snapshot().mean_ns().unwrap_or(0.0);
+    let sum = mean(&dir.slat) + mean(&dir.clat);
+    assert!((sum - mean(&dir.lat)).abs() < 1.0, "{sum} against {}", mean(&dir.lat));
+}
+
+#[test]
+fn a_log_brings_its_window_along_for_the_samples() {
+    #[track_caller]
+    fn check(set: impl FnOnce(&mut Job), expected: [u64; 2]) {
+        let mut job = job(OpKind::Read, true, 1);
+        job.logs.window_ms = 10;
+        set(&mut job);
+        let (_, _, worker) = run(job, MIB, MS);
+        let [bandwidth, iops] = worker.samples();
+        assert_eq!([bandwidth[0].n_samples(), iops[0].n_samples()], expected);
+    }
+    // 256 reads of 1 ms each.
+    check(|_| (), [0, 0]);
+    check(|job| job.logs.bandwidth = Some("log".to_owned()), [25, 0]);
+    check(|job| job.logs.iops = Some("log".to_owned()), [0, 25]);
+    let set = |job: &mut Job| {
+        job.logs.bandwidth = Some("log".to_owned());
+        job.reporting.bandwidth_sample_ms = 50;
+    };
+    check(set, [5, 0]);
+}
+
+#[test]
+fn closed_load_keeps_the_queue_full() {
+    let (sim, _, _) = run(job(OpKind::Read, true, 24), MIB, 100_000);
+    assert_eq!(sim.depth_max, 24);
+}
+
+#[test]
+fn a_walk_with_steps_ends_with_the_region_unless_more_is_asked_for() {
+    #[track_caller]
+    fn check(set: impl FnOnce(&mut Job), expected_kib: &[u64]) {
+        let mut job = job(OpKind::Read, false, 1);
+        job.workload.sequential_step_bytes = 10 * 1024;
+        set(&mut job);
+        let (sim, _, _) = run(job, 32 * 1024, 1000);
+        let offsets_kib: Vec<u64> = sim.seen.iter().map(|seen| seen.op.offset / 1024).collect();
+        assert_eq!(offsets_kib, expected_kib);
+    }
+    check(|_| {}, &[0, 14, 28]);
+    check(|job| job.limits.loops = 2, &[0, 14, 28, 0, 14, 28]);
+    check(|job| job.files.io_size = Some(Size::Bytes(32 * 1024)), &[0, 14, 28, 0, 14, 28, 0, 14]);
+}
+
+/// Invariant 5 of ARCHITECTURE.md.
+#[test]
+fn operations_do_not_depend_on_batches() {
+    let offsets = |batch_max: u32| {
+        let mut job = job(OpKind::Read, true, 32);
+        job.workload.access.write = true;
+        job.load.submit_batch = Some(batch_max);
+        let (mut worker, _) = worker_of(job, MIB, batch_max);
+        let mut sim = Sim::new(10_000);
+        sim.run(&mut worker, &mut NoData);
+        sim.seen.iter().map(|seen| (seen.op.kind, seen.op.offset)).collect::<Vec<_>>()
+    };
+    assert_eq!(offsets(1), offsets(7));
+    assert_eq!(offsets(1), offsets(32));
+}
+
+fn rated(rate_iops: u64, runtime_ns: u64) -> Job {
+    let mut job = job(OpKind::Read, true, 1);
+    job.load.rate.read = Some(Rate::Iops(rate_iops));
+    job.limits.runtime_ns = Some(runtime_ns);
+    job.limits.time_based = true;
+    job
+}
+
+#[track_caller]
+fn check_rate(job: Job, expected_ios: u64, tolerance: f64) {
+    let (_, meters, _) = run(job, MIB, 1_000);
+    let n = n_ios(&meters, Direction::Read) as f64;
+    let expected = expected_ios as f64;
+    assert!((n - expected).abs() <= expected * tolerance + 1.0, "{n} I/Os, not {expected}");
+}
+
+#[test]
+fn linear_rates_hold() {
+    check_rate(rated(500, 2 * S), 1_000, 0.0);
+    check_rate(rated(3_000, S), 3_000, 0.0);
+    check_rate(rated(100_000, S), 100_000, 0.001);
+}
+
+#[test]
+fn poisson_rates_hold_in_the_mean() {
+    let mut job = rated(50_000, 2 * S);
+    job.load.arrivals = Arrivals::Poisson;
+    check_rate(job, 100_000, 0.015);
+}
+
+#[test]
+fn byte_rates_hold() {
+    let mut job = rated(1, 2 * S);
+    job.load.rate.read = Some(Rate::Bytes(8 * MIB));
+    check_rate(job, 4_096, 0.001);
+}
+
+/// A device that stops for a second must show in the response time in full: of 2,500 operations
+/// 500 were due in that second.
+#[test]
+fn a_stall_shows_in_the_response_time() {
+    let (mut worker, meters) = worker_of(rated(500, 5 * S), MIB, 32);
+    let mut sim = Sim::new(100_000);
+    sim.stall = Some((2 * S, 3 * S));
+    sim.run(&mut worker, &mut NoData);
+    let dir = meters.dir(Direction::Read);
+    let p90_ns = dir.response.snapshot().quantile(0.9).expect("there are responses");
+    assert!((400 * MS..600 * MS).contains(&p90_ns), "p90 is {p90_ns} ns");
+    let service_p99_ns = dir.lat.snapshot().quantile(0.99).expect("there are latencies");
+    assert!(service_p99_ns < MS, "service time counts the stall once");
+    assert_eq!(dir.n_ios.load(Relaxed), 2_500, "what was missed is caught up with");
+}
+
+#[test]
+fn a_ramp_is_not_counted() {
+    let mut job = rated(1_000, S);
+    job.limits.ramp_ns = S / 2;
+    let (sim, meters, _) = run(job, MIB, 1_000);
+    assert!((1_499..=1_501).contains(&sim.seen.len()), "{} operations", sim.seen.len());
+    let n = n_ios(&meters, Direction::Read);
+    assert!((999..=1_001).contains(&n), "{n} counted");
+}
+
+#[test]
+fn passes_repeat_the_amount() {
+    let mut job = job(OpKind::Read, false, 4);
+    job.limits.loops = 3;
+    let (sim, _, _) = run(job, MIB, 1_000);
+    assert_eq!(sim.seen.len(), 3 * 256);
+}
+
+#[test]
+fn the_number_of_operations_can_be_limited() {
+    let mut job = job(OpKind::Read, true, 4);
+    job.limits.n_ios_max = Some(10);
+    let (sim, _, _) = run(job, MIB, 1_000);
+    assert_eq!(sim.seen.len(), 10);
+}
+
+#[test]
+fn think_time_drains_and_pauses() {
+    let mut job = job(OpKind::Read, false, 4);
+    job.load.think = ThinkTime { pause_ns: MS, every_ios: 8, ..ThinkTime::default() };
+    let (sim, _, _) = run(job, 64 * 4096, 10_000);
+    let last = sim.seen.last().expect("there are operations").at_ns;
+    // 64 operations are 8 bursts with 7 pauses between them; a burst overlaps its own latency.
+    assert!((7 * MS..8 * MS + 8 * 30_000).contains(&last), "the last was issued at {last} ns");
+}
+
+#[test]
+fn a_failing_operation_ends_the_worker() {
+    let (mut worker, _) = worker_of(job(OpKind::Read, true, 4), MIB, 32);
+    let mut sim = Sim::new(1_000);
+    sim.fault = Some((10, -5));
+    sim.run(&mut worker, &mut NoData);
+    let failure = worker.failure().expect("it failed");
+    assert_eq!((failure.kind, failure.errno), (FailureKind::Io, 5));
+    assert!(sim.seen.len() < 256);
+}
+
+#[test]
+fn errors_can_be_survived_and_are_counted() {
+    let mut job = job(OpKind::Read, true, 4);
+    job.errors.continue_read = true;
+    let (mut worker, meters) = worker_of(job, MIB, 32);
+    let mut sim = Sim::new(1_000);
+    sim.fault = Some((10, -5));
+    sim.run(&mut worker, &mut NoData);
+    assert_eq!(worker.failure(), None);
+    assert_eq!(meters.n_errors.load(Relaxed), 1);
+    assert_eq!(n_ios(&meters, Direction::Read), 255);
+}
+
+#[test]
+fn a_short_transfer_goes_on_with_the_rest() {
+    let (mut worker, meters) = worker_of(job(OpKind::Write, false, 1), 8 * 4096, 32);
+    let mut sim = Sim::new(1_000);
+    sim.fault = Some((2, 1_024));
+    sim.run(&mut worker, &mut NoData);
+    let rest = sim.seen[3].op;
+    assert_eq!((rest.offset, rest.len, rest.buf_offset_bytes), (2 * 4096 + 1_024, 3_072, 1_024));
+    let dir = meters.dir(Direction::Write);
+    assert_eq!((dir.n_ios.load(Relaxed), dir.bytes.load(Relaxed)), (8, 8 * 4096));
+    assert_eq!(dir.n_short.load(Relaxed), 1);
+}
+
+#[test]
+fn syncs_come_after_so_many_writes() {
+    let mut job = job(OpKind::Write, false, 1);
+    job.durability.fsync_every = 4;
+    let (sim, meters, _) = run(job, 16 * 4096, 1_000);
+    let kinds: Vec<OpKind> = sim.seen.iter().map(|seen| seen.op.kind).collect();
+    let sync_at: Vec<usize> =
+        kinds.iter().enumerate().filter(|(_, kind)| kind.is_sync()).map(|(at, _)| at).collect();
+    assert_eq!(sync_at, [4, 9, 14, 19]);
+    assert_eq!(meters.sync.count(), 4);
+}
+
+#[test]
+fn the_search_for_a_depth_converges() {
+    let mut job = job(OpKind::Read, true, 64);
+    job.load.latency_target = Some(LatencyTarget {
+        target_ns: 150_000,
+        window_ns: 10 * MS,
+        percentile: 99.0,
+        keep_running: false,
+    });
+    job.limits.runtime_ns = Some(10 * S);
+    job.limits.time_based = true;
+    let (mut worker, _) = worker_of(job, 16 * MIB, 32);
+    let mut sim = Sim::new(100_000);
+    sim.run(&mut worker, &mut NoData);
+    let (_, depth) = worker.latency_target().expect("it was asked for");
+    assert_eq!(depth, 64, "a device of constant latency keeps it at any depth");
+    assert!(sim.now_ns < S, "the search ends before the runtime");
+}
+
+#[test]
+fn a_minimum_rate_fails_the_worker() {
+    let mut job = job(OpKind::Read, true, 1);
+    job.load.rate_min.read = Some(Rate::Iops(10_000));
+    job.limits.runtime_ns = Some(5 * S);
+    job.limits.time_based = true;
+    let (_, _, worker) = run(job, MIB, MS);
+    assert_eq!(worker.failure().map(|f| f.kind), Some(FailureKind::RateBelowMinimum));
+}
+
+#[test]
+fn stopping_drains_what_is_in_flight() {
+    let (mut worker, _) = worker_of(job(OpKind::Read, true, 8), MIB, 32);
+    let mut sim = Sim::new(1_000);
+    let mut ops = Vec::new();
+    worker.next(0, &mut ops, &mut NoData);
+    assert!(!ops.is_empty());
+    worker.submitted(0, &ops);
+    let done: Vec<_> = ops
+        .iter()
+        .map(|op| plan::op::Completion { slot: op.slot, result: op.len as i32 })
+        .collect();
+    worker.stop();
+    worker.complete(1_000, ops.len(), &done, &mut NoData);
+    sim.now_ns = 1_000;
+    sim.run(&mut worker, &mut NoData);
+    assert!(sim.seen.is_empty(), "nothing is issued after a stop");
+}

@@ -1,0 +1,7 @@
+//! Workers in virtual time.
+
+mod allocation;
+mod common;
+mod load;
+mod replay;
+mod verify;

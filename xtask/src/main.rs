@@ -1,0 +1,67 @@
+//! The developer's toolbox: `cargo xtask COMMAND`. HACKING.md lists every command on one page.
+//!
+//! It owns what a shell script would do elsewhere: the checks of CI, the house rules that no
+//! compiler knows, the release archive. One file per command. It never becomes part of the
+//! product, and no crate may depend on it. Its tests stand beside each command; one of them runs
+//! `tidy` over the whole tree, so that plain `cargo test` finds what CI would find.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a command line tool prints, reads its environment and times its steps"
+)]
+
+mod ci;
+mod dist;
+mod fuzz;
+mod licences;
+mod peers;
+mod process;
+mod reference;
+mod tidy;
+mod unused;
+mod workspace;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  ci [STAGE...]                  every check of CI, or only the stages named
+  tidy                           the house rules: layers, sizes, words, calls, documents
+  reference                      write docs/reference/ from the code
+  dist                           the static release archive for x86-64 Linux, in dist/
+  fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
+  peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
+
+`cargo xtask ci --list` names the stages and the targets' names are in fuzz/Cargo.toml.
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match args.as_slice() {
+        ["ci", rest @ ..] => ci::run(rest),
+        ["tidy"] => tidy::run(),
+        ["reference"] => reference::run(),
+        ["dist"] => dist::run(),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["peers", rest @ ..] => peers::run(rest),
+        [] | ["help" | "-h" | "--help"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprintln!("error: no such command: `cargo xtask {}`\n\n{USAGE}", args.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

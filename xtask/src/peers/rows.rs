@@ -1,0 +1,142 @@
+//! What is compared: the rows of the table.
+
+/// A row: our tool against a peer on one job file.
+pub(crate) struct Row {
+    /// What `--rows` selects it by.
+    pub(crate) name: &'static str,
+    /// What the table says it is.
+    pub(crate) about: &'static str,
+    /// The text of the job file that our tool runs, and fio where it is the peer.
+    pub(crate) job: &'static str,
+    pub(crate) peer: Peer,
+    pub(crate) measure: Measure,
+    pub(crate) target: Target,
+    /// Whether it reads the device or file, so that it is run once per state of it.
+    pub(crate) uses_device: bool,
+}
+
+/// What our tool is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    Fio,
+    /// The bare loop of this name and depth (`crates/engine/examples/bare_loop.rs`).
+    Bare(&'static str, u32),
+}
+
+/// What a run is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// I/Os per second.
+    Iops,
+    /// User and system time of the whole process per I/O, in nanoseconds.
+    CpuNsPerIo,
+    /// Peak resident memory above so many bytes of I/O buffers.
+    PeakBytesAbove(u64),
+}
+
+/// What must come out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Target {
+    /// Ours divided by the peer's is at least this.
+    RatioAtLeast(f64),
+    /// Ours divided by the peer's is at most this.
+    RatioAtMost(f64),
+    /// Ours alone is at most this; the peer's is for information.
+    AtMost(f64),
+}
+
+const IO_URING: &str = include_str!("jobs/io_uring.fio");
+const IO_URING_TUNED: &str = include_str!("jobs/io_uring_tuned.fio");
+const LIBAIO: &str = include_str!("jobs/libaio.fio");
+const NULL: &str = include_str!("jobs/null.fio");
+const RATE_IO_URING: &str = include_str!("jobs/rate_io_uring.fio");
+const RATE_PSYNC: &str = include_str!("jobs/rate_psync.fio");
+const MEMORY: &str = include_str!("jobs/memory.fio");
+
+/// Buffers of the job `memory`: 16 jobs, 64 deep, 4 KiB each.
+const MEMORY_BUFFERS_BYTES: u64 = 16 * 64 * 4096;
+
+/// Every row, in the order of the table.
+pub(crate) const ROWS: [Row; 9] = [
+    Row {
+        name: "io_uring",
+        about: "io_uring, iodepth=128, direct",
+        job: IO_URING,
+        peer: Peer::Fio,
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(1.7),
+        uses_device: true,
+    },
+    Row {
+        name: "io_uring-tuned",
+        about: "the same with fio's own tuning",
+        job: IO_URING_TUNED,
+        peer: Peer::Fio,
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(1.1),
+        uses_device: true,
+    },
+    Row {
+        name: "io_uring-bare",
+        about: "the same, against a bare loop",
+        job: IO_URING_TUNED,
+        peer: Peer::Bare("io_uring", 128),
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(0.95),
+        uses_device: true,
+    },
+    Row {
+        name: "libaio",
+        about: "libaio, iodepth=64",
+        job: LIBAIO,
+        peer: Peer::Fio,
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(1.2),
+        uses_device: true,
+    },
+    Row {
+        name: "libaio-bare",
+        about: "the same, against a bare loop",
+        job: LIBAIO,
+        peer: Peer::Bare("libaio", 64),
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(0.95),
+        uses_device: true,
+    },
+    Row {
+        name: "null",
+        about: "null, iodepth=64, all latencies",
+        job: NULL,
+        peer: Peer::Fio,
+        measure: Measure::Iops,
+        target: Target::RatioAtLeast(8.0),
+        uses_device: false,
+    },
+    Row {
+        name: "rate-io_uring",
+        about: "50,000 IOPS, io_uring, iodepth=16",
+        job: RATE_IO_URING,
+        peer: Peer::Fio,
+        measure: Measure::CpuNsPerIo,
+        target: Target::RatioAtMost(0.6),
+        uses_device: true,
+    },
+    Row {
+        name: "rate-psync",
+        about: "50,000 IOPS, psync",
+        job: RATE_PSYNC,
+        peer: Peer::Fio,
+        measure: Measure::CpuNsPerIo,
+        target: Target::RatioAtMost(0.6),
+        uses_device: true,
+    },
+    Row {
+        name: "memory",
+        about: "16 jobs, 64 deep, above the buffers",
+        job: MEMORY,
+        peer: Peer::Fio,
+        measure: Measure::PeakBytesAbove(MEMORY_BUFFERS_BYTES),
+        target: Target::AtMost(64.0 * 1024.0 * 1024.0),
+        uses_device: true,
+    },
+];

@@ -1,0 +1,148 @@
+//! One run of one program: what it reports, and what the kernel counted for it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use super::rows::{Measure, Peer, Row};
+use crate::process;
+
+/// Largest difference between the IOPS reported and I/Os divided by time. Both round: a run of
+/// a second has 0.1 % in its milliseconds alone.
+const IOPS_TOLERANCE: f64 = 0.01;
+
+/// The programs of a comparison, and where they run.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) plimsoll: PathBuf,
+    pub(crate) bare_loop: PathBuf,
+    /// Device or file that is read.
+    pub(crate) target: PathBuf,
+    pub(crate) seconds: u32,
+    /// The one core that everything runs on.
+    pub(crate) core: u32,
+    /// Holds job files and outputs.
+    pub(crate) folder: PathBuf,
+}
+
+/// What one run came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    iops: f64,
+    n_ios: u64,
+    cpu_ns: u64,
+    peak_bytes: u64,
+}
+
+impl Outcome {
+    /// Returns what the row is judged by.
+    pub(crate) fn value(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Iops => self.iops,
+            Measure::CpuNsPerIo => self.cpu_ns as f64 / self.n_ios as f64,
+            Measure::PeakBytesAbove(bytes) => self.peak_bytes.saturating_sub(bytes) as f64,
+        }
+    }
+}
+
+impl Bench {
+    /// Runs our tool on the row's job file.
+    pub(crate) fn run_ours(&self, row: &Row) -> Result<Outcome> {
+        self.run_job(row, Command::new(&self.plimsoll).arg("fio"))
+    }
+
+    /// Runs the row's peer.
+    pub(crate) fn run_peer(&self, row: &Row) -> Result<Outcome> {
+        match row.peer {
+            Peer::Fio => self.run_job(row, &mut Command::new("fio")),
+            Peer::Bare(kind, depth) => {
+                let mut command = Command::new(&self.bare_loop);
+                command.arg(kind).arg(&self.target).arg(depth.to_string());
+                command.arg(self.seconds.to_string());
+                let (text, outcome) = self.run(&command)?;
+                outcome.with_counts(&serde_json::from_str(&text).context("not JSON")?)
+            }
+        }
+    }
+
+    /// Runs a job file by one of the tools that read such, for what it prints.
+    fn run_job(&self, row: &Row, tool: &mut Command) -> Result<Outcome> {
+        let path = self.folder.join(format!("{}.fio", row.name));
+        std::fs::write(&path, row.job)?;
+        tool.arg("--output-format=json").arg(path);
+        let (text, outcome) = self.run(tool)?;
+        let record = parse_json(&text)?;
+        let job = record["jobs"].as_array().and_then(|jobs| jobs.first()).context("no job")?;
+        ensure!(job["error"] == 0, "the job failed: {}", job["error"]);
+        outcome.with_counts(&job["read"])
+    }
+
+    /// Runs a command pinned to the core. Returns its standard output and the kernel's counts.
+    pub(crate) fn run(&self, inner: &Command) -> Result<(String, Outcome)> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", &self.core.to_string()]).arg(inner.get_program());
+        command.args(inner.get_args()).envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.env("PEERS_TARGET", &self.target).env("PEERS_SECONDS", self.seconds.to_string());
+        let out_path = self.folder.join("stdout");
+        command.current_dir(&self.folder).stdout(File::create(&out_path)?);
+        let line = process::command_line(&command);
+        let child = command.spawn().with_context(|| format!("cannot start `{line}`"))?;
+        let (status, usage) = wait(child.id()).with_context(|| format!("cannot await `{line}`"))?;
+        let mut text = String::new();
+        File::open(&out_path)?.read_to_string(&mut text)?;
+        if !status.success() {
+            bail!("`{line}` failed: {status}\n{}", text.trim_end());
+        }
+        Ok((text, usage))
+    }
+}
+
+impl Outcome {
+    /// Adds what the program reports, once its own numbers agree with each other.
+    fn with_counts(self, counts: &Value) -> Result<Outcome> {
+        let number = |key: &str| counts[key].as_f64().with_context(|| format!("no `{key}`"));
+        let (iops, n_ios, runtime_ms) = (number("iops")?, number("total_ios")?, number("runtime")?);
+        ensure!(n_ios > 0.0 && runtime_ms > 0.0, "nothing was read");
+        let counted = n_ios * 1000.0 / runtime_ms;
+        let is_same = (iops / counted - 1.0).abs() <= IOPS_TOLERANCE;
+        ensure!(is_same, "{iops:.0} IOPS reported, {n_ios} I/Os in {runtime_ms} ms counted");
+        Ok(Outcome { iops, n_ios: n_ios as u64, ..self })
+    }
+}
+
+/// Reads what a tool printed as JSON. fio may print notes before it.
+pub(crate) fn parse_json(text: &str) -> Result<Value> {
+    let start = text.find('{').context("no JSON in the output")?;
+    serde_json::from_str(&text[start..]).context("the output is no JSON")
+}
+
+/// Awaits a child. Returns how it ended and what it used, with the children it awaited itself.
+fn wait(pid: u32) -> Result<(ExitStatus, Outcome)> {
+    let mut status = 0;
+    // SAFETY: `rusage` is plain integers, for which zero bytes are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both pointers are to live variables, which the call writes.
+        let waited = unsafe { libc::wait4(pid as i32, &raw mut status, 0, &raw mut usage) };
+        if waited >= 0 {
+            break;
+        }
+        let error = std::io::Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(error.into());
+        }
+    }
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    let outcome = Outcome {
+        iops: 0.0,
+        n_ios: 0,
+        cpu_ns: ns(usage.ru_utime) + ns(usage.ru_stime),
+        peak_bytes: usage.ru_maxrss as u64 * 1024,
+    };
+    Ok((ExitStatus::from_raw(status), outcome))
+}

@@ -1,0 +1,196 @@
+//! Documents that must keep up with the code: crate headers, invariants, links, the lock file.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::workspace::{self, Package};
+
+use super::{File, Violation, words};
+
+/// Checks documents against the tree.
+pub(super) fn check(packages: &[Package], files: &[File]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for package in packages {
+        violations.extend(check_header(package, files));
+    }
+    for file in files.iter().filter(|file| file.path.extension().is_some_and(|e| e == "md")) {
+        violations.extend(check_links(file));
+    }
+    match files.iter().find(|file| file.path == Path::new("ARCHITECTURE.md")) {
+        Some(file) => violations.extend(check_invariants(file, files)),
+        None => violations.push(Violation {
+            path: "ARCHITECTURE.md".into(),
+            line: 1,
+            message: "missing: it holds the code map and the invariants".to_owned(),
+        }),
+    }
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
+        let text = std::fs::read_to_string(workspace::root().join(lock)).unwrap_or_default();
+        violations.extend(words::check_lock(lock, &text));
+    }
+    violations
+}
+
+/// A crate's root file starts with what the crate owns and never does.
+fn check_header(package: &Package, files: &[File]) -> Option<Violation> {
+    let roots = ["src/lib.rs", "src/main.rs"].map(|name| package.dir.join(name));
+    let root = files.iter().find(|file| roots.contains(&file.path))?;
+    (!root.text.starts_with("//! ")).then(|| {
+        root.violation(1, "no header: say in `//!` what the crate owns, never does, and its tests")
+    })
+}
+
+/// Every link to a file of the tree leads somewhere.
+fn check_links(file: &File) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (line_idx, line) in file.text.lines().enumerate() {
+        for (at, open) in line.match_indices("](") {
+            let rest = &line[at + open.len()..];
+            let link = rest.split([')', '#', ' ']).next().unwrap_or_default();
+            if link.is_empty() || link.contains(':') {
+                continue; // a heading of the same page, or another site
+            }
+            let target = normal(&file.path.with_file_name(link));
+            if !workspace::root().join(&target).exists() {
+                let message = format!("link to `{link}`, which does not exist");
+                violations.push(file.violation(line_idx + 1, message));
+            }
+        }
+    }
+    violations
+}
+
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// An invariant in ARCHITECTURE.md.
+#[derive(Debug, PartialEq, Eq)]
+struct Invariant {
+    line: usize,
+    /// Tests that guard it, as `crate::path::name`.
+    tests: Vec<String>,
+}
+
+/// Every invariant names tests, and these exist.
+fn check_invariants(file: &File, files: &[File]) -> Vec<Violation> {
+    let invariants = invariants(&file.text);
+    if invariants.is_empty() {
+        let message = "no numbered list under the heading `Invariants`";
+        return vec![file.violation(1, message)];
+    }
+    let mut violations = Vec::new();
+    for invariant in invariants {
+        if invariant.tests.is_empty() {
+            let message = "an invariant that names no test: add \"Test: `crate::path::name`\"";
+            violations.push(file.violation(invariant.line, message));
+        }
+        for test in &invariant.tests {
+            if !test_exists(test, files) {
+                let message = format!("test `{test}` does not exist");
+                violations.push(file.violation(invariant.line, message));
+            }
+        }
+    }
+    violations
+}
+
+/// Reads the numbered list under the heading `Invariants`.
+fn invariants(text: &str) -> Vec<Invariant> {
+    let mut invariants: Vec<Invariant> = Vec::new();
+    let mut in_section = false;
+    let mut in_tests = false;
+    for (line_idx, line) in text.lines().enumerate() {
+        if line.starts_with('#') {
+            in_section = line.trim_start_matches('#').trim() == "Invariants";
+            continue;
+        }
+        if !in_section {
+            continue;
+        }
+        if line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok()) {
+            invariants.push(Invariant { line: line_idx + 1, tests: Vec::new() });
+            in_tests = false;
+        }
+        let Some(invariant) = invariants.last_mut() else { continue };
+        let tests = if in_tests {
+            line
+        } else {
+            let Some((_, rest)) = line.split_once("Test: ").or(line.split_once("Tests: ")) else {
+                continue;
+            };
+            in_tests = true;
+            rest
+        };
+        let quoted = tests.split('`').skip(1).step_by(2);
+        invariant.tests.extend(quoted.filter(|name| name.contains("::")).map(str::to_owned));
+    }
+    invariants
+}
+
+/// Returns whether the crate that a path starts with has a function of its last name, in a test.
+fn test_exists(path: &str, files: &[File]) -> bool {
+    let mut parts = path.split("::");
+    let (package, name) = (parts.next().unwrap_or_default(), parts.last());
+    files.iter().filter(|file| file.package == package).any(|file| {
+        file.source.as_ref().is_some_and(|source| {
+            source
+                .functions()
+                .iter()
+                .any(|f| Some(f.name) == name && (file.is_test || source.line_in_test(f.line)))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invariants_are_a_numbered_list_with_tests() {
+        let text = "\
+# Map
+1. Not an invariant.
+## Invariants
+1. One. Test: `hist::codec::round_trip`.
+2. Two, on
+   two lines. Tests: `worker::tests::a`,
+   `worker::tests::b` (see `plan`).
+3. Three has none, `hist::x` is only mentioned.
+## After
+4. Not an invariant either.
+";
+        let names = |line, tests: &[&str]| Invariant {
+            line,
+            tests: tests.iter().map(|&test| test.to_owned()).collect(),
+        };
+        let expected = [
+            names(4, &["hist::codec::round_trip"]),
+            names(5, &["worker::tests::a", "worker::tests::b"]),
+            names(8, &[]),
+        ];
+        assert_eq!(invariants(text), expected);
+    }
+
+    #[test]
+    fn a_test_is_found_by_crate_and_name() {
+        let packages = [Package {
+            name: "hist".to_owned(),
+            dir: "crates/hist".into(),
+            dependencies: Vec::new(),
+        }];
+        let text = "fn code() {}\n#[test]\nfn holds() {}\n".to_owned();
+        let files = [File::new(Path::new("crates/hist/src/lib.rs"), text, &packages)];
+        assert!(test_exists("hist::holds", &files));
+        assert!(!test_exists("hist::code", &files));
+        assert!(!test_exists("hist::gone", &files));
+        assert!(!test_exists("plan::holds", &files));
+    }
+}
