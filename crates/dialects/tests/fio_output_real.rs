@@ -94,7 +94,8 @@ fn histogram(latency: &Value) -> Histogram {
         if let Some(value) = exact {
             hist.record(value);
         }
-        hist.record_n(value, rest);
+        // fio names a bin by its middle, which may lie beyond the exact extremes.
+        hist.record_n(value.clamp(min, max), rest);
     }
     hist
 }
