@@ -1,0 +1,195 @@
+//! What is provisioned: a virtual machine and its volumes, as numbers with their origin.
+
+/// All that is provisioned together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Design {
+    /// What the user calls it.
+    pub name: String,
+    /// Edition of the catalogue that the limits come from (`2018`, `current`).
+    pub edition: String,
+    /// The machine all volumes are attached to; `None` leaves its caps out.
+    pub vm: Option<Vm>,
+    /// The volumes; operations name them by position.
+    pub volumes: Vec<Volume>,
+    /// Machines that reach the network volumes. Empty: one, without distance.
+    pub clients: Vec<Client>,
+    /// Capacity pools of network volumes.
+    pub pools: Vec<Pool>,
+    /// Seed of the latency samples.
+    pub seed: u64,
+}
+
+/// A limit per second, with a bucket of credits above it if it has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Operations (after unit accounting) or bytes per second, sustained. At least 1.
+    pub per_s: u64,
+    /// Bursting above `per_s`.
+    pub burst: Option<Burst>,
+    /// Where the figure comes from, for people: source, date, unit as published.
+    pub origin: String,
+}
+
+/// Bursting above a sustained limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// Operations or bytes per second while it lasts.
+    pub per_s: u64,
+    /// Credits of a full bucket, in operations or bytes; `None` lasts for ever (on-demand burst).
+    /// A credit is spent per operation or byte above the sustained rate, and accrues for each below.
+    pub bucket: Option<u64>,
+}
+
+/// A pair of limits; both hold at once. `None` is without a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cap {
+    /// Operations per second.
+    pub iops: Option<Limit>,
+    /// Bytes per second.
+    pub bytes: Option<Limit>,
+}
+
+/// A virtual machine's caps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vm {
+    /// Name of the size.
+    pub size: String,
+    /// Cap of traffic to remote disks: uncached I/O, cache misses, writes that reach a disk.
+    pub uncached: Cap,
+    /// Cap of the cached path, reads. Reads and writes share it where the two are equal.
+    pub cached: Cap,
+    /// Cap of writes on the cached path where it differs from that of reads.
+    pub cached_write: Option<Cap>,
+    /// Size of the host cache, bytes; `None` where the size has no cache or it is unknown.
+    pub cache_bytes: Option<u64>,
+    /// What the network card sends at most, bytes per second. Receiving is not metered.
+    pub egress: Option<Limit>,
+    /// Disks it takes.
+    pub max_data_disks: Option<u32>,
+}
+
+/// One volume: what a job's files fall on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Volume {
+    /// Folder it is mounted at; files below it are on this volume.
+    pub mount: String,
+    /// Provisioned size, bytes.
+    pub capacity_bytes: u64,
+    /// What it is made of.
+    pub backing: Backing,
+    /// Latency of its medium without load.
+    pub latency: Latency,
+    /// Latency of a hit in the host cache.
+    pub cache_latency: Latency,
+}
+
+/// What a volume is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Backing {
+    /// Disks, striped where there are several.
+    Disks(Stripe),
+    /// A volume of a network file service.
+    Network(NetworkVolume),
+}
+
+/// Equal disks side by side (RAID 0).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stripe {
+    /// The disks.
+    pub disks: Vec<Disk>,
+    /// Bytes on one disk before the next one's turn; a power of two, at least 4 KiB.
+    pub chunk_bytes: u64,
+    /// Disks that one run of chunks goes over; at most the number of disks. With fewer columns than
+    /// disks, the first columns fill before the next ones are used.
+    pub columns: u32,
+}
+
+/// One disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// Name of its tier or type.
+    pub sku: String,
+    /// Its caps.
+    pub cap: Cap,
+    /// An operation counts once for each begun piece of this size; `None` counts each once.
+    pub io_unit_bytes: Option<u64>,
+    /// Provisioned size, bytes.
+    pub size_bytes: u64,
+    /// Host cache.
+    pub cache: CacheMode,
+}
+
+/// What the machine's host cache does for a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CacheMode {
+    /// Nothing: all I/O goes the uncached path.
+    None,
+    /// Keeps what was read; writes go through to the disk.
+    ReadOnly,
+    /// Keeps what was read and written; writes reach the disk later, or at a flush.
+    ReadWrite,
+}
+
+/// A volume of a network file service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkVolume {
+    /// Service level, for people.
+    pub level: String,
+    /// Throughput of the level times the quota, or what was assigned by hand; reads and writes
+    /// together.
+    pub quota: Limit,
+    /// Measured ceilings of one volume.
+    pub ceiling: Ceiling,
+    /// Position in [`Design::pools`]; `None` is alone.
+    pub pool: Option<u16>,
+    /// Largest transfer of one call, bytes (rsize and wsize).
+    pub transfer_bytes: u32,
+}
+
+/// What one volume carries at most, as measured. Every part may be unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ceiling {
+    /// Small random reads per second, R. A mix carries 1 / (r/R + w/W).
+    pub read_iops: Option<u64>,
+    /// Small random writes per second, W.
+    pub write_iops: Option<u64>,
+    /// Large sequential reads, bytes per second, R. A mix carries min(R/r, W/w, C).
+    pub read_bytes_per_s: Option<u64>,
+    /// Large sequential writes, bytes per second, W.
+    pub write_bytes_per_s: Option<u64>,
+    /// Reads and writes together, bytes per second, C.
+    pub total_bytes_per_s: Option<u64>,
+}
+
+/// Capacity shared by network volumes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// What the user calls it.
+    pub name: String,
+    /// Throughput of all its volumes together.
+    pub throughput: Limit,
+}
+
+/// A machine that reaches network volumes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Client {
+    /// What the user calls it.
+    pub name: String,
+    /// Network distance to the volumes, there and back, nanoseconds.
+    pub round_trip_ns: u64,
+    /// TCP connections (`nconnect`), 1 to 16.
+    pub connections: u16,
+    /// Calls in flight on one connection.
+    pub slots_per_connection: u16,
+    /// What its network card sends at most; `None` is not limited.
+    pub egress: Option<Limit>,
+}
+
+/// Latency without load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    /// Mean, nanoseconds.
+    pub mean_ns: u64,
+    /// Standard deviation over mean of a log-normal distribution; 0 is constant.
+    pub spread: f64,
+}

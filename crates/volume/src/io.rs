@@ -1,0 +1,56 @@
+//! What goes into an emulated volume and what comes out.
+
+/// What an operation does to a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IoKind {
+    /// Reads.
+    Read,
+    /// Writes. Complete once a write-back cache, if there is one, has the data.
+    Write,
+    /// Writes through every cache (`O_SYNC`, FUA, NFS `FILE_SYNC`).
+    WriteThrough,
+    /// Completes when all that was written to the volume before is on its disks.
+    Flush,
+    /// Gives blocks back. Counts as one operation without bytes.
+    Trim,
+}
+
+/// One operation on one volume of a design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    /// The caller's name for it; comes back in [`Done::id`]. Any value; the caller keeps them apart.
+    pub id: u64,
+    /// What to do.
+    pub kind: IoKind,
+    /// Position in [`crate::Design::volumes`].
+    pub volume: u16,
+    /// Position in [`crate::Design::clients`]; 0 where there is one, or none.
+    pub client: u16,
+    /// First byte, counted from the start of the volume. May lie beyond its size: a file system
+    /// over the volume gives each file its own range of addresses.
+    pub offset_bytes: u64,
+    /// Length in bytes; 0 for a flush.
+    pub len_bytes: u32,
+}
+
+/// The end of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// [`Io::id`].
+    pub id: u64,
+    /// When it completed, on the caller's clock, nanoseconds.
+    pub at_ns: u64,
+    /// The cap that it waited for longest; [`CapId::NONE`] if it waited for none.
+    pub held_by: CapId,
+    /// How long it waited for `held_by`, nanoseconds.
+    pub held_ns: u64,
+}
+
+/// One cap of a design: position in the list that `System::caps` returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CapId(pub u16);
+
+impl CapId {
+    /// No cap: only the volume's own latency.
+    pub const NONE: CapId = CapId(u16::MAX);
+}
