@@ -6,6 +6,7 @@ use crate::aio::Aio;
 use crate::fileop::FileOps;
 use crate::mapped::Mapped;
 use crate::null::Null;
+use crate::one_by_one::OneByOne;
 use crate::space::{Space, SpaceCall};
 use crate::sync::{Calls, OneCall};
 use crate::uring::Uring;
@@ -22,6 +23,9 @@ pub struct BuildOptions {
     pub atomic_writes: bool,
     /// Flags of `sync_file_range(2)`.
     pub sync_file_range_flags: u32,
+    /// Priority of operations that have none of their own. For engines whose operations may be
+    /// issued by a thread of the kernel, which does not have that of the worker.
+    pub priority: IoPriority,
 }
 
 /// Makes the engine that the job asks for. Any thread may call it; the thread that first calls
@@ -54,30 +58,35 @@ pub fn build(
             expected: "below 2 GiB, since a completion counts bytes in 31 bits",
         });
     }
+    let name = &spec.name;
     if let Some(kind) = FileOps::kind_of(spec.kind) {
-        let name = spec.name.clone();
-        return Ok(Box::new(FileOps::new(kind, spec.stat_call, name, files, arena)));
+        let how = FileOps { kind, stat_call: spec.stat_call };
+        return Ok(Box::new(OneByOne::new(how, name, files, arena)));
     }
-    let sync = |calls, files, arena| Box::new(OneCall::new(spec, calls, files, arena, &options));
+    let sync = |calls, files, arena| {
+        Box::new(OneByOne::new(OneCall::new(spec, calls, &options), name, files, arena))
+    };
     Ok(match spec.kind {
         EngineKind::Uring => return uring_or_aio(spec, files, arena, &options),
-        EngineKind::Aio => {
-            let name = spec.name.clone();
-            Box::new(Aio::new(spec, name, files, arena, &options)?)
-        }
+        EngineKind::Aio => Box::new(Aio::new(spec, name.clone(), files, arena, &options)?),
         EngineKind::Sync => sync(Calls::Plain, files, arena),
         EngineKind::VectoredSync => sync(Calls::Vectored, files, arena),
         EngineKind::VectoredSync2 => {
             let (read_flags, write_flags) = rwf_flags(spec, &options);
             sync(Calls::Flagged { read_flags, write_flags }, files, arena)
         }
-        EngineKind::Mmap => Box::new(Mapped::new(spec, files, arena, &options)?),
+        EngineKind::Mmap => {
+            let mut files = files;
+            let how = Mapped::new(spec, &mut files, &options)?;
+            Box::new(OneByOne::new(how, name, files, arena))
+        }
         EngineKind::Fallocate | EngineKind::Ftruncate => {
             let is_fallocate = spec.kind == EngineKind::Fallocate;
             let call = if is_fallocate { SpaceCall::Fallocate } else { SpaceCall::Ftruncate };
-            Box::new(Space::new(call, spec.name.clone(), files, arena, &options))
+            let how = Space { call, sync_flags: options.sync_file_range_flags };
+            Box::new(OneByOne::new(how, name, files, arena))
         }
-        _ => Box::new(Null::new(spec.name.clone(), files, arena, options.queue_depth)),
+        _ => Box::new(Null::new(name.clone(), files, arena, options.queue_depth)),
     })
 }
 

@@ -2,18 +2,15 @@
 //! the same operations wherever another engine is handed one.
 
 use plan::job::{EngineKind, StatCall};
-use plan::op::{Completion, Op, OpKind};
+use plan::op::{Op, OpKind};
 
-use crate::files::FileTable;
-use crate::{Arena, Engine, EngineError, Wait, call};
+use crate::one_by_one::CarryOut;
+use crate::{Arena, FileTable, call};
 
 /// Carries out the operation of its name, whatever direction the job counts it as.
 pub(crate) struct FileOps {
-    arena: Arena,
-    files: FileTable,
-    kind: OpKind,
-    stat_call: StatCall,
-    name: String,
+    pub(crate) kind: OpKind,
+    pub(crate) stat_call: StatCall,
 }
 
 impl FileOps {
@@ -28,46 +25,11 @@ impl FileOps {
             _ => return None,
         })
     }
-
-    pub(crate) fn new(
-        kind: OpKind,
-        stat_call: StatCall,
-        name: String,
-        files: FileTable,
-        arena: Arena,
-    ) -> FileOps {
-        FileOps { arena, files, kind, stat_call, name }
-    }
 }
 
-impl Engine for FileOps {
-    fn exchange(
-        &mut self,
-        ops: &[Op],
-        _wait: Wait,
-        done: &mut Vec<Completion>,
-    ) -> Result<(), EngineError> {
-        for op in ops {
-            let result = file_call(&self.files, op, self.kind, self.stat_call);
-            done.push(Completion { slot: op.slot, result: call::done(result, op.len) });
-        }
-        Ok(())
-    }
-
-    fn batch_max(&self) -> u32 {
-        1
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        &mut self.arena
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        &mut self.files
+impl CarryOut for FileOps {
+    fn carry_out(&mut self, op: &Op, files: &mut FileTable, _arena: &Arena) -> i32 {
+        call::done(file_call(files, op, self.kind, self.stat_call), op.len)
     }
 }
 

@@ -22,7 +22,7 @@ mod fileop;
 mod mapped;
 mod mounts;
 mod null;
-mod priority;
+mod one_by_one;
 mod share;
 mod signatures;
 mod space;

@@ -1,8 +1,9 @@
 //! Engines that only move the borders of files: `fallocate` and `ftruncate`.
 
-use plan::op::{Completion, Op, OpKind};
+use plan::op::{Op, OpKind};
 
-use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call};
+use crate::one_by_one::CarryOut;
+use crate::{Arena, FileTable, call};
 
 /// Which system call stands for a read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,29 +16,17 @@ pub(crate) enum SpaceCall {
 
 /// Moves borders, not bytes.
 pub(crate) struct Space {
-    arena: Arena,
-    files: FileTable,
-    call: SpaceCall,
-    sync_flags: u32,
-    name: String,
+    pub(crate) call: SpaceCall,
+    /// Of `sync_file_range`.
+    pub(crate) sync_flags: u32,
 }
 
-impl Space {
-    pub(crate) fn new(
-        call: SpaceCall,
-        name: String,
-        files: FileTable,
-        arena: Arena,
-        options: &BuildOptions,
-    ) -> Space {
-        Space { arena, files, call, sync_flags: options.sync_file_range_flags, name }
-    }
-
-    fn carry_out(&mut self, op: &Op) -> i32 {
+impl CarryOut for Space {
+    fn carry_out(&mut self, op: &Op, files: &mut FileTable, _arena: &Arena) -> i32 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return call::without_data(&mut self.files, op, self.sync_flags);
+            return call::without_data(files, op, self.sync_flags);
         }
-        let fd = match self.files.fd(op.file) {
+        let fd = match files.fd(op.file) {
             Ok(fd) => fd,
             Err(result) => return result,
         };
@@ -55,36 +44,5 @@ impl Space {
             (SpaceCall::Ftruncate, _) => -libc::EOPNOTSUPP,
         };
         call::done(result, op.len)
-    }
-}
-
-impl Engine for Space {
-    fn exchange(
-        &mut self,
-        ops: &[Op],
-        _wait: Wait,
-        done: &mut Vec<Completion>,
-    ) -> Result<(), EngineError> {
-        for op in ops {
-            let result = self.carry_out(op);
-            done.push(Completion { slot: op.slot, result });
-        }
-        Ok(())
-    }
-
-    fn batch_max(&self) -> u32 {
-        1
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        &mut self.arena
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        &mut self.files
     }
 }

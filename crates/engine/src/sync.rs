@@ -2,10 +2,11 @@
 //! `preadv` and `pwritev`, `preadv2` and `pwritev2`.
 
 use plan::job::EngineSpec;
-use plan::op::{Completion, Op, OpKind};
+use plan::op::{Op, OpKind};
 
+use crate::one_by_one::CarryOut;
 use crate::share::Share;
-use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call};
+use crate::{Arena, BuildOptions, FileTable, call};
 
 /// Which pair of system calls moves the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,42 +26,33 @@ pub(crate) enum Calls {
 
 /// One system call per operation.
 pub(crate) struct OneCall {
-    arena: Arena,
-    files: FileTable,
     calls: Calls,
     /// Operations that poll for their completion (`RWF_HIPRI`).
     polled: Share,
     sync_file_range_flags: u32,
-    name: String,
 }
 
 impl OneCall {
-    pub(crate) fn new(
-        spec: &EngineSpec,
-        calls: Calls,
-        files: FileTable,
-        arena: Arena,
-        options: &BuildOptions,
-    ) -> OneCall {
+    pub(crate) fn new(spec: &EngineSpec, calls: Calls, options: &BuildOptions) -> OneCall {
         OneCall {
-            arena,
-            files,
             calls,
             polled: Share::new(if spec.poll { spec.poll_pct } else { 0 }),
             sync_file_range_flags: options.sync_file_range_flags,
-            name: spec.name.clone(),
         }
     }
+}
 
-    fn carry_out(&mut self, op: &Op) -> i32 {
+impl CarryOut for OneCall {
+    #[inline]
+    fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return call::without_data(&mut self.files, op, self.sync_file_range_flags);
+            return call::without_data(files, op, self.sync_file_range_flags);
         }
-        let fd = match self.files.fd(op.file) {
+        let fd = match files.fd(op.file) {
             Ok(fd) => fd,
             Err(result) => return result,
         };
-        let memory = self.arena.memory(op);
+        let memory = arena.memory(op);
         let is_read = op.kind == OpKind::Read;
         let piece = libc::iovec { iov_base: memory.cast(), iov_len: op.len as usize };
         let offset = op.offset as i64;
@@ -87,36 +79,5 @@ impl OneCall {
                 })
             }
         }
-    }
-}
-
-impl Engine for OneCall {
-    fn exchange(
-        &mut self,
-        ops: &[Op],
-        _wait: Wait,
-        done: &mut Vec<Completion>,
-    ) -> Result<(), EngineError> {
-        for op in ops {
-            let result = self.carry_out(op);
-            done.push(Completion { slot: op.slot, result });
-        }
-        Ok(())
-    }
-
-    fn batch_max(&self) -> u32 {
-        1
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        &mut self.arena
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        &mut self.files
     }
 }

@@ -7,10 +7,9 @@ mod context;
 
 use plan::job::EngineSpec;
 use plan::op::{Completion, Op, OpKind};
-use plan::{Direction, PerDir};
+use plan::IoPriority;
 
-use crate::share::Share;
-use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, priority, rwf_flags};
+use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, rwf_flags};
 use context::{Context, ControlBlock, Event};
 
 /// Operations handed over at once.
@@ -39,8 +38,6 @@ pub(crate) struct Aio {
     options: BuildOptions,
     read_flags: i32,
     write_flags: i32,
-    raised: PerDir<Share>,
-    raised_priority: PerDir<u16>,
     name: String,
 }
 
@@ -67,8 +64,6 @@ impl Aio {
             options: *options,
             read_flags,
             write_flags,
-            raised: spec.priority_pct.map(Share::new),
-            raised_priority: priority::raised(spec),
             name,
         })
     }
@@ -78,11 +73,11 @@ impl Aio {
     /// Returns the result of an operation that does not go through the context.
     #[inline]
     fn prepare(&mut self, op: &Op) -> Option<i32> {
-        let (opcode, rw_flags, direction) = match op.kind {
-            OpKind::Read => (COMMAND_READ, self.read_flags, Direction::Read),
-            OpKind::Write => (COMMAND_WRITE, self.write_flags, Direction::Write),
-            OpKind::Fsync => (COMMAND_FSYNC, 0, Direction::Write),
-            OpKind::Fdatasync => (COMMAND_FDATASYNC, 0, Direction::Write),
+        let (opcode, rw_flags) = match op.kind {
+            OpKind::Read => (COMMAND_READ, self.read_flags),
+            OpKind::Write => (COMMAND_WRITE, self.write_flags),
+            OpKind::Fsync => (COMMAND_FSYNC, 0),
+            OpKind::Fdatasync => (COMMAND_FDATASYNC, 0),
             _ => {
                 let flags = self.options.sync_file_range_flags;
                 return Some(call::without_data(&mut self.files, op, flags));
@@ -104,8 +99,8 @@ impl Aio {
             block.memory = self.arena.memory(op) as u64;
             block.len = u64::from(op.len);
             block.offset = op.offset as i64;
-            if self.raised[direction].take() {
-                block.priority = self.raised_priority[direction] as i16;
+            if op.priority != IoPriority::NONE {
+                block.priority = op.priority.bits() as i16;
                 block.flags = FLAG_PRIORITY;
             }
         }

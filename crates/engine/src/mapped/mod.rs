@@ -11,10 +11,11 @@ use std::os::fd::RawFd;
 use std::ptr::{self, NonNull};
 
 use plan::job::EngineSpec;
-use plan::op::{Completion, Op, OpKind};
+use plan::op::{Op, OpKind};
 use rustix::fs::SeekFrom;
 
-use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call};
+use crate::one_by_one::CarryOut;
+use crate::{Arena, BuildOptions, EngineError, FileTable, call};
 
 /// Bytes of a window where a file cannot be mapped whole: few enough for 32-bit machines and
 /// tight limits (`ulimit -v`), many enough that sequential work moves it rarely.
@@ -22,44 +23,35 @@ const WINDOW_BYTES: u64 = 256 << 20;
 
 /// Copies to and from mappings.
 pub(crate) struct Mapped {
-    arena: Arena,
-    files: FileTable,
     /// One per file, by its position in the table.
     windows: Vec<Option<Window>>,
     files_generation: u64,
     huge_pages: bool,
     sync_flags: u32,
-    name: String,
 }
 
 impl Mapped {
+    /// Makes the files fit for mapping.
     pub(crate) fn new(
         spec: &EngineSpec,
-        mut files: FileTable,
-        arena: Arena,
+        files: &mut FileTable,
         options: &BuildOptions,
     ) -> Result<Mapped, EngineError> {
         files.make_readable()?;
         fault::install().map_err(|source| EngineError::System { call: "sigaction", source })?;
         Ok(Mapped {
-            arena,
             windows: std::iter::repeat_with(|| None).take(files.len()).collect(),
             files_generation: files.generation(),
-            files,
             huge_pages: spec.huge_pages,
             sync_flags: options.sync_file_range_flags,
-            name: spec.name.clone(),
         })
     }
 
-    fn carry_out(&mut self, op: &Op) -> i32 {
-        match op.kind {
-            OpKind::Read | OpKind::Write => self.copy(op).unwrap_or_else(|result| result),
-            OpKind::Fsync | OpKind::Fdatasync => match self.window_of(op) {
-                Some(window) => window.sync(),
-                None => call::without_data(&mut self.files, op, self.sync_flags),
-            },
-            _ => call::without_data(&mut self.files, op, self.sync_flags),
+    /// Gives up the mappings of files that may have been replaced. Under a limit files come and go
+    /// as they are.
+    fn forget_replaced(&mut self, files: &FileTable) {
+        if self.files_generation != files.generation() && !files.is_limited() {
+            self.windows.fill_with(|| None);
         }
     }
 
@@ -68,17 +60,17 @@ impl Mapped {
     }
 
     /// Copies the bytes of a read or write. `Err` holds a negated error number, too.
-    fn copy(&mut self, op: &Op) -> Result<i32, i32> {
+    fn copy(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> Result<i32, i32> {
         let is_write = op.kind == OpKind::Write;
         let index = op.file.0 as usize;
         if index >= self.windows.len() {
             return Err(-libc::EBADF);
         }
-        if is_write && !self.files.spec(op.file).open.write {
+        if is_write && !files.spec(op.file).open.write {
             return Err(-libc::EBADF);
         }
         if !self.window_of(op).is_some_and(|window| window.holds(op)) {
-            self.move_window(op)?;
+            self.move_window(op, files)?;
         }
         let Some(window) = self.window_of(op) else {
             return if is_write { Err(-libc::ENXIO) } else { Ok(0) };
@@ -86,7 +78,7 @@ impl Mapped {
         let skip = (op.offset - window.offset) as usize;
         let len = (window.len - skip).min(op.len as usize);
         let mapped = window.base.as_ptr().wrapping_add(skip);
-        let memory = self.arena.memory(op);
+        let memory = arena.memory(op);
         let (from, to) = if is_write { (memory, mapped) } else { (mapped, memory) };
         // SAFETY: both ranges were checked to hold `len` bytes. They do not overlap: one is the
         // arena. Other workers may change the mapped bytes meanwhile, as with any shared file; a
@@ -102,9 +94,9 @@ impl Mapped {
     /// Maps the part of the file that the operation starts in; no window where it lies beyond the
     /// end.
     #[cold]
-    fn move_window(&mut self, op: &Op) -> Result<(), i32> {
+    fn move_window(&mut self, op: &Op, files: &mut FileTable) -> Result<(), i32> {
         let index = op.file.0 as usize;
-        let fd = self.files.fd(op.file)?;
+        let fd = files.fd(op.file)?;
         // SAFETY: the descriptor is open: the table just returned it.
         let borrowed = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
         let size_bytes =
@@ -121,7 +113,7 @@ impl Mapped {
         if op.offset >= size_bytes {
             return Ok(());
         }
-        let open = self.files.spec(op.file).open;
+        let open = files.spec(op.file).open;
         let window = Window::map(fd, 0, size_bytes, open.write).or_else(|result| {
             if result != -libc::ENOMEM {
                 return Err(result);
@@ -129,48 +121,27 @@ impl Mapped {
             let offset = op.offset / WINDOW_BYTES * WINDOW_BYTES;
             Window::map(fd, offset, (size_bytes - offset).min(WINDOW_BYTES), open.write)
         })?;
-        window.advise(self.files.random_access(), self.huge_pages);
+        window.advise(files.random_access(), self.huge_pages);
         self.windows[index] = Some(window);
         Ok(())
     }
 }
 
-impl Engine for Mapped {
-    fn exchange(
-        &mut self,
-        ops: &[Op],
-        _wait: Wait,
-        done: &mut Vec<Completion>,
-    ) -> Result<(), EngineError> {
-        if self.files_generation != self.files.generation() {
-            self.files_generation = self.files.generation();
-            if !self.files.is_limited() {
-                // Files may have been replaced. Under a limit they come and go as they are.
-                self.windows.fill_with(|| None);
+impl CarryOut for Mapped {
+    fn carry_out(&mut self, op: &Op, files: &mut FileTable, arena: &Arena) -> i32 {
+        self.forget_replaced(files);
+        let result = match op.kind {
+            OpKind::Read | OpKind::Write => {
+                self.copy(op, files, arena).unwrap_or_else(|result| result)
             }
-        }
-        for op in ops {
-            let result = self.carry_out(op);
-            done.push(Completion { slot: op.slot, result });
-        }
-        self.files_generation = self.files.generation();
-        Ok(())
-    }
-
-    fn batch_max(&self) -> u32 {
-        1
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        &mut self.arena
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        &mut self.files
+            OpKind::Fsync | OpKind::Fdatasync => match self.window_of(op) {
+                Some(window) => window.sync(),
+                None => call::without_data(files, op, self.sync_flags),
+            },
+            _ => call::without_data(files, op, self.sync_flags),
+        };
+        self.files_generation = files.generation();
+        result
     }
 }
 

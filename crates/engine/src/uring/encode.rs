@@ -4,13 +4,12 @@ use std::os::fd::RawFd;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{opcode, types};
+use plan::IoPriority;
 use plan::job::EngineSpec;
 use plan::op::{Op, OpKind};
-use plan::{Direction, PerDir};
 
 use crate::files::FileKind;
-use crate::share::Share;
-use crate::{Arena, BuildOptions, FileTable, call, priority};
+use crate::{Arena, BuildOptions, FileTable, call};
 
 /// `BLOCK_URING_CMD_DISCARD` of `linux/blkdev.h`, `_IO(0x12, 0)`. Linux 6.12.
 const BLOCK_DISCARD: u32 = 0x1200;
@@ -39,9 +38,8 @@ pub(super) struct Encoder {
     write_flags: i32,
     force_async: u32,
     until_async: u32,
-    raised: PerDir<Share>,
-    raised_priority: PerDir<u16>,
-    has_raised: bool,
+    /// Priority of operations without one of their own.
+    usual_priority: IoPriority,
     sync_file_range_flags: u32,
 }
 
@@ -64,9 +62,7 @@ impl Encoder {
             write_flags,
             force_async: spec.force_async,
             until_async: spec.force_async,
-            raised: spec.priority_pct.map(Share::new),
-            raised_priority: priority::raised(spec),
-            has_raised: spec.priority_pct != PerDir::all(0),
+            usual_priority: options.priority,
             sync_file_range_flags: options.sync_file_range_flags,
         }
     }
@@ -85,8 +81,7 @@ impl Encoder {
         let (len, offset) = (op.len, op.offset);
         let is_read = op.kind == OpKind::Read;
         let flags = if is_read { self.read_flags } else { self.write_flags };
-        let direction = if is_read { Direction::Read } else { Direction::Write };
-        let io_priority = self.io_priority(direction);
+        let io_priority = self.io_priority(op);
         let entry = match (self.region_bytes, is_read) {
             (Some(region_bytes), true) => {
                 let region = self.region(op, region_bytes);
@@ -183,12 +178,9 @@ impl Encoder {
     }
 
     #[inline]
-    fn io_priority(&mut self, direction: Direction) -> u16 {
-        if self.has_raised && self.raised[direction].take() {
-            self.raised_priority[direction]
-        } else {
-            0
-        }
+    fn io_priority(&self, op: &Op) -> u16 {
+        let has_own = op.priority != IoPriority::NONE;
+        if has_own { op.priority.bits() } else { self.usual_priority.bits() }
     }
 }
 
