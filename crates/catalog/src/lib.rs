@@ -1,4 +1,39 @@
 //! What clouds offer: disks, virtual machines, network volumes and prices, by edition, each figure
 //! with its unit as published, its source and its date.
 //!
-//! Figures that are not published stay unknown. Nothing is inferred in silence.
+//! The data are the CSV files in `data/`, one folder per edition (`data/README.md` has the layout).
+//! [`edition`] is the way in; [`Catalog::with`] adds a user's own tables; [`import`] turns a
+//! published table into rows and says what they change.
+//!
+//! Figures that are not published stay unknown. Nothing is inferred in silence: a figure says how
+//! exact it is ([`Exactness`]), because a published "MB/s" may mean three things.
+//!
+//! Never here: files (the caller reads them), a clock, and any opinion on what to buy.
+//!
+//! Tests: `tests/tables.rs` (every row has name, unit, source and date; values of the sources),
+//! `tests/import.rs`, `tests/user.rs`.
+
+mod built_in;
+mod column;
+mod edition;
+mod error;
+mod figure;
+pub mod import;
+mod item;
+mod kinds;
+mod near;
+mod network;
+mod price;
+mod table;
+
+pub use built_in::{Catalog, EDITIONS, EditionInfo, edition};
+pub use column::{Column, Unit};
+pub use edition::Edition;
+pub use error::CatalogError;
+pub use figure::{Exactness, Figure, Source};
+pub use item::{Item, Note};
+pub use kinds::{Cacheable, Disk, Vm};
+pub use near::nearest;
+pub use network::{Fact, Surface, VolumeKind};
+pub use price::Price;
+pub use table::TableFile;

@@ -1,0 +1,1 @@
+//! Published tables as rows of the catalogue.
