@@ -47,7 +47,7 @@ pub struct Done {
 }
 
 /// One cap of a design: position in the list that `System::caps` returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct CapId(pub u16);
 
 impl CapId {

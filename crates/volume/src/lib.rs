@@ -5,10 +5,34 @@
 //! network file service. It is read from TOML ([`design`]) with every limit looked up in the
 //! catalogue, so that what remains is numbers with their origin.
 //!
+//! A [`System`] is a design at work: [`System::submit`] takes an operation in, [`System::poll`] says
+//! what completed when, and which cap held it. The same code serves a simulation in virtual time, an
+//! engine, a file system and a network export.
+//!
 //! Never here: a clock, I/O, and between the first and the last operation an allocation per I/O.
+//! Rates are kept in whole numbers, so nothing drifts.
+//!
+//! Tests: `tests/`; speed: `benches/system.rs`.
+
+mod bucket;
+mod cap;
+mod heap;
+mod lanes;
+mod latency;
+mod layout;
+mod network;
+mod operation;
+mod slab;
+mod status;
+mod stripe;
+mod system;
+mod unit;
 
 pub mod design;
 pub mod io;
 
+pub use cap::{CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};
 pub use io::{CapId, Done, Io, IoKind};
+pub use status::{CapStatus, Status};
+pub use system::{Start, System, SystemOptions, WINDOW_NS};

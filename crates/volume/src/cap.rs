@@ -1,0 +1,270 @@
+//! One cap: a rate, its credits, what an operation costs, and what it has carried.
+
+use serde::Serialize;
+
+use crate::bucket::Bucket;
+use crate::design::Limit;
+
+/// What a cap limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapKind {
+    /// Operations of one disk, in its units.
+    DiskIops,
+    /// Bytes of one disk.
+    DiskBytes,
+    /// Operations of all cached disks of the machine.
+    VmCachedIops,
+    /// Bytes of all cached disks of the machine.
+    VmCachedBytes,
+    /// Operations that reach the machine's disks.
+    VmUncachedIops,
+    /// Bytes that reach the machine's disks.
+    VmUncachedBytes,
+    /// Throughput that a network volume's level and quota, or its owner, assign to it.
+    VolumeQuota,
+    /// Small random operations that one network volume carries, as measured.
+    VolumeIops,
+    /// Bytes that one network volume carries, as measured.
+    VolumeCeiling,
+    /// Throughput that the volumes of a capacity pool share.
+    Pool,
+    /// What a client's network card sends.
+    VmEgress,
+    /// Calls that a client has in flight.
+    NfsSlots,
+}
+
+impl CapKind {
+    /// Returns the name in records and reports, such as `disk_iops`.
+    pub fn name(self) -> &'static str {
+        match self {
+            CapKind::DiskIops => "disk_iops",
+            CapKind::DiskBytes => "disk_bytes",
+            CapKind::VmCachedIops => "vm_cached_iops",
+            CapKind::VmCachedBytes => "vm_cached_bytes",
+            CapKind::VmUncachedIops => "vm_uncached_iops",
+            CapKind::VmUncachedBytes => "vm_uncached_bytes",
+            CapKind::VolumeQuota => "volume_quota",
+            CapKind::VolumeIops => "volume_iops",
+            CapKind::VolumeCeiling => "volume_ceiling",
+            CapKind::Pool => "pool",
+            CapKind::VmEgress => "vm_egress",
+            CapKind::NfsSlots => "nfs_slots",
+        }
+    }
+
+    /// Returns whether it counts operations; the others count bytes.
+    pub fn counts_operations(self) -> bool {
+        matches!(
+            self,
+            CapKind::DiskIops
+                | CapKind::VmCachedIops
+                | CapKind::VmUncachedIops
+                | CapKind::VolumeIops
+                | CapKind::NfsSlots
+        )
+    }
+}
+
+/// One cap of a system, as it was built.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CapInfo {
+    /// Short and unique: `disk /data[0] P30 iops`.
+    pub name: String,
+    /// What it limits.
+    pub kind: CapKind,
+    /// Position of the volume that it belongs to; `None` where several share it.
+    pub volume: Option<u16>,
+    /// Operations or bytes per second, sustained; for slots, calls at once.
+    pub per_s: u64,
+    /// Where the figure comes from.
+    pub origin: String,
+}
+
+/// A bucket of burst credits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Credits {
+    /// Operations or bytes above the sustained rate that are left.
+    pub left: u64,
+    /// The same, when full.
+    pub full: u64,
+}
+
+/// What one cap has carried since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CapUsage {
+    /// Operations (in units) or bytes; for slots, calls.
+    pub used: u64,
+    /// What was used, over what the sustained rate would have carried. Above 1 under a burst.
+    pub capacity_share: f64,
+    /// Share of the time in which it held at least one operation back, 0 to 1.
+    pub held_share: f64,
+    /// Its credits, if it has a bucket of them.
+    pub credits: Option<Credits>,
+}
+
+/// What one operation takes of a cap: so much per operation, per unit and per byte. The pairs are
+/// reads and writes. What takes nothing is not held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measure {
+    pub(crate) op: [u64; 2],
+    pub(crate) unit: u64,
+    pub(crate) byte: [u64; 2],
+}
+
+impl Measure {
+    pub(crate) const OPS: Measure = Measure { op: [1; 2], unit: 0, byte: [0; 2] };
+    pub(crate) const UNITS: Measure = Measure { op: [0; 2], unit: 1, byte: [0; 2] };
+    pub(crate) const BYTES: Measure = Measure { op: [0; 2], unit: 0, byte: [1; 2] };
+
+    /// The same for one direction only: 0 reads, 1 writes.
+    pub(crate) fn only(mut self, direction: usize) -> Measure {
+        self.op[1 - direction] = 0;
+        self.byte[1 - direction] = 0;
+        self
+    }
+}
+
+/// What one operation asks of the caps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Demand {
+    pub(crate) bytes: u32,
+    pub(crate) units: u32,
+    /// 0 reads, 1 writes.
+    pub(crate) direction: usize,
+}
+
+/// A cap at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Cap {
+    /// How fast operations may follow each other: the sustained rate, or that of the burst.
+    pace: Bucket,
+    /// The sustained rate with its credits, where there are any.
+    credits: Option<Bucket>,
+    measure: Measure,
+    /// Tokens per second, sustained.
+    per_s: u64,
+    n_ops: u64,
+    n_tokens: u64,
+    /// Since when `per_s` holds, and what earlier rates would have carried until then.
+    since_ns: u64,
+    capacity_before: f64,
+    held_ns: u64,
+    held_until_ns: u64,
+}
+
+impl Cap {
+    pub(crate) fn new(limit: &Limit, measure: Measure, window_ns: u64, now_ns: u64) -> Cap {
+        let pace_per_s = limit.burst.map_or(limit.per_s, |burst| burst.per_s.max(limit.per_s));
+        let credits = limit.burst.and_then(|burst| burst.bucket);
+        Cap {
+            pace: Bucket::paced(pace_per_s, window_ns, now_ns),
+            credits: credits.map(|tokens| Bucket::of_credits(limit.per_s, tokens, now_ns)),
+            measure,
+            per_s: limit.per_s,
+            n_ops: 0,
+            n_tokens: 0,
+            since_ns: now_ns,
+            capacity_before: 0.0,
+            held_ns: 0,
+            held_until_ns: now_ns,
+        }
+    }
+
+    /// Returns what an operation takes.
+    #[inline]
+    pub(crate) fn cost(&self, demand: Demand) -> u64 {
+        let measure = &self.measure;
+        measure.op[demand.direction]
+            + measure.unit * u64::from(demand.units)
+            + measure.byte[demand.direction] * u64::from(demand.bytes)
+    }
+
+    /// Returns when the next operation may leave, not before `now_ns`.
+    #[inline]
+    pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {
+        let ready_ns = self.pace.ready_ns(now_ns);
+        match &mut self.credits {
+            Some(credits) => ready_ns.max(credits.ready_ns(now_ns)),
+            None => ready_ns,
+        }
+    }
+
+    /// Lets an operation of this cost leave.
+    #[inline]
+    pub(crate) fn take(&mut self, cost: u64) {
+        self.pace.take(cost);
+        if let Some(credits) = &mut self.credits {
+            credits.take(cost);
+        }
+        self.n_ops += 1;
+        self.n_tokens += cost;
+    }
+
+    /// Counts a period in which it held something back; overlapping periods count once.
+    #[inline]
+    pub(crate) fn held(&mut self, from_ns: u64, until_ns: u64) {
+        let from_ns = from_ns.max(self.held_until_ns);
+        if until_ns > from_ns {
+            self.held_ns += until_ns - from_ns;
+            self.held_until_ns = until_ns;
+        }
+    }
+
+    /// Counts an operation that a bucket does not hold.
+    pub(crate) fn count(&mut self) {
+        self.n_ops += 1;
+        self.n_tokens += 1;
+    }
+
+    /// Counts time from `now_ns` on.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.pace.begin(now_ns);
+        if let Some(credits) = &mut self.credits {
+            credits.begin(now_ns);
+        }
+        self.since_ns = now_ns;
+        self.held_until_ns = now_ns;
+    }
+
+    /// Takes another limit from now on. Credits stay as they are, as far as they fit; a bucket that
+    /// was not there before begins full.
+    pub(crate) fn become_like(&mut self, other: Cap, now_ns: u64) {
+        self.pace.become_like(&other.pace, now_ns);
+        self.credits = match (self.credits.take(), other.credits) {
+            (Some(mut old), Some(new)) => {
+                old.become_like(&new, now_ns);
+                Some(old)
+            }
+            (_, new) => new,
+        };
+        self.measure = other.measure;
+        self.capacity_before = self.capacity(now_ns);
+        self.since_ns = now_ns;
+        self.per_s = other.per_s;
+    }
+
+    /// Returns the tokens that the sustained rate would have carried since the start.
+    pub(crate) fn capacity(&self, now_ns: u64) -> f64 {
+        let seconds = (now_ns - self.since_ns) as f64 / 1e9;
+        self.capacity_before + self.per_s as f64 * seconds
+    }
+
+    pub(crate) fn credits(&self, now_ns: u64) -> Option<Credits> {
+        let bucket = self.credits.as_ref()?;
+        Some(Credits { left: bucket.tokens(now_ns), full: bucket.tokens_full() })
+    }
+
+    pub(crate) fn n_ops(&self) -> u64 {
+        self.n_ops
+    }
+
+    pub(crate) fn n_tokens(&self) -> u64 {
+        self.n_tokens
+    }
+
+    pub(crate) fn held_ns(&self) -> u64 {
+        self.held_ns
+    }
+}

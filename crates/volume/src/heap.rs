@@ -1,0 +1,90 @@
+//! What happens when: a queue ordered by time.
+
+/// A moment and what happens then. Equal moments keep the order they were entered in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    at_ns: u64,
+    /// Upper half: number of the entry. Lower half: the caller's name for it.
+    order: u64,
+}
+
+/// A binary heap, least moment first. It allocates only when it grows beyond what was reserved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimeHeap {
+    entries: Vec<Entry>,
+    /// Counts entries; wraps after 2^32, when no entry is as old.
+    n_entered: u32,
+}
+
+impl TimeHeap {
+    pub(crate) fn with_capacity(n: usize) -> TimeHeap {
+        TimeHeap { entries: Vec::with_capacity(n), n_entered: 0 }
+    }
+
+    /// Returns the next moment; `u64::MAX` if there is none.
+    #[inline]
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.entries.first().map_or(u64::MAX, |entry| entry.at_ns)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, at_ns: u64, name: u32) {
+        if self.entries.is_empty() {
+            self.n_entered = 0;
+        }
+        let order = u64::from(self.n_entered) << 32 | u64::from(name);
+        self.n_entered = self.n_entered.wrapping_add(1);
+        let entry = Entry { at_ns, order };
+        let mut idx = self.entries.len();
+        self.entries.push(entry);
+        while idx > 0 {
+            let parent = (idx - 1) / 2;
+            if self.entries[parent] <= entry {
+                break;
+            }
+            self.entries[idx] = self.entries[parent];
+            idx = parent;
+        }
+        self.entries[idx] = entry;
+    }
+
+    /// Takes the first entry out, if its moment is not after `now_ns`.
+    #[inline]
+    pub(crate) fn pop_until(&mut self, now_ns: u64) -> Option<(u64, u32)> {
+        let first = *self.entries.first()?;
+        if first.at_ns > now_ns {
+            return None;
+        }
+        let last = self.entries.pop()?;
+        if !self.entries.is_empty() {
+            self.sift_down(last);
+        }
+        Some((first.at_ns, first.order as u32))
+    }
+
+    /// Puts `entry` where the first one was, and restores the order.
+    #[inline]
+    fn sift_down(&mut self, entry: Entry) {
+        let entries = self.entries.as_mut_slice();
+        let mut idx = 0;
+        loop {
+            let mut child = 2 * idx + 1;
+            if child >= entries.len() {
+                break;
+            }
+            if child + 1 < entries.len() && entries[child + 1] < entries[child] {
+                child += 1;
+            }
+            if entry <= entries[child] {
+                break;
+            }
+            entries[idx] = entries[child];
+            idx = child;
+        }
+        entries[idx] = entry;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+}

@@ -1,0 +1,352 @@
+//! Lanes: where operations wait, first come, first served, until all caps before them let them go.
+//!
+//! A lane has caps of its own (a disk's) and leads to a gate with caps that several lanes share (the
+//! machine's). The first operation of a lane leaves when its own caps and the gate's are ready, all
+//! at the same moment, and takes from all of them. Lanes whose own caps are ready stand at the gate
+//! and are served in turn, one operation each: whoever needs less than an equal share gets it all,
+//! and the others share the rest.
+
+use crate::cap::{Cap, Demand};
+use crate::heap::TimeHeap;
+use crate::io::CapId;
+use crate::slab::{Fifo, Linked, NIL, Slab};
+
+/// A part of an operation on its way: what one disk, or one call, does of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) next: u32,
+    /// The operation that it belongs to; [`NIL`] for what the system does by itself.
+    pub(crate) parent: u32,
+    /// First byte, on the volume.
+    pub(crate) offset_bytes: u64,
+    pub(crate) len_bytes: u32,
+    pub(crate) demand: Demand,
+    /// When it joined the lane it is in.
+    pub(crate) since_ns: u64,
+    /// Its longest wait so far, and for what.
+    pub(crate) held_ns: u64,
+    pub(crate) held_by: CapId,
+    pub(crate) disk: u16,
+    pub(crate) volume: u16,
+    pub(crate) task: Task,
+}
+
+/// What is to be done about a piece beyond completing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Nothing.
+    Plain,
+}
+
+impl Linked for Piece {
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// What a lane leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The host cache.
+    Cache,
+    /// A disk.
+    Disk,
+    /// The network, from a client.
+    Egress,
+    /// A volume of a network file service.
+    Service,
+}
+
+/// A few caps, by position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CapSet {
+    ids: [u16; CapSet::N_MAX],
+    n: u8,
+}
+
+impl CapSet {
+    /// A service lane has most: quota, operations, and three ceilings.
+    const N_MAX: usize = 6;
+    pub(crate) const EMPTY: CapSet = CapSet { ids: [0; CapSet::N_MAX], n: 0 };
+
+    pub(crate) fn push(&mut self, id: CapId) {
+        self.ids[usize::from(self.n)] = id.0;
+        self.n += 1;
+    }
+
+    #[inline]
+    fn ids(&self) -> &[u16] {
+        &self.ids[..usize::from(self.n)]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Empty,
+    /// Until its own caps are ready.
+    Timed,
+    AtGate,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Lane {
+    pub(crate) role: Role,
+    pub(crate) own: CapSet,
+    pub(crate) gate: u32,
+    waiting: Fifo,
+    state: State,
+    /// Since when the first piece waits for what it waits for.
+    since_ns: u64,
+    held_by: CapId,
+    /// The next lane at the gate.
+    next: u32,
+}
+
+impl Lane {
+    pub(crate) fn new(role: Role, gate: u32) -> Lane {
+        Lane {
+            role,
+            own: CapSet::EMPTY,
+            gate,
+            waiting: Fifo::EMPTY,
+            state: State::Empty,
+            since_ns: 0,
+            held_by: CapId::NONE,
+            next: NIL,
+        }
+    }
+}
+
+impl Linked for Lane {
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(crate) shared: CapSet,
+    /// Lanes whose turn comes.
+    lanes: Fifo,
+    is_timed: bool,
+    held_by: CapId,
+}
+
+impl Gate {
+    pub(crate) fn new() -> Gate {
+        Gate { shared: CapSet::EMPTY, lanes: Fifo::EMPTY, is_timed: false, held_by: CapId::NONE }
+    }
+}
+
+/// Marks the name of a gate's timer.
+const GATE: u32 = 1 << 31;
+
+/// All lanes, gates and caps.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes {
+    pub(crate) pieces: Slab<Piece>,
+    pub(crate) caps: Vec<Cap>,
+    pub(crate) lanes: Slab<Lane>,
+    pub(crate) gates: Vec<Gate>,
+    timers: TimeHeap,
+}
+
+impl Lanes {
+    pub(crate) fn new(n_pieces: usize) -> Lanes {
+        Lanes {
+            pieces: Slab::with_capacity(n_pieces),
+            caps: Vec::new(),
+            lanes: Slab::with_capacity(0),
+            gates: Vec::new(),
+            timers: TimeHeap::default(),
+        }
+    }
+
+    /// Reserves what timers need, once all lanes and gates are there.
+    pub(crate) fn reserve_timers(&mut self) {
+        self.timers = TimeHeap::with_capacity(self.lanes.len() + self.gates.len());
+    }
+
+    #[inline]
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.timers.next_ns()
+    }
+
+    /// Puts a piece at the end of a lane. Call `leave` for the lane's gate next.
+    #[inline]
+    pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) {
+        self.pieces[piece].since_ns = now_ns;
+        let lane = &mut self.lanes[lane_idx];
+        lane.waiting.push(&mut self.pieces, piece);
+        if lane.state == State::Empty {
+            self.step_up(lane_idx, now_ns);
+        }
+    }
+
+    /// Handles the timer that is due at `now_ns`, if there is one, and returns the gate at which
+    /// something may leave now.
+    #[inline]
+    pub(crate) fn due_gate(&mut self, now_ns: u64) -> Option<u32> {
+        let (_, name) = self.timers.pop_until(now_ns)?;
+        if name & GATE != 0 {
+            self.gates[(name & !GATE) as usize].is_timed = false;
+            return Some(name & !GATE);
+        }
+        let lane = &mut self.lanes[name];
+        let (since_ns, held_by) = (lane.since_ns, lane.held_by);
+        lane.since_ns = now_ns;
+        let gate = lane.gate;
+        if let Some(cap) = self.caps.get_mut(usize::from(held_by.0)) {
+            cap.held(since_ns, now_ns);
+        }
+        self.stand_at_gate(name);
+        Some(gate)
+    }
+
+    /// Lets the next piece go whose turn it is at a gate, if it may go now.
+    #[inline]
+    pub(crate) fn leave(&mut self, gate_idx: u32, now_ns: u64) -> Option<(u32, Role)> {
+        let gate = &mut self.gates[gate_idx as usize];
+        let lane_idx = gate.lanes.first()?;
+        if gate.is_timed {
+            return None;
+        }
+        let lane = &self.lanes[lane_idx];
+        let demand = self.pieces[lane.waiting.first()?].demand;
+        let (ready_ns, cap) = ready(&mut self.caps, &gate.shared, demand, now_ns);
+        if ready_ns > now_ns {
+            gate.held_by = cap;
+            gate.is_timed = true;
+            self.timers.push(ready_ns, GATE | gate_idx);
+            return None;
+        }
+        gate.lanes.pop(&self.lanes);
+        take(&mut self.caps, &gate.shared, demand);
+        let gate_held_by = gate.held_by;
+        Some(self.let_go(lane_idx, gate_held_by, demand, now_ns))
+    }
+
+    /// Takes the first piece out of its lane, and notes what it waited for.
+    #[inline]
+    fn let_go(
+        &mut self,
+        lane_idx: u32,
+        gate_held_by: CapId,
+        demand: Demand,
+        now_ns: u64,
+    ) -> (u32, Role) {
+        let lane = &mut self.lanes[lane_idx];
+        take(&mut self.caps, &lane.own, demand);
+        if now_ns > lane.since_ns {
+            lane.held_by = gate_held_by;
+            if let Some(cap) = self.caps.get_mut(usize::from(gate_held_by.0)) {
+                cap.held(lane.since_ns, now_ns);
+            }
+        }
+        let (role, held_by) = (lane.role, lane.held_by);
+        let piece_idx = lane.waiting.pop(&self.pieces).unwrap_or(NIL);
+        let piece = &mut self.pieces[piece_idx];
+        let waited_ns = now_ns - piece.since_ns;
+        if waited_ns > piece.held_ns {
+            piece.held_ns = waited_ns;
+            piece.held_by = held_by;
+        }
+        self.step_up(lane_idx, now_ns);
+        (piece_idx, role)
+    }
+
+    /// Sees what a lane's first piece waits for.
+    #[inline]
+    fn step_up(&mut self, lane_idx: u32, now_ns: u64) {
+        let lane = &mut self.lanes[lane_idx];
+        let Some(piece) = lane.waiting.first() else {
+            lane.state = State::Empty;
+            return;
+        };
+        lane.since_ns = now_ns;
+        let demand = self.pieces[piece].demand;
+        let (ready_ns, cap) = ready(&mut self.caps, &lane.own, demand, now_ns);
+        if ready_ns > now_ns {
+            lane.held_by = cap;
+            lane.state = State::Timed;
+            self.timers.push(ready_ns, lane_idx);
+        } else {
+            self.stand_at_gate(lane_idx);
+        }
+    }
+
+    #[inline]
+    fn stand_at_gate(&mut self, lane_idx: u32) {
+        let lane = &mut self.lanes[lane_idx];
+        lane.state = State::AtGate;
+        let gate = lane.gate as usize;
+        self.gates[gate].lanes.push(&mut self.lanes, lane_idx);
+    }
+
+    /// Returns what holds a lane now, and how many pieces wait in it.
+    pub(crate) fn waiting_at(&self, lane_idx: u32) -> (CapId, u32) {
+        let lane = &self.lanes[lane_idx];
+        let held_by = match lane.state {
+            State::AtGate => self.gates[lane.gate as usize].held_by,
+            State::Empty | State::Timed => lane.held_by,
+        };
+        (held_by, lane.waiting.len())
+    }
+
+    /// Forgets what every lane waits for and looks again: the caps have changed.
+    pub(crate) fn look_again(&mut self, now_ns: u64) {
+        self.timers.clear();
+        for gate in &mut self.gates {
+            gate.lanes = Fifo::EMPTY;
+            gate.is_timed = false;
+        }
+        for lane_idx in 0..self.lanes.len() as u32 {
+            self.step_up(lane_idx, now_ns);
+        }
+    }
+
+    /// Drops everything that is on its way.
+    pub(crate) fn clear(&mut self, now_ns: u64) {
+        self.pieces.clear();
+        for lane_idx in 0..self.lanes.len() as u32 {
+            self.lanes[lane_idx].waiting = Fifo::EMPTY;
+        }
+        self.look_again(now_ns);
+    }
+}
+
+/// Returns when all of these caps let an operation go, and the last of them.
+#[inline]
+fn ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, CapId) {
+    let mut last = (now_ns, CapId::NONE);
+    for &id in set.ids() {
+        let cap = &mut caps[usize::from(id)];
+        if cap.cost(demand) == 0 {
+            continue;
+        }
+        let ready_ns = cap.ready_ns(now_ns);
+        if ready_ns > last.0 {
+            last = (ready_ns, CapId(id));
+        }
+    }
+    last
+}
+
+#[inline]
+fn take(caps: &mut [Cap], set: &CapSet, demand: Demand) {
+    for &id in set.ids() {
+        let cap = &mut caps[usize::from(id)];
+        let cost = cap.cost(demand);
+        if cost > 0 {
+            cap.take(cost);
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! From a design to lanes, gates and caps.
+//!
+//! What there is (volumes, disks, clients, pools) is laid out once; what it carries may be set
+//! again at any time ([`Layout::apply`]). A cap keeps its position for the life of the system.
+
+use crate::cap::{Cap, CapInfo, CapKind, Measure};
+use crate::design::{Backing, CacheMode, Client, Design, Limit, NetworkVolume, Stripe};
+use crate::io::CapId;
+use crate::lanes::{CapSet, Gate, Lane, Lanes, Role};
+use crate::stripe::StripeMap;
+
+/// What a call takes on the wire beside its data, bytes: headers of Ethernet, IP and TCP, the call
+/// with the caller's credential, a file handle, an offset and a length.
+const CALL_BYTES: u64 = 200;
+
+/// Gate without caps, for lanes that share nothing.
+const GATE_OPEN: u32 = 0;
+/// The machine's caps of the cached path.
+const GATE_CACHED: u32 = 1;
+/// The machine's caps of traffic to its disks.
+const GATE_UNCACHED: u32 = 2;
+/// Gate of the first capacity pool.
+const GATE_POOLS: u32 = 3;
+
+/// Where one disk's operations wait.
+#[derive(Clone, Debug)]
+pub(crate) struct DiskPlace {
+    pub(crate) cached_lane: u32,
+    pub(crate) lane: u32,
+    pub(crate) cache: CacheMode,
+    pub(crate) io_unit_bytes: Option<u64>,
+}
+
+/// Where one volume's operations go.
+#[derive(Clone, Debug)]
+pub(crate) enum VolumePlace {
+    /// To disks, from this position on.
+    Disks { first: u16, map: StripeMap },
+    /// Over the network, in calls of this size.
+    Network { lane: u32, transfer_bytes: u32 },
+}
+
+/// Where one client's calls wait.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientPlace {
+    pub(crate) lane: u32,
+    pub(crate) round_trip_ns: u64,
+    /// Calls at once, and the cap that says so; `None` is not limited.
+    pub(crate) slots: Option<(u32, CapId)>,
+}
+
+/// What a cap belongs to: kind, owner, disk, and which of several alike.
+type Key = (CapKind, usize, usize, u8);
+
+/// The plan of a system.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) infos: Vec<CapInfo>,
+    keys: Vec<Key>,
+    pub(crate) disks: Vec<DiskPlace>,
+    pub(crate) volumes: Vec<VolumePlace>,
+    pub(crate) clients: Vec<ClientPlace>,
+    window_ns: u64,
+}
+
+impl Layout {
+    /// Lays a design out.
+    pub(crate) fn new(design: &Design, lanes: &mut Lanes, window_ns: u64) -> Layout {
+        let n_gates = GATE_POOLS as usize + design.pools.len();
+        lanes.gates = vec![Gate::new(); n_gates];
+        let mut layout = Layout {
+            infos: Vec::new(),
+            keys: Vec::new(),
+            disks: Vec::new(),
+            volumes: Vec::new(),
+            clients: Vec::new(),
+            window_ns,
+        };
+        for volume in &design.volumes {
+            let place = match &volume.backing {
+                Backing::Disks(stripe) => layout.place_disks(stripe, lanes),
+                Backing::Network(network) => {
+                    let gate = network.pool.map_or(GATE_OPEN, |pool| GATE_POOLS + u32::from(pool));
+                    let lane = lanes.lanes.insert(Lane::new(Role::Service, gate));
+                    VolumePlace::Network { lane, transfer_bytes: network.transfer_bytes.max(1) }
+                }
+            };
+            layout.volumes.push(place);
+        }
+        for _ in 0..design.clients.len().max(1) {
+            let lane = lanes.lanes.insert(Lane::new(Role::Egress, GATE_OPEN));
+            layout.clients.push(ClientPlace { lane, round_trip_ns: 0, slots: None });
+        }
+        lanes.reserve_timers();
+        layout.apply(design, lanes, 0);
+        layout
+    }
+
+    /// Returns how many pieces an I/O of `len_bytes` falls into at most, on any volume.
+    pub(crate) fn n_pieces_max(&self, len_bytes: u32) -> usize {
+        let n_pieces = self.volumes.iter().map(|volume| match volume {
+            VolumePlace::Disks { map, .. } => map.n_pieces_max(len_bytes),
+            VolumePlace::Network { transfer_bytes, .. } => {
+                len_bytes.div_ceil(*transfer_bytes) as usize
+            }
+        });
+        n_pieces.max().unwrap_or(1).max(1)
+    }
+
+    fn place_disks(&mut self, stripe: &Stripe, lanes: &mut Lanes) -> VolumePlace {
+        let first = self.disks.len() as u16;
+        for _ in &stripe.disks {
+            self.disks.push(DiskPlace {
+                cached_lane: lanes.lanes.insert(Lane::new(Role::Cache, GATE_CACHED)),
+                lane: lanes.lanes.insert(Lane::new(Role::Disk, GATE_UNCACHED)),
+                cache: CacheMode::None,
+                io_unit_bytes: None,
+            });
+        }
+        VolumePlace::Disks { first, map: StripeMap::new(stripe) }
+    }
+
+    /// Sets every cap to what a design of the same shape says.
+    pub(crate) fn apply(&mut self, design: &Design, lanes: &mut Lanes, now_ns: u64) {
+        lanes.lanes.each(|lane| lane.own = CapSet::EMPTY);
+        lanes.gates.iter_mut().for_each(|gate| gate.shared = CapSet::EMPTY);
+        let mut setter = Setter { layout: self, lanes, now_ns };
+        setter.set_vm(design);
+        let mut first = 0;
+        for (idx, volume) in design.volumes.iter().enumerate() {
+            match &volume.backing {
+                Backing::Disks(stripe) => {
+                    setter.set_disks(design, idx, stripe, first);
+                    first += stripe.disks.len();
+                }
+                Backing::Network(network) => setter.set_network(idx, &volume.mount, network),
+            }
+        }
+        for (idx, pool) in design.pools.iter().enumerate() {
+            let name = format!("pool {}", pool.name);
+            let gate = Place::Gate(GATE_POOLS + idx as u32);
+            let key = (CapKind::Pool, idx, 0, 0);
+            setter.set(gate, key, Some(&pool.throughput), Measure::BYTES, None, name);
+        }
+        setter.set_clients(design);
+    }
+}
+
+/// What a cap stands before.
+#[derive(Clone, Copy)]
+enum Place {
+    Lane(u32),
+    Gate(u32),
+    /// Nothing that waits for a rate.
+    Apart,
+}
+
+struct Setter<'a> {
+    layout: &'a mut Layout,
+    lanes: &'a mut Lanes,
+    now_ns: u64,
+}
+
+impl Setter<'_> {
+    /// Sets one cap, or none if there is no limit.
+    fn set(
+        &mut self,
+        place: Place,
+        key: Key,
+        limit: Option<&Limit>,
+        measure: Measure,
+        volume: Option<u16>,
+        name: String,
+    ) -> Option<CapId> {
+        let limit = limit?;
+        let info =
+            CapInfo { name, kind: key.0, volume, per_s: limit.per_s, origin: limit.origin.clone() };
+        let cap = Cap::new(limit, measure, self.layout.window_ns, self.now_ns);
+        let idx = match self.layout.keys.iter().position(|known| *known == key) {
+            Some(idx) => {
+                self.lanes.caps[idx].become_like(cap, self.now_ns);
+                self.layout.infos[idx] = info;
+                idx
+            }
+            None => {
+                self.lanes.caps.push(cap);
+                self.layout.keys.push(key);
+                self.layout.infos.push(info);
+                self.lanes.caps.len() - 1
+            }
+        };
+        let id = CapId(idx as u16);
+        match place {
+            Place::Lane(lane) => self.lanes.lanes[lane].own.push(id),
+            Place::Gate(gate) => self.lanes.gates[gate as usize].shared.push(id),
+            Place::Apart => {}
+        }
+        Some(id)
+    }
+
+    fn set_vm(&mut self, design: &Design) {
+        let Some(vm) = &design.vm else { return };
+        let (ops, bytes, units) = (Measure::OPS, Measure::BYTES, Measure::UNITS);
+        let gate = Place::Gate(GATE_UNCACHED);
+        let name = |what: &str| format!("vm {} {what}", vm.size);
+        let uncached = &vm.uncached;
+        let key = (CapKind::VmUncachedIops, 0, 0, 0);
+        self.set(gate, key, uncached.iops.as_ref(), units, None, name("uncached iops"));
+        let key = (CapKind::VmUncachedBytes, 0, 0, 0);
+        self.set(gate, key, uncached.bytes.as_ref(), bytes, None, name("uncached bytes"));
+        let gate = Place::Gate(GATE_CACHED);
+        let caps = match &vm.cached_write {
+            None => vec![(&vm.cached, ops, bytes, 0, "cached")],
+            Some(write) => vec![
+                (&vm.cached, ops.only(0), bytes.only(0), 0, "cached read"),
+                (write, ops.only(1), bytes.only(1), 1, "cached write"),
+            ],
+        };
+        for (cap, ops, bytes, which, what) in caps {
+            let key = (CapKind::VmCachedIops, 0, 0, which);
+            self.set(gate, key, cap.iops.as_ref(), ops, None, name(&format!("{what} iops")));
+            let key = (CapKind::VmCachedBytes, 0, 0, which);
+            self.set(gate, key, cap.bytes.as_ref(), bytes, None, name(&format!("{what} bytes")));
+        }
+    }
+
+    fn set_disks(&mut self, design: &Design, volume: usize, stripe: &Stripe, first: usize) {
+        // Without a machine, or without a cache in it, there is nothing to keep blocks in.
+        let has_cache = design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0);
+        let mount = &design.volumes[volume].mount;
+        for (idx, disk) in stripe.disks.iter().enumerate() {
+            let place = &mut self.layout.disks[first + idx];
+            place.cache = if has_cache { disk.cache } else { CacheMode::None };
+            place.io_unit_bytes = disk.io_unit_bytes.filter(|&unit| unit > 0);
+            let lane = Place::Lane(place.lane);
+            let owner = Some(volume as u16);
+            let name = |what: &str| format!("disk {mount}[{idx}] {} {what}", disk.sku);
+            let key = (CapKind::DiskIops, volume, idx, 0);
+            let iops = disk.cap.iops.as_ref();
+            self.set(lane, key, iops, Measure::UNITS, owner, name("iops"));
+            let key = (CapKind::DiskBytes, volume, idx, 0);
+            let bytes = disk.cap.bytes.as_ref();
+            self.set(lane, key, bytes, Measure::BYTES, owner, name("bytes"));
+        }
+    }
+
+    fn set_network(&mut self, volume: usize, mount: &str, network: &NetworkVolume) {
+        let VolumePlace::Network { lane, transfer_bytes } = &mut self.layout.volumes[volume] else {
+            return;
+        };
+        *transfer_bytes = network.transfer_bytes.max(1);
+        let lane = Place::Lane(*lane);
+        let owner = Some(volume as u16);
+        let name = |what: &str| format!("volume {mount} {} {what}", network.level);
+        let key = (CapKind::VolumeQuota, volume, 0, 0);
+        self.set(lane, key, Some(&network.quota), Measure::BYTES, owner, name("quota"));
+        let ceiling = &network.ceiling;
+        let measured = |per_s: u64| Limit {
+            per_s,
+            burst: None,
+            origin: "measured ceiling of one volume".to_owned(),
+        };
+        let key = (CapKind::VolumeIops, volume, 0, 0);
+        if let Some((per_s, measure)) = mix(ceiling.read_iops, ceiling.write_iops) {
+            let limit = measured(per_s);
+            let id = self.set(lane, key, Some(&limit), measure, owner, name("random iops"));
+            if let Some(id) = id {
+                let iops = ceiling.read_iops.or(ceiling.write_iops).unwrap_or(per_s);
+                self.layout.infos[usize::from(id.0)].per_s = iops;
+            }
+        }
+        for (which, per_s, measure, what) in [
+            (0, ceiling.read_bytes_per_s, Measure::BYTES.only(0), "read ceiling"),
+            (1, ceiling.write_bytes_per_s, Measure::BYTES.only(1), "write ceiling"),
+            (2, ceiling.total_bytes_per_s, Measure::BYTES, "ceiling"),
+        ] {
+            let limit = per_s.map(measured);
+            let key = (CapKind::VolumeCeiling, volume, 0, which);
+            self.set(lane, key, limit.as_ref(), measure, owner, name(what));
+        }
+    }
+
+    fn set_clients(&mut self, design: &Design) {
+        // Requests go out as well, reads among them; what is read comes in, and is not metered.
+        let sent = Measure { op: [CALL_BYTES; 2], unit: 0, byte: [0, 1] };
+        let key = |idx| (CapKind::VmEgress, idx, 0, 0);
+        if design.clients.is_empty() {
+            let lane = Place::Lane(self.layout.clients[0].lane);
+            if let Some(vm) = &design.vm {
+                let name = format!("vm {} egress", vm.size);
+                self.set(lane, key(0), vm.egress.as_ref(), sent, None, name);
+            }
+        }
+        for (idx, client) in design.clients.iter().enumerate() {
+            let lane = Place::Lane(self.layout.clients[idx].lane);
+            let name = format!("client {} egress", client.name);
+            self.set(lane, key(idx), client.egress.as_ref(), sent, None, name);
+            self.set_slots(idx, client);
+        }
+    }
+
+    fn set_slots(&mut self, idx: usize, client: &Client) {
+        let per_connection = u32::from(client.slots_per_connection).max(1);
+        let n_slots = u32::from(client.connections).max(1) * per_connection;
+        let limit = Limit {
+            per_s: u64::from(n_slots),
+            burst: None,
+            origin: format!("{} connections x {per_connection}", client.connections.max(1)),
+        };
+        let key = (CapKind::NfsSlots, idx, 0, 0);
+        let name = format!("client {} slots", client.name);
+        let id = self.set(Place::Apart, key, Some(&limit), Measure::OPS, None, name);
+        let place = &mut self.layout.clients[idx];
+        place.round_trip_ns = client.round_trip_ns;
+        place.slots = id.map(|id| (n_slots, id));
+    }
+}
+
+/// Returns the shared budget of reads and writes, per second, and what each takes of it.
+///
+/// A volume that carries R reads or W writes carries 1 / (r/R + w/W) of a mix: each read takes 1/R
+/// of a second and each write 1/W. In whole numbers, a second has lcm(R, W) parts.
+fn mix(reads: Option<u64>, writes: Option<u64>) -> Option<(u64, Measure)> {
+    // Products of two fit into 64 bits. Nothing comes near: 2^31 operations a second.
+    let whole = |per_s: u64| per_s.clamp(1, 1 << 31);
+    match (reads.map(whole), writes.map(whole)) {
+        (Some(reads), Some(writes)) => {
+            let common = gcd(reads, writes);
+            let op = [writes / common, reads / common];
+            Some((reads / common * writes, Measure { op, ..Measure::default() }))
+        }
+        (Some(reads), None) => Some((reads, Measure::OPS.only(0))),
+        (None, Some(writes)) => Some((writes, Measure::OPS.only(1))),
+        (None, None) => None,
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

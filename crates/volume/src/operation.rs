@@ -1,0 +1,121 @@
+//! Operations under way, and the order of writes that a flush waits for.
+
+use crate::io::{CapId, Io, IoKind};
+use crate::slab::{Fifo, Linked, NIL};
+use crate::system::System;
+
+/// An operation that was submitted and is not done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operation {
+    pub(crate) id: u64,
+    /// Pieces that are not done.
+    pub(crate) n_left: u32,
+    pub(crate) volume: u16,
+    pub(crate) held_by: CapId,
+    pub(crate) held_ns: u64,
+    /// Whether a flush waits for it.
+    pub(crate) is_write: bool,
+    /// Number of the write, or of the next one for a flush.
+    number: u64,
+    /// Writes of the same volume submitted just before and after that are not done.
+    older: u32,
+    next: u32,
+}
+
+impl Operation {
+    pub(crate) fn new(io: &Io) -> Operation {
+        Operation {
+            id: io.id,
+            n_left: 0,
+            volume: io.volume,
+            held_by: CapId::NONE,
+            held_ns: 0,
+            is_write: !matches!(io.kind, IoKind::Read | IoKind::Flush),
+            number: 0,
+            older: NIL,
+            next: NIL,
+        }
+    }
+}
+
+impl Linked for Operation {
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// Writes and flushes of one volume.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    n_writes: u64,
+    /// Writes that are not done.
+    oldest: u32,
+    newest: u32,
+    /// Flushes that wait for some of them.
+    flushes: Fifo,
+}
+
+impl Order {
+    pub(crate) fn new() -> Order {
+        Order { n_writes: 0, oldest: NIL, newest: NIL, flushes: Fifo::EMPTY }
+    }
+}
+
+impl System {
+    /// Puts a write at the end of its volume's order.
+    pub(crate) fn note_write(&mut self, idx: u32, volume: u16) {
+        let order = &mut self.orders[usize::from(volume)];
+        let operation = &mut self.operations[idx];
+        operation.number = order.n_writes;
+        order.n_writes += 1;
+        operation.older = order.newest;
+        match order.newest {
+            NIL => order.oldest = idx,
+            newest => self.operations[newest].next = idx,
+        }
+        order.newest = idx;
+    }
+
+    /// Takes a write that is done out of the order, and completes the flushes that waited for it.
+    pub(crate) fn forget_write(&mut self, idx: u32, volume: u16) {
+        let Operation { older, next, .. } = self.operations[idx];
+        let order = &mut self.orders[usize::from(volume)];
+        match next {
+            NIL => order.newest = older,
+            next => self.operations[next].older = older,
+        }
+        match older {
+            NIL => order.oldest = next,
+            older => self.operations[older].next = next,
+        }
+        if older == NIL && order.flushes.first().is_some() {
+            self.complete_flushes(volume);
+        }
+    }
+
+    /// Takes a flush in.
+    pub(crate) fn submit_flush(&mut self, idx: u32, volume: u16) {
+        let order = &mut self.orders[usize::from(volume)];
+        self.operations[idx].number = order.n_writes;
+        order.flushes.push(&mut self.operations, idx);
+        self.complete_flushes(volume);
+    }
+
+    /// Completes every flush that has nothing left to wait for.
+    pub(crate) fn complete_flushes(&mut self, volume: u16) {
+        loop {
+            let order = &self.orders[usize::from(volume)];
+            let Some(flush) = order.flushes.first() else { return };
+            let number = self.operations[flush].number;
+            if order.oldest != NIL && self.operations[order.oldest].number < number {
+                return;
+            }
+            self.orders[usize::from(volume)].flushes.pop(&self.operations);
+            self.end_after_latency(flush, volume);
+        }
+    }
+}

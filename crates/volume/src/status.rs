@@ -1,0 +1,86 @@
+//! What a system is doing, for people and for programs that watch it.
+
+use serde::Serialize;
+
+use crate::cap::{CapInfo, CapKind, CapUsage};
+use crate::io::CapId;
+use crate::system::System;
+
+/// A look at a system.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// The caller's time, nanoseconds.
+    pub now_ns: u64,
+    /// Operations submitted and not done.
+    pub n_waiting: usize,
+    /// Every cap.
+    pub caps: Vec<CapStatus>,
+}
+
+/// One cap, what it has carried, and who waits for it.
+#[derive(Clone, Debug, Serialize)]
+pub struct CapStatus {
+    /// The cap.
+    #[serde(flatten)]
+    pub info: CapInfo,
+    /// What it has carried.
+    #[serde(flatten)]
+    pub usage: CapUsage,
+    /// Pieces of operations in lines that it holds at the moment.
+    pub n_waiting: u64,
+}
+
+impl System {
+    /// Returns what the system is doing now.
+    pub fn status(&self, now_ns: u64) -> Status {
+        let usage = self.usage(now_ns);
+        let n_waiting = self.n_waiting_per_cap();
+        let caps = self.layout.infos.iter().zip(usage).zip(n_waiting);
+        Status {
+            now_ns,
+            n_waiting: self.operations.len(),
+            caps: caps
+                .map(|((info, usage), n_waiting)| CapStatus {
+                    info: info.clone(),
+                    usage,
+                    n_waiting,
+                })
+                .collect(),
+        }
+    }
+
+    fn n_waiting_per_cap(&self) -> Vec<u64> {
+        let mut n_waiting = vec![0; self.layout.infos.len()];
+        for lane in 0..self.lanes.lanes.len() as u32 {
+            let (held_by, n) = self.lanes.waiting_at(lane);
+            if let Some(sum) = n_waiting.get_mut(usize::from(held_by.0)) {
+                *sum += u64::from(n);
+            }
+        }
+        for (idx, client) in self.layout.clients.iter().enumerate() {
+            if let Some((_, cap)) = client.slots {
+                n_waiting[usize::from(cap.0)] += u64::from(self.slots.n_waiting(idx));
+            }
+        }
+        n_waiting
+    }
+
+    pub(crate) fn usage_of(&self, idx: usize, now_ns: u64) -> CapUsage {
+        let (info, cap) = (&self.layout.infos[idx], &self.lanes.caps[idx]);
+        let start_ns = self.start_ns.unwrap_or(now_ns);
+        let elapsed_ns = (now_ns - start_ns).max(1);
+        let capacity_share = match info.kind {
+            CapKind::NfsSlots => self.slots.share(CapId(idx as u16), start_ns, now_ns),
+            _ => cap.n_tokens() as f64 / cap.capacity(now_ns).max(1.0),
+        };
+        CapUsage {
+            used: match info.kind {
+                CapKind::VolumeIops => cap.n_ops(),
+                _ => cap.n_tokens(),
+            },
+            capacity_share,
+            held_share: cap.held_ns() as f64 / elapsed_ns as f64,
+            credits: cap.credits(now_ns),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Which disk of a stripe holds which bytes.
+
+use crate::design::Stripe;
+
+/// The map of a stripe (RAID 0).
+#[derive(Clone, Debug)]
+pub(crate) struct StripeMap {
+    chunk_shift: u32,
+    columns: u64,
+    /// Sets of `columns` disks; the first fills before the second is used.
+    n_sets: u64,
+    /// Bytes of one set.
+    set_bytes: u64,
+}
+
+impl StripeMap {
+    pub(crate) fn new(stripe: &Stripe) -> StripeMap {
+        let n_disks = stripe.disks.len().max(1) as u64;
+        let columns = u64::from(stripe.columns).clamp(1, n_disks);
+        let chunk_bytes = stripe.chunk_bytes.max(512).next_power_of_two();
+        let disk_bytes = stripe.disks.iter().map(|disk| disk.size_bytes).min().unwrap_or(0);
+        let set_bytes = disk_bytes.saturating_mul(columns).max(chunk_bytes);
+        StripeMap {
+            chunk_shift: chunk_bytes.trailing_zeros(),
+            columns,
+            n_sets: (n_disks / columns).max(1),
+            set_bytes,
+        }
+    }
+
+    /// Returns the position of the disk that holds a byte. Addresses beyond the end start over.
+    #[inline]
+    pub(crate) fn disk(&self, offset_bytes: u64) -> u64 {
+        if self.columns == 1 && self.n_sets == 1 {
+            return 0;
+        }
+        let column = (offset_bytes >> self.chunk_shift) % self.columns;
+        if self.n_sets == 1 {
+            return column;
+        }
+        let set = offset_bytes / self.set_bytes % self.n_sets;
+        set * self.columns + column
+    }
+
+    /// Returns how many bytes from `offset_bytes` on lie in one piece, at most `len_bytes`.
+    #[inline]
+    pub(crate) fn piece_bytes(&self, offset_bytes: u64, len_bytes: u32) -> u32 {
+        if self.columns == 1 && self.n_sets == 1 {
+            return len_bytes; // one disk is not split
+        }
+        let chunk_bytes = 1_u64 << self.chunk_shift;
+        let left = chunk_bytes - (offset_bytes & (chunk_bytes - 1));
+        left.min(u64::from(len_bytes)) as u32
+    }
+
+    /// Returns how many pieces an I/O of `len_bytes` falls into at most.
+    pub(crate) fn n_pieces_max(&self, len_bytes: u32) -> usize {
+        if self.columns == 1 && self.n_sets == 1 {
+            return 1;
+        }
+        (len_bytes as usize >> self.chunk_shift) + 2
+    }
+}

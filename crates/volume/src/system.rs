@@ -1,0 +1,362 @@
+//! The system: operations in, completions out, in virtual time.
+//!
+//! An operation is split into pieces, one per disk chunk or network call. A piece waits in lanes
+//! until the caps before it let it go, then takes the latency of its medium. The operation is done
+//! when its last piece is.
+
+use crate::cap::{CapInfo, CapUsage, Demand};
+use crate::design::Design;
+use crate::heap::TimeHeap;
+use crate::io::{CapId, Done, Io, IoKind};
+use crate::lanes::{Lanes, Piece, Role, Task};
+use crate::latency::{Sampler, mix64};
+use crate::layout::{Layout, VolumePlace};
+use crate::network::SlotTable;
+use crate::operation::{Operation, Order};
+use crate::slab::{NIL, Slab};
+use crate::unit::units;
+
+/// Time for which an idle cap keeps what it did not use, unless told otherwise.
+///
+/// How providers count within a second is not published. A cap begins without any, so that the
+/// first seconds of a run do not carry more than the rest.
+pub const WINDOW_NS: u64 = 100_000_000;
+
+/// Pieces for which memory is reserved beyond one per operation. More of them, of large operations
+/// over small chunks, grow it once.
+const N_PIECES_MORE: usize = 1 << 16;
+/// Length of an operation for which all pieces are reserved.
+const RESERVED_BYTES: u32 = 1 << 20;
+
+/// How a system begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemOptions {
+    /// Operations submitted and not done at one time; memory is reserved for as many.
+    pub n_waiting_max: usize,
+    /// What the host cache holds.
+    pub start: Start,
+    /// Seed of the latency samples, together with the design's.
+    pub seed: u64,
+}
+
+/// What the host cache holds at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing, as after every start of a machine.
+    #[default]
+    Cold,
+    /// Whatever will be asked for first, as far as it fits.
+    Warm,
+}
+
+/// Media of one volume.
+#[derive(Clone, Debug)]
+struct Media {
+    disk: Sampler,
+    cache: Sampler,
+}
+
+/// A design at work: a pure function of the operations submitted and the times given.
+///
+/// Times are the caller's, in nanoseconds, and never go back. Results do not depend on how often
+/// it is polled. It allocates nothing per operation, as long as no more than
+/// [`SystemOptions::n_waiting_max`] operations are under way.
+#[derive(Clone, Debug)]
+pub struct System {
+    pub(crate) layout: Layout,
+    pub(crate) lanes: Lanes,
+    pub(crate) operations: Slab<Operation>,
+    pub(crate) orders: Vec<Order>,
+    pub(crate) slots: SlotTable,
+    media: Vec<Media>,
+    /// Ends of pieces.
+    ends: TimeHeap,
+    /// Completions that no poll has returned yet, in order of time.
+    finished: Vec<Done>,
+    pub(crate) now_ns: u64,
+    /// `None` before the first call that has a time.
+    pub(crate) start_ns: Option<u64>,
+}
+
+impl System {
+    /// Builds a system at rest.
+    pub fn new(design: &Design, options: &SystemOptions) -> System {
+        System::with_window(design, options, WINDOW_NS)
+    }
+
+    /// Builds a system whose caps keep what an idle period of up to `window_ns` did not use.
+    /// See [`WINDOW_NS`].
+    pub fn with_window(design: &Design, options: &SystemOptions, window_ns: u64) -> System {
+        let n_waiting = options.n_waiting_max.max(1);
+        let mut lanes = Lanes::new(0);
+        let layout = Layout::new(design, &mut lanes, window_ns);
+        let more = n_waiting.saturating_mul(layout.n_pieces_max(RESERVED_BYTES) - 1);
+        let n_pieces = n_waiting + more.min(N_PIECES_MORE);
+        lanes.pieces = Slab::with_capacity(n_pieces);
+        let seed = mix64(options.seed) ^ design.seed;
+        let media = design.volumes.iter().enumerate().map(|(idx, volume)| {
+            let seed = mix64(seed.wrapping_add(idx as u64));
+            Media {
+                disk: Sampler::new(volume.latency, seed),
+                cache: Sampler::new(volume.cache_latency, mix64(seed)),
+            }
+        });
+        System {
+            slots: SlotTable::new(&layout.clients),
+            media: media.collect(),
+            orders: vec![Order::new(); design.volumes.len()],
+            layout,
+            lanes,
+            operations: Slab::with_capacity(n_waiting),
+            ends: TimeHeap::with_capacity(n_pieces),
+            finished: Vec::with_capacity(n_waiting),
+            now_ns: 0,
+            start_ns: None,
+        }
+    }
+
+    /// Takes an operation in. `now_ns` is not before any time given earlier, and `io` names a
+    /// volume and a client of the design.
+    pub fn submit(&mut self, now_ns: u64, io: Io) {
+        self.advance(now_ns);
+        let operation = self.operations.insert(Operation::new(&io));
+        match io.kind {
+            IoKind::Flush => self.submit_flush(operation, io.volume),
+            IoKind::Read => self.submit_pieces(operation, &io),
+            IoKind::Write | IoKind::WriteThrough | IoKind::Trim => {
+                self.note_write(operation, io.volume);
+                self.submit_pieces(operation, &io);
+            }
+        }
+    }
+
+    /// Returns the earliest time at which [`System::poll`] can return something, or the state can
+    /// change by itself.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        if let Some(done) = self.finished.first() {
+            return Some(done.at_ns);
+        }
+        let next_ns = self.ends.next_ns().min(self.lanes.next_ns());
+        (next_ns != u64::MAX).then_some(next_ns)
+    }
+
+    /// Appends everything that completed at or before `now_ns`, in order of time.
+    pub fn poll(&mut self, now_ns: u64, done: &mut Vec<Done>) {
+        self.advance(now_ns);
+        done.append(&mut self.finished);
+    }
+
+    /// Returns the caps, in the order of their [`CapId`].
+    pub fn caps(&self) -> &[CapInfo] {
+        &self.layout.infos
+    }
+
+    /// Returns what each cap has carried until now, in the order of [`System::caps`].
+    pub fn usage(&self, now_ns: u64) -> Vec<CapUsage> {
+        let now_ns = now_ns.max(self.now_ns);
+        (0..self.layout.infos.len()).map(|idx| self.usage_of(idx, now_ns)).collect()
+    }
+
+    /// Lets time pass until `now_ns`.
+    #[inline]
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        if self.start_ns.is_none() {
+            self.begin(now_ns);
+        }
+        loop {
+            let (end_ns, timer_ns) = (self.ends.next_ns(), self.lanes.next_ns());
+            if end_ns.min(timer_ns) > now_ns {
+                break;
+            }
+            // Ends come first: what they give back is there for those who wait.
+            if end_ns <= timer_ns {
+                self.now_ns = end_ns;
+                if let Some((_, piece)) = self.ends.pop_until(end_ns) {
+                    self.end(piece);
+                }
+            } else {
+                self.now_ns = timer_ns;
+                if let Some(gate) = self.lanes.due_gate(timer_ns) {
+                    self.open(gate);
+                }
+            }
+        }
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// Counts time from the first call on, whatever the caller's clock says then.
+    fn begin(&mut self, now_ns: u64) {
+        self.start_ns = Some(now_ns);
+        self.now_ns = now_ns;
+        for cap in &mut self.lanes.caps {
+            cap.begin(now_ns);
+        }
+    }
+
+    /// Splits an operation and sends its pieces off.
+    fn submit_pieces(&mut self, operation: u32, io: &Io) {
+        let direction = usize::from(io.kind != IoKind::Read);
+        let is_trim = io.kind == IoKind::Trim;
+        let mut offset_bytes = io.offset_bytes;
+        let mut left = io.len_bytes;
+        loop {
+            let (disk, len_bytes, unit) = match &self.layout.volumes[usize::from(io.volume)] {
+                VolumePlace::Disks { first, map } => {
+                    let disk = first + map.disk(offset_bytes) as u16;
+                    let unit = self.layout.disks[usize::from(disk)].io_unit_bytes;
+                    (disk, map.piece_bytes(offset_bytes, left), unit)
+                }
+                VolumePlace::Network { transfer_bytes, .. } => {
+                    (io.client, left.min(*transfer_bytes), None)
+                }
+            };
+            let len_bytes = if is_trim { left } else { len_bytes };
+            let bytes = if is_trim { 0 } else { len_bytes };
+            let demand = Demand { bytes, units: units(bytes, unit), direction };
+            left -= len_bytes;
+            let piece = self.lanes.pieces.insert(Piece {
+                next: NIL,
+                parent: operation,
+                offset_bytes,
+                len_bytes,
+                demand,
+                since_ns: self.now_ns,
+                held_ns: 0,
+                held_by: CapId::NONE,
+                disk,
+                volume: io.volume,
+                task: Task::Plain,
+            });
+            self.operations[operation].n_left += 1;
+            self.send(piece);
+            if left == 0 {
+                return;
+            }
+            offset_bytes = offset_bytes.wrapping_add(u64::from(len_bytes));
+        }
+    }
+
+    /// Sends a new piece to the first place where it may have to wait.
+    #[inline]
+    fn send(&mut self, piece: u32) {
+        let Piece { volume, disk, .. } = self.lanes.pieces[piece];
+        match self.layout.volumes[usize::from(volume)] {
+            VolumePlace::Disks { .. } => {
+                let lane = self.layout.disks[usize::from(disk)].lane;
+                self.join(lane, piece);
+            }
+            VolumePlace::Network { .. } => {
+                if self.slots.take(&mut self.lanes, piece, self.now_ns) {
+                    self.call(piece);
+                }
+            }
+        }
+    }
+
+    /// Sends a call that has a slot.
+    pub(crate) fn call(&mut self, piece: u32) {
+        let client = self.lanes.pieces[piece].disk;
+        self.join(self.layout.clients[usize::from(client)].lane, piece);
+    }
+
+    #[inline]
+    fn join(&mut self, lane: u32, piece: u32) {
+        self.lanes.join(lane, piece, self.now_ns);
+        let gate = self.lanes.lanes[lane].gate;
+        self.open(gate);
+    }
+
+    /// Lets everything through a gate that may go now.
+    #[inline]
+    fn open(&mut self, gate: u32) {
+        while let Some((piece, role)) = self.lanes.leave(gate, self.now_ns) {
+            self.passed(piece, role);
+        }
+    }
+
+    /// Sends a piece on that has left a lane.
+    #[inline]
+    fn passed(&mut self, piece: u32, role: Role) {
+        let Piece { volume, disk, .. } = self.lanes.pieces[piece];
+        match role {
+            Role::Cache => {
+                let lane = self.layout.disks[usize::from(disk)].lane;
+                self.join(lane, piece);
+            }
+            Role::Disk => {
+                let latency_ns = self.media[usize::from(volume)].disk.next_ns();
+                self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+            }
+            Role::Egress => {
+                if let VolumePlace::Network { lane, .. } = self.layout.volumes[usize::from(volume)]
+                {
+                    self.join(lane, piece);
+                }
+            }
+            Role::Service => {
+                let latency_ns = self.media[usize::from(volume)].disk.next_ns();
+                let distance_ns = self.layout.clients[usize::from(disk)].round_trip_ns;
+                let wait_ns = latency_ns.saturating_add(distance_ns);
+                self.ends.push(self.now_ns.saturating_add(wait_ns), piece);
+            }
+        }
+    }
+
+    /// Completes a piece, and its operation with its last piece.
+    fn end(&mut self, piece_idx: u32) {
+        let piece = self.lanes.pieces[piece_idx];
+        self.lanes.pieces.remove(piece_idx);
+        if matches!(self.layout.volumes[usize::from(piece.volume)], VolumePlace::Network { .. }) {
+            let next = self.slots.give_back(&mut self.lanes, piece.disk, self.now_ns);
+            if let Some(next) = next {
+                self.call(next);
+            }
+        }
+        let operation = &mut self.operations[piece.parent];
+        if piece.held_ns > operation.held_ns {
+            operation.held_ns = piece.held_ns;
+            operation.held_by = piece.held_by;
+        }
+        operation.n_left -= 1;
+        if operation.n_left == 0 {
+            self.finish(piece.parent);
+        }
+    }
+
+    /// Reports an operation as done.
+    #[inline]
+    fn finish(&mut self, idx: u32) {
+        let operation = &self.operations[idx];
+        let (volume, is_write) = (operation.volume, operation.is_write);
+        self.finished.push(Done {
+            id: operation.id,
+            at_ns: self.now_ns,
+            held_by: operation.held_by,
+            held_ns: operation.held_ns,
+        });
+        if is_write {
+            self.forget_write(idx, volume);
+        }
+        self.operations.remove(idx);
+    }
+
+    /// Completes an operation that has no pieces, after its volume's latency.
+    pub(crate) fn end_after_latency(&mut self, operation: u32, volume: u16) {
+        self.operations[operation].n_left = 1;
+        let piece = self.lanes.pieces.insert(Piece {
+            next: NIL,
+            parent: operation,
+            offset_bytes: 0,
+            len_bytes: 0,
+            demand: Demand { bytes: 0, units: 0, direction: 1 },
+            since_ns: self.now_ns,
+            held_ns: 0,
+            held_by: CapId::NONE,
+            disk: 0,
+            volume,
+            task: Task::Plain,
+        });
+        let latency_ns = self.media[usize::from(volume)].disk.next_ns();
+        self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of `volume::System`, by what it emulates.
+
+mod caps;
+mod common;
