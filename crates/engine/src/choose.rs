@@ -5,6 +5,7 @@ use plan::job::{EngineKind, EngineSpec};
 use crate::aio::Aio;
 use crate::fileop::FileOps;
 use crate::mapped::Mapped;
+use crate::nfs::Nfs;
 use crate::null::Null;
 use crate::one_by_one::OneByOne;
 use crate::space::{Space, SpaceCall};
@@ -69,6 +70,7 @@ pub fn build(
     Ok(match spec.kind {
         EngineKind::Uring => return uring_or_aio(spec, files, arena, &options),
         EngineKind::Aio => Box::new(Aio::new(spec, name.clone(), files, arena, &options)?),
+        EngineKind::Nfs => Box::new(Nfs::new(spec, files, arena, &options)?),
         EngineKind::Sync => sync(Calls::Plain, files, arena),
         EngineKind::VectoredSync => sync(Calls::Vectored, files, arena),
         EngineKind::VectoredSync2 => {

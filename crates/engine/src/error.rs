@@ -62,6 +62,18 @@ pub enum EngineError {
         /// The error.
         source: io::Error,
     },
+    /// A server cannot be used, or is lost.
+    #[error("cannot {action} `{server}`: {reason}")]
+    Remote {
+        /// What was tried, such as `mount`.
+        action: &'static str,
+        /// The server or export.
+        server: String,
+        /// The error number that says it best.
+        errno: i32,
+        /// What stands in the way.
+        reason: String,
+    },
     /// A number is outside of what the engine takes.
     #[error("{what} is {value}, but must be {expected}")]
     OutOfRange {
@@ -88,6 +100,7 @@ impl EngineError {
             EngineError::NoSpace { .. } => Some("lower `size`, or free some space".into()),
             EngineError::File { path, source, .. } => file_hint(path, source),
             EngineError::Memory { source, .. } => memory_hint(source),
+            EngineError::Remote { errno, .. } => remote_hint(*errno),
             _ => None,
         }
     }
@@ -98,6 +111,7 @@ impl EngineError {
             EngineError::System { source, .. }
             | EngineError::File { source, .. }
             | EngineError::Memory { source, .. } => source.raw_os_error(),
+            EngineError::Remote { errno, .. } => Some(*errno),
             EngineError::DirectRefused { .. } => Some(libc::EINVAL),
             EngineError::NoSpace { .. } => Some(libc::ENOSPC),
             _ => None,
@@ -131,6 +145,24 @@ fn file_hint(path: &str, source: &io::Error) -> Option<String> {
         libc::ENXIO | libc::ENODEV | libc::ENOMEDIUM => {
             "the device is gone or holds no medium".into()
         }
+        _ => return None,
+    })
+}
+
+fn remote_hint(errno: i32) -> Option<String> {
+    Some(match errno {
+        libc::ECONNREFUSED => {
+            "check host and port; `nfs://HOST:PORT/PATH?mountport=PORT` names the ports of a server \
+             without portmapper"
+                .into()
+        }
+        libc::EACCES | libc::EPERM => {
+            "let the server's export list name this host; many servers take calls from privileged \
+             ports only, which need root"
+                .into()
+        }
+        libc::ENOENT | libc::ENOTDIR => "check the path; `showmount -e HOST` lists exports".into(),
+        libc::EOPNOTSUPP | libc::EPROTONOSUPPORT => "let the server offer NFS version 3".into(),
         _ => return None,
     })
 }

@@ -12,6 +12,7 @@
 pub mod arena;
 pub mod files;
 pub mod layout;
+pub mod nfs;
 pub mod probe;
 
 mod aio;
@@ -90,4 +91,21 @@ pub trait Engine: Send {
 
     /// Returns the files that operations name.
     fn files(&mut self) -> &mut FileTable;
+
+    /// Removes the regular files that the worker works on; see [`FileTable::unlink_all`].
+    ///
+    /// # Errors
+    /// The last failure; the others are removed all the same.
+    fn remove_files(&mut self) -> Result<(), EngineError> {
+        self.files().unlink_all()
+    }
+
+    /// Makes durable all that was written to the file systems of the files; see
+    /// [`FileTable::sync_file_systems`].
+    ///
+    /// # Errors
+    /// The first failure.
+    fn sync_file_systems(&mut self) -> Result<(), EngineError> {
+        self.files().sync_file_systems()
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::files::{Durability, Fileset};
 use crate::load::{Limits, Load};
+use crate::nfs::NfsSpec;
 use crate::report::{Logs, Reporting};
 use crate::verify::{Buffers, Verify};
 use crate::workload::Workload;
@@ -49,6 +50,8 @@ pub enum EngineKind {
     VectoredSync2,
     /// Copies to and from a mapping.
     Mmap,
+    /// Files of an NFSv3 server, over connections of our own.
+    Nfs,
     /// Completes at once, moves nothing.
     Null,
     /// `fallocate`: read keeps the size, write allocates, trim punches.
@@ -72,7 +75,16 @@ pub enum EngineKind {
 impl EngineKind {
     /// Says whether the engine holds one I/O at a time whatever the queue depth.
     pub fn is_synchronous(self) -> bool {
-        !matches!(self, EngineKind::Uring | EngineKind::Aio | EngineKind::Null)
+        !matches!(
+            self,
+            EngineKind::Uring | EngineKind::Aio | EngineKind::Nfs | EngineKind::Null
+        )
+    }
+
+    /// Says whether the engine's files are on a server that it reaches by itself, and not in this
+    /// host's folders.
+    pub fn is_remote(self) -> bool {
+        self == EngineKind::Nfs
     }
 
     /// Says whether the engine performs operations on whole files rather than on their bytes.
@@ -124,6 +136,8 @@ pub struct EngineSpec {
     pub huge_pages: bool,
     /// File-stat: the call.
     pub stat_call: StatCall,
+    /// Nfs: the export.
+    pub nfs: NfsSpec,
     /// Share of I/Os with raised priority per direction, percent.
     pub priority_pct: PerDir<u8>,
     /// Class of those I/Os, 0..=3.
@@ -149,6 +163,7 @@ impl Default for EngineSpec {
             userspace_reap: false,
             huge_pages: false,
             stat_call: StatCall::Stat,
+            nfs: NfsSpec::default(),
             priority_pct: PerDir::all(0),
             priority_class: PerDir::all(0),
             priority_level: PerDir::all(0),

@@ -14,6 +14,7 @@ pub mod dir;
 pub mod files;
 pub mod job;
 pub mod load;
+pub mod nfs;
 pub mod op;
 pub mod param;
 pub mod replay;

@@ -17,13 +17,13 @@ pub(crate) fn finish(
     let mut remarks = Vec::new();
     let mut error = None;
     if job.durability.end_syncfs && job.modifies() && !failed {
-        error = engine.files().sync_file_systems().err();
+        error = engine.sync_file_systems().err();
     }
     if let Err(problem) = surroundings.after() {
         remarks.push(format!("after job `{}`: {problem}", job.name));
     }
     if (job.files.unlink || job.files.unlink_each_loop)
-        && let Err(problem) = engine.files().unlink_all()
+        && let Err(problem) = engine.remove_files()
     {
         remarks.push(problem.to_string());
     }

@@ -68,10 +68,12 @@ impl BoundFile {
 /// Returns every path that the plan names, without duplicates, in order.
 pub fn paths(plan: &Plan) -> Vec<PathBuf> {
     let mut seen = std::collections::HashSet::new();
-    plan.jobs()
-        .flat_map(|job| (0..job.n_workers).flat_map(|idx| worker_paths(job, idx)))
-        .filter(|path| seen.insert(path.clone()))
-        .collect()
+    plan.jobs().flat_map(job_paths).filter(|path| seen.insert(path.clone())).collect()
+}
+
+/// Returns every path that the job names, in order.
+pub(crate) fn job_paths(job: &Job) -> impl Iterator<Item = PathBuf> {
+    (0..job.n_workers).flat_map(|idx| worker_paths(job, idx))
 }
 
 /// Binds the plan. The result is usable only if no diagnostic is an error.
@@ -125,7 +127,21 @@ fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
 }
 
 /// Returns the files of one worker in order.
+///
+/// Those on a server are shown and told apart by the address of their export.
 fn worker_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
+    let paths = named_paths(job, worker_idx);
+    match &job.engine.nfs.url {
+        Some(url) if job.engine.kind.is_remote() => {
+            let folder = PathBuf::from(url.folder());
+            let below = |path: PathBuf| folder.join(path.strip_prefix("/").unwrap_or(&path));
+            paths.into_iter().map(below).collect()
+        }
+        _ => paths,
+    }
+}
+
+fn named_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
     let files = &job.files;
     if let Some(recording) = recording(job, worker_idx) {
         return recording.files.iter().map(|file| PathBuf::from(&file.name)).collect();

@@ -167,7 +167,9 @@ impl BlockStat {
 /// on whole files are not what a device counts.
 fn uses_disks(job: &Job) -> bool {
     let engine = job.engine.kind;
-    job.reporting.disk_util && engine != EngineKind::Null && !engine.is_file_operation()
+    job.reporting.disk_util && engine != EngineKind::Null
+        && !engine.is_remote()
+        && !engine.is_file_operation()
 }
 
 /// Returns major and minor number of the device that holds `path`, or will hold it when made.

@@ -89,4 +89,12 @@ impl Engine for ErrorDump {
     fn files(&mut self) -> &mut FileTable {
         self.engine.files()
     }
+
+    fn remove_files(&mut self) -> Result<(), EngineError> {
+        self.engine.remove_files()
+    }
+
+    fn sync_file_systems(&mut self) -> Result<(), EngineError> {
+        self.engine.sync_file_systems()
+    }
 }

@@ -19,6 +19,7 @@ mod collect;
 mod control;
 mod disk;
 mod error_dump;
+mod exports;
 mod file_locks;
 mod host;
 mod logs;

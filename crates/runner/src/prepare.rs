@@ -15,6 +15,7 @@ use plan::{EngineKind, Job};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::control::Stop;
+use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
 use crate::run::{RunEvent, RunOptions};
 use crate::step::StepContext;
@@ -125,14 +126,21 @@ fn unwritable(job: &Job, file: &BoundFile) -> Option<SetupError> {
 fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'_>> {
     let mut layouts: BTreeMap<PathBuf, Layout<'_>> = BTreeMap::new();
     let mut present: HashMap<&Path, (bool, u64)> = HashMap::new();
+    let mut exports = Exports::default();
     for worker in &step.workers {
         for file in &worker.files {
             // Steps before may have made, grown or removed it since the plan was bound.
+            let is_remote = worker.job.engine.kind.is_remote();
             let (is_there, size_bytes) = *present.entry(&file.path).or_insert_with(|| {
+                if is_remote {
+                    let facts = exports.probe(&worker.job, &file.path).ok();
+                    let facts = facts.filter(|facts| facts.kind != FileKind::Missing);
+                    return (facts.is_some(), facts.map_or(0, |facts| facts.size_bytes));
+                }
                 let facts = std::fs::metadata(&file.path).ok();
                 (facts.is_some(), facts.map_or(0, |facts| facts.len()))
             });
-            if !is_there && create_parents && worker.job.files.allow_create {
+            if !is_there && !is_remote && create_parents && worker.job.files.allow_create {
                 // What cannot be made shows when the file is opened, with its name.
                 let _ = make_parents(&file.path, true);
             }
@@ -210,7 +218,10 @@ fn lay_out(
 ) -> Result<u64, EngineError> {
     use EngineKind::{DirDelete, DirStat};
     let files = &layout.job.files;
-    make_parents(path, layout.create_parents)?;
+    let is_remote = layout.job.engine.kind.is_remote();
+    if !is_remote {
+        make_parents(path, layout.create_parents)?;
+    }
     if matches!(layout.job.engine.kind, DirStat | DirDelete) {
         return make_directory(path).map(|()| 0);
     }
@@ -228,7 +239,11 @@ fn lay_out(
         write: layout.written,
         fsync: files.create_fsync,
     };
-    engine::layout(path, &spec, |offset, buf| contents.fill(buf, offset, 0), progress)
+    let fill = |offset, buf: &mut [u8]| contents.fill(buf, offset, 0);
+    if is_remote {
+        return engine::nfs::layout(&layout.job.engine, path, &spec, fill, progress);
+    }
+    engine::layout(path, &spec, fill, progress)
 }
 
 /// Makes the folders above a file, where the caller allows it.
@@ -277,6 +292,8 @@ impl EngineBuilder {
             Vec::new()
         };
         let has_content = uses_files && !kind.is_file_operation();
+        // A server's files are not opened here, and nothing of them is cached.
+        let is_here = has_content && !kind.is_remote();
         let buffers = &job.buffers;
         EngineBuilder {
             spec: job.engine.clone(),
@@ -284,7 +301,7 @@ impl EngineBuilder {
             policy: TablePolicy {
                 n_open: job.files.n_open,
                 fsync_on_close: job.files.fsync_on_close,
-                lazy: kind.is_file_operation() || job.files.create_on_open,
+                lazy: !is_here || job.files.create_on_open,
             },
             arena: ArenaSpec {
                 n_buffers: job.load.queue_depth.max(1),
@@ -304,11 +321,11 @@ impl EngineBuilder {
                 sync_file_range_flags: job.durability.sync_file_range_flags,
             },
             invalidate: job.files.invalidate
-                && has_content
+                && is_here
                 && !job.files.pre_read
                 && kind != EngineKind::Mmap,
-            pre_read: job.files.pre_read && has_content,
-            advise: has_content.then_some((job.files.fadvise, job.workload.access.random)),
+            pre_read: job.files.pre_read && is_here,
+            advise: is_here.then_some((job.files.fadvise, job.workload.access.random)),
             locks: locks.filter(|_| uses_files),
         }
     }

@@ -8,6 +8,7 @@ use engine::{EngineError, FileKind, TargetFacts, WriteRisk};
 use plan::{Diagnostic, EngineKind, Job, Plan};
 
 use crate::bind::{self, BoundFile, BoundPlan};
+use crate::exports;
 use crate::run::RunOptions;
 
 /// Looks at every target of the plan. A target that cannot be looked at is a diagnostic, unless it
@@ -18,7 +19,10 @@ pub(crate) fn probe(
 ) -> (HashMap<PathBuf, TargetFacts>, Vec<Diagnostic>) {
     let mut facts = HashMap::new();
     let mut findings = Vec::new();
-    for path in bind::paths(plan) {
+    exports::probe(plan, &mut facts, &mut findings);
+    let here = plan.jobs().filter(|job| !job.engine.kind.is_remote());
+    let mut seen = HashSet::new();
+    for path in here.flat_map(bind::job_paths).filter(|path| seen.insert(path.clone())) {
         match engine::probe(&path) {
             Ok(of_path) => {
                 facts.insert(path, of_path);

@@ -211,7 +211,7 @@ fn drive<S: DataSource>(
         let (min, until_ns) = match decision {
             Decision::Exchange { min, until_ns } => (min, until_ns),
             Decision::RemoveFiles => {
-                engine.files().unlink_all()?;
+                engine.remove_files()?;
                 continue;
             }
             Decision::Done => return Ok(()),

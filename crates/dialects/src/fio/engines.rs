@@ -33,6 +33,7 @@ const CPU: &[&str] = &["cpuio"];
 const EXEC: &[&str] = &["exec"];
 const HTTP: &[&str] = &["http"];
 const CEPH: &[&str] = &["rados", "rbd"];
+const NFS: &[&str] = &["nfs"];
 const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
 
 /// Options and the engines that know them.
@@ -99,7 +100,10 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("single-instance", GLUSTER),
     ("skip_bad", &["mtd"]),
     ("uri", &["nbd"]),
-    ("nfs_url", &["nfs"]),
+    ("nfs_url", NFS),
+    ("nfs_nconnect", NFS),
+    ("nfs_rsize", NFS),
+    ("nfs_wsize", NFS),
     ("clustername", CEPH),
     ("pool", CEPH),
     ("clientname", CEPH),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{Param, buffers, engines, foreign, load, logs, process, remote, report};
+use super::{Param, buffers, engines, foreign, load, logs, nfs, process, remote, report};
 use super::{target, time, verify, workload, zones};
 
 /// The tables, in the order of the reference.
@@ -12,6 +12,7 @@ static TABLES: &[&[Param]] = &[
     target::PARAMS,
     workload::PARAMS,
     engines::PARAMS,
+    nfs::PARAMS,
     foreign::PARAMS,
     remote::PARAMS,
     load::PARAMS,

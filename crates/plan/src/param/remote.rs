@@ -304,17 +304,6 @@ pub(super) static PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
-        name: "nfs_url",
-        fio: &["nfs_url"],
-        category: Category::Engine,
-        kind: Kind::Str,
-        short: "address of the export",
-        long: "`nfs://HOST/PATH`, with options behind a question mark. Only used by the engine \
-               `nfs`.",
-        support: Support::NeedsEngine("nfs"),
-        ..BASE
-    },
-    Param {
         name: "ceph_cluster",
         fio: &["clustername"],
         category: Category::Engine,

@@ -1,0 +1,65 @@
+//! Switches of the engine `nfs`.
+
+use super::lower::{BASE, set, set_some};
+use super::{Category, Kind, Param};
+use crate::nfs::{CONNECTIONS_MAX, NfsUrl, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
+
+/// Bytes of one call.
+const TRANSFER: Kind = Kind::Int { min: TRANSFER_BYTES_MIN as i64, max: TRANSFER_BYTES_MAX as i64 };
+
+pub(super) static PARAMS: &[Param] = &[
+    Param {
+        name: "nfs_url",
+        fio: &["nfs_url"],
+        category: Category::Engine,
+        kind: Kind::Str,
+        short: "address of the export",
+        long: "nfs: `nfs://HOST[:PORT]/PATH`; the job's files lie below the export, and are \
+               created, filled and removed there. Without port the server's portmapper is asked. \
+               Behind a question mark may stand what libnfs takes: `uid` and `gid` to act as, \
+               `nfsport` and `mountport`, `rsize` and `wsize`. Each worker mounts the export for \
+               itself. direct=1 changes nothing, since nothing is cached on this side; sync=1 \
+               asks the server for durable writes, and a sync is a COMMIT.",
+        lower: |job, v| {
+            let url = v.text().and_then(|text| NfsUrl::parse(&text));
+            set_some(&mut job.engine.nfs.url, url)
+        },
+        ..BASE
+    },
+    Param {
+        name: "nfs_connections",
+        fio: &["nfs_nconnect"],
+        category: Category::Engine,
+        kind: Kind::Int { min: 1, max: CONNECTIONS_MAX as i64 },
+        default: "1",
+        short: "TCP connections per worker",
+        long: "nfs: calls go over this many connections in turn, as with the mount option \
+               `nconnect`. fio has no such option.",
+        lower: |job, v| set(&mut job.engine.nfs.n_connections, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "nfs_read_bytes",
+        fio: &["nfs_rsize"],
+        category: Category::Engine,
+        kind: TRANSFER,
+        short: "most bytes of one READ",
+        long: "nfs: a larger read is several calls and completes with the last, as with the mount \
+               option `rsize`. Left out, it is what the server prefers; never more than it takes. \
+               fio has no such option.",
+        lower: |job, v| set_some(&mut job.engine.nfs.read_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "nfs_write_bytes",
+        fio: &["nfs_wsize"],
+        category: Category::Engine,
+        kind: TRANSFER,
+        short: "most bytes of one WRITE",
+        long: "nfs: a larger write is several calls and completes with the last, as with the \
+               mount option `wsize`. Left out, it is what the server prefers; never more than it \
+               takes. fio has no such option.",
+        lower: |job, v| set_some(&mut job.engine.nfs.write_bytes, v.int()),
+        ..BASE
+    },
+];

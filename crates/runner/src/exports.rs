@@ -1,0 +1,78 @@
+//! Files on NFS exports: what they are before a job works on them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use engine::nfs::Export;
+use engine::{EngineError, TargetFacts};
+use plan::nfs::NfsSpec;
+use plan::{Diagnostic, Job, Plan};
+
+use crate::bind;
+
+/// Exports that were mounted to look at them, each once.
+#[derive(Default)]
+pub(crate) struct Exports {
+    mounted: Vec<(NfsSpec, Export)>,
+}
+
+impl Exports {
+    /// Looks at a file of the job's export.
+    ///
+    /// # Errors
+    /// When the export cannot be mounted, or the server does not tell.
+    pub(crate) fn probe(&mut self, job: &Job, path: &Path) -> Result<TargetFacts, EngineError> {
+        let spec = &job.engine.nfs;
+        let known = self.mounted.iter().position(|(mounted, _)| mounted == spec);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                self.mounted.push((spec.clone(), Export::mount(&job.engine)?));
+                self.mounted.len() - 1
+            }
+        };
+        self.mounted[index].1.probe(path)
+    }
+}
+
+/// Looks at every file of the plan that is on an export. One finding per export that cannot be
+/// used, however many files are on it.
+pub(crate) fn probe(
+    plan: &Plan,
+    facts: &mut HashMap<PathBuf, TargetFacts>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let mut exports = Exports::default();
+    for job in plan.jobs().filter(|job| job.engine.kind.is_remote()) {
+        if job.engine.nfs.url.is_none() {
+            let text = format!(
+                "job `{}` uses the engine `{}`, but names no export",
+                job.name, job.engine.name
+            );
+            let finding = Diagnostic::error("export-missing", text);
+            findings.push(finding.help("set `nfs_url=nfs://HOST/PATH`"));
+            continue;
+        }
+        for path in bind::job_paths(job) {
+            if facts.contains_key(&path) {
+                continue;
+            }
+            match exports.probe(job, &path) {
+                Ok(of_path) => {
+                    facts.insert(path, of_path);
+                }
+                Err(error) => {
+                    let finding = Diagnostic::error("export-unusable", error.to_string());
+                    let finding = match error.hint() {
+                        Some(hint) => finding.help(hint),
+                        None => finding,
+                    };
+                    if !findings.iter().any(|known| known.message == finding.message) {
+                        findings.push(finding);
+                    }
+                    break;
+                }
+            }
+        }
+    }
+}
