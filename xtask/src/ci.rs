@@ -93,7 +93,12 @@ fn clippy() -> Result<Verdict> {
 }
 
 fn test() -> Result<Verdict> {
-    passed(process::run(&mut process::cargo(&["test", "--workspace", "--locked", "--no-fail-fast"])))
+    passed(process::run(&mut process::cargo(&[
+        "test",
+        "--workspace",
+        "--locked",
+        "--no-fail-fast",
+    ])))
 }
 
 /// Compiles the fuzz targets without libFuzzer itself, which would need a C++ compiler.

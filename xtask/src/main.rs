@@ -12,6 +12,7 @@
     reason = "a command line tool prints, reads its environment and times its steps"
 )]
 
+mod acceptance;
 mod ci;
 mod dist;
 mod fuzz;
@@ -31,6 +32,7 @@ cargo xtask COMMAND
   ci [STAGE...]                  every check of CI, or only the stages named
   tidy                           the house rules: layers, sizes, words, calls, documents
   reference                      write docs/reference/ from the code
+  acceptance                     write docs/acceptance.md and docs/errata.md from a run
   dist                           the static release archive for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["ci", rest @ ..] => ci::run(rest),
         ["tidy"] => tidy::run(),
         ["reference"] => reference::run(),
+        ["acceptance"] => acceptance::run(),
         ["dist"] => dist::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["peers", rest @ ..] => peers::run(rest),

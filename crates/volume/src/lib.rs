@@ -29,7 +29,9 @@ mod system;
 mod unit;
 
 pub mod design;
+pub mod errata;
 pub mod io;
+pub mod limits;
 
 pub use cap::{CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};

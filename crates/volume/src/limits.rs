@@ -1,0 +1,28 @@
+//! What a design can do, in closed form: every rule by itself, and all of them for a [`Design`].
+//!
+//! The rules are small pure functions over rates (`f64`, per second). [`compose`] puts them
+//! together: which cap binds a load on each volume and which one comes next. [`remedy`] finds the
+//! change that lifts the first. A run of [`crate::System`] must settle at the same figures.
+//!
+//! Never here: credits as they are spent and caches as they warm, which depend on what came before.
+//!
+//! Tests: `tests/limits.rs`, and `tests/acceptance`, which drives every figure of the source
+//! documents through these rules.
+//!
+//! [`Design`]: crate::Design
+
+pub mod bound;
+pub mod cache;
+pub mod compose;
+pub mod credit;
+pub mod network;
+pub mod path;
+pub mod queue;
+pub mod remedy;
+pub mod size;
+pub mod stripe;
+pub mod surface;
+
+pub use bound::Bound;
+pub use compose::{CapUse, Done, Flow, Load, Scope, alone, together};
+pub use remedy::{Remedy, remedies};

@@ -1,0 +1,288 @@
+//! The caps on the way of an I/O, and what it costs of each.
+//!
+//! | request | machine, cached | disk | machine, uncached |
+//! |---|---|---|---|
+//! | any, no cache | - | counts | counts |
+//! | read hit | counts | - | - |
+//! | read miss, write | counts | counts | counts |
+//!
+//! A write under ReadWrite reaches the disk later, but what is sustained is what the disk takes.
+//! Disks count units (256 KiB) of what a stripe splits an I/O into; the cached path counts I/Os.
+
+use super::bound::Bound;
+use super::cache;
+use super::compose::{CapUse, Load, Scope};
+use super::network;
+use super::stripe::{self, Split};
+use crate::design::{
+    Backing, CacheMode, Cap, Client, Design, Latency, Limit, NetworkVolume, Stripe, Vm, Volume,
+};
+
+const NS_PER_S: f64 = 1e9;
+
+/// Returns every cap on the way, with cost; a cap that costs nothing is left out.
+pub(super) fn caps(design: &Design, volume_idx: u16, load: &Load) -> Vec<CapUse> {
+    let volume = &design.volumes[usize::from(volume_idx)];
+    let mut list = List { caps: Vec::new(), with_credits: load.with_credits };
+    match &volume.backing {
+        Backing::Disks(stripe) => of_disks(&mut list, design, volume_idx, stripe, load),
+        Backing::Network(network) => of_network(&mut list, design, volume_idx, network, load),
+    }
+    list.caps
+}
+
+/// Returns the mean latency without load, seconds: that of the cache for hits, else the medium's
+/// and the way there.
+pub(super) fn latency_s(design: &Design, volume_idx: u16, load: &Load) -> f64 {
+    let volume = &design.volumes[usize::from(volume_idx)];
+    let mean_s = |latency: Latency| latency.mean_ns as f64 / NS_PER_S;
+    match &volume.backing {
+        Backing::Disks(stripe) => {
+            let mode = mode(stripe);
+            let hits = if mode == CacheMode::None { 0.0 } else { load.read_share * load.hit_ratio };
+            let writes = if mode == CacheMode::ReadWrite { 1.0 - load.read_share } else { 0.0 };
+            let cached = hits + writes;
+            cached * mean_s(volume.cache_latency) + (1.0 - cached) * mean_s(volume.latency)
+        }
+        Backing::Network(_) => mean_s(volume.latency) + mean_round_trip_s(&design.clients),
+    }
+}
+
+/// Returns how much of a common cap a volume takes beside others: each disk has its turn.
+pub(super) fn weight(design: &Design, volume_idx: u16, load: &Load) -> f64 {
+    match &design.volumes[usize::from(volume_idx)].backing {
+        Backing::Disks(stripe) => stripe.disks.len().max(1) as f64 / split(stripe, load).sub_ios,
+        Backing::Network(_) => 1.0,
+    }
+}
+
+/// Returns what a volume is made of, for people.
+pub fn describe(volume: &Volume) -> String {
+    match &volume.backing {
+        Backing::Disks(stripe) => {
+            let cache = match mode(stripe) {
+                CacheMode::None => "no host cache",
+                CacheMode::ReadOnly => "ReadOnly host cache",
+                CacheMode::ReadWrite => "ReadWrite host cache",
+            };
+            format!("{}, {cache}", disks_name(stripe))
+        }
+        Backing::Network(network) => {
+            format!("{} volume of {}", network.level, units::format_bytes(volume.capacity_bytes))
+        }
+    }
+}
+
+/// Returns the cache mode of a stripe, which all its disks share.
+pub(super) fn mode(stripe: &Stripe) -> CacheMode {
+    stripe.disks.first().map_or(CacheMode::None, |disk| disk.cache)
+}
+
+fn disks_name(stripe: &Stripe) -> String {
+    let sku = stripe.disks.first().map_or("disk", |disk| disk.sku.as_str());
+    match stripe.disks.len() {
+        1 => sku.to_owned(),
+        n_disks => format!("{n_disks} x {sku}"),
+    }
+}
+
+fn split(stripe: &Stripe, load: &Load) -> Split {
+    let unit_bytes = stripe.disks.first().and_then(|disk| disk.io_unit_bytes);
+    let align_bytes = load.align_bytes.unwrap_or(load.size_bytes);
+    // One disk is cut nowhere: all its chunks lie side by side.
+    let chunk_bytes = if stripe.disks.len() < 2 { u64::MAX >> 1 } else { stripe.chunk_bytes };
+    if chunk_bytes > load.size_bytes.saturating_mul(1 << 20) {
+        let units = super::size::io_units(load.size_bytes, unit_bytes) as f64;
+        return Split { sub_ios: 1.0, units };
+    }
+    stripe::split(load.size_bytes, align_bytes, chunk_bytes, unit_bytes)
+}
+
+/// Caps as they are found.
+struct List {
+    caps: Vec<CapUse>,
+    with_credits: bool,
+}
+
+impl List {
+    fn put(
+        &mut self,
+        use_of: (Bound, Scope),
+        name: &str,
+        n: f64,
+        limit: Option<&Limit>,
+        per_io: f64,
+    ) {
+        let Some(limit) = limit.filter(|_| per_io > 0.0) else { return };
+        self.caps.push(CapUse {
+            bound: use_of.0,
+            scope: use_of.1,
+            name: name.to_owned(),
+            per_s: n * per_s(limit, self.with_credits),
+            per_io,
+            origin: limit.origin.clone(),
+        });
+    }
+
+    fn put_pair(
+        &mut self,
+        scope: Scope,
+        name: &str,
+        cap: &Cap,
+        bounds: (Bound, Bound),
+        per_io: (f64, f64),
+    ) {
+        self.put((bounds.0, scope), name, 1.0, cap.iops.as_ref(), per_io.0);
+        self.put((bounds.1, scope), name, 1.0, cap.bytes.as_ref(), per_io.1);
+    }
+}
+
+/// Returns what a limit carries: its burst if that lasts for ever, or if credits are to count.
+fn per_s(limit: &Limit, with_credits: bool) -> f64 {
+    let burst = limit.burst.filter(|burst| with_credits || burst.bucket.is_none());
+    burst.map_or(limit.per_s, |burst| burst.per_s.max(limit.per_s)) as f64
+}
+
+fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, load: &Load) {
+    let split = split(stripe, load);
+    let mode = mode(stripe);
+    let size = load.size_bytes as f64;
+    let share = cache::disk_share(load.read_share, load.hit_ratio, mode);
+    let name = disks_name(stripe);
+    let n_disks = stripe.disks.len() as f64;
+    let scope = Scope::Volume(volume_idx);
+    // Equal disks: n times one. The machine's caps stand first, so that of equal caps they bind.
+    if let Some(vm) = &design.vm {
+        of_machine(list, vm, mode, load, (share * split.units, share * size, split.sub_ios));
+    }
+    if let Some(disk) = stripe.disks.first() {
+        let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
+        list.put((Bound::DiskIops, scope), &name, n_disks, iops, share * split.units);
+        list.put((Bound::DiskBytes, scope), &name, n_disks, bytes, share * size);
+    }
+}
+
+/// Adds the machine's caps. `remote` is what an I/O costs on the way to remote disks, in units and
+/// bytes, and how many I/Os a stripe makes of it.
+fn of_machine(list: &mut List, vm: &Vm, mode: CacheMode, load: &Load, remote: (f64, f64, f64)) {
+    let (units, bytes, sub_ios) = remote;
+    let scope = Scope::Machine;
+    if mode != CacheMode::None {
+        let size = load.size_bytes as f64;
+        let bounds = (Bound::VmCachedIops, Bound::VmCachedBytes);
+        // Where writes have a cap of their own, reads and writes do not share.
+        let reads = if vm.cached_write.is_some() { load.read_share } else { 1.0 };
+        let per_io = (reads * sub_ios, reads * size);
+        list.put_pair(scope, &vm.size, &vm.cached, bounds, per_io);
+        if let Some(cap) = &vm.cached_write {
+            let writes = 1.0 - load.read_share;
+            let name = format!("{} cached writes", vm.size);
+            list.put_pair(scope, &name, cap, bounds, (writes * sub_ios, writes * size));
+        }
+    }
+    let bounds = (Bound::VmUncachedIops, Bound::VmUncachedBytes);
+    list.put_pair(scope, &vm.size, &vm.uncached, bounds, (units, bytes));
+}
+
+fn of_network(
+    list: &mut List,
+    design: &Design,
+    volume_idx: u16,
+    network: &NetworkVolume,
+    load: &Load,
+) {
+    let size = load.size_bytes as f64;
+    let reads = load.read_share;
+    let writes = 1.0 - reads;
+    let calls = network::calls(load.size_bytes, u64::from(network.transfer_bytes)) as f64;
+    let scope = Scope::Volume(volume_idx);
+    list.put((Bound::VolumeQuota, scope), &network.level, 1.0, Some(&network.quota), size);
+    if let Some(idx) = network.pool
+        && let Some(pool) = design.pools.get(usize::from(idx))
+    {
+        list.put((Bound::Pool, Scope::Pool(idx)), &pool.name, 1.0, Some(&pool.throughput), size);
+    }
+    let ceiling = &network.ceiling;
+    let mut measured = |bound: Bound, name: &str, per_s: f64, per_io: f64| {
+        if per_io > 0.0 {
+            let origin = "measured".to_owned();
+            let name = name.to_owned();
+            list.caps.push(CapUse { bound, scope, name, per_s, per_io, origin });
+        }
+    };
+    let whole = |value: Option<u64>| value.map(|value| value as f64);
+    match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
+        (Some(read), Some(write)) => {
+            let mixed = super::surface::mix_random(read, write, reads);
+            measured(Bound::VolumeIops, "measured I/Os", mixed, calls);
+        }
+        (Some(read), None) => measured(Bound::VolumeIops, "measured reads", read, reads * calls),
+        (None, Some(write)) => {
+            measured(Bound::VolumeIops, "measured writes", write, writes * calls);
+        }
+        (None, None) => {}
+    }
+    let parts = [
+        ("measured reads", ceiling.read_bytes_per_s, reads * size),
+        ("measured writes", ceiling.write_bytes_per_s, writes * size),
+        ("measured total", ceiling.total_bytes_per_s, size),
+    ];
+    for (name, per_s, per_io) in parts {
+        if let Some(per_s) = whole(per_s) {
+            measured(Bound::VolumeCeiling, name, per_s, per_io);
+        }
+    }
+    of_clients(list, design, volume_idx, (writes * size, calls, load));
+}
+
+/// Adds what the clients have: what their cards send, and calls in flight.
+fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64, &Load)) {
+    let (sent, calls, load) = cost;
+    let scope = (Bound::VmEgress, Scope::Clients);
+    let cards: Vec<&Limit> =
+        design.clients.iter().filter_map(|client| client.egress.as_ref()).collect();
+    if design.clients.is_empty() {
+        let egress = design.vm.as_ref().and_then(|vm| vm.egress.as_ref());
+        let name = design.vm.as_ref().map_or("", |vm| vm.size.as_str());
+        list.put(scope, name, 1.0, egress, sent);
+    } else if cards.len() == design.clients.len() {
+        let total: f64 = cards.iter().map(|limit| per_s(limit, list.with_credits)).sum();
+        let name = format!("{} clients", cards.len());
+        let mean = total / cards.len() as f64;
+        let mut limit = cards[0].clone();
+        (limit.per_s, limit.burst) = (mean as u64, None);
+        list.put(scope, &name, cards.len() as f64, Some(&limit), sent);
+    }
+    let medium_s = latency_s(design, volume_idx, load) - mean_round_trip_s(&design.clients);
+    let slots = |client: &Client| {
+        let slots =
+            network::slots(1, client.connections.into(), client.slots_per_connection.into());
+        let latency_s = medium_s + client.round_trip_ns as f64 / NS_PER_S;
+        (slots, network::slot_rate(slots, None, latency_s))
+    };
+    let one = [Client {
+        name: "client".to_owned(),
+        round_trip_ns: 0,
+        connections: 1,
+        slots_per_connection: network::SLOTS_PER_CONNECTION as u16,
+        egress: None,
+    }];
+    let clients = if design.clients.is_empty() { &one[..] } else { &design.clients };
+    let all: Vec<(u64, f64)> = clients.iter().map(slots).collect();
+    let n_slots = all.iter().map(|(slots, _)| slots).sum::<u64>();
+    let rate: f64 = all.iter().map(|(_, rate)| rate).sum();
+    // A slot is taken for as long as a call lasts, whichever volume it goes to.
+    list.caps.push(CapUse {
+        bound: Bound::NfsSlots,
+        scope: Scope::Clients,
+        name: format!("{n_slots} slots"),
+        per_s: n_slots as f64,
+        per_io: calls * n_slots as f64 / rate,
+        origin: "connections x slots / latency".to_owned(),
+    });
+}
+
+fn mean_round_trip_s(clients: &[Client]) -> f64 {
+    let sum: f64 = clients.iter().map(|client| client.round_trip_ns as f64 / NS_PER_S).sum();
+    sum / clients.len().max(1) as f64
+}

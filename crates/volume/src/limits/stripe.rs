@@ -1,0 +1,113 @@
+//! Disks side by side: how an I/O splits, how many disks a queue keeps busy.
+
+use super::bound::{Bound, least};
+use super::size::io_units;
+
+/// Chunk for transactions, in the Premium Storage guide (its lines 120 and 283).
+pub const OLTP_CHUNK_BYTES: u64 = 64 << 10;
+
+/// Chunk for a data warehouse, in the same place.
+pub const WAREHOUSE_CHUNK_BYTES: u64 = 256 << 10;
+
+/// Most columns that the Windows Server Manager dialog makes (guide, line 274). PowerShell takes
+/// as many as there are disks.
+pub const DIALOG_COLUMNS_MAX: u32 = 8;
+
+/// Smallest step between offsets that is looked at, bytes: a sector.
+const SECTOR_BYTES: u64 = 512;
+
+/// What one I/O becomes on the disks of a stripe, on average over its places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Split {
+    /// I/Os on disks.
+    pub sub_ios: f64,
+    /// I/Os that these count as, after unit accounting.
+    pub units: f64,
+}
+
+/// Returns what an I/O splits into that starts at any multiple of `align_bytes`, each as likely.
+///
+/// It is cut at chunk boundaries: 1 + (size − align) / chunk on average where it is no longer than
+/// a chunk. Offsets are taken in steps of a sector at least.
+pub fn split(
+    size_bytes: u64,
+    align_bytes: u64,
+    chunk_bytes: u64,
+    unit_bytes: Option<u64>,
+) -> Split {
+    let chunk_bytes = chunk_bytes.max(SECTOR_BYTES);
+    let align_bytes = align_bytes.max(SECTOR_BYTES);
+    // Places repeat after the smallest common multiple of alignment and chunk.
+    let n_places = chunk_bytes / gcd(align_bytes, chunk_bytes);
+    let (mut sub_ios, mut units) = (0, 0);
+    for place_idx in 0..n_places {
+        let start = place_idx * align_bytes % chunk_bytes;
+        let first = size_bytes.min(chunk_bytes - start);
+        let rest = size_bytes - first;
+        let last = rest % chunk_bytes;
+        sub_ios += 1 + rest / chunk_bytes + u64::from(last > 0);
+        units +=
+            io_units(first, unit_bytes) + rest / chunk_bytes * io_units(chunk_bytes, unit_bytes);
+        units += if last > 0 { io_units(last, unit_bytes) } else { 0 };
+    }
+    let mean = |sum: u64| sum as f64 / n_places as f64;
+    Split { sub_ios: mean(sub_ios), units: mean(units) }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What a stripe of equal disks carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StripeRate {
+    /// I/Os per second by the disks' I/Os alone.
+    pub by_iops: f64,
+    /// I/Os per second by the disks' bytes alone.
+    pub by_bytes: f64,
+    /// The smaller of them.
+    pub iops: f64,
+    /// Which it is.
+    pub binds: Bound,
+}
+
+/// Returns what `n_disks` equal disks carry of I/Os of one size that split as given.
+pub fn rate(
+    n_disks: u32,
+    iops: f64,
+    bytes_per_s: f64,
+    size_bytes: u64,
+    split: Split,
+) -> StripeRate {
+    let by_iops = sum(n_disks, iops) / split.units;
+    let by_bytes = sum(n_disks, bytes_per_s) / size_bytes as f64;
+    let least = least(None, &[(Bound::DiskIops, by_iops), (Bound::DiskBytes, by_bytes)]);
+    StripeRate { by_iops, by_bytes, iops: least.rate, binds: least.binds }
+}
+
+/// Returns the sum of a cap over equal disks.
+pub fn sum(n_disks: u32, per_disk: f64) -> f64 {
+    f64::from(n_disks) * per_disk
+}
+
+/// Returns how many disks one stream goes over: as many as there are columns.
+pub fn stream_disks(n_disks: u32, columns: u32) -> u32 {
+    n_disks.min(columns)
+}
+
+/// Returns the most disks that a queue keeps busy.
+pub fn busy_max(n_disks: u32, queue_depth: u32) -> u32 {
+    n_disks.min(queue_depth)
+}
+
+/// Returns how many disks are busy on average if each I/O in flight falls on any of them:
+/// n (1 − (1 − 1/n)^q).
+pub fn busy_expected(n_disks: u32, queue_depth: u32) -> f64 {
+    let n = f64::from(n_disks);
+    n * (1.0 - (1.0 - 1.0 / n).powi(queue_depth.cast_signed()))
+}
+
+/// Returns the queue depth of a stripe from that of one disk.
+pub fn queue_depth(n_disks: u32, per_disk: f64) -> f64 {
+    sum(n_disks, per_disk)
+}

@@ -1,0 +1,114 @@
+//! Advice, ordering claims and contradictions of the sources.
+
+use serde_json::Value;
+use volume::design::CacheMode;
+use volume::limits::bound::least;
+use volume::limits::{Bound, cache, credit, network, size, stripe, surface};
+
+use crate::answer::{Answer, Outcome};
+use crate::table::{Case, number};
+
+const KIB: u64 = 1024;
+
+pub(crate) fn rule(case: &Case) -> Outcome {
+    let answer = match case.text("rule") {
+        "max_data_disks_2x_vcpu" => {
+            let sizes = ["DS14", "GS5"].map(max_data_disks);
+            Answer::new().with("max_data_disks", sizes.to_vec())
+        }
+        "max_stripe_members" => Answer::new()
+            .with("ds_series", max_data_disks("DS14"))
+            .with("gs_series", max_data_disks("GS5")),
+        "default_host_cache" => default_host_cache(case.text("edition")),
+        "stripe_unit_kib" => Answer::new()
+            .with("oltp_kib", stripe::OLTP_CHUNK_BYTES / KIB)
+            .with("dw_kib", stripe::WAREHOUSE_CHUNK_BYTES / KIB),
+        "io_size_kib" => Answer::new()
+            .with("oltp_kib", size::OLTP_IO_BYTES / KIB)
+            .with("dw_kib", size::WAREHOUSE_IO_BYTES / KIB),
+        "bench_runtime_s" => bench_runtime(),
+        "mix_points" => {
+            let points = |step: &f64| surface::sweep(*step as u32).len();
+            let points: Vec<_> = case.nums("step_pct").iter().map(points).collect();
+            Answer::new().with("points", points)
+        }
+        "maxdop" | "peak_factor_min" | "requirement_checklist" => {
+            return Outcome::Waits("requirements");
+        }
+        "vdbench_run_default" | "vdbench_matrix" => return Outcome::Waits(super::VDBENCH),
+        "max_combined_throughput_preset" | "fio_presets" => {
+            return Outcome::Waits("ready-made jobs");
+        }
+        "bench_layout" => return Outcome::Waits("the design file of the guide's example"),
+        rule => panic!("{}: no answer to `{rule}`", case.id),
+    };
+    answer.into()
+}
+
+fn max_data_disks(size: &str) -> u64 {
+    let vm = catalog::edition("2018").and_then(|edition| edition.vm(size)).expect("a size");
+    vm.max_data_disks().expect("published").per_s
+}
+
+fn default_host_cache(edition: &str) -> Answer {
+    let word = |mode: Option<CacheMode>| match mode {
+        Some(CacheMode::ReadWrite) => "ReadWrite",
+        Some(CacheMode::ReadOnly) => "ReadOnly",
+        Some(CacheMode::None) => "None",
+        None => "must be set explicitly",
+    };
+    Answer::new()
+        .with("os_disk", word(Some(cache::OS_DISK_MODE)))
+        .with("data_disk", word(cache::data_disk_mode(edition)))
+}
+
+/// A short run shows what a P30 sustains, because it has no credits to spend.
+fn bench_runtime() -> Answer {
+    let p30 = catalog::edition("current").and_then(|edition| edition.disk("P30")).expect("a tier");
+    let base = p30.iops().expect("published").per_s as f64;
+    let burst = p30.burst_iops().map(|figure| figure.per_s as f64);
+    Answer::new()
+        .with("runtime_s", credit::SHORT_RUN_S)
+        .with("valid_without_burst_credits", credit::short_run_is_representative(burst, base))
+}
+
+pub(crate) fn ordering(case: &Case) -> Outcome {
+    match case.id.as_str() {
+        // The transfer size does not matter where the volume's bytes bind and not its calls.
+        "E-14" => {
+            let rates = [64, 256].map(|kib: u64| {
+                let calls = network::calls(size::WAREHOUSE_IO_BYTES, kib * KIB) as f64;
+                let slots = network::slots(10, 8, network::SLOTS_PER_CONNECTION);
+                let by_slots = network::slot_rate(slots, None, 2e-3) / calls;
+                let ceiling = case_ceiling_bytes() / size::WAREHOUSE_IO_BYTES as f64;
+                least(None, &[(Bound::VolumeCeiling, ceiling), (Bound::NfsSlots, by_slots)]).rate
+            });
+            let is_similar = (rates[0] / rates[1] - 1.0).abs() < 0.05;
+            Answer::new().with("effect", if is_similar { "similar" } else { "differs" }).into()
+        }
+        "E-07" => Outcome::Waits("metadata operations over NFS"),
+        "E-08" => Outcome::Waits("NFSv4.1 and metadata operations"),
+        id => panic!("{id}: no answer to this ordering"),
+    }
+}
+
+/// Ceiling of the large volume that the claim is about.
+fn case_ceiling_bytes() -> f64 {
+    let edition = catalog::edition("2023").expect("an edition");
+    edition.fact("volume.large", "throughput_max").expect("published").per_s as f64
+}
+
+pub(crate) fn note(case: &Case) -> Outcome {
+    let Some(erratum) = volume::errata::of_case(&case.id) else {
+        return Outcome::Waits("figures measured with one client in the catalogue");
+    };
+    let printed: Vec<Value> = erratum.printed.iter().map(|&text| Value::from(text)).collect();
+    let answer = Answer::new().with("printed_values", printed);
+    match (case.opt("vms"), case.input.get("nic_mbit_s")) {
+        (Some(n_machines), Some(mbit_s)) => {
+            let each = size::bytes_of_megabits(number(mbit_s)) / f64::from(1 << 20);
+            answer.with("egress_mib_s", n_machines * each).into()
+        }
+        _ => answer.into(),
+    }
+}

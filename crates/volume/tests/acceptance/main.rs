@@ -1,0 +1,85 @@
+//! Every figure of the source documents, row by row from `data/acceptance.csv`, driven through the
+//! product: the catalogue, the rules of `volume::limits`, and simulated runs. docs/acceptance.md is
+//! what came out.
+//!
+//! The expectation comes from the table, the answer from the product: nothing here knows a result.
+
+mod answer;
+mod kinds;
+mod page;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Set to write the pages instead of comparing them; `cargo xtask acceptance` does.
+const WRITE: &str = "PLIMSOLL_ACCEPTANCE_WRITE";
+
+/// Where the pages lie.
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+
+#[test]
+fn every_row_is_answered_as_it_must_be() {
+    let mut faults = Vec::new();
+    for case in table::read() {
+        let outcome = kinds::answer(&case);
+        let of_case = answer::faults(&case, &outcome);
+        faults.extend(of_case.into_iter().map(|fault| format!("{}: {fault}", case.id)));
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn a_wrong_answer_is_found() {
+    let case = table::read().into_iter().find(|case| case.id == "P-30").expect("a row");
+    let right = answer::Answer::new().with("achieved_iops", 3200.0);
+    let right = right.binds(volume::limits::Bound::VmUncachedIops);
+    assert!(answer::faults(&case, &right.clone().into()).is_empty());
+    let off = right.clone().with("achieved_iops", 3201.0);
+    assert_eq!(answer::faults(&case, &off.into()).len(), 1);
+    let silent = answer::Answer { binds: right.binds.clone(), ..answer::Answer::new() };
+    assert_eq!(answer::faults(&case, &silent.into()).len(), 1);
+    let other = answer::Answer { binds: vec!["disk_iops"], ..right };
+    assert_eq!(answer::faults(&case, &other.into()).len(), 1);
+}
+
+#[test]
+fn every_erratum_of_the_table_is_told() {
+    let cases = table::read();
+    for case in cases.iter().filter(|case| case.check == "erratum") {
+        assert!(volume::errata::of_case(&case.id).is_some(), "{}: no erratum says why", case.id);
+    }
+    let ids: BTreeSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+    for erratum in volume::errata::ERRATA {
+        for id in erratum.cases {
+            assert!(ids.contains(id), "`{}` names {id}, which is no row", erratum.place);
+        }
+    }
+}
+
+#[test]
+fn the_pages_are_what_came_out() {
+    let cases = table::read();
+    let answered: Vec<_> = cases.into_iter().map(|case| (kinds::answer(&case), case)).collect();
+    check_page("acceptance.md", &page::page(&answered));
+    check_page("errata.md", &page::errata());
+}
+
+#[expect(clippy::disallowed_methods, reason = "a switch of the test itself, set by the toolbox")]
+fn is_writing() -> bool {
+    std::env::var_os(WRITE).is_some()
+}
+
+/// Compares a page with the committed one, or writes it.
+fn check_page(name: &str, page: &str) {
+    let path = format!("{DOCS}/{name}");
+    if is_writing() {
+        fs::write(&path, page).expect("the page can be written");
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let differs = page.lines().zip(committed.lines()).find(|(fresh, old)| fresh != old);
+    assert!(
+        page == committed,
+        "docs/{name} is not what came out: run `cargo xtask acceptance`; {differs:?}"
+    );
+}
