@@ -13,8 +13,8 @@ use dialects::{LoadError, Loader};
 use hist::Histogram;
 use plan::Direction;
 use record::{
-    ClockRecord, DirRecord, DiskRecord, HostRecord, JobRecord, Outcome, PerDirRecord, PrintRecord,
-    Record, SCHEMA, Samples, SteadyRecord,
+    ClockRecord, DirRecord, DiskRecord, HostRecord, IoPriorityRecord, JobRecord, Outcome,
+    PerDirRecord, PrintRecord, PriorityRecord, Record, SCHEMA, Samples, SteadyRecord,
 };
 use serde_json::Value;
 
@@ -110,6 +110,20 @@ fn samples(dir: &Value, kind: &str, deviation: &str) -> Samples {
     }
 }
 
+fn priorities(dir: &Value) -> Vec<PriorityRecord> {
+    let all = dir.get("prios").and_then(Value::as_array);
+    let record = |of: &Value| PriorityRecord {
+        priority: IoPriorityRecord {
+            class: int(of, "prioclass") as u8,
+            level: int(of, "prio") as u8,
+            hint: of["priohint"].as_u64().unwrap_or(0) as u16,
+        },
+        clat: histogram(&of["clat_ns"]),
+        lat: histogram(&of["lat_ns"]),
+    };
+    all.map_or(Vec::new(), |all| all.iter().map(record).collect())
+}
+
 fn dir_record(dir: &Value) -> DirRecord {
     DirRecord {
         io_bytes: int(dir, "io_bytes"),
@@ -121,6 +135,7 @@ fn dir_record(dir: &Value) -> DirRecord {
         clat: histogram(&dir["clat_ns"]),
         lat: histogram(&dir["lat_ns"]),
         response: None,
+        priorities: priorities(dir),
         bandwidth_kib_s: samples(dir, "bw", "dev"),
         iops: samples(dir, "iops", "stddev"),
         errors: BTreeMap::new(),
@@ -258,8 +273,14 @@ fn print_json(run: &FioRun) -> String {
 }
 
 /// Keys that only versions after 3.33 print.
-const NEWER_KEYS: [&str; 5] =
-    ["job_start", "latency_target_ns", "latency_window_us", "read_sectors", "write_sectors"];
+const NEWER_KEYS: [&str; 6] = [
+    "job_start",
+    "latency_target_ns",
+    "latency_window_us",
+    "priohint",
+    "read_sectors",
+    "write_sectors",
+];
 
 /// Values that a record made from bins and rounded percentages cannot have exactly.
 const INEXACT_KEYS: [&str; 5] = ["mean", "stddev", "usr_cpu", "sys_cpu", "time"];
@@ -336,6 +357,8 @@ fn shape(text: &str) -> Vec<String> {
         if let Some((head, _)) = shape.split_once("   : #=").filter(|_| line.contains("  lat (")) {
             shape = String::from(head);
         }
+        // The hint of a priority came later.
+        shape = shape.replace(" prio#/#/#", " prio#/#");
         let is_date = shape.contains(": pid=#:");
         if is_date {
             shape.truncate(shape.find(": pid=#:").unwrap());
@@ -499,6 +522,21 @@ fn a_file_on_a_disk() {
     let directory = temporary_directory("file");
     let place = format!("--directory={}", directory.display());
     check(&["--name=a", &place, "--rw=randrw", "--kb_base=1000", "--size=4m", "--bs=64k"]);
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Class and level as fio 3.33 knows them; which I/Os get them is each program's own matter.
+#[test]
+fn latencies_by_priority() {
+    let directory = temporary_directory("priority");
+    let place = format!("--directory={}", directory.display());
+    let common = ["--name=a", place.as_str(), "--ioengine=libaio", "--size=4m", "--iodepth=4"];
+    let run = |options: &[&str]| check(&[&common[..], options].concat());
+    run(&["--rw=randrw", "--cmdprio_percentage=50", "--cmdprio_class=2", "--cmdprio=3"]);
+    run(&["--rw=randread", "--prioclass=2", "--prio=5", "--cmdprio_bssplit=4k/30/2/1:4k/30/3/2"]);
+    let mixed = ["--rw=randrw", "--unified_rw_reporting=1", "--lat_percentiles=1"];
+    run(&[&mixed[..], &["--cmdprio_percentage=20,0", "--cmdprio_class=3"]].concat());
+    run(&["--rw=read", "--clat_percentiles=0", "--cmdprio_percentage=30", "--cmdprio_class=2"]);
     std::fs::remove_dir_all(&directory).unwrap();
 }
 

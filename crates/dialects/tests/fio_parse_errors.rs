@@ -50,6 +50,38 @@ fn all_mistakes_at_once() {
 }
 
 #[test]
+fn priorities_that_contradict_one_another() {
+    check_refused(
+        "ioengine=libaio\ncmdprio_percentage=10\ncmdprio_bssplit=4k/20",
+        "error priority-twice 6:17 job `a` has both `cmdprio_percentage` and `cmdprio_bssplit` | \
+         keep one: both say which I/Os get the priority",
+    );
+    check_refused(
+        "ioengine=io_uring\ncmdprio_bssplit=4k/60:8k/50:4k/50/2/1",
+        "error priority-above-100 5:17 job `a` gives priorities to 110 % of its reads of 4096 B | \
+         shares of one block size add up to 100 at most",
+    );
+    check(
+        "[a]\nioengine=libaio\ncmdprio_class=4\ncmdprio=8\ncmdprio_hint=1024\n\
+         cmdprio_percentage=101\n",
+        "error bad-value 3:15 value `4` of `cmdprio_class` is out of range: the largest is 3 | the \
+         default is `cmdprio_class=1`\n\
+         error bad-value 4:9 value `8` of `cmdprio` is out of range: the largest is 7 | the \
+         default is `cmdprio=0`\n\
+         error bad-value 5:14 value `1024` of `cmdprio_hint` is out of range: the largest is 1023 \
+         | the default is `cmdprio_hint=0`\n\
+         error bad-value 6:20 value `101` of `cmdprio_percentage` is out of range: the largest is \
+         100 | the default is `cmdprio_percentage=0`",
+    );
+    check(
+        "[a]\nioengine=psync\ncmdprio_percentage=10\n",
+        "error option-of-other-engine 3:1 option `cmdprio_percentage` belongs to engine \
+         `io_uring` or `io_uring_cmd` or `libaio`; this section's engine is `psync` | an engine \
+         and its options stand together, in `[global]` too",
+    );
+}
+
+#[test]
 fn spans_point_at_bytes_of_the_text() {
     let text = "[a]\ndescription=Grüße ; x\n\tbs = 4q # ü\n";
     let parsed = parse(text);

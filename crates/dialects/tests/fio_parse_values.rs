@@ -8,7 +8,7 @@ use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::PatternPart;
 use plan::workload::{BlockSize, Distribution};
-use plan::{Job, PerDir};
+use plan::{Direction, Job, PerDir};
 
 #[track_caller]
 fn job(lines: &str) -> Job {
@@ -49,6 +49,76 @@ fn block_sizes_per_direction() {
     check_block_sizes("bsrange=4k:1k", small(), small(), small());
     check_block_sizes("bsrange=1k-4k,8k-8k", small(), Fixed(8192), Fixed(8192));
     check_block_sizes("bsrange=1k-4k/8k-8k", small(), Fixed(8192), Fixed(8192));
+}
+
+/// Compares the shares of reads and writes: block size, percent, packed priority.
+#[track_caller]
+fn check_priorities(lines: &str, read: &[(u32, u8, u16)], write: &[(u32, u8, u16)]) {
+    let job = job(&format!("ioengine=libaio\nrw=randrw\n{lines}"));
+    let shares = |dir| -> Vec<(u32, u8, u16)> {
+        let all = job.priority_shares(dir).into_iter();
+        all.map(|of| (of.block_bytes.unwrap_or(0), of.pct, of.priority.bits())).collect()
+    };
+    assert_eq!(shares(Direction::Read), read, "{lines}");
+    assert_eq!(shares(Direction::Write), write, "{lines}");
+    assert!(shares(Direction::Trim).is_empty());
+}
+
+#[test]
+fn priorities_of_shares() {
+    let check = check_priorities;
+    check("cmdprio_percentage=50", &[(0, 50, 0x2000)], &[(0, 50, 0x2000)]);
+    check("cmdprio_percentage=10,20", &[(0, 10, 0x2000)], &[(0, 20, 0x2000)]);
+    check("cmdprio_percentage=,20\ncmdprio_class=1,3", &[], &[(0, 20, 0x6000)]);
+    check(
+        "cmdprio_percentage=5\ncmdprio=7\ncmdprio_class=2\ncmdprio_hint=1,3",
+        &[(0, 5, 0x400f)],
+        &[(0, 5, 0x401f)],
+    );
+    check("cmdprio_class=2\ncmdprio=3", &[], &[]);
+    check("rw=read\ncmdprio_percentage=5", &[(0, 5, 0x2000)], &[]);
+    check("ioengine=io_uring\ncmdprio_percentage=5,0", &[(0, 5, 0x2000)], &[]);
+    let both: &[_] = &[(65536, 25, 0x2001), (65536, 75, 0x6002)];
+    check("cmdprio_bssplit=64k/25/1/1:64k/75/3/2:1024k/0", both, both);
+    check(
+        "cmdprio_bssplit=4k/20:8k/30%/0/1/2,4k/,16k/9\ncmdprio_class=3",
+        &[(4096, 20, 0x6000), (8192, 30, 0x4011)],
+        &[],
+    );
+    check("cmdprio_bssplit=64k:4k/", &[], &[]);
+}
+
+#[test]
+fn odd_shares_of_priorities_are_told() {
+    let check = |value: &str, said: &str| {
+        let line = format!("ioengine=libaio\ncmdprio_bssplit={value}");
+        check_said(&line, said);
+    };
+    check(
+        "4k/120/4/8/1024",
+        "warning odd-value 4:17 value `4k/120/4/8/1024` of `cmdprio_bssplit`: the share 120 is \
+         too large, 100 is taken\n\
+         warning odd-value 4:17 value `4k/120/4/8/1024` of `cmdprio_bssplit`: the class 4 is too \
+         large, 3 is taken\n\
+         warning odd-value 4:17 value `4k/120/4/8/1024` of `cmdprio_bssplit`: the level 8 is too \
+         large, 7 is taken\n\
+         warning odd-value 4:17 value `4k/120/4/8/1024` of `cmdprio_bssplit`: the hint 1024 is \
+         too large, 1023 is taken",
+    );
+    for entry in ["4k/20/1", "4k/x", "4k/1/2/3/4/5", "4k/-1", "4k/20//3"] {
+        check(
+            entry,
+            &format!(
+                "error bad-value 4:17 value `{entry}` of `cmdprio_bssplit` holds the entry \
+                 `{entry}`; expected SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, perhaps with a \
+                 /HINT"
+            ),
+        );
+    }
+    check(
+        "x/20",
+        "error bad-value 4:17 value `x/20` of `cmdprio_bssplit` is not valid: `x` is not a number",
+    );
 }
 
 #[test]

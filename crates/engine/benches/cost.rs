@@ -102,6 +102,7 @@ fn read(slot: u32, number: u64) -> Op {
         buf: BufId(slot),
         buf_offset_bytes: 0,
         kind: OpKind::Read,
+        priority: plan::IoPriority::NONE,
     }
 }
 

@@ -1,5 +1,6 @@
 //! From an [`EngineSpec`] to the engine that runs.
 
+use plan::IoPriority;
 use plan::job::{EngineKind, EngineSpec};
 
 use crate::aio::Aio;

@@ -6,7 +6,10 @@ use common::{
     BLOCK, all, arena, file, make, make_with, one, op, options, read_write, scratch, spec, table,
     zeros,
 };
-use engine::{BuildOptions, EngineError, FileSpec, FileTable, OpenFlags, TablePolicy, Wait};
+use engine::{
+    BuildOptions, Engine, EngineError, FileSpec, FileTable, OpenFlags, TablePolicy, Wait,
+};
+use plan::IoPriority;
 use plan::job::{EngineKind, EngineSpec, StatCall};
 use plan::op::{BufId, FileIdx, Op, OpKind};
 
@@ -84,7 +87,7 @@ type Switch = fn(&mut EngineSpec);
 
 #[test]
 fn uring_works_with_each_of_its_switches() {
-    let switches: [(&str, Switch); 8] = [
+    let switches: [(&str, Switch); 7] = [
         ("buffers", |spec| spec.fixed_buffers = Some(false)),
         ("files", |spec| spec.registered_files = Some(false)),
         ("neither", |spec| {
@@ -93,11 +96,6 @@ fn uring_works_with_each_of_its_switches() {
         }),
         ("async", |spec| spec.force_async = 2),
         ("kernel thread", |spec| spec.sq_poll = true),
-        ("priority", |spec| {
-            spec.priority_pct = plan::PerDir::all(50);
-            spec.priority_class = plan::PerDir::all(2);
-            spec.priority_level = plan::PerDir::all(3);
-        }),
         ("poll", |spec| spec.poll = true),
         ("uncached", |spec| spec.uncached = true),
     ];
@@ -122,6 +120,33 @@ fn uring_works_with_each_of_its_switches() {
         let bytes = std::fs::read(&path).unwrap();
         let blocks: Vec<u8> = bytes.chunks(BLOCK as usize).map(|block| block[0]).collect();
         assert_eq!(blocks, (1..=16).collect::<Vec<u8>>(), "{what}");
+    }
+}
+
+/// The kernel knows no class 7: that it refuses one shows that it was told.
+#[test]
+fn an_operations_priority_reaches_the_kernel() {
+    for kind in [EngineKind::Uring, EngineKind::Aio] {
+        let dir = scratch();
+        let path = zeros(dir.path(), "data", u64::from(BLOCK));
+        let check = |engine: &mut dyn Engine, priority, expected: i32| {
+            for op_kind in [OpKind::Read, OpKind::Write] {
+                let op = Op { priority, ..op(op_kind, 0, 0, BLOCK) };
+                assert_eq!(one(engine, op), expected, "{kind:?} {priority:?}");
+            }
+        };
+        let mut engine = make(kind, vec![file(&path, read_write())], 2);
+        check(&mut *engine, IoPriority::new(2, 3, 0), BLOCK as i32);
+        check(&mut *engine, IoPriority::new(7, 0, 0), -libc::EINVAL);
+        check(&mut *engine, IoPriority::NONE, BLOCK as i32);
+    }
+    let dir = scratch();
+    let path = zeros(dir.path(), "data", u64::from(BLOCK));
+    let usual = BuildOptions { priority: IoPriority::new(7, 0, 0), ..options(2) };
+    let table = table(vec![file(&path, read_write())]);
+    let mut engine = make_with(&spec(EngineKind::Uring), table, usual);
+    if engine.name() == "io_uring" {
+        assert_eq!(one(&mut *engine, op(OpKind::Read, 0, 0, BLOCK)), -libc::EINVAL);
     }
 }
 

@@ -35,6 +35,8 @@ pub enum Stream {
     Pass = 12,
     /// The seed of one of a worker's files.
     Target = 13,
+    /// Which I/Os carry a priority of their own.
+    Priority = 14,
 }
 
 /// Steps of the `SplitMix64` counter: 2^64 divided by the golden ratio, made odd.

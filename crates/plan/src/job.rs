@@ -3,6 +3,7 @@
 use crate::files::{Durability, Fileset};
 use crate::load::{Limits, Load};
 use crate::nfs::NfsSpec;
+use crate::priority::{IoPriority, PriorityShare};
 use crate::report::{Logs, Reporting};
 use crate::verify::{Buffers, Verify};
 use crate::workload::Workload;
@@ -87,6 +88,11 @@ impl EngineKind {
         self == EngineKind::Nfs
     }
 
+    /// Says whether each I/O of the engine can carry a priority.
+    pub fn has_priorities(self) -> bool {
+        matches!(self, EngineKind::Uring | EngineKind::Aio)
+    }
+
     /// Says whether the engine performs operations on whole files rather than on their bytes.
     pub fn is_file_operation(self) -> bool {
         use EngineKind::{DirCreate, DirDelete, DirStat, FileCreate, FileDelete, FileStat};
@@ -140,10 +146,14 @@ pub struct EngineSpec {
     pub nfs: NfsSpec,
     /// Share of I/Os with raised priority per direction, percent.
     pub priority_pct: PerDir<u8>,
-    /// Class of those I/Os, 0..=3.
+    /// Class of those I/Os, 0..=3; 0 is real time.
     pub priority_class: PerDir<u8>,
     /// Level of those I/Os, 0..=7.
     pub priority_level: PerDir<u8>,
+    /// Hint of those I/Os, 0..=1023.
+    pub priority_hint: PerDir<u16>,
+    /// Shares by block size, in place of one share for all; see [`Job::priority_shares`].
+    pub priority_split: PerDir<Vec<PriorityShare>>,
 }
 
 impl Default for EngineSpec {
@@ -167,6 +177,8 @@ impl Default for EngineSpec {
             priority_pct: PerDir::all(0),
             priority_class: PerDir::all(0),
             priority_level: PerDir::all(0),
+            priority_hint: PerDir::all(0),
+            priority_split: PerDir::all(Vec::new()),
         }
     }
 }
@@ -199,6 +211,10 @@ pub struct Process {
     pub io_priority_class: u8,
     /// I/O priority level, 0..=7.
     pub io_priority: u8,
+    /// Hint beside the I/O priority, 0..=1023.
+    pub io_priority_hint: u16,
+    /// Class, level or hint was given, be it as 0.
+    pub sets_io_priority: bool,
     /// Shell command before the job.
     pub exec_before: Option<String>,
     /// Shell command after the job.
@@ -222,11 +238,27 @@ impl Default for Process {
             nice: 0,
             io_priority_class: 0,
             io_priority: 0,
+            io_priority_hint: 0,
+            sets_io_priority: false,
             exec_before: None,
             exec_after: None,
             uid: None,
             gid: None,
             io_scheduler: None,
+        }
+    }
+}
+
+impl Process {
+    /// Returns the priority of all I/O that has none of its own; [`IoPriority::NONE`] unless one
+    /// was given.
+    pub fn priority(&self) -> IoPriority {
+        let (class, level, hint) =
+            (self.io_priority_class, self.io_priority, self.io_priority_hint);
+        if self.sets_io_priority || class > 0 || level > 0 || hint > 0 {
+            IoPriority::new(class, level, hint)
+        } else {
+            IoPriority::NONE
         }
     }
 }
@@ -367,6 +399,33 @@ impl Job {
             Direction::Write => access.write,
             Direction::Trim => access.trim,
         })
+    }
+
+    /// Returns which I/Os of a direction carry a priority of their own: at most one of the shares
+    /// takes an I/O, and what no share takes has the job's.
+    ///
+    /// Empty for trims, for directions that the job does not issue, and for engines whose I/Os
+    /// cannot carry one; so in fio.
+    pub fn priority_shares(&self, dir: Direction) -> Vec<PriorityShare> {
+        let engine = &self.engine;
+        let is_issued = dir != Direction::Trim && self.issued_directions().any(|it| it == dir);
+        if !is_issued || !engine.kind.has_priorities() {
+            return Vec::new();
+        }
+        let class = match engine.priority_class[dir] {
+            0 => IoPriority::REAL_TIME,
+            class => class,
+        };
+        let usual = IoPriority::new(class, engine.priority_level[dir], engine.priority_hint[dir]);
+        let of_all =
+            PriorityShare { block_bytes: None, pct: engine.priority_pct[dir], priority: usual };
+        let mut shares = engine.priority_split[dir].clone();
+        shares.push(of_all);
+        shares.retain(|share| share.pct > 0);
+        for share in shares.iter_mut().filter(|share| share.priority == IoPriority::NONE) {
+            share.priority = usual;
+        }
+        shares
     }
 
     /// Says whether the job changes its targets.

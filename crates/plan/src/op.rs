@@ -5,7 +5,7 @@
 //! to an NFS server. Object operations and file-tree operations are added to [`OpKind`] as they
 //! come.
 
-use crate::Direction;
+use crate::{Direction, IoPriority};
 
 /// Position of a file in the worker's file table (its bound targets, in order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -82,6 +82,8 @@ pub struct Op {
     pub buf_offset_bytes: u32,
     /// What to do.
     pub kind: OpKind,
+    /// Priority of this operation, where the engine takes one; [`IoPriority::NONE`] is its job's.
+    pub priority: IoPriority,
 }
 
 /// The end of one operation.

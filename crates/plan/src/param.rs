@@ -42,7 +42,7 @@ pub use text::{cmdhelp, completion_words, explain, reference_markdown};
 use crate::files::Size;
 use crate::verify::PatternPart;
 use crate::workload::{Access, BlockSize, Distribution};
-use crate::{Job, PerDir};
+use crate::{Job, PerDir, PriorityShare};
 
 /// One parameter.
 #[derive(Debug)]
@@ -170,6 +170,8 @@ pub enum Kind {
     BlockRange,
     /// Block sizes and shares per direction (`bssplit`).
     BlockSplit,
+    /// Shares of raised priority by block size, per direction (`64k/25/1/1:64k/75/3/2`).
+    PrioritySplit,
     /// Random distribution with parameters, per direction where zoned.
     Distribution,
     /// Bytes of a fill pattern.
@@ -250,6 +252,8 @@ pub enum Value {
     Access(AccessValue),
     /// `BlockRange`, `BlockSplit`: `None` keeps what was there.
     BlockSizes(PerDir<Option<BlockSize>>),
+    /// `PrioritySplit`: `None` keeps what was there.
+    PrioritySplit(PerDir<Option<Vec<PriorityShare>>>),
     /// `Distribution`.
     Distribution(PerDir<Distribution>),
     /// `Pattern`.

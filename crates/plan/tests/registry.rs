@@ -12,7 +12,7 @@ use plan::param::{
 };
 use plan::verify::PatternPart;
 use plan::workload::{Access, BlockSize, Distribution};
-use plan::{EngineKind, Job, PerDir};
+use plan::{EngineKind, IoPriority, Job, PerDir, PriorityShare};
 
 // --- The table ----------------------------------------------------------------------------------
 
@@ -636,6 +636,11 @@ fn samples(param: &Param) -> Vec<Value> {
         Kind::BlockSplit => {
             let split = BlockSize::Split(vec![(4096, 50), (8192, 50)]);
             vec![Value::BlockSizes(PerDir::all(Some(split)))]
+        }
+        Kind::PrioritySplit => {
+            let priority = IoPriority::new(1, 2, 3);
+            let share = PriorityShare { block_bytes: Some(4096), pct: 50, priority };
+            vec![Value::PrioritySplit(PerDir::all(Some(vec![share])))]
         }
         Kind::Distribution => {
             let zipf = Distribution::Zipf { theta: 1.2, centre: None };

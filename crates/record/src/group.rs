@@ -9,7 +9,10 @@
 
 use hist::Histogram;
 
-use crate::{DirRecord, JobRecord, LatencyTargetRecord, PerDirRecord, Samples};
+use crate::{
+    DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
+    Samples,
+};
 
 /// Most targets named in one entry: enough to recognise it, whatever the number of workers.
 pub const TARGETS_MAX: usize = 16;
@@ -69,9 +72,7 @@ impl JobRecord {
         for (mine, theirs) in counters {
             *mine = mine.saturating_add(theirs);
         }
-        self.dirs.read.merge(&other.dirs.read);
-        self.dirs.write.merge(&other.dirs.write);
-        self.dirs.trim.merge(&other.dirs.trim);
+        self.merge_dirs(other);
         self.sync.merge(&other.sync);
         add_each(&mut self.depth_levels, &other.depth_levels);
         add_each(&mut self.submit_batches, &other.submit_batches);
@@ -85,10 +86,37 @@ impl JobRecord {
 
     /// Returns all directions as one (`unified_rw_reporting=mixed`).
     pub fn mixed(&self) -> DirRecord {
-        let mut mixed = self.dirs.read.clone();
-        mixed.merge(&self.dirs.write);
-        mixed.merge(&self.dirs.trim);
+        let mut mixed = DirRecord::default();
+        let by_priority = self.has_priorities();
+        for (_, dir) in self.dirs.iter() {
+            mixed.merge(dir);
+            if by_priority && dir.priorities.is_empty() {
+                mixed.add_priorities(&dir.as_one_priority(self.io_priority));
+            }
+        }
         mixed
+    }
+
+    /// Adds what another worker did, direction by direction. Where operations differ in their
+    /// priority, within a worker or between the two, latencies are kept by priority from then on.
+    fn merge_dirs(&mut self, other: &JobRecord) {
+        let by_priority = self.has_priorities()
+            || other.has_priorities()
+            || self.io_priority != other.io_priority;
+        let mine = [&mut self.dirs.read, &mut self.dirs.write, &mut self.dirs.trim];
+        for (mine, (_, theirs)) in mine.into_iter().zip(other.dirs.iter()) {
+            if by_priority && mine.priorities.is_empty() {
+                mine.priorities = mine.as_one_priority(self.io_priority);
+            }
+            mine.merge(theirs);
+            if by_priority && theirs.priorities.is_empty() {
+                mine.add_priorities(&theirs.as_one_priority(other.io_priority));
+            }
+        }
+    }
+
+    fn has_priorities(&self) -> bool {
+        self.dirs.iter().any(|(_, dir)| !dir.priorities.is_empty())
     }
 
     /// Returns the bytes moved in all directions.
@@ -128,12 +156,33 @@ impl DirRecord {
         if let Some(response) = &other.response {
             self.response.get_or_insert_with(Histogram::new).merge(response);
         }
+        self.add_priorities(&other.priorities);
         self.bandwidth_kib_s.merge_summing(&other.bandwidth_kib_s);
         self.iops.merge_summing(&other.iops);
         for (errno, n) in &other.errors {
             let count = self.errors.entry(*errno).or_default();
             *count = count.saturating_add(*n);
         }
+    }
+
+    fn add_priorities(&mut self, others: &[PriorityRecord]) {
+        for other in others {
+            match self.priorities.iter_mut().find(|mine| mine.priority == other.priority) {
+                Some(mine) => {
+                    mine.clat.merge(&other.clat);
+                    mine.lat.merge(&other.lat);
+                }
+                None => self.priorities.push(other.clone()),
+            }
+        }
+    }
+
+    /// Returns the latencies as those of one priority; nothing where nothing was done.
+    fn as_one_priority(&self, priority: IoPriorityRecord) -> Vec<PriorityRecord> {
+        if self.n_ios == 0 {
+            return Vec::new();
+        }
+        vec![PriorityRecord { priority, clat: self.clat.clone(), lat: self.lat.clone() }]
     }
 
     /// Returns operations per second over the direction's runtime; 0 without runtime.

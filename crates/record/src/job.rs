@@ -63,6 +63,9 @@ pub struct JobRecord {
     pub major_faults: u64,
     /// Page faults that did not.
     pub minor_faults: u64,
+    /// I/O priority of all operations that had none of their own. Of a group: of its first member.
+    #[serde(default)]
+    pub io_priority: IoPriorityRecord,
     /// Results per direction.
     pub dirs: PerDirRecord<DirRecord>,
     /// Latency of fsync, fdatasync and sync_file_range.
@@ -109,12 +112,39 @@ pub struct DirRecord {
     /// From the intended start to completion; only under a rate.
     #[serde(with = "crate::latency::optional", default)]
     pub response: Option<Histogram>,
+    /// The same latencies by I/O priority; empty unless operations differ in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityRecord>,
     /// Bandwidth per sample, KiB/s.
     pub bandwidth_kib_s: Samples,
     /// IOPS per sample.
     pub iops: Samples,
     /// Failed operations by error number.
     pub errors: BTreeMap<i32, u64>,
+}
+
+/// An I/O priority (`linux/ioprio.h`). All zero is the kernel's default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct IoPriorityRecord {
+    /// 0 none, 1 real time, 2 best effort, 3 idle.
+    pub class: u8,
+    /// Level within the class, 0..=7; 0 is the highest.
+    pub level: u8,
+    /// Further bits, such as command duration limits.
+    pub hint: u16,
+}
+
+/// Latencies of the operations of one direction that had the same I/O priority.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct PriorityRecord {
+    /// Their priority.
+    pub priority: IoPriorityRecord,
+    /// From submission to completion.
+    #[serde(with = "crate::latency")]
+    pub clat: Histogram,
+    /// From the choice of an operation to its completion.
+    #[serde(with = "crate::latency")]
+    pub lat: Histogram,
 }
 
 /// Statistics of samples taken at equal distances.

@@ -20,8 +20,8 @@ pub use disk::DiskRecord;
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{Interval, IntervalDir};
 pub use job::{
-    DirRecord, DisabledRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PrintRecord, Samples,
-    SteadyRecord,
+    DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
+    PrintRecord, PriorityRecord, Samples, SteadyRecord,
 };
 pub use json::ReadError;
 

@@ -1,7 +1,9 @@
 //! Merging of workers into groups, by fio's rules.
 
 use hist::Histogram;
-use record::{DirRecord, JobRecord, PerDirRecord, Samples, group::group};
+use record::{
+    DirRecord, IoPriorityRecord, JobRecord, PerDirRecord, PriorityRecord, Samples, group::group,
+};
 
 fn worker(name: &str, group_id: u32, group_reporting: bool) -> JobRecord {
     let mut lat = Histogram::new();
@@ -112,4 +114,66 @@ fn rates_need_a_runtime() {
     assert_eq!((dir.rate_iops(), dir.rate_bytes()), (0.0, 0.0));
     let dir = DirRecord { runtime_ns: 500_000_000, ..dir };
     assert_eq!((dir.rate_iops(), dir.rate_bytes()), (8.0, 8192.0));
+}
+
+/// A worker with this level, and so many reads with its own and with a higher priority.
+fn of_priority(level: u8, n_usual: u64, n_high: u64) -> JobRecord {
+    let latencies = |n| {
+        let mut hist = Histogram::new();
+        hist.record_n(1_000, n);
+        hist
+    };
+    let of = |priority, n| PriorityRecord { priority, clat: latencies(n), lat: latencies(n) };
+    let mut job = worker("a", 0, true);
+    job.io_priority = priority(2, level);
+    let read = &mut job.dirs.read;
+    read.n_ios = n_usual + n_high;
+    (read.clat, read.lat) = (latencies(read.n_ios), latencies(read.n_ios));
+    if n_high > 0 {
+        read.priorities = vec![of(job.io_priority, n_usual), of(priority(1, 0), n_high)];
+    }
+    job
+}
+
+fn priority(class: u8, level: u8) -> IoPriorityRecord {
+    IoPriorityRecord { class, level, hint: 0 }
+}
+
+/// Merges workers and compares class, level and number of reads of each priority.
+#[track_caller]
+fn check_priorities(workers: Vec<JobRecord>, expected: &[(u8, u8, u64)]) {
+    let job = group(workers).remove(0);
+    let found = |dir: &DirRecord| -> Vec<(u8, u8, u64)> {
+        let all = dir.priorities.iter();
+        all.map(|of| {
+            assert_eq!(of.clat.count(), of.lat.count());
+            (of.priority.class, of.priority.level, of.clat.count())
+        })
+        .collect()
+    };
+    assert_eq!(found(&job.dirs.read), expected);
+    assert_eq!(found(&job.mixed()), expected);
+    assert!(job.dirs.trim.priorities.is_empty());
+}
+
+#[test]
+fn latencies_by_priority_are_merged_by_it() {
+    let usual = |level, n| of_priority(level, n, 0);
+    check_priorities(vec![usual(4, 5), usual(4, 6)], &[]);
+    check_priorities(vec![usual(4, 5), usual(7, 6)], &[(2, 4, 5), (2, 7, 6)]);
+    check_priorities(vec![of_priority(4, 5, 2), usual(4, 6)], &[(2, 4, 11), (1, 0, 2)]);
+    check_priorities(vec![usual(4, 6), of_priority(4, 5, 2)], &[(2, 4, 11), (1, 0, 2)]);
+    check_priorities(
+        vec![of_priority(4, 5, 2), of_priority(7, 1, 3), usual(4, 1)],
+        &[(2, 4, 6), (1, 0, 5), (2, 7, 1)],
+    );
+}
+
+#[test]
+fn a_direction_with_one_priority_joins_those_of_the_others() {
+    let mut job = of_priority(4, 5, 2);
+    job.dirs.write = of_priority(4, 3, 0).dirs.read;
+    let counts: Vec<u64> = job.mixed().priorities.iter().map(|of| of.clat.count()).collect();
+    assert_eq!(counts, [8, 2]);
+    assert_eq!(job.mixed().clat.count(), 10);
 }

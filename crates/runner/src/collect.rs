@@ -5,9 +5,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hist::{Histogram, Stats};
 use plan::report::Unified;
-use plan::{Direction, Job};
+use plan::{Direction, IoPriority, Job};
 use record::job::DisabledRecord;
-use record::{DirRecord, JobRecord, LatencyTargetRecord, PerDirRecord, Samples};
+use record::{
+    DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
+    Samples,
+};
 use worker::{Failure, FailureKind, Meters};
 
 use crate::bind::BoundWorker;
@@ -64,6 +67,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         context_switches: usage.context_switches,
         major_faults: usage.major_faults,
         minor_faults: usage.minor_faults,
+        io_priority: priority_record(job.process.priority()),
         dirs: PerDirRecord {
             read: dir_record(ended, Direction::Read),
             write: dir_record(ended, Direction::Write),
@@ -108,10 +112,24 @@ fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
         clat: snapshot(&meters.clat, true),
         lat: snapshot(&meters.lat, true),
         response: has_rate.then(|| meters.response.snapshot()),
+        priorities: meters_by_priority(ended.meters, dir),
         bandwidth_kib_s: samples_of(&samples[0][dir as usize]),
         iops: samples_of(&samples[1][dir as usize]),
         errors,
     }
+}
+
+fn meters_by_priority(meters: &Meters, dir: Direction) -> Vec<PriorityRecord> {
+    let records = meters.priorities(dir).iter().map(|meters| PriorityRecord {
+        priority: priority_record(meters.priority),
+        clat: meters.clat.snapshot(),
+        lat: meters.lat.snapshot(),
+    });
+    records.collect()
+}
+
+fn priority_record(priority: IoPriority) -> IoPriorityRecord {
+    IoPriorityRecord { class: priority.class(), level: priority.level(), hint: priority.hint() }
 }
 
 fn samples_of(stats: &Stats) -> Samples {

@@ -319,6 +319,7 @@ impl EngineBuilder {
                 forbid_uring: options.forbid_uring,
                 atomic_writes: job.files.atomic,
                 sync_file_range_flags: job.durability.sync_file_range_flags,
+                priority: job.process.priority(),
             },
             invalidate: job.files.invalidate
                 && is_here

@@ -14,18 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 
-use plan::Job;
 use plan::job::CpuPolicy;
+use plan::{IoPriority, Job};
 use rustix::thread::CpuSet;
 
 use crate::prepare::SetupError;
 pub(crate) use memory::LockedMemory;
-
-/// I/O priority class of a worker that is given a level and no class (`linux/ioprio.h`).
-const BEST_EFFORT: u8 = 2;
-
-/// Bits below the class in an I/O priority (`linux/ioprio.h`).
-const PRIORITY_CLASS_SHIFT: u32 = 13;
 
 /// `IOPRIO_WHO_PROCESS` of `linux/ioprio.h`; with id 0 the calling thread.
 const PRIORITY_OF_THREAD: i32 = 1;
@@ -43,8 +37,8 @@ pub(crate) enum ProcessError {
     Policy { text: String, source: io::Error },
     #[error("cannot set the nice value {nice}: {source}")]
     Nice { nice: i8, source: io::Error },
-    #[error("cannot set the I/O priority to class {class}, level {level}: {source}")]
-    Priority { class: u8, level: u8, source: io::Error },
+    #[error("cannot set the I/O priority to class {class}, level {level}, hint {hint}: {source}")]
+    Priority { class: u8, level: u8, hint: u16, source: io::Error },
     #[error("cannot lock {size_bytes} B of memory: {source}")]
     LockMemory { size_bytes: u64, source: io::Error },
     #[error("cannot become {what} {id}: {source}")]
@@ -72,7 +66,8 @@ impl ProcessError {
             }
             ProcessError::Nice { .. } => "below the present value only root may go".into(),
             ProcessError::Priority { .. } => {
-                "class 1 (real time) is for root; classes 2 and 3 are for everyone".into()
+                "class 1 (real time) is for root, 2 and 3 are for everyone; hints need Linux 6.5"
+                    .into()
             }
             ProcessError::LockMemory { .. } => {
                 "lower `lockmem`, or raise the limit (`ulimit -l`)".into()
@@ -138,7 +133,7 @@ impl Surroundings {
             rustix::process::nice(i32::from(nice))
                 .map_err(|errno| ProcessError::Nice { nice, source: errno.into() })?;
         }
-        set_io_priority(process.io_priority_class, process.io_priority)?;
+        set_io_priority(process.priority())?;
         if let (Some(name), Some(target)) = (&process.io_scheduler, &self.target) {
             scheduler::set(name, target)?;
         }
@@ -210,17 +205,17 @@ fn run_shell(command: &str, output: &Path) -> io::Result<ExitStatus> {
         .status()
 }
 
-fn set_io_priority(class: u8, level: u8) -> Result<(), ProcessError> {
-    if class == 0 && level == 0 {
+fn set_io_priority(priority: IoPriority) -> Result<(), ProcessError> {
+    if priority == IoPriority::NONE {
         return Ok(());
     }
-    let class = if class == 0 { BEST_EFFORT } else { class };
-    let value = i32::from(class) << PRIORITY_CLASS_SHIFT | i32::from(level);
+    let (class, level, hint) = (priority.class(), priority.level(), priority.hint());
+    let value = i32::from(priority.bits());
     // SAFETY: the call takes three numbers and no memory.
-    match unsafe { libc::syscall(libc::SYS_ioprio_set, PRIORITY_OF_THREAD, 0, value) } {
-        0 => Ok(()),
-        _ => Err(ProcessError::Priority { class, level, source: io::Error::last_os_error() }),
+    if unsafe { libc::syscall(libc::SYS_ioprio_set, PRIORITY_OF_THREAD, 0, value) } == 0 {
+        return Ok(());
     }
+    Err(ProcessError::Priority { class, level, hint, source: io::Error::last_os_error() })
 }
 
 /// Changes the user and group of the calling thread, for good.

@@ -56,7 +56,7 @@ impl<'a> Seat<'a> {
     pub(crate) fn new(bound: &'a BoundWorker, setup_error: Option<SetupError>) -> Self {
         Seat {
             bound,
-            meters: Meters::new(),
+            meters: Meters::of(&bound.job),
             signals: Arc::new(Signals::default()),
             thread: None,
             state: SeatState::Ended,

@@ -1,7 +1,7 @@
 //! Completion: what comes back becomes counts, latencies and consequences.
 
-use plan::Direction;
 use plan::op::{Completion, Op, OpKind};
+use plan::{Direction, IoPriority};
 
 use crate::data::Data;
 use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind};
@@ -153,21 +153,41 @@ impl Worker {
 
     #[inline]
     fn watches(&self, dir: Direction) -> bool {
-        self.log.is_some() || self.job.load.latency_max_ns[dir].is_some()
+        self.log.is_some()
+            || self.job.load.latency_max_ns[dir].is_some()
+            || self.meters.has_priorities()
     }
 
-    /// The rarer consequences of a completion: logs and the largest latency allowed.
+    /// The rarer consequences of a completion: logs, the largest latency allowed, latencies by
+    /// priority.
     #[cold]
     fn watch(&mut self, dir: Direction, slot: &Slot, now_ns: u64, latencies: [u64; 3], len: u32) {
         let [slat_ns, clat_ns, lat_ns] = latencies;
         let at_ns = now_ns - self.measured_ns;
         if let Some(log) = &mut self.log {
-            let (offset, file_idx) = (slot.first_offset, slot.op.file.0);
-            log.io(at_ns, &LoggedIo { dir, len, offset, file_idx, slat_ns, clat_ns, lat_ns });
+            let (offset, file_idx, priority) =
+                (slot.first_offset, slot.op.file.0, slot.op.priority);
+            let io = LoggedIo { dir, len, offset, file_idx, priority, slat_ns, clat_ns, lat_ns };
+            log.io(at_ns, &io);
         }
+        self.count_by_priority(dir, slot.op.priority, clat_ns, lat_ns);
         if self.job.load.latency_max_ns[dir].is_some_and(|max_ns| lat_ns > max_ns) {
             let kind = FailureKind::LatencyAboveMaximum;
             self.fail(Failure { kind, errno: ETIMEDOUT, op: Some(slot.op) });
+        }
+    }
+
+    /// Counts the latencies of an operation with those of the same priority.
+    fn count_by_priority(&self, dir: Direction, priority: IoPriority, clat_ns: u64, lat_ns: u64) {
+        let all = self.meters.priorities(dir);
+        // The job's own comes first, which is that of operations without one of their own.
+        let found = all.iter().find(|meters| meters.priority == priority).or(all.first());
+        let Some(meters) = found else { return };
+        if !self.job.reporting.disable_clat {
+            meters.clat.record(clat_ns);
+        }
+        if !self.job.reporting.disable_lat {
+            meters.lat.record(lat_ns);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Issue: fills batches of operations.
 
 use pattern::verify::write_seed;
-use plan::Direction;
 use plan::op::{BufId, FileIdx, Op, OpKind};
+use plan::{Direction, IoPriority};
 
 use crate::data::{Data, WriteFacts};
 use crate::gate::Pass;
@@ -203,6 +203,7 @@ impl Worker {
             buf: BufId(slot_idx),
             buf_offset_bytes: 0,
             kind: chosen.kind,
+            priority: IoPriority::NONE,
         };
         let slot = self.slots.get_mut(slot_idx);
         slot.op = op;

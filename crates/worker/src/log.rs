@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
-use plan::Direction;
 use plan::op::{Op, OpKind};
+use plan::{Direction, IoPriority};
 
 /// One line's worth of facts. Times count from the start of the worker's measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum LogEvent {
         lat_ns: u64,
         /// Position of the file in the worker's table.
         file_idx: u32,
+        /// Its own priority; [`IoPriority::NONE`] is the job's.
+        priority: IoPriority,
     },
     /// An issued operation, for a record that can be replayed. Its time counts from the start of
     /// the worker.
@@ -89,6 +91,7 @@ pub(crate) struct LoggedIo {
     pub(crate) len: u32,
     pub(crate) offset: u64,
     pub(crate) file_idx: u32,
+    pub(crate) priority: IoPriority,
     pub(crate) slat_ns: u64,
     pub(crate) clat_ns: u64,
     pub(crate) lat_ns: u64,
@@ -144,6 +147,7 @@ impl LogSender {
                 clat_ns: io.clat_ns,
                 lat_ns: io.lat_ns,
                 file_idx: io.file_idx,
+                priority: io.priority,
             });
             return;
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hist::{LiveHistogram, Stats, Zeroed};
-use plan::Direction;
+use plan::{Direction, IoPriority, Job};
 
 /// Counters and histograms of one direction.
 #[derive(Debug)]
@@ -34,6 +34,34 @@ pub struct DirMeters {
     pub response: LiveHistogram,
 }
 
+/// Latencies of the operations of one direction that had the same priority.
+#[derive(Debug)]
+pub struct PriorityMeters {
+    /// Their priority.
+    pub priority: IoPriority,
+    /// From submission to completion.
+    pub clat: Box<LiveHistogram>,
+    /// From choice to completion.
+    pub lat: Box<LiveHistogram>,
+}
+
+impl PriorityMeters {
+    /// Returns those of a direction: the job's own priority first, then as the job lists them.
+    /// None where all operations have the same.
+    fn of(job: &Job, dir: Direction) -> Vec<PriorityMeters> {
+        let shares = job.priority_shares(dir);
+        let own = (!shares.is_empty()).then(|| job.process.priority());
+        let mut meters: Vec<PriorityMeters> = Vec::new();
+        for priority in own.into_iter().chain(shares.iter().map(|share| share.priority)) {
+            if meters.iter().all(|known| known.priority != priority) {
+                let (clat, lat) = (LiveHistogram::new(), LiveHistogram::new());
+                meters.push(PriorityMeters { priority, clat, lat });
+            }
+        }
+        meters
+    }
+}
+
 /// Everything a worker counts.
 #[derive(Debug)]
 pub struct Meters {
@@ -56,15 +84,41 @@ pub struct Meters {
     /// When the measured time began or will begin, on the driver's clock; 0 before the start and
     /// `u64::MAX` while a ramp by bytes lasts.
     pub measured_since_ns: AtomicU64,
+    /// Per direction and priority; only of jobs whose operations differ in it.
+    priorities: Option<Box<[Vec<PriorityMeters>; 3]>>,
 }
 
-// SAFETY: consists of atomic integers and histograms, for all of which zero bytes are valid.
+// SAFETY: consists of atomic integers, histograms and an optional box, for all of which zero bytes
+// are valid: the box is absent then.
 unsafe impl Zeroed for Meters {}
 
 impl Meters {
     /// Returns counters at zero. Only pages that are counted in take memory.
     pub fn new() -> Arc<Self> {
         Self::zeroed()
+    }
+
+    /// Returns counters at zero for a worker of this job.
+    pub fn of(job: &Job) -> Arc<Self> {
+        let priorities = Direction::ALL.map(|dir| PriorityMeters::of(job, dir));
+        let mut meters = Meters::new();
+        if let Some(meters) = Arc::get_mut(&mut meters)
+            && priorities.iter().any(|of_dir| !of_dir.is_empty())
+        {
+            meters.priorities = Some(Box::new(priorities));
+        }
+        meters
+    }
+
+    /// Returns latencies by priority; empty where all operations of the direction have the same.
+    pub fn priorities(&self, dir: Direction) -> &[PriorityMeters] {
+        self.priorities.as_ref().map_or(&[], |dirs| &dirs[dir as usize])
+    }
+
+    /// Says whether any direction counts by priority.
+    #[inline]
+    pub(crate) fn has_priorities(&self) -> bool {
+        self.priorities.is_some()
     }
 
     /// Returns the counters of a direction.

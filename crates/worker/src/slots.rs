@@ -1,5 +1,6 @@
 //! Operations in flight.
 
+use plan::IoPriority;
 use plan::op::{BufId, FileIdx, Op, OpKind};
 
 use crate::source::BlockCheck;
@@ -41,6 +42,7 @@ const IDLE: Slot = Slot {
         buf: BufId(0),
         buf_offset_bytes: 0,
         kind: OpKind::Read,
+        priority: IoPriority::NONE,
     },
     start_ns: 0,
     submit_ns: 0,

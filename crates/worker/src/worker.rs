@@ -18,6 +18,7 @@ use crate::latency_target::{DepthSearch, Trial};
 use crate::log::LogSender;
 use crate::meters::{Meters, SampleUnit, Sampler, add};
 use crate::pace::Pace;
+use crate::raising::Raising;
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
@@ -69,6 +70,7 @@ pub struct Worker {
     pub(crate) search: Option<DepthSearch>,
     pub(crate) flow: Option<FlowGroup>,
     pub(crate) log: Option<LogSender>,
+    raising: Option<Raising>,
     pub(crate) runs: [Runs; 3],
     pub(crate) phase: Phase,
     pub(crate) failure: Option<Failure>,
@@ -130,6 +132,7 @@ impl Worker {
             search: job.load.latency_target.map(|target| DepthSearch::new(target, depth)),
             flow: None,
             log: None,
+            raising: Raising::new(&job, spec.seed),
             runs: Default::default(),
             phase: Phase::New,
             failure: None,
@@ -280,7 +283,13 @@ impl Worker {
                     }
                     self.advance_phase(now_ns);
                 }
-                filled => return self.exchange(filled, ops.len()),
+                filled => {
+                    if let Some(raising) = &mut self.raising {
+                        let slots = &mut self.slots;
+                        raising.raise(ops, |slot, own| slots.get_mut(slot).op.priority = own);
+                    }
+                    return self.exchange(filled, ops.len());
+                }
             }
         }
     }

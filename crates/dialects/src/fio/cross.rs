@@ -4,7 +4,7 @@ use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::{DedupeMode, VerifyMethod};
 use plan::workload::BlockSize;
-use plan::{Diagnostic, Direction, Job, Span};
+use plan::{Diagnostic, Direction, Job, PriorityShare, Span};
 
 /// Where a job and its options were written.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +49,7 @@ pub(super) fn check(job: &Job, site: &Site, findings: &mut Vec<Diagnostic>) {
     verification(job, &mut report);
     contents(job, &mut report);
     timing(job, &mut report);
+    priorities(job, site, &mut report);
 }
 
 type Report<'a> = dyn FnMut(Diagnostic, &str) + 'a;
@@ -238,6 +239,41 @@ fn contents(job: &Job, report: &mut Report<'_>) {
         if job.files.size.is_none() {
             let text = format!("job `{}` has a deduplication working set but no `size`", job.name);
             report(Diagnostic::error("dedupe-without-size", text), "dedupe_mode");
+        }
+    }
+}
+
+fn priorities(job: &Job, site: &Site, report: &mut Report<'_>) {
+    let engine = &job.engine;
+    let dirs = [Direction::Read, Direction::Write];
+    let has_pct = dirs.iter().any(|dir| engine.priority_pct[*dir] > 0);
+    if has_pct && site.has("priority_split") {
+        let text =
+            format!("job `{}` has both `cmdprio_percentage` and `cmdprio_bssplit`", job.name);
+        let finding = Diagnostic::error("priority-twice", text);
+        report(finding.help("keep one: both say which I/Os get the priority"), "priority_split");
+        return;
+    }
+    for dir in dirs {
+        let shares = job.priority_shares(dir);
+        let sum_of = |share: &PriorityShare| -> u32 {
+            let of_size = shares.iter().filter(|other| other.block_bytes == share.block_bytes);
+            of_size.map(|other| u32::from(other.pct)).sum()
+        };
+        let over = shares.iter().find(|share| sum_of(share) > 100);
+        if let Some((block_bytes, share)) = over.and_then(|it| Some((it.block_bytes?, it))) {
+            let text = format!(
+                "job `{}` gives priorities to {} % of its {}s of {block_bytes} B",
+                job.name,
+                sum_of(share),
+                dir.name()
+            );
+            let finding = Diagnostic::error("priority-above-100", text);
+            report(
+                finding.help("shares of one block size add up to 100 at most"),
+                "priority_split",
+            );
+            return;
         }
     }
 }

@@ -21,11 +21,9 @@ const JOBS_MAX: usize = 65_536;
 const HINTS: &[&str] = &[
     "control_group_keep",
     "huge_page_bytes",
-    "io_priority_hint",
     "precondition_cache_bytes",
     "precondition_regions",
     "precondition_spare",
-    "priority_hint",
     "write_life",
 ];
 

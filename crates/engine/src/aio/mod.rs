@@ -5,9 +5,9 @@
 
 mod context;
 
+use plan::IoPriority;
 use plan::job::EngineSpec;
 use plan::op::{Completion, Op, OpKind};
-use plan::IoPriority;
 
 use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call, rwf_flags};
 use context::{Context, ControlBlock, Event};

@@ -8,6 +8,7 @@ use engine::{
     Arena, ArenaSpec, BuildOptions, Engine, EngineError, FileSpec, FileTable, OpenFlags,
     TablePolicy, Wait, build,
 };
+use plan::IoPriority;
 use plan::job::{EngineKind, EngineSpec};
 use plan::op::{BufId, Completion, FileIdx, Op, OpKind};
 
@@ -73,7 +74,8 @@ pub(crate) fn make_with(
 
 /// An operation on file 0 whose buffer is its slot's.
 pub(crate) fn op(kind: OpKind, slot: u32, offset: u64, len: u32) -> Op {
-    Op { offset, len, file: FileIdx(0), slot, buf: BufId(slot), buf_offset_bytes: 0, kind }
+    let (file, buf) = (FileIdx(0), BufId(slot));
+    Op { offset, len, file, slot, buf, buf_offset_bytes: 0, kind, priority: IoPriority::NONE }
 }
 
 /// Hands `ops` over and waits for all of them. Returns the results in the order of the slots.

@@ -318,9 +318,11 @@ pub(super) static PARAMS: &[Param] = &[
         kind: Kind::IntPerDir { min: 0, max: 100 },
         default: "0",
         short: "share of I/Os with raised priority, percent",
-        long: "io_uring and libaio: this share of the I/Os, per direction, carries \
-               `priority_class` and `priority_level`. Results then show latency for each \
-               priority. Needs an I/O scheduler or device that heeds priorities.",
+        long: "io_uring and libaio: this share of the reads, and of the writes, carries \
+               `priority_class`, `priority_level` and `priority_hint`; the others have the \
+               job's own, `io_priority`. Which I/Os they are follows from the seed. Results \
+               then show latency for each priority: of completion, or in total with \
+               `lat_percentiles`. Needs an I/O scheduler or device that heeds priorities.",
         lower: |job, v| set_dirs(&mut job.engine.priority_pct, v, narrow),
         ..BASE
     },
@@ -331,8 +333,8 @@ pub(super) static PARAMS: &[Param] = &[
         kind: Kind::IntPerDir { min: 1, max: 3 },
         default: "1",
         short: "class of the I/Os with raised priority",
-        long: "1 is real time, 2 best effort, 3 idle. Counts for the share that `priority_pct` \
-               sets.",
+        long: "1 is real time, which needs privileges, 2 best effort, 3 idle. Counts for the \
+               share that `priority_pct` sets, and where `priority_split` names none.",
         lower: |job, v| set_dirs(&mut job.engine.priority_class, v, narrow),
         ..BASE
     },
@@ -344,7 +346,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "level of the I/Os with raised priority",
         long: "Level within `priority_class`; 0 is the highest. Counts for the share that \
-               `priority_pct` sets.",
+               `priority_pct` sets, and where `priority_split` names none.",
         lower: |job, v| set_dirs(&mut job.engine.priority_level, v, narrow),
         ..BASE
     },
@@ -356,18 +358,22 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "hint sent with the I/Os of raised priority",
         long: "Further bits of the priority, such as command duration limits, for the share that \
-               `priority_pct` sets.",
-        support: Support::Later("hints are not sent yet; class and level are"),
+               `priority_pct` sets, and where `priority_split` names none. Needs Linux 6.5.",
+        lower: |job, v| set_dirs(&mut job.engine.priority_hint, v, narrow),
         ..BASE
     },
     Param {
         name: "priority_split",
         fio: &["cmdprio_bssplit"],
         category: Category::Engine,
-        kind: Kind::Str,
+        kind: Kind::PrioritySplit,
         short: "raised priority by block size",
-        long: "Shares of raised priority for each block size, in place of one share for all.",
-        support: Support::Later("use cmdprio_percentage, or one job per block size"),
+        long: "Shares of raised priority for each block size, in place of `priority_pct`: \
+               `SIZE/PERCENT`, or with a priority of its own `SIZE/PERCENT/CLASS/LEVEL/HINT`, of \
+               which the hint may be left out. Entries are separated by colons, several may name \
+               one size, and a list for writes follows behind a comma. I/Os of other sizes have \
+               the job's priority. At most 64 entries per direction.",
+        lower: |job, v| v.set_priority_split(job),
         ..BASE
     },
 ];

@@ -1,10 +1,7 @@
 //! What follows from several parameters together, once all are lowered.
 
 use crate::workload::Distribution;
-use crate::{Direction, Job};
-
-/// Class of prioritised I/O unless another is given, as in fio.
-const IO_PRIORITY_CLASS_REAL_TIME: u8 = 1;
+use crate::{Direction, IoPriority, Job};
 
 /// Completes a job after its parameters were lowered: takes away what was described but not
 /// switched on, and fills in what follows from other parameters.
@@ -25,7 +22,7 @@ pub fn finish(job: &mut Job) {
     job.files.invalidate &= !job.files.pre_read;
     for dir in Direction::ALL {
         if job.engine.priority_pct[dir] > 0 && job.engine.priority_class[dir] == 0 {
-            job.engine.priority_class[dir] = IO_PRIORITY_CLASS_REAL_TIME;
+            job.engine.priority_class[dir] = IoPriority::REAL_TIME;
         }
     }
     finish_zones(job);

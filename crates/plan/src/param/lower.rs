@@ -232,6 +232,19 @@ impl Value {
         }
     }
 
+    /// Stores what was given for each direction of `PrioritySplit`.
+    pub(crate) fn set_priority_split(&self, job: &mut Job) -> Result<(), String> {
+        let Value::PrioritySplit(given) = self else {
+            return Err(mismatch("sizes with shares and priorities", self));
+        };
+        for (dir, shares) in given.iter() {
+            if let Some(shares) = shares {
+                job.engine.priority_split[dir].clone_from(shares);
+            }
+        }
+        Ok(())
+    }
+
     /// Stores what was given for each direction of `BlockRange` or `BlockSplit`.
     pub(crate) fn set_block_sizes(&self, job: &mut Job) -> Result<(), String> {
         let Value::BlockSizes(given) = self else {

@@ -100,7 +100,10 @@ pub(super) static PARAMS: &[Param] = &[
         short: "I/O priority within its class, 0 is the highest",
         long: "Applies to all I/O of the job and only matters to I/O schedulers that heed it. \
                See `io_priority_class`.",
-        lower: |job, v| set(&mut job.process.io_priority, v.int()),
+        lower: |job, v| {
+            job.process.sets_io_priority = true;
+            set(&mut job.process.io_priority, v.int())
+        },
         ..BASE
     },
     Param {
@@ -110,9 +113,13 @@ pub(super) static PARAMS: &[Param] = &[
         kind: Kind::Int { min: 0, max: 3 },
         default: "0",
         short: "I/O priority class",
-        long: "1 is real time, which needs privileges, 2 best effort, 3 idle; 0 leaves the \
-               kernel's default.",
-        lower: |job, v| set(&mut job.process.io_priority_class, v.int()),
+        long: "1 is real time, which needs privileges, 2 best effort, 3 idle; 0 is best effort, \
+               too, as there is no level without a class. Left out with level and hint, the \
+               kernel's default stays.",
+        lower: |job, v| {
+            job.process.sets_io_priority = true;
+            set(&mut job.process.io_priority_class, v.int())
+        },
         ..BASE
     },
     Param {
@@ -122,8 +129,12 @@ pub(super) static PARAMS: &[Param] = &[
         kind: Kind::Int { min: 0, max: 1023 },
         default: "0",
         short: "hint sent with the I/O priority",
-        long: "Further bits of the priority, such as command duration limits.",
-        support: Support::Later("hints are not sent yet; class and level are"),
+        long: "Further bits of the priority, such as command duration limits. Needs Linux 6.5, \
+               and a device that heeds them.",
+        lower: |job, v| {
+            job.process.sets_io_priority = true;
+            set(&mut job.process.io_priority_hint, v.int())
+        },
         ..BASE
     },
     Param {

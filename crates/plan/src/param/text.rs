@@ -290,6 +290,9 @@ fn type_text(kind: Kind) -> String {
         Kind::Access => "directions, with an optional number (opt=randread:8)",
         Kind::BlockRange => "one to three ranges, read,write,trim (opt=1k-4k,4k-8k)",
         Kind::BlockSplit => "sizes with shares, read,write,trim (opt=4k/60:64k/40)",
+        Kind::PrioritySplit => {
+            "sizes with shares and priorities, read,write (opt=64k/25/1/1:4k/10)"
+        }
         Kind::Distribution => "distribution with parameters (opt=zipf:1.2)",
         Kind::Pattern { offset: true } => "bytes, text in quotes, %o (opt=0xdeadbeef%o)",
         Kind::Pattern { .. } => "bytes or text in quotes (opt=0xdeadbeef)",
@@ -347,6 +350,7 @@ fn example(fio: &str, param: &Param) -> String {
         Kind::Access => "randread",
         Kind::BlockRange => "4k-64k",
         Kind::BlockSplit => "4k/60:64k/40",
+        Kind::PrioritySplit => "64k/25/1/1:4k/10",
         Kind::Distribution => "zipf:1.2",
         Kind::Pattern { .. } => "0xdeadbeef",
         Kind::Words => example_words(fio),

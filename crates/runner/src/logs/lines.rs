@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dialects::fio::iolog::{self, FileAction};
 use dialects::fio::output::log::{LogColumns, LogKind, LogLine, line};
 use plan::report::{LogValue, Logs};
-use plan::{Direction, Job};
+use plan::{Direction, IoPriority, Job};
 use worker::LogEvent;
 
 /// The kinds a worker's events are turned into, in the order in which they are handled.
@@ -22,7 +22,8 @@ pub(super) struct LineStyle {
     columns: LogColumns,
     value: LogValue,
     window_ns: u64,
-    priority: u16,
+    /// Of I/Os without one of their own.
+    priority: IoPriority,
     /// Submission is a step of its own.
     has_slat: bool,
 }
@@ -32,12 +33,11 @@ impl LineStyle {
         let Logs { value, offset, priority, issue_time, window_ms, .. } = job.logs;
         let columns =
             LogColumns { value_max: value == LogValue::Both, offset, priority, issue_time };
-        let process = &job.process;
         LineStyle {
             columns,
             value,
             window_ns: u64::from(window_ms) * 1_000_000,
-            priority: u16::from(process.io_priority_class) << 13 | u16::from(process.io_priority),
+            priority: job.process.priority(),
             has_slat: !job.engine.kind.is_synchronous(),
         }
     }
@@ -61,9 +61,12 @@ impl LineStyle {
 
     #[inline]
     fn io(&self, kind: LogKind, event: &LogEvent, zero_ms: u64) -> LogLine {
-        let LogEvent::Io { at_ns, dir, len, offset, slat_ns, clat_ns, lat_ns, .. } = *event else {
-            return self.empty(Direction::Read, 0);
+        let LogEvent::Io { at_ns, dir, len, offset, slat_ns, clat_ns, lat_ns, priority, .. } =
+            *event
+        else {
+            return empty(Direction::Read, 0);
         };
+        let priority = if priority == IoPriority::NONE { self.priority } else { priority };
         let (value, has_issue_time) = match kind {
             LogKind::Bandwidth => (io_bandwidth(len, clat_ns), false),
             LogKind::Iops => (1, false),
@@ -77,7 +80,8 @@ impl LineStyle {
             block_bytes: u64::from(len),
             offset_bytes: offset,
             issue_time_ns: if has_issue_time { at_ns.saturating_sub(clat_ns) } else { 0 },
-            ..self.empty(dir, zero_ms + at_ns / 1_000_000)
+            priority: priority.bits(),
+            ..empty(dir, zero_ms + at_ns / 1_000_000)
         }
     }
 
@@ -94,7 +98,7 @@ impl LineStyle {
             LogKind::Clat | LogKind::ClatHistogram => self.of_window(latencies[1], n_ios),
             LogKind::Lat => self.of_window(latencies[2], n_ios),
         };
-        Some(LogLine { value, value_max, ..self.empty(dir, zero_ms + at_ns / 1_000_000) })
+        Some(LogLine { value, value_max, ..empty(dir, zero_ms + at_ns / 1_000_000) })
     }
 
     /// Returns value and largest value of a window.
@@ -102,18 +106,20 @@ impl LineStyle {
         let mean_ns = (sum_ns + n_ios / 2) / n_ios.max(1);
         (if self.value == LogValue::Max { max_ns } else { mean_ns }, max_ns)
     }
+}
 
-    fn empty(&self, dir: Direction, time_ms: u64) -> LogLine {
-        LogLine {
-            time_ms,
-            value: 0,
-            value_max: 0,
-            dir,
-            block_bytes: 0,
-            offset_bytes: 0,
-            priority: self.priority,
-            issue_time_ns: 0,
-        }
+/// A line without anything in it. That of a window stays without size, place and priority, as in
+/// fio: its I/Os may differ in them.
+fn empty(dir: Direction, time_ms: u64) -> LogLine {
+    LogLine {
+        time_ms,
+        value: 0,
+        value_max: 0,
+        dir,
+        block_bytes: 0,
+        offset_bytes: 0,
+        priority: 0,
+        issue_time_ns: 0,
     }
 }
 

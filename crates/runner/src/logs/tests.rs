@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::mpsc::SyncSender;
 
 use plan::report::LogValue;
-use plan::{EngineKind, Job};
+use plan::{EngineKind, IoPriority, Job};
 
 use super::*;
 
@@ -17,6 +17,7 @@ const IO: LogEvent = LogEvent::Io {
     clat_ns: 36205,
     lat_ns: 36837,
     file_idx: 0,
+    priority: IoPriority::NONE,
 };
 
 const WINDOW: LogEvent = LogEvent::Window {
@@ -93,6 +94,24 @@ fn every_column_has_its_switch() {
             "2, 632, 632, 1, 8192, 24576, 0x4004, 2575795",
             "2, 36205, 36205, 1, 8192, 24576, 0x4004, 2575795",
             "2, 36837, 36837, 1, 8192, 24576, 0x4004, 0",
+        ],
+    );
+    let LogEvent::Io { at_ns, dir, len, offset, slat_ns, clat_ns, lat_ns, file_idx, .. } = IO
+    else {
+        panic!("an I/O")
+    };
+    let priority = IoPriority::new(1, 2, 3);
+    let raised =
+        LogEvent::Io { at_ns, dir, len, offset, slat_ns, clat_ns, lat_ns, file_idx, priority };
+    check(
+        all,
+        &raised,
+        [
+            "2, 226267, 226267, 1, 8192, 24576, 0x201a, 0",
+            "2, 1, 1, 1, 8192, 24576, 0x201a, 0",
+            "2, 632, 632, 1, 8192, 24576, 0x201a, 2575795",
+            "2, 36205, 36205, 1, 8192, 24576, 0x201a, 2575795",
+            "2, 36837, 36837, 1, 8192, 24576, 0x201a, 0",
         ],
     );
     let real_time = |job: &mut Job| job.process.io_priority_class = 1;
@@ -175,6 +194,7 @@ fn an_io_without_duration_has_no_bandwidth() {
         clat_ns: 0,
         lat_ns: 0,
         file_idx: 0,
+        priority: IoPriority::NONE,
     };
     check(
         |_| {},

@@ -77,6 +77,8 @@ fn priorities_are_those_of_the_thread() {
     assert_eq!(seen["0"], 3 << 13);
     let seen = threads(&bench, &format!("[level]\n{WAITS}prio=6\n"), priority);
     assert_eq!(seen["0"], 2 << 13 | 6);
+    let seen = threads(&bench, &format!("[given]\n{WAITS}prio=0\n"), priority);
+    assert_eq!(seen["0"], 2 << 13);
 }
 
 #[test]

@@ -60,4 +60,8 @@ fn a_worker_allocates_nothing_while_it_runs() {
         job.workload.block_size =
             plan::PerDir::all(plan::workload::BlockSize::Range { min: 4096, max: 65536 });
     });
+    check(|job| {
+        job.engine.priority_pct = plan::PerDir::all(30);
+        job.workload.block_size = plan::PerDir::all(plan::workload::BlockSize::Fixed(4096));
+    });
 }

@@ -90,7 +90,7 @@ impl Sim {
 
 /// Makes a worker of one file.
 pub(crate) fn worker_of(job: Job, region_bytes: u64, batch_max: u32) -> (Worker, Arc<Meters>) {
-    let meters = Meters::new();
+    let meters = Meters::of(&job);
     let seed = pattern::derive(job.workload.seed, pattern::Stream::Worker, 0);
     let spec = WorkerSpec {
         worker_idx: 0,

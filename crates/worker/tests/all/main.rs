@@ -3,5 +3,6 @@
 mod allocation;
 mod common;
 mod load;
+mod priority;
 mod replay;
 mod verify;

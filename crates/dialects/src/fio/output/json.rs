@@ -106,6 +106,7 @@ fn put_row(to: &mut Document, job: &JobRecord, group: &Group<'_>, row: &Row<'_>,
     put_latency(to, "slat_ns", &dir.slat, job, LatencyKind::Slat, plus);
     put_latency(to, "clat_ns", &dir.clat, job, LatencyKind::Clat, plus);
     put_latency(to, "lat_ns", &dir.lat, job, LatencyKind::Lat, plus);
+    put_priorities(to, job, dir, plus);
     let bandwidth = &dir.bandwidth_kib_s;
     let share = if bandwidth.n == 0 { 0.0 } else { group.share_pct(row.name, bandwidth.mean) };
     to.int("bw_min", bandwidth.min);
@@ -119,6 +120,21 @@ fn put_row(to: &mut Document, job: &JobRecord, group: &Group<'_>, row: &Row<'_>,
     to.float("iops_mean", dir.iops.mean);
     to.float("iops_stddev", dir.iops.stdev);
     to.int("iops_samples", dir.iops.n);
+}
+
+/// Latencies by priority; nothing unless there are two.
+fn put_priorities(to: &mut Document, job: &JobRecord, dir: &DirRecord, plus: bool) {
+    let rows = model::priority_rows(job, dir);
+    if rows.is_empty() {
+        return;
+    }
+    to.objects("prios", &rows, |to, row| {
+        to.int("prioclass", row.priority.class);
+        to.int("prio", row.priority.level);
+        to.int("priohint", row.priority.hint);
+        let key = if row.kind == "lat" { "lat_ns" } else { "clat_ns" };
+        put_latency(to, key, row.hist, job, LatencyKind::Priority, plus);
+    });
 }
 
 fn put_latency(

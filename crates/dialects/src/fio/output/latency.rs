@@ -18,6 +18,8 @@ pub(super) enum LatencyKind {
     Clat,
     Lat,
     Sync,
+    /// Of one priority: of completion or in total.
+    Priority,
 }
 
 /// Returns the percentiles to print, ascending, if there are values and the job wants them.
@@ -31,7 +33,9 @@ pub(super) fn shown_percentiles(
         LatencyKind::Slat => print.slat_percentiles,
         LatencyKind::Clat => print.clat_percentiles,
         LatencyKind::Lat => print.lat_percentiles,
-        LatencyKind::Sync => print.clat_percentiles || print.lat_percentiles,
+        LatencyKind::Sync | LatencyKind::Priority => {
+            print.clat_percentiles || print.lat_percentiles
+        }
     };
     let percentiles = percentile_list(job);
     (wanted && !hist.is_empty() && !percentiles.is_empty()).then_some(percentiles)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hist::Histogram;
-use record::{DirRecord, DiskRecord, JobRecord, Record};
+use record::{DirRecord, DiskRecord, IoPriorityRecord, JobRecord, PriorityRecord, Record};
 
 /// `eta` of an entry that has ended: fio's largest integer.
 pub(super) const ETA_FINISHED: u64 = i32::MAX as u64;
@@ -171,6 +171,30 @@ pub(super) fn clat_of_all(job: &JobRecord) -> Histogram {
     clat.merge(&job.dirs.write.clat);
     clat.merge(&job.dirs.trim.clat);
     clat
+}
+
+/// Latencies of the operations of one priority, as printed.
+pub(super) struct PriorityRow<'a> {
+    pub(super) priority: IoPriorityRecord,
+    /// `clat`, or `lat` where the job asks for percentiles of that.
+    pub(super) kind: &'static str,
+    pub(super) hist: &'a Histogram,
+    /// Share of the direction's operations, percent.
+    pub(super) share_pct: f64,
+}
+
+/// Returns the priorities with operations; none unless there are two, as in fio.
+pub(super) fn priority_rows<'a>(job: &JobRecord, dir: &'a DirRecord) -> Vec<PriorityRow<'a>> {
+    let in_total = job.print.lat_percentiles;
+    let (kind, all) = if in_total { ("lat", &dir.lat) } else { ("clat", &dir.clat) };
+    let row = |of: &'a PriorityRecord| {
+        let hist = if in_total { &of.lat } else { &of.clat };
+        let share_pct = share_pct(hist.count(), all.count(), 0.0);
+        PriorityRow { priority: of.priority, kind, hist, share_pct }
+    };
+    let rows = dir.priorities.iter().map(row).filter(|row| !row.hist.is_empty());
+    let rows: Vec<PriorityRow<'_>> = rows.collect();
+    if rows.len() < 2 { Vec::new() } else { rows }
 }
 
 /// CPU time in user mode and in the kernel, percent of the runtime of all workers.

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use hist::{FIO_LATENCY_KEYS, FIO_LATENCY_KEYS_MS};
-use record::{DiskRecord, JobRecord, PrintRecord, Record, Samples, SteadyRecord};
+use record::{DiskRecord, IoPriorityRecord, JobRecord, PrintRecord, Record, Samples, SteadyRecord};
 use units::fio::Unit;
 
 use super::ReportTime;
 use super::latency::{LatencyKind, latency_row, percentile_rows, shown_percentiles};
-use super::model::{self, Group, GroupRow, Row};
+use super::model::{self, Group, GroupRow, PriorityRow, Row};
 use super::text::{finite, rate_unit, shorten};
 
 /// Entries of the latency distribution per line.
@@ -102,9 +102,19 @@ fn put_row(text: &mut String, job: &JobRecord, group: &Group<'_>, row: &Row<'_>)
             text.push_str(&latency_row(name, hist));
         }
     }
+    let priorities = model::priority_rows(job, dir);
+    for row in &priorities {
+        text.push_str(&latency_row(&priority_name(row), row.hist));
+    }
     for (name, hist, kind) in latencies {
         if let Some(percentiles) = shown_percentiles(hist, job, kind) {
             text.push_str(&percentile_rows(name.trim_start(), hist, &percentiles));
+        }
+    }
+    for row in &priorities {
+        if let Some(percentiles) = shown_percentiles(row.hist, job, LatencyKind::Priority) {
+            let name = format!("{} ({:.2}% of IOs)", priority_name(row), row.share_pct);
+            text.push_str(&percentile_rows(&name, row.hist, &percentiles));
         }
     }
     if dir.bandwidth_kib_s.n > 0 {
@@ -120,6 +130,12 @@ fn put_row(text: &mut String, job: &JobRecord, group: &Group<'_>, row: &Row<'_>)
             finite(stdev),
         );
     }
+}
+
+/// Names the latency of one priority as `clat prio CLASS/LEVEL/HINT`.
+fn priority_name(row: &PriorityRow<'_>) -> String {
+    let IoPriorityRecord { class, level, hint } = row.priority;
+    format!("{} prio {class}/{level}/{hint}", row.kind)
 }
 
 fn put_bandwidth(text: &mut String, print: &PrintRecord, samples: &Samples, share_pct: f64) {

@@ -5,6 +5,7 @@
 
 mod number;
 mod pattern;
+mod priority;
 mod text;
 mod workload;
 
@@ -76,6 +77,7 @@ impl<'a> Reading<'a> {
             Kind::Access => self.access(text).map(Value::Access),
             Kind::BlockRange => self.block_ranges(text).map(Value::BlockSizes),
             Kind::BlockSplit => self.block_splits(text).map(Value::BlockSizes),
+            Kind::PrioritySplit => self.priority_splits(text).map(Value::PrioritySplit),
             Kind::Distribution => self.distribution(text).map(Value::Distribution),
             Kind::Pattern { offset } => self.pattern(text, offset).map(Value::Pattern),
             Kind::Words => Ok(Value::Words(text::words(text))),
@@ -113,6 +115,9 @@ pub(super) fn expected(kind: Kind) -> String {
         Kind::Access => "write one of read, write, randread, randwrite, rw, randrw, trim",
         Kind::BlockRange => "write the smallest and largest block size (`4k-64k`)",
         Kind::BlockSplit => "write block sizes with shares (`4k/60:64k/40`)",
+        Kind::PrioritySplit => {
+            "write block sizes with shares, perhaps with class and level (`64k/25/1/1:4k/10`)"
+        }
         Kind::Distribution => "write one of random, zipf:1.2, pareto:0.2, normal:20, zoned:...",
         Kind::Pattern { .. } => "write bytes as `0xdeadface`, `-12`, `\"text\"` or `'file'`",
         Kind::Words => "write a word, perhaps with a number behind a colon",

@@ -9,7 +9,7 @@ use super::Reading;
 use super::number::float;
 
 /// Most sizes of one `bssplit` list, as in fio.
-const SPLITS_MAX: usize = 64;
+pub(super) const SPLITS_MAX: usize = 64;
 /// Most zones of one distribution, as in fio.
 const ZONES_MAX: usize = 256;
 /// Most block numbers of a sequence, as in fio.
@@ -181,7 +181,7 @@ impl Reading<'_> {
     }
 }
 
-fn block_bytes(bytes: u64) -> Result<u32, String> {
+pub(super) fn block_bytes(bytes: u64) -> Result<u32, String> {
     match u32::try_from(bytes) {
         Ok(0) => Err("holds a block size of 0; the smallest is 1".to_owned()),
         Ok(bytes) => Ok(bytes),
@@ -190,7 +190,7 @@ fn block_bytes(bytes: u64) -> Result<u32, String> {
 }
 
 /// One list for all directions, or one each; two give trims the second.
-fn spread(mut given: Vec<Option<BlockSize>>) -> Result<PerDir<Option<BlockSize>>, String> {
+pub(super) fn spread<T: Clone>(mut given: Vec<Option<T>>) -> Result<PerDir<Option<T>>, String> {
     if given.iter().all(Option::is_none) {
         return Err("gives no block size".to_owned());
     }
