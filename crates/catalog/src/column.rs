@@ -152,6 +152,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("mb_s_max", "throughput_max", Unit::MbPerS),
     column("mb_s_per_iops", "throughput_per_iops", Unit::MbPerSPerIops),
     column("mib_s_base", "throughput_base", Unit::MibPerS),
+    column("mib_s_base_up_to_gib", "throughput_base_up_to", Unit::Gib),
     column("mib_s_max", "throughput_max", Unit::MibPerS),
     column("mib_s_per_iops", "throughput_per_iops", Unit::MibPerSPerIops),
     column("mib_s_per_1000_iops", "throughput_per_1000_iops", Unit::MibPerSPer1000Iops),
@@ -197,7 +198,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 /// Columns of words.
-pub(crate) const WORDS: &[&str] = &["cloud", "family", "skus", "cache", "premium", "merges"];
+pub(crate) const WORDS: &[&str] = &["cloud", "family", "skus", "cache", "premium", "merges", "limits"];
 
 /// Finds a column of figures by its name.
 pub(crate) fn find(name: &str) -> Option<&'static Column> {

@@ -1,4 +1,20 @@
 //! What is provisioned: a virtual machine and its volumes, as numbers with their origin.
+//!
+//! [`parse`] reads it from TOML and returns every mistake with its place. docs/designs/ has
+//! examples, docs/designs.md every key.
+
+mod check;
+mod client;
+mod disks;
+mod free;
+mod medium;
+mod network;
+mod parser;
+mod reader;
+mod vm;
+
+pub use medium::{MEDIA, MediumLatency, medium_latency};
+pub use parser::{parse, parse_with};
 
 /// All that is provisioned together.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +52,7 @@ pub struct Burst {
     /// Operations or bytes per second while it lasts.
     pub per_s: u64,
     /// Credits of a full bucket, in operations or bytes; `None` lasts for ever (on-demand burst).
-    /// A credit is spent per operation or byte above the sustained rate, and accrues for each below.
+    /// A credit is spent per operation or byte above the sustained rate, and accrues per one below.
     pub bucket: Option<u64>,
 }
 

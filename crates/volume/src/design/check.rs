@@ -1,0 +1,69 @@
+//! What must hold across the volumes of a design.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use plan::Diagnostic;
+
+use super::network::ParsedPool;
+use super::parser::{ParsedVolume, Parser};
+use super::reader::At;
+
+/// Checks one mount path and returns it without needless slashes.
+pub(super) fn mount(
+    (text, at): At<&str>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<(String, Range<usize>)> {
+    let is_bad = |part: &str| matches!(part, "." | "..") || part.contains('\0');
+    let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
+    if !text.starts_with('/') || parts.is_empty() || parts.iter().any(|part| is_bad(part)) {
+        let text = format!("mount `{text}` is not an absolute path below /");
+        parser.findings.error("bad-mount", &at, text);
+        return None;
+    }
+    Some((format!("/{}", parts.join("/")), at))
+}
+
+/// Two volumes cannot be at one place. One below another is fine: the longer path wins.
+pub(super) fn mounts(volumes: &[ParsedVolume], parser: &mut Parser<'_, '_>) {
+    let mut seen = HashSet::new();
+    for volume in volumes {
+        let mount = volume.volume.mount.as_str();
+        if !seen.insert(mount) {
+            let text = format!("two volumes are mounted at `{mount}`");
+            parser.findings.error("duplicate-mount", &volume.mount_at, text);
+        }
+    }
+}
+
+/// The quotas of a pool's volumes fit into it, and so does what is assigned by hand.
+pub(super) fn pools(volumes: &[ParsedVolume], pools: &[ParsedPool], parser: &mut Parser<'_, '_>) {
+    for (idx, pool) in pools.iter().enumerate() {
+        let mut quota = 0_u128;
+        let mut assigned = 0_u128;
+        for volume in volumes {
+            let Some((pool_idx, bytes, by_hand)) = volume.pool else { continue };
+            if usize::from(pool_idx) != idx {
+                continue;
+            }
+            let (quota_before, assigned_before) = (quota, assigned);
+            quota += u128::from(bytes);
+            assigned += u128::from(by_hand.unwrap_or(0));
+            let name = &pool.pool.name;
+            let size = u128::from(pool.size_bytes);
+            if quota > size && quota_before <= size {
+                let text = format!("the quotas of pool `{name}` are larger than the pool");
+                let help = format!("{} of {} GiB", quota >> 30, size >> 30);
+                let finding = Diagnostic::error("pool-full", text).help(help);
+                parser.findings.add(finding, &volume.at);
+            }
+            let throughput = u128::from(pool.pool.throughput.per_s);
+            if assigned > throughput && assigned_before <= throughput {
+                let text = format!("more throughput is assigned than pool `{name}` has");
+                let help = format!("{} of {} MiB/s", assigned >> 20, throughput >> 20);
+                let finding = Diagnostic::error("pool-full", text).help(help);
+                parser.findings.add(finding, &volume.at);
+            }
+        }
+    }
+}

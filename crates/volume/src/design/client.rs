@@ -1,0 +1,84 @@
+//! Machines that reach network volumes.
+
+use super::parser::Parser;
+use super::reader::Keys;
+use super::{Client, Limit};
+
+/// Connections of one mount, where the catalogue does not say.
+const CONNECTIONS_MAX: u64 = 16;
+
+/// Calls in flight on one connection, where the catalogue does not say.
+const SLOTS_DEFAULT: u64 = 128;
+
+/// Reads `[[client]]`.
+pub(super) fn clients(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<Client> {
+    let mut clients: Vec<Client> = Vec::new();
+    for keys in list {
+        let at = keys.at.clone();
+        let client = client(keys, clients.len(), parser);
+        if clients.iter().any(|known| known.name == client.name) {
+            let text = format!("two clients are named `{}`", client.name);
+            parser.findings.error("duplicate-name", &at, text);
+        }
+        clients.push(client);
+    }
+    clients
+}
+
+fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client {
+    let findings = &mut *parser.findings;
+    let name = keys.text("name", findings);
+    let name = name.map_or(format!("client{}", idx + 1), |(name, _)| name.to_owned());
+    let round_trip = keys.duration("round_trip", findings);
+    let connections = keys.count("nconnect", findings);
+    let slots = keys.count("slots", findings);
+    let by_hand = keys.rate("egress", findings);
+    let size = keys.text("vm", findings);
+    keys.finish(findings);
+    let fact = |scope, parameter| parser.edition.fact(scope, parameter).map(|fact| fact.per_s);
+    let connections_max = fact("client", "nconnect_max").unwrap_or(CONNECTIONS_MAX);
+    let slots_default = fact("server", "slots_per_connection").unwrap_or(SLOTS_DEFAULT);
+    let mut in_range = |value: Option<(u64, std::ops::Range<usize>)>, name, default, max| {
+        let Some((value, at)) = value else { return default };
+        if !(1..=max).contains(&value) {
+            let text = format!("`{name}` is {value}, expected 1 to {max}");
+            parser.findings.error("out-of-range", &at, text);
+        }
+        value.clamp(1, max)
+    };
+    let connections = in_range(connections, "nconnect", 1, connections_max);
+    let slots = in_range(slots, "slots", slots_default, 65_535);
+    let mut round_trip_ns = 0;
+    if let Some((time, at)) = round_trip {
+        round_trip_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        if round_trip_ns > 1_000_000_000 {
+            parser.findings.error("out-of-range", &at, "`round_trip` is longer than 1 s");
+        }
+    }
+    let mut egress = by_hand.map(|(per_s, _)| Limit {
+        per_s: per_s.max(1),
+        burst: None,
+        origin: "as the design says".to_owned(),
+    });
+    if let Some((size, at)) = size {
+        let edition = parser.edition;
+        if let Some(vm) = edition.vm(size) {
+            let known = vm.egress().map(|figure| parser.limit(&vm.name, figure, None));
+            if known.is_none() && egress.is_none() {
+                let text = format!("the network limit of {} is unknown, so it has none", vm.name);
+                parser.findings.warn("unknown-figure", &at, text);
+            }
+            egress = egress.or(known);
+        } else {
+            let known = edition.vms().iter().map(|vm| vm.name.as_str());
+            parser.unknown("machine size", size, &at, known);
+        }
+    }
+    Client {
+        name,
+        round_trip_ns,
+        connections: connections as u16,
+        slots_per_connection: slots as u16,
+        egress,
+    }
+}

@@ -1,0 +1,352 @@
+//! Volumes made of disks.
+
+use std::ops::Range;
+
+use catalog::{Cacheable, Disk as Sku, Figure};
+use plan::Diagnostic;
+use toml::de::DeValue;
+
+use super::parser::{DiskUse, ParsedVolume, Parser};
+use super::reader::{At, Keys};
+use super::{Backing, Burst, CacheMode, Cap, Disk, Stripe, Volume, free, medium_latency, vm};
+
+/// Most disks in one stripe: more than any machine takes.
+const DISKS_MAX: u64 = 1024;
+
+/// Bytes on one disk before the next one's turn, where a design does not say: what the design
+/// guide advises for transaction processing.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// Reads a volume of disks.
+pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<ParsedVolume> {
+    let at = keys.at.clone();
+    let source = source(&mut keys, parser);
+    let (n_disks, count_at) = n_disks(&mut keys, source.as_ref(), parser);
+    let cache = cache(&mut keys, parser);
+    let chunk_bytes = chunk(&mut keys, parser);
+    let columns = columns(&mut keys, n_disks, parser);
+    let disk = match &source {
+        Some(Source { what: What::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
+        Some(Source { what: What::Own(own), .. }) => Some(own.clone()),
+        None => {
+            // Known keys, so that they are not called unknown on top of the mistake.
+            for name in ["size", "iops", "throughput", "burst", "performance_plus"] {
+                keys.get(name);
+            }
+            None
+        }
+    };
+    let family = source.as_ref().map_or("", |source| source.family());
+    let latency = parser.latency(&mut keys, "latency", medium_latency(family).latency);
+    let in_cache = medium_latency("host cache").latency;
+    let cache_latency = parser.latency(&mut keys, "cache_latency", in_cache);
+    keys.finish(parser.findings);
+    let (source, mut disk) = (source?, disk?);
+    cacheable(&source, cache.as_ref(), parser);
+    let cache_at = cache.as_ref().filter(|cache| cache.0 != CacheMode::None);
+    let cache_at = cache_at.map(|cache| cache.1.clone());
+    disk.cache = cache.map_or(CacheMode::None, |cache| cache.0);
+    let uses = DiskUse {
+        n_disks,
+        name: disk.sku.clone(),
+        cloud: source.cloud().to_owned(),
+        family: source.family().to_owned(),
+        cache_at,
+        at: count_at.unwrap_or(source.at),
+    };
+    let capacity_bytes = disk.size_bytes.saturating_mul(u64::from(n_disks));
+    let disks = vec![disk; n_disks as usize];
+    let volume = Volume {
+        mount: String::new(),
+        capacity_bytes,
+        backing: Backing::Disks(Stripe { disks, chunk_bytes, columns }),
+        latency,
+        cache_latency,
+    };
+    Some(ParsedVolume { volume, mount_at: at.clone(), disks: Some(uses), pool: None, at })
+}
+
+/// Where a volume's disks come from.
+struct Source<'p> {
+    what: What<'p>,
+    at: Range<usize>,
+    /// Number of disks where a list says it.
+    n_listed: Option<u32>,
+}
+
+enum What<'p> {
+    Sku(&'p Sku),
+    Own(Disk),
+}
+
+impl Source<'_> {
+    fn family(&self) -> &str {
+        match &self.what {
+            What::Sku(sku) => sku.family(),
+            What::Own(_) => "",
+        }
+    }
+
+    fn cloud(&self) -> &str {
+        match &self.what {
+            What::Sku(sku) => sku.cloud(),
+            What::Own(_) => "",
+        }
+    }
+}
+
+/// Reads `disk = "P30"`, `disk = { size = ..., iops = ... }` or `disks = ["P30", "P30"]`.
+fn source<'p>(keys: &mut Keys<'_>, parser: &mut Parser<'p, '_>) -> Option<Source<'p>> {
+    let listed = keys.get("disks");
+    let named = keys.get("disk");
+    let Some(value) = named else {
+        let Some(value) = listed else {
+            let text = "a volume needs `disk`, or `service` and `quota`";
+            parser.findings.error("missing-key", &keys.at, text);
+            return None;
+        };
+        return list(value.get_ref(), &value.span(), parser);
+    };
+    if let Some(listed) = listed {
+        let text = "`disk` and `disks` exclude one another";
+        parser.findings.error("bad-value", &listed.span(), text);
+    }
+    let at = value.span();
+    if value.get_ref().is_table() {
+        let own = own(keys.table("disk", parser.findings)?, parser)?;
+        return Some(Source { what: What::Own(own), at, n_listed: None });
+    }
+    let (name, at) = keys.text("disk", parser.findings)?;
+    let sku = sku(name, &at, parser)?;
+    Some(Source { what: What::Sku(sku), at, n_listed: None })
+}
+
+fn sku<'p>(name: &str, at: &Range<usize>, parser: &mut Parser<'p, '_>) -> Option<&'p Sku> {
+    let edition = parser.edition;
+    let sku = edition.disk(name);
+    if sku.is_none() {
+        parser.unknown("disk", name, at, edition.disks().iter().map(|sku| sku.name.as_str()));
+    }
+    sku
+}
+
+/// Reads a list of disks, which must be equal.
+fn list<'p>(
+    value: &DeValue<'_>,
+    at: &Range<usize>,
+    parser: &mut Parser<'p, '_>,
+) -> Option<Source<'p>> {
+    let names = value.as_array().filter(|names| !names.is_empty());
+    let Some(names) = names else {
+        let text = "`disks` is a list of names, such as [\"P30\", \"P30\"]";
+        parser.findings.error("wrong-type", at, text);
+        return None;
+    };
+    let mut first: Option<&Sku> = None;
+    let mut is_equal = true;
+    for name in names {
+        let Some(text) = name.get_ref().as_str() else {
+            parser.findings.error("wrong-type", &name.span(), "a disk's name is text in quotes");
+            is_equal = false;
+            continue;
+        };
+        let found = sku(text, &name.span(), parser);
+        match (first, found) {
+            (None, Some(_)) => first = found,
+            (Some(first), Some(found)) if first.name != found.name => {
+                let text =
+                    format!("a stripe needs equal disks: {} beside {}", found.name, first.name);
+                let help = "a stripe carries as much as its slowest disk times their number";
+                let finding = Diagnostic::error("unequal-disks", text).help(help);
+                parser.findings.add(finding, &name.span());
+                is_equal = false;
+            }
+            (_, None) => is_equal = false,
+            _ => {}
+        }
+    }
+    if names.len() as u64 > DISKS_MAX {
+        let text = format!("a volume of {} disks: at most {DISKS_MAX}", names.len());
+        parser.findings.error("out-of-range", at, text);
+        return None;
+    }
+    let n_listed = Some(names.len() as u32);
+    first.filter(|_| is_equal).map(|sku| Source { what: What::Sku(sku), at: at.clone(), n_listed })
+}
+
+/// Reads a disk that the design itself describes.
+fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
+    let name = keys.text("name", parser.findings).map_or("own", |(name, _)| name).to_owned();
+    let size = keys.bytes("size", parser.findings);
+    let cap = vm::limits_of(&mut keys, parser);
+    let io_unit = keys.bytes("io_unit", parser.findings);
+    if size.is_none() {
+        parser.findings.error("missing-key", &keys.at, "a disk of its own needs `size`");
+    }
+    if let Some((0, at)) = &io_unit {
+        parser.findings.error("out-of-range", at, "`io_unit` is zero");
+    }
+    keys.finish(parser.findings);
+    let (size_bytes, at) = size?;
+    if size_bytes == 0 {
+        parser.findings.error("out-of-range", &at, "a disk of no size");
+    }
+    let io_unit_bytes = io_unit.map(|(bytes, _)| bytes);
+    Some(Disk { sku: name, cap, io_unit_bytes, size_bytes, cache: CacheMode::None })
+}
+
+fn n_disks(
+    keys: &mut Keys<'_>,
+    source: Option<&Source<'_>>,
+    parser: &mut Parser<'_, '_>,
+) -> (u32, Option<Range<usize>>) {
+    let listed = source.and_then(|source| source.n_listed);
+    let Some((count, at)) = keys.count("count", parser.findings) else {
+        return (listed.unwrap_or(1), None);
+    };
+    if !(1..=DISKS_MAX).contains(&count) {
+        let text = format!("`count` is {count}, expected 1 to {DISKS_MAX}");
+        parser.findings.error("out-of-range", &at, text);
+    }
+    if listed.is_some_and(|listed| u64::from(listed) != count) {
+        parser.findings.error("bad-value", &at, "`count` is not the number of disks listed");
+    }
+    (count.clamp(1, DISKS_MAX) as u32, Some(at))
+}
+
+fn cache(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<CacheMode>> {
+    let Some((text, at)) = keys.text("cache", parser.findings) else {
+        if parser.edition.info.name == "2018" && keys.get("cache").is_none() {
+            let text = "`cache` is not stated and taken as None";
+            let help = "the design guide gives two defaults for data disks, ReadOnly in its text \
+                        and None in its table";
+            let finding = Diagnostic::note("cache-default", text).help(help);
+            parser.findings.add(finding, &keys.at);
+        }
+        return None;
+    };
+    let mode = match text.to_lowercase().as_str() {
+        "none" => CacheMode::None,
+        "readonly" => CacheMode::ReadOnly,
+        "readwrite" => CacheMode::ReadWrite,
+        _ => {
+            let text = format!("`cache` is `{text}`, expected None, ReadOnly or ReadWrite");
+            parser.findings.error("bad-value", &at, text);
+            return None;
+        }
+    };
+    Some((mode, at))
+}
+
+/// Tells of a host cache on a disk that cannot have one.
+fn cacheable(source: &Source<'_>, cache: Option<&At<CacheMode>>, parser: &mut Parser<'_, '_>) {
+    let Some((mode, at)) = cache.filter(|(mode, _)| *mode != CacheMode::None) else { return };
+    let What::Sku(sku) = &source.what else { return };
+    if sku.cacheable() != Cacheable::No {
+        return;
+    }
+    let text = format!("{} cannot have the host cache {mode:?}", sku.name);
+    let why = match sku.size() {
+        Some(_) => "disks of 4,096 GiB and more have none".to_owned(),
+        None => format!("{} has none", sku.family()),
+    };
+    let finding = Diagnostic::error("not-cacheable", text);
+    parser.findings.add(finding.help(format!("{why}; use cache = \"None\"")), at);
+}
+
+fn chunk(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> u64 {
+    let Some((bytes, at)) = keys.bytes("chunk", parser.findings) else { return CHUNK_BYTES };
+    if !bytes.is_power_of_two() || !(4096..=1 << 30).contains(&bytes) {
+        let text = format!("`chunk` is {bytes} bytes, expected a power of two, 4 KiB to 1 GiB");
+        parser.findings.error("out-of-range", &at, text);
+        return CHUNK_BYTES;
+    }
+    bytes
+}
+
+fn columns(keys: &mut Keys<'_>, n_disks: u32, parser: &mut Parser<'_, '_>) -> u32 {
+    let Some((columns, at)) = keys.count("columns", parser.findings) else { return n_disks };
+    let is_whole = columns > 0 && u64::from(n_disks) % columns == 0;
+    if !is_whole {
+        let text = format!("`columns` is {columns}, expected a divisor of the {n_disks} disks");
+        parser.findings.error("out-of-range", &at, text);
+        return n_disks;
+    }
+    columns as u32
+}
+
+/// Makes a disk of a tier or type.
+fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
+    let io_unit_bytes = sku.io_unit().map(|figure| figure.per_s);
+    let (cap, size_bytes) = if let Some(size) = sku.size() {
+        for name in ["size", "iops", "throughput"] {
+            if let Some(value) = keys.get(name) {
+                let text = format!("`{name}` of {} is fixed by the tier", sku.name);
+                parser.findings.error("bad-value", &value.span(), text);
+            }
+        }
+        (tier_cap(sku, keys, parser), size.per_s)
+    } else {
+        free::disk(sku, keys, parser)?
+    };
+    Some(Disk { sku: sku.name.clone(), cap, io_unit_bytes, size_bytes, cache: CacheMode::None })
+}
+
+fn tier_cap(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap {
+    let mut base = [sku.iops(), sku.throughput()];
+    if keys.flag("performance_plus", parser.findings) {
+        base = [sku.plus_iops(), sku.plus_throughput()];
+        if base[0].is_none() {
+            let text = format!("{} has no performance plus", sku.name);
+            parser.findings.error("bad-value", &keys.at, text);
+        }
+    }
+    let burst = bursts(sku, base, keys, parser);
+    let limit = |idx: usize| base[idx].map(|figure| parser.limit(&sku.name, figure, burst[idx]));
+    let cap = Cap { iops: limit(0), bytes: limit(1) };
+    for (what, figure) in [("IOPS", &cap.iops), ("throughput", &cap.bytes)] {
+        if figure.is_none() {
+            let edition = parser.edition.info.name;
+            let text = format!(
+                "the {what} limit of {} is unknown in edition {edition}: it is left out",
+                sku.name
+            );
+            parser.findings.warn("unknown-figure", &keys.at, text);
+        }
+    }
+    cap
+}
+
+/// Reads `burst`, and returns bursting above operations and bytes.
+fn bursts(
+    sku: &Sku,
+    base: [Option<&Figure>; 2],
+    keys: &mut Keys<'_>,
+    parser: &mut Parser<'_, '_>,
+) -> [Option<Burst>; 2] {
+    let asked = keys.text("burst", parser.findings);
+    let kind = asked.as_ref().map_or("credit", |(kind, _)| *kind);
+    let above = match kind {
+        "none" => return [None, None],
+        "credit" => [sku.burst_iops(), sku.burst_throughput()],
+        "on-demand" => [sku.ondemand_iops(), sku.ondemand_throughput()],
+        _ => {
+            let at = asked.map_or(keys.at.clone(), |(_, at)| at);
+            let text = format!("`burst` is `{kind}`, expected credit, on-demand or none");
+            parser.findings.error("bad-value", &at, text);
+            return [None, None];
+        }
+    };
+    if let Some((_, at)) = asked.filter(|_| above[0].is_none()) {
+        let text = format!("{} has no {kind} bursting", sku.name);
+        parser.findings.error("no-such-burst", &at, text);
+    }
+    let seconds = sku.burst_time().filter(|_| kind == "credit").map(|time| time.per_s);
+    [0, 1].map(|idx| {
+        let (base, burst) = (parser.per_s(base[idx]?), parser.per_s(above[idx]?));
+        match seconds {
+            Some(seconds) => vm::credits(base, burst, seconds),
+            None => Some(Burst { per_s: burst, bucket: None }).filter(|_| burst > base),
+        }
+    })
+}

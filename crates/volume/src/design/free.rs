@@ -1,0 +1,262 @@
+//! Disks whose size and limits are chosen.
+
+use std::ops::Range;
+
+use catalog::{Disk as Sku, Figure};
+use plan::Diagnostic;
+
+use super::parser::Parser;
+use super::reader::{At, Keys};
+use super::{Burst, Cap, Limit};
+
+const GIB: f64 = (1_u64 << 30) as f64;
+const TIB: f64 = (1_u64 << 40) as f64;
+
+/// Reads size and limits of a disk, and returns its caps and its size in bytes.
+pub(super) fn disk(
+    sku: &Sku,
+    keys: &mut Keys<'_>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<(Cap, u64)> {
+    let size = size(sku, keys, parser);
+    let iops = keys.count("iops", parser.findings);
+    let bytes = keys.rate("throughput", parser.findings);
+    let burst = keys.text("burst", parser.findings);
+    if let Some(value) = keys.get("performance_plus") {
+        let text = format!("{} has no performance plus", sku.name);
+        parser.findings.error("bad-value", &value.span(), text);
+    }
+    let size_bytes = size?;
+    let disk = Free { sku, size_gib: size_bytes as f64 / GIB, at: keys.at.clone() };
+    let iops = disk.iops(iops, parser);
+    let bytes = disk.throughput(bytes, iops.as_ref(), parser);
+    let iops = iops.or_else(|| disk.iops_of_throughput(bytes.as_ref()));
+    let cap = disk.burst(Cap { iops, bytes }, burst, parser);
+    Some((cap, size_bytes))
+}
+
+fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u64> {
+    let Some((bytes, at)) = keys.bytes("size", parser.findings) else {
+        if keys.get("size").is_none() {
+            let text = format!("{} needs `size`", sku.name);
+            parser.findings.error("missing-key", &keys.at, text);
+        }
+        return None;
+    };
+    let least = sku.size_min().map_or(1 << 30, |figure| figure.per_s);
+    let most = sku.size_max().map_or(u64::MAX >> 1, |figure| figure.per_s);
+    if !(least..=most).contains(&bytes) {
+        let range = match sku.size_max() {
+            Some(_) => format!("{} to {} GiB", least >> 30, most >> 30),
+            None => format!("at least {} GiB", least >> 30),
+        };
+        let text = format!("{} has {range}, not {:.3}", sku.name, bytes as f64 / GIB);
+        parser.findings.error("out-of-range", &at, text);
+        return None;
+    }
+    Some(bytes)
+}
+
+struct Free<'p> {
+    sku: &'p Sku,
+    size_gib: f64,
+    at: Range<usize>,
+}
+
+impl Free<'_> {
+    /// Says who decides over a limit: the user, or the size.
+    fn is_chosen(&self, what: &str) -> bool {
+        self.sku.word("limits").is_some_and(|word| word == "chosen" || word == what)
+    }
+
+    fn iops(&self, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) -> Option<Limit> {
+        let sku = self.sku;
+        let per_gib = sku.iops_per_gib().or_else(|| self.one_way(parser));
+        let of_size = per_gib.map(|figure| figure.value * self.size_gib);
+        let most = sku.iops_max().map(|figure| parser.per_s(figure) as f64);
+        if !self.is_chosen("iops") {
+            self.refuse("iops", asked, parser);
+            let least = sku.iops_min().map_or(1.0, |figure| figure.value);
+            let figure = per_gib?;
+            let per_s = of_size?.max(least).min(most.unwrap_or(f64::MAX)) as u64;
+            return Some(limit(per_s, &parser.origin(&sku.name, figure)));
+        }
+        let free = sku.iops_base().map(|figure| figure.value);
+        // Small disks get what is free and no more.
+        let is_small =
+            sku.figure("iops_per_gib_above").is_some_and(|gib| self.size_gib <= gib.value);
+        let of_size = if is_small { free } else { of_size };
+        let most = [of_size, most].into_iter().flatten().fold(f64::MAX, f64::min);
+        let most = most.max(free.unwrap_or(0.0)) as u64;
+        let least = sku.iops_min().or(sku.iops_base()).map_or(1, |figure| figure.per_s).min(most);
+        let origin = sku.iops_max().map(|figure| parser.origin(&sku.name, figure));
+        let origin = origin.unwrap_or_else(|| sku.name.clone());
+        match asked {
+            Some((per_s, at)) => {
+                self.in_range("IOPS", per_s, least..=most, &at, 1, parser);
+                Some(limit(per_s, &format!("provisioned; {origin}")))
+            }
+            None => match sku.iops_base() {
+                Some(base) => Some(parser.limit(&sku.name, base, None)),
+                None => self.missing("iops", parser),
+            },
+        }
+    }
+
+    fn throughput(
+        &self,
+        asked: Option<At<u64>>,
+        iops: Option<&Limit>,
+        parser: &mut Parser<'_, '_>,
+    ) -> Option<Limit> {
+        let sku = self.sku;
+        if !self.is_chosen("throughput") {
+            self.refuse("throughput", asked, parser);
+            return self.throughput_of_size(iops, parser);
+        }
+        let per_iops = sku.throughput_per_iops().zip(iops);
+        let of_iops =
+            per_iops.map(|(figure, iops)| parser.per_s(figure).saturating_mul(iops.per_s));
+        let free = sku.throughput_base().map(|figure| parser.per_s(figure));
+        let most = sku.throughput_max().map(|figure| parser.per_s(figure));
+        let most = [of_iops, most].into_iter().flatten().min().unwrap_or(u64::MAX);
+        let most = most.max(free.unwrap_or(0));
+        let least = sku.throughput_min().or(sku.throughput_base());
+        let least = least.map_or(1, |figure| parser.per_s(figure)).min(most);
+        let origin = sku.throughput_max().map(|figure| parser.origin(&sku.name, figure));
+        let origin = origin.unwrap_or_else(|| sku.name.clone());
+        match asked {
+            Some((per_s, at)) => {
+                self.in_range("throughput", per_s, least..=most, &at, self.mega(), parser);
+                Some(limit(per_s, &format!("provisioned; {origin}")))
+            }
+            None => match sku.throughput_base() {
+                Some(base) => Some(parser.limit(&sku.name, base, None)),
+                None => self.missing("throughput", parser),
+            },
+        }
+    }
+
+    /// Returns the throughput that follows from the size, or from the operations.
+    fn throughput_of_size(&self, iops: Option<&Limit>, parser: &Parser<'_, '_>) -> Option<Limit> {
+        let sku = self.sku;
+        let most = sku.throughput_max().map_or(u64::MAX, |figure| parser.per_s(figure));
+        let scaled = |property: &str, size: f64| {
+            let per_s = |figure: &Figure| figure.value * size * f64::from(1 << 20);
+            sku.figure(property).map(|figure| (figure, per_s(figure)))
+        };
+        let per_1000_iops = iops.map_or(0.0, |iops| iops.per_s as f64 / 1000.0);
+        let by_rule = scaled("throughput_per_gib", self.size_gib)
+            .or_else(|| scaled("throughput_per_tib", self.size_gib * GIB / TIB))
+            .or_else(|| scaled("throughput_per_1000_iops", per_1000_iops));
+        if let Some((figure, per_s)) = by_rule {
+            return Some(limit((per_s as u64).min(most), &parser.origin(&sku.name, figure)));
+        }
+        let base = sku.throughput_base();
+        let up_to = sku.figure("throughput_base_up_to");
+        let is_small = up_to.is_some_and(|gib| self.size_gib <= gib.value);
+        let figure = if is_small { base } else { sku.throughput_max().or(base) };
+        figure.map(|figure| parser.limit(&sku.name, figure, None))
+    }
+
+    /// Returns the operations that follow from the throughput.
+    fn iops_of_throughput(&self, bytes: Option<&Limit>) -> Option<Limit> {
+        let figure = self.sku.figure("iops_per_throughput")?;
+        let mib_s = bytes?.per_s as f64 / f64::from(1 << 20);
+        let origin = format!("{}: {figure}", self.sku.name);
+        Some(limit((mib_s * figure.value) as u64, &origin))
+    }
+
+    /// Reads and writes with limits of their own: one cap cannot say both, so the lower one holds.
+    fn one_way(&self, parser: &mut Parser<'_, '_>) -> Option<&Figure> {
+        let read = self.sku.figure("read_iops_per_gib")?;
+        let write = self.sku.figure("write_iops_per_gib")?;
+        let text = format!(
+            "{} limits reads and writes apart; the lower of the two is taken for both",
+            self.sku.name
+        );
+        parser.findings.warn("approximated", &self.at, text);
+        Some(if read.value <= write.value { read } else { write })
+    }
+
+    fn burst(&self, mut cap: Cap, asked: Option<At<&str>>, parser: &mut Parser<'_, '_>) -> Cap {
+        let sku = self.sku;
+        let kind = asked.as_ref().map_or("credit", |(kind, _)| *kind);
+        let credits = sku.figure("burst_credits_io").zip(sku.burst_iops());
+        let per_tib = sku.figure("burst_credits_per_tib");
+        let per_tib = per_tib.zip(sku.figure("burst_throughput_per_tib"));
+        let has_credits = credits.is_some() || per_tib.is_some();
+        let is_possible = kind == "none" || (kind == "credit" && (asked.is_none() || has_credits));
+        if let Some((kind, at)) = asked.filter(|_| !is_possible) {
+            let text = format!("{} has no `{kind}` bursting", sku.name);
+            parser.findings.error("no-such-burst", &at, text);
+        }
+        if kind != "credit" {
+            return cap;
+        }
+        if let (Some((bucket, burst)), Some(iops)) = (credits, &mut cap.iops) {
+            let burst = Burst { per_s: burst.per_s, bucket: Some(bucket.per_s) };
+            iops.burst = Some(burst).filter(|burst| burst.per_s > iops.per_s);
+        }
+        if let (Some((bucket, burst)), Some(bytes)) = (per_tib, &mut cap.bytes) {
+            let size_tib = self.size_gib * GIB / TIB;
+            let most = sku.throughput_max().map_or(u64::MAX, |figure| figure.per_s);
+            let per_s = ((burst.per_s as f64 * size_tib) as u64).min(most);
+            let bucket = Some((bucket.per_s as f64 * size_tib) as u64);
+            bytes.burst = Some(Burst { per_s, bucket }).filter(|burst| burst.per_s > bytes.per_s);
+        }
+        cap
+    }
+
+    fn refuse(&self, what: &str, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) {
+        if let Some((_, at)) = asked {
+            let text = format!("`{what}` of {} follows from its size", self.sku.name);
+            parser.findings.error("bad-value", &at, text);
+        }
+    }
+
+    fn missing(&self, what: &str, parser: &mut Parser<'_, '_>) -> Option<Limit> {
+        let text = format!("{} needs `{what}`", self.sku.name);
+        parser.findings.error("missing-key", &self.at, text);
+        None
+    }
+
+    /// Bytes of one unit in which the type's throughput is published.
+    fn mega(&self) -> u64 {
+        let figure = self.sku.throughput_max().or(self.sku.throughput_base());
+        figure.map_or(1, |figure| (figure.per_s as f64 / figure.value).round() as u64).max(1)
+    }
+
+    fn in_range(
+        &self,
+        what: &str,
+        per_s: u64,
+        range: std::ops::RangeInclusive<u64>,
+        at: &Range<usize>,
+        unit: u64,
+        parser: &mut Parser<'_, '_>,
+    ) {
+        if range.contains(&per_s) {
+            return;
+        }
+        let word = match unit {
+            1 => "",
+            1_048_576 => " MiB/s",
+            _ => " MB/s",
+        };
+        let number = |per_s: u64| (per_s as f64 / unit as f64 * 1000.0).round() / 1000.0;
+        let text = format!(
+            "{what} of {} at {:.0} GiB is from {} to {}{word}, not {}",
+            self.sku.name,
+            self.size_gib,
+            number(*range.start()),
+            number(*range.end()),
+            number(per_s),
+        );
+        parser.findings.add(Diagnostic::error("out-of-range", text), at);
+    }
+}
+
+fn limit(per_s: u64, origin: &str) -> Limit {
+    Limit { per_s: per_s.max(1), burst: None, origin: origin.to_owned() }
+}

@@ -1,0 +1,355 @@
+//! Network volumes and their pools.
+
+use std::ops::Range;
+
+use catalog::{Edition, Figure, Surface, VolumeKind};
+use plan::Diagnostic;
+
+use super::parser::{ParsedVolume, Parser};
+use super::reader::{At, Keys};
+use super::{Backing, Ceiling, Limit, NetworkVolume, Pool, Volume, medium_latency};
+
+const TIB: f64 = (1_u64 << 40) as f64;
+
+/// Largest transfer of one call, where the catalogue does not say.
+const TRANSFER_BYTES_MAX: u64 = 262_144;
+
+/// A pool, and what its volumes are checked against.
+pub(super) struct ParsedPool {
+    pub(super) pool: Pool,
+    pub(super) size_bytes: u64,
+    level: String,
+    is_manual: bool,
+}
+
+/// Reads `[[pool]]`.
+pub(super) fn pools(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<ParsedPool> {
+    let mut pools: Vec<ParsedPool> = Vec::new();
+    for keys in list {
+        let at = keys.at.clone();
+        let Some(pool) = pool(keys, parser) else { continue };
+        if pools.iter().any(|known| known.pool.name == pool.pool.name) {
+            let text = format!("two pools are named `{}`", pool.pool.name);
+            parser.findings.error("duplicate-name", &at, text);
+        }
+        pools.push(pool);
+    }
+    pools
+}
+
+fn pool(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<ParsedPool> {
+    let at = keys.at.clone();
+    let name = keys.text("name", parser.findings);
+    let level = level(&mut keys, parser);
+    let size = keys.bytes("size", parser.findings);
+    let manual = match keys.text("qos", parser.findings) {
+        None | Some(("auto", _)) => false,
+        Some(("manual", _)) => true,
+        Some((other, at)) => {
+            let text = format!("`qos` is `{other}`, expected auto or manual");
+            parser.findings.error("bad-value", &at, text);
+            false
+        }
+    };
+    let throughput = keys.rate("throughput", parser.findings);
+    for (key, is_there) in [("name", name.is_some()), ("size", size.is_some())] {
+        if !is_there && keys.get(key).is_none() {
+            parser.findings.error("missing-key", &at, format!("a pool needs `{key}`"));
+        }
+    }
+    keys.finish(parser.findings);
+    let (name, level, (size_bytes, size_at)) = (name?.0.to_owned(), level?, size?);
+    let edition = parser.edition;
+    in_range(size_bytes, &size_at, "pool", edition, parser);
+    let size_tib = size_bytes as f64 / TIB;
+    let throughput = if level == "flexible" {
+        flexible(throughput, size_tib, &at, parser)?
+    } else {
+        if let Some((_, at)) = throughput {
+            let text = format!("the throughput of a {level} pool follows from its size");
+            parser.findings.error("bad-value", &at, text);
+        }
+        let figure = edition.fact(&format!("level.{level}"), "throughput_per_tib")?;
+        times(figure, size_tib, &level, parser)
+    };
+    let is_manual = manual || level == "flexible";
+    Some(ParsedPool { pool: Pool { name, throughput }, size_bytes, level, is_manual })
+}
+
+/// Reads the throughput of a pool whose throughput is bought apart from its size.
+fn flexible(
+    asked: Option<At<u64>>,
+    size_tib: f64,
+    at: &Range<usize>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<Limit> {
+    let least = parser.edition.fact("level.flexible", "throughput_min")?;
+    let most = parser.edition.fact("level.flexible", "throughput_max_per_tib")?;
+    let range = least.per_s..=((most.per_s as f64 * size_tib) as u64).max(least.per_s);
+    let Some((per_s, at)) = asked else {
+        parser.findings.error("missing-key", at, "a flexible pool needs `throughput`");
+        return None;
+    };
+    if !range.contains(&per_s) {
+        let (from, to) = (range.start() >> 20, range.end() >> 20);
+        let text = format!("a flexible pool of this size has {from} to {to} MiB/s");
+        parser.findings.error("out-of-range", &at, text);
+    }
+    Some(Limit { per_s, burst: None, origin: parser.origin("Flexible, provisioned", most) })
+}
+
+/// Reads `service`, and returns it in small letters.
+fn level(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<String> {
+    let Some((text, at)) = keys.text("service", parser.findings) else {
+        if keys.get("service").is_none() {
+            let text = "needs `service`: Standard, Premium or Ultra";
+            parser.findings.error("missing-key", &keys.at, text);
+        }
+        return None;
+    };
+    let name = text.to_lowercase();
+    let edition = parser.edition;
+    let is_level = |level: &&str| {
+        edition
+            .network_volumes()
+            .iter()
+            .any(|fact| fact.scope.strip_prefix("level.").is_some_and(|known| known == *level))
+    };
+    if is_level(&name.as_str()) {
+        return Some(name);
+    }
+    let finding = if edition.levels().next().is_none() {
+        let text = format!("edition {} has no network volumes", edition.info.name);
+        Diagnostic::error("unknown-sku", text).help("use edition = \"current\" or \"2019\"")
+    } else {
+        let text = format!("unknown service level `{text}`");
+        Diagnostic::error("unknown-sku", text).help("levels are Standard, Premium, Ultra, Flexible")
+    };
+    parser.findings.add(finding, &at);
+    None
+}
+
+/// Reads a network volume.
+pub(super) fn volume(
+    mut keys: Keys<'_>,
+    pools: &[ParsedPool],
+    parser: &mut Parser<'_, '_>,
+) -> Option<ParsedVolume> {
+    let at = keys.at.clone();
+    let pool = pool_of(&mut keys, pools, parser);
+    // In a pool the level is the pool's.
+    let has_level = keys.get("service").is_some() || keys.get("pool").is_none();
+    let named = if has_level { level(&mut keys, parser) } else { None };
+    let level = named.clone().or_else(|| pool.map(|idx| pools[idx].level.clone()));
+    let quota = keys.bytes("quota", parser.findings);
+    if quota.is_none() && keys.get("quota").is_none() {
+        parser.findings.error("missing-key", &at, "a network volume needs `quota`");
+    }
+    let large = keys.flag("large", parser.findings);
+    let kind = if large { VolumeKind::Large } else { VolumeKind::Regular };
+    let assigned = keys.rate("throughput", parser.findings);
+    let transfer = transfer(&mut keys, parser);
+    let ceiling = ceiling(&mut keys, kind, level.as_deref(), parser);
+    let latency = parser.latency(&mut keys, "latency", medium_latency("network").latency);
+    keys.finish(parser.findings);
+    let (level, (quota_bytes, quota_at)) = (level?, quota?);
+    let scope = format!("volume.{}", kind.as_str());
+    in_range(quota_bytes, &quota_at, &scope, parser.edition, parser);
+    if let Some(pool) = pool.map(|idx| &pools[idx]).filter(|pool| pool.level != level) {
+        let text = format!("a {level} volume in the {} pool `{}`", pool.level, pool.pool.name);
+        parser.findings.error("bad-value", &at, text);
+    }
+    let manual = pool.is_some_and(|idx| pools[idx].is_manual);
+    let by_hand = assigned.as_ref().map(|(per_s, _)| *per_s);
+    let quota = throughput(assigned, manual, quota_bytes, &level, &at, parser)?;
+    let backing = NetworkVolume {
+        level: capitalised(&level),
+        quota,
+        ceiling,
+        pool: pool.map(|idx| idx as u16),
+        transfer_bytes: transfer,
+    };
+    let volume = Volume {
+        mount: String::new(),
+        capacity_bytes: quota_bytes,
+        backing: Backing::Network(backing),
+        latency,
+        cache_latency: latency,
+    };
+    let pool = pool.map(|idx| (idx as u16, quota_bytes, by_hand));
+    Some(ParsedVolume { volume, mount_at: at.clone(), disks: None, pool, at })
+}
+
+fn pool_of(
+    keys: &mut Keys<'_>,
+    pools: &[ParsedPool],
+    parser: &mut Parser<'_, '_>,
+) -> Option<usize> {
+    let (name, at) = keys.text("pool", parser.findings)?;
+    let idx = pools.iter().position(|pool| pool.pool.name == name);
+    if idx.is_none() {
+        let text = format!("no [[pool]] is named `{name}`");
+        let near = catalog::nearest(name, pools.iter().map(|pool| pool.pool.name.as_str()));
+        let mut finding = Diagnostic::error("unknown-pool", text);
+        if let Some(near) = near.first() {
+            finding = finding.help(format!("did you mean `{near}`?"));
+        }
+        parser.findings.add(finding, &at);
+    }
+    idx
+}
+
+/// Returns what the volume may carry by its quota, or by hand.
+fn throughput(
+    assigned: Option<At<u64>>,
+    manual: bool,
+    quota_bytes: u64,
+    level: &str,
+    at: &Range<usize>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<Limit> {
+    if !manual {
+        if let Some((_, at)) = assigned {
+            let finding =
+                Diagnostic::error("bad-value", "`throughput` needs a pool with manual QoS");
+            parser.findings.add(finding.help("set qos = \"manual\" in its [[pool]]"), &at);
+        }
+        let scope = format!("level.{level}");
+        let Some(figure) = parser.edition.fact(&scope, "throughput_per_tib") else {
+            let text = format!("a {level} volume needs a pool with manual QoS");
+            parser.findings.error("missing-key", at, text);
+            return None;
+        };
+        return Some(times(figure, quota_bytes as f64 / TIB, level, parser));
+    }
+    let Some((per_s, assigned_at)) = assigned else {
+        let text = "a volume in a pool with manual QoS needs `throughput`";
+        parser.findings.error("missing-key", at, text);
+        return None;
+    };
+    let scope = "volume.regular";
+    let least = parser.edition.fact(scope, "manual_qos_min").map_or(1, |figure| figure.per_s);
+    let most = parser.edition.fact(scope, "throughput_max").map_or(u64::MAX, |figure| figure.per_s);
+    if !(least..=most).contains(&per_s) {
+        let text = format!("`throughput` is from {} to {} MiB/s", least >> 20, most >> 20);
+        parser.findings.error("out-of-range", &assigned_at, text);
+    }
+    Some(Limit { per_s: per_s.max(1), burst: None, origin: "assigned by hand".to_owned() })
+}
+
+/// Returns a level's throughput for a size.
+fn times(figure: &Figure, size_tib: f64, level: &str, parser: &Parser<'_, '_>) -> Limit {
+    let per_s = (figure.per_s as f64 * size_tib).round() as u64;
+    let whose = format!("{} x {size_tib} TiB", capitalised(level));
+    Limit { per_s: per_s.max(1), burst: None, origin: parser.origin(&whose, figure) }
+}
+
+fn in_range(
+    bytes: u64,
+    at: &Range<usize>,
+    scope: &str,
+    edition: &Edition,
+    parser: &mut Parser<'_, '_>,
+) {
+    let least = edition.fact(scope, "size_min").map_or(1, |figure| figure.per_s);
+    let most = edition.fact(scope, "size_max").map_or(u64::MAX >> 1, |figure| figure.per_s);
+    if (least..=most).contains(&bytes) {
+        return;
+    }
+    let what = match scope {
+        "pool" => "a pool",
+        "volume.large" => "a large volume",
+        _ => "a regular volume",
+    };
+    let gib = bytes as f64 / f64::from(1 << 30);
+    let text = format!("{what} has {} to {} GiB, not {:.3}", least >> 30, most >> 30, gib);
+    let mut finding = Diagnostic::error("out-of-range", text);
+    if scope == "volume.regular" && bytes > most {
+        finding = finding.help("set large = true");
+    }
+    parser.findings.add(finding, at);
+}
+
+fn transfer(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> u32 {
+    let most = parser.edition.fact("client", "rsize_wsize_max");
+    let most = most.map_or(TRANSFER_BYTES_MAX, |figure| figure.per_s);
+    let Some((bytes, at)) = keys.bytes("transfer", parser.findings) else { return most as u32 };
+    if !(4096..=most).contains(&bytes) {
+        let text = format!("`transfer` is {bytes} bytes, expected 4096 to {most}");
+        parser.findings.error("out-of-range", &at, text);
+        return most as u32;
+    }
+    bytes as u32
+}
+
+/// Returns the ceilings of one volume: the published one, and those that were measured.
+///
+/// Where `mix` does not choose among measurements, each side is the lowest of them.
+fn ceiling(
+    keys: &mut Keys<'_>,
+    kind: VolumeKind,
+    level: Option<&str>,
+    parser: &mut Parser<'_, '_>,
+) -> Ceiling {
+    let edition = parser.edition;
+    let scope = format!("volume.{}", kind.as_str());
+    let of_level = level.map(|level| format!("throughput_max.{level}"));
+    let of_level = of_level.and_then(|parameter| edition.fact(&scope, &parameter));
+    let total = [edition.fact(&scope, "throughput_max"), of_level];
+    let mut ceiling = Ceiling {
+        total_bytes_per_s: total.into_iter().flatten().map(|figure| figure.per_s).min(),
+        ..Ceiling::default()
+    };
+    let surfaces = edition.surfaces(kind);
+    let Some(chosen) = mix(keys, &surfaces, parser) else { return ceiling };
+    let lowest = |of: fn(&Surface<'_>) -> Option<u64>| {
+        // A chosen load speaks for the sides that it was measured for, all loads for the others.
+        let chosen = chosen.iter().filter_map(|surface| of(surface)).min();
+        chosen.or_else(|| surfaces.iter().filter_map(of).min())
+    };
+    ceiling.read_iops = lowest(|surface| surface.read_iops.map(|figure| figure.per_s));
+    ceiling.write_iops = lowest(|surface| surface.write_iops.map(|figure| figure.per_s));
+    ceiling.read_bytes_per_s = lowest(|surface| surface.read_bytes.map(|figure| figure.per_s));
+    ceiling.write_bytes_per_s = lowest(|surface| surface.write_bytes.map(|figure| figure.per_s));
+    ceiling
+}
+
+/// Reads `mix = "random-8k"`, a list of such, or `"published"`, which leaves measurements out and
+/// returns `None`.
+fn mix<'s, 'c>(
+    keys: &mut Keys<'_>,
+    surfaces: &'s [Surface<'c>],
+    parser: &mut Parser<'_, '_>,
+) -> Option<Vec<&'s Surface<'c>>> {
+    let Some(value) = keys.get("mix") else { return Some(Vec::new()) };
+    let (one, list) = (std::slice::from_ref(value), value.get_ref().as_array());
+    let values: Vec<_> = match list {
+        Some(list) => list.iter().collect(),
+        None => one.iter().collect(),
+    };
+    let mut chosen = Vec::new();
+    for value in values {
+        let Some(name) = value.get_ref().as_str() else {
+            let text = "`mix` is a load's name in quotes, or a list of such";
+            parser.findings.error("wrong-type", &value.span(), text);
+            continue;
+        };
+        if name == "published" {
+            return None;
+        }
+        if let Some(surface) = surfaces.iter().find(|surface| surface.name == name) {
+            chosen.push(surface);
+            continue;
+        }
+        let names: Vec<&str> = surfaces.iter().map(|surface| surface.name).collect();
+        let help = format!("measured were {}; or published", names.join(", "));
+        let finding = Diagnostic::error("unknown-mix", format!("unknown load `{name}` in `mix`"));
+        parser.findings.add(finding.help(help), &value.span());
+    }
+    Some(chosen)
+}
+
+fn capitalised(level: &str) -> String {
+    let mut letters = level.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,273 @@
+//! Reads a design from TOML and looks its limits up.
+
+use std::ops::Range;
+
+use catalog::{Catalog, Edition, Exactness, Figure};
+use plan::Diagnostic;
+use toml::de::DeTable;
+
+use super::reader::{Findings, Keys};
+use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, network, vm};
+
+/// Edition where a design names none.
+const EDITION_DEFAULT: &str = "current";
+
+/// Longest latency that makes sense, nanoseconds: 10 s.
+const LATENCY_NS_MAX: u64 = 10_000_000_000;
+
+/// Most volumes, clients or pools of one design: operations name them by 16 bits.
+const PARTS_MAX: usize = 1000;
+
+/// Reads a design, with limits from the built-in catalogue.
+///
+/// Returns all findings at once, each with its place; the design only if none of them is an error.
+/// The text is the one that spans point into, as source 0.
+pub fn parse(text: &str) -> (Option<Design>, Vec<Diagnostic>) {
+    parse_with(text, Catalog::built_in())
+}
+
+/// Reads a design, with limits from the given catalogue.
+pub fn parse_with(text: &str, catalog: &Catalog) -> (Option<Design>, Vec<Diagnostic>) {
+    let mut findings = Findings::new(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
+    }
+    let keys = Keys::new(root.get_ref(), 0..0);
+    let design = Parser::read(keys, catalog, &mut findings);
+    let (findings, has_error) = findings.finish();
+    (design.filter(|_| !has_error), findings)
+}
+
+/// What the parts of a design are read with.
+pub(super) struct Parser<'p, 'a> {
+    pub(super) edition: &'p Edition,
+    /// Bytes of a published MB whose size nobody states.
+    mb_bytes: u64,
+    pub(super) findings: &'p mut Findings<'a>,
+}
+
+impl<'p, 'a> Parser<'p, 'a> {
+    fn read<'k>(
+        mut keys: Keys<'k>,
+        catalog: &'p Catalog,
+        findings: &'p mut Findings<'a>,
+    ) -> Option<Design> {
+        let name = keys.text("name", findings).map_or("", |(name, _)| name).to_owned();
+        let edition = edition(&mut keys, catalog, findings);
+        let mb_bytes = mb_bytes(&mut keys, findings);
+        let seed = keys.count("seed", findings).map_or(1, |(seed, _)| seed);
+        let vm_keys = keys.table("vm", findings);
+        let pool_keys = keys.tables("pool", findings);
+        let client_keys = keys.tables("client", findings);
+        let volume_keys = keys.tables("volume", findings);
+        for (what, list) in
+            [("pool", &pool_keys), ("client", &client_keys), ("volume", &volume_keys)]
+        {
+            if let Some(first_over) = list.get(PARTS_MAX) {
+                let text = format!("more than {PARTS_MAX} of [[{what}]]");
+                findings.error("out-of-range", &first_over.at, text);
+                return None;
+            }
+        }
+        let is_without_volume = volume_keys.is_empty();
+        let at = keys.at.clone();
+        keys.finish(findings);
+        // Without an edition no limit can be looked up, and every finding would be about that.
+        let mut parser = Parser { edition: edition?, mb_bytes, findings };
+        let pools = network::pools(pool_keys, &mut parser);
+        let clients = client::clients(client_keys, &mut parser);
+        let mut parsed = Vec::new();
+        for keys in volume_keys {
+            parsed.extend(parser.volume(keys, &pools));
+        }
+        let uses: Vec<_> = parsed.iter().filter_map(|volume| volume.disks.as_ref()).collect();
+        let vm = vm_keys.map(|keys| vm::vm(keys, &uses, &mut parser));
+        check::mounts(&parsed, &mut parser);
+        check::pools(&parsed, &pools, &mut parser);
+        if is_without_volume {
+            let text = "a design needs at least one [[volume]]";
+            parser.findings.error("missing-key", &at, text);
+        }
+        Some(Design {
+            name,
+            edition: parser.edition.info.name.to_owned(),
+            vm,
+            volumes: parsed.into_iter().map(|volume| volume.volume).collect(),
+            clients,
+            pools: pools.into_iter().map(|pool| pool.pool).collect::<Vec<Pool>>(),
+            seed,
+        })
+    }
+
+    fn volume(
+        &mut self,
+        mut keys: Keys<'_>,
+        pools: &[network::ParsedPool],
+    ) -> Option<ParsedVolume> {
+        let mount = keys.text("mount", self.findings);
+        if mount.is_none() && keys.get("mount").is_none() {
+            let text = "a volume needs `mount`, the folder that its files are below";
+            self.findings.error("missing-key", &keys.at, text);
+        }
+        let mount = mount.and_then(|mount| check::mount(mount, self));
+        let is_network = keys.get("service").is_some() || keys.get("quota").is_some();
+        let is_pool = keys.get("pool").is_some();
+        let parsed = if is_network || is_pool {
+            network::volume(keys, pools, self)
+        } else {
+            disks::volume(keys, self)
+        };
+        let (mut parsed, mount) = (parsed?, mount?);
+        parsed.volume.mount = mount.0;
+        parsed.mount_at = mount.1;
+        Some(parsed)
+    }
+
+    /// Returns what a figure is in operations or bytes per second.
+    pub(super) fn per_s(&self, figure: &Figure) -> u64 {
+        let per_s = match figure.exactness {
+            Exactness::UnitUnclear => (figure.value * self.mb_bytes as f64).round() as u64,
+            _ => figure.per_s,
+        };
+        per_s.max(1)
+    }
+
+    /// Makes a limit of a figure, with its origin for people.
+    pub(super) fn limit(&self, whose: &str, figure: &Figure, burst: Option<Burst>) -> Limit {
+        Limit { per_s: self.per_s(figure), burst, origin: self.origin(whose, figure) }
+    }
+
+    /// Returns a figure's origin for people.
+    pub(super) fn origin(&self, whose: &str, figure: &Figure) -> String {
+        let remark = match figure.exactness {
+            Exactness::Exact | Exactness::About | Exactness::AtLeast => String::new(),
+            Exactness::UnitUnclear => {
+                format!(", with MB taken as {} bytes", units_of_thousand(self.mb_bytes))
+            }
+            Exactness::RoundedDown => ", rounded down".to_owned(),
+            Exactness::Derived => ", derived".to_owned(),
+        };
+        format!("{whose}: {figure}{remark} ({}, {})", figure.source.title, figure.date())
+    }
+
+    /// Reads `latency = "1ms"` or `latency = { mean = "1ms", spread = 0.3 }`.
+    pub(super) fn latency(
+        &mut self,
+        keys: &mut Keys<'_>,
+        name: &'static str,
+        default: Latency,
+    ) -> Latency {
+        let is_table = keys.get(name).is_some_and(|value| value.get_ref().is_table());
+        let (mean, spread) = if is_table {
+            let Some(mut inner) = keys.table(name, self.findings) else { return default };
+            let mean = inner.duration("mean", self.findings);
+            if mean.is_none() && inner.get("mean").is_none() {
+                self.findings.error("missing-key", &inner.at, format!("`{name}` needs `mean`"));
+            }
+            let spread = inner.number("spread", self.findings);
+            inner.finish(self.findings);
+            (mean, spread)
+        } else {
+            (keys.duration(name, self.findings), None)
+        };
+        let Some((mean, at)) = mean else { return default };
+        let mean_ns = u64::try_from(mean.as_nanos()).unwrap_or(u64::MAX);
+        if mean_ns > LATENCY_NS_MAX {
+            self.findings.error("out-of-range", &at, format!("`{name}` is longer than 10 s"));
+        }
+        let spread = match spread {
+            Some((spread, at)) if !(0.0..=10.0).contains(&spread) => {
+                self.findings.error("out-of-range", &at, "`spread` is from 0 to 10");
+                0.0
+            }
+            Some((spread, _)) => spread,
+            None => 0.0,
+        };
+        Latency { mean_ns, spread }
+    }
+
+    /// Tells of a name that the catalogue does not have, with those that look like it.
+    pub(super) fn unknown<'n>(
+        &mut self,
+        what: &str,
+        name: &str,
+        at: &Range<usize>,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
+        let edition = self.edition.info.name;
+        let text = format!("unknown {what} `{name}` in edition {edition}");
+        let near: Vec<String> = catalog::nearest(name, known)
+            .iter()
+            .map(|near| format!("`{}`", near.strip_prefix("Standard_").unwrap_or(near)))
+            .collect();
+        let help = match near.as_slice() {
+            [] => "`plimsoll catalog list` shows what there is".to_owned(),
+            _ => format!("did you mean {}?", near.join(" or ")),
+        };
+        self.findings.add(Diagnostic::error("unknown-sku", text).help(help), at);
+    }
+}
+
+/// A volume, and what is checked across volumes.
+pub(super) struct ParsedVolume {
+    pub(super) volume: Volume,
+    /// Where its mount stands.
+    pub(super) mount_at: Range<usize>,
+    /// What it takes of a machine.
+    pub(super) disks: Option<DiskUse>,
+    /// What it takes of its pool: position, quota in bytes, throughput assigned by hand.
+    pub(super) pool: Option<(u16, u64, Option<u64>)>,
+    /// Where the volume's table stands.
+    pub(super) at: Range<usize>,
+}
+
+/// The disks of one volume, as the machine sees them.
+pub(super) struct DiskUse {
+    pub(super) n_disks: u32,
+    pub(super) name: String,
+    pub(super) cloud: String,
+    pub(super) family: String,
+    /// Where the host cache is asked for.
+    pub(super) cache_at: Option<Range<usize>>,
+    pub(super) at: Range<usize>,
+}
+
+fn edition<'p>(
+    keys: &mut Keys<'_>,
+    catalog: &'p Catalog,
+    findings: &mut Findings<'_>,
+) -> Option<&'p Edition> {
+    let (name, at) = keys.text("edition", findings).unwrap_or((EDITION_DEFAULT, 0..0));
+    let edition = catalog.edition(name);
+    if edition.is_none() {
+        let known: Vec<&str> = catalog::EDITIONS.iter().map(|info| info.name).collect();
+        let help = format!("editions are {}", known.join(", "));
+        let finding = Diagnostic::error("unknown-edition", format!("unknown edition `{name}`"));
+        findings.add(finding.help(help), &at);
+    }
+    edition
+}
+
+fn mb_bytes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {
+    const MB_BYTES: [u64; 3] = [1_000_000, 1_024_000, 1_048_576];
+    let Some((bytes, at)) = keys.count("mb_bytes", findings) else { return MB_BYTES[0] };
+    if !MB_BYTES.contains(&bytes) {
+        let text = format!("`mb_bytes` is {bytes}, expected 1000000, 1024000 or 1048576");
+        findings.error("out-of-range", &at, text);
+    }
+    bytes
+}
+
+/// Prints a number with commas between thousands.
+fn units_of_thousand(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or(""))
+        .collect();
+    groups.join(",")
+}

@@ -1,0 +1,302 @@
+//! Reads typed values out of parsed TOML, and collects findings with line and column.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use plan::{Diagnostic, Severity, Span};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it stands.
+pub(super) type At<T> = (T, Range<usize>);
+
+/// Most findings that are kept: a binary file would have one per byte.
+const FINDINGS_MAX: usize = 100;
+
+/// Collects findings about one text.
+pub(super) struct Findings<'a> {
+    text: &'a str,
+    /// Offsets at which lines start.
+    line_starts: Vec<usize>,
+    list: Vec<Diagnostic>,
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
+        Findings { text, line_starts, list: Vec::new() }
+    }
+
+    /// Adds an error.
+    pub(super) fn error(&mut self, code: &'static str, at: &Range<usize>, text: impl Into<String>) {
+        self.add(Diagnostic::error(code, text), at);
+    }
+
+    /// Adds a warning.
+    pub(super) fn warn(&mut self, code: &'static str, at: &Range<usize>, text: impl Into<String>) {
+        self.add(Diagnostic::warning(code, text), at);
+    }
+
+    /// Adds a finding at a place.
+    pub(super) fn add(&mut self, finding: Diagnostic, at: &Range<usize>) {
+        if self.list.len() < FINDINGS_MAX {
+            let span = self.span(at);
+            self.list.push(finding.at(span));
+        }
+    }
+
+    /// Returns the findings in the order of their places, and whether there is an error.
+    pub(super) fn finish(mut self) -> (Vec<Diagnostic>, bool) {
+        self.list.sort_by_key(|finding| finding.span.as_ref().map_or(0, |span| span.bytes.start));
+        let has_error = self.list.iter().any(|finding| finding.severity == Severity::Error);
+        (self.list, has_error)
+    }
+
+    fn span(&self, at: &Range<usize>) -> Span {
+        let mut start = at.start.min(self.text.len());
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let line = self.line_starts.partition_point(|line_start| *line_start <= start).max(1);
+        let before = &self.text[self.line_starts[line - 1]..start];
+        Span {
+            source_idx: Some(0),
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX),
+            bytes: start..at.end.clamp(start, self.text.len()),
+        }
+    }
+}
+
+/// The keys of one table. Each is asked for once; what nobody asked for is a mistake.
+pub(super) struct Keys<'a> {
+    table: &'a DeTable<'a>,
+    /// Where the table stands.
+    pub(super) at: Range<usize>,
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Keys<'a> {
+    pub(super) fn new(table: &'a DeTable<'a>, at: Range<usize>) -> Self {
+        Keys { table, at, asked: Vec::new() }
+    }
+
+    /// Returns a key's value.
+    pub(super) fn get(&mut self, name: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
+        if !self.asked.contains(&name) {
+            self.asked.push(name);
+        }
+        self.table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
+    }
+
+    /// Returns a key's text.
+    pub(super) fn text(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<&'a str>> {
+        let value = self.get(name)?;
+        match value.get_ref() {
+            DeValue::String(text) => Some((text, value.span())),
+            other => {
+                wrong_type(findings, name, other, &value.span(), "text in quotes");
+                None
+            }
+        }
+    }
+
+    /// Returns a key's yes or no.
+    pub(super) fn flag(&mut self, name: &'static str, findings: &mut Findings<'_>) -> bool {
+        let Some(value) = self.get(name) else { return false };
+        match value.get_ref() {
+            DeValue::Boolean(flag) => *flag,
+            other => {
+                wrong_type(findings, name, other, &value.span(), "true or false");
+                false
+            }
+        }
+    }
+
+    /// Returns a key's count: a whole number, or text such as `"50k"`.
+    pub(super) fn count(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<u64>> {
+        let value = self.get(name)?;
+        let at = value.span();
+        let count = match value.get_ref() {
+            DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix())
+                .map_err(|_| format!("`{}` is not a whole number above zero", digits.as_str())),
+            DeValue::String(text) => units::parse_count(text).map_err(|error| error.to_string()),
+            other => {
+                wrong_type(findings, name, other, &at, "a whole number");
+                return None;
+            }
+        };
+        ok_or_tell(count, name, &at, findings)
+    }
+
+    /// Returns a key's number of bytes: text such as `"1TiB"`.
+    pub(super) fn bytes(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<u64>> {
+        let (text, at) =
+            self.unit_text(name, "a size with its unit, such as \"1TiB\"", findings)?;
+        let bytes = units::parse_bytes(text).map_err(|error| error.to_string());
+        ok_or_tell(bytes, name, &at, findings)
+    }
+
+    /// Returns a key's bytes per second: text such as `"200MB/s"`, `"1GiB/s"` or `"8000Mb/s"`.
+    pub(super) fn rate(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<u64>> {
+        let expected = "a rate with its unit, such as \"200MB/s\" or \"8000Mb/s\"";
+        let (text, at) = self.unit_text(name, expected, findings)?;
+        // A card's "Mb/s" are bits, as everywhere in networking.
+        let bits = text.trim_end().strip_suffix("b/s");
+        let rate = match bits {
+            Some(start) => units::parse_rate(&format!("{start}bit/s")),
+            None => units::parse_rate(text),
+        };
+        ok_or_tell(rate.map_err(|error| error.to_string()), name, &at, findings)
+    }
+
+    /// Returns a key's duration.
+    pub(super) fn duration(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<Duration>> {
+        let expected = "a time with its unit, such as \"1ms\"";
+        let (text, at) = self.unit_text(name, expected, findings)?;
+        let duration = units::parse_duration(text).map_err(|error| error.to_string());
+        ok_or_tell(duration, name, &at, findings)
+    }
+
+    /// Returns a key's number with a fraction.
+    pub(super) fn number(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<f64>> {
+        let value = self.get(name)?;
+        let at = value.span();
+        let digits = match value.get_ref() {
+            DeValue::Float(digits) => digits.as_str(),
+            DeValue::Integer(digits) => digits.as_str(),
+            other => {
+                wrong_type(findings, name, other, &at, "a number");
+                return None;
+            }
+        };
+        let number = digits.parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = number.ok_or_else(|| format!("`{digits}` is not a number"));
+        ok_or_tell(number, name, &at, findings)
+    }
+
+    /// Returns a key's table.
+    pub(super) fn table(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Option<Keys<'a>> {
+        let value = self.get(name)?;
+        match value.get_ref() {
+            DeValue::Table(table) => Some(Keys::new(table, value.span())),
+            other => {
+                wrong_type(findings, name, other, &value.span(), "a table");
+                None
+            }
+        }
+    }
+
+    /// Returns the tables of `[[name]]`.
+    pub(super) fn tables(
+        &mut self,
+        name: &'static str,
+        findings: &mut Findings<'_>,
+    ) -> Vec<Keys<'a>> {
+        let Some(value) = self.get(name) else { return Vec::new() };
+        let mut tables = Vec::new();
+        match value.get_ref() {
+            DeValue::Array(values) => {
+                for value in values {
+                    match value.get_ref() {
+                        DeValue::Table(table) => tables.push(Keys::new(table, value.span())),
+                        other => wrong_type(findings, name, other, &value.span(), "a table"),
+                    }
+                }
+            }
+            other => {
+                let expected = format!("a list of tables: write [[{name}]]");
+                wrong_type(findings, name, other, &value.span(), &expected);
+            }
+        }
+        tables
+    }
+
+    /// Tells of every key that nobody asked for.
+    pub(super) fn finish(self, findings: &mut Findings<'_>) {
+        for key in self.table.keys() {
+            let name: &str = key.get_ref();
+            if self.asked.contains(&name) {
+                continue;
+            }
+            let near = catalog::nearest(name, self.asked.iter().copied());
+            let mut finding = Diagnostic::error("unknown-key", format!("unknown key `{name}`"));
+            finding = match near.first() {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help(format!("known here: {}", self.asked.join(", "))),
+            };
+            findings.add(finding, &key.span());
+        }
+    }
+
+    fn unit_text(
+        &mut self,
+        name: &'static str,
+        expected: &str,
+        findings: &mut Findings<'_>,
+    ) -> Option<At<&'a str>> {
+        let value = self.get(name)?;
+        match value.get_ref() {
+            DeValue::String(text) => Some((text, value.span())),
+            other => {
+                wrong_type(findings, name, other, &value.span(), expected);
+                None
+            }
+        }
+    }
+}
+
+fn wrong_type(
+    findings: &mut Findings<'_>,
+    name: &str,
+    found: &DeValue<'_>,
+    at: &Range<usize>,
+    expected: &str,
+) {
+    let kind = found.type_str();
+    findings.error("wrong-type", at, format!("`{name}` is of type {kind}, expected {expected}"));
+}
+
+fn ok_or_tell<T>(
+    value: Result<T, String>,
+    name: &str,
+    at: &Range<usize>,
+    findings: &mut Findings<'_>,
+) -> Option<At<T>> {
+    match value {
+        Ok(value) => Some((value, at.clone())),
+        Err(why) => {
+            findings.error("bad-value", at, format!("`{name}`: {why}"));
+            None
+        }
+    }
+}
