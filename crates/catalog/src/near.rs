@@ -43,16 +43,21 @@ fn letters(name: &str) -> Vec<char> {
     key(name).chars().filter(|c| !matches!(c, '-' | '_' | ' ')).take(CHARS_MAX).collect()
 }
 
-/// Counts insertions, deletions and replacements from one word to the other.
+/// Counts insertions, deletions, replacements and swaps of neighbours from one word to the other.
 fn edit_distance(from: &[char], to: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, b) in to.iter().enumerate() {
             let replaced = above[j] + usize::from(a != b);
-            row.push(replaced.min(above[j + 1] + 1).min(row[j] + 1));
+            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
         }
-        above = row;
+        before = std::mem::replace(&mut above, row);
     }
     above[to.len()]
 }

@@ -214,7 +214,9 @@ fn fits(
             parser.findings.add(finding, &cache_at);
         }
     }
-    for (what, limit) in [("IOPS", &vm.uncached.iops), ("throughput", &vm.uncached.bytes)] {
+    // What a design leaves out of its own figures is without a limit, and meant to be.
+    let of_size = [("IOPS", &vm.uncached.iops), ("throughput", &vm.uncached.bytes)];
+    for (what, limit) in of_size.iter().filter(|_| size.is_some()) {
         if limit.is_none() {
             let text = format!(
                 "the {what} limit of {short} is unknown in edition {edition}: it is left out"

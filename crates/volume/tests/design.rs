@@ -1,0 +1,330 @@
+//! Designs: what they mean, and every mistake in them with its place.
+
+use insta::assert_snapshot;
+use plan::Severity;
+use proptest::prelude::*;
+use volume::design::{self, Backing, Burst, CacheMode, Design, Limit};
+
+/// Parses a design that has no mistake.
+#[track_caller]
+fn fine(text: &str) -> Design {
+    let (design, findings) = design::parse(text);
+    let is_fine = findings.iter().all(|finding| finding.severity != Severity::Error);
+    assert!(is_fine, "{}", lines(text));
+    design.expect("a design without a mistake")
+}
+
+/// Returns the findings about a design, one per line.
+fn lines(text: &str) -> String {
+    let (_, findings) = design::parse(text);
+    let mut lines = String::new();
+    for finding in findings {
+        let span = finding.span.expect("every finding has a place");
+        let (line, column) = (span.line, span.column);
+        let severity = format!("{:?}", finding.severity).to_lowercase();
+        let message = &finding.message;
+        lines.push_str(&format!("{line}:{column}: {severity}[{}] {message}\n", finding.code));
+        for help in &finding.help {
+            lines.push_str(&format!("    help: {help}\n"));
+        }
+    }
+    lines
+}
+
+fn caps(design: &Design, volume: usize) -> [Option<Limit>; 2] {
+    match &design.volumes[volume].backing {
+        Backing::Disks(stripe) => {
+            [stripe.disks[0].cap.iops.clone(), stripe.disks[0].cap.bytes.clone()]
+        }
+        Backing::Network(network) => [None, Some(network.quota.clone())],
+    }
+}
+
+#[track_caller]
+fn check_caps(volume: &str, iops: Option<u64>, bytes: Option<u64>) {
+    let design = fine(&format!("[[volume]]\nmount = \"/a\"\n{volume}"));
+    assert_eq!(caps(&design, 0).map(|limit| limit.map(|limit| limit.per_s)), [iops, bytes]);
+}
+
+#[test]
+fn tiers_have_their_limits() {
+    check_caps("disk = \"P30\"", Some(5000), Some(200_000_000));
+    check_caps("disk = \"p30\"\nperformance_plus = true", Some(8000), Some(300_000_000));
+    check_caps("disk = \"E10\"", Some(500), Some(100_000_000));
+    let own = "disk = { size = \"1TiB\", iops = 100, throughput = \"10MiB/s\" }";
+    check_caps(own, Some(100), Some(10 << 20));
+}
+
+#[test]
+fn provisioned_types_have_what_is_free_or_asked_for() {
+    check_caps("disk = \"PremiumV2\"\nsize = \"1TiB\"", Some(3000), Some(125_000_000));
+    let asked = "disk = \"PremiumV2\"\nsize = \"160GiB\"\niops = 80000\nthroughput = \"2000MB/s\"";
+    check_caps(asked, Some(80_000), Some(2_000_000_000));
+    let ultra = "disk = \"Ultra\"\nsize = \"4GiB\"\niops = 4000\nthroughput = \"1000MB/s\"";
+    check_caps(ultra, Some(4000), Some(1_000_000_000));
+    check_caps("disk = \"gp3\"\nsize = \"500GiB\"", Some(3000), Some(125 << 20));
+    check_caps("disk = \"gp2\"\nsize = \"100GiB\"", Some(300), Some(128 << 20));
+    check_caps("disk = \"gp2\"\nsize = \"10GiB\"", Some(100), Some(128 << 20));
+    check_caps("disk = \"gp2\"\nsize = \"8TiB\"", Some(16_000), Some(250 << 20));
+    check_caps("disk = \"io2\"\nsize = \"100GiB\"\niops = 100000", Some(100_000), Some(4000 << 20));
+    check_caps("disk = \"st1\"\nsize = \"2TiB\"", None, Some(80 << 20));
+    check_caps("disk = \"pd-ssd\"\nsize = \"100GiB\"", Some(3000), Some(48 << 20));
+    let extreme = "disk = \"hyperdisk-extreme\"\nsize = \"1TiB\"\niops = 10000";
+    check_caps(extreme, Some(10_000), Some(2500 << 20));
+}
+
+#[track_caller]
+fn check_burst(volume: &str, iops: Option<(u64, Option<u64>)>, bytes: Option<(u64, Option<u64>)>) {
+    let design = fine(&format!("[[volume]]\nmount = \"/a\"\n{volume}"));
+    let expected = [iops, bytes].map(|burst| burst.map(|(per_s, bucket)| Burst { per_s, bucket }));
+    assert_eq!(caps(&design, 0).map(|limit| limit.and_then(|limit| limit.burst)), expected);
+}
+
+#[test]
+fn credits_last_for_thirty_minutes_above_the_base() {
+    let mb = |mb: u64| mb * 1_000_000;
+    let p20 = (Some((3500, Some(2_160_000))), Some((mb(170), Some(mb(36_000)))));
+    check_burst("disk = \"P20\"", p20.0, p20.1);
+    let p1 = (Some((3500, Some(6_084_000))), Some((mb(170), Some(mb(261_000)))));
+    check_burst("disk = \"P1\"\nburst = \"credit\"", p1.0, p1.1);
+    let e30 = (Some((1000, Some(900_000))), Some((mb(250), Some(mb(270_000)))));
+    check_burst("disk = \"E30\"", e30.0, e30.1);
+    check_burst("disk = \"P20\"\nburst = \"none\"", None, None);
+    check_burst("disk = \"P30\"", None, None);
+    check_burst(
+        "disk = \"P30\"\nburst = \"on-demand\"",
+        Some((30_000, None)),
+        Some((mb(1000), None)),
+    );
+    check_burst("disk = \"gp2\"\nsize = \"100GiB\"", Some((3000, Some(5_400_000))), None);
+    check_burst("disk = \"gp2\"\nsize = \"1TiB\"", None, None);
+    check_burst("disk = \"st1\"\nsize = \"1TiB\"", None, Some((250 << 20, Some(1 << 40))));
+}
+
+#[test]
+fn the_example_with_ten_disks() {
+    let design = fine(include_str!("../../../docs/designs/ds14.toml"));
+    let vm = design.vm.as_ref().expect("a machine");
+    let per_s = |limit: &Option<Limit>| limit.as_ref().map(|limit| limit.per_s);
+    assert_eq!(
+        [per_s(&vm.uncached.iops), per_s(&vm.uncached.bytes)],
+        [Some(50_000), Some(524_288_000)]
+    );
+    assert_eq!(
+        [per_s(&vm.cached.iops), per_s(&vm.cached.bytes)],
+        [Some(64_000), Some(524_288_000)]
+    );
+    assert_eq!((vm.cache_bytes, vm.max_data_disks), (Some(576 << 30), Some(32)));
+    let Backing::Disks(stripe) = &design.volumes[0].backing else { panic!("disks") };
+    assert_eq!((stripe.disks.len(), stripe.columns, stripe.chunk_bytes), (10, 10, 65_536));
+    assert_eq!(stripe.disks[0].io_unit_bytes, Some(262_144));
+    let Backing::Disks(stripe) = &design.volumes[1].backing else { panic!("disks") };
+    assert_eq!((stripe.disks.len(), stripe.disks[0].cache), (1, CacheMode::ReadOnly));
+    assert_eq!(design.volumes[0].capacity_bytes, 10 << 40);
+    assert_eq!(design.volumes[0].latency.mean_ns, 1_000_000);
+}
+
+#[test]
+fn the_example_of_a_network_volume() {
+    let design = fine(include_str!("../../../docs/designs/anf-premium.toml"));
+    let Backing::Network(network) = &design.volumes[0].backing else { panic!("network") };
+    assert_eq!(network.quota.per_s, 4500 << 20);
+    assert_eq!(network.ceiling.total_bytes_per_s, Some(4500 << 20));
+    assert_eq!(network.ceiling.read_iops, Some(300_000));
+    assert_eq!(network.ceiling.write_iops, None);
+    let far = &design.clients[1];
+    assert_eq!((far.round_trip_ns, far.connections, far.slots_per_connection), (500_000, 8, 128));
+    assert_eq!(far.egress.as_ref().map(|limit| limit.per_s), Some(2_000_000_000));
+}
+
+#[test]
+fn the_other_examples() {
+    let design = fine(include_str!("../../../docs/designs/p30.toml"));
+    assert_eq!((design.vm, design.edition.as_str()), (None, "current"));
+    let design = fine(include_str!("../../../docs/designs/p30x4.toml"));
+    assert_eq!(design.vm.and_then(|vm| vm.uncached.iops).map(|limit| limit.per_s), Some(25_600));
+    let design = fine(include_str!("../../../docs/designs/gp3.toml"));
+    assert_eq!(
+        caps(&design, 0).map(|limit| limit.map(|limit| limit.per_s)),
+        [Some(6000), Some(250 << 20)]
+    );
+    let design = fine(include_str!("../../../docs/designs/pool.toml"));
+    assert_eq!(design.pools[0].throughput.per_s, 1280 << 20);
+    let assigned: u64 = design
+        .volumes
+        .iter()
+        .map(|volume| match &volume.backing {
+            Backing::Network(network) => network.quota.per_s,
+            Backing::Disks(_) => 0,
+        })
+        .sum();
+    assert_eq!(assigned, 1280 << 20);
+}
+
+#[test]
+fn a_large_volume_stops_at_its_ceiling() {
+    let text = "edition = \"eda-module\"\n[[volume]]\nmount = \"/a\"\nservice = \"Ultra\"\n\
+                quota = \"101TiB\"\nlarge = true";
+    let design = fine(text);
+    let Backing::Network(network) = &design.volumes[0].backing else { panic!("network") };
+    assert_eq!(network.quota.per_s, 12_928 << 20);
+    assert_eq!(network.ceiling.total_bytes_per_s, Some(10_240 << 20));
+    assert_eq!(network.ceiling.write_iops, Some(474_000));
+}
+
+#[track_caller]
+fn check_mix(mix: &str, expected: [Option<u64>; 4]) {
+    let volume = "[[volume]]\nmount = \"/a\"\nservice = \"Ultra\"\nquota = \"10TiB\"\n";
+    let design = fine(&format!("{volume}{mix}"));
+    let Backing::Network(network) = &design.volumes[0].backing else { panic!("network") };
+    let ceiling = &network.ceiling;
+    let mib = |bytes: Option<u64>| bytes.map(|bytes| bytes >> 20);
+    let (read, write) = (mib(ceiling.read_bytes_per_s), mib(ceiling.write_bytes_per_s));
+    assert_eq!([ceiling.read_iops, ceiling.write_iops, read, write], expected);
+}
+
+#[test]
+fn without_a_choice_the_lowest_measurement_holds() {
+    check_mix("", [Some(200_000), Some(111_000), Some(3500), Some(1600)]);
+    check_mix("mix = \"published\"", [None; 4]);
+    check_mix("mix = \"random-8k\"", [Some(293_000), Some(111_000), Some(3500), Some(1600)]);
+    let both = "mix = [\"random-4k-cached\", \"sequential-64k\"]";
+    check_mix(both, [Some(460_000), Some(130_000), Some(3600), Some(2400)]);
+}
+
+#[test]
+fn an_unclear_megabyte_can_be_chosen() {
+    let p30 = "[[volume]]\nmount = \"/a\"\ndisk = \"P30\"";
+    let design = fine(&format!("mb_bytes = 1048576\n{p30}"));
+    assert_eq!(caps(&design, 0)[1].as_ref().map(|limit| limit.per_s), Some(200 << 20));
+    let origin = caps(&fine(p30), 0)[1].clone().expect("a limit").origin;
+    assert!(origin.contains("MB taken as 1,000,000 bytes"), "{origin}");
+}
+
+#[test]
+fn a_machine_of_its_own_figures() {
+    let design = fine(
+        "[vm]\nuncached = { iops = \"50k\", throughput = \"512MB/s\", burst_iops = 60000, \
+         burst_time = \"10s\" }\ncached = { iops = 64000 }\ncache = \"576GiB\"\n\
+         egress = \"8000Mb/s\"\n\
+         [[volume]]\nmount = \"//a/\"\ndisk = \"P30\"\ncache = \"readwrite\"",
+    );
+    let vm = design.vm.expect("a machine");
+    let iops = vm.uncached.iops.expect("a limit");
+    assert_eq!(
+        (iops.per_s, iops.burst),
+        (50_000, Some(Burst { per_s: 60_000, bucket: Some(100_000) }))
+    );
+    assert_eq!(vm.egress.map(|limit| limit.per_s), Some(1_000_000_000));
+    assert_eq!(design.volumes[0].mount, "/a");
+}
+
+#[test]
+fn a_size_with_credits_of_its_own() {
+    let design = fine("[vm]\nsize = \"D8s_v3\"\n[[volume]]\nmount = \"/a\"\ndisk = \"P30\"");
+    let uncached = design.vm.expect("a machine").uncached;
+    let burst = uncached.iops.and_then(|limit| limit.burst);
+    assert_eq!(burst, Some(Burst { per_s: 16_000, bucket: Some(3200 * 1800) }));
+    let v2 = "[[volume]]\nmount = \"/a\"\ndisk = \"PremiumV2\"\nsize = \"1TiB\"";
+    let uncached = fine(&format!("[vm]\nsize = \"D32s_v6\"\n{v2}")).vm.expect("a machine").uncached;
+    assert_eq!(uncached.iops.map(|limit| limit.per_s), Some(66_667));
+}
+
+/// Bad designs, by name.
+macro_rules! bad {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("bad/", $name, ".toml")))),*]
+    };
+}
+
+/// Every mistake of a design is told, with line, column and what to do: tests/bad/ has the designs,
+/// tests/snapshots/ what is said about them.
+#[test]
+fn all_mistakes_at_once() {
+    for (name, text) in bad!(
+        "all_at_once"
+        "provisioned"
+        "network"
+        "machine_unknown"
+        "machine_without_premium"
+        "machine_of_2018"
+        "machine_too_small"
+        "machine_without_size"
+        "cache_not_stated"
+        "edition"
+        "network_of_2018"
+        "same_place"
+        "empty"
+        "no_list"
+        "syntax"
+        "numbers"
+    ) {
+        assert_snapshot!(name, lines(text));
+    }
+}
+
+fn words() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "[vm]\n",
+        "[[volume]]\n",
+        "[[pool]]\n",
+        "[[client]]\n",
+        "size = ",
+        "disk = ",
+        "count = ",
+        "mount = ",
+        "cache = ",
+        "quota = ",
+        "service = ",
+        "iops = ",
+        "throughput = ",
+        "pool = ",
+        "name = ",
+        "latency = ",
+        "burst = ",
+        "edition = ",
+        "mix = ",
+        "columns = ",
+        "disks = ",
+        "\"P30\"\n",
+        "\"gp3\"\n",
+        "\"Ultra\"\n",
+        "\"Flexible\"\n",
+        "\"1TiB\"\n",
+        "\"/a\"\n",
+        "\"16EiB\"\n",
+        "\"99999999TiB\"\n",
+        "\"9e99MB/s\"\n",
+        "\"credit\"\n",
+        "\"DS14\"\n",
+        "\"2018\"\n",
+        "18446744073709551615\n",
+        "0\n",
+        "-1\n",
+        "nan\n",
+        "{ iops = 1 }\n",
+        "[ ]\n",
+        "true\n",
+        "\"1ms\"\n",
+        "\u{fffd}\u{1F600}",
+        "\0",
+        "\"ReadOnly\"\n",
+        "\"manual\"\n",
+        "qos = ",
+    ]);
+    prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text in prop_oneof![words(), any::<String>()]) {
+        let (design, findings) = design::parse(&text);
+        let has_error = findings.iter().any(|finding| finding.severity == Severity::Error);
+        prop_assert_eq!(design.is_none(), has_error);
+        for finding in findings {
+            let span = finding.span.expect("every finding has a place");
+            prop_assert!(span.line >= 1 && span.column >= 1);
+            prop_assert!(text.get(span.bytes).is_some() || !text.is_char_boundary(0));
+        }
+    }
+}
