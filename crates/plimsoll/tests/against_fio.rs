@@ -462,3 +462,72 @@ fn json_stays_json_whatever_is_said_beside_it() {
         assert_eq!(outcome.code != 0, failed, "{words:?}: {}", outcome.stderr);
     }
 }
+
+/// Returns class, level and number of I/Os of each priority of a direction.
+fn priorities(said: &Said, dir: &str, latency: &str) -> Vec<(u64, u64, u64)> {
+    let all = said.page["jobs"][0][dir]["prios"].as_array();
+    let number = |value: &Value| value.as_u64().expect("a whole number");
+    let of = |of: &Value| {
+        let keys = of.as_object().expect("an object").keys().map(String::as_str);
+        let newer = ["priohint"];
+        let keys: Vec<&str> = keys.filter(|key| !newer.contains(key)).collect();
+        assert_eq!(tally(keys), tally(["prioclass", "prio", latency]), "{}", said.who);
+        let n_binned: u64 =
+            of[latency]["bins"].as_object().map_or(0, |bins| bins.values().map(number).sum());
+        let n = number(&of[latency]["N"]);
+        assert!(n_binned == n || of[latency].get("bins").is_none(), "{}", said.who);
+        (number(&of["prioclass"]), number(&of["prio"]), n)
+    };
+    all.map_or(Vec::new(), |all| all.iter().map(of).collect())
+}
+
+/// Checks that both show the same priorities, and I/Os of each in the same shares.
+///
+/// Which I/Os are raised is each program's own choice: of `n` I/Os a share may be off by five times
+/// the deviation of so many draws.
+#[track_caller]
+fn same_priorities(words: &str, latency: &str, expected: &[(&str, usize)]) {
+    let sandbox = Sandbox::new();
+    let words = format!("ioengine=libaio iodepth=4 size=8m {words}");
+    let Some([fio, ours]) = logged(&sandbox, &words) else { return };
+    for dir in ["read", "write", "trim", "mixed"] {
+        let (theirs, own) = (priorities(&fio, dir, latency), priorities(&ours, dir, latency));
+        let n_expected = expected.iter().find(|(name, _)| *name == dir).map_or(0, |found| found.1);
+        assert_eq!(own.len(), n_expected, "{words}: {own:?}");
+        assert_eq!(own.len(), theirs.len(), "{words}: {theirs:?}");
+        let n = ours.count(&format!("/{dir}/total_ios"));
+        assert!(own.is_empty() || own.iter().map(|of| of.2).sum::<u64>() == n, "{words}: {own:?}");
+        for (own, theirs) in own.iter().zip(&theirs) {
+            assert_eq!((own.0, own.1), (theirs.0, theirs.1), "{words}");
+            let bound = 5.0 * (2.0 * n as f64).sqrt();
+            assert!((own.2 as f64 - theirs.2 as f64).abs() < bound, "{words}: {own:?} {theirs:?}");
+        }
+    }
+}
+
+#[test]
+fn priorities_of_single_ios_are_shown_alike() {
+    let check = same_priorities;
+    check(
+        "rw=randrw cmdprio_percentage=40 cmdprio_class=2 cmdprio=3",
+        "clat_ns",
+        &[("read", 2), ("write", 2)],
+    );
+    check(
+        "rw=randrw prioclass=2 prio=5 cmdprio_percentage=30,0 cmdprio_class=3",
+        "clat_ns",
+        &[("read", 2)],
+    );
+    check(
+        "rw=randread cmdprio_bssplit=4k/25/2/1:4k/50/3/2:8k/50 lat_percentiles=1",
+        "lat_ns",
+        &[("read", 3)],
+    );
+    check(
+        "rw=randrw unified_rw_reporting=1 cmdprio_percentage=40 cmdprio_class=2,3 cmdprio=1",
+        "clat_ns",
+        &[("mixed", 3)],
+    );
+    check("rw=randread cmdprio_percentage=100 cmdprio_class=2", "clat_ns", &[]);
+    check("rw=randread prio=4 numjobs=2 group_reporting", "clat_ns", &[]);
+}
