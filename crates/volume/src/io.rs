@@ -18,7 +18,7 @@ pub enum IoKind {
 /// One operation on one volume of a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
-    /// The caller's name for it; comes back in [`Done::id`]. Any value; the caller keeps them apart.
+    /// The caller's name for it; comes back in [`Done::id`]. Any value: it is for the caller only.
     pub id: u64,
     /// What to do.
     pub kind: IoKind,

@@ -1,7 +1,7 @@
 //! Lanes: where operations wait, first come, first served, until all caps before them let them go.
 //!
-//! A lane has caps of its own (a disk's) and leads to a gate with caps that several lanes share (the
-//! machine's). The first operation of a lane leaves when its own caps and the gate's are ready, all
+//! A lane has caps of its own (a disk's) and leads to a gate with caps that several lanes share
+//! (the machine's). The first operation of a lane leaves when its own caps and the gate's are ready, all
 //! at the same moment, and takes from all of them. Lanes whose own caps are ready stand at the gate
 //! and are served in turn, one operation each: whoever needs less than an equal share gets it all,
 //! and the others share the rest.
@@ -36,6 +36,14 @@ pub(crate) struct Piece {
 pub(crate) enum Task {
     /// Nothing.
     Plain,
+    /// A read that missed the cache: what it read is held from now on.
+    Fill,
+    /// A write that is done once the cache has it.
+    Behind,
+    /// A write on a write-back cache that is done once the disk has it.
+    Through,
+    /// A write of the cache's own, of what was dirty.
+    Leave,
 }
 
 impl Linked for Piece {
@@ -154,7 +162,7 @@ const GATE: u32 = 1 << 31;
 pub(crate) struct Lanes {
     pub(crate) pieces: Slab<Piece>,
     pub(crate) caps: Vec<Cap>,
-    pub(crate) lanes: Slab<Lane>,
+    pub(crate) all: Slab<Lane>,
     pub(crate) gates: Vec<Gate>,
     timers: TimeHeap,
 }
@@ -164,7 +172,7 @@ impl Lanes {
         Lanes {
             pieces: Slab::with_capacity(n_pieces),
             caps: Vec::new(),
-            lanes: Slab::with_capacity(0),
+            all: Slab::with_capacity(0),
             gates: Vec::new(),
             timers: TimeHeap::default(),
         }
@@ -172,7 +180,7 @@ impl Lanes {
 
     /// Reserves what timers need, once all lanes and gates are there.
     pub(crate) fn reserve_timers(&mut self) {
-        self.timers = TimeHeap::with_capacity(self.lanes.len() + self.gates.len());
+        self.timers = TimeHeap::with_capacity(self.all.len() + self.gates.len());
     }
 
     #[inline]
@@ -184,7 +192,7 @@ impl Lanes {
     #[inline]
     pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) {
         self.pieces[piece].since_ns = now_ns;
-        let lane = &mut self.lanes[lane_idx];
+        let lane = &mut self.all[lane_idx];
         lane.waiting.push(&mut self.pieces, piece);
         if lane.state == State::Empty {
             self.step_up(lane_idx, now_ns);
@@ -200,7 +208,7 @@ impl Lanes {
             self.gates[(name & !GATE) as usize].is_timed = false;
             return Some(name & !GATE);
         }
-        let lane = &mut self.lanes[name];
+        let lane = &mut self.all[name];
         let (since_ns, held_by) = (lane.since_ns, lane.held_by);
         lane.since_ns = now_ns;
         let gate = lane.gate;
@@ -219,7 +227,7 @@ impl Lanes {
         if gate.is_timed {
             return None;
         }
-        let lane = &self.lanes[lane_idx];
+        let lane = &self.all[lane_idx];
         let demand = self.pieces[lane.waiting.first()?].demand;
         let (ready_ns, cap) = ready(&mut self.caps, &gate.shared, demand, now_ns);
         if ready_ns > now_ns {
@@ -228,7 +236,7 @@ impl Lanes {
             self.timers.push(ready_ns, GATE | gate_idx);
             return None;
         }
-        gate.lanes.pop(&self.lanes);
+        gate.lanes.pop(&self.all);
         take(&mut self.caps, &gate.shared, demand);
         let gate_held_by = gate.held_by;
         Some(self.let_go(lane_idx, gate_held_by, demand, now_ns))
@@ -243,7 +251,7 @@ impl Lanes {
         demand: Demand,
         now_ns: u64,
     ) -> (u32, Role) {
-        let lane = &mut self.lanes[lane_idx];
+        let lane = &mut self.all[lane_idx];
         take(&mut self.caps, &lane.own, demand);
         if now_ns > lane.since_ns {
             lane.held_by = gate_held_by;
@@ -266,7 +274,7 @@ impl Lanes {
     /// Sees what a lane's first piece waits for.
     #[inline]
     fn step_up(&mut self, lane_idx: u32, now_ns: u64) {
-        let lane = &mut self.lanes[lane_idx];
+        let lane = &mut self.all[lane_idx];
         let Some(piece) = lane.waiting.first() else {
             lane.state = State::Empty;
             return;
@@ -285,15 +293,15 @@ impl Lanes {
 
     #[inline]
     fn stand_at_gate(&mut self, lane_idx: u32) {
-        let lane = &mut self.lanes[lane_idx];
+        let lane = &mut self.all[lane_idx];
         lane.state = State::AtGate;
         let gate = lane.gate as usize;
-        self.gates[gate].lanes.push(&mut self.lanes, lane_idx);
+        self.gates[gate].lanes.push(&mut self.all, lane_idx);
     }
 
     /// Returns what holds a lane now, and how many pieces wait in it.
     pub(crate) fn waiting_at(&self, lane_idx: u32) -> (CapId, u32) {
-        let lane = &self.lanes[lane_idx];
+        let lane = &self.all[lane_idx];
         let held_by = match lane.state {
             State::AtGate => self.gates[lane.gate as usize].held_by,
             State::Empty | State::Timed => lane.held_by,
@@ -308,7 +316,7 @@ impl Lanes {
             gate.lanes = Fifo::EMPTY;
             gate.is_timed = false;
         }
-        for lane_idx in 0..self.lanes.len() as u32 {
+        for lane_idx in 0..self.all.len() as u32 {
             self.step_up(lane_idx, now_ns);
         }
     }
@@ -316,8 +324,8 @@ impl Lanes {
     /// Drops everything that is on its way.
     pub(crate) fn clear(&mut self, now_ns: u64) {
         self.pieces.clear();
-        for lane_idx in 0..self.lanes.len() as u32 {
-            self.lanes[lane_idx].waiting = Fifo::EMPTY;
+        for lane_idx in 0..self.all.len() as u32 {
+            self.all[lane_idx].waiting = Fifo::EMPTY;
         }
         self.look_again(now_ns);
     }

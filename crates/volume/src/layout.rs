@@ -81,19 +81,29 @@ impl Layout {
                 Backing::Disks(stripe) => layout.place_disks(stripe, lanes),
                 Backing::Network(network) => {
                     let gate = network.pool.map_or(GATE_OPEN, |pool| GATE_POOLS + u32::from(pool));
-                    let lane = lanes.lanes.insert(Lane::new(Role::Service, gate));
+                    let lane = lanes.all.insert(Lane::new(Role::Service, gate));
                     VolumePlace::Network { lane, transfer_bytes: network.transfer_bytes.max(1) }
                 }
             };
             layout.volumes.push(place);
         }
         for _ in 0..design.clients.len().max(1) {
-            let lane = lanes.lanes.insert(Lane::new(Role::Egress, GATE_OPEN));
+            let lane = lanes.all.insert(Lane::new(Role::Egress, GATE_OPEN));
             layout.clients.push(ClientPlace { lane, round_trip_ns: 0, slots: None });
         }
         lanes.reserve_timers();
         layout.apply(design, lanes, 0);
         layout
+    }
+
+    /// Returns the positions of a volume's disks.
+    pub(crate) fn disks_of(&self, volume: usize) -> std::ops::Range<usize> {
+        match &self.volumes[volume] {
+            VolumePlace::Disks { first, map } => {
+                usize::from(*first)..usize::from(*first) + map.n_disks()
+            }
+            VolumePlace::Network { .. } => 0..0,
+        }
     }
 
     /// Returns how many pieces an I/O of `len_bytes` falls into at most, on any volume.
@@ -111,8 +121,8 @@ impl Layout {
         let first = self.disks.len() as u16;
         for _ in &stripe.disks {
             self.disks.push(DiskPlace {
-                cached_lane: lanes.lanes.insert(Lane::new(Role::Cache, GATE_CACHED)),
-                lane: lanes.lanes.insert(Lane::new(Role::Disk, GATE_UNCACHED)),
+                cached_lane: lanes.all.insert(Lane::new(Role::Cache, GATE_CACHED)),
+                lane: lanes.all.insert(Lane::new(Role::Disk, GATE_UNCACHED)),
                 cache: CacheMode::None,
                 io_unit_bytes: None,
             });
@@ -122,7 +132,7 @@ impl Layout {
 
     /// Sets every cap to what a design of the same shape says.
     pub(crate) fn apply(&mut self, design: &Design, lanes: &mut Lanes, now_ns: u64) {
-        lanes.lanes.each(|lane| lane.own = CapSet::EMPTY);
+        lanes.all.each(|lane| lane.own = CapSet::EMPTY);
         lanes.gates.iter_mut().for_each(|gate| gate.shared = CapSet::EMPTY);
         let mut setter = Setter { layout: self, lanes, now_ns };
         setter.set_vm(design);
@@ -176,22 +186,19 @@ impl Setter<'_> {
         let info =
             CapInfo { name, kind: key.0, volume, per_s: limit.per_s, origin: limit.origin.clone() };
         let cap = Cap::new(limit, measure, self.layout.window_ns, self.now_ns);
-        let idx = match self.layout.keys.iter().position(|known| *known == key) {
-            Some(idx) => {
-                self.lanes.caps[idx].become_like(cap, self.now_ns);
-                self.layout.infos[idx] = info;
-                idx
-            }
-            None => {
-                self.lanes.caps.push(cap);
-                self.layout.keys.push(key);
-                self.layout.infos.push(info);
-                self.lanes.caps.len() - 1
-            }
+        let idx = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
+            self.lanes.caps[idx].become_like(cap, self.now_ns);
+            self.layout.infos[idx] = info;
+            idx
+        } else {
+            self.lanes.caps.push(cap);
+            self.layout.keys.push(key);
+            self.layout.infos.push(info);
+            self.lanes.caps.len() - 1
         };
         let id = CapId(idx as u16);
         match place {
-            Place::Lane(lane) => self.lanes.lanes[lane].own.push(id),
+            Place::Lane(lane) => self.lanes.all[lane].own.push(id),
             Place::Gate(gate) => self.lanes.gates[gate as usize].shared.push(id),
             Place::Apart => {}
         }

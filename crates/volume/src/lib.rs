@@ -5,9 +5,9 @@
 //! network file service. It is read from TOML ([`design`]) with every limit looked up in the
 //! catalogue, so that what remains is numbers with their origin.
 //!
-//! A [`System`] is a design at work: [`System::submit`] takes an operation in, [`System::poll`] says
-//! what completed when, and which cap held it. The same code serves a simulation in virtual time, an
-//! engine, a file system and a network export.
+//! A [`System`] is a design at work: [`System::submit`] takes an operation in, [`System::poll`]
+//! says what completed when, and which cap held it. The same code serves a simulation in virtual
+//! time, an engine, a file system and a network export.
 //!
 //! Never here: a clock, I/O, and between the first and the last operation an allocation per I/O.
 //! Rates are kept in whole numbers, so nothing drifts.
@@ -15,11 +15,15 @@
 //! Tests: `tests/`; speed: `benches/system.rs`.
 
 mod bucket;
+mod cache;
 mod cap;
+mod extents;
 mod heap;
+mod host;
 mod lanes;
 mod latency;
 mod layout;
+mod lifecycle;
 mod network;
 mod operation;
 mod slab;
@@ -36,5 +40,6 @@ pub mod limits;
 pub use cap::{CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};
 pub use io::{CapId, Done, Io, IoKind};
-pub use status::{CapStatus, Status};
+pub use lifecycle::ChangeError;
+pub use status::{CacheStatus, CapStatus, Status, VolumeStatus};
 pub use system::{Start, System, SystemOptions, WINDOW_NS};

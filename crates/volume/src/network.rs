@@ -51,15 +51,21 @@ impl SlotTable {
         true
     }
 
-    /// Gives a call's slot back, and returns the call that has it next.
-    pub(crate) fn give_back(&mut self, lanes: &mut Lanes, client: u16, now_ns: u64) -> Option<u32> {
+    /// Gives a call's slot back. Ask who is next then.
+    pub(crate) fn give_back(&mut self, client: u16, now_ns: u64) {
         let slots = &mut self.clients[usize::from(client)];
         slots.count(now_ns);
         slots.n_used -= 1;
+    }
+
+    /// Gives a free slot, if there is one, to the call that waits for it longest.
+    pub(crate) fn next(&mut self, lanes: &mut Lanes, client: u16, now_ns: u64) -> Option<u32> {
+        let slots = &mut self.clients[usize::from(client)];
         let (n_slots, cap) = slots.limit?;
         if slots.n_used >= n_slots {
-            return None; // there are fewer slots than there were
+            return None;
         }
+        slots.count(now_ns);
         let next = slots.waiting.pop(&lanes.pieces)?;
         slots.n_used += 1;
         let piece = &mut lanes.pieces[next];
@@ -69,6 +75,13 @@ impl SlotTable {
         cap.held(piece.since_ns, now_ns);
         cap.count();
         Some(next)
+    }
+
+    /// Takes other numbers of slots; calls that have one keep it.
+    pub(crate) fn change(&mut self, clients: &[ClientPlace]) {
+        for (slots, client) in self.clients.iter_mut().zip(clients) {
+            slots.limit = client.slots;
+        }
     }
 
     /// Returns how many calls wait for a slot.

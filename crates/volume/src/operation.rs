@@ -16,7 +16,7 @@ pub(crate) struct Operation {
     /// Whether a flush waits for it.
     pub(crate) is_write: bool,
     /// Number of the write, or of the next one for a flush.
-    number: u64,
+    pub(crate) number: u64,
     /// Writes of the same volume submitted just before and after that are not done.
     older: u32,
     next: u32,
@@ -57,11 +57,23 @@ pub(crate) struct Order {
     newest: u32,
     /// Flushes that wait for some of them.
     flushes: Fifo,
+    /// Number of the newest of them.
+    flush_number: u64,
 }
 
 impl Order {
     pub(crate) fn new() -> Order {
-        Order { n_writes: 0, oldest: NIL, newest: NIL, flushes: Fifo::EMPTY }
+        Order { n_writes: 0, oldest: NIL, newest: NIL, flushes: Fifo::EMPTY, flush_number: 0 }
+    }
+
+    /// Returns the number before which a flush waits for every write; 0 if none waits.
+    pub(crate) fn flush_number(&self) -> u64 {
+        if self.flushes.first().is_some() { self.flush_number } else { 0 }
+    }
+
+    /// Forgets all that is under way.
+    pub(crate) fn clear(&mut self) {
+        *self = Order { n_writes: self.n_writes, ..Order::new() };
     }
 }
 
@@ -101,7 +113,9 @@ impl System {
     pub(crate) fn submit_flush(&mut self, idx: u32, volume: u16) {
         let order = &mut self.orders[usize::from(volume)];
         self.operations[idx].number = order.n_writes;
+        order.flush_number = order.n_writes;
         order.flushes.push(&mut self.operations, idx);
+        self.write_behind(volume);
         self.complete_flushes(volume);
     }
 
@@ -112,6 +126,9 @@ impl System {
             let Some(flush) = order.flushes.first() else { return };
             let number = self.operations[flush].number;
             if order.oldest != NIL && self.operations[order.oldest].number < number {
+                return;
+            }
+            if self.host.dirty.oldest_number(volume).is_some_and(|oldest| oldest < number) {
                 return;
             }
             self.orders[usize::from(volume)].flushes.pop(&self.operations);

@@ -15,6 +15,36 @@ pub struct Status {
     pub n_waiting: usize,
     /// Every cap.
     pub caps: Vec<CapStatus>,
+    /// The machine's host cache; `None` where no disk uses one.
+    pub cache: Option<CacheStatus>,
+    /// Every volume.
+    pub volumes: Vec<VolumeStatus>,
+}
+
+/// The host cache of a machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct CacheStatus {
+    /// How much it can hold.
+    pub size_bytes: u64,
+    /// How much it holds.
+    pub held_bytes: u64,
+    /// Blocks are held or not as a whole.
+    pub block_bytes: u64,
+    /// How much of it has not reached a disk yet.
+    pub dirty_bytes: u64,
+    /// Reads that it answered, counted per piece.
+    pub n_hits: u64,
+    /// Reads that went on to a disk.
+    pub n_misses: u64,
+}
+
+/// One volume.
+#[derive(Clone, Debug, Serialize)]
+pub struct VolumeStatus {
+    /// Where it is mounted.
+    pub mount: String,
+    /// How much of it is in a write-back cache only.
+    pub dirty_bytes: u64,
 }
 
 /// One cap, what it has carried, and who waits for it.
@@ -46,12 +76,38 @@ impl System {
                     n_waiting,
                 })
                 .collect(),
+            cache: self.cache_status(),
+            volumes: self.volume_status(),
         }
+    }
+
+    fn cache_status(&self) -> Option<CacheStatus> {
+        let blocks = &self.host.blocks;
+        let (n_hits, n_misses) = blocks.hits_and_misses();
+        let status = CacheStatus {
+            size_bytes: blocks.size_bytes(),
+            held_bytes: blocks.held_bytes(),
+            block_bytes: blocks.block_bytes(),
+            dirty_bytes: self.host.dirty.n_bytes(),
+            n_hits,
+            n_misses,
+        };
+        (status.size_bytes > 0).then_some(status)
+    }
+
+    fn volume_status(&self) -> Vec<VolumeStatus> {
+        let volumes = self.design.volumes.iter().enumerate();
+        volumes
+            .map(|(idx, volume)| VolumeStatus {
+                mount: volume.mount.clone(),
+                dirty_bytes: self.host.dirty.n_bytes_of(idx as u16),
+            })
+            .collect()
     }
 
     fn n_waiting_per_cap(&self) -> Vec<u64> {
         let mut n_waiting = vec![0; self.layout.infos.len()];
-        for lane in 0..self.lanes.lanes.len() as u32 {
+        for lane in 0..self.lanes.all.len() as u32 {
             let (held_by, n) = self.lanes.waiting_at(lane);
             if let Some(sum) = n_waiting.get_mut(usize::from(held_by.0)) {
                 *sum += u64::from(n);

@@ -42,6 +42,10 @@ impl StripeMap {
         set * self.columns + column
     }
 
+    pub(crate) fn n_disks(&self) -> usize {
+        (self.columns * self.n_sets) as usize
+    }
+
     /// Returns how many bytes from `offset_bytes` on lie in one piece, at most `len_bytes`.
     #[inline]
     pub(crate) fn piece_bytes(&self, offset_bytes: u64, len_bytes: u32) -> u32 {

@@ -5,8 +5,9 @@
 //! when its last piece is.
 
 use crate::cap::{CapInfo, CapUsage, Demand};
-use crate::design::Design;
+use crate::design::{CacheMode, Design};
 use crate::heap::TimeHeap;
+use crate::host::Host;
 use crate::io::{CapId, Done, Io, IoKind};
 use crate::lanes::{Lanes, Piece, Role, Task};
 use crate::latency::{Sampler, mix64};
@@ -51,10 +52,13 @@ pub enum Start {
 
 /// Media of one volume.
 #[derive(Clone, Debug)]
-struct Media {
-    disk: Sampler,
-    cache: Sampler,
+pub(crate) struct Media {
+    pub(crate) disk: Sampler,
+    pub(crate) cache: Sampler,
 }
+
+/// Marks, among the ends of pieces, the time at which a volume's dirty data is due.
+pub(crate) const TIMER: u32 = 1 << 31;
 
 /// A design at work: a pure function of the operations submitted and the times given.
 ///
@@ -63,14 +67,16 @@ struct Media {
 /// [`SystemOptions::n_waiting_max`] operations are under way.
 #[derive(Clone, Debug)]
 pub struct System {
+    pub(crate) design: Design,
     pub(crate) layout: Layout,
     pub(crate) lanes: Lanes,
     pub(crate) operations: Slab<Operation>,
     pub(crate) orders: Vec<Order>,
     pub(crate) slots: SlotTable,
-    media: Vec<Media>,
+    pub(crate) host: Host,
+    pub(crate) media: Vec<Media>,
     /// Ends of pieces.
-    ends: TimeHeap,
+    pub(crate) ends: TimeHeap,
     /// Completions that no poll has returned yet, in order of time.
     finished: Vec<Done>,
     pub(crate) now_ns: u64,
@@ -102,13 +108,15 @@ impl System {
             }
         });
         System {
+            design: design.clone(),
+            host: Host::new(design, options.start),
             slots: SlotTable::new(&layout.clients),
             media: media.collect(),
             orders: vec![Order::new(); design.volumes.len()],
             layout,
             lanes,
             operations: Slab::with_capacity(n_waiting),
-            ends: TimeHeap::with_capacity(n_pieces),
+            ends: TimeHeap::with_capacity(n_pieces + design.volumes.len()),
             finished: Vec::with_capacity(n_waiting),
             now_ns: 0,
             start_ns: None,
@@ -171,8 +179,12 @@ impl System {
             // Ends come first: what they give back is there for those who wait.
             if end_ns <= timer_ns {
                 self.now_ns = end_ns;
-                if let Some((_, piece)) = self.ends.pop_until(end_ns) {
-                    self.end(piece);
+                match self.ends.pop_until(end_ns) {
+                    Some((_, name)) if name & TIMER != 0 => {
+                        self.write_behind_due((name & !TIMER) as u16);
+                    }
+                    Some((_, piece)) => self.end(piece),
+                    None => {}
                 }
             } else {
                 self.now_ns = timer_ns;
@@ -214,6 +226,14 @@ impl System {
             let bytes = if is_trim { 0 } else { len_bytes };
             let demand = Demand { bytes, units: units(bytes, unit), direction };
             left -= len_bytes;
+            let task = match &self.layout.volumes[usize::from(io.volume)] {
+                VolumePlace::Disks { .. }
+                    if self.layout.disks[usize::from(disk)].cache == CacheMode::ReadWrite =>
+                {
+                    self.task(io, offset_bytes, len_bytes, operation)
+                }
+                _ => Task::Plain,
+            };
             let piece = self.lanes.pieces.insert(Piece {
                 next: NIL,
                 parent: operation,
@@ -225,7 +245,7 @@ impl System {
                 held_by: CapId::NONE,
                 disk,
                 volume: io.volume,
-                task: Task::Plain,
+                task,
             });
             self.operations[operation].n_left += 1;
             self.send(piece);
@@ -242,7 +262,9 @@ impl System {
         let Piece { volume, disk, .. } = self.lanes.pieces[piece];
         match self.layout.volumes[usize::from(volume)] {
             VolumePlace::Disks { .. } => {
-                let lane = self.layout.disks[usize::from(disk)].lane;
+                let place = &self.layout.disks[usize::from(disk)];
+                let is_cached = place.cache != CacheMode::None;
+                let lane = if is_cached { place.cached_lane } else { place.lane };
                 self.join(lane, piece);
             }
             VolumePlace::Network { .. } => {
@@ -260,15 +282,15 @@ impl System {
     }
 
     #[inline]
-    fn join(&mut self, lane: u32, piece: u32) {
+    pub(crate) fn join(&mut self, lane: u32, piece: u32) {
         self.lanes.join(lane, piece, self.now_ns);
-        let gate = self.lanes.lanes[lane].gate;
+        let gate = self.lanes.all[lane].gate;
         self.open(gate);
     }
 
     /// Lets everything through a gate that may go now.
     #[inline]
-    fn open(&mut self, gate: u32) {
+    pub(crate) fn open(&mut self, gate: u32) {
         while let Some((piece, role)) = self.lanes.leave(gate, self.now_ns) {
             self.passed(piece, role);
         }
@@ -279,10 +301,7 @@ impl System {
     fn passed(&mut self, piece: u32, role: Role) {
         let Piece { volume, disk, .. } = self.lanes.pieces[piece];
         match role {
-            Role::Cache => {
-                let lane = self.layout.disks[usize::from(disk)].lane;
-                self.join(lane, piece);
-            }
+            Role::Cache => self.serve_cached(piece),
             Role::Disk => {
                 let latency_ns = self.media[usize::from(volume)].disk.next_ns();
                 self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
@@ -302,14 +321,28 @@ impl System {
         }
     }
 
+    /// Completes a piece after the latency of the cache.
+    #[inline]
+    pub(crate) fn end_from_cache(&mut self, piece: u32) {
+        let volume = self.lanes.pieces[piece].volume;
+        let latency_ns = self.media[usize::from(volume)].cache.next_ns();
+        self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+    }
+
     /// Completes a piece, and its operation with its last piece.
     fn end(&mut self, piece_idx: u32) {
         let piece = self.lanes.pieces[piece_idx];
         self.lanes.pieces.remove(piece_idx);
         if matches!(self.layout.volumes[usize::from(piece.volume)], VolumePlace::Network { .. }) {
-            let next = self.slots.give_back(&mut self.lanes, piece.disk, self.now_ns);
-            if let Some(next) = next {
+            self.slots.give_back(piece.disk, self.now_ns);
+            if let Some(next) = self.slots.next(&mut self.lanes, piece.disk, self.now_ns) {
                 self.call(next);
+            }
+        }
+        if piece.task != Task::Plain {
+            self.do_task(&piece);
+            if piece.parent == NIL {
+                return;
             }
         }
         let operation = &mut self.operations[piece.parent];

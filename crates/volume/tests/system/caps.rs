@@ -1,7 +1,8 @@
 //! Caps of disks and of machines, in a closed loop.
 
 use crate::common::*;
-use volume::design::CacheMode;
+use volume::design::{Backing, CacheMode, Cap};
+use volume::{CapKind, Io, IoKind};
 
 /// A closed loop of 8 KiB against one P30: depth, operations a second, milliseconds.
 #[track_caller]
@@ -20,7 +21,7 @@ fn the_queue_depth_curve_of_one_p30() {
     check_depth(128, 5_000.0, 25.6);
 }
 
-/// Block size against one P30: operations and bytes a second, and the cap that binds.
+/// Block size against one P30: operations a second, and the cap that binds.
 #[track_caller]
 fn check_size(len_bytes: u64, iops: f64, binding: &str) {
     let design = one_p30();
@@ -40,9 +41,152 @@ fn operations_or_bytes_bind_by_size() {
 }
 
 #[test]
-fn two_striped_disks_carry_twice() {
-    let disks = || vec![p30(CacheMode::None); 2];
-    let design = design(None, vec![volume("/data", disks())]);
-    let outcome = run_one(&design, Load::reads(128, 8 * KIB));
-    near(outcome.iops, 10_000.0, 0.5);
+fn an_operation_counts_once_for_each_256_kib() {
+    // 500 operations a second and bytes without limit: 100 of five units each.
+    let mut one = disk(cap(500, 1), CacheMode::None);
+    one.cap.bytes = None;
+    let design = design(None, vec![volume("/data", vec![one])]);
+    for (kib, iops) in [(1, 500.0), (256, 500.0), (257, 250.0), (1_100, 100.0), (2_048, 62.5)] {
+        near(run_one(&design, Load::writes(16, kib * KIB)).iops, iops, 0.3);
+    }
+}
+
+/// A stripe of P30s: disks, chunk, block size, alignment, queue depth; operations a second.
+#[track_caller]
+fn check_stripe(n_disks: usize, len_bytes: u64, align_bytes: u64, iops: f64, percent: f64) {
+    let design = design(None, vec![volume("/data", vec![p30(CacheMode::None); n_disks])]);
+    let load = Load { align_bytes, ..Load::reads(256, len_bytes) };
+    near(run_one(&design, load).iops, iops, percent);
+}
+
+#[test]
+fn misaligned_operations_cost_what_they_touch() {
+    check_stripe(2, 8 * KIB, 8 * KIB, 10_000.0, 1.0);
+    check_stripe(2, 8 * KIB, 4 * KIB, 9_412.0, 1.0);
+    check_stripe(2, 8 * KIB, 512, 8_951.0, 1.0);
+    check_stripe(4, 256 * KIB, 256 * KIB, 3_052.0, 0.5);
+}
+
+#[test]
+fn columns_fill_one_set_after_the_other() {
+    let mut striped = volume("/data", vec![p30(CacheMode::None); 16]);
+    let Backing::Disks(stripe) = &mut striped.backing else { unreachable!() };
+    stripe.columns = 8;
+    let design = design(None, vec![striped]);
+    // All of the first 8 TiB is on the first eight disks.
+    let load = Load { span_bytes: 8 << 40, ..Load::reads(512, 8 * KIB) };
+    near(run_one(&design, load).iops, 40_000.0, 1.0);
+    let load = Load { span_bytes: 16 << 40, ..load };
+    near(run_one(&design, load).iops, 80_000.0, 1.0);
+}
+
+/// Equal disks behind a machine, one volume each, all with one load: what each carries.
+fn shares(vm_cap: Cap, disks: &[Cap], loads: &[Load]) -> Vec<f64> {
+    let volumes = disks
+        .iter()
+        .enumerate()
+        .map(|(idx, cap)| volume(&format!("/data{idx}"), vec![disk(cap.clone(), CacheMode::None)]));
+    let design = design(Some(vm(vm_cap, Cap::default(), 0)), volumes.collect());
+    let outcomes = run_from(&mut system(&design), loads, 0, S, 10 * S);
+    outcomes.iter().map(|outcome| outcome.iops).collect()
+}
+
+#[track_caller]
+fn check_shares(vm_cap: Cap, disks: &[Cap], loads: &[Load], expected: &[f64]) {
+    let found = shares(vm_cap, disks, loads);
+    for (found, expected) in found.iter().zip(expected) {
+        near(*found, *expected, 0.3);
+    }
+}
+
+const MB: u64 = 1_000_000;
+
+#[test]
+fn the_smaller_of_machine_and_disk_binds() {
+    let p30 = || cap(5_000, 200 * MB);
+    let reads = |volume, rate, len| Load { volume, rate, ..Load::reads(64, len) };
+    let ds1 = Cap { iops: Some(limit(3_200)), bytes: None };
+    check_shares(ds1, &[p30()], &[reads(0, 4_000, 8 * KIB)], &[3_200.0]);
+    // 250 MB/s wanted in I/Os of 100 kB.
+    let wanted = |volume, n: u64| Load { rate: 2_500 / n, ..reads(volume, 0, 100_000) };
+    let ds4 = || Cap { iops: None, bytes: Some(limit(256 * MB)) };
+    check_shares(ds4(), &[p30()], &[wanted(0, 1)], &[2_000.0]);
+    check_shares(ds4(), &[cap(7_500, 250 * MB)], &[wanted(0, 1)], &[2_500.0]);
+    check_shares(ds4(), &[p30(), p30()], &[wanted(0, 2), wanted(1, 2)], &[1_250.0; 2]);
+    let small = Cap { iops: None, bytes: Some(limit(32 * MB)) };
+    check_shares(small, &[cap(5_000, 100 * MB)], &[Load { rate: 1_000, ..wanted(0, 1) }], &[320.0]);
+}
+
+#[test]
+fn disks_share_a_machine_evenly_and_leave_what_they_do_not_need() {
+    let p30 = || cap(5_000, 200 * MB);
+    let reads = |volume| Load { volume, ..Load::reads(64, 8 * KIB) };
+    let slow = || cap(500, 60 * MB);
+    let loads = [reads(0), reads(1), reads(2)];
+    check_shares(cap(12_800, 192 * MB), &[slow(), slow(), slow()], &loads, &[500.0; 3]);
+    check_shares(cap(12_800, 192 * MB), &[p30(), p30(), p30()], &loads, &[4_266.67; 3]);
+    // The one that needs little gets it; the others share the rest.
+    let loads = [Load { rate: 2_000, ..reads(0) }, reads(1), reads(2)];
+    let expected = [2_000.0, 3_000.0, 3_000.0];
+    check_shares(cap(8_000, 192 * MB), &[p30(), p30(), p30()], &loads, &expected);
+    // 200 + 56: the second one wants no more.
+    let big = |volume, rate| Load { volume, rate, ..Load::reads(64, 100_000) };
+    let machine = Cap { iops: None, bytes: Some(limit(256 * MB)) };
+    let loads = [big(0, 0), big(1, 560)];
+    check_shares(machine.clone(), &[p30(), p30()], &loads, &[2_000.0, 560.0]);
+    check_shares(machine, &[p30(), p30()], &[big(0, 0), big(1, 0)], &[1_280.0; 2]);
+    // Unequal queue depths do not buy a larger share.
+    let loads = [Load { queue_depth: 256, ..reads(0) }, reads(1)];
+    check_shares(cap(6_000, 192 * MB), &[p30(), p30()], &loads, &[3_000.0; 2]);
+}
+
+#[test]
+fn a_trim_is_one_operation_without_bytes() {
+    let load = Load { write_kind: IoKind::Trim, ..Load::writes(16, MIB) };
+    near(run_one(&one_p30(), load).iops, 5_000.0, 0.1);
+}
+
+#[test]
+fn a_flush_waits_for_the_writes_before_it_and_for_no_others() {
+    let mut system = system(&one_p30());
+    let io =
+        |id, kind, len_bytes| Io { id, kind, volume: 0, client: 0, offset_bytes: 0, len_bytes };
+    for id in 0..50 {
+        system.submit(0, io(id, IoKind::Write, 8192));
+    }
+    system.submit(0, io(1_000, IoKind::Flush, 0));
+    for id in 50..100 {
+        system.submit(0, io(id, IoKind::Write, 8192));
+    }
+    let mut done = Vec::new();
+    system.poll(S, &mut done);
+    assert_eq!(done.len(), 101);
+    let at = |id| done.iter().find(|done| done.id == id).expect("it is done").at_ns;
+    assert_eq!(at(1_000), at(49) + MS);
+    assert!(at(99) > at(1_000));
+}
+
+#[test]
+fn usage_counts_operations_bytes_and_the_time_held() {
+    let mut system = system(&one_p30());
+    run_from(&mut system, &[Load::writes(16, 8 * KIB)], 0, 0, 10 * S);
+    let usage = system.usage(10 * S);
+    let kinds: Vec<CapKind> = system.caps().iter().map(|cap| cap.kind).collect();
+    assert_eq!(kinds, [CapKind::DiskIops, CapKind::DiskBytes]);
+    near(usage[0].used as f64, 50_000.0, 0.1);
+    near(usage[1].used as f64, 50_000.0 * 8192.0, 0.1);
+    near(usage[0].capacity_share, 1.0, 0.1);
+    near(usage[0].held_share, 1.0, 0.5);
+    assert!(usage[1].held_share < 0.001);
+    let status = system.status(10 * S);
+    assert_eq!(status.caps[0].n_waiting + 5, status.n_waiting as u64);
+}
+
+#[test]
+fn the_callers_clock_may_begin_anywhere() {
+    let outcome = |from_ns| {
+        let mut system = system(&one_p30());
+        run_from(&mut system, &[Load::writes(16, 8 * KIB)], from_ns, 0, S).remove(0).n
+    };
+    assert_eq!(outcome(0), outcome(1_000_000 * S));
 }

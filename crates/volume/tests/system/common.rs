@@ -11,17 +11,17 @@ pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 
-pub(crate) fn limit(per_s: u64) -> Option<Limit> {
-    Some(Limit { per_s, burst: None, origin: "test".to_owned() })
+pub(crate) fn limit(per_s: u64) -> Limit {
+    Limit { per_s, burst: None, origin: "test".to_owned() }
 }
 
-pub(crate) fn bursting(per_s: u64, burst_per_s: u64, bucket: Option<u64>) -> Option<Limit> {
+pub(crate) fn bursting(per_s: u64, burst_per_s: u64, bucket: Option<u64>) -> Limit {
     let burst = Some(Burst { per_s: burst_per_s, bucket });
-    Some(Limit { per_s, burst, origin: "test".to_owned() })
+    Limit { per_s, burst, origin: "test".to_owned() }
 }
 
 pub(crate) fn cap(iops: u64, bytes: u64) -> Cap {
-    Cap { iops: limit(iops), bytes: limit(bytes) }
+    Cap { iops: Some(limit(iops)), bytes: Some(limit(bytes)) }
 }
 
 pub(crate) fn disk(cap: Cap, cache: CacheMode) -> Disk {
@@ -184,6 +184,8 @@ pub(crate) fn run_from(
     let end_ns = from_ns + ramp_ns + time_ns;
     let mut now_ns = from_ns;
     let mut done: Vec<Done> = Vec::new();
+    // What an earlier run left under way is not ours.
+    let run = mix64(from_ns) << 48;
     loop {
         let mut due_ns = u64::MAX;
         for (which, load) in loads.iter().enumerate() {
@@ -197,7 +199,7 @@ pub(crate) fn run_from(
                     }
                 }
                 let place = free[which].pop().expect("not empty");
-                let io = load.io((which as u64) << 32 | place, from_ns + n_issued[which]);
+                let io = load.io(run | (which as u64) << 32 | place, from_ns + n_issued[which]);
                 n_issued[which] += 1;
                 places[which][place as usize] = (now_ns, io.kind == IoKind::Read);
                 system.submit(now_ns, io);
@@ -210,7 +212,10 @@ pub(crate) fn run_from(
         done.clear();
         system.poll(now_ns, &mut done);
         for done in &done {
-            let (which, place) = ((done.id >> 32) as usize, done.id & 0xFFFF_FFFF);
+            if done.id >> 48 != run >> 48 {
+                continue;
+            }
+            let (which, place) = ((done.id >> 32) as usize & 0xFFFF, done.id & 0xFFFF_FFFF);
             let (submitted_ns, is_read) = places[which][place as usize];
             free[which].push(place);
             if done.at_ns < from_ns + ramp_ns {

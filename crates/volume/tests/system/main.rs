@@ -1,4 +1,5 @@
 //! Tests of `volume::System`, by what it emulates.
 
+mod cache;
 mod caps;
 mod common;

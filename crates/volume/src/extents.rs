@@ -1,0 +1,412 @@
+//! Byte ranges that are dirty: in the host cache and not yet on the disk.
+//!
+//! Ranges of one volume do not overlap. They are found by address (a treap) and by age (a list), in
+//! memory that is reserved once.
+
+use std::ops::Range;
+
+use crate::latency::mix64;
+use crate::slab::NIL;
+
+/// One dirty range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Number of the write that made it dirty.
+    pub(crate) number: u64,
+    /// When that was.
+    pub(crate) since_ns: u64,
+    /// Whether it is on its way to the disk.
+    pub(crate) is_leaving: bool,
+    left: u32,
+    right: u32,
+    older: u32,
+    newer: u32,
+}
+
+/// The dirty ranges of one volume.
+#[derive(Clone, Debug)]
+struct Ranges {
+    root: u32,
+    oldest: u32,
+    newest: u32,
+}
+
+/// The dirty ranges of all volumes.
+#[derive(Clone, Debug)]
+pub(crate) struct Extents {
+    nodes: Vec<Extent>,
+    free: u32,
+    n_used: usize,
+    n_max: usize,
+    n_bytes: u64,
+    volumes: Vec<Ranges>,
+}
+
+impl Extents {
+    pub(crate) fn new(n_volumes: usize, n_max: usize) -> Extents {
+        let none = Ranges { root: NIL, oldest: NIL, newest: NIL };
+        Extents {
+            nodes: Vec::with_capacity(n_max),
+            free: NIL,
+            n_used: 0,
+            n_max,
+            n_bytes: 0,
+            volumes: vec![none; n_volumes],
+        }
+    }
+
+    /// Returns the dirty bytes of all volumes.
+    pub(crate) fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
+    /// Returns how many ranges there may be.
+    pub(crate) fn n_max(&self) -> usize {
+        self.n_max
+    }
+
+    /// Makes room for `n_max` ranges, if there was less.
+    pub(crate) fn reserve(&mut self, n_max: usize) {
+        self.n_max = self.n_max.max(n_max);
+        self.nodes.reserve(self.n_max.saturating_sub(self.nodes.len()));
+    }
+
+    /// Returns the share of the places that are in use, in percent.
+    pub(crate) fn used_pct(&self) -> usize {
+        self.n_used * 100 / self.n_max.max(1)
+    }
+
+    /// Makes a range dirty, where it is not yet. Without room, what is left out stays clean.
+    pub(crate) fn add(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) {
+        let mut start = range.start;
+        while start < range.end {
+            let after = self.ending_after(volume, start);
+            let gap_end = match after {
+                Some(idx) if self.nodes[idx as usize].start <= start => {
+                    start = self.nodes[idx as usize].end;
+                    continue;
+                }
+                Some(idx) => self.nodes[idx as usize].start.min(range.end),
+                None => range.end,
+            };
+            if self.n_used >= self.n_max {
+                return;
+            }
+            self.insert(volume, start..gap_end, number, now_ns);
+            start = gap_end;
+        }
+    }
+
+    /// Makes a range clean.
+    pub(crate) fn clean(&mut self, volume: u16, range: Range<u64>) {
+        while let Some(idx) = self.ending_after(volume, range.start) {
+            let extent = self.nodes[idx as usize];
+            if extent.start >= range.end {
+                return;
+            }
+            if extent.start < range.start {
+                // The first part stays as it is; the rest is looked at as one of its own.
+                self.nodes[idx as usize].end = range.start;
+                self.n_bytes -= extent.end - range.start;
+                if extent.end > range.end {
+                    self.insert_after(volume, idx, range.end..extent.end);
+                }
+            } else if extent.end > range.end {
+                // Nothing else lies between, so the order by address holds.
+                self.nodes[idx as usize].start = range.end;
+                self.n_bytes -= range.end - extent.start;
+            } else {
+                self.remove(volume, idx);
+            }
+        }
+    }
+
+    /// Returns whether all of a range is dirty.
+    pub(crate) fn covers(&self, volume: u16, range: Range<u64>) -> bool {
+        let mut start = range.start;
+        while start < range.end {
+            match self.ending_after(volume, start) {
+                Some(idx) if self.nodes[idx as usize].start <= start => {
+                    start = self.nodes[idx as usize].end;
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Returns the dirty bytes of a volume.
+    pub(crate) fn n_bytes_of(&self, volume: u16) -> u64 {
+        self.ranges(volume).map(|range| range.end - range.start).sum()
+    }
+
+    /// Returns a volume's dirty ranges in order of address, neighbours as one.
+    pub(crate) fn ranges(&self, volume: u16) -> impl Iterator<Item = Range<u64>> + '_ {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let first = &self.nodes[self.ending_after(volume, from)? as usize];
+            let range_start = first.start;
+            let mut range_end = first.end;
+            while let Some(next) = self.ending_after(volume, range_end) {
+                if self.nodes[next as usize].start != range_end {
+                    break;
+                }
+                range_end = self.nodes[next as usize].end;
+            }
+            from = range_end;
+            Some(range_start..range_end)
+        })
+    }
+
+    /// Returns a volume's oldest range that is not leaving yet.
+    pub(crate) fn oldest_staying(&self, volume: u16) -> Option<(u32, Extent)> {
+        let mut idx = self.volumes[usize::from(volume)].oldest;
+        while idx != NIL {
+            let extent = self.nodes[idx as usize];
+            if !extent.is_leaving {
+                return Some((idx, extent));
+            }
+            idx = extent.newer;
+        }
+        None
+    }
+
+    /// Returns the number of the oldest write that is dirty.
+    pub(crate) fn oldest_number(&self, volume: u16) -> Option<u64> {
+        let oldest = self.volumes[usize::from(volume)].oldest;
+        (oldest != NIL).then(|| self.nodes[oldest as usize].number)
+    }
+
+    /// Marks a range, and those that follow it without a gap up to the address `until`, as leaving.
+    /// Returns where they end.
+    pub(crate) fn let_leave(&mut self, volume: u16, idx: u32, until: u64) -> u64 {
+        let mut end = self.nodes[idx as usize].end;
+        self.nodes[idx as usize].is_leaving = true;
+        while let Some(next) = self.ending_after(volume, end) {
+            let extent = &mut self.nodes[next as usize];
+            if extent.start != end || extent.end > until || extent.is_leaving {
+                break;
+            }
+            extent.is_leaving = true;
+            end = extent.end;
+        }
+        end
+    }
+
+    /// Makes everything clean.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.free = NIL;
+        self.n_used = 0;
+        self.n_bytes = 0;
+        for ranges in &mut self.volumes {
+            *ranges = Ranges { root: NIL, oldest: NIL, newest: NIL };
+        }
+    }
+
+    /// Returns the first range by address that ends after `offset`.
+    fn ending_after(&self, volume: u16, offset: u64) -> Option<u32> {
+        let mut idx = self.volumes[usize::from(volume)].root;
+        let mut found = None;
+        while idx != NIL {
+            let node = &self.nodes[idx as usize];
+            if node.end > offset {
+                found = Some(idx);
+                idx = node.left;
+            } else {
+                idx = node.right;
+            }
+        }
+        found
+    }
+
+    /// Puts a range in as the newest.
+    fn insert(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) {
+        let older = self.volumes[usize::from(volume)].newest;
+        let idx = self.place(Extent {
+            start: range.start,
+            end: range.end,
+            number,
+            since_ns: now_ns,
+            is_leaving: false,
+            left: NIL,
+            right: NIL,
+            older,
+            newer: NIL,
+        });
+        let ranges = &mut self.volumes[usize::from(volume)];
+        ranges.newest = idx;
+        match older {
+            NIL => ranges.oldest = idx,
+            older => self.nodes[older as usize].newer = idx,
+        }
+        self.hang_in(volume, idx);
+    }
+
+    /// Puts the second part of a range in, as old as the first one.
+    fn insert_after(&mut self, volume: u16, first: u32, range: Range<u64>) {
+        let whole = self.nodes[first as usize];
+        let idx = self.place(Extent {
+            start: range.start,
+            end: range.end,
+            left: NIL,
+            right: NIL,
+            older: first,
+            ..whole
+        });
+        self.nodes[first as usize].newer = idx;
+        match whole.newer {
+            NIL => self.volumes[usize::from(volume)].newest = idx,
+            newer => self.nodes[newer as usize].older = idx,
+        }
+        self.hang_in(volume, idx);
+    }
+
+    fn place(&mut self, extent: Extent) -> u32 {
+        self.n_used += 1;
+        self.n_bytes += extent.end - extent.start;
+        if self.free == NIL {
+            self.nodes.push(extent);
+            return (self.nodes.len() - 1) as u32;
+        }
+        let idx = self.free;
+        self.free = self.nodes[idx as usize].newer;
+        self.nodes[idx as usize] = extent;
+        idx
+    }
+
+    fn remove(&mut self, volume: u16, idx: u32) {
+        let Extent { start, end, left, right, older, newer, .. } = self.nodes[idx as usize];
+        let joined = self.join(left, right);
+        self.replace(volume, idx, start, joined);
+        let ranges = &mut self.volumes[usize::from(volume)];
+        match newer {
+            NIL => ranges.newest = older,
+            newer => self.nodes[newer as usize].older = older,
+        }
+        match older {
+            NIL => ranges.oldest = newer,
+            older => self.nodes[older as usize].newer = newer,
+        }
+        self.nodes[idx as usize].newer = self.free;
+        self.free = idx;
+        self.n_used -= 1;
+        self.n_bytes -= end - start;
+    }
+
+    /// Rank of a node in the heap order of the treap: as good as random, and the same every time.
+    fn rank(idx: u32) -> u64 {
+        mix64(u64::from(idx) + 1)
+    }
+
+    /// Hangs a node into the tree: below all of higher rank on its way down.
+    fn hang_in(&mut self, volume: u16, idx: u32) {
+        let start = self.nodes[idx as usize].start;
+        let mut below = self.volumes[usize::from(volume)].root;
+        let mut above = NIL;
+        while below != NIL && Self::rank(below) > Self::rank(idx) {
+            above = below;
+            let node = &self.nodes[below as usize];
+            below = if start < node.start { node.left } else { node.right };
+        }
+        let (left, right) = self.split(below, start);
+        let node = &mut self.nodes[idx as usize];
+        node.left = left;
+        node.right = right;
+        if above == NIL {
+            self.volumes[usize::from(volume)].root = idx;
+        } else if start < self.nodes[above as usize].start {
+            self.nodes[above as usize].left = idx;
+        } else {
+            self.nodes[above as usize].right = idx;
+        }
+    }
+
+    /// Puts `by` in the place of a node in the tree.
+    fn replace(&mut self, volume: u16, idx: u32, start: u64, by: u32) {
+        let root = self.volumes[usize::from(volume)].root;
+        if root == idx {
+            self.volumes[usize::from(volume)].root = by;
+            return;
+        }
+        let mut above = root;
+        loop {
+            let node = &mut self.nodes[above as usize];
+            let below = if start < node.start { &mut node.left } else { &mut node.right };
+            if *below == idx {
+                *below = by;
+                return;
+            }
+            above = *below;
+        }
+    }
+
+    /// Splits a tree into what starts before `start` and the rest.
+    fn split(&mut self, root: u32, start: u64) -> (u32, u32) {
+        if root == NIL {
+            return (NIL, NIL);
+        }
+        let node = self.nodes[root as usize];
+        if node.start < start {
+            let (left, right) = self.split(node.right, start);
+            self.nodes[root as usize].right = left;
+            (root, right)
+        } else {
+            let (left, right) = self.split(node.left, start);
+            self.nodes[root as usize].left = right;
+            (left, root)
+        }
+    }
+
+    /// Joins two trees, all of the first before all of the second.
+    fn join(&mut self, left: u32, right: u32) -> u32 {
+        if left == NIL || right == NIL {
+            return if left == NIL { right } else { left };
+        }
+        if Self::rank(left) > Self::rank(right) {
+            let joined = self.join(self.nodes[left as usize].right, right);
+            self.nodes[left as usize].right = joined;
+            left
+        } else {
+            let joined = self.join(left, self.nodes[right as usize].left);
+            self.nodes[right as usize].left = joined;
+            right
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against one flag per byte.
+        #[test]
+        fn ranges_are_what_a_byte_map_says(
+            steps in proptest::collection::vec((any::<bool>(), 0..60_u64, 1..20_u64), 1..200)
+        ) {
+            let mut extents = Extents::new(2, 1000);
+            let mut bytes = [false; 80];
+            for (number, (adds, start, len)) in steps.into_iter().enumerate() {
+                let range = start..start + len;
+                bytes[start as usize..range.end as usize].fill(adds);
+                if adds {
+                    extents.add(1, range.clone(), number as u64, 0);
+                } else {
+                    extents.clean(1, range.clone());
+                }
+                prop_assert_eq!(extents.covers(1, range), adds);
+                let mut found = [false; 80];
+                for range in extents.ranges(1) {
+                    found[range.start as usize..range.end as usize].fill(true);
+                }
+                prop_assert_eq!(found, bytes);
+                prop_assert_eq!(extents.n_bytes(), bytes.iter().filter(|is| **is).count() as u64);
+                prop_assert_eq!(extents.ranges(0).count(), 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The machine's host cache at work: hits, misses, and writes that reach the disk later.
+
+use std::ops::Range;
+
+use crate::cache::BlockCache;
+use crate::cap::Demand;
+use crate::design::{Backing, CacheMode, Design};
+use crate::extents::Extents;
+use crate::io::{CapId, Io, IoKind};
+use crate::lanes::{Piece, Task};
+use crate::layout::VolumePlace;
+use crate::slab::NIL;
+use crate::system::{Start, System, TIMER};
+use crate::unit::units;
+
+/// How long data stays in a write-back cache only, unless a flush asks for it. What the provider
+/// does is not published; a second lets blocks that are written again and again go once.
+const DELAY_NS: u64 = 1_000_000_000;
+/// Ranges that may be dirty at one time, for all volumes; 8 MiB of memory. When there are more, a
+/// write goes through to its disk.
+const N_DIRTY_MAX: usize = 1 << 17;
+/// Writes to one disk that the cache has under way by itself.
+const N_LEAVING_PER_DISK: usize = 8;
+/// Most that the cache writes at once: what counts as one operation on a premium disk.
+const LEAVING_BYTES_MAX: u64 = 256 << 10;
+
+/// The host cache of the machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    pub(crate) blocks: BlockCache,
+    pub(crate) dirty: Extents,
+    /// Dirty bytes at most: half of the cache.
+    n_dirty_bytes_max: u64,
+    volumes: Vec<Behind>,
+    /// Ranges that reached the disk; kept from the first question on.
+    flushed: Vec<(u16, Range<u64>)>,
+    keeps_flushed: bool,
+}
+
+/// Writing behind, for one volume.
+#[derive(Clone, Debug, Default)]
+struct Behind {
+    n_leaving: usize,
+    is_timed: bool,
+}
+
+impl Host {
+    pub(crate) fn new(design: &Design, start: Start) -> Host {
+        let cache_bytes = design.vm.as_ref().and_then(|vm| vm.cache_bytes).unwrap_or(0);
+        let n_volumes = design.volumes.len();
+        let disks = || {
+            design.volumes.iter().flat_map(|volume| match &volume.backing {
+                Backing::Disks(stripe) => stripe.disks.as_slice(),
+                Backing::Network(_) => &[],
+            })
+        };
+        let writes_behind = disks().any(|disk| disk.cache == CacheMode::ReadWrite);
+        let is_used = disks().any(|disk| disk.cache != CacheMode::None);
+        let cache_bytes = if is_used { cache_bytes } else { 0 };
+        Host {
+            blocks: BlockCache::new(cache_bytes, n_volumes, start == Start::Warm),
+            dirty: Extents::new(n_volumes, if writes_behind { N_DIRTY_MAX } else { 0 }),
+            n_dirty_bytes_max: cache_bytes / 2,
+            volumes: vec![Behind::default(); n_volumes],
+            flushed: Vec::new(),
+            keeps_flushed: false,
+        }
+    }
+
+    /// Takes over what another cache holds dirty, and its blocks too if it was as large.
+    pub(crate) fn adopt(&mut self, old: Host, with_blocks: bool) {
+        if with_blocks {
+            self.blocks = old.blocks;
+        }
+        let n_max = self.dirty.n_max();
+        self.dirty = old.dirty;
+        self.dirty.reserve(n_max);
+        self.volumes = old.volumes;
+        self.flushed = old.flushed;
+        self.keeps_flushed = old.keeps_flushed;
+    }
+
+    /// Loses everything.
+    pub(crate) fn clear(&mut self) {
+        self.blocks.clear();
+        self.dirty.clear();
+        self.volumes.fill(Behind::default());
+    }
+
+    fn is_crowded(&self, pct: u64) -> bool {
+        self.dirty.used_pct() as u64 >= pct
+            || self.dirty.n_bytes() > self.n_dirty_bytes_max / 100 * pct
+    }
+
+    fn reached_disk(&mut self, volume: u16, range: Range<u64>) {
+        self.dirty.clean(volume, range.clone());
+        if self.keeps_flushed {
+            self.flushed.push((volume, range));
+        }
+    }
+}
+
+impl System {
+    /// Puts a range into the cache without time passing, as far as its disks are cached.
+    pub fn warm(&mut self, volume: u16, offset_bytes: u64, len_bytes: u64) {
+        let VolumePlace::Disks { first, .. } = self.layout.volumes[usize::from(volume)] else {
+            return;
+        };
+        if self.layout.disks[usize::from(first)].cache != CacheMode::None {
+            self.host.blocks.insert(volume, offset_bytes, len_bytes);
+        }
+    }
+
+    /// Returns the ranges of a volume that are in a write-back cache and not yet on its disks, in
+    /// order of address.
+    ///
+    /// A write counts as dirty from its submission on, before it is done. What a flush brings to
+    /// the disk is what the range holds when it arrives there.
+    pub fn dirty(&self, volume: u16) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.host.dirty.ranges(volume)
+    }
+
+    /// Appends the ranges, with their volumes, that reached the disks since the last call, in
+    /// order of time. They are kept from the first call on.
+    pub fn take_flushed(&mut self, out: &mut Vec<(u16, Range<u64>)>) {
+        self.host.keeps_flushed = true;
+        out.append(&mut self.host.flushed);
+    }
+
+    /// Says what is to be done about a piece on a cached disk.
+    pub(crate) fn task(&mut self, io: &Io, offset: u64, len: u32, operation: u32) -> Task {
+        if io.kind == IoKind::Read || io.kind == IoKind::Trim {
+            return Task::Plain;
+        }
+        let is_crowded = self.host.is_crowded(100);
+        let number = self.operations[operation].number;
+        let range = offset..offset.saturating_add(u64::from(len));
+        self.host.dirty.add(io.volume, range, number, self.now_ns);
+        if io.kind == IoKind::WriteThrough || is_crowded { Task::Through } else { Task::Behind }
+    }
+
+    /// Serves a piece that has passed the caps of the cached path.
+    pub(crate) fn serve_cached(&mut self, piece_idx: u32) {
+        let piece = self.lanes.pieces[piece_idx];
+        let Piece { volume, offset_bytes, len_bytes, .. } = piece;
+        let disk = &self.layout.disks[usize::from(piece.disk)];
+        let writes_behind = disk.cache == CacheMode::ReadWrite;
+        let (lane, unit) = (disk.lane, disk.io_unit_bytes);
+        if piece.demand.direction == 0 {
+            let missing = self.host.blocks.read(volume, offset_bytes, len_bytes);
+            let range = offset_bytes..offset_bytes.saturating_add(u64::from(len_bytes));
+            match missing {
+                Some(_) if writes_behind && self.host.dirty.covers(volume, range) => {
+                    self.host.blocks.count_as_hit();
+                }
+                Some((_, bytes)) => {
+                    let demand = Demand { bytes, units: units(bytes, unit), direction: 0 };
+                    self.lanes.pieces[piece_idx].demand = demand;
+                    self.lanes.pieces[piece_idx].task = Task::Fill;
+                    self.join(lane, piece_idx);
+                    return;
+                }
+                None => {}
+            }
+            self.end_from_cache(piece_idx);
+            return;
+        }
+        if writes_behind {
+            self.host.blocks.insert(volume, offset_bytes, u64::from(len_bytes));
+        }
+        if piece.task == Task::Behind {
+            self.end_from_cache(piece_idx);
+        } else {
+            self.join(lane, piece_idx);
+        }
+    }
+
+    /// Does what a piece's task asks for once it is complete.
+    #[inline]
+    pub(crate) fn do_task(&mut self, piece: &Piece) {
+        let volume = piece.volume;
+        match piece.task {
+            Task::Plain => {}
+            Task::Fill => {
+                let len_bytes = u64::from(piece.len_bytes);
+                self.host.blocks.insert(volume, piece.offset_bytes, len_bytes);
+            }
+            Task::Behind => self.write_behind(volume),
+            Task::Through | Task::Leave => {
+                let end = piece.offset_bytes.saturating_add(u64::from(piece.len_bytes));
+                self.host.reached_disk(volume, piece.offset_bytes..end);
+                if piece.task == Task::Leave {
+                    self.host.volumes[usize::from(volume)].n_leaving -= 1;
+                }
+                self.write_behind(volume);
+                self.complete_flushes(volume);
+            }
+        }
+    }
+
+    /// The time of a volume's oldest dirty range has come.
+    pub(crate) fn write_behind_due(&mut self, volume: u16) {
+        self.host.volumes[usize::from(volume)].is_timed = false;
+        self.write_behind(volume);
+    }
+
+    /// Sends dirty ranges to their disks: those that a flush waits for, those that are old, and all
+    /// when there are many.
+    pub(crate) fn write_behind(&mut self, volume: u16) {
+        let VolumePlace::Disks { first, map } = &self.layout.volumes[usize::from(volume)] else {
+            return;
+        };
+        let (first, map) = (*first, map.clone());
+        let n_leaving_max = N_LEAVING_PER_DISK * map.n_disks();
+        let keeps = self.layout.disks[usize::from(first)].cache == CacheMode::ReadWrite;
+        let flush_number = self.orders[usize::from(volume)].flush_number();
+        while self.host.volumes[usize::from(volume)].n_leaving < n_leaving_max {
+            let Some((idx, extent)) = self.host.dirty.oldest_staying(volume) else { return };
+            let due_ns = extent.since_ns.saturating_add(DELAY_NS);
+            let is_wanted = extent.number < flush_number || !keeps || self.host.is_crowded(50);
+            if !is_wanted && due_ns > self.now_ns {
+                let behind = &mut self.host.volumes[usize::from(volume)];
+                if !behind.is_timed {
+                    behind.is_timed = true;
+                    self.ends.push(due_ns, TIMER | u32::from(volume));
+                }
+                return;
+            }
+            let piece_max = extent.start.saturating_add(LEAVING_BYTES_MAX);
+            let in_chunk = map.piece_bytes(extent.start, LEAVING_BYTES_MAX as u32);
+            let until = extent.start.saturating_add(u64::from(in_chunk)).min(piece_max);
+            let end = self.host.dirty.let_leave(volume, idx, until);
+            self.host.volumes[usize::from(volume)].n_leaving += 1;
+            let disk = first + map.disk(extent.start) as u16;
+            self.send_behind(volume, disk, extent.start..end);
+        }
+    }
+
+    /// Sends a write of the cache's own to a disk.
+    fn send_behind(&mut self, volume: u16, disk: u16, range: Range<u64>) {
+        let len_bytes = (range.end - range.start) as u32;
+        let place = &self.layout.disks[usize::from(disk)];
+        let (lane, n_units) = (place.lane, units(len_bytes, place.io_unit_bytes));
+        let piece = self.lanes.pieces.insert(Piece {
+            next: NIL,
+            parent: NIL,
+            offset_bytes: range.start,
+            len_bytes,
+            demand: Demand { bytes: len_bytes, units: n_units, direction: 1 },
+            since_ns: self.now_ns,
+            held_ns: 0,
+            held_by: CapId::NONE,
+            disk,
+            volume,
+            task: Task::Leave,
+        });
+        self.join(lane, piece);
+    }
+}

@@ -1,0 +1,156 @@
+//! The machine dies and starts again, and what was bought changes.
+
+use crate::design::{Backing, Design};
+use crate::host::Host;
+use crate::system::{Start, System};
+
+/// Why a running system cannot become another design.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// Volumes came or went, or one is mounted elsewhere.
+    #[error("volume {position} is `{old}` now and `{new}` in the new design; volumes stay")]
+    Mount {
+        /// Position of the volume.
+        position: usize,
+        /// Where it is mounted; `nothing` if there is none.
+        old: String,
+        /// Where it would be mounted.
+        new: String,
+    },
+    /// A volume would be made of something else: other stripes, or another kind of service.
+    #[error("volume `{mount}` has {old} now and {new} in the new design; what it is made of stays")]
+    Backing {
+        /// Where it is mounted.
+        mount: String,
+        /// What it is made of.
+        old: String,
+        /// What it would be made of.
+        new: String,
+    },
+    /// Clients or pools came or went.
+    #[error("there are {old} {what} now and {new} in the new design; their number stays")]
+    Count {
+        /// `clients` or `pools`.
+        what: &'static str,
+        /// How many there are.
+        old: usize,
+        /// How many there would be.
+        new: usize,
+    },
+}
+
+/// Says what a volume is made of, as far as it must stay.
+fn shape(backing: &Backing) -> String {
+    match backing {
+        Backing::Disks(stripe) => format!(
+            "{} disks in {} columns with chunks of {} B",
+            stripe.disks.len(),
+            stripe.columns,
+            stripe.chunk_bytes
+        ),
+        Backing::Network(network) => match network.pool {
+            Some(pool) => format!("a network volume in pool {pool}"),
+            None => "a network volume".to_owned(),
+        },
+    }
+}
+
+/// Checks that a design can take another one's place under way.
+fn check(old: &Design, new: &Design) -> Result<(), ChangeError> {
+    for position in 0..old.volumes.len().max(new.volumes.len()) {
+        let mount = |design: &Design| {
+            design.volumes.get(position).map_or("nothing".to_owned(), |v| v.mount.clone())
+        };
+        let (old, new) = (mount(old), mount(new));
+        if old != new {
+            return Err(ChangeError::Mount { position, old, new });
+        }
+    }
+    for (old, new) in old.volumes.iter().zip(&new.volumes) {
+        let shapes = (shape(&old.backing), shape(&new.backing));
+        if shapes.0 != shapes.1 {
+            let (old, new, mount) = (shapes.0, shapes.1, new.mount.clone());
+            return Err(ChangeError::Backing { mount, old, new });
+        }
+    }
+    for (what, old, new) in [
+        ("clients", old.clients.len(), new.clients.len()),
+        ("pools", old.pools.len(), new.pools.len()),
+    ] {
+        if old != new {
+            return Err(ChangeError::Count { what, old, new });
+        }
+    }
+    Ok(())
+}
+
+impl System {
+    /// Puts another design in force: other tiers, sizes, levels, quotas, latencies, cache modes.
+    ///
+    /// What waits goes on waiting under the new caps, in its order. Credits stay as they are, as
+    /// far as they fit; tokens that were borrowed are paid back. Caps keep their positions, and
+    /// new ones come after the old. A volume whose cache mode changes begins with nothing in the cache, and
+    /// what was dirty goes to its disks at once.
+    pub fn change(&mut self, now_ns: u64, new: &Design) -> Result<(), ChangeError> {
+        check(&self.design, new)?;
+        self.advance(now_ns);
+        let modes: Vec<_> = self.layout.disks.iter().map(|disk| disk.cache).collect();
+        self.layout.apply(new, &mut self.lanes, self.now_ns);
+        for (volume, media) in new.volumes.iter().zip(&mut self.media) {
+            media.disk.change(volume.latency);
+            media.cache.change(volume.cache_latency);
+        }
+        self.renew_host(new);
+        for volume in 0..new.volumes.len() {
+            let disks = self.layout.disks_of(volume);
+            if disks.clone().any(|disk| self.layout.disks[disk].cache != modes[disk]) {
+                self.host.blocks.forget(volume as u16);
+            }
+        }
+        self.design = new.clone();
+        self.lanes.look_again(self.now_ns);
+        for gate in 0..self.lanes.gates.len() as u32 {
+            self.open(gate);
+        }
+        for volume in 0..new.volumes.len() as u16 {
+            self.write_behind(volume);
+        }
+        self.slots.change(&self.layout.clients);
+        for client in 0..self.layout.clients.len() as u16 {
+            while let Some(piece) = self.slots.next(&mut self.lanes, client, self.now_ns) {
+                self.call(piece);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a new cache where its size is another one, or where there was no use for one.
+    fn renew_host(&mut self, new: &Design) {
+        let host = Host::new(new, Start::Cold);
+        let is_as_large = host.blocks.size_bytes() == self.host.blocks.size_bytes();
+        if !is_as_large || host.dirty.n_max() > self.host.dirty.n_max() {
+            let old = std::mem::replace(&mut self.host, host);
+            self.host.adopt(old, is_as_large);
+        }
+    }
+
+    /// The machine dies at `now_ns`: the cache with all that is dirty is gone, and so is every
+    /// operation that is not done by then.
+    pub fn crash(&mut self, now_ns: u64) {
+        self.advance(now_ns);
+        self.lanes.clear(self.now_ns);
+        self.operations.clear();
+        self.ends.clear();
+        self.slots.clear(self.now_ns);
+        for order in &mut self.orders {
+            order.clear();
+        }
+        self.host.clear();
+    }
+
+    /// The machine starts at `now_ns`, after a crash or an orderly stop: the cache is cold, credits
+    /// are as they are. An orderly stop has written what was dirty before; what is left is lost.
+    pub fn restart(&mut self, now_ns: u64) {
+        self.crash(now_ns);
+    }
+}
