@@ -57,6 +57,9 @@ pub(crate) struct Media {
     pub(crate) cache: Sampler,
 }
 
+/// Stands for the client of a piece that is no call and has no slot: the end of a flush.
+const NO_CLIENT: u16 = u16::MAX;
+
 /// Marks, among the ends of pieces, the time at which a volume's dirty data is due.
 pub(crate) const TIMER: u32 = 1 << 31;
 
@@ -333,7 +336,9 @@ impl System {
     fn end(&mut self, piece_idx: u32) {
         let piece = self.lanes.pieces[piece_idx];
         self.lanes.pieces.remove(piece_idx);
-        if matches!(self.layout.volumes[usize::from(piece.volume)], VolumePlace::Network { .. }) {
+        let is_network =
+            matches!(self.layout.volumes[usize::from(piece.volume)], VolumePlace::Network { .. });
+        if is_network && piece.disk != NO_CLIENT {
             self.slots.give_back(piece.disk, self.now_ns);
             if let Some(next) = self.slots.next(&mut self.lanes, piece.disk, self.now_ns) {
                 self.call(next);
@@ -385,7 +390,7 @@ impl System {
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,
-            disk: 0,
+            disk: NO_CLIENT,
             volume,
             task: Task::Plain,
         });
