@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use plan::op::{BufId, Op};
 use plan::verify::Memory;
@@ -67,15 +68,30 @@ impl Default for ArenaSpec {
 #[derive(Debug)]
 pub struct Arena {
     base: NonNull<u8>,
-    mapped_bytes: usize,
+    /// Holds the memory behind `base`.
+    mapping: Arc<Mapping>,
     stride_bytes: usize,
     buffer_bytes: u32,
     n_buffers: u32,
     kind: MemoryKind,
 }
 
-// SAFETY: the mapping belongs to the arena alone; the pointer is no thread's own.
+// SAFETY: the pointer is no thread's own, and the mapping outlives it. Arenas that share a mapping
+// belong to threads that work for one worker, which use a buffer in turn (see `share`).
 unsafe impl Send for Arena {}
+
+/// Memory that is given back when nobody uses it any more.
+#[derive(Debug)]
+struct Mapping {
+    base: NonNull<u8>,
+    size_bytes: usize,
+}
+
+// SAFETY: the pointer is only used to give the memory back.
+unsafe impl Send for Mapping {}
+
+// SAFETY: as above; there is nothing to see through a shared reference.
+unsafe impl Sync for Mapping {}
 
 impl Arena {
     /// Maps the memory and touches all of it, so that no page fault falls into a measurement.
@@ -104,22 +120,30 @@ impl Arena {
             .and_then(|bytes| bytes.checked_add(slack_bytes + granule_bytes))
             .map(|bytes| (bytes - 1) / granule_bytes * granule_bytes)
             .ok_or_else(|| out_of_memory(usize::MAX))?;
-        let map = map(size_bytes, kind, &spec.memory)?;
-        let mut arena = Arena {
-            base: map,
-            mapped_bytes: size_bytes,
+        let mut mapping = Mapping { base: map(size_bytes, kind, &spec.memory)?, size_bytes };
+        if spec.lock {
+            mapping.lock()?;
+        }
+        if slack_bytes > 0 {
+            mapping.align_base(align_bytes);
+        }
+        Ok(Arena {
+            base: mapping.base,
+            mapping: Arc::new(mapping),
             stride_bytes,
             buffer_bytes: spec.buffer_bytes.max(1),
             n_buffers,
             kind,
-        };
-        if spec.lock {
-            arena.lock()?;
-        }
-        if slack_bytes > 0 {
-            arena.align_base(align_bytes);
-        }
-        Ok(arena)
+        })
+    }
+
+    /// Makes an arena of the same memory, for another thread that works for the same worker.
+    ///
+    /// A buffer is used by one of them at a time: by the thread that carries out its operation
+    /// while that is in flight, by the worker otherwise. Whoever hands the operation over orders
+    /// their accesses.
+    pub(crate) fn share(&self) -> Arena {
+        Arena { mapping: Arc::clone(&self.mapping), ..*self }
     }
 
     /// Returns the number of buffers.
@@ -191,14 +215,16 @@ impl Arena {
     /// Gives the memory up without unmapping it. For an engine that ends while the kernel may
     /// still write into it: losing the memory is better than losing other data.
     pub(crate) fn leak(&mut self) {
-        self.mapped_bytes = 0;
+        std::mem::forget(Arc::clone(&self.mapping));
     }
+}
 
-    fn lock(&mut self) -> Result<(), EngineError> {
+impl Mapping {
+    fn lock(&self) -> Result<(), EngineError> {
         // SAFETY: the range is the mapping just made.
-        match unsafe { libc::mlock(self.base.as_ptr().cast(), self.mapped_bytes) } {
+        match unsafe { libc::mlock(self.base.as_ptr().cast(), self.size_bytes) } {
             0 => Ok(()),
-            _ => Err(out_of_memory(self.mapped_bytes)),
+            _ => Err(out_of_memory(self.size_bytes)),
         }
     }
 
@@ -214,16 +240,14 @@ impl Arena {
             libc::munmap(self.base.as_ptr().cast(), skip_bytes);
             self.base = self.base.add(skip_bytes);
         }
-        self.mapped_bytes -= skip_bytes;
+        self.size_bytes -= skip_bytes;
     }
 }
 
-impl Drop for Arena {
+impl Drop for Mapping {
     fn drop(&mut self) {
-        if self.mapped_bytes > 0 {
-            // SAFETY: the range is the mapping, and no slice of it outlives the arena.
-            unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped_bytes) };
-        }
+        // SAFETY: the range is the mapping, and no arena that uses it is left.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.size_bytes) };
     }
 }
 

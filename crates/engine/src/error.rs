@@ -62,6 +62,9 @@ pub enum EngineError {
         /// The error.
         source: io::Error,
     },
+    /// A thread that issues I/O for a worker ended by a mistake of ours.
+    #[error("a thread that issues I/O ended unexpectedly")]
+    ThreadLost,
     /// A server cannot be used, or is lost.
     #[error("cannot {action} `{server}`: {reason}")]
     Remote {
@@ -96,6 +99,9 @@ impl EngineError {
             }
             EngineError::DirectRefused { .. } => {
                 Some("set `direct=0`, or name a directory on a disk (tmpfs is memory)".into())
+            }
+            EngineError::System { call: "starting a thread", .. } => {
+                Some("lower `iodepth` or `numjobs`, or raise `ulimit -u`".into())
             }
             EngineError::NoSpace { .. } => Some("lower `size`, or free some space".into()),
             EngineError::File { path, source, .. } => file_hint(path, source),

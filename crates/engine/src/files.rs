@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use plan::files::{Fadvise, SyncMode};
 use plan::op::FileIdx;
@@ -100,7 +101,8 @@ pub struct FileTable {
     specs: Vec<FileSpec>,
     names: Vec<CString>,
     kinds: Vec<FileKind>,
-    fds: Vec<Option<OwnedFd>>,
+    /// Shared with the tables of other threads that work for the same worker.
+    fds: Vec<Option<Arc<OwnedFd>>>,
     policy: TablePolicy,
     /// Open files in the order of the clock hand; empty when there is no limit.
     ring: Vec<FileIdx>,
@@ -139,6 +141,25 @@ impl FileTable {
             table.open_all()?;
         }
         Ok(table)
+    }
+
+    /// Makes a table for another thread of the same worker. It shares the open files, so that no
+    /// file is opened twice; what either opens or closes later is its own.
+    pub(crate) fn share(&self) -> FileTable {
+        let mut ring = Vec::with_capacity(self.ring.capacity());
+        ring.extend_from_slice(&self.ring);
+        FileTable {
+            specs: self.specs.clone(),
+            names: self.names.clone(),
+            kinds: self.kinds.clone(),
+            fds: self.fds.clone(),
+            policy: self.policy,
+            ring,
+            hand: self.hand,
+            used: self.used.clone(),
+            generation: self.generation,
+            random_access: self.random_access,
+        }
     }
 
     /// Returns the number of files.
@@ -446,7 +467,7 @@ impl FileTable {
         let fd = open_path(&self.names[index], self.specs[index].open)?;
         self.kinds[index] = FileKind::from_mode(rustix::fs::fstat(&fd)?.st_mode);
         let raw = fd.as_raw_fd();
-        self.fds[index] = Some(fd);
+        self.fds[index] = Some(Arc::new(fd));
         self.generation += 1;
         if self.policy.n_open.is_some() {
             self.ring.push(file);
@@ -473,6 +494,8 @@ impl FileTable {
         let Some(fd) = self.fds[file.0 as usize].take() else { return Ok(()) };
         self.generation += 1;
         self.ring.retain(|open| *open != file);
+        // The last one to have it open closes it.
+        let Some(fd) = Arc::into_inner(fd) else { return Ok(()) };
         if self.policy.fsync_on_close && self.specs[file.0 as usize].open.write {
             return rustix::fs::fsync(fd.as_fd());
         }

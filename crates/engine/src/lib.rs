@@ -23,12 +23,14 @@ mod fileop;
 mod mapped;
 mod mounts;
 mod null;
+mod offload;
 mod one_by_one;
 mod share;
 mod signatures;
 mod space;
 mod sync;
 mod uring;
+mod usage;
 
 pub use arena::{Arena, ArenaSpec, MemoryKind};
 pub(crate) use choose::rwf_flags;
@@ -36,7 +38,9 @@ pub use choose::{BuildOptions, build};
 pub use error::EngineError;
 pub use files::{FileKind, FileSpec, FileTable, OpenFlags, TablePolicy};
 pub use layout::{LayoutSpec, layout};
+pub use offload::{MakeEngine, offload};
 pub use probe::{DirectAlign, TargetFacts, WriteRisk, probe};
+pub use usage::Usage;
 
 use plan::op::{Completion, Op};
 
@@ -60,7 +64,8 @@ impl Wait {
 
 /// Issues operations and returns their completions. One worker owns one engine; nothing is shared.
 ///
-/// Between construction and drop an engine allocates nothing, locks nothing and logs nothing.
+/// Between construction and drop an engine allocates nothing, locks nothing and logs nothing; but
+/// [`offload`] locks where operations change hands.
 pub trait Engine: Send {
     /// Issues `ops`, waits as `wait` says, and appends completions to `done`.
     ///
@@ -91,6 +96,12 @@ pub trait Engine: Send {
 
     /// Returns the files that operations name.
     fn files(&mut self) -> &mut FileTable;
+
+    /// Ends the threads of the engine, if it has any, and returns what they used since they were
+    /// ready. Nothing may be in flight, and nothing more be issued.
+    fn end_threads(&mut self) -> Usage {
+        Usage::default()
+    }
 
     /// Removes the regular files that the worker works on; see [`FileTable::unlink_all`].
     ///

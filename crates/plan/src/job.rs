@@ -375,6 +375,11 @@ impl Default for Job {
 }
 
 impl Job {
+    /// Says whether one I/O ends before the next is issued, whatever the queue depth.
+    pub fn issues_one_at_a_time(&self) -> bool {
+        self.engine.kind.is_synchronous() && !self.load.offload
+    }
+
     /// Returns the smallest block size in bytes over the directions that the job issues.
     pub fn block_size_min(&self) -> u32 {
         self.issued_directions()

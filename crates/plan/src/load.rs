@@ -111,9 +111,11 @@ pub struct Load {
     pub latency_max_ns: PerDir<Option<u64>>,
     /// Proportional progress.
     pub flow: Option<Flow>,
-    /// Issue at intended times whatever has completed (fio `io_submit_mode=offload`).
-    pub open_loop: bool,
-    /// Hold back I/O that overlaps one in flight.
+    /// A pool of threads, one per I/O in flight, issues what the worker generates (fio
+    /// `io_submit_mode=offload`).
+    pub offload: bool,
+    /// Hold back I/O that overlaps one in flight; with `offload` also one of other workers that
+    /// ask for both.
     pub serialize_overlap: bool,
 }
 
@@ -134,7 +136,7 @@ impl Default for Load {
             latency_target: None,
             latency_max_ns: PerDir::default(),
             flow: None,
-            open_loop: false,
+            offload: false,
             serialize_overlap: false,
         }
     }

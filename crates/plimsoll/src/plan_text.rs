@@ -280,10 +280,13 @@ fn size_words(size: Size) -> String {
 fn load_facts(job: &Job) -> Vec<String> {
     let load = &job.load;
     let mut facts = Vec::new();
-    if job.engine.kind.is_synchronous() {
+    if job.issues_one_at_a_time() {
         facts.push("one I/O at a time".to_owned());
     } else {
         facts.push(format!("queue depth {}", load.queue_depth));
+    }
+    if load.offload {
+        facts.push("issued by a pool of threads".to_owned());
     }
     facts.extend(rate_facts(job, &load.rate, "at most"));
     facts.extend(rate_facts(job, &load.rate_min, "fails below"));

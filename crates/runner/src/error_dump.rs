@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use engine::{Arena, Engine, EngineError, FileTable, Wait};
+use engine::{Arena, Engine, EngineError, FileTable, Usage, Wait};
 use plan::op::{Completion, Op};
 
 use crate::thread::WorkerEvent;
@@ -96,5 +96,9 @@ impl Engine for ErrorDump {
 
     fn sync_file_systems(&mut self) -> Result<(), EngineError> {
         self.engine.sync_file_systems()
+    }
+
+    fn end_threads(&mut self) -> Usage {
+        self.engine.end_threads()
     }
 }

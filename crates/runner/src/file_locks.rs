@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use engine::{Arena, Engine, EngineError, FileTable, Wait};
+use engine::{Arena, Engine, EngineError, FileTable, Usage, Wait};
 use plan::files::LockFile;
 use plan::op::{Completion, Op, OpKind};
 
@@ -42,7 +42,7 @@ impl FileLocks {
 }
 
 /// The locks of one worker.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct WorkerLocks {
     shares_reads: bool,
     locks: Vec<Arc<RwLock<()>>>,
@@ -106,5 +106,9 @@ impl Engine for Locked {
 
     fn sync_file_systems(&mut self) -> Result<(), EngineError> {
         self.engine.sync_file_systems()
+    }
+
+    fn end_threads(&mut self) -> Usage {
+        self.engine.end_threads()
     }
 }

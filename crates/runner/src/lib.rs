@@ -24,6 +24,7 @@ mod file_locks;
 mod host;
 mod logs;
 mod open_dir;
+mod overlaps;
 mod prepare;
 mod process;
 mod remarks;

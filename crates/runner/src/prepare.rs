@@ -17,6 +17,7 @@ use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::control::Stop;
 use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
+use crate::overlaps::{Serialized, WorkerRanges};
 use crate::run::{RunEvent, RunOptions};
 use crate::step::StepContext;
 
@@ -264,6 +265,27 @@ fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> Engi
     EngineError::File { action, path: path.display().to_string(), source }
 }
 
+/// What a worker waits for that others hold, where its job asks for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaitsForOthers {
+    /// Files that are locked.
+    pub(crate) locks: Option<WorkerLocks>,
+    /// Ranges that others have in flight.
+    pub(crate) ranges: Option<WorkerRanges>,
+}
+
+impl WaitsForOthers {
+    fn wrap(&self, mut engine: Box<dyn Engine>) -> Box<dyn Engine> {
+        if let Some(locks) = self.locks.clone() {
+            engine = Box::new(Locked { engine, locks });
+        }
+        if let Some(ranges) = self.ranges.clone() {
+            engine = Box::new(Serialized { engine, ranges });
+        }
+        engine
+    }
+}
+
 /// What a worker's thread needs to build its engine.
 pub(crate) struct EngineBuilder {
     spec: plan::EngineSpec,
@@ -274,15 +296,13 @@ pub(crate) struct EngineBuilder {
     invalidate: bool,
     pre_read: bool,
     advise: Option<(plan::files::Fadvise, bool)>,
-    locks: Option<WorkerLocks>,
+    waits: WaitsForOthers,
+    /// Threads that issue the I/O; `None` for the worker's own.
+    n_threads: Option<u32>,
 }
 
 impl EngineBuilder {
-    pub(crate) fn new(
-        bound: &BoundWorker,
-        options: &RunOptions,
-        locks: Option<WorkerLocks>,
-    ) -> Self {
+    pub(crate) fn new(bound: &BoundWorker, options: &RunOptions, waits: WaitsForOthers) -> Self {
         let job = bound.job.as_ref();
         let kind = job.engine.kind;
         let uses_files = kind != EngineKind::Null;
@@ -327,7 +347,8 @@ impl EngineBuilder {
                 && kind != EngineKind::Mmap,
             pre_read: job.files.pre_read && is_here,
             advise: is_here.then_some((job.files.fadvise, job.workload.access.random)),
-            locks: locks.filter(|_| uses_files),
+            waits: if uses_files { waits } else { WaitsForOthers::default() },
+            n_threads: job.load.offload.then_some(job.load.queue_depth.max(1)),
         }
     }
 
@@ -347,10 +368,13 @@ impl EngineBuilder {
             files.advise(fadvise, random)?;
         }
         let arena = Arena::new(&self.arena)?;
-        let engine = engine::build(&self.spec, files, arena, self.options)?;
-        Ok(match self.locks {
-            Some(locks) => Box::new(Locked { engine, locks }),
-            None => engine,
+        let Some(n_threads) = self.n_threads else {
+            let engine = engine::build(&self.spec, files, arena, self.options)?;
+            return Ok(self.waits.wrap(engine));
+        };
+        let options = BuildOptions { queue_depth: 1, ..self.options };
+        engine::offload(n_threads, files, arena, &|files, arena| {
+            Ok(self.waits.wrap(engine::build(&self.spec, files, arena, options)?))
         })
     }
 }

@@ -10,9 +10,8 @@ use worker::{FlowGroup, Meters, Worker, WorkerSpec};
 
 use crate::bind::BoundWorker;
 use crate::bytes::Filler;
-use crate::file_locks::WorkerLocks;
 use crate::logs::LogSetup;
-use crate::prepare::{self, SetupError};
+use crate::prepare::{self, SetupError, WaitsForOthers};
 use crate::process::Surroundings;
 use crate::step::StepContext;
 use crate::thread::{Signals, ThreadContext, WorkerEvent, WorkerResult};
@@ -48,7 +47,7 @@ pub(crate) enum SeatState {
 /// What a worker shares with others.
 pub(crate) struct Shared {
     pub(crate) flow: Option<FlowGroup>,
-    pub(crate) locks: Option<WorkerLocks>,
+    pub(crate) waits: WaitsForOthers,
 }
 
 impl<'a> Seat<'a> {
@@ -76,7 +75,7 @@ impl<'a> Seat<'a> {
     ) -> Result<(), SetupError> {
         let bound = self.bound;
         let number = context.n_workers_before + idx as u32;
-        let builder = prepare::EngineBuilder::new(bound, context.options, shared.locks);
+        let builder = prepare::EngineBuilder::new(bound, context.options, shared.waits);
         let (worker, filler) = self.build(context, number, shared.flow, logs)?;
         let thread_context = ThreadContext {
             idx,

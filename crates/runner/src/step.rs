@@ -18,7 +18,8 @@ use crate::collect::{Ended, job_record};
 use crate::control::{Control, Stop};
 use crate::file_locks::FileLocks;
 use crate::logs::{LogSetup, LogWriter};
-use crate::prepare::{self, SetupError};
+use crate::overlaps::Overlaps;
+use crate::prepare::{self, SetupError, WaitsForOthers};
 use crate::run::{RunEvent, RunOptions, RunSoFar};
 use crate::seat::{Seat, SeatState, Shared};
 use crate::status::{IntervalSampler, Status};
@@ -74,6 +75,7 @@ pub(crate) fn run_step(
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
+    let overlaps = Overlaps::new(step);
     // Interrupted while files were laid out: nothing starts.
     let starts = context.control.stop() == Stop::No;
     let mut logs =
@@ -82,7 +84,8 @@ pub(crate) fn run_step(
     for (idx, bound) in step.workers.iter().enumerate() {
         let mut seat = Seat::new(bound, setup[idx].take());
         if starts && seat.setup_error.is_none() && !bound.job.files.create_only {
-            let shared = Shared { flow: flows.remove(&idx), locks: locks.of(bound) };
+            let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
+            let shared = Shared { flow: flows.remove(&idx), waits };
             if let Err(error) = seat.spawn(context, idx, shared, &mut logs, sender.clone()) {
                 seat.setup_error = Some(error);
             }

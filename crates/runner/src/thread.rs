@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use engine::{Engine, EngineError, Wait};
+use engine::{Engine, EngineError, Usage, Wait};
 use pattern::verify::VerifyState;
 use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, NoData, Worker};
 
@@ -51,47 +51,6 @@ pub(crate) struct WorkerResult {
     pub(crate) verify_state: Option<VerifyState>,
     /// What else the user should know, in words.
     pub(crate) remarks: Vec<String>,
-}
-
-/// What the kernel counted for a thread.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
-    pub(crate) user_ns: u64,
-    pub(crate) system_ns: u64,
-    pub(crate) context_switches: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) minor_faults: u64,
-}
-
-impl Usage {
-    /// Reads the counters of the calling thread.
-    pub(crate) fn of_thread() -> Self {
-        // SAFETY: `rusage` is plain integers, for which zero bytes are valid.
-        let mut raw: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a live `rusage`; the call writes it and nothing else.
-        if unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut raw) } != 0 {
-            return Usage::default();
-        }
-        let ns =
-            |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-        Usage {
-            user_ns: ns(raw.ru_utime),
-            system_ns: ns(raw.ru_stime),
-            context_switches: (raw.ru_nvcsw + raw.ru_nivcsw) as u64,
-            major_faults: raw.ru_majflt as u64,
-            minor_faults: raw.ru_minflt as u64,
-        }
-    }
-
-    pub(crate) fn since(self, earlier: Usage) -> Usage {
-        Usage {
-            user_ns: self.user_ns - earlier.user_ns,
-            system_ns: self.system_ns - earlier.system_ns,
-            context_switches: self.context_switches - earlier.context_switches,
-            major_faults: self.major_faults - earlier.major_faults,
-            minor_faults: self.minor_faults - earlier.minor_faults,
-        }
-    }
 }
 
 /// What the step shares with a worker thread.
@@ -145,6 +104,9 @@ impl ThreadContext {
             drive(&mut self.worker, self.clock, &self.signals, engine.as_mut(), &mut NoBytes)
         }
         .err();
+        let ended_ns = self.clock.now_ns();
+        let mut usage = Usage::of_thread().since(usage);
+        usage += engine.end_threads();
         let mut result = WorkerResult {
             failure: self.worker.failure(),
             engine_error,
@@ -152,8 +114,8 @@ impl ThreadContext {
             tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
             started_ns,
             measured_ns: self.worker.measured_since_ns().unwrap_or(started_ns),
-            ended_ns: self.clock.now_ns(),
-            usage: Usage::of_thread().since(usage),
+            ended_ns,
+            usage,
             samples: self.worker.samples(),
             latency_target: self.worker.latency_target(),
             errors: self.worker.errors_seen().clone(),

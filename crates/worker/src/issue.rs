@@ -55,7 +55,7 @@ impl Worker {
                 Ok(chosen) => chosen,
                 Err(filled) => return filled,
             };
-            if (self.job.load.serialize_overlap || self.verifying.excludes(chosen.kind))
+            if (self.serializes() || self.verifying.excludes(chosen.kind))
                 && self.slots.overlaps(FileIdx(chosen.file_idx), chosen.offset, chosen.len)
             {
                 self.held = Some(chosen);
@@ -157,6 +157,13 @@ impl Worker {
         chosen.intended_ns = intended_ns;
         self.gate.issued(dir, chosen.len);
         Ok(chosen)
+    }
+
+    /// Says whether the worker itself holds back what overlaps. Threads that issue for it do so
+    /// without holding back the rest.
+    #[inline]
+    fn serializes(&self) -> bool {
+        self.job.load.serialize_overlap && !self.job.load.offload
     }
 
     /// Says whether a finished pass is followed by the next without a pause.

@@ -76,7 +76,7 @@ pub fn effective_checks(job: &Job) -> Checks {
 
     let seed_by_default = writes && verify.backlog == 0 && !overlap_risk && !verify.verify_only;
     let may_overtake =
-        !workload.no_repeats && !job.engine.kind.is_synchronous() && job.load.queue_depth > 1;
+        !workload.no_repeats && !job.issues_one_at_a_time() && job.load.queue_depth > 1;
     let sequence_by_default =
         !(may_overtake || verify.verify_only || verify.regenerate && overlap_risk);
     let sequence_known =

@@ -83,7 +83,8 @@ pub(super) static PARAMS: &[Param] = &[
         short: "hold back I/O that overlaps one in flight",
         long: "Waits before issuing an I/O whose bytes overlap an I/O of the same worker in \
                flight, so that their order is certain. Needed to verify workloads that repeat \
-               blocks at a depth over 1.",
+               blocks at a depth over 1. With `submit_mode=offload` it also waits for I/O of \
+               other workers that have both set.",
         lower: |job, v| set(&mut job.load.serialize_overlap, v.bool()),
         ..BASE
     },
@@ -93,13 +94,14 @@ pub(super) static PARAMS: &[Param] = &[
         category: Category::Load,
         kind: Kind::Enum(SUBMIT_MODES),
         default: "inline",
-        short: "who issues when completions are late",
-        long: "`inline` issues and reaps in turn, so late completions delay what follows. \
-               `offload` issues at the intended times whatever has completed (open loop), and \
-               late I/O shows in the response time.",
-        lower: |job, v| {
-            set(&mut job.load.open_loop, v.pick(&[("inline", false), ("offload", true)]))
-        },
+        short: "which thread issues I/O",
+        long: "`inline`: the worker's own, so that an I/O whose submission blocks (synchronous \
+               engines, a full queue) delays all that follow. `offload`: a pool of threads, one \
+               per `queue_depth`, each with one I/O in flight. The worker only generates I/O, and \
+               with a rate it does so at the intended times whatever has completed, up to the \
+               depth: with `arrivals=poisson` an open loop. A hand-over costs some microseconds, \
+               which are part of the latency.",
+        lower: |job, v| set(&mut job.load.offload, v.pick(&[("inline", false), ("offload", true)])),
         ..BASE
     },
     Param {
@@ -385,8 +387,8 @@ pub(super) static PARAMS: &[Param] = &[
 ];
 
 const SUBMIT_MODES: &[Choice] = &[
-    word("inline", &[], "issue and reap in turn"),
-    word("offload", &[], "issue at the intended times, whatever has completed"),
+    word("inline", &[], "the worker's own thread"),
+    word("offload", &[], "a pool of threads, one per I/O in flight"),
 ];
 
 const ARRIVALS: &[Choice] = &[

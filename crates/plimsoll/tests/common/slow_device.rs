@@ -15,6 +15,8 @@ use fuser::{
 const SIZE_BYTES: u64 = 16 << 20;
 const FILE: INodeNo = INodeNo(2);
 const NAME: &str = "slow";
+/// Reads that are under way at once.
+const N_THREADS: usize = 16;
 /// How long the kernel may remember names and attributes: longer than a test.
 const REMEMBERED: Duration = Duration::from_mins(10);
 /// Waits are slept but for this end, which is spun: a sleep overshoots by tens of microseconds.
@@ -31,6 +33,7 @@ impl SlowDevice {
     pub(crate) fn mount(delay: fn(u64) -> Duration) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let mut config = Config::default();
+        config.n_threads = Some(N_THREADS);
         config.mount_options = vec![MountOption::FSName("plimsoll-slow".to_owned())];
         match fuser::spawn_mount(Zeros { delay }, folder.path(), &config) {
             Ok(session) => Some(SlowDevice { session: Some(session), folder }),

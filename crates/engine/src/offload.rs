@@ -1,0 +1,298 @@
+//! A pool of threads that issues I/O in place of the worker (fio's `io_submit_mode=offload`).
+//!
+//! Each thread has an engine of its own with one operation in flight, over the worker's buffers
+//! and files. So whatever blocks in a submission (a synchronous call, a full queue, a lock)
+//! blocks that thread alone, and the worker goes on to generate I/O up to the queue depth.
+//!
+//! A hand-over takes a lock and often wakes a thread: a few microseconds for each operation, which
+//! are part of its latency. One queue for all threads and one lock were chosen over a mailbox per
+//! thread: a thread that is done takes the next operation without being woken.
+//!
+//! Not here: what a thread's engine does, see [`offload`]'s argument `make`.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use plan::op::{Completion, Op};
+
+use crate::{Arena, Engine, EngineError, FileTable, Usage, Wait};
+
+/// Stack of a thread of the pool. Its frames are shallow and hold no buffers.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Makes the engine of one thread, for one operation in flight.
+pub type MakeEngine<'a> =
+    dyn Fn(FileTable, Arena) -> Result<Box<dyn Engine>, EngineError> + Send + Sync + 'a;
+
+/// Starts `n_threads` threads (at least one), each with an engine that `make` makes, and returns
+/// the engine that hands operations over to them. `n_threads` is the queue depth too.
+///
+/// Called on the worker's thread: the threads inherit its processors, priorities and user. All of
+/// them are ready when it returns.
+///
+/// # Errors
+/// When `make` fails, or a thread cannot be started or be bound to its engine.
+pub fn offload(
+    n_threads: u32,
+    files: FileTable,
+    arena: Arena,
+    make: &MakeEngine<'_>,
+) -> Result<Box<dyn Engine>, EngineError> {
+    let n_threads = n_threads.max(1);
+    let desk = Arc::new(Desk::new(n_threads as usize, files.generation()));
+    let mut pool = Offload {
+        desk,
+        threads: Vec::with_capacity(n_threads as usize),
+        arena,
+        files,
+        batch_max: n_threads,
+        name: String::new(),
+    };
+    for idx in 0..n_threads {
+        let mut engine = make(pool.files.share(), pool.arena.share())?;
+        if idx == 0 {
+            let plural = if n_threads == 1 { "" } else { "s" };
+            pool.name = format!("{} (issued by {n_threads} thread{plural})", engine.name());
+        }
+        let desk = Arc::clone(&pool.desk);
+        let thread = std::thread::Builder::new()
+            .name(thread_name(idx))
+            .stack_size(STACK_BYTES)
+            .spawn(move || serve(&desk, engine.as_mut()))
+            .map_err(|source| EngineError::System { call: "starting a thread", source })?;
+        pool.threads.push(thread);
+    }
+    pool.wait_until_ready()?;
+    Ok(Box::new(pool))
+}
+
+/// Names a thread after the worker that it issues for.
+fn thread_name(idx: u32) -> String {
+    let thread = std::thread::current();
+    format!("{}/{idx}", thread.name().unwrap_or("worker"))
+}
+
+/// Where the worker and its threads meet.
+struct Desk {
+    papers: Mutex<Papers>,
+    /// There are operations, or the desk closes.
+    work: Condvar,
+    /// The worker has what it waits for.
+    enough: Condvar,
+}
+
+/// What lies on the desk. All of it is allocated before the start.
+struct Papers {
+    ops: VecDeque<Op>,
+    done: Vec<Completion>,
+    /// The worker sleeps until so many have ended; `usize::MAX` while it does not sleep.
+    wanted: usize,
+    n_ready: usize,
+    n_idle: usize,
+    /// Files were closed at this change of the worker's table; the threads follow.
+    files_generation: u64,
+    is_closed: bool,
+    failure: Option<EngineError>,
+    usage: Usage,
+}
+
+impl Desk {
+    fn new(n_threads: usize, files_generation: u64) -> Desk {
+        Desk {
+            papers: Mutex::new(Papers {
+                ops: VecDeque::with_capacity(n_threads),
+                done: Vec::with_capacity(n_threads),
+                wanted: usize::MAX,
+                n_ready: 0,
+                n_idle: 0,
+                files_generation,
+                is_closed: false,
+                failure: None,
+                usage: Usage::default(),
+            }),
+            work: Condvar::new(),
+            enough: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Papers> {
+        // No code that can panic runs under the lock.
+        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, error: EngineError) {
+        self.lock().failure.get_or_insert(error);
+        self.enough.notify_one();
+    }
+}
+
+/// The worker's side.
+struct Offload {
+    desk: Arc<Desk>,
+    threads: Vec<JoinHandle<()>>,
+    arena: Arena,
+    files: FileTable,
+    batch_max: u32,
+    name: String,
+}
+
+impl Offload {
+    fn wait_until_ready(&self) -> Result<(), EngineError> {
+        let n_threads = self.threads.len();
+        let waits = |papers: &mut Papers| papers.failure.is_none() && papers.n_ready < n_threads;
+        let papers = self.desk.enough.wait_while(self.desk.lock(), waits);
+        match papers.unwrap_or_else(PoisonError::into_inner).failure.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts operations on the desk and wakes threads that sleep, no more than are needed.
+    fn hand_over(&self, ops: &[Op]) {
+        let mut papers = self.desk.lock();
+        papers.ops.extend(ops);
+        papers.files_generation = self.files.generation();
+        let n_to_wake = papers.n_idle.min(ops.len());
+        // A thread that is woken while the lock is held would sleep again at once.
+        drop(papers);
+        for _ in 0..n_to_wake {
+            self.desk.work.notify_one();
+        }
+    }
+}
+
+impl Engine for Offload {
+    fn exchange(
+        &mut self,
+        ops: &[Op],
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), EngineError> {
+        if !ops.is_empty() {
+            self.hand_over(ops);
+        }
+        let mut papers = self.desk.lock();
+        let min = wait.min as usize;
+        if papers.done.len() < min && papers.failure.is_none() {
+            papers.wanted = min;
+            let waits = |papers: &mut Papers| papers.done.len() < min && papers.failure.is_none();
+            let enough = &self.desk.enough;
+            papers = match wait.timeout_ns.map(Duration::from_nanos) {
+                None => enough.wait_while(papers, waits).unwrap_or_else(PoisonError::into_inner),
+                Some(timeout) => {
+                    let waited = enough.wait_timeout_while(papers, timeout, waits);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+            papers.wanted = usize::MAX;
+        }
+        done.append(&mut papers.done);
+        match papers.failure.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn batch_max(&self) -> u32 {
+        self.batch_max
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn arena(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+
+    fn files(&mut self) -> &mut FileTable {
+        &mut self.files
+    }
+
+    fn end_threads(&mut self) -> Usage {
+        self.desk.lock().is_closed = true;
+        self.desk.work.notify_all();
+        for thread in self.threads.drain(..) {
+            // One that panicked has said so as an error.
+            let _panicked = thread.join();
+        }
+        std::mem::take(&mut self.desk.lock().usage)
+    }
+}
+
+impl Drop for Offload {
+    fn drop(&mut self) {
+        self.end_threads();
+    }
+}
+
+/// Says so if its thread ends by a panic: the worker would wait for ever.
+struct Alarm<'a>(&'a Desk);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(EngineError::ThreadLost);
+        }
+    }
+}
+
+/// The life of a thread of the pool.
+fn serve(desk: &Desk, engine: &mut dyn Engine) {
+    let _alarm = Alarm(desk);
+    let mut done = Vec::with_capacity(1);
+    if let Err(error) = engine.exchange(&[], Wait::POLL, &mut done) {
+        return desk.fail(error);
+    }
+    let started = Usage::of_thread();
+    let mut papers = desk.lock();
+    let mut files_generation = papers.files_generation;
+    papers.n_ready += 1;
+    desk.enough.notify_one();
+    loop {
+        while papers.ops.is_empty() && !papers.is_closed {
+            papers.n_idle += 1;
+            papers = desk.work.wait(papers).unwrap_or_else(PoisonError::into_inner);
+            papers.n_idle -= 1;
+        }
+        if papers.is_closed {
+            papers.usage += Usage::of_thread().since(started);
+            return;
+        }
+        let Some(op) = papers.ops.pop_front() else { continue };
+        let must_close = std::mem::replace(&mut files_generation, papers.files_generation)
+            != papers.files_generation;
+        drop(papers);
+        if must_close && let Err(error) = engine.files().close_all() {
+            return desk.fail(error);
+        }
+        let result = match carry_out(engine, op, &mut done) {
+            Ok(result) => result,
+            Err(error) => return desk.fail(error),
+        };
+        papers = desk.lock();
+        papers.done.push(Completion { slot: op.slot, result });
+        if papers.done.len() >= papers.wanted {
+            desk.enough.notify_one();
+        }
+    }
+}
+
+/// Issues one operation and waits for it.
+fn carry_out(
+    engine: &mut dyn Engine,
+    op: Op,
+    done: &mut Vec<Completion>,
+) -> Result<i32, EngineError> {
+    let wait = Wait { min: 1, timeout_ns: None };
+    // The engine has one slot.
+    engine.exchange(&[Op { slot: 0, ..op }], wait, done)?;
+    loop {
+        if let Some(completion) = done.pop() {
+            return Ok(completion.result);
+        }
+        engine.exchange(&[], wait, done)?;
+    }
+}
