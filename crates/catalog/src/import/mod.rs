@@ -1,1 +1,152 @@
-//! Published tables as rows of the catalogue.
+//! Published tables as rows of the catalogue: read, checked against what is known, and compared.
+//!
+//! [`read`] takes CSV (our own layout or a published one with columns of known meaning), the tables
+//! of an Azure series page in Markdown, or the Go map of azuredisk-csi-driver. [`compare`] says
+//! what is new, changed, or cannot be; [`table`] writes what was taken in our own layout.
+
+mod cell;
+mod check;
+mod csv_form;
+mod go_map;
+mod header;
+mod markdown;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::column::Column;
+
+pub use check::{Change, Report, compare, table, with_source};
+
+/// What rows are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Disk tiers.
+    Disks,
+    /// Machine sizes.
+    Vms,
+}
+
+impl Kind {
+    /// Returns the word that a table's file name starts with.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Disks => "disks",
+            Kind::Vms => "vms",
+        }
+    }
+}
+
+/// The form of a published table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Comma-separated values.
+    Csv,
+    /// Markdown with tables.
+    Markdown,
+    /// Go source with `NodeInfo` and `DiskSkuInfo` literals.
+    GoMap,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Csv => "CSV",
+            Form::Markdown => "Markdown tables",
+            Form::GoMap => "Go map",
+        })
+    }
+}
+
+/// One row as published: a cell of the catalogue's layout per column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Line of the table, from 1.
+    pub line: u64,
+    /// What it is about.
+    pub kind: Kind,
+    /// Name of the tier or size.
+    pub name: String,
+    /// Cells by column name.
+    pub cells: BTreeMap<&'static str, String>,
+}
+
+/// A row that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// Line of the table, from 1.
+    pub line: u64,
+    /// Name of the tier or size, as far as it is known.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// How the text was taken.
+    pub form: Form,
+    /// Rows, one per name.
+    pub rows: Vec<Row>,
+    /// Rows that could not be read.
+    pub rejected: Vec<Rejected>,
+    /// Columns that have no place in the catalogue.
+    pub ignored: Vec<String>,
+}
+
+/// Why a text holds no table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// Nothing in it looks like a table of disks or machines.
+    #[error(
+        "no table of disks or machine sizes found: expected CSV with a column of names, a Markdown \
+         table with a column `Size`, or Go source with NodeInfo or DiskSkuInfo"
+    )]
+    NoTable,
+}
+
+/// Reads a published table, whatever its form.
+pub fn read(text: &str) -> Result<Read, ImportError> {
+    let read = if go_map::fits(text) {
+        go_map::read(text)
+    } else if markdown::fits(text) {
+        markdown::read(text)
+    } else {
+        csv_form::read(text)
+    };
+    if read.rows.is_empty() && read.rejected.is_empty() {
+        return Err(ImportError::NoTable);
+    }
+    Ok(merged(read))
+}
+
+/// Merges rows of one name, as a page spreads a size over several tables. Two rows that say
+/// different things of one column contradict one another, and the second is not taken.
+fn merged(mut read: Read) -> Read {
+    let mut rows: Vec<Row> = Vec::new();
+    for row in read.rows {
+        let is_same = |known: &&mut Row| known.kind == row.kind && known.name == row.name;
+        let Some(known) = rows.iter_mut().find(is_same) else {
+            rows.push(row);
+            continue;
+        };
+        let contradiction = row
+            .cells
+            .iter()
+            .find(|(column, cell)| known.cells.get(*column).is_some_and(|known| known != *cell));
+        if let Some((column, cell)) = contradiction {
+            let first = &known.cells[column];
+            let why = format!("{column} is {cell} here and {first} in line {}", known.line);
+            read.rejected.push(Rejected { line: row.line, name: row.name, why });
+            continue;
+        }
+        known.cells.extend(row.cells);
+    }
+    Read { rows, ..read }
+}
+
+/// Returns a column of figures by its name.
+pub(crate) fn column(name: &str) -> Option<&'static Column> {
+    crate::column::find(name)
+}

@@ -1,0 +1,211 @@
+//! What an imported table says that the catalogue does not, and what it says that cannot be.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Kind, Read, Rejected, Row};
+use crate::column::Unit;
+use crate::edition::Edition;
+use crate::figure::{Exactness, Figure, Source};
+use crate::item::Item;
+
+/// How far bytes per second may be off before a row is not believed: "MB" may be up to 4.9 % more
+/// than 10^6 bytes, and maps cut off fractions.
+const BYTES_TOLERANCE: f64 = 0.05;
+
+/// Bytes that a published MB may have.
+const MB_BYTES: [u64; 3] = [1_000_000, 1_024_000, 1 << 20];
+
+/// One figure that differs from what is known, or was unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the tier or size.
+    pub name: String,
+    /// What it is a figure of.
+    pub property: &'static str,
+    /// What was known.
+    pub before: Option<Figure>,
+    /// What the table says.
+    pub after: Figure,
+}
+
+/// What an import does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Rows read.
+    pub n_read: usize,
+    /// Rows that say nothing else than what is known.
+    pub n_same: usize,
+    /// Rows not taken, with the reason.
+    pub rejected: Vec<Rejected>,
+    /// Names that the catalogue does not have.
+    pub new: Vec<Row>,
+    /// Figures that differ, or that were unknown.
+    pub changed: Vec<Change>,
+    /// All rows that were taken.
+    pub taken: Vec<Row>,
+}
+
+/// Compares rows with an edition.
+///
+/// A row whose operations per second differ from what is known, or whose bytes per second differ by
+/// more than 5 %, is rejected; with `accept` it is taken as a change.
+pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
+    let n_read = read.rows.len() + read.rejected.len();
+    let mut report = Report { n_read, rejected: read.rejected, ..Report::default() };
+    let source = Arc::new(Source {
+        key: "import".to_owned(),
+        title: "the table".to_owned(),
+        licence: String::new(),
+        date: String::new(),
+    });
+    for row in read.rows {
+        let known = match row.kind {
+            Kind::Disks => edition.disk(&row.name).map(|disk| &**disk),
+            Kind::Vms => edition.vm(&row.name).map(|vm| &**vm),
+        };
+        compare_row(row, known, &source, accept, &mut report);
+    }
+    report.rejected.sort_by_key(|rejected| rejected.line);
+    report
+}
+
+fn compare_row(
+    mut row: Row,
+    known: Option<&Item>,
+    source: &Arc<Source>,
+    accept: bool,
+    report: &mut Report,
+) {
+    let mut changes = Vec::new();
+    let mut why = None;
+    for (name, cell) in &mut row.cells {
+        let Some(column) = super::column(name) else { continue };
+        let mut after = match Figure::read(cell, column.unit, None, source) {
+            Ok(after) => after,
+            Err(error) => {
+                why.get_or_insert(format!("{name}: {error}"));
+                continue;
+            }
+        };
+        let all = known.map_or(&[][..], |item| item.figures_of(column.property));
+        settle_unit(&mut after, cell, all, source);
+        let Some(before) = all.first() else {
+            changes.push(Change {
+                name: row.name.clone(),
+                property: column.property,
+                before: None,
+                after,
+            });
+            continue;
+        };
+        if !accept && let Some(reason) = disagrees(before, &after) {
+            why.get_or_insert(format!("{name} is {after}, known is {before} {reason}"));
+        }
+        let is_same = all.iter().any(|known| known.per_s == after.per_s)
+            || before.range().contains(&after.per_s);
+        if !is_same {
+            let before = Some(before.clone());
+            let (name, property) = (row.name.clone(), column.property);
+            changes.push(Change { name, property, before, after });
+        }
+    }
+    if let Some(why) = why {
+        report.rejected.push(Rejected { line: row.line, name: row.name, why });
+        return;
+    }
+    if known.is_none() {
+        report.new.push(row.clone());
+    } else if changes.is_empty() {
+        report.n_same += 1;
+    } else {
+        report.changed.extend(changes);
+    }
+    report.taken.push(row);
+}
+
+/// Finds out what an unclear MB is where the bytes are known from elsewhere.
+fn settle_unit(after: &mut Figure, cell: &mut String, known: &[Figure], source: &Arc<Source>) {
+    if after.exactness != Exactness::UnitUnclear {
+        return;
+    }
+    let is_clear = |figure: &&Figure| figure.exactness != Exactness::UnitUnclear;
+    let Some(clear) = known.iter().find(is_clear).map(Figure::range) else { return };
+    for bytes in MB_BYTES {
+        if clear.contains(&((after.value * bytes as f64).round() as u64)) {
+            let settled = format!("{cell}*{bytes}");
+            if let Ok(figure) = Figure::read(&settled, after.unit, None, source) {
+                (*after, *cell) = (figure, settled);
+            }
+            return;
+        }
+    }
+}
+
+/// Says why two figures cannot both be right.
+fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
+    let origin = format!("({}, {})", before.source.key, before.date());
+    if before.unit == Unit::Iops {
+        return (before.per_s != after.per_s).then_some(origin);
+    }
+    let is_rate = matches!(
+        before.unit,
+        Unit::MbPerS | Unit::MibPerS | Unit::MibPerSRoundedDown | Unit::BytesPerS
+    );
+    let (low, high) = before.range().into_inner();
+    let off = if after.per_s < low {
+        1.0 - after.per_s as f64 / low as f64
+    } else {
+        after.per_s as f64 / high as f64 - 1.0
+    };
+    let is_off = is_rate && off > BYTES_TOLERANCE;
+    is_off.then(|| format!("{origin}: more than 5 % apart"))
+}
+
+/// Writes rows of one kind as a table of the catalogue, with `source` as their source's key.
+/// Returns nothing if there is none of the kind.
+pub fn table(rows: &[Row], kind: Kind, source: &str) -> Option<String> {
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
+    let columns: BTreeSet<&'static str> =
+        rows.iter().flat_map(|row| row.cells.keys().copied()).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["name", "cloud"].into_iter().chain(columns.iter().copied()).chain(["source"]);
+    let mut is_written = writer.write_record(header).is_ok();
+    for row in rows {
+        let cell = |column: &&'static str| row.cells.get(column).map_or("", String::as_str);
+        let cloud = cloud(&row.name, kind);
+        let cells = columns.iter().map(cell);
+        let record = [row.name.as_str(), cloud].into_iter().chain(cells).chain([source]);
+        is_written &= writer.write_record(record).is_ok();
+    }
+    let bytes = writer.into_inner().ok().filter(|_| is_written)?;
+    String::from_utf8(bytes).ok()
+}
+
+/// Returns the table of sources with one more, which replaces one of the same key.
+pub fn with_source(before: &str, key: &str, title: &str, date: &str) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(before.as_bytes());
+    for record in reader.records().flatten().filter(|record| record.get(0) != Some(key)) {
+        rows.push(record.iter().map(ToOwned::to_owned).collect());
+    }
+    rows.push([key, title, "", date].map(ToOwned::to_owned).to_vec());
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    let header = ["key", "title", "licence", "date"].map(ToOwned::to_owned).to_vec();
+    for row in std::iter::once(&header).chain(&rows) {
+        writer.write_record(row).expect("writing to memory");
+    }
+    let bytes = writer.into_inner().expect("writing to memory");
+    String::from_utf8(bytes).expect("it was made of text")
+}
+
+/// Tells clouds apart by how they spell sizes: `m5.large`, `Standard_D2s_v3`.
+fn cloud(name: &str, kind: Kind) -> &'static str {
+    match kind {
+        Kind::Vms if name.contains('.') => "AWS",
+        _ => "Azure",
+    }
+}

@@ -1,0 +1,75 @@
+//! Comma-separated values.
+
+use std::collections::BTreeMap;
+
+use super::header::{self, Target};
+use super::{Form, Kind, Read, Rejected, Row, cell};
+
+/// Reads CSV with one line of column names.
+pub(super) fn read(text: &str) -> Read {
+    let mut read =
+        Read { form: Form::Csv, rows: Vec::new(), rejected: Vec::new(), ignored: Vec::new() };
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let Ok(names) = reader.headers().cloned() else { return read };
+    let targets: Vec<Target> = names.iter().map(|name| header::of_csv(name.trim())).collect();
+    if !targets.contains(&Target::Name) {
+        return read;
+    }
+    let ignored = names.iter().zip(&targets).filter(|(_, target)| **target == Target::Nothing);
+    read.ignored = ignored.map(|(name, _)| name.to_owned()).collect();
+    let is_machine = |name: &str| matches!(name.trim(), "vcpus" | "uncached_iops" | "cached_iops");
+    let kind = if names.iter().any(is_machine) { Kind::Vms } else { Kind::Disks };
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                let rejected = Rejected { line, name: String::new(), why: error.to_string() };
+                read.rejected.push(rejected);
+                break;
+            }
+        };
+        let line = record.position().map_or(0, csv::Position::line);
+        match row(&record, &targets, line, kind) {
+            Ok(Some(row)) => read.rows.push(row),
+            Ok(None) => {}
+            Err(rejected) => read.rejected.push(rejected),
+        }
+    }
+    read
+}
+
+fn row(
+    record: &csv::StringRecord,
+    targets: &[Target],
+    line: u64,
+    kind: Kind,
+) -> Result<Option<Row>, Rejected> {
+    let name_idx = targets.iter().position(|target| *target == Target::Name).unwrap_or(0);
+    let name = record.get(name_idx).unwrap_or("").trim().to_owned();
+    let rejected = |why: String| Rejected { line, name: name.clone(), why };
+    if record.len() != targets.len() {
+        return Err(rejected(format!("{} cells, expected {}", record.len(), targets.len())));
+    }
+    if name.is_empty() {
+        return Err(rejected("no name".to_owned()));
+    }
+    let mut cells = BTreeMap::new();
+    for (text, target) in record.iter().zip(targets) {
+        let Target::One(column) = target else { continue };
+        // Our own layout marks cells (`~`, `=`, `*1000000`), which are kept.
+        let marks = text.trim().starts_with(['~', '>', '=']) || text.contains('*');
+        if marks {
+            cells.insert(*column, text.trim().to_owned());
+        } else if let Some(number) = cell::number(text).map_err(&rejected)? {
+            cells.insert(*column, number);
+        }
+    }
+    // A map of disks lists the burst rate of disks that do not burst as their own rate.
+    for (burst, base) in [("burst_iops", "iops"), ("burst_mb_s", "mb_s")] {
+        if cells.get(burst).is_some_and(|burst| cells.get(base) == Some(burst)) {
+            cells.remove(burst);
+        }
+    }
+    Ok(Some(Row { line, kind, name, cells }).filter(|row| !row.cells.is_empty()))
+}

@@ -1,0 +1,96 @@
+//! The maps of azuredisk-csi-driver: Go literals of `NodeInfo` and `DiskSkuInfo`.
+
+use std::collections::BTreeMap;
+
+use super::{Form, Kind, Read, Rejected, Row};
+
+/// Field of the map, column of the catalogue. Burst fields of machines equal the base in every row
+/// and say nothing.
+const NODE: [(&str, &str); 4] = [
+    ("MaxDataDiskCount", "max_data_disks"),
+    ("VCpus", "vcpus"),
+    ("MaxIops", "uncached_iops"),
+    ("MaxBwMbps", "uncached_mib_s_floor"),
+];
+
+const DISK: [(&str, &str); 6] = [
+    ("MaxSizeGiB", "size_gib"),
+    ("MaxAllowedShares", "max_shares"),
+    ("MaxIops", "iops"),
+    ("MaxBwMbps", "mb_s"),
+    ("MaxBurstIops", "burst_iops"),
+    ("MaxBurstBwMbps", "burst_mb_s"),
+];
+
+/// Says whether a text has such literals.
+pub(super) fn fits(text: &str) -> bool {
+    ["SkuName", "DiskSize"].iter().any(|field| {
+        text.match_indices(field)
+            .any(|(at, _)| text[at + field.len()..].trim_start().starts_with(':'))
+    })
+}
+
+/// Reads every literal.
+pub(super) fn read(text: &str) -> Read {
+    let mut read =
+        Read { form: Form::GoMap, rows: Vec::new(), rejected: Vec::new(), ignored: Vec::new() };
+    for (at, literal) in literals(text) {
+        let line = text[..at].matches('\n').count() as u64 + 1;
+        let fields = fields(literal);
+        let field = |name: &str| fields.get(name).map(|value| value.trim_matches('"'));
+        let (kind, name, columns) = if let Some(name) = field("SkuName") {
+            (Kind::Vms, name, &NODE[..])
+        } else if let Some(name) = field("DiskSize") {
+            (Kind::Disks, name, &DISK[..])
+        } else {
+            continue;
+        };
+        let account = field("StorageAccountType").unwrap_or("");
+        // Types without fixed sizes have limits that are chosen.
+        if name.is_empty() || account.contains("V2") || account.contains("Ultra") {
+            continue;
+        }
+        match cells(columns, &fields) {
+            Ok(cells) => {
+                read.rows.push(Row { line, kind, name: name.to_owned(), cells });
+            }
+            Err(why) => read.rejected.push(Rejected { line, name: name.to_owned(), why }),
+        }
+    }
+    read.ignored = vec!["MaxBurstIops and MaxBurstBwMbps of machines".to_owned()];
+    read
+}
+
+/// Returns the innermost brace groups that name a size, with their offsets.
+fn literals(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.match_indices('{').filter_map(|(at, _)| {
+        let inner = &text[at + 1..];
+        let end = inner.find(['{', '}'])?;
+        inner[end..].starts_with('}').then(|| (at, &inner[..end]))
+    })
+}
+
+fn fields(literal: &str) -> BTreeMap<&str, &str> {
+    let pairs = literal.split([',', '\n']).filter_map(|pair| pair.split_once(':'));
+    pairs.map(|(name, value)| (name.trim(), value.trim())).collect()
+}
+
+fn cells(
+    columns: &[(&'static str, &'static str)],
+    fields: &BTreeMap<&str, &str>,
+) -> Result<BTreeMap<&'static str, String>, String> {
+    let mut cells = BTreeMap::new();
+    for (field, column) in columns {
+        let Some(value) = fields.get(field) else { continue };
+        let number: u64 = value.parse().map_err(|_| format!("{field} `{value}` is no number"))?;
+        if number > 0 {
+            cells.insert(*column, number.to_string());
+        }
+    }
+    for (burst, base) in [("burst_iops", "iops"), ("burst_mb_s", "mb_s")] {
+        if cells.get(burst).is_some_and(|burst: &String| cells.get(base) == Some(burst)) {
+            cells.remove(burst);
+        }
+    }
+    if cells.is_empty() { Err("no figures".to_owned()) } else { Ok(cells) }
+}
