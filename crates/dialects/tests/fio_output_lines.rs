@@ -97,6 +97,7 @@ fn status(states: &[JobState]) -> EtaStatus<'_> {
         kb_base: 1024,
         unit_base: 0,
         last_length: 0,
+        columns: None,
     }
 }
 
@@ -116,6 +117,11 @@ fn the_status_line() {
         ..status(&states)
     };
     assert_eq!(eta_line(&rated), "Jobs: 1 (f=1), 0-2000 IOPS: [_(1),M(1)][-.-%][eta --]\r");
+    let narrow = |columns| eta_line(&EtaStatus { columns: Some(columns), ..rated.clone() });
+    assert_eq!(narrow(60), eta_line(&rated), "it fits");
+    assert_eq!(narrow(45), "Jobs: 1 (f=1): [_(1),M(1)][-.-%][eta --]\r");
+    assert_eq!(narrow(35), "Jobs: 1 (f=1): [-.-%][eta --]\r");
+    assert_eq!(narrow(25), "Jobs: 1: [-.-%][eta --]\r");
     let over = EtaStatus { n_running: 0, n_files_open: 0, last_length: 20, ..status(&states) };
     assert_eq!(eta_line(&over), "Jobs: 0 (f=0)       \r");
 }

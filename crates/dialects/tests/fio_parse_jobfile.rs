@@ -270,10 +270,13 @@ fn engines_and_their_options() {
     assert!(!parsed.has_errors(), "fio looks for the engine when it runs");
     assert_eq!(
         all_shown(&parsed.refusals),
-        "error unknown-engine 2:10 unknown engine `libaoi` | built in are io_uring, libaio, sync, \
-         psync, vsync, pvsync, pvsync2, mmap, null, falloc, ftruncate, filecreate, filestat, \
+        "error unknown-engine 2:10 unknown engine `libaoi` | did you mean `libaio`? | built in are io_uring, libaio, sync, \
+         psync, vsync, pvsync, pvsync2, mmap, nfs, null, falloc, ftruncate, filecreate, filestat, \
          filedelete, dircreate, dirstat, dirdelete, posixaio"
     );
+    let refused = |text| all_shown(&parse(text).refusals);
+    assert!(refused("[a]\nioengine=iouring\n").contains("| did you mean `io_uring`? |"));
+    assert!(!refused("[a]\nioengine=floppy\n").contains("did you mean"));
     let parsed = parse("[a]\nioengine=rbd\npool=p\nrbdname=x\nclientname=admin\n");
     assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
     assert_eq!(

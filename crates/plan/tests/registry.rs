@@ -444,7 +444,7 @@ queue_depth: I/Os in flight per worker
 
   fio      iodepth
   Vdbench  sd.threads
-  type     integer value (opt=100)
+  type     integer value, such as 100
   default  1
   range    1 to 4294967295
 

@@ -66,13 +66,17 @@ impl Progress {
     pub(crate) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Note(note) => self.tell(&note_line(note)),
-            RunEvent::Layout { path, done_bytes, total_bytes, .. } => {
+            RunEvent::Layout { path, done_bytes, total_bytes, is_last, .. } => {
                 let now_ms = self.clock.elapsed().as_millis() as u64;
                 self.layout.add(now_ms, *done_bytes);
                 let left_s = self.layout.left_s(*total_bytes);
                 let width = self.width();
                 let line = line::layout(path, *done_bytes, *total_bytes, left_s, width);
-                self.show(&line, done_bytes >= total_bytes);
+                let is_done = done_bytes >= total_bytes;
+                // The last bytes come with two events; the end is told once, by the second.
+                if *is_last || !is_done {
+                    self.show(&line, is_done);
+                }
             }
             RunEvent::Status(status) => self.status(status),
             RunEvent::StepStarted { .. }

@@ -35,13 +35,17 @@ pub(crate) fn stderr_width() -> usize {
     if columns == 0 { WIDTH_DEFAULT } else { columns }
 }
 
+/// Returns the columns of the terminal behind standard output, if there is one.
+pub(crate) fn stdout_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// Cuts a line that ends in a carriage return so that it does not break on the terminal behind
 /// standard output. Elsewhere it stays whole.
 pub(crate) fn fit_stdout(line: &str) -> String {
-    let size = rustix::termios::tcgetwinsize(io::stdout());
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
-    let n_chars = line.trim_end().chars().count();
-    if columns == 0 || n_chars < columns {
+    let Some(columns) = stdout_columns() else { return line.to_owned() };
+    if line.trim_end().chars().count() < columns {
         return line.to_owned();
     }
     line.chars().take(columns - 1).chain(['\r']).collect()

@@ -121,6 +121,7 @@ fn several_mistakes_are_told_at_once() {
     5 | rw=randred
       |    ^^^^^^^
       |
+      = help: did you mean `randread` or `randrw`?
       = help: the default is `rw=read`
 
     error[unknown-option]: unknown option `iodeph`

@@ -356,6 +356,8 @@ impl Lowering<'_> {
                 name.clone_into(&mut draft.job.engine.name);
                 let finding =
                     Diagnostic::error("unknown-engine", format!("unknown engine `{name}`"));
+                let near = param::find("engine").map(|param| param::suggest_value(param, name));
+                let finding = did_you_mean(finding, &near.unwrap_or_default());
                 let finding = finding.help(format!("built in are {}", built_in()));
                 self.refuse(finding.at(option.value_span.clone()));
             }
@@ -372,6 +374,9 @@ impl Lowering<'_> {
         for name in &option.undefined {
             finding = finding.help(format!("environment variable `{name}` is not set"));
         }
+        let word =
+            option.value.as_deref().map_or("", |value| value.split(':').next().unwrap_or(""));
+        finding = did_you_mean(finding, &param::suggest_value(param, word));
         if !param.default.is_empty() {
             finding = finding.help(format!("the default is `{key}={}`", param.default));
         }
@@ -532,11 +537,11 @@ fn with_near_names(finding: Diagnostic, key: &str) -> Diagnostic {
     if near.first().is_some_and(|first| first.eq_ignore_ascii_case(key)) {
         near.truncate(1);
     }
-    if near.is_empty() {
-        return finding;
-    }
-    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    finding.help(format!("did you mean {}?", near.join(" or ")))
+    did_you_mean(finding, &near)
+}
+
+fn did_you_mean(finding: Diagnostic, near: &[&str]) -> Diagnostic {
+    if near.is_empty() { finding } else { finding.help(format!("did you mean {}?", join_or(near))) }
 }
 
 fn join_or(names: &[&str]) -> String {

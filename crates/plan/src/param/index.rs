@@ -79,15 +79,30 @@ pub fn suggest(name: &str) -> Vec<&'static str> {
     if wanted.is_empty() {
         return Vec::new();
     }
+    nearest(&wanted, all().flat_map(names))
+}
+
+/// Returns the words that a parameter takes and that look most like `value`, nearest first; none
+/// when nothing is near.
+pub fn suggest_value(param: &Param, value: &str) -> Vec<&'static str> {
+    let wanted = plain(value);
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    nearest(&wanted, super::text::words(param).into_iter().flat_map(|(names, _)| names))
+}
+
+/// Returns the candidates that look most like the wanted word.
+fn nearest(wanted: &[char], candidates: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     // A third of the letters may be wrong: more finds words that have nothing to do with it.
     let distance_max = (wanted.len() / 3).max(1);
     let mut near: Vec<(usize, &'static str)> = Vec::new();
-    for candidate in all().flat_map(names) {
+    for candidate in candidates {
         let word = plain(candidate);
         if word.len().abs_diff(wanted.len()) > distance_max {
             continue;
         }
-        let distance = edit_distance(&wanted, &word);
+        let distance = edit_distance(wanted, &word);
         if distance <= distance_max {
             near.push((distance, candidate));
         }

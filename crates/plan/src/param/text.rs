@@ -189,7 +189,9 @@ fn facts(param: &Param) -> Vec<(&'static str, String)> {
     if !param.vdbench.is_empty() {
         facts.push(("Vdbench", param.vdbench.to_owned()));
     }
-    facts.push(("type", type_text(param.kind)));
+    // The examples are written as fio's own help has them.
+    let type_text = type_text(param.kind).replace(" (opt=", ", such as ");
+    facts.push(("type", type_text.trim_end_matches(')').to_owned()));
     if !param.unit().is_empty() {
         facts.push(("unit", param.unit().to_owned()));
     }
@@ -248,7 +250,7 @@ const ACCESS: &[(&[&str], &str)] = &[
 ];
 
 /// Returns the words that a parameter takes, each with its other spellings and what it means.
-fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
+pub(super) fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
     match param.kind {
         Kind::Enum(choices) => choices.iter().map(spellings).collect(),
         Kind::Access => ACCESS.iter().map(|(names, help)| (names.to_vec(), *help)).collect(),

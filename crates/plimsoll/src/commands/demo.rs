@@ -49,6 +49,8 @@ const JOB_FILE: &str = include_str!("../demo.fio");
 const N_JOBS: u32 = 4;
 /// Name of the scratch file in it.
 const SCRATCH_NAME: &str = "plimsoll-demo.scratch";
+/// What the name of the scratch folder starts with; the number of the process follows.
+const FOLDER_PREFIX: &str = "plimsoll-demo-";
 /// Space that must stay free: a demo must not fill a disk that others use.
 const FREE_BYTES_MIN: u64 = 256 << 20;
 
@@ -94,12 +96,13 @@ struct Scratch {
 impl Scratch {
     /// Makes the folder where the user says, or else where one can be made.
     fn make(wanted: Option<&Path>) -> Result<Self, Failure> {
-        let name = format!("plimsoll-demo-{}", std::process::id());
+        let name = format!("{FOLDER_PREFIX}{}", std::process::id());
         let tmp = || env::TMPDIR.get().unwrap_or_else(|| "/tmp".to_owned());
         let places = wanted.map_or_else(
             || vec![PathBuf::from("."), PathBuf::from(tmp())],
             |dir| vec![dir.to_owned()],
         );
+        places.iter().flat_map(|place| leftovers(place)).for_each(|dir| tell_leftover(&dir));
         let mut problem = String::new();
         for place in &places {
             let dir = place.join(&name);
@@ -136,10 +139,50 @@ impl Scratch {
     }
 }
 
+/// Returns the scratch folders here whose demo has ended without removing them.
+fn leftovers(place: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
+    let is_left = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX));
+        let pid = pid.and_then(|pid| pid.parse::<u32>().ok());
+        pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+    };
+    entries.flatten().filter(is_left).map(|entry| entry.path()).collect()
+}
+
+/// Says how to remove what a killed demo left. It is never removed unasked: the number of a process
+/// on another host tells nothing here.
+fn tell_leftover(dir: &Path) {
+    let dir = dir.display();
+    stream::tell(&format!(
+        "note: `{dir}` is left from a demo that was killed\nhint: remove it: rm -r '{dir}'\n"
+    ));
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Only what the demo makes: the file, and the folder if nothing else is in it.
         let _ = fs::remove_file(self.dir.join(SCRATCH_NAME));
         let _ = fs::remove_dir(&self.dir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_of_demos_that_have_ended_are_left() {
+        let place = tempfile::tempdir().expect("a folder");
+        // No process has the largest number.
+        let left = place.path().join(format!("{FOLDER_PREFIX}{}", u32::MAX));
+        let running = place.path().join(format!("{FOLDER_PREFIX}{}", std::process::id()));
+        for dir in [&left, &running, &place.path().join("plimsoll-demo-notes")] {
+            fs::create_dir(dir).expect("it is ours");
+        }
+        assert_eq!(leftovers(place.path()), [left.clone()]);
+        tell_leftover(&left);
+        assert!(left.exists(), "nothing is removed unasked");
     }
 }

@@ -95,13 +95,40 @@ pub struct EtaStatus<'a> {
     pub unit_base: u8,
     /// Length of the line before, which a shorter one must cover with blanks.
     pub last_length: usize,
+    /// Columns of the terminal that shows the line; `None` elsewhere. A line that does not fit
+    /// leaves out limits, states and files, in this order, so that the time left stays in sight.
+    pub columns: Option<usize>,
 }
 
 /// Returns the line, ending in a carriage return.
 pub fn eta_line(status: &EtaStatus<'_>) -> String {
-    let mut line = format!("Jobs: {} (f={})", status.n_running, status.n_files_open);
+    let fits = |line: &String| status.columns.is_none_or(|columns| line.len() < columns);
+    let mut line = text(status, 0);
+    let mut n_left_out = 0;
+    while !fits(&line) && n_left_out < N_DISPENSABLE {
+        n_left_out += 1;
+        line = text(status, n_left_out);
+    }
+    while line.len() < status.last_length {
+        line.push(' ');
+    }
+    line.push('\r');
+    line
+}
+
+/// Parts that a narrow terminal does without.
+const N_DISPENSABLE: u32 = 3;
+
+/// Returns the line without the first so many dispensable parts.
+fn text(status: &EtaStatus<'_>, n_left_out: u32) -> String {
+    let mut line = format!("Jobs: {}", status.n_running);
+    if n_left_out < 3 {
+        let _ = write!(line, " (f={})", status.n_files_open);
+    }
     let binary = status.kb_base.is_power_of_two();
-    if let Some((min, max)) = status.rate_limits_bytes {
+    if n_left_out > 0 {
+        // Limits are in the job file.
+    } else if let Some((min, max)) = status.rate_limits_bytes {
         let rate = |bytes| shorten(bytes, 4, binary, Unit::BytePerSecond);
         let _ = write!(line, ", {}-{}", rate(min), rate(max));
     } else if let Some((min, max)) = status.rate_limits_iops {
@@ -112,14 +139,14 @@ pub fn eta_line(status: &EtaStatus<'_>) -> String {
             Some(done) => format!("{done:.1}%"),
             None => "-.-%".to_owned(),
         };
-        let _ = write!(line, ": [{}][{done}]", run_lengths(status.states));
+        line.push_str(": ");
+        if n_left_out < 2 {
+            let _ = write!(line, "[{}]", run_lengths(status.states));
+        }
+        let _ = write!(line, "[{done}]");
         put_rates(&mut line, status, binary);
         let _ = write!(line, "[eta {}]", duration(status.left_s));
     }
-    while line.len() < status.last_length {
-        line.push(' ');
-    }
-    line.push('\r');
     line
 }
 

@@ -108,6 +108,7 @@ impl<'a> Eta<'a> {
             kb_base: reporting.map_or(1024, |reporting| reporting.kb_base),
             unit_base: reporting.map_or(0, |reporting| reporting.unit_base),
             last_length: self.last_length,
+            columns: stream::stdout_columns(),
         })
     }
 
