@@ -11,27 +11,6 @@ use plan::workload::BlockSize;
 use plan::{Job, PerDir};
 use proptest::prelude::*;
 
-const METHODS: [VerifyMethod; 18] = [
-    VerifyMethod::Md5,
-    VerifyMethod::Crc64,
-    VerifyMethod::Crc32c,
-    VerifyMethod::Crc32,
-    VerifyMethod::Crc16,
-    VerifyMethod::Crc7,
-    VerifyMethod::XxHash,
-    VerifyMethod::Sha1,
-    VerifyMethod::Sha256,
-    VerifyMethod::Sha512,
-    VerifyMethod::Sha3_224,
-    VerifyMethod::Sha3_256,
-    VerifyMethod::Sha3_384,
-    VerifyMethod::Sha3_512,
-    VerifyMethod::Meta,
-    VerifyMethod::Pattern,
-    VerifyMethod::PatternHeader,
-    VerifyMethod::Null,
-];
-
 const FACTS: WriteFacts =
     WriteFacts { offset: 8192, seed: 77, number_io: 70_003, time_s: 5, time_ns: 6, worker: 1 };
 
@@ -104,7 +83,7 @@ fn hex(bytes: &[u8]) -> String {
 
 #[test]
 fn every_method_accepts_its_own_blocks_in_both_layouts() {
-    for method in METHODS {
+    for method in VerifyMethod::ALL {
         for layout in [HeaderLayout::Compact, HeaderLayout::Versioned] {
             let verifier = Verifier::new(&settings(method), blocks(4096)).unwrap();
             let block = stamped(&verifier.clone().with_layout(layout), 4096);
@@ -350,7 +329,7 @@ fn explicit_checks_win() {
 
 #[test]
 fn a_dump_shows_what_was_written() {
-    for method in METHODS {
+    for method in VerifyMethod::ALL {
         let verify = Verify { interval_bytes: 512, header_offset_bytes: 64, ..settings(method) };
         let verifier = Verifier::new(&verify, blocks(2048)).unwrap();
         let good = stamped(&verifier, 2048);
@@ -386,7 +365,7 @@ proptest! {
         bit: prop::sample::Index,
     ) {
         let interval = [512, 1000, 4096][interval_idx];
-        let mut verify = settings(METHODS[method]);
+        let mut verify = settings(VerifyMethod::ALL[method]);
         verify.header_offset_bytes = header_offset_bytes;
         let Ok(verifier) = Verifier::new(&verify, blocks(interval)) else { return Ok(()) };
         let layout = if compact { HeaderLayout::Compact } else { HeaderLayout::Versioned };
@@ -430,7 +409,7 @@ proptest! {
         header_offset_bytes in 0..300_u32,
         headed: bool,
     ) {
-        let verify = Verify { header_offset_bytes, ..settings(METHODS[method]) };
+        let verify = Verify { header_offset_bytes, ..settings(VerifyMethod::ALL[method]) };
         let Ok(verifier) = Verifier::new(&verify, blocks(512)) else { return Ok(()) };
         let mut garbage = garbage;
         let at = header_offset_bytes as usize;

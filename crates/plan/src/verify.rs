@@ -41,6 +41,30 @@ pub enum VerifyMethod {
     Null,
 }
 
+impl VerifyMethod {
+    /// All methods.
+    pub const ALL: [VerifyMethod; 18] = [
+        VerifyMethod::Md5,
+        VerifyMethod::Crc64,
+        VerifyMethod::Crc32c,
+        VerifyMethod::Crc32,
+        VerifyMethod::Crc16,
+        VerifyMethod::Crc7,
+        VerifyMethod::XxHash,
+        VerifyMethod::Sha1,
+        VerifyMethod::Sha256,
+        VerifyMethod::Sha512,
+        VerifyMethod::Sha3_224,
+        VerifyMethod::Sha3_256,
+        VerifyMethod::Sha3_384,
+        VerifyMethod::Sha3_512,
+        VerifyMethod::Meta,
+        VerifyMethod::Pattern,
+        VerifyMethod::PatternHeader,
+        VerifyMethod::Null,
+    ];
+}
+
 /// A piece of a fill pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternPart {

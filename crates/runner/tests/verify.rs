@@ -14,27 +14,6 @@ use runner::{Control, RunOptions};
 const KIB: u64 = 1 << 10;
 const EILSEQ: i32 = 84;
 
-const METHODS: [VerifyMethod; 18] = [
-    VerifyMethod::Md5,
-    VerifyMethod::Crc64,
-    VerifyMethod::Crc32c,
-    VerifyMethod::Crc32,
-    VerifyMethod::Crc16,
-    VerifyMethod::Crc7,
-    VerifyMethod::XxHash,
-    VerifyMethod::Sha1,
-    VerifyMethod::Sha256,
-    VerifyMethod::Sha512,
-    VerifyMethod::Sha3_224,
-    VerifyMethod::Sha3_256,
-    VerifyMethod::Sha3_384,
-    VerifyMethod::Sha3_512,
-    VerifyMethod::Meta,
-    VerifyMethod::Pattern,
-    VerifyMethod::PatternHeader,
-    VerifyMethod::Null,
-];
-
 /// A job that writes 256 KiB in blocks of 4 KiB and reads them back.
 fn writer(folder: &Path) -> Job {
     let mut job = Job { name: "w".to_owned(), ..Job::default() };
@@ -95,7 +74,7 @@ fn spoil(folder: &Path, at: usize) {
 #[test]
 fn every_method_reads_back_what_it_wrote_in_every_way() {
     let folder = tempfile::tempdir().unwrap();
-    for (idx, method) in METHODS.into_iter().enumerate() {
+    for (idx, method) in VerifyMethod::ALL.into_iter().enumerate() {
         let mut job = writer(folder.path());
         job.verify.method = Some(method);
         job.verify.pattern = match idx % 3 {
