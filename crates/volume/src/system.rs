@@ -157,6 +157,11 @@ impl System {
         done.append(&mut self.finished);
     }
 
+    /// Returns how many operations were submitted and are not done.
+    pub fn n_waiting(&self) -> usize {
+        self.operations.len()
+    }
+
     /// Returns the caps, in the order of their [`CapId`].
     pub fn caps(&self) -> &[CapInfo] {
         &self.layout.infos

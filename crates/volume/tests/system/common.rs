@@ -125,7 +125,7 @@ impl Load {
     }
 
     /// The `idx`-th operation.
-    fn io(&self, id: u64, idx: u64) -> Io {
+    pub(crate) fn io(&self, id: u64, idx: u64) -> Io {
         let random = mix64(idx << 8 ^ u64::from(self.volume));
         let n_places = (self.span_bytes - u64::from(self.len_bytes)) / self.align_bytes + 1;
         let is_read = random % 100 < self.read_pct;

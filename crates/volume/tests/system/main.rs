@@ -1,5 +1,10 @@
 //! Tests of `volume::System`, by what it emulates.
 
+mod allocation;
+mod burst;
 mod cache;
 mod caps;
+mod changes;
 mod common;
+mod network;
+mod properties;
