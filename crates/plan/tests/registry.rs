@@ -620,6 +620,7 @@ fn samples(param: &Param) -> Vec<Value> {
             "engine" => vec![text("io_uring")],
             "ignore_errors" => vec![text("EAGAIN:5")],
             "replay_skip" => vec![text("read,sync")],
+            "nfs_url" => vec![text("nfs://host/path")],
             _ => vec![text("some")],
         },
         Kind::OptionalStr => vec![Value::Absent, text("prefix")],
