@@ -70,6 +70,7 @@ fn record(jobs: Vec<JobRecord>) -> Record {
         command: Vec::new(),
         host: HostRecord::default(),
         clock: ClockRecord::default(),
+        emulation: None,
         global_options: Vec::new(),
         jobs,
         intervals: Vec::new(),

@@ -255,6 +255,7 @@ fn record_of(json: &Value) -> Record {
         command: Vec::new(),
         host: HostRecord::default(),
         clock: ClockRecord::default(),
+        emulation: None,
         global_options: options(&json["global options"]),
         jobs: list("jobs").iter().map(|job| job_record(job, &json["global options"])).collect(),
         intervals: Vec::new(),

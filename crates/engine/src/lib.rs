@@ -14,6 +14,7 @@ pub mod files;
 pub mod layout;
 pub mod nfs;
 pub mod probe;
+pub mod volume;
 
 mod aio;
 mod call;
@@ -97,12 +98,6 @@ pub trait Engine: Send {
     /// Returns the files that operations name.
     fn files(&mut self) -> &mut FileTable;
 
-    /// Ends the threads of the engine, if it has any, and returns what they used since they were
-    /// ready. Nothing may be in flight, and nothing more be issued.
-    fn end_threads(&mut self) -> Usage {
-        Usage::default()
-    }
-
     /// Removes the regular files that the worker works on; see [`FileTable::unlink_all`].
     ///
     /// # Errors
@@ -118,5 +113,11 @@ pub trait Engine: Send {
     /// The first failure.
     fn sync_file_systems(&mut self) -> Result<(), EngineError> {
         self.files().sync_file_systems()
+    }
+
+    /// Ends the threads of the engine, if it has any, and returns what they used since they were
+    /// ready. Nothing may be in flight, and nothing more be issued.
+    fn end_threads(&mut self) -> Usage {
+        Usage::default()
     }
 }

@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use record::{DiskRecord, JobRecord, Note, NoteSeverity, Outcome, Record};
+use record::{
+    CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
+};
 use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
 use self::table::{HEADER, direction_rows};
@@ -41,6 +43,9 @@ const DISKS_MAX: usize = 8;
 pub(crate) fn summary(record: &Record) -> String {
     let mut text = String::new();
     put_notes(&mut text, record);
+    if let Some(emulation) = &record.emulation {
+        put_emulation(&mut text, emulation, record.elapsed_ns);
+    }
     let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
     for job in &record.jobs {
         steps.entry(job.step_idx).or_default().push(job);
@@ -92,6 +97,20 @@ fn put_notes(text: &mut String, record: &Record) {
     }
 }
 
+/// Puts that nothing real was measured, and what instead.
+fn put_emulation(text: &mut String, emulation: &EmulationRecord, elapsed_ns: u64) {
+    let after = unbroken(&format_duration(Duration::from_nanos(elapsed_ns)));
+    let time = match emulation.time.as_str() {
+        "virtual" => format!("{after} of virtual time"),
+        _ if emulation.time_scale == 1.0 => "in real time".to_owned(),
+        _ => format!("in time slowed {} times", emulation.time_scale),
+    };
+    let EmulationRecord { design, edition, cache, .. } = emulation;
+    let line = format!("simulated on `{design}`, edition {edition}, cache {cache}, {time}");
+    text.push_str(&wrap(&line, 2, COLUMNS));
+    text.push('\n');
+}
+
 fn put_step(text: &mut String, record: &Record, step_idx: u32, jobs: &[&JobRecord]) {
     text.push_str(HEADER);
     for job in jobs.iter().take(ENTRIES_MAX) {
@@ -120,7 +139,34 @@ fn put_job(text: &mut String, job: &JobRecord, record: &Record) {
         put_line(text, "engine", &job.engine_used);
     }
     put_load(text, job);
+    put_caps(text, job);
     put_outcome(text, job);
+}
+
+/// Puts which cap held a job and how far the next one is.
+fn put_caps(text: &mut String, job: &JobRecord) {
+    let Some(caps) = &job.caps else { return };
+    let mut line = match caps.binding_cap() {
+        Some(cap) => {
+            format!("{} {} of the I/O time", cap_words(cap), unbroken(&percent(cap.held_share)))
+        }
+        None => "no cap: queue depth and latency set the pace".to_owned(),
+    };
+    if let (Some(cap), Some(away_share)) = (caps.next_cap(), caps.next_away_share) {
+        let away = unbroken(&percent(away_share));
+        let _ = write!(line, "; next: {}, {away} away", cap_words(cap));
+    }
+    put_line(text, "held by", &line);
+}
+
+/// Returns a cap with its limit: `disk_iops /mnt/a (5,000/s)`.
+fn cap_words(cap: &CapRecord) -> String {
+    let limit = match cap.kind.as_str() {
+        "nfs_slots" => format!("{} calls", cap.per_s),
+        kind if kind.ends_with("_iops") => format!("{}/s", count(cap.per_s)),
+        _ => format!("{}/s", format_bytes(cap.per_s)),
+    };
+    format!("{} ({})", cap.name, unbroken(&limit))
 }
 
 /// Longest name of an engine that is put beside the user's name for it.

@@ -81,6 +81,9 @@ impl JobRecord {
         if self.steady.is_none() {
             self.steady.clone_from(&other.steady);
         }
+        if let Some(caps) = &other.caps {
+            self.caps.get_or_insert_default().merge(caps);
+        }
         self.print.continue_on_error |= other.print.continue_on_error;
     }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::emulation::CapsRecord;
+
 /// One value per data direction.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct PerDirRecord<T> {
@@ -83,6 +85,9 @@ pub struct JobRecord {
     pub latency_target: Option<LatencyTargetRecord>,
     /// Steady state, if asked for.
     pub steady: Option<SteadyRecord>,
+    /// Which caps held the job; only on emulated volumes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caps: Option<CapsRecord>,
     /// How the job wants its results printed.
     pub print: PrintRecord,
 }

@@ -9,6 +9,7 @@
 //! Tests: `tests/`.
 
 pub mod disk;
+pub mod emulation;
 pub mod group;
 pub mod host;
 pub mod interval;
@@ -17,6 +18,7 @@ pub mod json;
 mod latency;
 
 pub use disk::DiskRecord;
+pub use emulation::{CapRecord, CapsRecord, EmulationRecord};
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{Interval, IntervalDir};
 pub use job::{
@@ -49,6 +51,9 @@ pub struct Record {
     pub host: HostRecord,
     /// How time was read.
     pub clock: ClockRecord,
+    /// What stood in for the targets; `None` for a run on this host's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<EmulationRecord>,
     /// Options given for all jobs, as written.
     pub global_options: Vec<(String, String)>,
     /// One entry per worker, or per group where the job asks for it; in the order of the plan.

@@ -57,6 +57,7 @@ fn sample() -> Record {
         command: vec!["plimsoll".to_owned(), "run".to_owned()],
         host: HostRecord::default(),
         clock: ClockRecord::default(),
+        emulation: None,
         global_options: Vec::new(),
         jobs: vec![job],
         intervals: vec![Interval {

@@ -35,7 +35,9 @@ impl Clock {
     /// Starts a clock at zero. Takes 20 ms where the counter must be calibrated.
     pub(crate) fn start() -> Self {
         match tsc_is_trusted().then(calibrate).flatten() {
-            Some(factor) => Clock { source: Source::Tsc { factor }, origin: ticks(), slowness: 1.0 },
+            Some(factor) => {
+                Clock { source: Source::Tsc { factor }, origin: ticks(), slowness: 1.0 }
+            }
             None => Self::start_monotonic(),
         }
     }

@@ -80,6 +80,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         n_errors: ended.meters.n_errors.load(Relaxed),
         latency_target: result.and_then(latency_target),
         steady: None,
+        caps: result.and_then(|result| result.caps.clone()),
         print: print_record(job),
     }
 }

@@ -220,6 +220,31 @@ impl LogSetup {
         Ok(IssueRecord { file, targets, last_us: 0 })
     }
 
+    /// Makes room for what a worker sends before [`InlineLogs::pump`] is called: two events for
+    /// each of `n_in_flight` operations, and what ends windows.
+    #[must_use]
+    pub(crate) fn with_room(mut self, n_in_flight: usize) -> Self {
+        self.channel_events = self.channel_events.max(4 * n_in_flight + 256);
+        self
+    }
+
+    /// Writes on the thread of the caller, if there is anything to write.
+    pub(crate) fn inline(self) -> Option<InlineLogs> {
+        if self.inputs.is_empty() {
+            return None;
+        }
+        Some(InlineLogs {
+            writing: Writing {
+                clock: self.clock,
+                inputs: self.inputs,
+                files: self.files,
+                batch_events: self.channel_events,
+                closing: Arc::default(),
+                flushed_ns: 0,
+            },
+        })
+    }
+
     /// Starts the writer, if there is anything to write.
     ///
     /// # Errors
@@ -275,6 +300,34 @@ impl LogWriter {
         self.thread.join().unwrap_or_else(|_| {
             vec![(NoteSeverity::Error, "log-failed", "the writer of the logs panicked".to_owned())]
         })
+    }
+}
+
+/// The logs of a step that are written between two acts of its workers, in virtual time.
+pub(crate) struct InlineLogs {
+    writing: Writing,
+}
+
+impl InlineLogs {
+    /// A histogram log looks this often whether its worker has begun to measure.
+    const LOOK_NS: u64 = 50_000_000;
+
+    /// Writes what has been sent.
+    pub(crate) fn pump(&mut self) {
+        self.writing.sweep();
+    }
+
+    /// Does what is due by the time. Returns when to come back.
+    pub(crate) fn tick(&mut self, now_ns: u64) -> u64 {
+        let due_ns = self.writing.tick_histograms(now_ns);
+        let has_histograms = self.writing.inputs.iter().any(|input| input.histograms.is_some());
+        if has_histograms { due_ns.min(now_ns + Self::LOOK_NS) } else { due_ns }
+    }
+
+    /// Writes the rest. Returns what the record should tell.
+    pub(crate) fn finish(mut self, now_ns: u64) -> Vec<Finding> {
+        self.writing.sweep();
+        self.writing.finish(now_ns)
     }
 }
 

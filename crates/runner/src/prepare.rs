@@ -15,6 +15,7 @@ use plan::{EngineKind, Job};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::control::Stop;
+use crate::emulation::VolumesSeat;
 use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
 use crate::overlaps::{Serialized, WorkerRanges};
@@ -299,6 +300,8 @@ pub(crate) struct EngineBuilder {
     waits: WaitsForOthers,
     /// Threads that issue the I/O; `None` for the worker's own.
     n_threads: Option<u32>,
+    /// Emulated volumes in place of the files.
+    volumes: Option<VolumesSeat>,
 }
 
 impl EngineBuilder {
@@ -348,13 +351,24 @@ impl EngineBuilder {
             pre_read: job.files.pre_read && is_here,
             advise: is_here.then_some((job.files.fadvise, job.workload.access.random)),
             waits: if uses_files { waits } else { WaitsForOthers::default() },
-            n_threads: job.load.offload.then_some(job.load.queue_depth.max(1)),
+            n_threads: (job.load.offload && !kind.is_remote())
+                .then_some(job.load.queue_depth.max(1)),
+            volumes: None,
         }
+    }
+
+    /// Takes emulated volumes in place of the files.
+    #[must_use]
+    pub(crate) fn on(self, volumes: Option<VolumesSeat>) -> Self {
+        EngineBuilder { volumes, ..self }
     }
 
     /// Opens the files and builds the engine. On the worker's own thread. `stop` cuts short what
     /// may take long.
     pub(crate) fn build(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, EngineError> {
+        if let Some(seat) = self.volumes {
+            return seat.engine(&self.arena);
+        }
         let mut files = FileTable::new(self.files, self.policy)?;
         if self.pre_read {
             files.pre_read(&mut |_| {

@@ -31,6 +31,14 @@ pub(crate) fn of(bound: &BoundPlan, facts: &HashMap<PathBuf, TargetFacts>) -> Ve
     remarks
 }
 
+/// Returns the remarks that do not depend on this host, each once.
+pub(crate) fn on_volumes(bound: &BoundPlan) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    let workers = bound.steps.iter().flat_map(|step| &step.workers);
+    let remarks = workers.filter_map(|worker| without_runtime(&worker.job));
+    remarks.filter(|remark| seen.insert(remark.message.clone())).collect()
+}
+
 fn without_runtime(job: &Job) -> Option<Diagnostic> {
     let limits = &job.limits;
     (limits.time_based && limits.runtime_ns.is_none()).then(|| {

@@ -1,5 +1,7 @@
 //! A whole run: binds, prepares, runs the steps, returns the record.
 
+use std::borrow::Cow;
+
 use plan::{Diagnostic, Plan, Severity};
 use record::{ClockRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, Record};
 
@@ -7,6 +9,7 @@ use crate::bind::{BoundPlan, bind};
 use crate::clock::{Clock, unix_ms};
 use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
+use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::logs::bandwidth_logs;
 use crate::open_dir;
 use crate::remarks;
@@ -14,6 +17,7 @@ use crate::replay;
 use crate::status::Status;
 use crate::step::{StepContext, run_step};
 use crate::targets;
+use crate::virtual_time::{self, World};
 
 /// What the caller decides besides the plan.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +40,20 @@ pub struct RunOptions {
     pub status_interval_ms: u64,
     /// Time between [`RunEvent::Report`], milliseconds; `None` makes none.
     pub report_interval_ms: Option<u64>,
+    /// Volumes that stand in for this host's files and devices.
+    pub emulation: Option<Emulation>,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
+}
+
+impl RunOptions {
+    /// Returns the time between [`RunEvent::Status`], nanoseconds.
+    pub(crate) fn status_interval_ns(&self) -> u64 {
+        match self.status_interval_ms {
+            0 => 1_000_000_000,
+            ms => ms * 1_000_000,
+        }
+    }
 }
 
 /// What happens during a run, for progress and live views.
@@ -101,23 +117,36 @@ pub fn run(
     control: &Control,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<Record, RunError> {
-    let clock = Clock::start();
+    let emulation = options.emulation.as_ref();
+    let clock = Clock::start().slowed(emulation.map_or(1.0, Emulation::time_scale));
     let zero_unix_ms = unix_ms() - clock.now_ns() / 1_000_000;
-    let (plan, mut findings) = open_dir::expand(plan);
+    let (plan, mut findings) = match emulation {
+        None => open_dir::expand(plan),
+        Some(_) => (Cow::Borrowed(plan), Vec::new()),
+    };
     let (plan, mut unread) = replay::load(plan.as_ref(), options.read_only);
     findings.append(&mut unread);
-    let plan = plan.as_ref();
-    let bound = bind_here(plan, options, run_seed(zero_unix_ms), &mut findings);
+    let plan = match emulation {
+        Some(emulation) if emulation.is_virtual() => emulation::without_batches(plan.as_ref()),
+        _ => plan.into_owned(),
+    };
+    let plan = &plan;
+    let run_seed = run_seed(zero_unix_ms);
+    let (bound, placement) = match emulation {
+        None => (bind_here(plan, options, run_seed, &mut findings), Placement::default()),
+        Some(emulation) => emulation::bind_to(emulation, plan, options, run_seed, &mut findings),
+    };
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(RunError::Refused(findings));
     }
+    let mut ground = Ground::new(emulation, placement, &bound, clock);
     let mut so_far = RunSoFar {
         plan,
         options,
         control,
         clock,
         zero_unix_ms,
-        disks: DiskSampler::start(&bound),
+        disks: emulation.is_none().then(|| DiskSampler::start(&bound)),
         jobs: Vec::new(),
         intervals: Vec::new(),
         notes: Vec::new(),
@@ -141,11 +170,15 @@ pub fn run(
             control,
             n_workers_before,
             so_far: &so_far,
+            volumes: ground.shared(),
         };
         n_workers_before += step.workers.len() as u32;
         let n_workers = step.workers.len() as u32;
         on_event(RunEvent::StepStarted { step_idx: step_idx as u32, n_workers });
-        let mut outcome = run_step(&context, step, on_event);
+        let mut outcome = match &mut ground {
+            Ground::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
+            _ => run_step(&context, step, on_event),
+        };
         on_event(RunEvent::StepEnded { step_idx: step_idx as u32 });
         so_far.failed |= outcome.failed;
         so_far.jobs.append(&mut outcome.jobs);
@@ -160,7 +193,52 @@ pub fn run(
     for (severity, code, message) in bandwidth_logs(options, &so_far.intervals) {
         so_far.note(severity, code, &message, on_event);
     }
-    Ok(so_far.record(&[], &[]))
+    Ok(so_far.record(ground.now_ns(clock), &[], &[]))
+}
+
+/// What the plan's files are on.
+enum Ground {
+    /// This host's files and devices.
+    Host,
+    /// Volumes in virtual time.
+    Virtual(Box<World>),
+    /// Volumes in time that passes.
+    Volumes(SharedVolumes),
+}
+
+impl Ground {
+    fn new(
+        emulation: Option<&Emulation>,
+        placement: Placement,
+        bound: &BoundPlan,
+        clock: Clock,
+    ) -> Self {
+        match emulation {
+            None => Ground::Host,
+            Some(emulation) if emulation.is_virtual() => {
+                Ground::Virtual(Box::new(World::new(emulation, placement, bound)))
+            }
+            Some(emulation) => {
+                Ground::Volumes(SharedVolumes::new(emulation, placement, bound, clock))
+            }
+        }
+    }
+
+    /// Returns the volumes that threads work on.
+    fn shared(&self) -> Option<SharedVolumes> {
+        match self {
+            Ground::Volumes(volumes) => Some(volumes.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns the time since the start of the run.
+    fn now_ns(&self, clock: Clock) -> u64 {
+        match self {
+            Ground::Virtual(world) => world.now_ns,
+            _ => clock.now_ns(),
+        }
+    }
 }
 
 /// A run and what came out of it so far.
@@ -170,7 +248,8 @@ pub(crate) struct RunSoFar<'a> {
     control: &'a Control,
     clock: Clock,
     zero_unix_ms: u64,
-    disks: DiskSampler,
+    /// Devices below the targets; `None` where there are none.
+    disks: Option<DiskSampler>,
     /// Workers of the steps that have ended.
     jobs: Vec<JobRecord>,
     intervals: Vec<Interval>,
@@ -181,22 +260,37 @@ pub(crate) struct RunSoFar<'a> {
 
 impl RunSoFar<'_> {
     /// Makes the record, with the workers and intervals of a step that has not ended.
-    pub(crate) fn record(&self, jobs: &[JobRecord], intervals: &[Interval]) -> Record {
+    ///
+    /// `now_ns` is the time since the start of the run.
+    pub(crate) fn record(&self, now_ns: u64, jobs: &[JobRecord], intervals: &[Interval]) -> Record {
         let jobs = [&self.jobs, jobs].concat();
         Record {
             schema: record::SCHEMA.to_owned(),
             plimsoll_version: env!("CARGO_PKG_VERSION").to_owned(),
             started_unix_ms: self.zero_unix_ms,
-            elapsed_ns: self.clock.now_ns(),
+            elapsed_ns: now_ns,
             outcome: outcome_of(self.control, self.failed),
             command: self.options.command.clone(),
             host: crate::host::describe(),
-            clock: clock_record(self.clock),
+            clock: self.clock_record(),
+            emulation: self.options.emulation.as_ref().map(Emulation::record),
             global_options: self.plan.global_options.clone(),
             jobs: record::group::group(jobs),
             intervals: [&self.intervals, intervals].concat(),
-            disks: self.disks.finish(),
+            disks: self.disks.as_ref().map(DiskSampler::finish).unwrap_or_default(),
             notes: self.notes.clone(),
+        }
+    }
+
+    fn clock_record(&self) -> ClockRecord {
+        if self.options.emulation.as_ref().is_some_and(Emulation::is_virtual) {
+            let (source, stamping) = ("virtual".to_owned(), "per_io".to_owned());
+            return ClockRecord { source, stamping, read_cost_ns: 0 };
+        }
+        ClockRecord {
+            source: self.clock.source_name().to_owned(),
+            stamping: "per_batch".to_owned(),
+            read_cost_ns: self.clock.read_cost_ns(),
         }
     }
 
@@ -218,14 +312,6 @@ fn outcome_of(control: &Control, failed: bool) -> Outcome {
         Stop::No if failed => Outcome::Failed,
         Stop::No => Outcome::Complete,
         _ => Outcome::Interrupted,
-    }
-}
-
-fn clock_record(clock: Clock) -> ClockRecord {
-    ClockRecord {
-        source: clock.source_name().to_owned(),
-        stamping: "per_batch".to_owned(),
-        read_cost_ns: clock.read_cost_ns(),
     }
 }
 

@@ -75,7 +75,9 @@ impl<'a> Seat<'a> {
     ) -> Result<(), SetupError> {
         let bound = self.bound;
         let number = context.n_workers_before + idx as u32;
-        let builder = prepare::EngineBuilder::new(bound, context.options, shared.waits);
+        let volumes = context.volumes.as_ref();
+        let volumes = volumes.map(|volumes| volumes.seat(bound, number, Arc::clone(&self.meters)));
+        let builder = prepare::EngineBuilder::new(bound, context.options, shared.waits).on(volumes);
         let (worker, filler) = self.build(context, number, shared.flow, logs)?;
         let thread_context = ThreadContext {
             idx,
@@ -109,7 +111,7 @@ impl<'a> Seat<'a> {
     }
 
     /// Builds the worker and what fills and checks its buffers.
-    fn build(
+    pub(crate) fn build(
         &self,
         context: &StepContext<'_>,
         number: u32,
@@ -201,7 +203,7 @@ impl<'a> Seat<'a> {
 }
 
 /// Draws the start delay of a worker between the job's two bounds.
-fn delay_ns(bound: &BoundWorker) -> u64 {
+pub(crate) fn delay_ns(bound: &BoundWorker) -> u64 {
     let (min, max) = bound.job.limits.start_delay_ns;
     if max <= min {
         return min;

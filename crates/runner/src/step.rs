@@ -1,37 +1,27 @@
 //! Runs the workers of one step: builds them, starts them together, watches them, collects them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use plan::EngineKind;
-use plan::job::ExitAll;
 use record::{Interval, JobRecord, NoteSeverity};
-use worker::FlowGroup;
 
 use crate::bind::BoundStep;
 use crate::clock::Clock;
-use crate::collect::{Ended, job_record};
 use crate::control::{Control, Stop};
+use crate::emulation::SharedVolumes;
 use crate::file_locks::FileLocks;
 use crate::logs::{LogSetup, LogWriter};
 use crate::overlaps::Overlaps;
 use crate::prepare::{self, SetupError, WaitsForOthers};
 use crate::run::{RunEvent, RunOptions, RunSoFar};
+use crate::running::{Running, flow_groups};
 use crate::seat::{Seat, SeatState, Shared};
-use crate::status::{IntervalSampler, Status};
-use crate::steady::SteadyWatch;
-use crate::thread::{WorkerEvent, WorkerResult};
-use crate::{verify_notes, verify_state};
+use crate::thread::WorkerEvent;
+use crate::verify_notes;
 
 /// How often the step looks at requests to stop, and at the longest.
 const TICK: Duration = Duration::from_millis(50);
-
-/// Length of an interval of the record.
-const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// What a step needs to know of the run around it.
 pub(crate) struct StepContext<'a> {
@@ -43,6 +33,8 @@ pub(crate) struct StepContext<'a> {
     pub(crate) control: &'a Control,
     /// Number of workers in the steps before.
     pub(crate) n_workers_before: u32,
+    /// Emulated volumes that the workers' threads work on.
+    pub(crate) volumes: Option<SharedVolumes>,
     /// The steps before.
     pub(crate) so_far: &'a RunSoFar<'a>,
 }
@@ -71,7 +63,10 @@ pub(crate) fn run_step(
     step: &BoundStep,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> StepOutcome {
-    let mut setup = prepare::step(context, step, on_event);
+    let mut setup = match context.volumes {
+        None => prepare::step(context, step, on_event),
+        Some(_) => step.workers.iter().map(|_| None).collect(),
+    };
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
@@ -93,414 +88,109 @@ pub(crate) fn run_step(
         seats.push(seat);
     }
     drop(sender);
-    let steady = steady_groups(&seats);
-    let mut running = Running {
-        context,
-        seats,
-        events,
-        started_ns: context.clock.now_ns(),
-        intervals: Vec::new(),
-        notes: verify_notes::of_step(step),
-        steady,
-        stop_all: !starts,
-    };
-    let logs = running.start_logs(logs);
-    running.wait_until_ready();
-    running.watch(on_event);
+    let mut running = Running::new(context, seats, context.clock.now_ns());
+    running.notes = verify_notes::of_step(step);
+    let logs = start_logs(&mut running, logs);
+    wait_until_ready(&mut running, &events);
+    watch(&mut running, &events, on_event);
     running.notes.extend(logs.into_iter().flat_map(LogWriter::finish));
-    running.into_outcome()
+    join_threads(&mut running);
+    note_caps(&mut running);
+    running.into_outcome(context.clock.now_ns())
 }
 
-/// Returns the flow membership of each worker that has one, by position in the step.
-fn flow_groups(step: &BoundStep) -> BTreeMap<usize, FlowGroup> {
-    let mut by_id: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
-    for (idx, bound) in step.workers.iter().enumerate() {
-        if let Some(flow) = bound.job.load.flow {
-            by_id.entry(flow.id).or_default().push((idx, flow.weight));
-        }
-    }
-    by_id
-        .into_values()
-        .flat_map(|members| {
-            let weights: Vec<u32> = members.iter().map(|member| member.1).collect();
-            let groups = FlowGroup::members(&weights);
-            members.into_iter().map(|member| member.0).zip(groups).collect::<Vec<_>>()
-        })
-        .collect()
+/// Starts the writer of the logs, or says why there will be none.
+fn start_logs(running: &mut Running<'_>, logs: LogSetup) -> Option<LogWriter> {
+    logs.start().unwrap_or_else(|error| {
+        let text = format!("no logs are written: {error}");
+        running.notes.push((NoteSeverity::Error, "log-failed", text));
+        None
+    })
 }
 
-/// Returns the watches of steady state: one per reporting group, or per worker without groups.
-fn steady_groups(seats: &[Seat<'_>]) -> Vec<(SteadyWatch, Vec<usize>)> {
-    let mut groups: BTreeMap<(u32, usize), Vec<usize>> = BTreeMap::new();
-    for (idx, seat) in seats.iter().enumerate() {
-        let job = &seat.bound.job;
-        if job.limits.steady.is_some_and(|steady| steady.window_ns > 0) {
-            let alone = if job.reporting.group_reporting { usize::MAX } else { idx };
-            groups.entry((job.group_id, alone)).or_default().push(idx);
+/// Waits until every worker has built its engine or failed to.
+fn wait_until_ready(running: &mut Running<'_>, events: &Receiver<WorkerEvent>) {
+    while running.seats.iter().any(|seat| seat.state == SeatState::Building) {
+        match events.recv_timeout(TICK) {
+            Ok(event) => running.take(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            // All threads are gone without a word: nothing is left to wait for.
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    groups
-        .into_values()
-        .filter_map(|members| {
-            let spec = seats[members[0]].bound.job.limits.steady?;
-            let meters = members.iter().map(|idx| Arc::clone(&seats[*idx].meters)).collect();
-            Some((SteadyWatch::new(spec, meters), members))
-        })
-        .collect()
 }
 
-/// A step whose workers exist.
-struct Running<'a> {
-    context: &'a StepContext<'a>,
-    seats: Vec<Seat<'a>>,
-    events: Receiver<WorkerEvent>,
-    started_ns: u64,
-    intervals: Vec<Interval>,
-    notes: Vec<(NoteSeverity, &'static str, String)>,
-    /// Watches of steady state, with the positions of their seats.
-    steady: Vec<(SteadyWatch, Vec<usize>)>,
-    stop_all: bool,
-}
-
-impl Running<'_> {
-    /// Starts the writer of the logs, or says why there will be none.
-    fn start_logs(&mut self, logs: LogSetup) -> Option<LogWriter> {
-        logs.start().unwrap_or_else(|error| {
-            let text = format!("no logs are written: {error}");
-            self.notes.push((NoteSeverity::Error, "log-failed", text));
-            None
-        })
-    }
-
-    /// Ends the workers whose group has become steady.
-    fn check_steady(&mut self, now_ns: u64) {
-        for (watch, members) in &mut self.steady {
-            if watch.tick(now_ns) {
-                for idx in members {
-                    self.seats[*idx].stop();
-                }
-            }
+/// Watches the workers until all have ended.
+fn watch(
+    running: &mut Running<'_>,
+    events: &Receiver<WorkerEvent>,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) {
+    let context = running.context;
+    let clock = context.clock;
+    running.started_ns = clock.now_ns();
+    let started_ns = running.started_ns;
+    let status_ns = context.options.status_interval_ns();
+    let mut seconds = running.first_second(started_ns);
+    let mut live = running.sampler(started_ns);
+    let mut next_interval_ns = running.tick_interval(&mut seconds, started_ns, on_event);
+    let mut next_status_ns = started_ns + status_ns;
+    let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
+    let mut next_report_ns = report_ns.map_or(u64::MAX, |ns| started_ns + ns);
+    running.start_waiting();
+    while !running.is_over() {
+        if !running.obey_control() {
+            break;
         }
-    }
-
-    /// Waits until every worker has built its engine or failed to.
-    fn wait_until_ready(&mut self) {
-        while self.seats.iter().any(|seat| seat.state == SeatState::Building) {
-            match self.events.recv_timeout(TICK) {
-                Ok(event) => self.take(event),
-                Err(RecvTimeoutError::Timeout) => {}
-                // All threads are gone without a word: nothing is left to wait for.
-                Err(RecvTimeoutError::Disconnected) => break,
+        let next_ns = next_interval_ns.min(next_status_ns).min(next_report_ns);
+        let wait = clock.wall_time(next_ns.saturating_sub(clock.now_ns())).min(TICK);
+        match events.recv_timeout(wait) {
+            Ok(event) => {
+                running.take(event);
+                running.start_waiting();
             }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
         }
-    }
-
-    fn take(&mut self, event: WorkerEvent) {
-        match event {
-            WorkerEvent::Ready { idx, error } => {
-                let seat = &mut self.seats[idx];
-                seat.state = SeatState::Waiting;
-                if let Some(error) = error {
-                    seat.state = SeatState::Ended;
-                    seat.setup_error = Some(error);
-                    self.after_end(idx);
-                }
-            }
-            WorkerEvent::Error { text } => {
-                self.notes.push((NoteSeverity::Info, "io-error", text));
-            }
-            WorkerEvent::Ended { idx, result } => {
-                self.note_verification(idx, &result);
-                self.note_remarks(idx, &result);
-                self.seats[idx].state = SeatState::Ended;
-                self.seats[idx].result = Some(result);
-                self.after_end(idx);
-            }
-        }
-    }
-
-    /// Takes over what a worker has to say beside its numbers. Each remark once.
-    fn note_remarks(&mut self, idx: usize, result: &WorkerResult) {
-        let job = &self.seats[idx].bound.job;
-        let remarks = result.remarks.iter().map(|text| ("after-job", text.clone()));
-        let replaced = job.engine.kind == EngineKind::Uring
-            && result.engine_used.starts_with("libaio")
-            && result.engine_used != job.engine.name;
-        let text = format!("job `{}` ran on {}", job.name, result.engine_used);
-        let replaced = replaced.then_some(("engine-replaced", text));
-        for (code, text) in remarks.chain(replaced) {
-            let note = (NoteSeverity::Warning, code, text);
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-    }
-
-    /// Saves what a worker had written, and notes what its verification left open.
-    fn note_verification(&mut self, idx: usize, result: &WorkerResult) {
-        let job = &self.seats[idx].bound.job;
-        if let Some(state) = &result.verify_state {
-            let aux_dir = self.context.aux_dir();
-            if let Err(error) = verify_state::save(aux_dir, state) {
-                let text = error.to_string();
-                self.notes.push((NoteSeverity::Warning, "verify-state-unsaved", text));
-            }
-        }
-        self.notes.extend(verify_notes::of_result(job, result));
-    }
-
-    /// Starts waiting workers whose time has come.
-    fn start_waiting(&mut self) {
-        for idx in 0..self.seats.len() {
-            if self.seats[idx].state == SeatState::Waiting && !self.is_held_back(idx) {
-                self.seats[idx].go();
-            }
-        }
-    }
-
-    /// Says whether a worker waits for a job that has not ended.
-    fn is_held_back(&self, idx: usize) -> bool {
-        let Some(awaited) = &self.seats[idx].bound.job.wait_for else { return false };
-        self.seats
-            .iter()
-            .any(|seat| seat.bound.job.name == *awaited && seat.state != SeatState::Ended)
-    }
-
-    /// Draws the consequences of a worker's end for the others.
-    fn after_end(&mut self, idx: usize) {
-        let seat = &self.seats[idx];
-        let errors = &seat.bound.job.errors;
-        let group_id = seat.bound.job.group_id;
-        let exit_all = if errors.exit_all_on_error && seat.has_failed() {
-            ExitAll::All
-        } else {
-            errors.exit_all
-        };
-        match exit_all {
-            ExitAll::Itself => {}
-            ExitAll::Group => self.stop_where(|other| other.bound.job.group_id == group_id),
-            ExitAll::Step => self.stop_where(|_| true),
-            ExitAll::All => {
-                self.stop_all = true;
-                self.stop_where(|_| true);
-            }
-        }
-    }
-
-    fn stop_where(&self, which: impl Fn(&Seat<'_>) -> bool) {
-        for seat in self.seats.iter().filter(|seat| which(seat)) {
-            seat.stop();
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.seats.iter().all(|seat| seat.state == SeatState::Ended)
-    }
-
-    /// Watches the workers until all have ended.
-    fn watch(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
-        let clock = self.context.clock;
-        let meters: Vec<_> = self.seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
-        self.started_ns = clock.now_ns();
-        let status_ns = match self.context.options.status_interval_ms {
-            0 => 1_000_000_000,
-            ms => ms * 1_000_000,
-        };
-        let mut interval = IntervalSampler::new(meters.clone(), self.started_ns);
-        let mut live = IntervalSampler::new(meters, self.started_ns);
-        let mut next_interval_ns = self.started_ns + INTERVAL_NS;
-        let mut next_status_ns = self.started_ns + status_ns;
-        let report_ns = self.context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
-        let mut next_report_ns = report_ns.map_or(u64::MAX, |ns| self.started_ns + ns);
-        self.start_waiting();
-        while !self.is_over() {
-            if !self.obey_control() {
-                break;
-            }
-            let next_ns = next_interval_ns.min(next_status_ns).min(next_report_ns);
-            let wait = Duration::from_nanos(next_ns.saturating_sub(clock.now_ns())).min(TICK);
-            match self.events.recv_timeout(wait) {
-                Ok(event) => {
-                    self.take(event);
-                    self.start_waiting();
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            let now_ns = clock.now_ns();
-            self.check_steady(now_ns);
-            if now_ns >= next_status_ns {
-                let status = self.status(&live.sample(now_ns, 0, 0), now_ns);
-                on_event(RunEvent::Status(&status));
-                next_status_ns = now_ns + status_ns;
-            }
-            if now_ns >= next_report_ns {
-                let record = self.context.so_far.record(&self.jobs_now(now_ns), &self.intervals);
-                on_event(RunEvent::Report(&record));
-                next_report_ns = now_ns + report_ns.unwrap_or(u64::MAX - now_ns);
-            }
-            if now_ns >= next_interval_ns {
-                self.end_interval(&mut interval, now_ns, on_event);
-                // From the schedule, so that intervals do not drift.
-                next_interval_ns += INTERVAL_NS * ((now_ns - next_interval_ns) / INTERVAL_NS + 1);
-            }
-        }
-        // The rest of the last second counts too, unless it is too short to say anything.
         let now_ns = clock.now_ns();
-        if now_ns + INTERVAL_NS > next_interval_ns + INTERVAL_NS / 10 {
-            self.end_interval(&mut interval, now_ns, on_event);
+        running.check_steady(now_ns);
+        if now_ns >= next_status_ns {
+            let status = running.status(&live.sample(now_ns, 0, 0), now_ns);
+            on_event(RunEvent::Status(&status));
+            next_status_ns = now_ns + status_ns;
         }
-    }
-
-    fn end_interval(
-        &mut self,
-        sampler: &mut IntervalSampler,
-        now_ns: u64,
-        on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) {
-        let mut interval = sampler.sample(now_ns, 0, self.context.step_idx);
-        interval.ramp = now_ns < self.ramp_end_ns();
-        on_event(RunEvent::Interval(&interval));
-        self.intervals.push(interval);
-    }
-
-    fn ramp_end_ns(&self) -> u64 {
-        let ramp_ns = self.seats.iter().map(|seat| seat.bound.job.limits.ramp_ns).min();
-        self.started_ns + ramp_ns.unwrap_or(0)
-    }
-
-    /// Passes on a request to stop. Returns false to leave at once.
-    fn obey_control(&mut self) -> bool {
-        match self.context.control.stop() {
-            Stop::No => true,
-            Stop::Soon => {
-                self.stop_all = true;
-                for seat in &mut self.seats {
-                    if seat.state == SeatState::Waiting {
-                        seat.go();
-                    }
-                    seat.stop();
-                }
-                true
-            }
-            Stop::Now => {
-                self.stop_all = true;
-                false
-            }
+        if now_ns >= next_report_ns {
+            let jobs = running.jobs_now(now_ns);
+            let record = context.so_far.record(now_ns, &jobs, &running.intervals);
+            on_event(RunEvent::Report(&record));
+            next_report_ns = now_ns + report_ns.unwrap_or(u64::MAX - now_ns);
         }
+        next_interval_ns = running.tick_interval(&mut seconds, now_ns, on_event);
     }
+    running.end_last_interval(seconds, clock.now_ns(), on_event);
+}
 
-    fn status(&self, period: &Interval, now_ns: u64) -> Status {
-        let seconds = (period.length_ms as f64 / 1000.0).max(1e-3);
-        let dirs = [&period.dirs.read, &period.dirs.write, &period.dirs.trim];
-        let n_running = self.seats.iter().filter(|s| s.state == SeatState::Running).count();
-        Status {
-            step_idx: self.context.step_idx,
-            n_steps: self.context.n_steps,
-            n_running: n_running as u32,
-            n_workers: self.seats.len() as u32,
-            ramp: now_ns < self.ramp_end_ns(),
-            elapsed_ns: now_ns - self.started_ns,
-            left_ns: self.left_ns(now_ns),
-            iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
-            bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
-            latency_ns_p50: dirs.iter().filter_map(|dir| dir.latency_ns_p50).max(),
-            latency_ns_p99: dirs.iter().filter_map(|dir| dir.latency_ns_p99).max(),
-        }
-    }
-
-    /// Estimates the time until the last worker ends: by its runtime, and by its progress.
-    fn left_ns(&self, now_ns: u64) -> Option<u64> {
-        let elapsed_ns = now_ns - self.started_ns;
-        let mut longest = Some(0);
-        for seat in self.seats.iter().filter(|seat| seat.state == SeatState::Running) {
-            let limits = &seat.bound.job.limits;
-            let by_time = limits.runtime_ns.map(|runtime_ns| {
-                (limits.start_delay_ns.1 + limits.ramp_ns + runtime_ns).saturating_sub(elapsed_ns)
-            });
-            let by_amount = if limits.time_based { None } else { seat.left_by_amount(elapsed_ns) };
-            let left = match (by_time, by_amount) {
-                (Some(time), Some(amount)) => Some(time.min(amount)),
-                (time, amount) => time.or(amount),
-            };
-            longest = longest.zip(left).map(|(longest, left)| longest.max(left));
-        }
-        longest
-    }
-
-    fn into_outcome(mut self) -> StepOutcome {
-        for seat in &mut self.seats {
-            // A thread that has sent its result has nothing left to do but return.
-            if seat.state == SeatState::Ended
-                && let Some(thread) = seat.thread.take()
-                && thread.join().is_err()
-            {
-                let message = "the worker's thread panicked".to_owned();
-                seat.setup_error = Some(SetupError { errno: libc::EIO, message });
-            }
-        }
-        let now_ns = self.context.clock.now_ns();
-        StepOutcome {
-            jobs: self.reported().map(|idx| self.last_record(idx, now_ns)).collect(),
-            intervals: std::mem::take(&mut self.intervals),
-            notes: self.notes,
-            stop_all: self.stop_all,
-            failed: self.seats.iter().any(Seat::has_failed),
+/// Adds to the results which caps of emulated volumes held the workers.
+fn note_caps(running: &mut Running<'_>) {
+    let context = running.context;
+    let Some(volumes) = &context.volumes else { return };
+    for (idx, seat) in running.seats.iter_mut().enumerate() {
+        if let Some(result) = &mut seat.result {
+            result.caps = volumes.caps_of(seat.bound, context.n_workers_before + idx as u32);
         }
     }
 }
 
-impl Running<'_> {
-    /// Returns the positions of the workers that stand in the results.
-    fn reported(&self) -> impl Iterator<Item = usize> {
-        (0..self.seats.len()).filter(|&idx| self.seats[idx].bound.job.reporting.stats)
-    }
-
-    /// Makes the record of one worker; `is_live` while it may still run.
-    fn job_record(&self, idx: usize, is_live: bool) -> JobRecord {
-        let seat = &self.seats[idx];
-        let watch = self.steady.iter().find(|(_, members)| members.contains(&idx));
-        let ended = Ended {
-            bound: seat.bound,
-            meters: &seat.meters,
-            step_idx: self.context.step_idx,
-            zero_unix_ms: self.context.zero_unix_ms,
-            result: seat.result.as_deref(),
-            setup_error: seat.setup_error.as_ref().map(|e| (e.errno, e.message.clone())),
-            created_only: is_live || seat.bound.job.files.create_only,
-        };
-        JobRecord { steady: watch.map(|(watch, _)| watch.record()), ..job_record(&ended) }
-    }
-
-    /// Makes the record of one worker at the end of the step. One that was left while it ran has
-    /// what it had counted by then.
-    fn last_record(&self, idx: usize, now_ns: u64) -> JobRecord {
-        if self.seats[idx].state != SeatState::Running {
-            return self.job_record(idx, false);
+/// Takes leave of the threads of workers that have ended.
+fn join_threads(running: &mut Running<'_>) {
+    for seat in &mut running.seats {
+        // A thread that has sent its result has nothing left to do but return.
+        if seat.state == SeatState::Ended
+            && let Some(thread) = seat.thread.take()
+            && thread.join().is_err()
+        {
+            let message = "the worker's thread panicked".to_owned();
+            seat.setup_error = Some(SetupError { errno: libc::EIO, message });
         }
-        let error_message =
-            "stopped at once: what was in flight is not counted, nor CPU time".to_owned();
-        JobRecord { error_errno: libc::ECANCELED, error_message, ..self.record_now(idx, now_ns) }
-    }
-
-    /// Makes the record of one worker as it is now.
-    fn record_now(&self, idx: usize, now_ns: u64) -> JobRecord {
-        let seat = &self.seats[idx];
-        let mut record = self.job_record(idx, true);
-        let since_ns = seat.meters.measured_since_ns.load(Relaxed);
-        if seat.state == SeatState::Running && since_ns > 0 {
-            // A ramp ends in the future, or nobody knows when.
-            record.runtime_ns = now_ns.saturating_sub(since_ns);
-            let dirs = &mut record.dirs;
-            for dir in [&mut dirs.read, &mut dirs.write, &mut dirs.trim] {
-                dir.runtime_ns = if dir.n_ios > 0 { record.runtime_ns } else { 0 };
-            }
-        }
-        record
-    }
-
-    /// Makes the records of all workers as they are now.
-    fn jobs_now(&self, now_ns: u64) -> Vec<JobRecord> {
-        self.reported().map(|idx| self.record_now(idx, now_ns)).collect()
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 
 use engine::{Engine, EngineError, Usage, Wait};
 use pattern::verify::VerifyState;
@@ -51,6 +50,8 @@ pub(crate) struct WorkerResult {
     pub(crate) verify_state: Option<VerifyState>,
     /// What else the user should know, in words.
     pub(crate) remarks: Vec<String>,
+    /// Which caps of emulated volumes held it.
+    pub(crate) caps: Option<record::CapsRecord>,
 }
 
 /// What the step shares with a worker thread.
@@ -124,6 +125,7 @@ impl ThreadContext {
             n_unverified: self.worker.n_unverified(),
             verify_state: self.worker.verify_state(self.worker_number),
             remarks: Vec::new(),
+            caps: None,
         };
         let failed = result.failure.is_some() || result.engine_error.is_some();
         let (error, remarks) = after::finish(&self.surroundings, engine.as_mut(), failed);
@@ -213,7 +215,7 @@ fn wait_until(clock: Clock, signals: &Signals, until_ns: u64) {
         if now_ns >= until_ns || signals.stop.load(Relaxed) {
             return;
         }
-        std::thread::park_timeout(Duration::from_nanos(until_ns - now_ns));
+        std::thread::park_timeout(clock.wall_time(until_ns - now_ns));
     }
 }
 

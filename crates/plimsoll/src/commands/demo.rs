@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
     let parsed = fio::parse_text("demo.fio", JOB_FILE, &wishes, &HostLoader);
     input::tell(&parsed)?;
-    execute::run(&parsed.plan, &args.result, SafetyArgs::default())
+    execute::run(&parsed.plan, None, &args.result, SafetyArgs::default())
 }
 
 /// A folder of our own, removed with the scratch file in it.

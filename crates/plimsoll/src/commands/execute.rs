@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
 use record::{NoteSeverity, Outcome, Record};
-use runner::{Control, RunError, RunOptions};
+use runner::{Control, Emulation, RunError, RunOptions};
 
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -65,8 +65,13 @@ fn interval_ms(text: &str) -> Result<u64, String> {
     u64::try_from(interval.as_millis()).map_err(|_| "too long".to_owned())
 }
 
-/// Runs the plan and prints the result.
-pub(super) fn run(plan: &Plan, result: &ResultArgs, safety: SafetyArgs) -> Result<Exit, Failure> {
+/// Runs the plan, on this machine's files or on emulated volumes, and prints the result.
+pub(super) fn run(
+    plan: &Plan,
+    emulation: Option<Emulation>,
+    result: &ResultArgs,
+    safety: SafetyArgs,
+) -> Result<Exit, Failure> {
     let mut sink = Sink::open(result.output.as_deref())?;
     let options = RunOptions {
         command: command(),
@@ -74,6 +79,7 @@ pub(super) fn run(plan: &Plan, result: &ResultArgs, safety: SafetyArgs) -> Resul
         overwrite_filesystem: safety.overwrite_filesystem,
         forbid_uring: forbids_uring(),
         status_interval_ms: result.status_interval.unwrap_or(0),
+        emulation,
         ..RunOptions::default()
     };
     let record = measure(plan, &options, result)?;

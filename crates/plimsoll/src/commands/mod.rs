@@ -7,6 +7,7 @@ mod execute;
 mod explain;
 mod fio;
 mod input;
+mod on;
 mod reference;
 mod run;
 mod welcome;

@@ -2,6 +2,7 @@
 
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::input::{self, InputArgs};
+use super::on::OnArgs;
 use crate::exit::{Exit, Failure};
 
 /// Run job files and print what came out
@@ -10,6 +11,8 @@ use crate::exit::{Exit, Failure};
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    on: OnArgs,
     #[command(flatten)]
     result: ResultArgs,
     #[command(flatten)]
@@ -20,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll run fiowrite.ini
   plimsoll run fiowrite.ini --remap /mnt/nocache=./scratch --set runtime=10s
+  plimsoll run fioread.ini --on ds14.toml --virtual --cache warm
   plimsoll run nightly.fio --json --output nightly.json
   sed s/4k/8k/ small.fio | plimsoll run -";
 
@@ -27,5 +31,6 @@ Examples:
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let parsed = args.input.parse();
     input::tell(&parsed)?;
-    execute::run(&parsed.plan, &args.result, args.safety)
+    let emulation = args.on.emulation()?;
+    execute::run(&parsed.plan, emulation, &args.result, args.safety)
 }

@@ -1,0 +1,117 @@
+//! Volumes that are computed, not stored: operations become [`Io`]s of a [`volume::System`].
+//!
+//! [`Volumes`] shares one system among the workers of a run, in real time or slower; the engine over
+//! it keeps no data. [`Place`], [`route`] and [`Tally`] also serve a driver in virtual time.
+
+mod engine;
+mod host;
+
+pub use engine::VolumeEngine;
+pub use host::{Account, Member, ReadClock, Volumes};
+
+use plan::op::{Op, OpKind};
+use volume::{CapId, Done, Io, IoKind, System};
+
+/// Where the bytes of a file lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Position of the volume in the design.
+    pub volume: u16,
+    /// Address of the file's first byte.
+    pub base_bytes: u64,
+    /// Bytes from there; what lies beyond does not fit the volume.
+    pub len_bytes: u64,
+}
+
+/// Returns the operation as its volume sees it, or the result of one that never gets there: beyond
+/// the end of what the volume holds, or without effect on it.
+///
+/// `through` makes writes bypass the caches (`O_SYNC`). `sync_file_range` starts the write-back of
+/// a page cache, which is not emulated, so it does nothing.
+#[inline]
+pub fn route(op: &Op, places: &[Place], through: bool, id: u64) -> Result<Io, i32> {
+    let Some(place) = places.get(op.file.0 as usize) else { return Err(-libc::EBADF) };
+    let kind = match op.kind {
+        OpKind::Read => IoKind::Read,
+        OpKind::Write if through => IoKind::WriteThrough,
+        OpKind::Write => IoKind::Write,
+        OpKind::Trim => IoKind::Trim,
+        OpKind::Fsync | OpKind::Fdatasync => IoKind::Flush,
+        OpKind::SyncFileRange => return Err(0),
+        _ => return Err(-libc::EOPNOTSUPP),
+    };
+    if op.offset.saturating_add(u64::from(op.len)) > place.len_bytes {
+        return Err(if kind == IoKind::Read { 0 } else { -libc::ENOSPC });
+    }
+    Ok(Io {
+        id,
+        kind,
+        volume: place.volume,
+        client: 0,
+        offset_bytes: place.base_bytes + op.offset,
+        len_bytes: if kind == IoKind::Flush { 0 } else { op.len },
+    })
+}
+
+/// What a worker's I/Os waited for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Nanoseconds by cap, in the order of the system's list; the last is for no cap.
+    held_ns: Box<[u64]>,
+    /// Sum of the latencies, nanoseconds.
+    io_time_ns: u64,
+}
+
+impl Tally {
+    /// Makes an empty tally of a system with so many caps.
+    pub fn new(n_caps: usize) -> Self {
+        Tally { held_ns: vec![0; n_caps + 1].into_boxed_slice(), io_time_ns: 0 }
+    }
+
+    /// Counts one I/O.
+    #[inline]
+    pub fn add(&mut self, done: &Done, latency_ns: u64) {
+        // `CapId::NONE` is beyond all caps.
+        let cap_idx = usize::from(done.held_by.0).min(self.held_ns.len() - 1);
+        self.held_ns[cap_idx] += done.held_ns;
+        self.io_time_ns += latency_ns;
+    }
+
+    /// Returns the time that I/Os waited for a cap, nanoseconds.
+    pub fn held_ns(&self, cap: CapId) -> u64 {
+        self.held_ns.get(usize::from(cap.0)).copied().unwrap_or(0)
+    }
+
+    /// Returns the sum of the latencies, nanoseconds.
+    pub fn io_time_ns(&self) -> u64 {
+        self.io_time_ns
+    }
+}
+
+/// What the caps of a system had given by a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UsageMark {
+    at_ns: u64,
+    /// Share of its capacity that each cap has given since the start.
+    shares: Vec<f64>,
+}
+
+impl UsageMark {
+    /// Reads a system that started at time 0.
+    pub fn of(system: &System, now_ns: u64) -> Self {
+        let shares = system.usage(now_ns).iter().map(|usage| usage.capacity_share).collect();
+        UsageMark { at_ns: now_ns, shares }
+    }
+
+    /// Returns the share of its capacity that each cap gave after `earlier`, in the order of the
+    /// system's list.
+    pub fn since(&self, earlier: &UsageMark) -> Vec<f64> {
+        let passed_ns = self.at_ns.saturating_sub(earlier.at_ns) as f64;
+        if passed_ns == 0.0 {
+            return vec![0.0; self.shares.len()];
+        }
+        let (end_ns, begin_ns) = (self.at_ns as f64, earlier.at_ns as f64);
+        let pairs = self.shares.iter().zip(&earlier.shares);
+        pairs.map(|(end, begin)| ((end * end_ns - begin * begin_ns) / passed_ns).max(0.0)).collect()
+    }
+}

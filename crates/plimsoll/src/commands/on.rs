@@ -1,0 +1,102 @@
+//! `--on DESIGN`: a run on emulated volumes.
+
+use std::sync::Arc;
+
+use dialects::Loader;
+use plan::job::Source;
+use plan::{Diagnostic, Severity};
+use runner::{EmulatedTime, Emulation};
+
+use crate::diagnostics::{self, Texts};
+use crate::exit::{Exit, Failure};
+use crate::loader::HostLoader;
+
+/// Emulated volumes in place of this machine's files.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Emulated volumes")]
+pub(super) struct OnArgs {
+    /// Run on the volumes of a design instead of this machine's files: what the limits of its disks
+    /// and machine make of the load. No file is touched. `-` is the standard input.
+    #[arg(long, value_name = "DESIGN")]
+    on: Option<String>,
+
+    /// Run in virtual time: as fast as it can be computed, with the same result.
+    #[arg(long = "virtual", requires = "on", conflicts_with = "time_scale")]
+    is_virtual: bool,
+
+    /// What the host caches hold at the start: nothing, or the files of the jobs.
+    #[arg(long, value_name = "STATE", requires = "on", value_enum, default_value = "cold")]
+    cache: CacheState,
+
+    /// Let time pass K times slower, so that volumes faster than this machine can be shown.
+    #[arg(long, value_name = "K", requires = "on", value_parser = scale)]
+    time_scale: Option<f64>,
+}
+
+/// State of the host caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum CacheState {
+    /// Empty, as after every start of a machine.
+    #[default]
+    Cold,
+    /// With the files of the jobs in them, as far as they fit.
+    Warm,
+}
+
+/// Bounds of `--time-scale`: what a clock of nanoseconds resolves.
+const SCALES: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
+
+fn scale(text: &str) -> Result<f64, String> {
+    let scale: f64 = text.parse().map_err(|_| "expected a number, such as 10".to_owned())?;
+    if !SCALES.contains(&scale) {
+        return Err(format!("expected {} to {}", SCALES.start(), SCALES.end()));
+    }
+    Ok(scale)
+}
+
+impl OnArgs {
+    /// Reads the design, if one is named. Mistakes in it are told and end the command.
+    pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
+        let Some(name) = &self.on else { return Ok(None) };
+        let (design, text) = read_design(name)?;
+        let time = match (self.is_virtual, self.time_scale) {
+            (true, _) => EmulatedTime::Virtual,
+            (false, scale) => EmulatedTime::Real(scale.unwrap_or(1.0)),
+        };
+        Ok(Some(Emulation {
+            design: Arc::new(design),
+            design_hash: format!("{:016x}", fnv1a(text.as_bytes())),
+            is_warm: self.cache == CacheState::Warm,
+            time,
+        }))
+    }
+}
+
+/// Reads a design and its text. Mistakes are told and end the command.
+pub(super) fn read_design(name: &str) -> Result<(volume::Design, String), Failure> {
+    let bytes = HostLoader
+        .read(name)
+        .map_err(|error| Failure::wrong_use(format!("cannot read design `{name}`: {error}")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::wrong_use(format!("design `{name}` is not text in UTF-8")))?;
+    let (design, findings) = volume::design::parse(&text);
+    let sources = [Source { name: name.to_owned(), text: text.clone() }];
+    let findings: Vec<&Diagnostic> = findings.iter().collect();
+    diagnostics::tell(&findings, Texts { sources: &sources, command_line: "" });
+    let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
+    match design.filter(|_| !is_wrong) {
+        Some(mut design) => {
+            if design.name.is_empty() {
+                name.clone_into(&mut design.name);
+            }
+            Ok((design, text))
+        }
+        None => Err(Failure::silent(Exit::WrongUse)),
+    }
+}
+
+/// FNV-1a, 64 bit: tells texts apart, guards nothing.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}

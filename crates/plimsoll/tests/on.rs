@@ -1,0 +1,187 @@
+//! `plimsoll run --on DESIGN`: job files on emulated volumes.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{Outcome, Sandbox};
+use record::{JobRecord, Record};
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/designs").join(name)
+}
+
+/// Runs a job file on a design, both of the examples.
+#[track_caller]
+fn run(job: &str, design: &str, more: &[&str]) -> Outcome {
+    let (job, design) = (example(job), example(design));
+    let paths = [&job, &design].map(|path| path.to_str().expect("text"));
+    let args = [&["run", paths[0], "--on", paths[1], "--virtual"], more].concat();
+    Sandbox::new().plimsoll(&args)
+}
+
+#[track_caller]
+fn record(outcome: &Outcome) -> Record {
+    Record::from_json(outcome.success()).expect("a record")
+}
+
+fn iops(job: &JobRecord) -> f64 {
+    job.dirs.iter().map(|(_, dir)| dir.rate_iops()).sum()
+}
+
+#[track_caller]
+fn close(what: &str, found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() <= 0.02, "{what}: {found:.1}, expected {expected}");
+}
+
+fn binding(job: &JobRecord) -> &str {
+    job.caps.as_ref().and_then(|caps| caps.binding.as_deref()).unwrap_or("nothing")
+}
+
+/// As the documents' machine, published for 8 KiB.
+const SHORT: [&str; 5] = ["--json", "--set", "runtime=12", "--set", "ramp_time=2"];
+
+#[test]
+fn ten_striped_disks_write_at_the_sum_of_their_caps() {
+    let record = record(&run("ds14-write.fio", "ds14.toml", &SHORT));
+    close("writes", iops(&record.jobs[0]), 50_000.0);
+    let mean_ms = record.jobs[0].dirs.write.lat.mean_ns().unwrap_or(0.0) / 1e6;
+    close("mean latency", mean_ms, 20.48);
+}
+
+#[test]
+fn a_warm_cache_reads_beyond_its_disk() {
+    let more = [&SHORT[..], &["--cache", "warm"]].concat();
+    let record = record(&run("ds14-read.fio", "ds14.toml", &more));
+    close("reads", iops(&record.jobs[0]), 64_000.0);
+    assert!(binding(&record.jobs[0]).starts_with("vm_cached_"), "{}", binding(&record.jobs[0]));
+    let emulation = record.emulation.expect("it is said that nothing real was measured");
+    assert_eq!(emulation.cache, "warm");
+    assert_eq!(emulation.design, "DS14 with ten striped disks and a cached one");
+    assert_eq!(emulation.design_hash.len(), 16);
+}
+
+#[test]
+fn both_paths_of_the_machine_add_up() {
+    let more = [&SHORT[..], &["--cache", "warm"]].concat();
+    let record = record(&run("ds14-both.fio", "ds14.toml", &more));
+    let (read, write) = (iops(&record.jobs[0]), iops(&record.jobs[1]));
+    close("writes", write, 50_000.0);
+    assert!(read + write >= 100_000.0, "{read} + {write}");
+}
+
+/// Checks the figure of one P30 for blocks of this size.
+#[track_caller]
+fn check_size(block: &str, expected: f64) {
+    let sandbox = Sandbox::new();
+    let design = example("p30.toml");
+    sandbox.write(
+        "job.fio",
+        "[j]\ndirectory=/mnt/p30\nsize=20g\nrw=randread\nioengine=libaio\ndirect=1\niodepth=64\n\
+         time_based=1\nramp_time=2\nruntime=12\n",
+    );
+    let block = format!("bs={block}");
+    let design = design.to_str().expect("text");
+    let args = ["run", "job.fio", "--on", design, "--virtual", "--json", "--set", &block];
+    close(&block, iops(&record(&sandbox.plimsoll(&args)).jobs[0]), expected);
+}
+
+#[test]
+fn one_p30_carries_what_is_published() {
+    check_size("8k", 5000.0);
+    check_size("32k", 5000.0);
+    check_size("64k", 200e6 / 65536.0);
+    check_size("1024k", 200e6 / 1_048_576.0);
+}
+
+#[test]
+fn the_summary_names_the_caps_and_that_it_is_simulated() {
+    let outcome = run("ds14-write.fio", "ds14.toml", &["--set", "runtime=3", "--no-progress"]);
+    let text = outcome.success();
+    for part in ["simulated on `DS14", "held by", "disk_iops /mnt/nocache", "next:", "% away"] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn fios_json_comes_out_as_of_a_real_run() {
+    let more = ["--set", "runtime=2", "--fio-json"];
+    let outcome = run("ds14-write.fio", "ds14.toml", &more);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    let iops = page["jobs"][0]["write"]["iops"].as_f64().unwrap_or(0.0);
+    assert!(iops > 45_000.0, "{iops}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_record() {
+    let run = || {
+        let mut record =
+            record(&run("ds14-write.fio", "ds14.toml", &["--json", "--set", "runtime=1"]));
+        record.started_unix_ms = 0;
+        record.jobs.iter_mut().for_each(|job| job.started_unix_ms = 0);
+        record.host = record::HostRecord::default();
+        record
+    };
+    let (first, second) = (run(), run());
+    assert!(first == second, "{}\n{}", first.to_json(), second.to_json());
+}
+
+#[test]
+fn time_may_pass_slower_than_the_clock_and_faster() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[j]\ndirectory=/mnt/p30\nsize=1g\nrw=randread\nbs=8k\niodepth=4\nioengine=libaio\ndirect=1\ntime_based=1\nruntime=2\n");
+    let design = example("p30.toml");
+    let design = design.to_str().expect("text");
+    let args = ["run", "job.fio", "--on", design, "--time-scale", "0.5", "--json"];
+    let record = record(&sandbox.plimsoll(&args));
+    // Completions may come late on a busy machine, never early.
+    let rate_iops = iops(&record.jobs[0]);
+    assert!(rate_iops > 40.0 && rate_iops < 4400.0, "{rate_iops}");
+    assert!(record.jobs[0].runtime_ns >= 2_000_000_000, "{}", record.jobs[0].runtime_ns);
+    let emulation = record.emulation.expect("an emulation");
+    assert_eq!((emulation.time.as_str(), emulation.time_scale), ("real", 0.5));
+}
+
+/// Checks what is said about a mistake.
+#[track_caller]
+fn check_mistake(job: &str, args: &[&str], expected: &[&str]) {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", job);
+    sandbox.write("bad.toml", "[[volume]]\nmount = \"/mnt/a\"\ndisk = \"P31\"\n");
+    let design = example("p30.toml");
+    let design = design.to_str().expect("text");
+    let args: Vec<&str> =
+        args.iter().map(|arg| if *arg == "P30" { design } else { *arg }).collect();
+    let outcome = sandbox.plimsoll(&[&["run", "job.fio"], &args[..]].concat());
+    let text = outcome.mistake();
+    for part in expected.iter().chain(&["exit code 2"]) {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let job = "[j]\nfilename=/data/f\nsize=1g\nrw=randread\n";
+    let on_p30 = ["--on", "P30", "--virtual"];
+    check_mistake(job, &on_p30, &["target-on-no-volume", "`/mnt/p30`", "--remap /data=/mnt/p30"]);
+    check_mistake(job, &["--virtual"], &["--on <DESIGN>"]);
+    check_mistake(job, &["--cache", "warm"], &["--on <DESIGN>"]);
+    check_mistake(job, &["--on", "none.toml"], &["cannot read design `none.toml`"]);
+    check_mistake(job, &["--on", "bad.toml", "--virtual"], &["P31", "P30"]);
+    check_mistake(job, &["--on", "P30", "--time-scale", "0"], &["expected 0.001 to 1000"]);
+    let verifies = "[j]\nfilename=/mnt/p30/f\nsize=1m\nrw=write\nverify=md5\n";
+    check_mistake(verifies, &["--on", "P30"], &["emulated-no-data", "plimsoll rehearse mount"]);
+}
+
+#[test]
+fn remap_brings_a_job_onto_a_volume() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[j]\nfilename=/data/f\nsize=1g\nrw=randread\nbs=8k\nruntime=1\n");
+    let design = example("p30.toml");
+    let design = design.to_str().expect("text");
+    let args =
+        ["run", "job.fio", "--on", design, "--virtual", "--remap", "/data=/mnt/p30", "--json"];
+    assert!(iops(&record(&sandbox.plimsoll(&args)).jobs[0]) > 100.0);
+    assert!(!sandbox.path("f").exists());
+}

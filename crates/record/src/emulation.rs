@@ -1,0 +1,121 @@
+//! Runs on emulated volumes: on what, and which of its caps held a job.
+
+use serde::{Deserialize, Serialize};
+
+/// What stood in for the targets of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmulationRecord {
+    /// `virtual`: time jumped from event to event. `real`: it passed, see `time_scale`.
+    pub time: String,
+    /// Seconds that passed for one second of the record; 1 unless asked for. Without meaning in
+    /// virtual time.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub time_scale: f64,
+    /// Name of the design.
+    pub design: String,
+    /// FNV-1a (64 bit, hexadecimal) of the text that the design was read from.
+    pub design_hash: String,
+    /// Edition of the catalogue that its limits come from.
+    pub edition: String,
+    /// Host cache at the start: `cold`, or `warm` with the files in it as far as they fit.
+    pub cache: String,
+    /// Folders that the volumes are mounted at, in the order of the design.
+    pub mounts: Vec<String>,
+}
+
+/// Share of the I/O time from which on a cap counts as the one that binds. Below, queue depth and
+/// latency set the pace; a percent comes from single I/Os that met a full bucket.
+pub const BINDING_SHARE_MIN: f64 = 0.01;
+
+/// Which caps of emulated volumes held the I/Os of a job in its measured time.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct CapsRecord {
+    /// Sum of the latencies of the job's I/Os on the volumes, nanoseconds.
+    pub io_time_ns: u64,
+    /// Name of the cap that held them longest; `None` if none did for 1 % of the time.
+    pub binding: Option<String>,
+    /// Name of the most used of the other caps.
+    pub next: Option<String>,
+    /// Share of the next cap's capacity that was left, 0 to 1: the distance to it.
+    pub next_away_share: Option<f64>,
+    /// Every cap on the way of the I/Os, the one that held them longest first, then by use.
+    pub caps: Vec<CapRecord>,
+}
+
+/// One cap as a job met it. Equal caps of the disks of one volume count as one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapRecord {
+    /// Unique in the design: kind and, unless it is the machine's, place. `disk_iops /mnt/a`.
+    pub name: String,
+    /// What it limits: `disk_iops`, `disk_bytes`, `vm_cached_iops`, `vm_cached_bytes`,
+    /// `vm_uncached_iops`, `vm_uncached_bytes`, `volume_quota`, `volume_iops`, `volume_ceiling`,
+    /// `pool`, `vm_egress` or `nfs_slots`.
+    pub kind: String,
+    /// Mount path of its volume; `None` where several volumes share it.
+    pub mount: Option<String>,
+    /// Operations or bytes per second, of all disks together; slots for `nfs_slots`.
+    pub per_s: u64,
+    /// Time that I/Os waited for it, nanoseconds. An I/O counts for the cap it waited for longest.
+    pub held_ns: u64,
+    /// `held_ns` over the I/O time, 0 to 1.
+    pub held_share: f64,
+    /// Share of its capacity that was used, by all jobs, while this job was measured; 0 to 1, more
+    /// while credits last.
+    pub used_share: f64,
+}
+
+impl CapsRecord {
+    /// Makes the entry of a job from its caps; shares and order follow from them.
+    pub fn new(io_time_ns: u64, caps: Vec<CapRecord>) -> Self {
+        let mut record = CapsRecord { io_time_ns, caps, ..CapsRecord::default() };
+        record.settle();
+        record
+    }
+
+    /// Returns the cap that held the I/Os longest, if any held them for long.
+    pub fn binding_cap(&self) -> Option<&CapRecord> {
+        self.caps.first().filter(|cap| cap.held_share >= BINDING_SHARE_MIN)
+    }
+
+    /// Returns the most used of the caps that do not bind.
+    pub fn next_cap(&self) -> Option<&CapRecord> {
+        let others = &self.caps[usize::from(self.binding_cap().is_some())..];
+        others.iter().max_by(|a, b| a.used_share.total_cmp(&b.used_share))
+    }
+
+    /// Adds another worker of the same group. What was used is averaged by I/O time.
+    pub fn merge(&mut self, other: &CapsRecord) {
+        let (mine, theirs) = (self.io_time_ns as f64, other.io_time_ns as f64);
+        let total = mine + theirs;
+        for cap in &other.caps {
+            let Some(known) = self.caps.iter_mut().find(|known| known.name == cap.name) else {
+                self.caps.push(cap.clone());
+                continue;
+            };
+            known.held_ns = known.held_ns.saturating_add(cap.held_ns);
+            if total > 0.0 {
+                known.used_share = (known.used_share * mine + cap.used_share * theirs) / total;
+            }
+        }
+        self.io_time_ns = self.io_time_ns.saturating_add(other.io_time_ns);
+        self.settle();
+    }
+
+    /// Derives what follows from the sums.
+    fn settle(&mut self) {
+        for cap in &mut self.caps {
+            cap.held_share = match self.io_time_ns {
+                0 => 0.0,
+                total_ns => cap.held_ns as f64 / total_ns as f64,
+            };
+        }
+        self.caps.sort_by(|a, b| {
+            let by_use = b.used_share.total_cmp(&a.used_share);
+            b.held_ns.cmp(&a.held_ns).then(by_use).then_with(|| a.name.cmp(&b.name))
+        });
+        self.binding = self.binding_cap().map(|cap| cap.name.clone());
+        let next = self.next_cap().map(|cap| (cap.name.clone(), cap.used_share));
+        self.next_away_share = next.as_ref().map(|(_, used_share)| (1.0 - used_share).max(0.0));
+        self.next = next.map(|(name, _)| name);
+    }
+}

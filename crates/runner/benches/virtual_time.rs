@@ -1,0 +1,199 @@
+//! How many I/Os a second of wall time carries in virtual time: `cargo bench -p runner`. Workers,
+//! volumes with their latency distribution, histograms and attribution, all on one thread. And how
+//! late completions are where time passes.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use dialects::fio::{Wishes, parse_text};
+use dialects::{LoadError, Loader};
+use engine::Usage;
+use record::Record;
+use runner::{Control, EmulatedTime, Emulation, RunOptions};
+
+const P30: &str = include_str!("../../../docs/designs/p30.toml");
+const DS14: &str = include_str!("../../../docs/designs/ds14.toml");
+
+/// Random reads of one disk.
+const ONE_DISK: &str = "\
+[j]
+directory=/mnt/p30
+size=100g
+rw=randread
+bs=8k
+ioengine=libaio
+direct=1
+iodepth=32
+time_based=1
+runtime=1200
+";
+
+/// Random writes on ten striped disks and random reads of a cached one, at the same time.
+const STRIPE_AND_CACHE: &str = "\
+[global]
+bs=8k
+ioengine=libaio
+direct=1
+size=30g
+iodepth=128
+time_based=1
+runtime=60
+[write]
+directory=/mnt/nocache
+rw=randwrite
+[read]
+directory=/mnt/readcache
+rw=randread
+";
+
+/// The same stripe alone.
+const STRIPE: &str = "\
+[j]
+directory=/mnt/nocache
+rw=randwrite
+bs=8k
+ioengine=libaio
+direct=1
+size=100g
+iodepth=128
+time_based=1
+runtime=60
+";
+
+/// The documents' warm-up of a cache: two hours of reads of 1 MiB.
+const WARM_UP: &str = "\
+[j]
+directory=/mnt/readcache
+size=200g
+rw=randread
+bs=1m
+ioengine=libaio
+direct=1
+iodepth=128
+time_based=1
+runtime=2h
+";
+
+/// One disk whose latency does not vary, so that what is above it is ours.
+const CONSTANT: &str = "\
+[[volume]]
+mount = \"/mnt/p30\"
+disk = \"P30\"
+latency = \"1ms\"
+";
+
+/// One I/O at a time, for the lateness.
+const ONE_AT_A_TIME: &str = "\
+[j]
+directory=/mnt/p30
+size=1g
+rw=randread
+bs=8k
+ioengine=libaio
+direct=1
+iodepth=1
+time_based=1
+runtime=10
+";
+
+const ROUNDS: usize = 3;
+
+struct NoWorld;
+
+impl Loader for NoWorld {
+    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        Err(LoadError::Failed(path.to_owned()))
+    }
+    fn env(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn page_size_bytes(&self) -> u64 {
+        4096
+    }
+    fn memory_mib(&self) -> u64 {
+        1024
+    }
+    fn n_cpus(&self) -> u32 {
+        1
+    }
+}
+
+fn main() {
+    // `cargo bench` passes `--bench`; what else comes is part of a name.
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let cases = [
+        ("P30, depth 32", P30, ONE_DISK, false),
+        ("10-disk stripe, depth 128", DS14, STRIPE, false),
+        ("10-disk stripe and a warm cache", DS14, STRIPE_AND_CACHE, true),
+        ("2 h of warm-up at 1 MiB", DS14, WARM_UP, false),
+    ];
+    let columns = ["I/Os", "s", "I/Os per s", "CPU s", "per CPU s"];
+    let [n, s, rate, cpu, per_cpu] = columns;
+    println!("{:34} {n:>10} {s:>8} {rate:>12} {cpu:>8} {per_cpu:>12}", "median of 3");
+    for (name, design, jobs, is_warm) in cases {
+        if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
+            continue;
+        }
+        let mut rounds: Vec<Round> = (0..ROUNDS).map(|_| round(design, jobs, is_warm)).collect();
+        rounds.sort_by(|a, b| a.wall_s.total_cmp(&b.wall_s));
+        let Round { n_ios, wall_s, cpu_s } = rounds[ROUNDS / 2];
+        let [per_s, per_cpu_s] = [wall_s, cpu_s].map(|seconds| n_ios as f64 / seconds);
+        println!("{name:34} {n_ios:10} {wall_s:8.2} {per_s:12.0} {cpu_s:8.2} {per_cpu_s:12.0}");
+    }
+    if wanted.is_empty() || wanted.iter().any(|part| "real time".contains(part.as_str())) {
+        print_lateness();
+    }
+}
+
+/// Runs one I/O at a time in real time, and prints by how much the latencies exceed the model's.
+fn print_lateness() {
+    let record = run(CONSTANT, ONE_AT_A_TIME, false, EmulatedTime::Real(1.0));
+    let latency = &record.jobs[0].dirs.read.lat;
+    let above = |share: f64| latency.quantile(share).unwrap_or(0) as f64 / 1000.0 - 1000.0;
+    println!(
+        "real time, depth 1: above 1 ms, in us: p50 {:.1}, p99 {:.1}, p99.9 {:.1}, max {:.1}",
+        above(0.5),
+        above(0.99),
+        above(0.999),
+        above(1.0)
+    );
+}
+
+/// What one run took. The CPU time tells what a core of its own would do on a machine that is busy
+/// with other things.
+#[derive(Clone, Copy)]
+struct Round {
+    n_ios: u64,
+    wall_s: f64,
+    cpu_s: f64,
+}
+
+/// Runs the jobs once in virtual time.
+fn round(design: &str, jobs: &str, is_warm: bool) -> Round {
+    let (start, usage) = (Instant::now(), Usage::of_thread());
+    let record = run(design, jobs, is_warm, EmulatedTime::Virtual);
+    let usage = Usage::of_thread().since(usage);
+    Round {
+        n_ios: n_ios(&record),
+        wall_s: start.elapsed().as_secs_f64(),
+        cpu_s: (usage.user_ns + usage.system_ns) as f64 / 1e9,
+    }
+}
+
+fn run(design: &str, jobs: &str, is_warm: bool, time: EmulatedTime) -> Record {
+    let (design, findings) = volume::design::parse(design);
+    let design = design.unwrap_or_else(|| panic!("{findings:?}"));
+    let plan = parse_text("bench.fio", jobs, &Wishes::default(), &NoWorld).plan;
+    let emulation =
+        Emulation { design: Arc::new(design), design_hash: String::new(), is_warm, time };
+    let options = RunOptions { emulation: Some(emulation), ..RunOptions::default() };
+    runner::run(&plan, &options, &Control::new(), &mut |_| {}).expect("it runs")
+}
+
+fn n_ios(record: &Record) -> u64 {
+    record.jobs.iter().map(record::JobRecord::n_ios).sum()
+}

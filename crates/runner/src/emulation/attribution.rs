@@ -1,0 +1,147 @@
+//! Which cap held a job: from the caps of a system and a worker's tally to the record.
+
+use std::collections::BTreeSet;
+
+use engine::volume::{Tally, UsageMark};
+use record::{CapRecord, CapsRecord};
+use volume::design::Backing;
+use volume::{CacheMode, CapId, CapInfo, CapKind, Design, System};
+
+/// The caps of a design as a record lists them: equal ones of a volume's disks together.
+#[derive(Clone, Debug)]
+pub(crate) struct CapTable {
+    n_caps: usize,
+    groups: Vec<Group>,
+    paths: Vec<Path>,
+}
+
+/// Caps that count as one.
+#[derive(Clone, Debug)]
+struct Group {
+    name: String,
+    kind: CapKind,
+    volume: Option<u16>,
+    mount: Option<String>,
+    /// Of all together.
+    per_s: u64,
+    members: Vec<CapId>,
+}
+
+/// Which shared caps the I/Os of a volume meet.
+#[derive(Clone, Debug)]
+struct Path {
+    is_cached: bool,
+    is_network: bool,
+    pool: Option<String>,
+}
+
+impl CapTable {
+    /// Makes the table of a system.
+    pub(crate) fn new(system: &System, design: &Design) -> Self {
+        let caps = system.caps();
+        let mut groups: Vec<Group> = Vec::new();
+        for (cap_idx, cap) in caps.iter().enumerate() {
+            let id = CapId(cap_idx as u16);
+            let same = |group: &&mut Group| {
+                cap.volume.is_some() && group.kind == cap.kind && group.volume == cap.volume
+            };
+            if let Some(group) = groups.iter_mut().find(same) {
+                group.members.push(id);
+                group.per_s = group.per_s.saturating_add(cap.per_s);
+                continue;
+            }
+            let mount = cap.volume.and_then(|idx| design.volumes.get(usize::from(idx)));
+            let mount = mount.map(|volume| volume.mount.clone());
+            groups.push(Group {
+                name: name(cap, mount.as_deref(), caps),
+                kind: cap.kind,
+                volume: cap.volume,
+                mount,
+                per_s: cap.per_s,
+                members: vec![id],
+            });
+        }
+        let paths = design.volumes.iter().map(|volume| path(&volume.backing, design)).collect();
+        CapTable { n_caps: caps.len(), groups, paths }
+    }
+
+    /// Returns the number of caps of the system.
+    pub(crate) fn n_caps(&self) -> usize {
+        self.n_caps
+    }
+
+    /// Makes the record of a worker whose files are on `volumes`, from its tally and what the caps
+    /// gave between two moments.
+    pub(crate) fn record(
+        &self,
+        tally: &Tally,
+        from: &UsageMark,
+        to: &UsageMark,
+        volumes: &BTreeSet<u16>,
+    ) -> CapsRecord {
+        let used = to.since(from);
+        let share = |id: &CapId| used.get(usize::from(id.0)).copied().unwrap_or(0.0);
+        let groups = self.groups.iter().filter(|group| self.is_met(group, volumes));
+        let caps = groups.map(|group| CapRecord {
+            name: group.name.clone(),
+            kind: group.kind.name().to_owned(),
+            mount: group.mount.clone(),
+            per_s: group.per_s,
+            held_ns: group.members.iter().map(|id| tally.held_ns(*id)).sum(),
+            held_share: 0.0,
+            used_share: group.members.iter().map(share).sum::<f64>() / group.members.len() as f64,
+        });
+        CapsRecord::new(tally.io_time_ns(), caps.collect())
+    }
+
+    /// Says whether I/Os on these volumes meet a cap.
+    fn is_met(&self, group: &Group, volumes: &BTreeSet<u16>) -> bool {
+        if let Some(volume) = group.volume {
+            return volumes.contains(&volume);
+        }
+        let mut paths = volumes.iter().filter_map(|idx| self.paths.get(usize::from(*idx)));
+        match group.kind {
+            CapKind::VmCachedIops | CapKind::VmCachedBytes => paths.any(|path| path.is_cached),
+            CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
+                paths.any(|path| !path.is_network)
+            }
+            CapKind::Pool => paths
+                .filter_map(|path| path.pool.as_deref())
+                .any(|pool| group.name.ends_with(pool) || self.n_of(CapKind::Pool) == 1),
+            _ => paths.any(|path| path.is_network),
+        }
+    }
+
+    fn n_of(&self, kind: CapKind) -> usize {
+        self.groups.iter().filter(|group| group.kind == kind).count()
+    }
+}
+
+/// Returns a name that is unique in the design: the kind, and the place unless there is one only.
+fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
+    match mount {
+        Some(mount) => format!("{} {mount}", cap.kind.name()),
+        None if caps.iter().filter(|other| other.kind == cap.kind).count() == 1 => {
+            cap.kind.name().to_owned()
+        }
+        None => format!("{} {}", cap.kind.name(), cap.name),
+    }
+}
+
+fn path(backing: &Backing, design: &Design) -> Path {
+    match backing {
+        Backing::Disks(stripe) => Path {
+            is_cached: stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+            is_network: false,
+            pool: None,
+        },
+        Backing::Network(network) => Path {
+            is_cached: false,
+            is_network: true,
+            pool: network
+                .pool
+                .and_then(|idx| design.pools.get(usize::from(idx)))
+                .map(|pool| pool.name.clone()),
+        },
+    }
+}

@@ -1,0 +1,139 @@
+//! Runs on emulated volumes: a plan's files fall on the volumes of a design instead of this host's.
+//!
+//! `refuse.rs` says what such a run cannot do; `placement.rs` gives every file its addresses. The
+//! workers are the same as on real files: driven by [`crate::virtual_time`] where nothing waits, or
+//! by their threads with the engine `volume`.
+
+mod attribution;
+mod placement;
+mod refuse;
+mod shared;
+
+use std::sync::Arc;
+
+use plan::{Diagnostic, Plan};
+use record::EmulationRecord;
+use volume::{Design, Start, System, SystemOptions};
+
+use crate::bind::{BoundPlan, BoundStep, bind};
+use crate::remarks;
+use crate::run::RunOptions;
+use crate::targets;
+
+pub(crate) use attribution::CapTable;
+pub(crate) use placement::Placement;
+pub(crate) use shared::{SharedVolumes, VolumesSeat, is_one_by_one};
+
+/// What a run is made on instead of this host's files and devices.
+#[derive(Clone, Debug)]
+pub struct Emulation {
+    /// The volumes.
+    pub design: Arc<Design>,
+    /// Hash of the text that the design was read from, for the record.
+    pub design_hash: String,
+    /// The host caches hold the plan's files at the start, as far as they fit.
+    pub is_warm: bool,
+    /// How time passes.
+    pub time: EmulatedTime,
+}
+
+/// How time passes on emulated volumes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EmulatedTime {
+    /// It jumps from event to event.
+    Virtual,
+    /// As on a clock that is slower than the wall's by this factor, above 0; 1 is real time.
+    Real(f64),
+}
+
+impl Emulation {
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.time == EmulatedTime::Virtual
+    }
+
+    /// Returns how many wall-clock seconds pass per second of the run's clock.
+    pub(crate) fn time_scale(&self) -> f64 {
+        match self.time {
+            EmulatedTime::Virtual => 1.0,
+            EmulatedTime::Real(scale) => scale,
+        }
+    }
+
+    pub(crate) fn record(&self) -> EmulationRecord {
+        let time = if self.is_virtual() { "virtual" } else { "real" };
+        EmulationRecord {
+            time: time.to_owned(),
+            time_scale: self.time_scale(),
+            design: self.design.name.clone(),
+            design_hash: self.design_hash.clone(),
+            edition: self.design.edition.clone(),
+            cache: if self.is_warm { "warm" } else { "cold" }.to_owned(),
+            mounts: self.design.volumes.iter().map(|volume| volume.mount.clone()).collect(),
+        }
+    }
+}
+
+/// Makes the volumes as they are before the first step: with `--cache warm`, the plan's files are
+/// in the host caches.
+pub(crate) fn start_system(
+    emulation: &Emulation,
+    placement: &Placement,
+    bound: &BoundPlan,
+) -> System {
+    let design = &emulation.design;
+    let options = SystemOptions {
+        n_waiting_max: n_in_flight_max(bound),
+        start: Start::Cold,
+        seed: design.seed,
+    };
+    let mut system = System::new(design, &options);
+    // Its time begins with the run's, not with the first I/O.
+    system.poll(0, &mut Vec::new());
+    if emulation.is_warm {
+        for place in placement.all() {
+            system.warm(place.volume, place.base_bytes, place.len_bytes);
+        }
+    }
+    system
+}
+
+/// Returns the most operations that workers of one step have in flight.
+fn n_in_flight_max(bound: &BoundPlan) -> usize {
+    let of_step = |step: &BoundStep| {
+        step.workers.iter().map(|worker| worker.job.load.queue_depth.max(1) as usize).sum::<usize>()
+    };
+    bound.steps.iter().map(of_step).max().unwrap_or(0).max(1)
+}
+
+/// Returns the plan as it is run: workers need no batches where a call costs nothing, so every
+/// completion is taken as it comes.
+pub(crate) fn without_batches(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    for job in plan.jobs_mut() {
+        job.load.complete_min.get_or_insert(1);
+    }
+    plan
+}
+
+/// Binds the plan to the volumes of the design, and collects what stands against it.
+pub(crate) fn bind_to(
+    emulation: &Emulation,
+    plan: &Plan,
+    options: &RunOptions,
+    run_seed: u64,
+    findings: &mut Vec<Diagnostic>,
+) -> (BoundPlan, Placement) {
+    findings.append(&mut refuse::of(plan, emulation.is_virtual()));
+    let (facts, mut misplaced) = placement::facts(plan, &emulation.design);
+    let is_placed = misplaced.is_empty();
+    findings.append(&mut misplaced);
+    let (bound, mut unbound) = bind(plan, &facts, run_seed);
+    if is_placed {
+        findings.append(&mut unbound);
+    }
+    findings.append(&mut targets::check(&bound, &facts, options));
+    findings.append(&mut remarks::on_volumes(&bound));
+    let (placement, mut too_much) = Placement::new(&bound, &emulation.design);
+    findings.append(&mut too_much);
+    (bound, placement)
+}

@@ -1,0 +1,252 @@
+//! Which file falls on which volume of a design, and at which addresses.
+//!
+//! Pure but for the current folder, which relative paths start at. No file is looked at.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+use engine::volume::Place;
+use engine::{FileKind, TargetFacts};
+use plan::{Diagnostic, Plan};
+use units::format_bytes;
+use volume::Design;
+
+use crate::bind::{self, BoundFile, BoundPlan, BoundWorker};
+
+/// Files start at multiples of this, as file systems and partition tools align them, so that blocks
+/// do not straddle chunks of a stripe by accident.
+const ALIGN_BYTES: u64 = 1 << 20;
+
+/// Blocks of the disks, as direct I/O sees them.
+const SECTOR_BYTES: u32 = 512;
+
+/// The places of a plan's files.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Placement {
+    by_path: BTreeMap<PathBuf, Place>,
+}
+
+/// Returns what is known of the plan's files: they are there and empty, on a volume that has room.
+/// The path of a mount itself is the volume as a device. A path on no volume is an error.
+pub(super) fn facts(
+    plan: &Plan,
+    design: &Design,
+) -> (HashMap<PathBuf, TargetFacts>, Vec<Diagnostic>) {
+    let mut facts = HashMap::new();
+    let mut findings = Vec::new();
+    for path in bind::paths(plan) {
+        let Some(volume_idx) = volume_of(design, &path) else {
+            findings.push(on_no_volume(&path, design));
+            continue;
+        };
+        let volume = &design.volumes[volume_idx];
+        let is_volume = whole(&path) == whole(Path::new(&volume.mount));
+        let (kind, size_bytes) = match is_volume {
+            true => (FileKind::Block, volume.capacity_bytes),
+            false => (FileKind::Regular, 0),
+        };
+        let of_path = TargetFacts {
+            path: path.clone(),
+            kind,
+            size_bytes,
+            allocated_bytes: 0,
+            logical_block_bytes: SECTOR_BYTES,
+            direct: None,
+            discards: true,
+            read_only: false,
+            free_bytes: None,
+            mount_points: Vec::new(),
+            is_held: false,
+            contents: None,
+            device: (0, 0),
+        };
+        facts.insert(path, of_path);
+    }
+    (facts, findings)
+}
+
+/// Returns the volume whose mount path is the longest that the path lies below.
+fn volume_of(design: &Design, path: &Path) -> Option<usize> {
+    let path = whole(path);
+    let mounts = design.volumes.iter().map(|volume| whole(Path::new(&volume.mount)));
+    let fitting = mounts.enumerate().filter(|(_, mount)| path.starts_with(mount));
+    fitting.max_by_key(|(_, mount)| mount.components().count()).map(|(idx, _)| idx)
+}
+
+/// Returns a path from the root on, without `.` and `..`. Links are not followed: the folders need
+/// not exist.
+fn whole(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    whole
+}
+
+fn on_no_volume(path: &Path, design: &Design) -> Diagnostic {
+    let mounts: Vec<_> = design.volumes.iter().map(|v| format!("`{}`", v.mount)).collect();
+    let text = format!(
+        "`{}` is on no volume of the design, whose mounts are {}",
+        path.display(),
+        mounts.join(", ")
+    );
+    let finding = Diagnostic::error("target-on-no-volume", text);
+    let Some(first) = design.volumes.first() else { return finding };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.display().to_string(),
+        _ => return finding.help(format!("set `directory={}`", first.mount)),
+    };
+    finding.help(format!("for example `--remap {folder}={}`", first.mount))
+}
+
+impl Placement {
+    /// Gives every file of the plan its addresses, in the order of the plan.
+    pub(super) fn new(bound: &BoundPlan, design: &Design) -> (Self, Vec<Diagnostic>) {
+        let mut space: Vec<Space> = design.volumes.iter().map(|_| Space::default()).collect();
+        let mut placement = Placement::default();
+        let mut findings = Vec::new();
+        let needs = needs(bound);
+        for step in &bound.steps {
+            let mut removed: HashMap<&Path, (usize, u64)> = HashMap::new();
+            for worker in &step.workers {
+                for file in &worker.files {
+                    let Some(volume_idx) = volume_of(design, &file.path) else { continue };
+                    let capacity_bytes = design.volumes[volume_idx].capacity_bytes;
+                    let space = &mut space[volume_idx];
+                    let place = match placement.by_path.get(&file.path) {
+                        Some(place) => *place,
+                        None if file.kind == FileKind::Block => {
+                            let volume = volume_idx as u16;
+                            Place { volume, base_bytes: 0, len_bytes: capacity_bytes }
+                        }
+                        None => {
+                            let left_bytes = capacity_bytes.saturating_sub(space.used_bytes);
+                            let len_bytes = match needs.get(file.path.as_path()) {
+                                Some(Need::Bytes(bytes)) => *bytes,
+                                _ => {
+                                    left_bytes / n_filling(step.workers.iter(), volume_idx, design)
+                                }
+                            };
+                            space.place(volume_idx, len_bytes)
+                        }
+                    };
+                    if placement.by_path.insert(file.path.clone(), place).is_none()
+                        && space.used_bytes > capacity_bytes
+                        && file.kind != FileKind::Block
+                        && !space.is_reported
+                    {
+                        space.is_reported = true;
+                        findings.push(volume_full(worker, space.used_bytes, design, volume_idx));
+                    }
+                    if worker.job.files.unlink && file.kind != FileKind::Block {
+                        removed.insert(&file.path, (volume_idx, place.len_bytes));
+                    }
+                }
+            }
+            for (volume_idx, len_bytes) in removed.into_values() {
+                space[volume_idx].used_bytes -= len_bytes.min(space[volume_idx].used_bytes);
+            }
+        }
+        (placement, findings)
+    }
+
+    /// Returns the places of a worker's files, in their order.
+    pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<Place> {
+        let nowhere = Place { volume: 0, base_bytes: 0, len_bytes: 0 };
+        let place = |file: &BoundFile| self.by_path.get(&file.path).copied();
+        worker.files.iter().map(|file| place(file).unwrap_or(nowhere)).collect()
+    }
+
+    /// Returns all places, by path.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Place> + '_ {
+        self.by_path.values().copied()
+    }
+}
+
+/// What is taken of a volume.
+#[derive(Clone, Debug, Default)]
+struct Space {
+    /// Bytes of the files on it.
+    used_bytes: u64,
+    /// Where the next file goes. Beyond the capacity where alignment leaves gaps: a file system
+    /// would fill those.
+    next_bytes: u64,
+    is_reported: bool,
+}
+
+impl Space {
+    fn place(&mut self, volume_idx: usize, len_bytes: u64) -> Place {
+        let base_bytes = self.next_bytes;
+        let end_bytes = base_bytes.saturating_add(len_bytes);
+        self.next_bytes = end_bytes.checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
+        self.used_bytes = self.used_bytes.saturating_add(len_bytes);
+        Place { volume: volume_idx as u16, base_bytes, len_bytes }
+    }
+}
+
+/// What a file takes of its volume.
+enum Need {
+    Bytes(u64),
+    /// All that is left (`fill_device`).
+    Rest,
+}
+
+/// Returns what every file of the plan will take at most.
+fn needs(bound: &BoundPlan) -> HashMap<&Path, Need> {
+    let mut needs: HashMap<&Path, Need> = HashMap::new();
+    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+        for file in worker.files.iter().filter(|file| file.kind != FileKind::Block) {
+            if fills(worker) {
+                needs.insert(&file.path, Need::Rest);
+                continue;
+            }
+            let bytes = file.needed_bytes();
+            match needs.entry(&file.path).or_insert(Need::Bytes(0)) {
+                Need::Bytes(known) => *known = (*known).max(bytes),
+                Need::Rest => {}
+            }
+        }
+    }
+    needs
+}
+
+/// Says whether a worker writes until its volume is full.
+fn fills(worker: &BoundWorker) -> bool {
+    let files = &worker.job.files;
+    files.fill_device && !matches!(files.size, Some(plan::files::Size::Bytes(1..)))
+}
+
+/// Returns how many files share what is left of a volume.
+fn n_filling<'a>(
+    workers: impl Iterator<Item = &'a BoundWorker>,
+    volume_idx: usize,
+    design: &Design,
+) -> u64 {
+    let filling = workers.filter(|worker| fills(worker)).flat_map(|worker| &worker.files);
+    let on_volume = filling.filter(|file| volume_of(design, &file.path) == Some(volume_idx));
+    let paths: HashSet<&Path> = on_volume.map(|file| file.path.as_path()).collect();
+    (paths.len() as u64).max(1)
+}
+
+fn volume_full(
+    worker: &BoundWorker,
+    used_bytes: u64,
+    design: &Design,
+    volume_idx: usize,
+) -> Diagnostic {
+    let volume = &design.volumes[volume_idx];
+    let text = format!(
+        "job `{}` brings the files on `{}` to {}, but the volume holds {}",
+        worker.job.name,
+        volume.mount,
+        format_bytes(used_bytes),
+        format_bytes(volume.capacity_bytes)
+    );
+    Diagnostic::error("volume-full", text)
+        .help("lower `size`, `nrfiles` or `numjobs`, or provision a larger volume")
+}

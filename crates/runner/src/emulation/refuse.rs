@@ -1,0 +1,120 @@
+//! What a job asks for that an emulated volume cannot do, or that means nothing there.
+//!
+//! Pure.
+
+use std::collections::HashSet;
+
+use plan::files::SyncMode;
+use plan::{Diagnostic, EngineKind, Job, Plan};
+
+/// Returns what stands against the plan, each finding once.
+pub(super) fn of(plan: &Plan, is_virtual: bool) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    let of_job = |job| {
+        let always = [contents(job), engine(job), folder(job), page_cache(job)];
+        let in_virtual_time = [commands(job), surroundings(job)];
+        always.into_iter().chain(in_virtual_time.into_iter().filter(move |_| is_virtual))
+    };
+    let mut findings: Vec<Diagnostic> = plan.jobs().flat_map(of_job).flatten().collect();
+    findings.retain(|finding| seen.insert(finding.message.clone()));
+    findings
+}
+
+/// Nothing that is written is kept, so there is nothing to verify.
+fn contents(job: &Job) -> Option<Diagnostic> {
+    job.verify.method.as_ref()?;
+    let text = format!(
+        "job `{}` verifies what it wrote, but the volume of `--on` keeps no data",
+        job.name
+    );
+    Some(
+        Diagnostic::error("emulated-no-data", text)
+            .help("`plimsoll rehearse mount DESIGN FOLDER` keeps it: run the job on that folder")
+            .help("or run without: `--set verify=0`"),
+    )
+}
+
+/// Engines that do not read and write blocks of a volume.
+fn engine(job: &Job) -> Option<Diagnostic> {
+    let kind = job.engine.kind;
+    let why = match kind {
+        EngineKind::Null => "completes at once and never reaches a volume",
+        EngineKind::Mmap => "works on the page cache, which is not emulated",
+        EngineKind::Fallocate | EngineKind::Ftruncate => "works on a file system, not on blocks",
+        kind if kind.is_remote() => "goes to a server, and nothing here is one",
+        kind if kind.is_file_operation() => "works on whole files, and a volume has only blocks",
+        _ => return None,
+    };
+    let text = format!("job `{}`: engine `{}` {why}", job.name, job.engine.name);
+    Some(
+        Diagnostic::error("emulated-engine", text)
+            .help("use an engine that reads and writes, such as `libaio` or `psync`")
+            .help("`plimsoll rehearse mount DESIGN FOLDER` has files: run the job on that folder"),
+    )
+}
+
+/// What is in a folder of this host says nothing about a volume.
+fn folder(job: &Job) -> Option<Diagnostic> {
+    let folder = job.files.open_dir.as_ref()?;
+    let text = format!(
+        "job `{}` takes the files that are in `{folder}` (`opendir`), but nothing is on an \
+         emulated volume yet",
+        job.name
+    );
+    Some(
+        Diagnostic::error("emulated-no-files", text)
+            .help("name files, or set `directory` and `nrfiles`"),
+    )
+}
+
+/// Commands of the host take real time, and the volume stands still meanwhile.
+fn commands(job: &Job) -> Option<Diagnostic> {
+    let given = [
+        ("exec_prerun", job.process.exec_before.is_some()),
+        ("exec_postrun", job.process.exec_after.is_some()),
+    ];
+    let (name, _) = given.into_iter().find(|(_, given)| *given)?;
+    let text = format!(
+        "job `{}` runs a command of this host (`{name}`), which virtual time cannot hold",
+        job.name
+    );
+    Some(
+        Diagnostic::error("virtual-command", text)
+            .help(format!("remove it with `--set {name}=`, or run without `--virtual`")),
+    )
+}
+
+/// Buffered I/O mostly ends in the page cache, which is the host's and not the volume's.
+fn page_cache(job: &Job) -> Option<Diagnostic> {
+    let is_through = job.files.direct || job.files.sync != SyncMode::None;
+    if is_through || job.engine.kind.is_file_operation() {
+        return None;
+    }
+    let text = format!(
+        "job `{}` is buffered: the page cache is not emulated, every I/O goes to the volume as \
+         with direct=1",
+        job.name
+    );
+    Some(Diagnostic::note("emulated-page-cache", text))
+}
+
+/// What concerns this host's threads and devices.
+fn surroundings(job: &Job) -> Option<Diagnostic> {
+    let process = &job.process;
+    let given = [
+        ("cpus_allowed", !process.cpus.is_empty()),
+        ("numa_cpu_nodes", !process.numa_cpu_nodes.is_empty()),
+        ("numa_mem_policy", process.numa_mem_policy.is_some()),
+        ("nice", process.nice != 0),
+        ("uid", process.uid.is_some()),
+        ("gid", process.gid.is_some()),
+        ("ioscheduler", process.io_scheduler.is_some()),
+        ("pre_read", job.files.pre_read),
+    ];
+    let names: Vec<_> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let text = format!("job `{}`: {} means nothing in virtual time", job.name, names.join(" and "));
+    Some(Diagnostic::warning("virtual-without-effect", text))
+}

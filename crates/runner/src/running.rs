@@ -1,0 +1,393 @@
+//! The workers of a step while it runs: who waits, who runs, who has ended, and what follows from
+//! it. Knows neither threads nor a clock, so that it serves real and virtual time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use plan::EngineKind;
+use plan::job::ExitAll;
+use record::{Interval, JobRecord, NoteSeverity};
+use worker::FlowGroup;
+
+use crate::bind::BoundStep;
+use crate::collect::{Ended, job_record};
+use crate::control::Stop;
+use crate::run::RunEvent;
+use crate::seat::{Seat, SeatState};
+use crate::status::{IntervalSampler, Status};
+use crate::steady::SteadyWatch;
+use crate::step::{StepContext, StepOutcome};
+use crate::thread::{WorkerEvent, WorkerResult};
+use crate::{verify_notes, verify_state};
+
+/// Length of an interval of the record.
+pub(crate) const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Returns the flow membership of each worker that has one, by position in the step.
+pub(crate) fn flow_groups(step: &BoundStep) -> BTreeMap<usize, FlowGroup> {
+    let mut by_id: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
+    for (idx, bound) in step.workers.iter().enumerate() {
+        if let Some(flow) = bound.job.load.flow {
+            by_id.entry(flow.id).or_default().push((idx, flow.weight));
+        }
+    }
+    by_id
+        .into_values()
+        .flat_map(|members| {
+            let weights: Vec<u32> = members.iter().map(|member| member.1).collect();
+            let groups = FlowGroup::members(&weights);
+            members.into_iter().map(|member| member.0).zip(groups).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Returns the watches of steady state: one per reporting group, or per worker without groups.
+fn steady_groups(seats: &[Seat<'_>]) -> Vec<(SteadyWatch, Vec<usize>)> {
+    let mut groups: BTreeMap<(u32, usize), Vec<usize>> = BTreeMap::new();
+    for (idx, seat) in seats.iter().enumerate() {
+        let job = &seat.bound.job;
+        if job.limits.steady.is_some_and(|steady| steady.window_ns > 0) {
+            let alone = if job.reporting.group_reporting { usize::MAX } else { idx };
+            groups.entry((job.group_id, alone)).or_default().push(idx);
+        }
+    }
+    groups
+        .into_values()
+        .filter_map(|members| {
+            let spec = seats[members[0]].bound.job.limits.steady?;
+            let meters = members.iter().map(|idx| Arc::clone(&seats[*idx].meters)).collect();
+            Some((SteadyWatch::new(spec, meters), members))
+        })
+        .collect()
+}
+
+/// A step whose workers exist.
+pub(crate) struct Running<'a> {
+    pub(crate) context: &'a StepContext<'a>,
+    pub(crate) seats: Vec<Seat<'a>>,
+    pub(crate) started_ns: u64,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) notes: Vec<(NoteSeverity, &'static str, String)>,
+    /// Watches of steady state, with the positions of their seats.
+    pub(crate) steady: Vec<(SteadyWatch, Vec<usize>)>,
+    pub(crate) stop_all: bool,
+}
+
+/// The seconds of a step, for the record's intervals.
+pub(crate) struct Seconds {
+    sampler: IntervalSampler,
+    next_ns: u64,
+}
+
+impl<'a> Running<'a> {
+    /// Makes a step that starts at `now_ns`.
+    pub(crate) fn new(context: &'a StepContext<'a>, seats: Vec<Seat<'a>>, now_ns: u64) -> Self {
+        let steady = steady_groups(&seats);
+        Running {
+            context,
+            seats,
+            started_ns: now_ns,
+            intervals: Vec::new(),
+            notes: Vec::new(),
+            steady,
+            // Interrupted while files were laid out: nothing starts.
+            stop_all: context.control.stop() != Stop::No,
+        }
+    }
+
+    /// Makes a sampler of all workers from `now_ns` on.
+    pub(crate) fn sampler(&self, now_ns: u64) -> IntervalSampler {
+        let meters = self.seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
+        IntervalSampler::new(meters, now_ns)
+    }
+
+    /// Begins the first second of the step.
+    pub(crate) fn first_second(&self, now_ns: u64) -> Seconds {
+        Seconds { sampler: self.sampler(now_ns), next_ns: now_ns + INTERVAL_NS }
+    }
+}
+
+impl Running<'_> {
+    /// Ends the workers whose group has become steady.
+    pub(crate) fn check_steady(&mut self, now_ns: u64) {
+        for (watch, members) in &mut self.steady {
+            if watch.tick(now_ns) {
+                for idx in members {
+                    self.seats[*idx].stop();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn take(&mut self, event: WorkerEvent) {
+        match event {
+            WorkerEvent::Ready { idx, error } => {
+                let seat = &mut self.seats[idx];
+                seat.state = SeatState::Waiting;
+                if let Some(error) = error {
+                    seat.state = SeatState::Ended;
+                    seat.setup_error = Some(error);
+                    self.after_end(idx);
+                }
+            }
+            WorkerEvent::Error { text } => {
+                self.notes.push((NoteSeverity::Info, "io-error", text));
+            }
+            WorkerEvent::Ended { idx, result } => {
+                self.note_verification(idx, &result);
+                self.note_remarks(idx, &result);
+                self.seats[idx].state = SeatState::Ended;
+                self.seats[idx].result = Some(result);
+                self.after_end(idx);
+            }
+        }
+    }
+
+    /// Takes over what a worker has to say beside its numbers. Each remark once.
+    fn note_remarks(&mut self, idx: usize, result: &WorkerResult) {
+        let job = &self.seats[idx].bound.job;
+        let remarks = result.remarks.iter().map(|text| ("after-job", text.clone()));
+        let replaced = job.engine.kind == EngineKind::Uring
+            && result.engine_used.starts_with("libaio")
+            && result.engine_used != job.engine.name;
+        let text = format!("job `{}` ran on {}", job.name, result.engine_used);
+        let replaced = replaced.then_some(("engine-replaced", text));
+        for (code, text) in remarks.chain(replaced) {
+            let note = (NoteSeverity::Warning, code, text);
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    /// Saves what a worker had written, and notes what its verification left open.
+    fn note_verification(&mut self, idx: usize, result: &WorkerResult) {
+        let job = &self.seats[idx].bound.job;
+        if let Some(state) = &result.verify_state {
+            let aux_dir = self.context.aux_dir();
+            if let Err(error) = verify_state::save(aux_dir, state) {
+                let text = error.to_string();
+                self.notes.push((NoteSeverity::Warning, "verify-state-unsaved", text));
+            }
+        }
+        self.notes.extend(verify_notes::of_result(job, result));
+    }
+
+    /// Starts waiting workers whose time has come.
+    pub(crate) fn start_waiting(&mut self) {
+        for idx in 0..self.seats.len() {
+            if self.seats[idx].state == SeatState::Waiting && !self.is_held_back(idx) {
+                self.seats[idx].go();
+            }
+        }
+    }
+
+    /// Says whether a worker waits for a job that has not ended.
+    fn is_held_back(&self, idx: usize) -> bool {
+        let Some(awaited) = &self.seats[idx].bound.job.wait_for else { return false };
+        self.seats
+            .iter()
+            .any(|seat| seat.bound.job.name == *awaited && seat.state != SeatState::Ended)
+    }
+
+    /// Draws the consequences of a worker's end for the others.
+    fn after_end(&mut self, idx: usize) {
+        let seat = &self.seats[idx];
+        let errors = &seat.bound.job.errors;
+        let group_id = seat.bound.job.group_id;
+        let exit_all = if errors.exit_all_on_error && seat.has_failed() {
+            ExitAll::All
+        } else {
+            errors.exit_all
+        };
+        match exit_all {
+            ExitAll::Itself => {}
+            ExitAll::Group => self.stop_where(|other| other.bound.job.group_id == group_id),
+            ExitAll::Step => self.stop_where(|_| true),
+            ExitAll::All => {
+                self.stop_all = true;
+                self.stop_where(|_| true);
+            }
+        }
+    }
+
+    fn stop_where(&self, which: impl Fn(&Seat<'_>) -> bool) {
+        for seat in self.seats.iter().filter(|seat| which(seat)) {
+            seat.stop();
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.seats.iter().all(|seat| seat.state == SeatState::Ended)
+    }
+
+    /// Ends the second that is over, if one is. Returns when the next one will be.
+    pub(crate) fn tick_interval(
+        &mut self,
+        seconds: &mut Seconds,
+        now_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> u64 {
+        if now_ns >= seconds.next_ns {
+            self.end_interval(&mut seconds.sampler, now_ns, on_event);
+            // From the schedule, so that intervals do not drift.
+            seconds.next_ns += INTERVAL_NS * ((now_ns - seconds.next_ns) / INTERVAL_NS + 1);
+        }
+        seconds.next_ns
+    }
+
+    /// Ends the last second. What is left of it counts, unless it is too short to say anything.
+    pub(crate) fn end_last_interval(
+        &mut self,
+        mut seconds: Seconds,
+        now_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        if now_ns + INTERVAL_NS > seconds.next_ns + INTERVAL_NS / 10 {
+            self.end_interval(&mut seconds.sampler, now_ns, on_event);
+        }
+    }
+
+    fn end_interval(
+        &mut self,
+        sampler: &mut IntervalSampler,
+        now_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        let mut interval = sampler.sample(now_ns, 0, self.context.step_idx);
+        interval.ramp = now_ns < self.ramp_end_ns();
+        on_event(RunEvent::Interval(&interval));
+        self.intervals.push(interval);
+    }
+
+    fn ramp_end_ns(&self) -> u64 {
+        let ramp_ns = self.seats.iter().map(|seat| seat.bound.job.limits.ramp_ns).min();
+        self.started_ns + ramp_ns.unwrap_or(0)
+    }
+
+    /// Passes on a request to stop. Returns false to leave at once.
+    pub(crate) fn obey_control(&mut self) -> bool {
+        match self.context.control.stop() {
+            Stop::No => true,
+            Stop::Soon => {
+                self.stop_all = true;
+                for seat in &mut self.seats {
+                    if seat.state == SeatState::Waiting {
+                        seat.go();
+                    }
+                    seat.stop();
+                }
+                true
+            }
+            Stop::Now => {
+                self.stop_all = true;
+                false
+            }
+        }
+    }
+
+    pub(crate) fn status(&self, period: &Interval, now_ns: u64) -> Status {
+        let seconds = (period.length_ms as f64 / 1000.0).max(1e-3);
+        let dirs = [&period.dirs.read, &period.dirs.write, &period.dirs.trim];
+        let n_running = self.seats.iter().filter(|s| s.state == SeatState::Running).count();
+        Status {
+            step_idx: self.context.step_idx,
+            n_steps: self.context.n_steps,
+            n_running: n_running as u32,
+            n_workers: self.seats.len() as u32,
+            ramp: now_ns < self.ramp_end_ns(),
+            elapsed_ns: now_ns - self.started_ns,
+            left_ns: self.left_ns(now_ns),
+            iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
+            bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
+            latency_ns_p50: dirs.iter().filter_map(|dir| dir.latency_ns_p50).max(),
+            latency_ns_p99: dirs.iter().filter_map(|dir| dir.latency_ns_p99).max(),
+        }
+    }
+
+    /// Estimates the time until the last worker ends: by its runtime, and by its progress.
+    fn left_ns(&self, now_ns: u64) -> Option<u64> {
+        let elapsed_ns = now_ns - self.started_ns;
+        let mut longest = Some(0);
+        for seat in self.seats.iter().filter(|seat| seat.state == SeatState::Running) {
+            let limits = &seat.bound.job.limits;
+            let by_time = limits.runtime_ns.map(|runtime_ns| {
+                (limits.start_delay_ns.1 + limits.ramp_ns + runtime_ns).saturating_sub(elapsed_ns)
+            });
+            let by_amount = if limits.time_based { None } else { seat.left_by_amount(elapsed_ns) };
+            let left = match (by_time, by_amount) {
+                (Some(time), Some(amount)) => Some(time.min(amount)),
+                (time, amount) => time.or(amount),
+            };
+            longest = longest.zip(left).map(|(longest, left)| longest.max(left));
+        }
+        longest
+    }
+}
+
+impl Running<'_> {
+    /// Returns what came of the step, `now_ns` being its end.
+    pub(crate) fn into_outcome(mut self, now_ns: u64) -> StepOutcome {
+        StepOutcome {
+            jobs: self.reported().map(|idx| self.last_record(idx, now_ns)).collect(),
+            intervals: std::mem::take(&mut self.intervals),
+            notes: self.notes,
+            stop_all: self.stop_all,
+            failed: self.seats.iter().any(Seat::has_failed),
+        }
+    }
+
+    /// Returns the positions of the workers that stand in the results.
+    fn reported(&self) -> impl Iterator<Item = usize> {
+        (0..self.seats.len()).filter(|&idx| self.seats[idx].bound.job.reporting.stats)
+    }
+
+    /// Makes the record of one worker; `is_live` while it may still run.
+    fn job_record(&self, idx: usize, is_live: bool) -> JobRecord {
+        let seat = &self.seats[idx];
+        let watch = self.steady.iter().find(|(_, members)| members.contains(&idx));
+        let ended = Ended {
+            bound: seat.bound,
+            meters: &seat.meters,
+            step_idx: self.context.step_idx,
+            zero_unix_ms: self.context.zero_unix_ms,
+            result: seat.result.as_deref(),
+            setup_error: seat.setup_error.as_ref().map(|e| (e.errno, e.message.clone())),
+            created_only: is_live || seat.bound.job.files.create_only,
+        };
+        JobRecord { steady: watch.map(|(watch, _)| watch.record()), ..job_record(&ended) }
+    }
+
+    /// Makes the record of one worker at the end of the step. One that was left while it ran has
+    /// what it had counted by then.
+    fn last_record(&self, idx: usize, now_ns: u64) -> JobRecord {
+        if self.seats[idx].state != SeatState::Running {
+            return self.job_record(idx, false);
+        }
+        let error_message =
+            "stopped at once: what was in flight is not counted, nor CPU time".to_owned();
+        JobRecord { error_errno: libc::ECANCELED, error_message, ..self.record_now(idx, now_ns) }
+    }
+
+    /// Makes the record of one worker as it is now.
+    fn record_now(&self, idx: usize, now_ns: u64) -> JobRecord {
+        let seat = &self.seats[idx];
+        let mut record = self.job_record(idx, true);
+        let since_ns = seat.meters.measured_since_ns.load(Relaxed);
+        if seat.state == SeatState::Running && since_ns > 0 {
+            // A ramp ends in the future, or nobody knows when.
+            record.runtime_ns = now_ns.saturating_sub(since_ns);
+            let dirs = &mut record.dirs;
+            for dir in [&mut dirs.read, &mut dirs.write, &mut dirs.trim] {
+                dir.runtime_ns = if dir.n_ios > 0 { record.runtime_ns } else { 0 };
+            }
+        }
+        record
+    }
+
+    /// Makes the records of all workers as they are now.
+    pub(crate) fn jobs_now(&self, now_ns: u64) -> Vec<JobRecord> {
+        self.reported().map(|idx| self.record_now(idx, now_ns)).collect()
+    }
+}

@@ -1,0 +1,247 @@
+//! One worker in virtual time: the driver of `thread.rs` without a thread.
+
+use engine::Usage;
+use engine::volume::{Place, Tally, UsageMark, route};
+use plan::files::SyncMode;
+use plan::op::{Completion, Op};
+use volume::{Done, System};
+use worker::{Decision, Failure, FailureKind, NoData, Worker};
+
+use crate::bind::BoundWorker;
+use crate::emulation::is_one_by_one;
+use crate::thread::WorkerResult;
+use crate::verify_check::BadBlocks;
+
+use super::World;
+
+/// How long an operation takes that ends before it reaches a volume: about a system call. Without
+/// it, a worker that ignores such failures would go on for ever at one moment.
+const AT_ONCE_NS: u64 = 1000;
+
+/// One worker with what it has in flight.
+pub(super) struct Lane {
+    worker: Worker,
+    worker_idx: u32,
+    ops: Vec<Op>,
+    /// Has completed and was not yet told to the worker.
+    done: Vec<Completion>,
+    /// Completions that the worker waits for.
+    min: usize,
+    /// Operations of the last hand-over, until the worker has heard of it.
+    n_submitted: usize,
+    flights: Box<[Flight]>,
+    places: Vec<Place>,
+    /// Writes bypass caches.
+    through: bool,
+    /// Carries out one operation at a time: position of the next one in `ops`.
+    one_by_one: Option<usize>,
+    started_ns: Option<u64>,
+    tally: Tally,
+    /// What the caps had given when the measured time began.
+    mark: Option<UsageMark>,
+    /// May start, or has.
+    pub(super) is_released: bool,
+    /// Already among those that have something to do.
+    is_ready: bool,
+    /// Was told to stop.
+    pub(super) is_stopped: bool,
+}
+
+/// An operation on its volume.
+#[derive(Clone, Copy, Default)]
+struct Flight {
+    submit_ns: u64,
+    result: i32,
+}
+
+/// What a worker does after a step.
+pub(super) enum Stepped {
+    /// Waits for completions, at most until this time; `u64::MAX` sets none.
+    Waits(u64),
+    /// Has ended.
+    Ends,
+}
+
+impl Lane {
+    pub(super) fn new(
+        worker_idx: usize,
+        bound: &BoundWorker,
+        worker: Worker,
+        places: Vec<Place>,
+        n_caps: usize,
+    ) -> Self {
+        let depth = worker.queue_depth();
+        let job = &bound.job;
+        Lane {
+            worker,
+            worker_idx: worker_idx as u32,
+            ops: Vec::with_capacity(depth),
+            done: Vec::with_capacity(depth),
+            min: 0,
+            n_submitted: 0,
+            flights: vec![Flight::default(); depth].into_boxed_slice(),
+            places,
+            through: job.files.sync != SyncMode::None,
+            one_by_one: is_one_by_one(job).then_some(0),
+            started_ns: None,
+            tally: Tally::new(n_caps),
+            mark: None,
+            is_released: false,
+            is_ready: false,
+            is_stopped: false,
+        }
+    }
+
+    /// Takes the end of an operation. Returns true if the worker now has something to do and had
+    /// nothing before.
+    #[inline]
+    pub(super) fn take(&mut self, done: &Done, system: &mut System) -> bool {
+        let slot = done.id as u32;
+        let flight = self.flights[slot as usize];
+        self.done.push(Completion { slot, result: flight.result });
+        if self.worker.measured_since_ns().is_some_and(|since_ns| done.at_ns >= since_ns) {
+            self.tally.add(done, done.at_ns - flight.submit_ns);
+        }
+        if self.one_by_one.is_some() {
+            self.submit_next(done.at_ns, system);
+        }
+        self.done.len() >= self.min && self.mark_ready()
+    }
+
+    /// Lets the worker act: tells it what completed, hands over what it chooses.
+    pub(super) fn step(&mut self, now_ns: u64, system: &mut System) -> Stepped {
+        self.is_ready = false;
+        if self.mark.is_none() {
+            self.begin(now_ns, system);
+        }
+        loop {
+            if self.n_submitted > 0 || !self.done.is_empty() {
+                let n_submitted = std::mem::take(&mut self.n_submitted);
+                self.worker.complete(now_ns, n_submitted, &self.done, &mut NoData);
+                self.done.clear();
+            }
+            let (min, until_ns) = match self.worker.next(now_ns, &mut self.ops, &mut NoData) {
+                Decision::Exchange { min, until_ns } => (min, until_ns),
+                // There is no file to remove; the volume keeps its addresses for the next one.
+                Decision::RemoveFiles => continue,
+                Decision::Done => return Stepped::Ends,
+            };
+            self.worker.submitted(now_ns, &self.ops);
+            self.n_submitted = self.ops.len();
+            self.submit(now_ns, system);
+            let is_idle = self.worker.n_in_flight() == 0;
+            self.min = match self.one_by_one {
+                // The call returns when all are carried out.
+                Some(_) if !self.ops.is_empty() => self.ops.len(),
+                // A poll that finds nothing is made again; here, when there is something.
+                _ if min == 0 && until_ns.is_none() && self.ops.is_empty() => 1,
+                _ if is_idle => usize::MAX,
+                _ => min as usize,
+            };
+            let until_ns = until_ns.unwrap_or(u64::MAX);
+            if !self.done.is_empty() {
+                return Stepped::Waits(until_ns.min(now_ns + AT_ONCE_NS).max(now_ns + 1));
+            }
+            if self.min > 0 {
+                // One that asks again at once would hold the time.
+                return Stepped::Waits(until_ns.max(now_ns + 1));
+            }
+        }
+    }
+
+    /// Notes the start, and what the caps had given when the measured time began.
+    #[cold]
+    fn begin(&mut self, now_ns: u64, system: &System) {
+        self.started_ns.get_or_insert(now_ns);
+        if self.worker.measured_since_ns().is_some_and(|since_ns| now_ns >= since_ns) {
+            self.mark = Some(UsageMark::of(system, now_ns));
+        }
+    }
+
+    /// Hands over what the worker chose.
+    #[inline]
+    fn submit(&mut self, now_ns: u64, system: &mut System) {
+        if self.one_by_one.is_some() {
+            self.one_by_one = Some(0);
+            self.submit_next(now_ns, system);
+            return;
+        }
+        for op in &self.ops {
+            let id = u64::from(self.worker_idx) << 32 | u64::from(op.slot);
+            match route(op, &self.places, self.through, id) {
+                Ok(io) => {
+                    let result = op.len.min(i32::MAX as u32) as i32;
+                    self.flights[op.slot as usize] = Flight { submit_ns: now_ns, result };
+                    system.submit(now_ns, io);
+                }
+                Err(result) => self.done.push(Completion { slot: op.slot, result }),
+            }
+        }
+    }
+
+    /// Hands over the next of the operations that are carried out one by one.
+    fn submit_next(&mut self, now_ns: u64, system: &mut System) {
+        while let Some(op_idx) = self.one_by_one
+            && let Some(op) = self.ops.get(op_idx)
+        {
+            self.one_by_one = Some(op_idx + 1);
+            let id = u64::from(self.worker_idx) << 32 | u64::from(op.slot);
+            match route(op, &self.places, self.through, id) {
+                Ok(io) => {
+                    let result = op.len.min(i32::MAX as u32) as i32;
+                    self.flights[op.slot as usize] = Flight { submit_ns: now_ns, result };
+                    system.submit(now_ns, io);
+                    return;
+                }
+                Err(result) => self.done.push(Completion { slot: op.slot, result }),
+            }
+        }
+    }
+
+    /// Ends the worker: nothing more is issued, what is in flight completes.
+    pub(super) fn stop(&mut self) {
+        self.is_stopped = true;
+        self.worker.stop();
+    }
+
+    /// Fails the worker, which cannot go on.
+    pub(super) fn fail(&mut self, errno: i32) {
+        self.worker.fail(Failure { kind: FailureKind::Engine, errno, op: None });
+    }
+
+    /// Marks the worker as one that has something to do. Returns false if it was one already.
+    pub(super) fn mark_ready(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_ready, true)
+    }
+
+    /// Returns what came of the worker, which was number `number` of the plan.
+    pub(super) fn into_result(self, world: &World, number: u32) -> WorkerResult {
+        let now_ns = world.now_ns;
+        let started_ns = self.started_ns.unwrap_or(now_ns);
+        let volumes = self.places.iter().map(|place| place.volume).collect();
+        let caps = self.mark.map(|mark| {
+            let end = UsageMark::of(&world.system, now_ns);
+            world.caps.record(&self.tally, &mark, &end, &volumes)
+        });
+        let worker = self.worker;
+        WorkerResult {
+            failure: worker.failure(),
+            engine_error: None,
+            engine_used: "volume".to_owned(),
+            tid: 0,
+            started_ns,
+            measured_ns: worker.measured_since_ns().unwrap_or(started_ns),
+            ended_ns: now_ns,
+            usage: Usage::default(),
+            samples: worker.samples(),
+            latency_target: worker.latency_target(),
+            errors: worker.errors_seen().clone(),
+            first_ignored_errno: worker.first_ignored_error(),
+            bad_blocks: BadBlocks::default(),
+            n_unverified: 0,
+            verify_state: worker.verify_state(u64::from(number)),
+            remarks: Vec::new(),
+            caps,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Runs the workers of a step in virtual time: a loop over the events of the volumes, the workers
+//! and the clock of the record, on one thread. Nothing waits; what a worker is told of the time is
+//! the time of the event.
+//!
+//! The workers are those of a real run, and so is all that follows from their ends
+//! ([`crate::running`]). What a thread would spend on issuing and reaping I/O takes no time here.
+
+mod driver;
+mod lane;
+mod wakeups;
+
+use volume::System;
+
+use crate::bind::{BoundPlan, BoundStep};
+use crate::emulation::{CapTable, Emulation, Placement, start_system};
+use crate::logs::LogSetup;
+use crate::run::RunEvent;
+use crate::running::{Running, flow_groups};
+use crate::seat::{Seat, SeatState};
+use crate::step::{StepContext, StepOutcome};
+use crate::verify_notes;
+
+use driver::Driver;
+use lane::Lane;
+
+/// When the first step starts. Not 0, which stands for "not yet" in what workers count.
+const START_NS: u64 = 1;
+
+/// The volumes of a run and their time.
+pub(crate) struct World {
+    system: System,
+    caps: CapTable,
+    placement: Placement,
+    /// Virtual time since the start of the run.
+    pub(crate) now_ns: u64,
+}
+
+impl World {
+    /// Makes the volumes as they are before the first step.
+    pub(crate) fn new(emulation: &Emulation, placement: Placement, bound: &BoundPlan) -> Self {
+        let system = start_system(emulation, &placement, bound);
+        let caps = CapTable::new(&system, &emulation.design);
+        World { system, caps, placement, now_ns: START_NS }
+    }
+}
+
+/// Runs a step to its end.
+pub(crate) fn run_step(
+    context: &StepContext<'_>,
+    step: &BoundStep,
+    world: &mut World,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) -> StepOutcome {
+    let n_workers = step.workers.len();
+    let depth_max = step.workers.iter().map(|bound| bound.job.load.queue_depth).max();
+    let mut logs = LogSetup::new(context.clock, context.zero_unix_ms, context.aux_dir(), n_workers)
+        .with_room(depth_max.unwrap_or(1) as usize);
+    let mut flows = flow_groups(step);
+    let mut seats = Vec::with_capacity(n_workers);
+    let mut lanes = Vec::with_capacity(n_workers);
+    for (idx, bound) in step.workers.iter().enumerate() {
+        let mut seat = Seat::new(bound, None);
+        let number = context.n_workers_before + idx as u32;
+        let mut lane = None;
+        if !bound.job.files.create_only {
+            match seat.build(context, number, flows.remove(&idx), &mut logs) {
+                Ok((worker, _)) => {
+                    let places = world.placement.of(bound);
+                    lane = Some(Lane::new(idx, bound, worker, places, world.caps.n_caps()));
+                    seat.state = SeatState::Waiting;
+                }
+                Err(error) => seat.setup_error = Some(error),
+            }
+        }
+        seats.push(seat);
+        lanes.push(lane);
+    }
+    let mut running = Running::new(context, seats, world.now_ns);
+    running.notes = verify_notes::of_step(step);
+    Driver::new(world, lanes).run(&mut running, &mut logs.inline(), on_event);
+    running.into_outcome(world.now_ns)
+}

@@ -1,0 +1,100 @@
+//! Which cap held a job, and how far the next one is.
+
+use volume::CacheMode;
+use volume::design::Vm;
+
+use crate::bench::{Bench, cap, close, design, ds14, iops, one_p30, p30};
+
+const RANDREAD: &str = "rw=randread\nioengine=libaio\ndirect=1\nsize=10g\ntime_based=1\n\
+                        ramp_time=2\nruntime=12\n";
+
+#[test]
+fn the_binding_cap_and_the_next_one_are_named() {
+    let text = format!("[j]\nfilename=/mnt/p30/f\nbs=32k\niodepth=64\n{RANDREAD}");
+    let record = Bench::new(one_p30()).run(&text);
+    let caps = record.jobs[0].caps.as_ref().unwrap();
+    assert_eq!(caps.binding.as_deref(), Some("disk_iops /mnt/p30"));
+    assert_eq!(caps.next.as_deref(), Some("disk_bytes /mnt/p30"));
+    // 64 in flight at 5,000 per second take 12.8 ms each, of which 1 ms is the disk's latency.
+    close("share held", caps.caps[0].held_share, 11.8 / 12.8, 0.02);
+    close("used", caps.caps[0].used_share, 1.0, 0.02);
+    // 5,000 of 32 KiB are 156.25 of 200 MiB/s.
+    close("distance", caps.next_away_share.unwrap(), 1.0 - 0.78125, 0.02);
+    close("I/O time", caps.io_time_ns as f64 / 1e9, 64.0 * 12.0, 0.02);
+}
+
+#[test]
+fn a_shallow_queue_is_held_by_nothing() {
+    let text = format!("[j]\nfilename=/mnt/p30/f\nbs=8k\niodepth=2\n{RANDREAD}");
+    let record = Bench::new(one_p30()).run(&text);
+    let caps = record.jobs[0].caps.as_ref().unwrap();
+    assert_eq!(caps.binding, None);
+    assert_eq!(caps.next.as_deref(), Some("disk_iops /mnt/p30"));
+    close("distance", caps.next_away_share.unwrap(), 0.6, 0.02);
+}
+
+#[test]
+fn a_machine_in_front_of_a_disk_binds() {
+    let vm = Vm { size: "DS1".to_owned(), uncached: cap(3200, 32_000_000), ..Vm::default() };
+    let disks = vec![p30("/mnt/p30", 1, CacheMode::None)];
+    let text = format!("[j]\nfilename=/mnt/p30/f\nbs=8k\niodepth=32\n{RANDREAD}");
+    let record = Bench::new(design(Some(vm), disks)).run(&text);
+    close("IOPS", iops(&record.jobs[0]), 3200.0, 0.02);
+    let caps = record.jobs[0].caps.as_ref().unwrap();
+    assert_eq!(caps.binding.as_deref(), Some("vm_uncached_iops"));
+    assert_eq!(caps.next.as_deref(), Some("vm_uncached_bytes"));
+}
+
+#[test]
+fn workers_of_a_group_are_added() {
+    let text = format!(
+        "[j]\nfilename=/mnt/p30/f\nbs=8k\niodepth=16\nnumjobs=4\ngroup_reporting=1\n{RANDREAD}"
+    );
+    let record = Bench::new(one_p30()).run(&text);
+    assert_eq!(record.jobs.len(), 1);
+    let caps = record.jobs[0].caps.as_ref().unwrap();
+    close("I/O time", caps.io_time_ns as f64 / 1e9, 64.0 * 12.0, 0.02);
+    close("share held", caps.caps[0].held_share, 11.8 / 12.8, 0.02);
+    close("used", caps.caps[0].used_share, 1.0, 0.02);
+}
+
+/// The documents' example: ten striped disks without cache for writes, one with it for reads.
+const DS14_JOBS: &str = "\
+[global]
+ioengine=libaio
+direct=1
+bs=8k
+size=30g
+iodepth=256
+time_based=1
+ramp_time=5
+runtime=20
+[write]
+directory=/mnt/nocache
+rw=randwrite
+numjobs=4
+group_reporting=1
+[read]
+new_group=1
+directory=/mnt/readcache
+rw=randread
+numjobs=4
+group_reporting=1
+";
+
+#[test]
+fn the_two_paths_of_a_machine_add_up() {
+    let volumes = vec![
+        p30("/mnt/nocache", 10, CacheMode::None),
+        p30("/mnt/readcache", 1, CacheMode::ReadOnly),
+    ];
+    let record = Bench::warm(design(Some(ds14()), volumes)).run(DS14_JOBS);
+    let [write, read] = [&record.jobs[0], &record.jobs[1]].map(iops);
+    close("writes", write, 50_000.0, 0.02);
+    close("reads", read, 64_000.0, 0.02);
+    assert!(write + read >= 100_000.0);
+    let binding = |idx: usize| record.jobs[idx].caps.as_ref().unwrap().binding.clone().unwrap();
+    assert_eq!(binding(0), "disk_iops /mnt/nocache");
+    assert_eq!(binding(1), "vm_cached_iops");
+    assert_eq!(record.emulation.as_ref().unwrap().cache, "warm");
+}
