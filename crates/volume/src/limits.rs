@@ -6,8 +6,8 @@
 //!
 //! Never here: credits as they are spent and caches as they warm, which depend on what came before.
 //!
-//! Tests: `tests/limits.rs`, and `tests/acceptance`, which drives every figure of the source
-//! documents through these rules.
+//! Tests: `tests/acceptance`, which drives every figure of the source documents through these
+//! rules, and whole designs against runs in virtual time.
 //!
 //! [`Design`]: crate::Design
 

@@ -8,6 +8,9 @@ pub const SLOTS_PER_CONNECTION: u32 = 128;
 /// Most connections of one mount (`nconnect`).
 pub const CONNECTIONS_MAX: u32 = 16;
 
+/// Bytes of a call besides data, about: what a read sends.
+pub const CALL_BYTES: f64 = 200.0;
+
 /// Largest transfer of one call, bytes (rsize, wsize).
 pub const TRANSFER_BYTES_MAX: u64 = 262_144;
 

@@ -38,7 +38,7 @@ pub(super) fn latency_s(design: &Design, volume_idx: u16, load: &Load) -> f64 {
     let mean_s = |latency: Latency| latency.mean_ns as f64 / NS_PER_S;
     match &volume.backing {
         Backing::Disks(stripe) => {
-            let mode = mode(stripe);
+            let mode = mode_at_work(design, stripe);
             let hits = if mode == CacheMode::None { 0.0 } else { load.read_share * load.hit_ratio };
             let writes = if mode == CacheMode::ReadWrite { 1.0 - load.read_share } else { 0.0 };
             let cached = hits + writes;
@@ -76,6 +76,12 @@ pub fn describe(volume: &Volume) -> String {
 /// Returns the cache mode of a stripe, which all its disks share.
 pub(super) fn mode(stripe: &Stripe) -> CacheMode {
     stripe.disks.first().map_or(CacheMode::None, |disk| disk.cache)
+}
+
+/// Returns the mode that a stripe works in: without a cache in the machine there is none.
+fn mode_at_work(design: &Design, stripe: &Stripe) -> CacheMode {
+    let has_cache = design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0);
+    if has_cache { mode(stripe) } else { CacheMode::None }
 }
 
 fn disks_name(stripe: &Stripe) -> String {
@@ -145,43 +151,41 @@ fn per_s(limit: &Limit, with_credits: bool) -> f64 {
 
 fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, load: &Load) {
     let split = split(stripe, load);
-    let mode = mode(stripe);
+    let mode = mode_at_work(design, stripe);
     let size = load.size_bytes as f64;
     let share = cache::disk_share(load.read_share, load.hit_ratio, mode);
     let name = disks_name(stripe);
     let n_disks = stripe.disks.len() as f64;
     let scope = Scope::Volume(volume_idx);
-    // Equal disks: n times one. The machine's caps stand first, so that of equal caps they bind.
-    if let Some(vm) = &design.vm {
-        of_machine(list, vm, mode, load, (share * split.units, share * size, split.sub_ios));
+    // In the order of the way there: of equal caps the first binds. Equal disks: n times one.
+    let machine = design.vm.as_ref();
+    if let Some(vm) = machine.filter(|_| mode != CacheMode::None) {
+        of_cache(list, vm, load, split.sub_ios);
     }
     if let Some(disk) = stripe.disks.first() {
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
         list.put((Bound::DiskIops, scope), &name, n_disks, iops, share * split.units);
         list.put((Bound::DiskBytes, scope), &name, n_disks, bytes, share * size);
     }
+    if let Some(vm) = machine {
+        let bounds = (Bound::VmUncachedIops, Bound::VmUncachedBytes);
+        let per_io = (share * split.units, share * size);
+        list.put_pair(Scope::Machine, &vm.size, &vm.uncached, bounds, per_io);
+    }
 }
 
-/// Adds the machine's caps. `remote` is what an I/O costs on the way to remote disks, in units and
-/// bytes, and how many I/Os a stripe makes of it.
-fn of_machine(list: &mut List, vm: &Vm, mode: CacheMode, load: &Load, remote: (f64, f64, f64)) {
-    let (units, bytes, sub_ios) = remote;
-    let scope = Scope::Machine;
-    if mode != CacheMode::None {
-        let size = load.size_bytes as f64;
-        let bounds = (Bound::VmCachedIops, Bound::VmCachedBytes);
-        // Where writes have a cap of their own, reads and writes do not share.
-        let reads = if vm.cached_write.is_some() { load.read_share } else { 1.0 };
-        let per_io = (reads * sub_ios, reads * size);
-        list.put_pair(scope, &vm.size, &vm.cached, bounds, per_io);
-        if let Some(cap) = &vm.cached_write {
-            let writes = 1.0 - load.read_share;
-            let name = format!("{} cached writes", vm.size);
-            list.put_pair(scope, &name, cap, bounds, (writes * sub_ios, writes * size));
-        }
+/// Adds the caps of the machine's cached path, on which each part of an I/O counts once.
+fn of_cache(list: &mut List, vm: &Vm, load: &Load, sub_ios: f64) {
+    let size = load.size_bytes as f64;
+    let bounds = (Bound::VmCachedIops, Bound::VmCachedBytes);
+    // Where writes have a cap of their own, reads and writes do not share.
+    let reads = if vm.cached_write.is_some() { load.read_share } else { 1.0 };
+    list.put_pair(Scope::Machine, &vm.size, &vm.cached, bounds, (reads * sub_ios, reads * size));
+    if let Some(cap) = &vm.cached_write {
+        let writes = 1.0 - load.read_share;
+        let name = format!("{} cached writes", vm.size);
+        list.put_pair(Scope::Machine, &name, cap, bounds, (writes * sub_ios, writes * size));
     }
-    let bounds = (Bound::VmUncachedIops, Bound::VmUncachedBytes);
-    list.put_pair(scope, &vm.size, &vm.uncached, bounds, (units, bytes));
 }
 
 fn of_network(
@@ -232,7 +236,9 @@ fn of_network(
             measured(Bound::VolumeCeiling, name, per_s, per_io);
         }
     }
-    of_clients(list, design, volume_idx, (writes * size, calls, load));
+    // What is read comes in, which no card meters; the calls for it go out.
+    let sent = writes * size + calls * network::CALL_BYTES;
+    of_clients(list, design, volume_idx, (sent, calls, load));
 }
 
 /// Adds what the clients have: what their cards send, and calls in flight.
@@ -260,15 +266,10 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
         let latency_s = medium_s + client.round_trip_ns as f64 / NS_PER_S;
         (slots, network::slot_rate(slots, None, latency_s))
     };
-    let one = [Client {
-        name: "client".to_owned(),
-        round_trip_ns: 0,
-        connections: 1,
-        slots_per_connection: network::SLOTS_PER_CONNECTION as u16,
-        egress: None,
-    }];
-    let clients = if design.clients.is_empty() { &one[..] } else { &design.clients };
-    let all: Vec<(u64, f64)> = clients.iter().map(slots).collect();
+    let all: Vec<(u64, f64)> = design.clients.iter().map(slots).collect();
+    if all.is_empty() {
+        return;
+    }
     let n_slots = all.iter().map(|(slots, _)| slots).sum::<u64>();
     let rate: f64 = all.iter().map(|(_, rate)| rate).sum();
     // A slot is taken for as long as a call lasts, whichever volume it goes to.

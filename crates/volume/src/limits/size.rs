@@ -106,3 +106,31 @@ pub fn bytes_of_megabits(mbit_s: f64) -> f64 {
 pub fn seconds_to_move(bytes: f64, bytes_per_s: f64) -> f64 {
     bytes / bytes_per_s
 }
+
+/// Bytes that one MB of a published figure may have, tried in this order.
+const PUBLISHED_BYTES: [f64; 3] = [1e6, 1_024_000.0, 1_048_576.0];
+
+/// Returns I/Os and MB per second as [`Megabyte::Published`] has them, for a rate of I/Os that a
+/// cap binds.
+///
+/// Where bytes bind, `cap` is the cap in bytes per second, and its published figure is the whole
+/// number of MB that it is, in the first reading that gives one.
+pub fn published_mb_s(iops: f64, size_bytes: f64, binds: Bound, cap: f64) -> (f64, f64) {
+    let is_bytes = matches!(
+        binds,
+        Bound::DiskBytes
+            | Bound::VmCachedBytes
+            | Bound::VmUncachedBytes
+            | Bound::VolumeQuota
+            | Bound::VolumeCeiling
+            | Bound::Pool
+            | Bound::VmEgress
+    );
+    if !is_bytes {
+        return (iops, iops * size_bytes / 1024.0 / 1000.0);
+    }
+    let is_whole = |bytes: &f64| (cap / bytes).fract().abs() < 1e-9;
+    let mb_bytes = PUBLISHED_BYTES.into_iter().find(is_whole).unwrap_or(1e6);
+    let mb_s = iops * size_bytes / mb_bytes;
+    (mb_s * Megabyte::Published.bytes() / size_bytes, mb_s)
+}

@@ -6,11 +6,17 @@
 
 mod answer;
 mod kinds;
+mod limits;
 mod page;
+mod rig;
 mod table;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::OnceLock;
+
+use answer::Outcome;
+use table::Case;
 
 /// Set to write the pages instead of comparing them; `cargo xtask acceptance` does.
 const WRITE: &str = "PLIMSOLL_ACCEPTANCE_WRITE";
@@ -18,12 +24,19 @@ const WRITE: &str = "PLIMSOLL_ACCEPTANCE_WRITE";
 /// Where the pages lie.
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
+/// Every row with its outcome; runs take a while and are made once.
+fn answered() -> &'static [(Outcome, Case)] {
+    static ANSWERED: OnceLock<Vec<(Outcome, Case)>> = OnceLock::new();
+    ANSWERED.get_or_init(|| {
+        table::read().into_iter().map(|case| (kinds::answer(&case), case)).collect()
+    })
+}
+
 #[test]
 fn every_row_is_answered_as_it_must_be() {
     let mut faults = Vec::new();
-    for case in table::read() {
-        let outcome = kinds::answer(&case);
-        let of_case = answer::faults(&case, &outcome);
+    for (outcome, case) in answered() {
+        let of_case = answer::faults(case, outcome);
         faults.extend(of_case.into_iter().map(|fault| format!("{}: {fault}", case.id)));
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
@@ -59,9 +72,7 @@ fn every_erratum_of_the_table_is_told() {
 
 #[test]
 fn the_pages_are_what_came_out() {
-    let cases = table::read();
-    let answered: Vec<_> = cases.into_iter().map(|case| (kinds::answer(&case), case)).collect();
-    check_page("acceptance.md", &page::page(&answered));
+    check_page("acceptance.md", &page::page(answered()));
     check_page("errata.md", &page::errata());
 }
 

@@ -51,7 +51,9 @@ pub(crate) fn page(answered: &[(Outcome, Case)]) -> String {
     for (tag, title) in SOURCES {
         let rows: Vec<_> = answered.iter().filter(|(_, case)| case.source == tag).collect();
         let _ = write!(page, "\n## {tag}: {title}\n\n");
-        page.push_str("| case | what | printed | ours | simulated | diff. | binds | verdict | remarks |");
+        page.push_str(
+            "| case | what | printed | ours | simulated | diff. | binds | verdict | remarks |",
+        );
         page.push_str("\n|---|---|---|---|---|---|---|---|---|\n");
         for (outcome, case) in rows {
             page.push_str(&row(case, outcome));

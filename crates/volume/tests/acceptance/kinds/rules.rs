@@ -1,7 +1,7 @@
 //! Advice, ordering claims and contradictions of the sources.
 
 use serde_json::Value;
-use volume::design::CacheMode;
+use volume::design::{Backing, CacheMode};
 use volume::limits::bound::least;
 use volume::limits::{Bound, cache, credit, network, size, stripe, surface};
 
@@ -39,7 +39,7 @@ pub(crate) fn rule(case: &Case) -> Outcome {
         "max_combined_throughput_preset" | "fio_presets" => {
             return Outcome::Waits("ready-made jobs");
         }
-        "bench_layout" => return Outcome::Waits("the design file of the guide's example"),
+        "bench_layout" => bench_layout(case),
         rule => panic!("{}: no answer to `{rule}`", case.id),
     };
     answer.into()
@@ -60,6 +60,29 @@ fn default_host_cache(edition: &str) -> Answer {
     Answer::new()
         .with("os_disk", word(Some(cache::OS_DISK_MODE)))
         .with("data_disk", word(cache::data_disk_mode(edition)))
+}
+
+/// The design of the guide's benchmarks, as docs/designs has it.
+fn bench_layout(case: &Case) -> Answer {
+    let text = include_str!("../../../../../docs/designs/ds14.toml");
+    let (design, findings) = volume::design::parse(text);
+    let design = design.unwrap_or_else(|| panic!("{findings:?}"));
+    let vm = design.vm.as_ref().expect("a machine");
+    let known = case.text("vm").trim_start_matches("Standard_");
+    assert!(vm.size.ends_with(known), "{} is not {known}", vm.size);
+    assert_eq!(vm.max_data_disks.map(f64::from), case.opt("max_data_disks"));
+    let count = |mode: CacheMode| {
+        let disks = design.volumes.iter().flat_map(|volume| match &volume.backing {
+            Backing::Disks(stripe) => stripe.disks.as_slice(),
+            Backing::Network(_) => &[],
+        });
+        disks.filter(|disk| disk.cache == mode).count()
+    };
+    let (striped, cached) = (count(CacheMode::None), count(CacheMode::ReadOnly));
+    Answer::new()
+        .with("disks", striped + cached)
+        .with("striped_none", striped)
+        .with("read_only", cached)
 }
 
 /// A short run shows what a P30 sustains, because it has no credits to spend.

@@ -1,0 +1,193 @@
+//! What a design can do, in closed form: against worked figures, and against runs of the same
+//! design in virtual time.
+
+use volume::design::{CacheMode, Cap, Ceiling, Client, Design};
+use volume::limits::{Bound, Flow, Load, alone, remedies, together};
+
+use crate::rig::{self, Stream, brief, cap, design, disks, network, steady, vm};
+
+const KIB: u64 = 1024;
+const MB: f64 = 1e6;
+
+fn parse(text: &str) -> Design {
+    let (design, findings) = volume::design::parse(text);
+    design.unwrap_or_else(|| panic!("{findings:?}"))
+}
+
+/// Checks rate and binding cap of reads on the first volume.
+#[track_caller]
+fn check(toml: &str, size_kib: u64, expected: (f64, Bound)) {
+    let done = alone(&parse(toml), 0, &Load::new(size_kib * KIB, 1.0));
+    assert!((done.iops / expected.0 - 1.0).abs() < 1e-3, "{} is not {}", done.iops, expected.0);
+    assert_eq!(done.binds, expected.1, "{:?}", done.caps);
+}
+
+const P30: &str = "edition='2018'\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='None'\n";
+
+#[test]
+fn one_disk_at_every_size() {
+    check(P30, 8, (5000.0, Bound::DiskIops));
+    check(P30, 32, (5000.0, Bound::DiskIops));
+    check(P30, 64, (200e6 / 65536.0, Bound::DiskBytes));
+    check(P30, 1024, (200e6 / 1_048_576.0, Bound::DiskBytes));
+}
+
+#[test]
+fn the_machine_stands_before_the_disk() {
+    let text = |vm: &str, count: u32| {
+        format!(
+            "edition='2018'\n[vm]\nsize='{vm}'\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='None'\n\
+             count={count}\n"
+        )
+    };
+    check(&text("DS1", 1), 8, (3200.0, Bound::VmUncachedIops));
+    check(&text("DS13", 4), 8, (20_000.0, Bound::DiskIops));
+    check(&text("DS13", 5), 8, (25_000.0, Bound::DiskIops));
+    check(&text("DS13", 6), 8, (25_600.0, Bound::VmUncachedIops));
+    check(&text("DS4", 1), 64, (200e6 / 65536.0, Bound::DiskBytes));
+}
+
+#[test]
+fn the_next_cap_stands_behind_the_first() {
+    let text = "edition='2018'\n[vm]\nsize='DS13'\n[[volume]]\nmount='/a'\ndisk='P30'\ncount=4\n\
+                cache='None'\n";
+    let done = alone(&parse(text), 0, &Load::new(8 * KIB, 1.0));
+    let (next, margin) = done.next().expect("a next cap");
+    assert_eq!(next.bound, Bound::VmUncachedIops);
+    assert!((margin - 0.28).abs() < 1e-9, "{margin}");
+}
+
+/// Checks that a load settles in a run where the closed form says, and at the same cap.
+#[track_caller]
+fn agrees(design: &Design, load: &Load, stream: Stream) {
+    let expected = alone(design, 0, load);
+    let mut rig = rig::Rig::new(design, vec![stream]);
+    rig.system.warm(0, 0, stream.warm_bytes.min(1 << 30));
+    rig.run(2 * rig::S).reset();
+    rig.run(10 * rig::S);
+    let iops = rig.seen(0).iops;
+    assert!((iops / expected.iops - 1.0).abs() < 0.02, "{iops} is not {expected:?}");
+    let bound = rig.binds().unwrap_or(Bound::QueueDepth);
+    assert_eq!(bound, expected.binds, "{expected:?}");
+}
+
+#[test]
+fn a_run_settles_where_the_closed_form_says() {
+    let machine = vm(cap(12_800.0, 192.0 * MB), cap(16_000.0, 128.0 * MB));
+    let stripe = |mode| disks(4, cap(5000.0, 200.0 * MB), mode);
+    for (mode, hits) in [(CacheMode::None, 0.0), (CacheMode::ReadOnly, 0.7)] {
+        let design = design(machine.clone(), vec![stripe(mode)]);
+        for size_bytes in [8 * KIB, 64 * KIB, 256 * KIB] {
+            for read_share in [0.0, 0.6, 1.0] {
+                let load = Load { hit_ratio: hits, ..Load::new(size_bytes, read_share) };
+                let stream = Stream {
+                    read_share,
+                    warm_share: if mode == CacheMode::None { 1.0 } else { hits },
+                    warm_bytes: 1 << 30,
+                    ..Stream::new(512, size_bytes)
+                };
+                // Under a cache a write behind the warm part is a write like any other.
+                agrees(&design, &load, stream);
+            }
+        }
+    }
+}
+
+#[test]
+fn volumes_at_once_share_their_machine() {
+    let machine = vm(cap(12_800.0, 0.0), Cap::default());
+    let volumes = vec![
+        disks(1, cap(5000.0, 0.0), CacheMode::None),
+        disks(3, cap(5000.0, 0.0), CacheMode::None),
+    ];
+    let design = design(machine, volumes);
+    let flow = |volume| Flow { volume, load: Load::new(8 * KIB, 1.0), demand: None };
+    let done = together(&design, &[flow(0), flow(1)]);
+    // Four disks share 12,800 alike.
+    assert!((done[0].iops - 3200.0).abs() < 1e-6, "{done:?}");
+    assert!((done[1].iops - 9600.0).abs() < 1e-6, "{done:?}");
+    assert!(done.iter().all(|done| done.binds == Bound::VmUncachedIops));
+    let rig = steady(&design, vec![Stream::new(256, 8 * KIB), Stream::new(512, 8 * KIB).on(1)]);
+    for (idx, done) in done.iter().enumerate() {
+        let iops = rig.seen(idx).iops;
+        assert!((iops / done.iops - 1.0).abs() < 0.03, "{iops} is not {}", done.iops);
+    }
+}
+
+#[test]
+fn a_volume_that_needs_less_leaves_the_rest() {
+    let machine = vm(cap(10_000.0, 0.0), Cap::default());
+    let volumes = vec![disks(1, cap(8000.0, 0.0), CacheMode::None); 2];
+    let design = design(machine, volumes);
+    let flow = |volume, demand| Flow { volume, load: Load::new(8 * KIB, 1.0), demand };
+    let done = together(&design, &[flow(0, Some(3000.0)), flow(1, None)]);
+    assert_eq!(done[0].binds, Bound::Nothing);
+    assert!((done[0].iops - 3000.0).abs() < 1e-6, "{done:?}");
+    assert!((done[1].iops - 7000.0).abs() < 1e-6, "{done:?}");
+}
+
+#[test]
+fn a_network_volume_agrees_with_a_run() {
+    let ceiling = Ceiling {
+        read_iops: Some(50_000),
+        write_iops: Some(20_000),
+        read_bytes_per_s: Some(3_600_000_000),
+        write_bytes_per_s: Some(2_400_000_000),
+        total_bytes_per_s: Some(3_600_000_000),
+    };
+    let mut design = design(None, vec![network(2e9, ceiling, None)]);
+    design.clients = vec![Client {
+        name: "client".to_owned(),
+        round_trip_ns: 1_000_000,
+        connections: 1,
+        slots_per_connection: 64,
+        egress: rig::limit(500e6),
+    }];
+    let mut seen = Vec::new();
+    for (size_bytes, read_share) in
+        [(8 * KIB, 1.0), (64 * KIB, 0.5), (256 * KIB, 0.0), (1024 * KIB, 1.0)]
+    {
+        let expected = alone(&design, 0, &Load::new(size_bytes, read_share));
+        let stream = Stream { read_share, ..Stream::new(1024, size_bytes) };
+        let rig = brief(&design, vec![stream]);
+        let iops = rig.seen(0).iops;
+        assert!((iops / expected.iops - 1.0).abs() < 0.03, "{iops} is not {expected:?}");
+        seen.push(expected.binds);
+    }
+    assert!(seen.contains(&Bound::NfsSlots) && seen.contains(&Bound::VmEgress), "{seen:?}");
+}
+
+#[test]
+fn a_queue_depth_binds_before_the_caps() {
+    let load = Load { queue_depth: Some(4), ..Load::new(8 * KIB, 1.0) };
+    let volume = disks(1, cap(5000.0, 200.0 * MB), CacheMode::None);
+    let done = alone(&design(None, vec![volume]), 0, &load);
+    assert_eq!(done.binds, Bound::QueueDepth);
+    assert!((done.iops - 4000.0).abs() < 1e-6);
+    assert!((done.latency_s.expect("known") - 1e-3).abs() < 1e-9);
+}
+
+/// Changes that lift what binds reads of a size.
+fn changes(toml: &str, size_kib: u64) -> Vec<(String, f64)> {
+    let load = Load { hit_ratio: 0.5, ..Load::new(size_kib * KIB, 1.0) };
+    let found = remedies(&parse(toml), 0, &load);
+    found.into_iter().map(|remedy| (remedy.change, remedy.after.iops)).collect()
+}
+
+#[test]
+fn changes_are_tried_before_they_are_told() {
+    let text = |vm: &str| {
+        format!(
+            "edition='2018'\n[vm]\nsize='{vm}'\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='None'\n"
+        )
+    };
+    let on_ds4 = changes(&text("DS4"), 64);
+    let names: Vec<&str> = on_ds4.iter().map(|(change, _)| change.as_str()).collect();
+    // The guide's own remedies: one more P30, or a P40.
+    assert!(names.contains(&"one more P30") && names.contains(&"P40"), "{names:?}");
+    let p40 = on_ds4.iter().find(|(change, _)| change == "P40").expect("told");
+    assert!((p40.1 * 65536.0 / 1e6 - 250.0).abs() < 1e-6, "{on_ds4:?}");
+    let on_ds1 = changes(&text("DS1"), 8);
+    assert!(on_ds1.iter().any(|(change, _)| change.starts_with("a larger machine")), "{on_ds1:?}");
+    assert!(on_ds1.iter().all(|(_, iops)| *iops > 3200.0), "{on_ds1:?}");
+}
