@@ -27,12 +27,13 @@ fn cells(read: &Read, name: &str) -> String {
 /// The old form of series pages: pairs in one cell.
 const OLD_PAGE: &str = "\
 ## D-series
-| Size | vCPU | Memory: GiB | Temp storage (SSD) GiB | Max data disks | Max cached and temp storage \
-throughput: IOPS/MBps (cache size in GiB) | Max uncached disk throughput: IOPS/MBps | Max burst \
+| Size | vCPU | Memory: GiB | Temp storage (SSD) GiB | Max data disks | Max cached and temp \
+storage throughput: IOPS/MBps (cache size in GiB) | Max uncached disk throughput: IOPS/MBps | Max burst \
 uncached disk throughput: IOPS/MBps<sup>1</sup> | Max NICs/ Expected network bandwidth (Mbps) |
 |---|---|:--:|---|---|---|---|---|---|
 | Standard_D2s_v3 | 2 | 8 | 16 | 4 | 4000/32 (50) | 3200/48 | 4000/200 | 2/1000 |
-| Standard_D8s_v3<sup>2</sup> | 8 | 32 | 64 | 16 | 16000/128 (200) | 12800/192 | 16000/400 | 4/4000 |
+| Standard_D8s_v3<sup>2</sup> | 8 | 32 | 64 | 16 | 16000/128 (200) | 12800/192 | 16000/400 \
+| 4/4000 |
 | Standard_D9s_v3 | 9 | 36 | 72 | 16 | - | 14000/200 | N/A | 4/4000 |
 
 <sup>1</sup> Bursts for up to 30 minutes.
@@ -76,8 +77,8 @@ fn new_pages_spread_a_size_over_tables() {
     assert_eq!(page.rows.len(), 2);
     assert_eq!(
         cells(&page, "Standard_D32s_v6"),
-        "max_data_disks 32, memory_gib 128, uncached_iops 51200, uncached_mb_s 1696, v2_iops 66667, \
-         v2_mb_s 1984, vcpus 32"
+        "max_data_disks 32, memory_gib 128, uncached_iops 51200, uncached_mb_s 1696, \
+         v2_iops 66667, v2_mb_s 1984, vcpus 32"
     );
     assert_eq!(cells(&page, "Standard_D2s_v6"), "egress_mbit_s 12500, memory_gib 8, vcpus 2");
 }
