@@ -16,6 +16,7 @@ mod acceptance;
 mod ci;
 mod dist;
 mod fuzz;
+mod kernel_test;
 mod licences;
 mod peers;
 mod process;
@@ -33,6 +34,7 @@ cargo xtask COMMAND
   tidy                           the house rules: layers, sizes, words, calls, documents
   reference                      write docs/reference/ from the code
   acceptance                     write docs/acceptance.md and docs/errata.md from a run
+  kernel-test                    the NFS export under the kernel's client, in qemu
   dist                           the static release archive for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         ["reference"] => reference::run(),
         ["acceptance"] => acceptance::run(),
         ["dist"] => dist::run(),
+        ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["peers", rest @ ..] => peers::run(rest),
         [] | ["help" | "-h" | "--help"] => {
