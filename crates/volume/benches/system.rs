@@ -132,7 +132,9 @@ impl Loop {
         let mut done = std::mem::take(&mut self.done);
         done.clear();
         self.system.poll(self.now_ns, &mut done);
-        done.iter().for_each(|done| self.issue(done.id));
+        for done in &done {
+            self.issue(done.id);
+        }
         let n_done = done.len() as u64;
         self.done = done;
         n_done

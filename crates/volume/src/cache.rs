@@ -1,14 +1,19 @@
 //! Which blocks a host cache holds.
 //!
 //! A machine's cache may be terabytes large, so a block costs two bytes: a tag in a set of sixteen,
-//! kept in order of use, the least recently used last. Neighbours lie in neighbouring sets, so that
-//! a range of any size up to the cache's fits without conflict, and a long read walks through
-//! memory in order.
+//! kept roughly in order of use, the least recently used last. Neighbours lie in neighbouring sets,
+//! so that a range of any size up to the cache's fits without conflict, and a long read walks
+//! through memory in order. An I/O smaller than a block brings in the whole block.
+
+use std::ops::Range;
 
 use crate::latency::mix64;
 
 /// Blocks of a set.
 const N_WAYS: usize = 16;
+/// A block is brought forward only when it is used in the rear half of its set. That keeps what is
+/// used, like strict order does, and most hits write nothing to memory.
+const N_WAYS_FRONT: usize = 8;
 /// Blocks that are kept apart at most: 256 MiB of tags. A larger cache has larger blocks.
 const N_BLOCKS_MAX: u64 = 1 << 27;
 /// Smallest block.
@@ -32,10 +37,9 @@ pub(crate) struct BlockCache {
     generations: Vec<u64>,
 }
 
-/// Where a block lies.
-#[derive(Clone, Copy)]
-struct Spot {
-    set: usize,
+/// Where neighbouring blocks lie.
+struct Run {
+    sets: Range<usize>,
     tag: u16,
 }
 
@@ -68,17 +72,22 @@ impl BlockCache {
         let end = offset.saturating_add(u64::from(len));
         let (mut first_missing, mut last_missing) = (u64::MAX, 0);
         let (mut block, last_block) = self.blocks(offset, end);
-        let mut spot = self.spot(volume, block);
-        loop {
-            if !self.touch(spot) {
-                first_missing = first_missing.min(block);
-                last_missing = block;
+        let mut way = 0;
+        while block <= last_block {
+            let run = self.run(volume, block, last_block);
+            for (idx, set) in self.sets[run.sets.clone()].iter_mut().enumerate() {
+                if is_in(set, run.tag, &mut way) {
+                    continue;
+                }
+                if self.is_warm && set[N_WAYS - 1] == 0 {
+                    put_in_front(set, N_WAYS - 1, run.tag);
+                    self.n_held += 1;
+                    continue;
+                }
+                first_missing = first_missing.min(block + idx as u64);
+                last_missing = block + idx as u64;
             }
-            if block >= last_block {
-                break;
-            }
-            block += 1;
-            spot = self.next_spot(volume, block, spot);
+            block += run.sets.len() as u64;
         }
         if first_missing == u64::MAX {
             self.n_hits += 1;
@@ -86,7 +95,8 @@ impl BlockCache {
         }
         self.n_misses += 1;
         let from = (first_missing << self.block_shift).max(offset);
-        let until = ((last_missing + 1) << self.block_shift).min(end);
+        let block_end = (last_missing << self.block_shift) | (self.block_bytes() - 1);
+        let until = block_end.saturating_add(1).min(end);
         Some((from, (until - from) as u32))
     }
 
@@ -103,19 +113,16 @@ impl BlockCache {
             return;
         }
         let (mut block, last_block) = self.blocks(offset, offset.saturating_add(len));
-        let mut spot = self.spot(volume, block);
-        loop {
-            let set = &mut self.sets[spot.set];
-            if !bring_forward(set, spot.tag) {
-                self.n_held += u64::from(set[N_WAYS - 1] == 0);
-                set.copy_within(..N_WAYS - 1, 1);
-                set[0] = spot.tag;
+        let mut way = 0;
+        while block <= last_block {
+            let run = self.run(volume, block, last_block);
+            for set in &mut self.sets[run.sets.clone()] {
+                if !is_in(set, run.tag, &mut way) {
+                    self.n_held += u64::from(set[N_WAYS - 1] == 0);
+                    put_in_front(set, N_WAYS - 1, run.tag);
+                }
             }
-            if block >= last_block {
-                return;
-            }
-            block += 1;
-            spot = self.next_spot(volume, block, spot);
+            block += run.sets.len() as u64;
         }
     }
 
@@ -151,67 +158,60 @@ impl BlockCache {
     /// Returns the first and the last block of a range.
     #[inline]
     fn blocks(&self, offset: u64, end: u64) -> (u64, u64) {
-        let last = end.max(offset + 1) - 1;
+        let last = end.max(offset.saturating_add(1)) - 1;
         (offset >> self.block_shift, last >> self.block_shift)
     }
 
-    /// Uses a block; returns whether it is held.
+    /// Returns where a block and those after it lie, as far as they lie side by side.
+    ///
+    /// The tags of one region differ from each other; those of different ones are alike by chance,
+    /// 1 in 65,535.
     #[inline]
-    fn touch(&mut self, spot: Spot) -> bool {
-        let set = &mut self.sets[spot.set];
-        if bring_forward(set, spot.tag) {
-            return true;
-        }
-        let is_assumed = self.is_warm && set[N_WAYS - 1] == 0;
-        if is_assumed {
-            set.copy_within(..N_WAYS - 1, 1);
-            set[0] = spot.tag;
-            self.n_held += 1;
-        }
-        is_assumed
-    }
-
-    /// Returns where a block lies. The tags of one region differ from each other; those of
-    /// different ones are alike by chance, 1 in 65,535.
-    fn spot(&self, volume: u16, block: u64) -> Spot {
+    fn run(&self, volume: u16, block: u64, last_block: u64) -> Run {
         let n_sets = self.sets.len() as u64;
-        let region_blocks_shift = REGION_SHIFT - self.block_shift;
-        let region = block >> region_blocks_shift;
+        let region_shift = REGION_SHIFT - self.block_shift;
+        let within = block & ((1 << region_shift) - 1);
         let generation = self.generations[usize::from(volume)];
-        let start = mix64(mix64(u64::from(volume) << 32 ^ generation) ^ region);
-        let position = start % n_sets + (block & ((1 << region_blocks_shift) - 1));
+        let start = mix64((u64::from(volume) << 48) ^ (generation << 32) ^ (block >> region_shift));
+        let position = start % n_sets + within;
+        let set = position % n_sets;
         let tag = (start >> 40) + position / n_sets;
-        Spot { set: (position % n_sets) as usize, tag: (tag % 0xFFFF) as u16 + 1 }
-    }
-
-    /// Returns where the block after the one at `spot` lies.
-    #[inline]
-    fn next_spot(&self, volume: u16, block: u64, spot: Spot) -> Spot {
-        let set = spot.set + 1;
-        let starts_region = block.trailing_zeros() >= REGION_SHIFT - self.block_shift;
-        if set == self.sets.len() || starts_region {
-            return self.spot(volume, block);
-        }
-        Spot { set, tag: spot.tag }
+        let n = (last_block - block + 1).min(n_sets - set).min((1 << region_shift) - within);
+        Run { sets: set as usize..(set + n) as usize, tag: (tag % 0xFFFF) as u16 + 1 }
     }
 }
 
-/// Makes a tag the most recently used one of its set; returns whether it is there.
+/// Returns whether a tag is in its set, and keeps it there. `way` is where to look first, and where
+/// it was: neighbours mostly came together and stand alike.
 #[inline]
-fn bring_forward(set: &mut [u16; N_WAYS], tag: u16) -> bool {
-    if set[0] == tag {
-        return true;
+fn is_in(set: &mut [u16; N_WAYS], tag: u16, way: &mut usize) -> bool {
+    set[*way % N_WAYS_FRONT] == tag || find(set, tag, way)
+}
+
+/// Looks at all places of a set.
+fn find(set: &mut [u16; N_WAYS], tag: u16, way: &mut usize) -> bool {
+    // All sixteen at once: the compiler makes a few instructions of it.
+    let mut place = 0_u16;
+    for (idx, held) in set.iter().enumerate() {
+        place = place.max(if *held == tag { idx as u16 + 1 } else { 0 });
     }
-    // All sixteen at once: the compiler makes two or three instructions of it.
-    let mut places = 0_u32;
-    for (way, held) in set.iter().enumerate() {
-        places |= u32::from(*held == tag) << way;
-    }
-    if places == 0 {
+    if place == 0 {
         return false;
     }
-    let way = places.trailing_zeros() as usize;
-    set.copy_within(..way, 1);
-    set[0] = tag;
+    *way = usize::from(place) - 1;
+    if *way >= N_WAYS_FRONT {
+        put_in_front(set, *way, tag);
+        *way = 0;
+    }
     true
+}
+
+/// Puts a tag in front; those up to `way` move back by one, over what was there.
+#[inline]
+fn put_in_front(set: &mut [u16; N_WAYS], way: usize, tag: u16) {
+    let before = *set;
+    for idx in 1..N_WAYS {
+        set[idx] = if idx <= way { before[idx - 1] } else { before[idx] };
+    }
+    set[0] = tag;
 }

@@ -1,10 +1,10 @@
 //! Lanes: where operations wait, first come, first served, until all caps before them let them go.
 //!
 //! A lane has caps of its own (a disk's) and leads to a gate with caps that several lanes share
-//! (the machine's). The first operation of a lane leaves when its own caps and the gate's are ready, all
-//! at the same moment, and takes from all of them. Lanes whose own caps are ready stand at the gate
-//! and are served in turn, one operation each: whoever needs less than an equal share gets it all,
-//! and the others share the rest.
+//! (the machine's). The first operation of a lane leaves when its own caps and the gate's are
+//! ready, all at the same moment, and takes from all of them. Lanes whose own caps are ready stand
+//! at the gate and are served in turn, one operation each: whoever needs less than an equal share
+//! gets it all, and the others share the rest.
 
 use crate::cap::{Cap, Demand};
 use crate::heap::TimeHeap;

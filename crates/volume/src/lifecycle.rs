@@ -89,8 +89,8 @@ impl System {
     ///
     /// What waits goes on waiting under the new caps, in its order. Credits stay as they are, as
     /// far as they fit; tokens that were borrowed are paid back. Caps keep their positions, and
-    /// new ones come after the old. A volume whose cache mode changes begins with nothing in the cache, and
-    /// what was dirty goes to its disks at once.
+    /// new ones come after the old. A volume whose cache mode changes begins with nothing in the
+    /// cache, and what was dirty goes to its disks at once.
     pub fn change(&mut self, now_ns: u64, new: &Design) -> Result<(), ChangeError> {
         check(&self.design, new)?;
         self.advance(now_ns);

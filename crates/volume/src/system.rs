@@ -267,11 +267,12 @@ impl System {
     /// Sends a new piece to the first place where it may have to wait.
     #[inline]
     fn send(&mut self, piece: u32) {
-        let Piece { volume, disk, .. } = self.lanes.pieces[piece];
+        let Piece { volume, disk, demand, .. } = self.lanes.pieces[piece];
         match self.layout.volumes[usize::from(volume)] {
             VolumePlace::Disks { .. } => {
                 let place = &self.layout.disks[usize::from(disk)];
-                let is_cached = place.cache != CacheMode::None;
+                // A trim has no bytes that a cache could hold.
+                let is_cached = place.cache != CacheMode::None && demand.bytes > 0;
                 let lane = if is_cached { place.cached_lane } else { place.lane };
                 self.join(lane, piece);
             }

@@ -9,7 +9,7 @@ fn p40() -> Design {
     let Backing::Disks(Stripe { disks, .. }) = &mut design.volumes[0].backing else {
         unreachable!()
     };
-    disks[0].sku = "P40".to_owned();
+    disks[0].sku.replace_range(.., "P40");
     disks[0].cap = cap(7_500, 250_000_000);
     design
 }

@@ -161,6 +161,75 @@ impl Outcome {
     }
 }
 
+/// One load at work.
+struct Side {
+    load: Load,
+    /// Name of the load and of the run, in the upper half of its operations' names.
+    name: u64,
+    /// Per place: when its operation was submitted, and whether it reads.
+    places: Vec<(u64, bool)>,
+    free: Vec<u64>,
+    n_issued: u64,
+    latency_ns: u128,
+    outcome: Outcome,
+}
+
+impl Side {
+    fn new(load: Load, name: u64, n_caps: usize) -> Side {
+        Side {
+            load,
+            name,
+            places: vec![(0, false); load.queue_depth as usize],
+            free: (0..load.queue_depth).rev().collect(),
+            n_issued: 0,
+            latency_ns: 0,
+            outcome: Outcome { held: vec![0; n_caps + 1], ..Outcome::default() },
+        }
+    }
+
+    /// Submits what may go now; returns when the next one is due, if only its time is missing.
+    fn issue(&mut self, system: &mut System, from_ns: u64, now_ns: u64) -> u64 {
+        while !self.free.is_empty() {
+            if self.load.rate > 0 {
+                let due = u128::from(self.n_issued) * u128::from(S) / u128::from(self.load.rate);
+                let due_ns = from_ns + due as u64;
+                if due_ns > now_ns {
+                    return due_ns;
+                }
+            }
+            let place = self.free.pop().expect("not empty");
+            let io = self.load.io(self.name << 32 | place, from_ns + self.n_issued);
+            self.n_issued += 1;
+            self.places[place as usize] = (now_ns, io.kind == IoKind::Read);
+            system.submit(now_ns, io);
+        }
+        u64::MAX
+    }
+
+    fn complete(&mut self, done: &Done, counts: bool) {
+        let place = done.id & 0xFFFF_FFFF;
+        let (submitted_ns, is_read) = self.places[place as usize];
+        self.free.push(place);
+        if !counts {
+            return;
+        }
+        let outcome = &mut self.outcome;
+        outcome.n += 1;
+        *(if is_read { &mut outcome.n_reads } else { &mut outcome.n_writes }) += 1;
+        self.latency_ns += u128::from(done.at_ns - submitted_ns);
+        let last = outcome.held.len() - 1;
+        outcome.held[if done.held_by == CapId::NONE { last } else { done.held_by.0.into() }] += 1;
+    }
+
+    fn outcome(mut self, time_ns: u64) -> Outcome {
+        let outcome = &mut self.outcome;
+        outcome.iops = outcome.n as f64 / (time_ns as f64 / S as f64);
+        outcome.bytes_per_s = outcome.iops * f64::from(self.load.len_bytes);
+        outcome.latency_ms = self.latency_ns as f64 / outcome.n.max(1) as f64 / MS as f64;
+        self.outcome
+    }
+}
+
 /// Runs loads side by side from `from_ns` for `ramp_ns`, and then measures for `time_ns`.
 pub(crate) fn run_from(
     system: &mut System,
@@ -170,71 +239,29 @@ pub(crate) fn run_from(
     time_ns: u64,
 ) -> Vec<Outcome> {
     let n_caps = system.caps().len();
-    let mut outcomes =
-        vec![Outcome { held: vec![0; n_caps + 1], ..Outcome::default() }; loads.len()];
-    let mut latency_ns = vec![0_u128; loads.len()];
-    // Per place: when its operation was submitted, and whether it reads.
-    let mut places: Vec<Vec<(u64, bool)>> = Vec::new();
-    let mut free: Vec<Vec<u64>> = Vec::new();
-    let mut n_issued = vec![0_u64; loads.len()];
-    for load in loads {
-        places.push(vec![(0, false); load.queue_depth as usize]);
-        free.push((0..load.queue_depth).rev().collect());
-    }
+    // What an earlier run left under way is not ours.
+    let run = mix64(from_ns) << 16 & 0xFFFF_0000;
+    let names = (0_u64..).map(|which| run | which);
+    let mut sides: Vec<Side> =
+        loads.iter().zip(names).map(|(load, name)| Side::new(*load, name, n_caps)).collect();
     let end_ns = from_ns + ramp_ns + time_ns;
     let mut now_ns = from_ns;
     let mut done: Vec<Done> = Vec::new();
-    // What an earlier run left under way is not ours.
-    let run = mix64(from_ns) << 48;
     loop {
-        let mut due_ns = u64::MAX;
-        for (which, load) in loads.iter().enumerate() {
-            while !free[which].is_empty() {
-                if load.rate > 0 {
-                    let next = u128::from(n_issued[which]) * u128::from(S) / u128::from(load.rate);
-                    let start_ns = from_ns + next as u64;
-                    if start_ns > now_ns {
-                        due_ns = due_ns.min(start_ns);
-                        break;
-                    }
-                }
-                let place = free[which].pop().expect("not empty");
-                let io = load.io(run | (which as u64) << 32 | place, from_ns + n_issued[which]);
-                n_issued[which] += 1;
-                places[which][place as usize] = (now_ns, io.kind == IoKind::Read);
-                system.submit(now_ns, io);
-            }
-        }
-        now_ns = due_ns.min(system.next_event_ns().unwrap_or(u64::MAX));
+        let due_ns = sides.iter_mut().map(|side| side.issue(system, from_ns, now_ns)).min();
+        now_ns = due_ns.unwrap_or(u64::MAX).min(system.next_event_ns().unwrap_or(u64::MAX));
         if now_ns > end_ns {
             break;
         }
         done.clear();
         system.poll(now_ns, &mut done);
         for done in &done {
-            if done.id >> 48 != run >> 48 {
-                continue;
+            if let Some(side) = sides.iter_mut().find(|side| side.name == done.id >> 32) {
+                side.complete(done, done.at_ns >= from_ns + ramp_ns);
             }
-            let (which, place) = ((done.id >> 32) as usize & 0xFFFF, done.id & 0xFFFF_FFFF);
-            let (submitted_ns, is_read) = places[which][place as usize];
-            free[which].push(place);
-            if done.at_ns < from_ns + ramp_ns {
-                continue;
-            }
-            let outcome = &mut outcomes[which];
-            outcome.n += 1;
-            *(if is_read { &mut outcome.n_reads } else { &mut outcome.n_writes }) += 1;
-            latency_ns[which] += u128::from(done.at_ns - submitted_ns);
-            let held = if done.held_by == CapId::NONE { n_caps } else { done.held_by.0 as usize };
-            outcome.held[held] += 1;
         }
     }
-    for (which, outcome) in outcomes.iter_mut().enumerate() {
-        outcome.iops = outcome.n as f64 / (time_ns as f64 / S as f64);
-        outcome.bytes_per_s = outcome.iops * f64::from(loads[which].len_bytes);
-        outcome.latency_ms = latency_ns[which] as f64 / outcome.n.max(1) as f64 / MS as f64;
-    }
-    outcomes
+    sides.into_iter().map(|side| side.outcome(time_ns)).collect()
 }
 
 /// Runs one load on a fresh system for ten seconds, after one of ramp.

@@ -163,9 +163,78 @@ proptest! {
             let largest = if cap.kind.counts_operations() { 2 } else { 400_200 };
             let credits = usage.credits.map_or(0, |credits| credits.full);
             let per_s = u128::from(cap.per_s);
-            let carried = per_s * u128::from(end_ns) / 1_000_000_000 + u128::from(credits + largest);
-            prop_assert!(u128::from(usage.used) <= carried + 1, "{}: {}", cap.name, usage.used);
+            let rate = per_s * u128::from(end_ns) / u128::from(S);
+            let carried = rate + u128::from(credits + largest) + 1;
+            prop_assert!(u128::from(usage.used) <= carried, "{}: {}", cap.name, usage.used);
             prop_assert!((0.0..=1.0).contains(&usage.held_share), "{}", usage.held_share);
+        }
+    }
+}
+
+/// One step against a write-back cache of 64 KiB of addresses: what to do, where, how long, and the
+/// time until then.
+fn any_write_backs() -> impl Strategy<Value = Vec<(IoKind, u64, u32, u64)>> {
+    let kinds = prop_oneof![
+        6 => Just(IoKind::Write),
+        1 => Just(IoKind::WriteThrough),
+        1 => Just(IoKind::Flush),
+    ];
+    let gap_ns = prop_oneof![Just(0), 0_u64..3_000_000, 0_u64..2_000_000_000];
+    proptest::collection::vec((kinds, 0_u64..60_000, 1_u32..5_000, gap_ns), 1..100)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// Byte by byte: which write each holds, in the cache and on the disk.
+    #[test]
+    fn dirty_is_what_was_written_and_not_flushed(
+        n_disks in 1_usize..4,
+        steps in any_write_backs(),
+    ) {
+        let machine = vm(cap(50_000, 1 << 29), cap(64_000, 1 << 29), GIB);
+        let disks = vec![p30(CacheMode::ReadWrite); n_disks];
+        let mut striped = volume("/data", disks);
+        let Backing::Disks(stripe) = &mut striped.backing else { unreachable!() };
+        stripe.chunk_bytes = 4 * KIB;
+        let mut system = system(&design(Some(machine), vec![striped]));
+        let (mut cached, mut on_disk) = (vec![0_usize; 65_536], vec![0_usize; 65_536]);
+        let (mut flushed, mut done, mut now_ns) = (Vec::new(), Vec::new(), 0);
+        system.take_flushed(&mut flushed);
+        for (idx, &(kind, offset_bytes, len_bytes, gap_ns)) in steps.iter().enumerate() {
+            now_ns += gap_ns;
+            done.clear();
+            system.poll(now_ns, &mut done);
+            system.take_flushed(&mut flushed);
+            for (_, range) in flushed.drain(..) {
+                let range = range.start as usize..range.end as usize;
+                on_disk[range.clone()].copy_from_slice(&cached[range]);
+            }
+            for done in &done {
+                // What a flush or a write through had to bring to the disk is there.
+                let (kind, offset, len, _) = steps[done.id as usize];
+                let range = match kind {
+                    IoKind::Flush => 0..65_536,
+                    IoKind::WriteThrough => offset as usize..offset as usize + len as usize,
+                    _ => continue,
+                };
+                let holds = |at: usize| on_disk[at] == cached[at] || cached[at] > done.id as usize;
+                prop_assert!(range.clone().all(holds));
+            }
+            let is_flush = kind == IoKind::Flush;
+            if !is_flush {
+                let start = offset_bytes as usize;
+                cached[start..start + len_bytes as usize].fill(idx + 1);
+            }
+            let len_bytes = if is_flush { 0 } else { len_bytes };
+            let id = idx as u64;
+            system.submit(now_ns, Io { id, kind, volume: 0, client: 0, offset_bytes, len_bytes });
+            let mut dirty = vec![false; 65_536];
+            system.dirty(0).for_each(|range| {
+                dirty[range.start as usize..range.end as usize].fill(true);
+            });
+            prop_assert!((0..65_536).all(|at| dirty[at] || cached[at] == on_disk[at]));
+            prop_assert!((0..65_536).all(|at| !dirty[at] || cached[at] > 0));
         }
     }
 }
