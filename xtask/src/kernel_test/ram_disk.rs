@@ -1,5 +1,5 @@
-//! The initial RAM disk of the emulated machine: kernel modules in loading order, and a cpio archive
-//! written here, so that neither kmod nor cpio has to be installed.
+//! The initial RAM disk of the emulated machine: kernel modules in loading order, and an archive
+//! that is written here, so that neither kmod nor cpio has to be installed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

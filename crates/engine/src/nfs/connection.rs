@@ -119,6 +119,8 @@ pub(super) struct Connection {
     input: Box<[u8]>,
     /// Calls sent or queued that have no answer yet.
     pub(super) n_open: usize,
+    /// Attempts to make the connection again since it last brought an answer.
+    pub(super) n_attempts: usize,
 }
 
 impl Connection {
@@ -135,6 +137,7 @@ impl Connection {
             n_head: 0,
             input: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             n_open: 0,
+            n_attempts: 0,
         }
     }
 
@@ -334,6 +337,7 @@ impl Connection {
 
     /// A call has its answer.
     fn over(&mut self, shared: &mut Shared, index: u32, answer: Answer) {
+        self.n_attempts = 0;
         match shared.answer(index, answer) {
             Next::Over => self.n_open -= 1,
             Next::Again => self.queue.push_back(index),

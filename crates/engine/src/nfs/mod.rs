@@ -6,7 +6,7 @@
 //! and to the worker's buffers without a copy where they are large.
 //!
 //! A write asks for what the job asks of its files: nothing (the server may keep it in memory),
-//! `DATA_SYNC` for `sync=dsync`, `FILE_SYNC` for `sync=sync`. A sync is a COMMIT, and fails with EIO
+//! `DATA_SYNC` for `sync=dsync`, `FILE_SYNC` for `sync=sync`. A sync is a COMMIT, which fails (EIO)
 //! where the server lost earlier writes. What the server refuses is the result of the operation,
 //! as the error number that the Linux client would return.
 //!
@@ -185,13 +185,15 @@ impl Nfs {
         Ok(())
     }
 
-    /// Makes a broken connection again, and queues what had no answer.
+    /// Makes a broken connection again, and queues what had no answer. A server that takes
+    /// connections and answers nothing is given up, too.
     #[cold]
     fn connect_again(&mut self, number: usize, broken: Broken) -> Result<(), EngineError> {
         let mut reason = broken.to_string();
         let mut errno = libc::ECONNRESET;
-        for pause_ms in RECONNECT_PAUSES_MS {
-            std::thread::sleep(std::time::Duration::from_millis(pause_ms));
+        while let Some(pause_ms) = RECONNECT_PAUSES_MS.get(self.connections[number].n_attempts) {
+            self.connections[number].n_attempts += 1;
+            std::thread::sleep(std::time::Duration::from_millis(*pause_ms));
             match socket::connect(self.server.address) {
                 Ok(fd) => {
                     self.connections[number].replace(fd, &self.shared.calls);

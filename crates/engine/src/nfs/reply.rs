@@ -1,7 +1,7 @@
 //! What a server answers, as a pure function of bytes.
 //!
 //! A reply is read in two steps, because what follows depends on the question: first the number of
-//! the call ([`xid`]), then the rest by what was asked ([`decode`]). The data of a read are not part
+//! the call ([`xid`]), then the rest by what was asked ([`decode`]). The data of a read are no part
 //! of it: they follow where the head ends, and go straight to where they belong.
 
 use super::xdr::{Flaw, Reader};

@@ -1,4 +1,4 @@
-//! What must hold of the engine `nfs` against any server. Also used by the tests of `serve`, against
+//! What must hold of the engine `nfs` against any server. Also used by tests of `serve`, against
 //! the export of an emulated volume.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
