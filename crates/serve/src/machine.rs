@@ -1,0 +1,528 @@
+//! An emulated machine with its volumes: the model in real time over real data.
+//!
+//! What serves volumes to others (a mount, an export) is a thin layer over [`Machine`]: it turns
+//! requests into the calls here and sends the answers when they come.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32};
+use std::sync::{Arc, Mutex, RwLock};
+
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use volume::design::Backing as Medium;
+use volume::{CacheMode, Design, IoKind, Start, Status};
+
+use crate::backing::{self, Backing, BackingError};
+use crate::pacer::{Crashed, Extent, Outcome, Pacer, Request, lock};
+use crate::status::{self, Recent, Report, VolumeReport};
+use crate::store::undo::{self, Lost, Overwrite, Undo};
+use crate::store::{Opened, Store};
+use crate::tree::{Node, Tree};
+
+/// Why a machine cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// Its backing cannot be used.
+    #[error(transparent)]
+    Backing(#[from] BackingError),
+    /// The design has no volume.
+    #[error("the design has no volume")]
+    NoVolume,
+    /// A volume that was asked for is not in the design.
+    #[error("the design has no volume `{wanted}`; it has {known}")]
+    UnknownVolume {
+        /// What was asked for.
+        wanted: String,
+        /// What there is.
+        known: String,
+    },
+    /// The system refused.
+    #[error("the emulated machine cannot be started: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What to start.
+#[derive(Debug)]
+pub struct MachineOptions {
+    /// Text that the design was read from; `change` replaces it.
+    pub design_text: String,
+    /// What was read.
+    pub design: Design,
+    /// The only volume to show, by mount path; `None` shows all.
+    pub only: Option<String>,
+    /// Whether the host cache holds the data that is there already.
+    pub is_cache_warm: bool,
+}
+
+/// A design that is in force.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    /// Its text.
+    pub text: String,
+    /// What the text means.
+    pub design: Design,
+}
+
+/// An emulated machine.
+#[derive(Debug)]
+pub struct Machine {
+    pacer: Pacer,
+    undo: Arc<Mutex<Undo>>,
+    stores: Arc<Vec<Store>>,
+    tree: Tree,
+    in_force: RwLock<InForce>,
+    backing: Backing,
+    is_crashed: AtomicBool,
+    pub(crate) recent: Recent,
+}
+
+/// A range of a file that a crash took back.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct LostRange {
+    /// Volume the file is on, by position in the design.
+    pub volume: u16,
+    /// The file's number.
+    pub ino: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Length in bytes.
+    pub len: u64,
+}
+
+/// What a crash took.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct CrashReport {
+    /// What only the cache had, by the model.
+    pub dirty: Vec<LostRange>,
+    /// What was taken back.
+    pub lost: Vec<LostRange>,
+    /// Why not all could be taken back.
+    pub error: Option<String>,
+}
+
+impl Machine {
+    /// Starts a machine over a backing.
+    pub fn start(options: MachineOptions, backing: Backing) -> Result<Arc<Self>, MachineError> {
+        let MachineOptions { design_text, design, only, is_cache_warm } = options;
+        let mounts: Vec<&str> = design.volumes.iter().map(|volume| &*volume.mount).collect();
+        let dirs = backing.volume_dirs(&mounts)?;
+        let root = match &only {
+            None if mounts.is_empty() => return Err(MachineError::NoVolume),
+            None => backing.data(),
+            Some(wanted) => {
+                let found = mounts.iter().position(|mount| mount == wanted);
+                let known = mounts.join(", ");
+                let unknown = MachineError::UnknownVolume { wanted: wanted.clone(), known };
+                dirs[found.ok_or(unknown)?].clone()
+            }
+        };
+        let stores = Arc::new(stores(&design, &dirs)?);
+        let tree = Tree::open(&root, &dirs, Arc::clone(&stores)).map_err(io::Error::from)?;
+        let undo = Undo::new(backing.undo()?)?;
+        let undo = Arc::new(Mutex::new(undo));
+        let start = if is_cache_warm { Start::Warm } else { Start::Cold };
+        let pacer = Pacer::start(&design, start, Arc::clone(&undo))?;
+        let machine = Arc::new(Machine {
+            pacer,
+            undo,
+            stores,
+            tree,
+            in_force: RwLock::new(InForce { text: design_text, design }),
+            backing,
+            is_crashed: AtomicBool::new(false),
+            recent: Recent::new(),
+        });
+        status::watch(&machine)?;
+        Ok(machine)
+    }
+
+    /// Returns the pacer, for layers that have data of their own.
+    pub fn pacer(&self) -> &Pacer {
+        &self.pacer
+    }
+
+    /// Returns the files.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Returns the backing.
+    pub fn backing(&self) -> &Backing {
+        &self.backing
+    }
+
+    /// Returns the volumes' stores.
+    pub(crate) fn stores(&self) -> &[Store] {
+        &self.stores
+    }
+
+    /// Returns the design in force.
+    pub fn in_force(&self) -> InForce {
+        self.in_force.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    /// Says whether the machine has crashed and not been started again.
+    pub fn is_crashed(&self) -> bool {
+        self.is_crashed.load(Acquire)
+    }
+
+    /// Refuses everything after a crash.
+    pub(crate) fn alive(&self) -> Result<(), Errno> {
+        if self.is_crashed() { Err(Errno::IO) } else { Ok(()) }
+    }
+
+    /// Changes the design under the requests that wait: levels, quotas, cache modes, sizes.
+    pub fn change(&self, text: String, design: Design) -> Result<(), String> {
+        let mut in_force = self.in_force.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.pacer.change(&design).map_err(|error| error.to_string())?;
+        for (store, volume) in self.stores.iter().zip(&design.volumes) {
+            store.space.resize(volume.capacity_bytes);
+            store.is_write_back.store(is_write_back(&volume.backing), Release);
+        }
+        *in_force = InForce { text, design };
+        Ok(())
+    }
+
+    /// Crashes the machine. What only a cache had is taken back; all that is asked until
+    /// [`Machine::restart`] fails.
+    pub fn crash(&self) -> CrashReport {
+        self.is_crashed.store(true, Release);
+        let n_volumes = u16::try_from(self.stores.len()).unwrap_or(u16::MAX);
+        let Crashed { dirty, lost, error } = self.pacer.crash(n_volumes);
+        let owned = |(volume, range): (u16, std::ops::Range<u64>)| {
+            let (ino, offset) = self.stores.get(usize::from(volume))?.owner(range.start)?;
+            Some(Lost { volume, ino, offset, len: range.end - range.start })
+        };
+        let dirty = undo::merge(dirty.into_iter().filter_map(owned).collect());
+        let named = |lost: Vec<Lost>| {
+            let name = |Lost { volume, ino, offset, len }| LostRange { volume, ino, offset, len };
+            lost.into_iter().map(name).collect()
+        };
+        let report = CrashReport { dirty: named(dirty), lost: named(lost), error };
+        for number in self.tree.numbers() {
+            let Ok(node) = self.tree.node(number) else { continue };
+            if let (Ok(store), Ok(file)) = (self.tree.store(&node), File::open(node.path())) {
+                store.recount(&file, &node.occupied, 0);
+            }
+        }
+        report
+    }
+
+    /// Returns what the model says now.
+    pub(crate) fn model_status(&self) -> Status {
+        self.pacer.with(|system, now_ns| system.status(now_ns))
+    }
+
+    /// Describes the machine, which is served at a place.
+    pub fn report(&self, place: &str) -> Report {
+        let model = self.model_status();
+        let design = self.in_force().design;
+        let volume = |(volume, store): (&volume::design::Volume, &Store)| VolumeReport {
+            mount: volume.mount.clone(),
+            medium: medium(&volume.backing),
+            capacity_bytes: store.space.capacity(),
+            used_bytes: store.space.used(),
+        };
+        Report {
+            schema: status::SCHEMA.to_owned(),
+            place: place.to_owned(),
+            backing: self.backing.dir().display().to_string(),
+            is_crashed: self.is_crashed(),
+            is_disk_full: self.is_disk_full(),
+            n_waiting: model.n_waiting as u64,
+            volumes: design.volumes.iter().zip(self.stores.iter()).map(volume).collect(),
+            caps: status::caps(&self.recent, &model),
+            model: serde_json::to_value(&model).unwrap_or_default(),
+            design: design.name,
+            edition: design.edition,
+        }
+    }
+
+    /// Starts the machine again, with a cold cache.
+    pub fn restart(&self) {
+        self.pacer.restart();
+        self.is_crashed.store(false, Release);
+    }
+}
+
+/// Counts what each volume has and starts its store.
+fn stores(design: &Design, dirs: &[PathBuf]) -> Result<Vec<Store>, io::Error> {
+    let store = |(volume, dir): (&volume::design::Volume, &PathBuf)| {
+        let others: Vec<PathBuf> = dirs.iter().filter(|other| *other != dir).cloned().collect();
+        let used = backing::occupied(dir, &others)?;
+        Ok(Store::new(volume.capacity_bytes, used, is_write_back(&volume.backing)))
+    };
+    design.volumes.iter().zip(dirs).map(store).collect()
+}
+
+/// Says in a few words what a volume is made of.
+fn medium(medium: &Medium) -> String {
+    match medium {
+        Medium::Disks(stripe) => {
+            let disk = stripe.disks.first();
+            let sku = disk.map_or("", |disk| &*disk.sku);
+            let cache = disk.map_or(CacheMode::None, |disk| disk.cache);
+            match stripe.disks.len() {
+                1 => format!("{sku}, cache {cache:?}"),
+                n => format!("{n} x {sku}, cache {cache:?}"),
+            }
+        }
+        Medium::Network(network) => network.level.clone(),
+    }
+}
+
+fn is_write_back(medium: &Medium) -> bool {
+    match medium {
+        Medium::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache == CacheMode::ReadWrite),
+        Medium::Network(_) => false,
+    }
+}
+
+/// Data: what takes modelled time. The answer comes by a callback on another thread, which must
+/// not wait; an error that is found at once comes as a result, and the callback is dropped.
+impl Machine {
+    /// Reads up to `len` bytes; fewer where the file ends.
+    pub(crate) fn read(
+        &self,
+        node: &Node,
+        opened: &Opened,
+        (offset, len): (u64, u32),
+        arrived_ns: u64,
+        reply: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
+    ) {
+        let data = self.alive().and_then(|()| read(&opened.file, offset, len));
+        let (data, volume) = match (data, node.volume) {
+            (Ok(data), Some(volume)) if !data.is_empty() => (data, volume),
+            // At the end of the file no disk is asked.
+            (data, _) => return reply(data),
+        };
+        let Some(store) = self.stores.get(usize::from(volume)) else {
+            return reply(Err(Errno::IO));
+        };
+        let extents = store.extents(node.ino, offset, data.len() as u64);
+        let request = Request { kind: IoKind::Read, volume, client: 0, extents, arrived_ns };
+        self.pacer.submit(request, Box::new(move |outcome| reply(done(outcome, data))));
+    }
+
+    /// Writes all of `data`, or nothing.
+    pub(crate) fn write(
+        &self,
+        node: &Node,
+        opened: &Opened,
+        (offset, data): (u64, &[u8]),
+        (is_sync, arrived_ns): (bool, u64),
+        reply: impl FnOnce(Result<u32, Errno>) + Send + 'static,
+    ) {
+        let n_bytes = data.len() as u32;
+        let store = match self.alive().and_then(|()| self.tree.store(node)) {
+            Ok(store) if n_bytes > 0 => store,
+            outcome => return reply(outcome.map(|_| 0)),
+        };
+        if offset.checked_add(u64::from(n_bytes)).is_none_or(|end| i64::try_from(end).is_err()) {
+            return reply(Err(Errno::FBIG));
+        }
+        let volume = node.volume.unwrap_or(0);
+        let kind = if is_sync { IoKind::WriteThrough } else { IoKind::Write };
+        let extents = store.extents(node.ino, offset, u64::from(n_bytes));
+        let request = Request { kind, volume, client: 0, extents, arrived_ns };
+        let reply = move |outcome: Result<Outcome, Errno>| {
+            reply(outcome.and_then(|outcome| done(outcome, n_bytes)));
+        };
+        if !store.is_write_back.load(Acquire) {
+            let written = store.write(&opened.file, &node.occupied, data, offset);
+            return match written {
+                Ok(()) => self.pacer.submit(request, Box::new(move |end| reply(Ok(end)))),
+                Err(error) => reply(Err(errno(&error))),
+            };
+        }
+        // The model knows of the write first. While this lock is held no reply is called, so the
+        // reply finds how the write went.
+        let failed = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&failed);
+        let reply = move |end| match seen.load(Acquire) {
+            0 => reply(Ok(end)),
+            error => reply(Err(Errno::from_raw_os_error(error))),
+        };
+        let mut undo = lock(&self.undo);
+        if let Err(error) = self.alive() {
+            failed.store(error.raw_os_error(), Release);
+            return reply(Outcome::Lost);
+        }
+        let extents = request.extents.clone();
+        self.pacer.submit_dirty(&mut undo, request, Box::new(reply));
+        let written = keep(&mut undo, node, opened, (offset, &extents))
+            .and_then(|()| store.write(&opened.file, &node.occupied, data, offset));
+        if let Err(error) = written {
+            failed.store(errno(&error).raw_os_error(), Release);
+        }
+        drop(undo);
+    }
+
+    /// Ends when all that was written to the volume before is on its disks.
+    pub(crate) fn flush(
+        &self,
+        node: &Node,
+        arrived_ns: u64,
+        reply: impl FnOnce(Result<(), Errno>) + Send + 'static,
+    ) {
+        let volume = match (self.alive(), node.volume) {
+            (Ok(()), Some(volume)) => volume,
+            (outcome, _) => return reply(outcome),
+        };
+        let extents = vec![Extent { address: 0, len_bytes: 0 }];
+        let request = Request { kind: IoKind::Flush, volume, client: 0, extents, arrived_ns };
+        self.pacer.submit(request, Box::new(move |outcome| reply(done(outcome, ()))));
+    }
+
+    /// Sets a file's length. Lasting at once, as in a file system with a journal.
+    pub(crate) fn truncate(&self, node: &Node, file: &File, size: u64) -> Result<(), Errno> {
+        self.alive()?;
+        let store = self.tree.store(node)?;
+        let volume = node.volume.unwrap_or(0);
+        let mut undo = lock(&self.undo);
+        let old_size = file.metadata().map_err(|error| errno(&error))?.len();
+        file.set_len(size).map_err(|error| errno(&error))?;
+        undo.set_size(volume, node.ino, size).map_err(|error| errno(&error))?;
+        store.recount(file, &node.occupied, 0);
+        if size < old_size {
+            self.trim(store, node, size, old_size - size);
+        }
+        drop(undo);
+        Ok(())
+    }
+
+    /// Tells the model that blocks hold nothing any more. Nobody waits for it.
+    fn trim(&self, store: &Store, node: &Node, offset: u64, len: u64) {
+        let Some(volume) = node.volume else { return };
+        let now_ns = crate::clock::now_ns();
+        for extent in store.extents(node.ino, offset, len.min(TRIM_BYTES_MAX)) {
+            let request = Request::new(IoKind::Trim, volume, extent, now_ns);
+            self.pacer.submit(request, Box::new(|_| ()));
+        }
+    }
+
+    /// Occupies or frees a range of a file (`fallocate`).
+    pub(crate) fn allocate(
+        &self,
+        node: &Node,
+        opened: &Opened,
+        (offset, len): (u64, u64),
+        mode: FallocateFlags,
+    ) -> Result<(), Errno> {
+        self.alive()?;
+        let store = self.tree.store(node)?;
+        let end = offset.checked_add(len).filter(|&end| i64::try_from(end).is_ok());
+        let end = end.ok_or(Errno::FBIG)?;
+        let supported =
+            FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
+        if !supported.contains(mode) {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let volume = node.volume.unwrap_or(0);
+        let is_cleared = mode.intersects(FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE);
+        let mut undo = lock(&self.undo);
+        let act = || fallocate(&opened.file, mode, offset, len).map_err(io::Error::from);
+        if mode.contains(FallocateFlags::PUNCH_HOLE) {
+            act().map_err(|error| errno(&error))?;
+            store.recount(&opened.file, &node.occupied, 0);
+        } else {
+            let grown = store.grow(&opened.file, &node.occupied, offset, end, act);
+            grown.map_err(|error| errno(&error))?;
+        }
+        let settled = if is_cleared {
+            undo.clear(volume, node.ino, &(offset..end))
+        } else if mode.contains(FallocateFlags::KEEP_SIZE) {
+            Ok(())
+        } else {
+            undo.extend(volume, node.ino, end);
+            Ok(())
+        };
+        if is_cleared {
+            self.trim(store, node, offset, len);
+        }
+        settled.map_err(|error| errno(&error))
+    }
+
+    /// Gives a deleted file's space back, once nobody reads it any more.
+    pub(crate) fn release(&self, node: &Node) {
+        if !node.is_gone() {
+            return;
+        }
+        let Ok(store) = self.tree.store(node) else { return };
+        let volume = node.volume.unwrap_or(0);
+        let mut undo = lock(&self.undo);
+        // What cannot be forgotten would only be put back into a file that is gone.
+        let _ = undo.clear(volume, node.ino, &(0..u64::MAX));
+        store.release(&node.occupied);
+        let now_ns = crate::clock::now_ns();
+        for address in store.forget(node.ino) {
+            let extent = Extent { address, len_bytes: TRIM_BYTES_MAX as u32 };
+            let request = Request::new(IoKind::Trim, volume, extent, now_ns);
+            self.pacer.submit(request, Box::new(|_| ()));
+        }
+        drop(undo);
+    }
+
+    /// Says whether a disk under the backing was found full.
+    pub fn is_disk_full(&self) -> bool {
+        self.stores.iter().any(|store| store.is_disk_full.load(Relaxed))
+    }
+}
+
+/// One trim tells the model of at most this much.
+const TRIM_BYTES_MAX: u64 = 2 << 30;
+
+/// Keeps what a write will replace.
+fn keep(
+    undo: &mut Undo,
+    node: &Node,
+    opened: &Opened,
+    (mut offset, extents): (u64, &[Extent]),
+) -> io::Result<()> {
+    let size = opened.file.metadata()?.len();
+    for extent in extents {
+        undo.before_write(&Overwrite {
+            file: &opened.file,
+            ino: node.ino,
+            volume: node.volume.unwrap_or(0),
+            offset,
+            address: extent.address,
+            len: u64::from(extent.len_bytes),
+            size,
+        })?;
+        offset += u64::from(extent.len_bytes);
+    }
+    Ok(())
+}
+
+fn read(file: &File, offset: u64, len: u32) -> Result<Vec<u8>, Errno> {
+    let size = file.metadata().map_err(|error| errno(&error))?.len();
+    let mut data = vec![0; u64::from(len).min(size.saturating_sub(offset)) as usize];
+    let mut n_read = 0;
+    while n_read < data.len() {
+        match file.read_at(&mut data[n_read..], offset + n_read as u64) {
+            Ok(0) => break,
+            Ok(n) => n_read += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(errno(&error)),
+        }
+    }
+    data.truncate(n_read);
+    Ok(data)
+}
+
+fn done<T>(outcome: Outcome, value: T) -> Result<T, Errno> {
+    match outcome {
+        Outcome::Done(_) => Ok(value),
+        Outcome::Lost => Err(Errno::IO),
+    }
+}
+
+/// Returns the number of an error; one without stands for a device error.
+pub(crate) fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}

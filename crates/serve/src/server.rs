@@ -1,0 +1,68 @@
+//! A machine that obeys commands while it is served at some place.
+
+use std::sync::Arc;
+
+use plan::Severity;
+use serde_json::{Value, json};
+use volume::Design;
+
+use crate::control::{self, Command, Refusal};
+use crate::machine::Machine;
+
+/// The place where a machine is served: a mount point, or an address.
+pub trait Place: Send + 'static {
+    /// Returns its name.
+    fn name(&self) -> String;
+
+    /// Ends the service. The process ends when nothing is served any more.
+    fn close(&self, is_lazy: bool) -> Result<(), Refusal>;
+
+    /// Makes clients ask again for what they remember: a crash took some of it back.
+    fn forget(&self, machine: &Machine);
+}
+
+/// Starts to obey commands for a machine.
+pub fn obey(machine: &Arc<Machine>, place: impl Place) -> std::io::Result<()> {
+    let backing = machine.backing().dir().to_owned();
+    let machine = Arc::clone(machine);
+    control::listen(&backing, move |command| answer(&machine, &place, command))
+}
+
+/// Reads the text of a design.
+fn read(text: &str) -> Result<Design, Refusal> {
+    let (design, findings) = volume::design::parse(text);
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors: Vec<&str> = errors.map(|finding| &*finding.message).collect();
+    design.ok_or_else(|| Refusal::new(errors.join("; ")))
+}
+
+fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Value, Refusal> {
+    let broken = |error: serde_json::Error| Refusal::new(format!("cannot answer: {error}"));
+    match command {
+        Command::Status => serde_json::to_value(machine.report(&place.name())).map_err(broken),
+        Command::Design => Ok(json!({ "design": machine.in_force().text })),
+        Command::Change { design: text } => {
+            let design = read(&text)?;
+            machine.change(text, design).map_err(Refusal::new)?;
+            Ok(Value::Null)
+        }
+        Command::Crash => {
+            if machine.is_crashed() {
+                let start = format!("start it again: plimsoll rehearse restart {}", place.name());
+                return Err(Refusal::new("the machine has crashed already").hint(start));
+            }
+            let report = machine.crash();
+            place.forget(machine);
+            serde_json::to_value(report).map_err(broken)
+        }
+        Command::Restart => {
+            if !machine.is_crashed() {
+                return Err(Refusal::new("the machine is running"));
+            }
+            machine.restart();
+            place.forget(machine);
+            Ok(Value::Null)
+        }
+        Command::Unmount { is_lazy } => place.close(is_lazy).map(|()| Value::Null),
+    }
+}

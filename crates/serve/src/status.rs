@@ -1,0 +1,154 @@
+//! What a running machine says about itself.
+
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use volume::{CapStatus, Status};
+
+use crate::clock::now_ns;
+use crate::machine::Machine;
+use crate::pacer::lock;
+
+/// Name and version of the page.
+pub const SCHEMA: &str = "plimsoll.rehearse/1";
+
+/// Time that the rates of a status cover: about this, at most twice as long.
+const RECENT: Duration = Duration::from_secs(1);
+
+/// A look at a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Name of the design.
+    pub design: String,
+    /// Edition of the catalogue that its limits are from.
+    pub edition: String,
+    /// Where it is served: a mount point, or an address.
+    pub place: String,
+    /// Folder that holds the data.
+    pub backing: String,
+    /// Whether it has crashed and not been started again.
+    pub is_crashed: bool,
+    /// Whether the disk under the backing was found full.
+    pub is_disk_full: bool,
+    /// I/Os that were asked for and are not done.
+    pub n_waiting: u64,
+    /// Its volumes.
+    pub volumes: Vec<VolumeReport>,
+    /// Its caps, in the order of the design.
+    pub caps: Vec<CapReport>,
+    /// All that the model tells, its caches among it.
+    pub model: serde_json::Value,
+}
+
+/// A volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeReport {
+    /// Mount path in the design.
+    pub mount: String,
+    /// What it is made of: `10 x P30, ReadOnly`.
+    pub medium: String,
+    /// Provisioned size, bytes.
+    pub capacity_bytes: u64,
+    /// What its files occupy, bytes.
+    pub used_bytes: u64,
+}
+
+/// A cap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapReport {
+    /// Its name, short and unique.
+    pub name: String,
+    /// What it limits, such as `disk_iops`.
+    pub kind: String,
+    /// Whether it counts operations; the others count bytes.
+    pub counts_operations: bool,
+    /// Volume that it belongs to; `None` where several share it.
+    pub volume: Option<u16>,
+    /// Operations or bytes per second, sustained.
+    pub per_s: u64,
+    /// Operations or bytes per second over the last second or so.
+    pub recent_per_s: f64,
+    /// Share of that time in which it held something back, 0 to 1.
+    pub recent_held_share: f64,
+    /// The same since the machine's start.
+    pub held_share: f64,
+    /// What waits for it now.
+    pub n_waiting: u64,
+    /// Burst credits left.
+    pub credits_left: Option<u64>,
+    /// Burst credits of a full bucket.
+    pub credits_full: Option<u64>,
+    /// Where the figure comes from.
+    pub origin: String,
+}
+
+/// The last looks at the caps, to tell what happens now from what happened since the start.
+#[derive(Debug)]
+pub(crate) struct Recent {
+    start_ns: u64,
+    /// The older one first.
+    looks: Mutex<[Option<Status>; 2]>,
+}
+
+impl Recent {
+    /// Starts with the machine.
+    pub(crate) fn new() -> Self {
+        Recent { start_ns: now_ns(), looks: Mutex::default() }
+    }
+
+    fn keep(&self, look: Status) {
+        let mut looks = lock(&self.looks);
+        looks.swap(0, 1);
+        looks[1] = Some(look);
+    }
+}
+
+/// Looks at a machine once a second while it lives.
+pub(crate) fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
+    let watched: Weak<Machine> = Arc::downgrade(machine);
+    let watch = move || {
+        while let Some(machine) = watched.upgrade() {
+            let status = machine.model_status();
+            machine.recent.keep(status);
+            drop(machine);
+            std::thread::sleep(RECENT);
+        }
+    };
+    std::thread::Builder::new().name("watch".to_owned()).spawn(watch)?;
+    Ok(())
+}
+
+/// Describes the caps now, with their rates since the look before the last.
+pub(crate) fn caps(recent: &Recent, now: &Status) -> Vec<CapReport> {
+    let looks = lock(&recent.looks);
+    let before = looks.iter().flatten().next();
+    let since_start_s = |at_ns: u64| at_ns.saturating_sub(recent.start_ns) as f64 / 1e9;
+    let cap = |(idx, cap): (usize, &CapStatus)| {
+        let same = |old: &&Status| old.caps.get(idx).is_some_and(|o| o.info.name == cap.info.name);
+        let before =
+            before.filter(same).map(|old| (since_start_s(old.now_ns), &old.caps[idx].usage));
+        let (from_s, used, held_s) = before
+            .map_or((0.0, 0, 0.0), |(at_s, usage)| (at_s, usage.used, usage.held_share * at_s));
+        let now_s = since_start_s(now.now_ns);
+        let passed_s = (now_s - from_s).max(1e-9);
+        let held_s = cap.usage.held_share * now_s - held_s;
+        CapReport {
+            name: cap.info.name.clone(),
+            kind: cap.info.kind.name().to_owned(),
+            counts_operations: cap.info.kind.counts_operations(),
+            volume: cap.info.volume,
+            per_s: cap.info.per_s,
+            recent_per_s: cap.usage.used.saturating_sub(used) as f64 / passed_s,
+            recent_held_share: (held_s / passed_s).clamp(0.0, 1.0),
+            held_share: cap.usage.held_share,
+            n_waiting: cap.n_waiting,
+            credits_left: cap.usage.credits.map(|credits| credits.left),
+            credits_full: cap.usage.credits.map(|credits| credits.full),
+            origin: cap.info.origin.clone(),
+        }
+    };
+    now.caps.iter().enumerate().map(cap).collect()
+}

@@ -1,0 +1,352 @@
+//! What a crash takes back.
+//!
+//! Data go to the backing at once. For a volume whose host cache takes writes, the contents that a
+//! write replaces are kept here until the model says that the range has reached the disk. A crash
+//! puts back what is still here: exactly the bytes that only the cache had.
+//!
+//! The model decides what reached the disk, byte by byte. Here contents are kept in blocks, each
+//! with its bytes that are dirty. Where only a part of a block reaches the disk, the kept contents
+//! take that part over, so that a crash leaves it.
+//!
+//! Names, attributes and lengths set by `truncate` are lasting at once, as in a file system with a
+//! journal. A length that a write brought about lasts with the data that brought it about.
+//!
+//! The kept contents lie in a file beside the backing; what is in memory is an index of about 100
+//! bytes for each 4 KiB that only the cache has.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use rustix::fs::{FallocateFlags, fallocate};
+
+use super::Ino;
+use super::ranges::Ranges;
+
+/// What is kept at once: a page, as most writes are whole pages.
+pub(crate) const BLOCK_BYTES: u64 = 4096;
+
+/// A write that is about to happen, in one region of a file.
+#[derive(Debug)]
+pub(crate) struct Overwrite<'a> {
+    /// The file: open for reading and writing.
+    pub(crate) file: &'a Arc<File>,
+    /// Its number.
+    pub(crate) ino: Ino,
+    /// Volume it is on.
+    pub(crate) volume: u16,
+    /// Where the write begins, in the file.
+    pub(crate) offset: u64,
+    /// Where the write begins, on the volume; as far from a block's begin as `offset`.
+    pub(crate) address: u64,
+    /// Length of the write.
+    pub(crate) len: u64,
+    /// Length of the file before the write.
+    pub(crate) size: u64,
+}
+
+/// A range of a file that a crash took back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Lost {
+    /// Volume the file is on.
+    pub(crate) volume: u16,
+    /// The file.
+    pub(crate) ino: Ino,
+    /// First byte.
+    pub(crate) offset: u64,
+    /// Length in bytes.
+    pub(crate) len: u64,
+}
+
+/// The kept contents of all volumes.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    log: File,
+    log_end: u64,
+    /// By volume and address in blocks.
+    blocks: BTreeMap<(u16, u64), Block>,
+    files: HashMap<(u16, Ino), Touched>,
+}
+
+/// What a block held before it was written to.
+#[derive(Debug)]
+struct Block {
+    ino: Ino,
+    /// Where it begins in the file.
+    offset: u64,
+    /// Where its contents lie in the log.
+    at: u64,
+    /// Bytes that are kept; the rest of the block was zero.
+    len: u32,
+    /// Bytes of it that only the cache has.
+    dirty: Ranges,
+}
+
+/// A file with blocks here.
+#[derive(Debug)]
+struct Touched {
+    file: Arc<File>,
+    n_blocks: u64,
+    /// All its blocks lie within, by address in blocks.
+    span: Range<u64>,
+    /// Length that a crash leaves it.
+    stable_size: u64,
+}
+
+impl Undo {
+    /// Starts with nothing to take back.
+    pub(crate) fn new(log: File) -> io::Result<Self> {
+        log.set_len(0)?;
+        Ok(Undo { log, log_end: 0, blocks: BTreeMap::new(), files: HashMap::new() })
+    }
+
+    /// Keeps what a write is about to replace.
+    pub(crate) fn before_write(&mut self, write: &Overwrite<'_>) -> io::Result<()> {
+        let first = write.address / BLOCK_BYTES;
+        let end = (write.address + write.len).div_ceil(BLOCK_BYTES);
+        let touched = self.files.entry((write.volume, write.ino)).or_insert_with(|| Touched {
+            file: Arc::clone(write.file),
+            n_blocks: 0,
+            span: first..end,
+            stable_size: write.size,
+        });
+        touched.span = touched.span.start.min(first)..touched.span.end.max(end);
+        let kept = (first..end).try_for_each(|number| self.keep_block(write, number));
+        self.release(write.volume, write.ino, 0);
+        kept
+    }
+
+    fn keep_block(&mut self, write: &Overwrite<'_>, number: u64) -> io::Result<()> {
+        let offset = write.offset - write.offset % BLOCK_BYTES
+            + (number - write.address / BLOCK_BYTES) * BLOCK_BYTES;
+        let within = within(offset, &(write.offset..write.offset + write.len));
+        let key = (write.volume, number);
+        if let Some(block) = self.blocks.get_mut(&key) {
+            block.dirty.add(within);
+            return Ok(());
+        }
+        let mut contents = [0; BLOCK_BYTES as usize];
+        let len = write.size.saturating_sub(offset).min(BLOCK_BYTES) as usize;
+        let len = read_at_most(write.file, &mut contents[..len], offset)?;
+        let (at, len) = self.append(&contents[..len])?;
+        let dirty = Ranges::of(within);
+        self.blocks.insert(key, Block { ino: write.ino, offset, at, len, dirty });
+        if let Some(touched) = self.files.get_mut(&(write.volume, write.ino)) {
+            touched.n_blocks += 1;
+        }
+        Ok(())
+    }
+
+    /// Appends contents to the log, without the zeros at their end.
+    fn append(&mut self, contents: &[u8]) -> io::Result<(u64, u32)> {
+        let len = contents.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let at = self.log_end;
+        self.log.write_all_at(&contents[..len], at)?;
+        self.log_end += len as u64;
+        Ok((at, len as u32))
+    }
+
+    /// Forgets the old contents of a range of addresses: what it holds now is on the disk.
+    pub(crate) fn settle(&mut self, volume: u16, addresses: &Range<u64>) -> io::Result<()> {
+        let first = addresses.start / BLOCK_BYTES;
+        let end = addresses.end.div_ceil(BLOCK_BYTES);
+        let keys: Vec<_> =
+            self.blocks.range((volume, first)..(volume, end)).map(|(&key, _)| key).collect();
+        let settled = keys
+            .into_iter()
+            .try_for_each(|key| self.settle_block(key, within(key.1 * BLOCK_BYTES, addresses)));
+        self.shrink();
+        settled
+    }
+
+    fn settle_block(&mut self, key: (u16, u64), range: Range<u16>) -> io::Result<()> {
+        let Some(block) = self.blocks.get_mut(&key) else { return Ok(()) };
+        let (ino, offset) = (block.ino, block.offset);
+        let n_before = block.dirty.n_bytes();
+        block.dirty.remove(range.clone());
+        let (is_clean, is_same) = (block.dirty.is_empty(), block.dirty.n_bytes() == n_before);
+        if is_same {
+            return Ok(());
+        }
+        let file = self.files.get_mut(&(key.0, ino)).map(|touched| {
+            touched.stable_size = touched.stable_size.max(offset + u64::from(range.end));
+            Arc::clone(&touched.file)
+        });
+        if is_clean {
+            self.drop_block(key);
+            return Ok(());
+        }
+        let Some(file) = file else { return Ok(()) };
+        let mut now = vec![0; usize::from(range.end - range.start)];
+        read_at_most(&file, &mut now, offset + u64::from(range.start))?;
+        self.overlay(key, range.start, &now)
+    }
+
+    /// Changes a part of the kept contents.
+    fn overlay(&mut self, key: (u16, u64), start: u16, part: &[u8]) -> io::Result<()> {
+        let Some(block) = self.blocks.get(&key) else { return Ok(()) };
+        let (at, len) = (block.at, block.len);
+        let mut contents = [0; BLOCK_BYTES as usize];
+        self.log.read_exact_at(&mut contents[..len as usize], at)?;
+        contents[usize::from(start)..usize::from(start) + part.len()].copy_from_slice(part);
+        let (new_at, new_len) = self.append(&contents)?;
+        if let Some(block) = self.blocks.get_mut(&key) {
+            (block.at, block.len) = (new_at, new_len);
+        }
+        self.discard(at, len);
+        Ok(())
+    }
+
+    fn drop_block(&mut self, key: (u16, u64)) {
+        if let Some(block) = self.blocks.remove(&key) {
+            self.release(key.0, block.ino, 1);
+            self.discard(block.at, block.len);
+        }
+    }
+
+    /// Takes blocks off a file's count, and forgets a file that has none.
+    fn release(&mut self, volume: u16, ino: Ino, n_blocks: u64) {
+        if let Some(touched) = self.files.get_mut(&(volume, ino)) {
+            touched.n_blocks -= n_blocks;
+            if touched.n_blocks == 0 {
+                self.files.remove(&(volume, ino));
+            }
+        }
+    }
+
+    /// Gives a place in the log back. That it fails costs only space.
+    fn discard(&self, at: u64, len: u32) {
+        if len > 0 {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let _ = fallocate(&self.log, hole, at, u64::from(len));
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.blocks.is_empty() && self.log_end > 0 && self.log.set_len(0).is_ok() {
+            self.log_end = 0;
+        }
+    }
+
+    /// Makes a length lasting that was set without a write, and forgets what lay behind it.
+    pub(crate) fn set_size(&mut self, volume: u16, ino: Ino, size: u64) -> io::Result<()> {
+        if let Some(touched) = self.files.get_mut(&(volume, ino)) {
+            touched.stable_size = size;
+            self.clear(volume, ino, &(size..u64::MAX))?;
+        }
+        Ok(())
+    }
+
+    /// Makes a length lasting that was reached without a write.
+    pub(crate) fn extend(&mut self, volume: u16, ino: Ino, size: u64) {
+        if let Some(touched) = self.files.get_mut(&(volume, ino)) {
+            touched.stable_size = touched.stable_size.max(size);
+        }
+    }
+
+    /// Makes zeros lasting: no old contents come back into this range of a file.
+    pub(crate) fn clear(&mut self, volume: u16, ino: Ino, range: &Range<u64>) -> io::Result<()> {
+        let Some(touched) = self.files.get(&(volume, ino)) else { return Ok(()) };
+        let is_within = |block: &Block| {
+            block.ino == ino && block.offset < range.end && block.offset + BLOCK_BYTES > range.start
+        };
+        let span = self.blocks.range((volume, touched.span.start)..(volume, touched.span.end));
+        let keys: Vec<_> =
+            span.filter(|(_, block)| is_within(block)).map(|(&key, _)| key).collect();
+        let cleared = keys.into_iter().try_for_each(|key| self.clear_block(key, range));
+        self.shrink();
+        cleared
+    }
+
+    fn clear_block(&mut self, key: (u16, u64), range: &Range<u64>) -> io::Result<()> {
+        let Some(block) = self.blocks.get_mut(&key) else { return Ok(()) };
+        let part = within(block.offset, range);
+        block.dirty.remove(part.clone());
+        if block.dirty.is_empty() {
+            self.drop_block(key);
+            return Ok(());
+        }
+        self.overlay(key, part.start, &vec![0; usize::from(part.end - part.start)])
+    }
+
+    /// Puts the kept contents back and returns the bytes that were dirty, in order. Goes on after
+    /// an error and returns the first.
+    pub(crate) fn roll_back(&mut self) -> (Vec<Lost>, io::Result<()>) {
+        let mut lost = Vec::new();
+        let mut outcome = Ok(());
+        for (&(volume, _), block) in &self.blocks {
+            let Some(touched) = self.files.get(&(volume, block.ino)) else { continue };
+            lost.extend(block.dirty.iter().map(|range| Lost {
+                volume,
+                ino: block.ino,
+                offset: block.offset + u64::from(range.start),
+                len: u64::from(range.end - range.start),
+            }));
+            outcome = outcome.and(restore(&self.log, block, &touched.file));
+        }
+        for touched in self.files.values() {
+            let size = touched.file.metadata().map_or(0, |attributes| attributes.len());
+            if size > touched.stable_size {
+                outcome = outcome.and(touched.file.set_len(touched.stable_size));
+            }
+        }
+        self.blocks.clear();
+        self.files.clear();
+        self.shrink();
+        (merge(lost), outcome)
+    }
+}
+
+/// Returns the part of a range that lies in the block at an offset, counted from there.
+fn within(offset: u64, range: &Range<u64>) -> Range<u16> {
+    let clip = |at: u64| at.saturating_sub(offset).min(BLOCK_BYTES) as u16;
+    clip(range.start)..clip(range.end)
+}
+
+fn restore(log: &File, block: &Block, file: &File) -> io::Result<()> {
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    if block.len == 0 && fallocate(file, hole, block.offset, BLOCK_BYTES).is_ok() {
+        return Ok(());
+    }
+    let mut contents = vec![0; block.len as usize];
+    log.read_exact_at(&mut contents, block.at)?;
+    // Behind the end of the file nothing must be left that a later extension would show.
+    let size = file.metadata()?.len();
+    contents.resize(BLOCK_BYTES.min(size.saturating_sub(block.offset)) as usize, 0);
+    file.write_all_at(&contents, block.offset)
+}
+
+/// Reads until the buffer is full or the file ends.
+fn read_at_most(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut n_read = 0;
+    while n_read < buffer.len() {
+        match file.read_at(&mut buffer[n_read..], offset + n_read as u64) {
+            Ok(0) => break,
+            Ok(n) => n_read += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n_read)
+}
+
+/// Joins ranges that touch.
+pub(crate) fn merge(mut ranges: Vec<Lost>) -> Vec<Lost> {
+    ranges.sort_unstable();
+    let mut merged: Vec<Lost> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last)
+                if (last.volume, last.ino) == (range.volume, range.ino)
+                    && last.offset + last.len == range.offset =>
+            {
+                last.len += range.len;
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
+}

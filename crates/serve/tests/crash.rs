@@ -1,0 +1,204 @@
+//! What a crash takes: exactly what only a ReadWrite cache had, and nothing that an fsync covered.
+
+mod common;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Mounted, design, disk, fast};
+use serve::machine::{CrashReport, LostRange};
+use volume::{CacheMode, Design};
+
+const SECTOR: usize = 512;
+const SECTORS: usize = 256;
+const N_FILES: u64 = 3;
+
+/// A small generator, so that a seed repeats a test.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// What a file's sectors have held since they were last known to be lasting, oldest first. The
+/// last `n_unsure` of them were written by a call that failed.
+#[derive(Clone, Default)]
+struct History {
+    versions: Vec<u64>,
+    n_unsure: usize,
+}
+
+/// A program that writes a file, and knows what it wrote.
+struct Writer {
+    file: File,
+    dice: Dice,
+    next: u64,
+    sectors: Vec<History>,
+}
+
+impl Writer {
+    fn new(path: &Path, seed: u64) -> Self {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).truncate(false).read(true).write(true).open(path);
+        let zero = History { versions: vec![0], n_unsure: 0 };
+        let (dice, next) = (Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), 0);
+        Writer { file: file.unwrap(), dice, next, sectors: vec![zero; SECTORS] }
+    }
+
+    /// Writes and flushes until an access fails.
+    fn run(&mut self) {
+        while self.step().is_ok() {}
+    }
+
+    fn step(&mut self) -> io::Result<()> {
+        if self.dice.below(24) == 0 {
+            self.file.sync_data()?;
+            for sector in &mut self.sectors {
+                sector.versions.drain(..sector.versions.len() - 1);
+            }
+            return Ok(());
+        }
+        let start = self.dice.below(SECTORS as u64 - 32) as usize;
+        let end = start + 1 + self.dice.below(32) as usize;
+        self.next += 1;
+        let version = self.dice.0 | 1;
+        let bytes = version.to_le_bytes().repeat((end - start) * SECTOR / 8);
+        let written = self.file.write_all_at(&bytes, (start * SECTOR) as u64);
+        for sector in &mut self.sectors[start..end] {
+            sector.versions.push(version);
+            sector.n_unsure = usize::from(written.is_err());
+        }
+        written
+    }
+
+    /// Checks every sector against what the crash is said to have taken.
+    #[track_caller]
+    fn check(&mut self, dirty: &[LostRange], seed: u64) {
+        let mut bytes = vec![0; SECTORS * SECTOR];
+        let mut n_read = 0;
+        while let Ok(n @ 1..) = self.file.read_at(&mut bytes[n_read..], n_read as u64) {
+            n_read += n;
+        }
+        let ino = self.file.metadata().unwrap().ino();
+        for (idx, history) in self.sectors.iter_mut().enumerate() {
+            let sector = &bytes[idx * SECTOR..][..SECTOR];
+            let found = u64::from_le_bytes(sector[..8].try_into().unwrap());
+            assert!(sector.chunks(8).all(|word| word == found.to_le_bytes()), "torn, seed {seed}");
+            let at = (idx * SECTOR) as u64;
+            let is_dirty =
+                dirty.iter().any(|r| r.ino == ino && r.offset <= at && at < r.offset + r.len);
+            let position = history.versions.iter().rposition(|&version| version == found);
+            let position = position.unwrap_or_else(|| {
+                panic!("sector {idx} lost what an fsync had returned for, seed {seed}")
+            });
+            let newest = history.versions.len() - 1;
+            let is_newest = position + history.n_unsure >= newest;
+            if is_dirty {
+                assert!(position < newest, "sector {idx} was dirty and is there, seed {seed}");
+            } else {
+                assert!(is_newest, "sector {idx} was not dirty and is lost, seed {seed}");
+            }
+            *history = History { versions: vec![found], n_unsure: 0 };
+        }
+    }
+}
+
+/// A disk that is slow enough for dirty data to gather, behind a cache that is small enough for
+/// some of it to leave.
+fn small_cache() -> Design {
+    let mut slow = disk(2_000, 100 << 20, 64 << 20, CacheMode::ReadWrite);
+    slow.latency.mean_ns = 500_000;
+    let mut design = design(vec![slow]);
+    design.vm.as_mut().unwrap().cache_bytes = Some(512 << 10);
+    design
+}
+
+fn crash(mounted: &Mounted) -> CrashReport {
+    let report = mounted.machine.crash();
+    mounted.forgetter.forget(&mounted.machine);
+    report
+}
+
+#[test]
+fn a_hundred_crashes_lose_exactly_what_was_dirty() {
+    let Some(mounted) = Mounted::new(small_cache()) else { return };
+    let mut writers: Vec<Writer> =
+        (0..N_FILES).map(|idx| Writer::new(&mounted.join(format!("f{idx}")), idx + 1)).collect();
+    let mut n_lost = 0;
+    for seed in 0..100 {
+        let report = std::thread::scope(|scope| {
+            for writer in &mut writers {
+                scope.spawn(|| writer.run());
+            }
+            std::thread::sleep(Duration::from_millis(5 + seed * 7 % 23));
+            crash(&mounted)
+        });
+        assert_eq!(report.error, None);
+        assert_eq!(report.lost, report.dirty, "seed {seed}");
+        n_lost += report.lost.len();
+        assert_eq!(File::open(mounted.join("f0")).unwrap_err().raw_os_error(), Some(5));
+        mounted.machine.restart();
+        for writer in &mut writers {
+            writer.check(&report.dirty, seed);
+        }
+    }
+    assert!(n_lost > 100, "only {n_lost} ranges were ever lost: nothing was tested");
+}
+
+#[test]
+fn open_files_fail_until_the_restart_and_then_go_on() {
+    let Some(mounted) = Mounted::new(fast(64 << 20, CacheMode::None)) else { return };
+    let mut options = OpenOptions::new();
+    let options = options.create(true).truncate(true).read(true).write(true);
+    let file = options.open(mounted.join("f")).unwrap();
+    file.write_all_at(b"kept", 0).unwrap();
+    let report = crash(&mounted);
+    assert_eq!((report.lost.len(), report.dirty.len()), (0, 0));
+    let mut bytes = [0; 4];
+    for outcome in [
+        file.read_at(&mut bytes, 0),
+        file.write_at(b"no", 0),
+        file.sync_all().map(|()| 0),
+        std::fs::read_dir(mounted.path()).map(|_| 0),
+    ] {
+        assert_eq!(outcome.unwrap_err().raw_os_error(), Some(5));
+    }
+    mounted.machine.restart();
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    assert_eq!(&bytes, b"kept");
+}
+
+/// A length that writes brought about goes with them; one that was set stays.
+#[test]
+fn a_file_is_as_long_as_what_lasted() {
+    let Some(mounted) = Mounted::new(small_cache()) else { return };
+    let file = File::create(mounted.join("grown")).unwrap();
+    file.write_all_at(&[1; 4096], 0).unwrap();
+    file.sync_all().unwrap();
+    file.write_all_at(&[2; 4096], 4096).unwrap();
+    let set = File::create(mounted.join("set")).unwrap();
+    set.write_all_at(&[3; 8192], 0).unwrap();
+    set.set_len(100).unwrap();
+    set.set_len(200).unwrap();
+    let sync = std::os::unix::fs::OpenOptionsExt::custom_flags(
+        OpenOptions::new().create(true).truncate(true).write(true),
+        rustix::fs::OFlags::SYNC.bits() as i32,
+    )
+    .open(mounted.join("sync"))
+    .unwrap();
+    sync.write_all_at(&[4; 700], 0).unwrap();
+    let report = crash(&mounted);
+    assert_eq!(report.lost.len(), 2, "{report:?}");
+    mounted.machine.restart();
+    assert_eq!(std::fs::read(mounted.join("grown")).unwrap(), [1; 4096]);
+    assert_eq!(std::fs::read(mounted.join("set")).unwrap(), [0; 200]);
+    assert_eq!(std::fs::read(mounted.join("sync")).unwrap(), [4; 700]);
+}
