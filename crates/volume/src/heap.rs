@@ -1,11 +1,15 @@
 //! What happens when: a queue ordered by time.
 
-/// A moment and what happens then. Equal moments keep the order they were entered in.
+/// A moment and what happens then, as one number that compares fast: the time, then the number of
+/// the entry, so that equal moments keep the order they were entered in, then the caller's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    at_ns: u64,
-    /// Upper half: number of the entry. Lower half: the caller's name for it.
-    order: u64,
+struct Entry(u128);
+
+impl Entry {
+    #[inline]
+    fn at_ns(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
 }
 
 /// A binary heap, least moment first. It allocates only when it grows beyond what was reserved.
@@ -24,7 +28,7 @@ impl TimeHeap {
     /// Returns the next moment; `u64::MAX` if there is none.
     #[inline]
     pub(crate) fn next_ns(&self) -> u64 {
-        self.entries.first().map_or(u64::MAX, |entry| entry.at_ns)
+        self.entries.first().map_or(u64::MAX, |entry| entry.at_ns())
     }
 
     #[inline]
@@ -34,7 +38,7 @@ impl TimeHeap {
         }
         let order = u64::from(self.n_entered) << 32 | u64::from(name);
         self.n_entered = self.n_entered.wrapping_add(1);
-        let entry = Entry { at_ns, order };
+        let entry = Entry(u128::from(at_ns) << 64 | u128::from(order));
         let mut idx = self.entries.len();
         self.entries.push(entry);
         while idx > 0 {
@@ -52,14 +56,14 @@ impl TimeHeap {
     #[inline]
     pub(crate) fn pop_until(&mut self, now_ns: u64) -> Option<(u64, u32)> {
         let first = *self.entries.first()?;
-        if first.at_ns > now_ns {
+        if first.at_ns() > now_ns {
             return None;
         }
         let last = self.entries.pop()?;
         if !self.entries.is_empty() {
             self.sift_down(last);
         }
-        Some((first.at_ns, first.order as u32))
+        Some((first.at_ns(), first.0 as u32))
     }
 
     /// Puts `entry` where the first one was, and restores the order.
@@ -72,8 +76,9 @@ impl TimeHeap {
             if child >= entries.len() {
                 break;
             }
-            if child + 1 < entries.len() && entries[child + 1] < entries[child] {
-                child += 1;
+            if child + 1 < entries.len() {
+                // Which one is a coin toss: no branch that would be guessed wrong.
+                child += usize::from(entries[child + 1] < entries[child]);
             }
             if entry <= entries[child] {
                 break;

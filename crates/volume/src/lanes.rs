@@ -109,6 +109,9 @@ pub(crate) struct Lane {
     state: State,
     /// Since when the first piece waits for what it waits for.
     since_ns: u64,
+    /// How long it waited for the lane's own caps.
+    own_wait_ns: u64,
+    /// What held the first pieces last, longer than anything else.
     held_by: CapId,
     /// The next lane at the gate.
     next: u32,
@@ -123,6 +126,7 @@ impl Lane {
             waiting: Fifo::EMPTY,
             state: State::Empty,
             since_ns: 0,
+            own_wait_ns: 0,
             held_by: CapId::NONE,
             next: NIL,
         }
@@ -210,6 +214,7 @@ impl Lanes {
         }
         let lane = &mut self.all[name];
         let (since_ns, held_by) = (lane.since_ns, lane.held_by);
+        lane.own_wait_ns = now_ns - since_ns;
         lane.since_ns = now_ns;
         let gate = lane.gate;
         if let Some(cap) = self.caps.get_mut(usize::from(held_by.0)) {
@@ -253,8 +258,11 @@ impl Lanes {
     ) -> (u32, Role) {
         let lane = &mut self.all[lane_idx];
         take(&mut self.caps, &lane.own, demand);
-        if now_ns > lane.since_ns {
-            lane.held_by = gate_held_by;
+        let gate_wait_ns = now_ns - lane.since_ns;
+        if gate_wait_ns > 0 {
+            if gate_wait_ns > lane.own_wait_ns {
+                lane.held_by = gate_held_by;
+            }
             if let Some(cap) = self.caps.get_mut(usize::from(gate_held_by.0)) {
                 cap.held(lane.since_ns, now_ns);
             }
@@ -280,6 +288,7 @@ impl Lanes {
             return;
         };
         lane.since_ns = now_ns;
+        lane.own_wait_ns = 0;
         let demand = self.pieces[piece].demand;
         let (ready_ns, cap) = ready(&mut self.caps, &lane.own, demand, now_ns);
         if ready_ns > now_ns {
