@@ -14,6 +14,7 @@ pub mod control;
 mod fuse;
 pub mod machine;
 pub mod mount;
+pub mod nfs;
 pub mod pacer;
 pub mod server;
 pub mod status;

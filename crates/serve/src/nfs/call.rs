@@ -1,0 +1,133 @@
+//! What a call says before its arguments, and the head of its answer.
+
+use engine::nfs::xdr::{Flaw, Reader};
+use nfs3_types::rpc::RPC_VERSION_2;
+
+/// Longest body of a credential (RFC 5531, section 8.2).
+const AUTH_BYTES_MAX: usize = 400;
+/// Groups beside the first that a credential names (RFC 5531, appendix A).
+const GROUPS_MAX: usize = 16;
+/// Longest name of a machine in a credential.
+const MACHINE_BYTES_MAX: usize = 255;
+
+/// `AUTH_SYS`.
+const AUTH_SYS: u32 = 1;
+
+/// Who nobody in particular is.
+const NOBODY: u32 = 65_534;
+
+/// Who calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Caller {
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    pub(super) groups: [u32; GROUPS_MAX],
+}
+
+impl Caller {
+    const NOBODY: Caller = Caller { uid: NOBODY, gid: NOBODY, groups: [NOBODY; GROUPS_MAX] };
+
+    /// Says whether the caller is in a group.
+    pub(super) fn is_in(&self, gid: u32) -> bool {
+        self.gid == gid || self.groups.contains(&gid)
+    }
+}
+
+/// A call up to its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) xid: u32,
+    pub(super) rpc_version: u32,
+    pub(super) program: u32,
+    pub(super) version: u32,
+    pub(super) procedure: u32,
+    pub(super) caller: Caller,
+    pub(super) arguments: Reader<'a>,
+}
+
+/// Reads a call.
+///
+/// # Errors
+/// When the bytes are no call: then there is nobody to answer.
+pub(super) fn read(message: &[u8]) -> Result<Call<'_>, Flaw> {
+    let mut reader = Reader::new(message);
+    let xid = reader.u32()?;
+    if reader.u32()? != 0 {
+        return Err(Flaw::Malformed("a reply where a call is due"));
+    }
+    let [rpc_version, program, version, procedure, flavor] = [(); 5].map(|()| reader.u32());
+    let credential = reader.opaque(AUTH_BYTES_MAX, "credential")?;
+    let _flavor = reader.u32()?;
+    reader.opaque(AUTH_BYTES_MAX, "verifier")?;
+    Ok(Call {
+        xid,
+        rpc_version: rpc_version?,
+        program: program?,
+        version: version?,
+        procedure: procedure?,
+        caller: if flavor? == AUTH_SYS { caller(credential)? } else { Caller::NOBODY },
+        arguments: reader,
+    })
+}
+
+fn caller(credential: &[u8]) -> Result<Caller, Flaw> {
+    let mut reader = Reader::new(credential);
+    let _stamp = reader.u32()?;
+    reader.opaque(MACHINE_BYTES_MAX, "name of a machine")?;
+    let (uid, gid) = (reader.u32()?, reader.u32()?);
+    let n_groups = reader.u32()? as usize;
+    let mut caller = Caller { uid, gid, groups: [gid; GROUPS_MAX] };
+    for group in caller.groups.get_mut(..n_groups).ok_or(Flaw::Malformed("groups"))? {
+        *group = reader.u32()?;
+    }
+    Ok(caller)
+}
+
+/// What becomes of a call before its procedure is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Another version of the call's own format.
+    RpcVersion,
+    /// No such program here.
+    Program,
+    /// The program has this version only.
+    Version(u32),
+    /// The program has no such procedure.
+    Procedure,
+    /// The arguments cannot be read.
+    Arguments,
+}
+
+impl From<Flaw> for Refusal {
+    fn from(_: Flaw) -> Self {
+        Refusal::Arguments
+    }
+}
+
+/// Starts the answer of a call that is carried out; its results follow.
+pub(super) fn accepted(xid: u32) -> Vec<u8> {
+    let mut answer = Vec::with_capacity(256);
+    words(&mut answer, &[xid, 1, 0, 0, 0, 0]);
+    answer
+}
+
+/// Makes the answer of a call that is not.
+pub(super) fn refused(xid: u32, refusal: Refusal) -> Vec<u8> {
+    let mut answer = Vec::with_capacity(32);
+    match refusal {
+        Refusal::RpcVersion => {
+            words(&mut answer, &[xid, 1, 1, 0, RPC_VERSION_2, RPC_VERSION_2]);
+        }
+        Refusal::Program => words(&mut answer, &[xid, 1, 0, 0, 0, 1]),
+        Refusal::Version(version) => words(&mut answer, &[xid, 1, 0, 0, 0, 2, version, version]),
+        Refusal::Procedure => words(&mut answer, &[xid, 1, 0, 0, 0, 3]),
+        Refusal::Arguments => words(&mut answer, &[xid, 1, 0, 0, 0, 4]),
+    }
+    answer
+}
+
+fn words(answer: &mut Vec<u8>, words: &[u32]) {
+    for word in words {
+        answer.extend_from_slice(&word.to_be_bytes());
+    }
+}

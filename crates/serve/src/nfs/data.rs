@@ -1,0 +1,291 @@
+//! Calls that take modelled time: reading, writing, making durable.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use engine::nfs::xdr::{Flaw, Reader, padding};
+use nfs3_types::nfs3::stable_how;
+use rustix::io::Errno;
+use volume::IoKind;
+
+use super::connection::{Answer, Origin};
+use super::{Server, attributes, call, names};
+use crate::pacer::{Outcome, Request};
+use crate::store::Opened;
+use crate::tree::Node;
+
+/// Longest handle that a call may bring.
+pub(super) const HANDLE_BYTES_MAX: usize = 64;
+
+/// Tells clients whether the server lost writes that were not yet durable. A killed process loses
+/// none, since they are in the backing; so it changes only with a crash of the emulated machine.
+const VERIFIER: u64 = 0x706c_696d_736f_6c00;
+
+/// A file that a call is on.
+struct Target {
+    node: Arc<Node>,
+    opened: Arc<Opened>,
+}
+
+impl Server {
+    fn verifier(&self) -> u64 {
+        VERIFIER + self.n_crashes.load(Relaxed)
+    }
+
+    /// Notes a crash of the machine.
+    pub(super) fn watch_crashes(&self) {
+        if self.machine.is_crashed() {
+            self.is_crashed.store(true, Relaxed);
+        } else if self.is_crashed.swap(false, Relaxed) {
+            self.n_crashes.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn target(&self, handle: &[u8]) -> Result<Target, Errno> {
+        let node = self.files.node(handle)?;
+        let opened = self.files.opened(&node)?;
+        Ok(Target { node, opened })
+    }
+
+    /// Writes to the backing.
+    fn store(&self, target: &Target, offset: u64, data: &[u8]) -> Result<(), Errno> {
+        let store = self.machine.tree().store(&target.node)?;
+        let end = offset.checked_add(data.len() as u64);
+        end.filter(|end| i64::try_from(*end).is_ok()).ok_or(Errno::FBIG)?;
+        store
+            .write(&target.opened.file, &target.node.occupied, data, offset)
+            .map_err(|error| crate::machine::errno(&error))
+    }
+
+    /// Has the model say when something on a file is done.
+    fn pace(
+        &self,
+        target: &Target,
+        origin: Origin,
+        (kind, offset, len): (IoKind, u64, u64),
+        reply: impl FnOnce(Result<(), Errno>) + Send + 'static,
+    ) {
+        let Some(volume) = target.node.volume else { return reply(Err(Errno::ROFS)) };
+        let Ok(store) = self.machine.tree().store(&target.node) else {
+            return reply(Err(Errno::ROFS));
+        };
+        let extents = match kind {
+            IoKind::Flush => vec![crate::pacer::Extent { address: 0, len_bytes: 0 }],
+            _ => store.extents(target.node.ino, offset, len),
+        };
+        let request =
+            Request { kind, volume, client: origin.client, extents, arrived_ns: origin.arrived_ns };
+        let reply = move |outcome| {
+            reply(match outcome {
+                Outcome::Done(_) => Ok(()),
+                Outcome::Lost => Err(Errno::IO),
+            });
+        };
+        self.machine.pacer().submit(request, Box::new(reply));
+    }
+}
+
+/// READ.
+pub(super) fn read(
+    server: &Arc<Server>,
+    mut arguments: Reader<'_>,
+    origin: Origin,
+    answer: Answer,
+) -> Result<(), (Flaw, Answer)> {
+    let parsed = (|| {
+        let handle = arguments.opaque(HANDLE_BYTES_MAX, "handle")?;
+        Ok((handle, arguments.u64()?, arguments.u32()?))
+    })();
+    let (handle, offset, count) = match parsed {
+        Ok(parsed) => parsed,
+        Err(flaw) => return Err((flaw, answer)),
+    };
+    let target = match server.target(handle) {
+        Ok(target) => target,
+        Err(error) => {
+            answer.failed(names::Body::Attributes, error);
+            return Ok(());
+        }
+    };
+    let count = count.min(server.facts(target.node.volume).transfer_bytes);
+    let send = {
+        let (server, node) = (Arc::clone(server), Arc::clone(&target.node));
+        move |data: Result<Vec<u8>, Errno>| match data {
+            Ok(data) => server.send_data(&node, offset, &data, answer),
+            Err(error) => answer.failed(names::Body::Attributes, error),
+        }
+    };
+    if !server.facts(target.node.volume).is_network {
+        let place = (offset, count);
+        server.machine.read(&target.node, &target.opened, place, origin.arrived_ns, send);
+        return Ok(());
+    }
+    match read_at(&target.opened.file, offset, count) {
+        // At the end of the file no volume is asked.
+        Ok(data) if data.is_empty() => send(Ok(data)),
+        Ok(data) => {
+            let what = (IoKind::Read, offset, data.len() as u64);
+            server.pace(&target, origin, what, move |done| send(done.map(|()| data)));
+        }
+        Err(error) => send(Err(error)),
+    }
+    Ok(())
+}
+
+impl Server {
+    fn send_data(&self, node: &Node, offset: u64, data: &[u8], answer: Answer) {
+        let Ok(stat) = node.stat() else {
+            return answer.failed(names::Body::Attributes, Errno::STALE);
+        };
+        let mut message = call::accepted(answer.xid);
+        message.reserve(data.len() + 128);
+        let n = data.len() as u32;
+        let is_end = offset.saturating_add(u64::from(n)) >= stat.st_size as u64;
+        names::ok(&mut message);
+        names::attributes_after(&mut message, Some(&self.attributes(node, &stat)));
+        for word in [n, u32::from(is_end), n] {
+            names::word(&mut message, word);
+        }
+        message.extend_from_slice(data);
+        message.extend_from_slice(&[0; 3][..padding(data.len())]);
+        answer.send(message);
+    }
+
+    pub(super) fn attributes(
+        &self,
+        node: &Node,
+        stat: &rustix::fs::Stat,
+    ) -> nfs3_types::nfs3::fattr3 {
+        attributes::of(self.machine.tree().number(node.ino), node, stat)
+    }
+}
+
+/// WRITE.
+pub(super) fn write(
+    server: &Arc<Server>,
+    mut arguments: Reader<'_>,
+    origin: Origin,
+    answer: Answer,
+) -> Result<(), (Flaw, Answer)> {
+    let parsed = (|| {
+        let handle = arguments.opaque(HANDLE_BYTES_MAX, "handle")?;
+        let (offset, count, stable) = (arguments.u64()?, arguments.u32()?, arguments.u32()?);
+        let data = arguments.opaque(super::TRANSFER_BYTES_MAX as usize, "data")?;
+        if stable > stable_how::FILE_SYNC as u32 || count as usize > data.len() {
+            return Err(Flaw::Malformed("stability or count"));
+        }
+        Ok((handle, offset, stable, &data[..count as usize]))
+    })();
+    let (handle, offset, stable, data) = match parsed {
+        Ok(parsed) => parsed,
+        Err(flaw) => return Err((flaw, answer)),
+    };
+    let target = match server.target(handle) {
+        Ok(target) => target,
+        Err(error) => {
+            answer.failed(names::Body::Changes, error);
+            return Ok(());
+        }
+    };
+    let (n_bytes, is_sync) = (data.len() as u32, stable != stable_how::UNSTABLE as u32);
+    let send = {
+        let (server, node) = (Arc::clone(server), Arc::clone(&target.node));
+        move |written: Result<(), Errno>| match written {
+            Ok(()) => {
+                let after = node.stat().ok().map(|stat| server.attributes(&node, &stat));
+                let mut message = call::accepted(answer.xid);
+                names::ok(&mut message);
+                names::changes(&mut message, after.as_ref());
+                names::word(&mut message, n_bytes);
+                names::word(&mut message, stable);
+                message.extend_from_slice(&server.verifier().to_be_bytes());
+                answer.send(message);
+            }
+            Err(error) => answer.failed(names::Body::Changes, error),
+        }
+    };
+    if data.is_empty() {
+        send(Ok(()));
+        return Ok(());
+    }
+    if !server.facts(target.node.volume).is_network {
+        let (place, how) = ((offset, data), (is_sync, origin.arrived_ns));
+        let send = move |written: Result<u32, Errno>| send(written.map(|_| ()));
+        server.machine.write(&target.node, &target.opened, place, how, send);
+        return Ok(());
+    }
+    match server.store(&target, offset, data) {
+        Ok(()) => {
+            let kind = if is_sync { IoKind::WriteThrough } else { IoKind::Write };
+            server.pace(&target, origin, (kind, offset, u64::from(n_bytes)), send);
+        }
+        Err(error) => send(Err(error)),
+    }
+    Ok(())
+}
+
+/// COMMIT.
+pub(super) fn commit(
+    server: &Arc<Server>,
+    mut arguments: Reader<'_>,
+    origin: Origin,
+    answer: Answer,
+) -> Result<(), (Flaw, Answer)> {
+    let parsed = (|| {
+        let handle = arguments.opaque(HANDLE_BYTES_MAX, "handle")?;
+        // All of the volume is made durable, whatever the range.
+        let (_offset, _count) = (arguments.u64()?, arguments.u32()?);
+        Ok(handle)
+    })();
+    let handle = match parsed {
+        Ok(handle) => handle,
+        Err(flaw) => return Err((flaw, answer)),
+    };
+    let target = match server.target(handle) {
+        Ok(target) => target,
+        Err(error) => {
+            answer.failed(names::Body::Changes, error);
+            return Ok(());
+        }
+    };
+    let send = {
+        let (server, node) = (Arc::clone(server), Arc::clone(&target.node));
+        move |done: Result<(), Errno>| match done {
+            Ok(()) => {
+                let after = node.stat().ok().map(|stat| server.attributes(&node, &stat));
+                let mut message = call::accepted(answer.xid);
+                names::ok(&mut message);
+                names::changes(&mut message, after.as_ref());
+                message.extend_from_slice(&server.verifier().to_be_bytes());
+                answer.send(message);
+            }
+            Err(error) => answer.failed(names::Body::Changes, error),
+        }
+    };
+    if server.facts(target.node.volume).is_network {
+        server.pace(&target, origin, (IoKind::Flush, 0, 0), send);
+    } else {
+        server.machine.flush(&target.node, origin.arrived_ns, send);
+    }
+    Ok(())
+}
+
+/// Reads what there is of a range.
+fn read_at(file: &File, offset: u64, len: u32) -> Result<Vec<u8>, Errno> {
+    let size = file.metadata().map_err(|error| crate::machine::errno(&error))?.len();
+    let mut data = vec![0; u64::from(len).min(size.saturating_sub(offset)) as usize];
+    let mut n_read = 0;
+    while n_read < data.len() {
+        match file.read_at(&mut data[n_read..], offset + n_read as u64) {
+            Ok(0) => break,
+            Ok(n) => n_read += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(crate::machine::errno(&error)),
+        }
+    }
+    data.truncate(n_read);
+    Ok(data)
+}

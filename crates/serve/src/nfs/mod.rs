@@ -1,0 +1,235 @@
+//! A machine's volumes as an NFSv3 export: what the kernel's client and libnfs can mount.
+//!
+//! One TCP port serves MOUNT, NFS and the portmapper's questions. Each connection has a thread that
+//! reads calls and one that writes answers; data calls go to the machine and are answered, in any
+//! order, when the model says. A connection has as many slots as the design gives each: when all
+//! are taken, no further call is read from it, so that a client gains by `nconnect` what it would
+//! gain from a real server, and no more.
+//!
+//! Machines that connect are the design's clients, in the order in which they come.
+//!
+//! No call ends the server: a call that cannot be read is refused, and a stream that makes no sense
+//! ends its connection. Permissions are shown and not enforced, as the client's kernel does that.
+//!
+//! The library `nfs3_server` was not taken: it reports 1 TiB whatever the volume, does not tell its
+//! file system who calls over which connection, fails the 257th call in flight, and reserves as
+//! much memory as a length on the wire says.
+
+mod attributes;
+mod call;
+mod connection;
+mod data;
+mod files;
+mod folders;
+mod info;
+mod mount;
+mod names;
+mod repeated;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use volume::design::Backing as Medium;
+
+use crate::machine::Machine;
+use crate::pacer::lock;
+use files::Files;
+use repeated::Repeated;
+
+/// Connections at once. The kernel's client makes at most 16 each, so this is many machines; two
+/// threads each are a few megabytes.
+const CONNECTIONS_MAX: usize = 256;
+
+/// Slots of a connection where the design names no client: what the services that are emulated
+/// allow.
+const SLOTS: u16 = 128;
+
+/// Largest transfer of one call where the volume has no limit of its own.
+const TRANSFER_BYTES_MAX: u32 = 1 << 20;
+
+/// Why an export cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The port is taken, or may not be used.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system refused.
+    #[error("cannot serve the volumes: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What every call on a volume needs to know of it.
+#[derive(Clone, Copy, Debug)]
+struct VolumeFacts {
+    /// One of the network: its model knows clients, and nothing of it is in a cache of the machine.
+    is_network: bool,
+    /// Most bytes of one call.
+    transfer_bytes: u32,
+}
+
+impl VolumeFacts {
+    fn of(medium: &Medium) -> VolumeFacts {
+        match medium {
+            Medium::Network(network) => VolumeFacts {
+                is_network: true,
+                transfer_bytes: network.transfer_bytes.clamp(1024, TRANSFER_BYTES_MAX),
+            },
+            Medium::Disks(_) => {
+                VolumeFacts { is_network: false, transfer_bytes: TRANSFER_BYTES_MAX }
+            }
+        }
+    }
+}
+
+/// What all connections share.
+struct Server {
+    machine: Arc<Machine>,
+    /// By position in the design.
+    volumes: Vec<VolumeFacts>,
+    files: Files,
+    repeated: Mutex<Repeated>,
+    /// Where the export is reached.
+    address: SocketAddr,
+    /// Machines that have connected, in order.
+    clients: Mutex<Vec<IpAddr>>,
+    /// Open connections, to be closed at the end.
+    streams: Mutex<Vec<TcpStream>>,
+    is_stopped: AtomicBool,
+    /// The machine was found crashed, and has not been found alive since.
+    is_crashed: AtomicBool,
+    n_crashes: AtomicU64,
+}
+
+/// An export that is served until it is dropped.
+pub struct Export {
+    server: Arc<Server>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Export {
+    /// Serves a machine's volumes at an address; port 0 is any that is free.
+    ///
+    /// # Errors
+    /// When the address cannot be used.
+    pub fn start(machine: Arc<Machine>, address: SocketAddr) -> Result<Export, ExportError> {
+        let listen = |source| ExportError::Listen { address, source };
+        let listener = TcpListener::bind(address).map_err(listen)?;
+        let design = machine.in_force().design;
+        let server = Arc::new(Server {
+            volumes: design.volumes.iter().map(|it| VolumeFacts::of(&it.backing)).collect(),
+            files: Files::new(Arc::clone(&machine)).map_err(io::Error::from)?,
+            machine,
+            repeated: Mutex::default(),
+            address: listener.local_addr().map_err(listen)?,
+            clients: Mutex::default(),
+            streams: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
+            is_crashed: AtomicBool::new(false),
+            n_crashes: AtomicU64::new(0),
+        });
+        let accepting = Arc::clone(&server);
+        let thread = std::thread::Builder::new().name("nfs".to_owned());
+        let thread = thread.spawn(move || accepting.accept(&listener))?;
+        Ok(Export { server, thread: Some(thread) })
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.server.address
+    }
+
+    /// Returns the number of open connections.
+    pub fn n_connections(&self) -> usize {
+        lock(&self.server.streams).len()
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.server.is_stopped.store(true, Release);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.server.address);
+        for stream in lock(&self.server.streams).drain(..) {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Export {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Export").field("address", &self.server.address).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    fn accept(self: &Arc<Self>, listener: &TcpListener) {
+        for stream in listener.incoming() {
+            if self.is_stopped.load(Acquire) {
+                return;
+            }
+            // A connection that is gone again, or one too many, is dropped; the next may be fine.
+            if let Ok(stream) = stream
+                && self.serve(stream).is_err()
+            {
+                // Out of threads or descriptors: give others time to end.
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        }
+    }
+
+    fn serve(self: &Arc<Self>, stream: TcpStream) -> io::Result<()> {
+        let peer = stream.peer_addr()?;
+        stream.set_nodelay(true)?;
+        let mut streams = lock(&self.streams);
+        if streams.len() >= CONNECTIONS_MAX {
+            return Ok(());
+        }
+        let known = stream.try_clone()?;
+        let server = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("nfs-call".to_owned());
+        thread.spawn(move || {
+            connection::run(&server, &stream, server.client_of(peer.ip()));
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+            let ours = stream.peer_addr().unwrap_or(peer);
+            lock(&server.streams).retain(|other| other.peer_addr().is_ok_and(|addr| addr != ours));
+        })?;
+        streams.push(known);
+        Ok(())
+    }
+
+    /// Returns the position of a machine among the design's clients. Those beyond them share the
+    /// last one's place.
+    fn client_of(&self, address: IpAddr) -> u16 {
+        let n_clients = self.machine.in_force().design.clients.len();
+        let mut clients = lock(&self.clients);
+        let index = clients.iter().position(|known| *known == address).unwrap_or_else(|| {
+            clients.push(address);
+            clients.len() - 1
+        });
+        index.min(n_clients.saturating_sub(1)) as u16
+    }
+
+    /// Returns the calls that a client may have in flight on one connection.
+    fn slots(&self, client: u16) -> u16 {
+        let design = self.machine.in_force().design;
+        design.clients.get(usize::from(client)).map_or(SLOTS, |it| it.slots_per_connection).max(1)
+    }
+
+    /// Returns what is to be known of a volume; of a folder above them, what holds for most.
+    fn facts(&self, volume: Option<u16>) -> VolumeFacts {
+        let above = VolumeFacts { is_network: false, transfer_bytes: TRANSFER_BYTES_MAX };
+        volume.and_then(|it| self.volumes.get(usize::from(it))).copied().unwrap_or(above)
+    }
+}

@@ -1,0 +1,47 @@
+//! Calls that come twice: a client that lost its connection sends again what had no answer. What
+//! must not happen twice (a removal, a creation) is answered as it was the first time.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::connection::Origin;
+
+/// Answers that are remembered: above what all slots of a few clients hold.
+const ANSWERS_MAX: usize = 4096;
+
+/// What tells calls apart: client, number, and a checksum of what is asked.
+type Key = (u16, u32, u64);
+
+/// The last answers of calls that must not happen twice.
+#[derive(Debug, Default)]
+pub(super) struct Repeated {
+    answers: HashMap<Key, Vec<u8>>,
+    order: VecDeque<Key>,
+}
+
+/// Returns what a call is known by.
+pub(super) fn key(origin: Origin, xid: u32, procedure: u32, arguments: &[u8]) -> Key {
+    // FNV-1a: two calls with one number from one client are rare, and only they must differ.
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(procedure);
+    for byte in arguments {
+        sum = (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (origin.client, xid, sum)
+}
+
+impl Repeated {
+    /// Returns the answer that a call had.
+    pub(super) fn find(&self, key: Key) -> Option<Vec<u8>> {
+        self.answers.get(&key).cloned()
+    }
+
+    /// Remembers an answer.
+    pub(super) fn keep(&mut self, key: Key, answer: Vec<u8>) {
+        if self.order.len() >= ANSWERS_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.answers.remove(&oldest);
+        }
+        self.order.push_back(key);
+        self.answers.insert(key, answer);
+    }
+}

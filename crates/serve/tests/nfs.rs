@@ -1,0 +1,276 @@
+//! The export against our engine and against libnfs: bytes, sizes, names, errors, restarts, caps.
+
+#[path = "../../engine/tests/nfs_support/mod.rs"]
+mod engine_support;
+mod nfs_common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::{Engine, Wait};
+use engine_support::{Setup, check_bytes, check_server, fill, op, run};
+use nfs_common::{MOUNT, PLENTY, Served, client, design, free_volume, limit, volume};
+use plan::op::{Completion, Op, OpKind};
+use serve::nfs::Export;
+use volume::design::{Backing, Client, Design, Latency, Pool, Volume};
+
+#[test]
+fn the_engine_finds_what_it_wrote() {
+    let served = Served::start(free_volume());
+    check_server(&served.url(MOUNT));
+    assert_eq!(served.machine.in_force().design.volumes.len(), 1);
+}
+
+#[test]
+fn several_volumes_are_reached_by_their_mount_paths() {
+    let volumes = vec![volume("/mnt/a", PLENTY, None), volume("/mnt/b", PLENTY, None)];
+    let served = Served::start(design(volumes, Vec::new(), Vec::new()));
+    for (mount, salt) in [("/mnt/a", 1), ("/mnt/b", 2)] {
+        let mut engine = Setup::new(&served.url(mount)).engine(&["same-name"]).expect("an engine");
+        let write = op(OpKind::Write, 0, 0, 4096);
+        fill(&mut *engine, &write, salt);
+        assert_eq!(run(&mut *engine, &[write]), [4096]);
+    }
+    for (mount, salt) in [("/mnt/a", 1), ("/mnt/b", 2)] {
+        let mut engine = Setup::new(&served.url(mount)).engine(&["same-name"]).expect("an engine");
+        let read = op(OpKind::Read, 0, 0, 4096);
+        assert_eq!(run(&mut *engine, &[read]), [4096]);
+        check_bytes(&mut *engine, &read, 4096, salt);
+    }
+    // Above the volumes is a folder that takes no files.
+    let error = Setup::new(&served.url("/mnt")).engine(&["file"]).err().expect("no volume there");
+    assert_eq!(error.errno(), Some(libc::EROFS), "{error}");
+}
+
+#[test]
+fn a_full_volume_refuses_writes_and_says_how_much_is_free() {
+    const CAPACITY: u64 = 4 << 20;
+    let small = Volume { capacity_bytes: CAPACITY, ..volume(MOUNT, PLENTY, None) };
+    let served = Served::start(design(vec![small], Vec::new(), Vec::new()));
+    let setup = Setup { block_bytes: 1 << 20, ..Setup::new(&served.url(MOUNT)) };
+    let mut export = engine::nfs::Export::mount(&setup.spec()).expect("mounted");
+    let path = setup.path("file");
+    assert_eq!(export.probe(&path).expect("an answer").free_bytes, Some(CAPACITY));
+    let mut engine = setup.engine(&["file"]).expect("an engine");
+    let write = |n: u32| op(OpKind::Write, n, u64::from(n) << 20, 1 << 20);
+    for n in 0..4 {
+        fill(&mut *engine, &write(n), 0);
+        assert_eq!(run(&mut *engine, &[write(n)]), [1 << 20], "write {n}");
+    }
+    assert_eq!(run(&mut *engine, &[write(4)]), [-libc::ENOSPC]);
+    assert_eq!(run(&mut *engine, &[write(0)]), [1 << 20], "what is there can be written over");
+    assert_eq!(export.probe(&path).expect("an answer").free_bytes, Some(0));
+    engine.remove_files().expect("removed");
+    assert_eq!(export.probe(&path).expect("an answer").free_bytes, Some(CAPACITY));
+}
+
+/// Starts the export of a machine again, at the port where it was.
+fn start_again(served: &Served, address: std::net::SocketAddr) -> Export {
+    for _ in 0..100 {
+        if let Ok(export) = Export::start(Arc::clone(&served.machine), address) {
+            return export;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("the port is not free again");
+}
+
+#[test]
+fn calls_survive_a_server_that_is_killed_and_started_again() {
+    const N: u32 = 64;
+    // Two hundred a second: when the server ends, most calls are unanswered.
+    let slow = design(vec![volume(MOUNT, PLENTY, Some(200))], Vec::new(), Vec::new());
+    let mut served = Served::start(slow);
+    let address = served.export.address();
+    let setup = Setup { n_connections: 4, queue_depth: N, ..Setup::new(&served.url(MOUNT)) };
+    let mut engine = setup.engine(&["file"]).expect("an engine");
+    let writes: Vec<Op> = (0..N).map(|n| op(OpKind::Write, n, u64::from(n) << 16, 4096)).collect();
+    let mut done: Vec<Completion> = Vec::new();
+    for batch in writes.chunks(engine.batch_max() as usize) {
+        for write in batch {
+            fill(&mut *engine, write, 9);
+        }
+        engine.exchange(batch, Wait::POLL, &mut done).expect("handed over");
+    }
+    engine.exchange(&[], Wait { min: 4, timeout_ns: None }, &mut done).expect("some are done");
+    assert!(done.len() < N as usize, "the server is killed in the middle");
+    served.export = Export::start(Arc::clone(&served.machine), nfs_common::anywhere())
+        .expect("elsewhere meanwhile");
+    served.export = start_again(&served, address);
+    while done.len() < N as usize {
+        let wait = Wait { min: 1, timeout_ns: Some(20_000_000_000) };
+        engine.exchange(&[], wait, &mut done).expect("the engine goes on");
+    }
+    assert!(done.iter().all(|completion| completion.result == 4096), "{done:?}");
+    for write in &writes {
+        let read = Op { kind: OpKind::Read, ..*write };
+        assert_eq!(run(&mut *engine, &[read]), [4096]);
+        check_bytes(&mut *engine, &read, 4096, 9);
+    }
+}
+
+#[test]
+fn a_server_that_stays_away_ends_the_job_clearly() {
+    let served = Served::start(free_volume());
+    let mut engine = Setup::new(&served.url(MOUNT)).engine(&["file"]).expect("an engine");
+    drop(served);
+    let write = op(OpKind::Write, 0, 0, 4096);
+    let mut done = Vec::new();
+    let ended = engine.exchange(&[write], Wait { min: 1, timeout_ns: None }, &mut done);
+    let error = ended.expect_err("nobody is there");
+    assert!(error.to_string().starts_with("cannot reach again `nfs://127.0.0.1"), "{error}");
+    assert_eq!(error.errno(), Some(libc::ECONNREFUSED));
+}
+
+/// Keeps `queue_depth` reads in flight for a while and returns how many were done, and the seconds.
+#[expect(clippy::disallowed_methods, reason = "a rate is measured by the clock")]
+fn load(engine: &mut dyn Engine, depth: u32, len: u32, time: Duration) -> (u64, f64) {
+    let mut ops: Vec<Op> =
+        (0..depth).map(|n| op(OpKind::Read, n, u64::from(n) * u64::from(len), len)).collect();
+    let mut done: Vec<Completion> = Vec::with_capacity(depth as usize);
+    let (mut n_done, start) = (0, Instant::now());
+    while start.elapsed() < time {
+        done.clear();
+        engine
+            .exchange(&ops, Wait { min: 1, timeout_ns: Some(1_000_000_000) }, &mut done)
+            .expect("the engine goes on");
+        ops.clear();
+        for completion in &done {
+            assert_eq!(completion.result, len as i32);
+            n_done += 1;
+            let offset = u64::from(completion.slot) * u64::from(len);
+            ops.push(op(OpKind::Read, completion.slot, offset, len));
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    // What is in flight is awaited, so that the engine can be used again.
+    let mut n_left = depth as usize - ops.len();
+    while n_left > 0 {
+        done.clear();
+        let wait = Wait { min: 1, timeout_ns: Some(20_000_000_000) };
+        engine.exchange(&[], wait, &mut done).expect("the engine goes on");
+        n_left -= done.len();
+    }
+    (n_done, seconds)
+}
+
+fn loaded(served: &Served, mount: &str, setup: impl FnOnce(Setup) -> Setup) -> (u64, f64) {
+    let setup = setup(Setup::new(&served.url(mount)));
+    let mut engine = setup.engine(&["file"]).expect("an engine");
+    let size = u64::from(setup.queue_depth) * u64::from(setup.block_bytes);
+    let end = op(OpKind::Write, 0, size - 1, 1);
+    assert_eq!(run(&mut *engine, &[end]), [1]);
+    load(&mut *engine, setup.queue_depth, setup.block_bytes, Duration::from_millis(1500))
+}
+
+/// A tenth of a second's worth, which a bucket lets through at once.
+const WINDOW_S: f64 = 0.1;
+
+/// Holds a rate against its cap. From below only that there is one: other tests need the CPU, too.
+#[track_caller]
+fn check_rate((n_done, seconds): (u64, f64), per_s: f64, of_each: f64) {
+    let most = per_s * (seconds + 2.0 * WINDOW_S);
+    let moved = n_done as f64 * of_each;
+    assert!(moved <= most, "{moved} in {seconds} s is more than {per_s}/s");
+    assert!(moved >= per_s * seconds / 10.0, "{moved} in {seconds} s of {per_s}/s");
+}
+
+#[test]
+fn a_volume_of_5000_iops_carries_5000() {
+    let p30 = || {
+        Served::start(design(
+            vec![volume(MOUNT, 200_000_000, Some(5000))],
+            vec![client(8, 128)],
+            Vec::new(),
+        ))
+    };
+    let small = |setup| Setup { block_bytes: 8192, queue_depth: 64, ..setup };
+    check_rate(loaded(&p30(), MOUNT, small), 5000.0, 1.0);
+    let large = |setup| Setup { block_bytes: 1 << 20, queue_depth: 8, ..setup };
+    check_rate(loaded(&p30(), MOUNT, large), 200e6, f64::from(1 << 20));
+}
+
+#[test]
+fn more_connections_bring_more_slots() {
+    const LATENCY_S: f64 = 0.05;
+    let far = Volume {
+        latency: Latency { mean_ns: (LATENCY_S * 1e9) as u64, spread: 0.0 },
+        ..volume(MOUNT, PLENTY, None)
+    };
+    let served = Served::start(design(vec![far], vec![client(16, 4)], Vec::new()));
+    let setup = |n_connections| {
+        move |setup| Setup { n_connections, queue_depth: 64, block_bytes: 4096, ..setup }
+    };
+    let most = |n_connections: f64, seconds: f64| 4.0 * n_connections * (seconds / LATENCY_S + 1.0);
+    let (one, seconds) = loaded(&served, MOUNT, setup(1));
+    assert!(one as f64 <= most(1.0, seconds), "{one} by 4 slots in {seconds} s");
+    let (four, seconds) = loaded(&served, MOUNT, setup(4));
+    assert!(four as f64 <= most(4.0, seconds), "{four} by 16 slots in {seconds} s");
+    assert!(four > one * 3 / 2, "{four} by 16 slots against {one} by 4");
+}
+
+#[test]
+fn the_volumes_of_a_pool_share_its_throughput() {
+    const PER_S: u64 = 40_000_000;
+    let in_pool = |mount: &str| {
+        let mut volume = volume(mount, PER_S, None);
+        if let Backing::Network(network) = &mut volume.backing {
+            network.pool = Some(0);
+        }
+        volume
+    };
+    let pool = Pool { name: "pool1".to_owned(), throughput: limit(PER_S) };
+    let design = |volumes| -> Design { design(volumes, Vec::<Client>::new(), vec![pool.clone()]) };
+    let served = Served::start(design(vec![in_pool("/mnt/a"), in_pool("/mnt/b")]));
+    let setup = |setup| Setup { block_bytes: 64 << 10, queue_depth: 8, ..setup };
+    let [a, b] = std::thread::scope(|scope| {
+        let [a, b] =
+            ["/mnt/a", "/mnt/b"].map(|mount| scope.spawn(|| loaded(&served, mount, setup)));
+        [a, b].map(|thread| thread.join().expect("a load"))
+    });
+    assert!(a.0 > 0 && b.0 > 0, "both volumes get a share: {a:?}, {b:?}");
+    check_rate((a.0 + b.0, a.1.max(b.1)), PER_S as f64, f64::from(64 << 10));
+}
+
+// --- libnfs ------------------------------------------------------------------------------------
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped() {
+    eprintln!("skipped: the programs of libnfs-utils are not installed");
+}
+
+fn libnfs(program: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(program).args(arguments).output().expect("the program runs");
+    let says = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{program} {arguments:?}: {says}");
+    output
+}
+
+#[test]
+fn libnfs_lists_and_copies() {
+    if !["nfs-ls", "nfs-cp", "nfs-cat"].iter().all(|it| Path::new("/usr/bin").join(it).exists()) {
+        return skipped();
+    }
+    let served = Served::start(free_volume());
+    let port = served.port();
+    let url = |path: &str| format!("nfs://127.0.0.1{MOUNT}{path}?nfsport={port}&mountport={port}");
+    let here = served.scratch.path().join("here");
+    let bytes: Vec<u8> = (0..3_000_001_u64).map(|at| engine_support::byte_at(at, 5)).collect();
+    std::fs::write(&here, &bytes).expect("a file");
+    for n in 0..50 {
+        libnfs("nfs-cp", &[here.to_str().expect("UTF-8"), &url(&format!("/copy-{n}"))]);
+    }
+    let listed = libnfs("nfs-ls", &[&url("/")]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let n_whole = listed.lines().filter(|line| line.contains(" 3000001 copy-")).count();
+    assert_eq!(n_whole, 50, "{listed}");
+    assert_eq!(libnfs("nfs-cat", &[&url("/copy-7")]).stdout, bytes);
+    // And back by our engine.
+    let setup = Setup { block_bytes: 1 << 20, ..Setup::new(&served.url(MOUNT)) };
+    let mut engine = setup.engine(&["copy-49"]).expect("an engine");
+    let read = op(OpKind::Read, 0, 1_500_000, 1 << 20);
+    assert_eq!(run(&mut *engine, &[read]), [1 << 20]);
+    check_bytes(&mut *engine, &read, 1 << 20, 5);
+}
