@@ -103,7 +103,8 @@ pub struct DirRecord {
     pub short_ios: u64,
     /// Operations not issued because their file had failed or ended.
     pub dropped_ios: u64,
-    /// From the first operation after the ramp to the last completion; largest of the workers.
+    /// From the first operation after the ramp to the last completion, or to the end of the job
+    /// where its time or a stop ended it; largest of the workers.
     pub runtime_ns: u64,
     /// From the choice of an operation to its submission. Empty for synchronous engines.
     #[serde(with = "crate::latency")]

@@ -435,8 +435,10 @@ impl Worker {
     /// Adds the time of the phase to the directions that were busy in it.
     fn end_phase_time(&mut self, now_ns: u64) {
         let since_ns = self.phase_since_ns.max(self.measured_ns.min(now_ns));
-        let until_ns = if self.last_done_ns > since_ns { self.last_done_ns } else { since_ns };
-        let passed_ns = until_ns - since_ns;
+        // A phase that was cut short lasted until then, even if nothing completed at its end: two
+        // operations in three seconds are 0.7 per second, also where the second came after one.
+        let cut_ns = if self.stopping { now_ns.min(self.end_ns) } else { 0 };
+        let passed_ns = self.last_done_ns.max(cut_ns).saturating_sub(since_ns);
         for dir in Direction::ALL {
             let busy = match self.phase {
                 Phase::Io => self.meters.dir(dir).n_ios.load(Relaxed) > 0,

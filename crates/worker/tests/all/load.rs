@@ -142,6 +142,27 @@ fn linear_rates_hold() {
 }
 
 #[test]
+fn a_job_that_time_ends_lasted_until_then() {
+    #[track_caller]
+    fn check(job: Job, expected: (u64, u64)) {
+        let (_, meters, _) = run(job, MIB, 1_000);
+        let runtime_ns = meters.dir(Direction::Read).runtime_ns.load(Relaxed);
+        assert_eq!((n_ios(&meters, Direction::Read), runtime_ns), expected);
+    }
+    check(rated(2, 3 * S), (6, 3 * S));
+    check(rated(1, S), (1, S));
+    let mut thinking = job(OpKind::Read, true, 1);
+    thinking.load.think.pause_ns = 10 * S;
+    thinking.limits.runtime_ns = Some(2 * S);
+    check(thinking, (1, 2 * S));
+    // Where the amount ends it, the last completion does.
+    let mut short = rated(2, 3 * S);
+    short.limits.time_based = false;
+    short.limits.n_ios_max = Some(3);
+    check(short, (3, S + 1_000));
+}
+
+#[test]
 fn poisson_rates_hold_in_the_mean() {
     let mut job = rated(50_000, 2 * S);
     job.load.arrivals = Arrivals::Poisson;
