@@ -7,6 +7,7 @@ mod execute;
 mod explain;
 mod fio;
 mod input;
+mod limits;
 mod on;
 mod reference;
 mod run;
@@ -38,6 +39,7 @@ enum Command {
     Demo(demo::Args),
     Check(check::Args),
     Explain(explain::Args),
+    Limits(limits::Args),
     Fio(fio::Args),
     Reference(reference::Args),
     Completion(completion::Args),
@@ -69,6 +71,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Limits(args) => limits::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Reference(args) => reference::run(&args),
         Command::Completion(args) => completion::run(&args),

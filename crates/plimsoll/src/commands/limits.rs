@@ -1,0 +1,142 @@
+//! `plimsoll limits`: what a design can do, and which cap binds where. Nothing is run.
+
+mod answer;
+mod demand;
+mod errata;
+mod json;
+mod notes;
+mod text;
+
+use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
+
+use super::on;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+use answer::Question;
+use demand::Demand;
+
+/// Say what a design can do per I/O size and mix, which cap binds, and what lifts it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The design, as TOML; `-` is the standard input.
+    #[arg(value_name = "DESIGN", required_unless_present = "errata")]
+    design: Option<String>,
+
+    /// I/O sizes; 8k, 64k and 1m unless given.
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size)]
+    size: Vec<u64>,
+
+    /// Percent of reads.
+    #[arg(long, value_name = "PERCENTS", value_delimiter = ',', value_parser = percent)]
+    #[arg(default_value = "0,70,100")]
+    read: Vec<f64>,
+
+    /// Shares of reads that hit the host cache, 0 to 1. Cached volumes are shown cold and warm
+    /// unless given.
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', value_parser = share)]
+    #[arg(default_value = "0,1")]
+    hit: Vec<f64>,
+
+    /// I/Os in flight on each volume; as many as it takes unless given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    queue_depth: Option<u32>,
+
+    /// Take the rates of bursts, as they hold while credits last.
+    #[arg(long)]
+    burst: bool,
+
+    /// Answer for a need instead: `iops=16000,size=8k,read=70` or `mb_s=250,size=64k`, with `hit=`
+    /// and `on=MOUNT`. May be repeated; all are asked at once.
+    #[arg(long, value_name = "NEED", value_parser = demand::parse)]
+    demand: Vec<Demand>,
+
+    /// How MB/s are printed.
+    #[arg(long, value_enum, default_value = "decimal")]
+    mb: Mb,
+
+    /// Print it as JSON (`plimsoll.limits/1`), with every cap and where its figure comes from.
+    #[arg(long)]
+    json: bool,
+
+    /// Tell where the source documents contradict themselves, and which figure is used.
+    #[arg(long)]
+    errata: bool,
+}
+
+/// A way to print megabytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Mb {
+    /// 10^6 bytes.
+    Decimal,
+    /// 2^20 bytes.
+    Binary,
+    /// 1,024,000 bytes, as tables of older machines.
+    Kib1000,
+    /// As the tables of the clouds print: KB / 1,000 where I/Os bind, MB x 1,024 KB where bytes do.
+    Published,
+}
+
+const EXAMPLES: &str = "\
+A design names a machine and volumes; docs/designs has some. Limits are sustained
+ones; --burst takes those that hold while credits last. What lifts a cap was tried
+on the design, without a look at prices: settings first, then more of the same.
+
+Examples:
+  plimsoll limits p30x4.toml
+  plimsoll limits p30x4.toml --size 8k,256k --read 100 --queue-depth 32
+  plimsoll limits ds14.toml --demand iops=50000,read=0,on=/mnt/nocache \\
+      --demand iops=64000,read=100,hit=1,on=/mnt/readcache
+  plimsoll limits p30.toml --mb published
+  plimsoll limits --errata";
+
+/// Smallest and largest I/O.
+const SIZES: std::ops::RangeInclusive<u64> = 512..=1 << 30;
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
+    if SIZES.contains(&bytes) { Ok(bytes) } else { Err("expected 512 to 1g".to_owned()) }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    number(text.trim_end_matches('%'), 100.0)
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    number(text, 1.0)
+}
+
+fn number(text: &str, most: f64) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number| (0.0..=most).contains(number));
+    number.ok_or_else(|| format!("expected a number from 0 to {most}"))
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.errata {
+        stream::print(&errata::page(args.json))?;
+        return Ok(Exit::Fine);
+    }
+    let Some(name) = &args.design else {
+        return Err(Failure::wrong_use("no design is named"));
+    };
+    let (design, _) = on::read_design(name)?;
+    let sizes = [OLTP_IO_BYTES, 64 << 10, WAREHOUSE_IO_BYTES];
+    let question = Question {
+        sizes: if args.size.is_empty() { sizes.to_vec() } else { args.size.clone() },
+        read_shares: args.read.iter().map(|pct| pct / 100.0).collect(),
+        hit_ratios: args.hit.clone(),
+        queue_depth: args.queue_depth,
+        with_credits: args.burst,
+        demands: args.demand.clone(),
+    };
+    let answer = answer::answer(&design, &question)?;
+    let page = if args.json {
+        json::page(&design, &answer)
+    } else {
+        text::page(&design, &answer, args.mb)
+    };
+    stream::print(&page)?;
+    Ok(Exit::Fine)
+}

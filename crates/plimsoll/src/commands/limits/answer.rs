@@ -1,0 +1,169 @@
+//! What is asked of a design, and the answer as numbers.
+
+use volume::Design;
+use volume::design::{Backing, CacheMode};
+use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, together};
+
+use super::demand::Demand;
+use super::notes;
+use crate::exit::Failure;
+
+/// Most changes that are told for one cap.
+const REMEDIES_MAX: usize = 3;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) sizes: Vec<u64>,
+    pub(super) read_shares: Vec<f64>,
+    pub(super) hit_ratios: Vec<f64>,
+    pub(super) queue_depth: Option<u32>,
+    pub(super) with_credits: bool,
+    pub(super) demands: Vec<Demand>,
+}
+
+/// One load and what comes of it.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) load: Load,
+    pub(super) done: Done,
+}
+
+/// One volume by itself.
+#[derive(Clone, Debug)]
+pub(super) struct OfVolume {
+    pub(super) volume: u16,
+    pub(super) has_cache: bool,
+    pub(super) rows: Vec<Row>,
+    /// What lifts a cap, by the first row that it binds.
+    pub(super) lifts: Vec<(usize, Vec<Remedy>)>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A need and what comes of it.
+#[derive(Clone, Debug)]
+pub(super) struct OfDemand {
+    pub(super) volume: u16,
+    pub(super) load: Load,
+    pub(super) need: f64,
+    pub(super) done: Done,
+    pub(super) lifts: Vec<Remedy>,
+}
+
+/// The whole answer.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) volumes: Vec<OfVolume>,
+    /// All volumes at once, under the same load.
+    pub(super) together: Vec<(Load, Vec<Done>)>,
+    pub(super) demands: Vec<OfDemand>,
+}
+
+/// Answers a question.
+pub(super) fn answer(design: &Design, question: &Question) -> Result<Answer, Failure> {
+    if !question.demands.is_empty() {
+        let demands = of_demands(design, question)?;
+        return Ok(Answer { volumes: Vec::new(), together: Vec::new(), demands });
+    }
+    let n_volumes = design.volumes.len() as u16;
+    let volumes: Vec<OfVolume> =
+        (0..n_volumes).map(|volume| of_volume(design, volume, question)).collect();
+    let has_cache = volumes.iter().any(|volume| volume.has_cache);
+    let at_once = |load: Load| {
+        let flow = |volume| Flow { volume, load, demand: None };
+        let flows: Vec<Flow> = (0..n_volumes).map(flow).collect();
+        (load, together(design, &flows))
+    };
+    let several = n_volumes > 1;
+    let loads = if several { loads(question, has_cache) } else { Vec::new() };
+    let together = loads.into_iter().map(at_once).collect();
+    Ok(Answer { volumes, together, demands: Vec::new() })
+}
+
+/// Returns every load to ask for. Hits make a difference only to reads from a cache.
+fn loads(question: &Question, has_cache: bool) -> Vec<Load> {
+    let mut loads = Vec::new();
+    for &size_bytes in &question.sizes {
+        for &read_share in &question.read_shares {
+            let matters = has_cache && read_share > 0.0;
+            let hit_ratios = if matters { question.hit_ratios.as_slice() } else { &[0.0] };
+            for &hit_ratio in hit_ratios {
+                loads.push(Load {
+                    hit_ratio,
+                    queue_depth: question.queue_depth,
+                    with_credits: question.with_credits,
+                    ..Load::new(size_bytes, read_share)
+                });
+            }
+        }
+    }
+    loads
+}
+
+fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
+    let has_cache = match &design.volumes[usize::from(volume)].backing {
+        Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+        Backing::Network(_) => false,
+    };
+    let row = |load: Load| Row { load, done: alone(design, volume, &load) };
+    let rows: Vec<Row> = loads(question, has_cache).into_iter().map(row).collect();
+    let mut lifts: Vec<(usize, Vec<Remedy>)> = Vec::new();
+    let mut told: Vec<Bound> = Vec::new();
+    for (idx, row) in rows.iter().enumerate() {
+        if !told.contains(&row.done.binds) {
+            told.push(row.done.binds);
+            lifts.push((idx, some_of(remedies(design, volume, &row.load))));
+        }
+    }
+    OfVolume { volume, has_cache, rows, lifts, notes: notes::of_volume(design, volume) }
+}
+
+fn some_of(mut remedies: Vec<Remedy>) -> Vec<Remedy> {
+    remedies.truncate(REMEDIES_MAX);
+    remedies
+}
+
+/// Asks for all needs at once.
+fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Failure> {
+    let mut flows = Vec::new();
+    for demand in &question.demands {
+        let volume = find(design, demand.on.as_deref())?;
+        let load = Load {
+            queue_depth: question.queue_depth,
+            with_credits: question.with_credits,
+            ..demand.load
+        };
+        flows.push(Flow { volume, load, demand: Some(demand.iops) });
+    }
+    let answers = together(design, &flows).into_iter().zip(&flows).zip(&question.demands);
+    Ok(answers
+        .map(|((done, flow), demand)| OfDemand {
+            volume: flow.volume,
+            load: flow.load,
+            need: demand.iops,
+            lifts: some_of(remedies(design, flow.volume, &flow.load)),
+            done,
+        })
+        .collect())
+}
+
+/// Finds the volume of a need.
+fn find(design: &Design, on: Option<&str>) -> Result<u16, Failure> {
+    let mounts: Vec<&str> = design.volumes.iter().map(|volume| volume.mount.as_str()).collect();
+    let Some(on) = on else {
+        if mounts.len() == 1 {
+            return Ok(0);
+        }
+        let text = format!("`--demand` must say which of {} volumes it is about", mounts.len());
+        let hint = format!("add on=MOUNT: {}", mounts.join(", "));
+        return Err(Failure::wrong_use(text).hint(hint));
+    };
+    let path = |text: &str| text.trim_end_matches('/').to_owned();
+    let found = mounts.iter().position(|mount| path(mount) == path(on));
+    found.map(|idx| idx as u16).ok_or_else(|| {
+        let near = catalog::nearest(on, mounts.iter().copied());
+        let known = if near.is_empty() { mounts.clone() } else { near };
+        Failure::wrong_use(format!("no volume of the design is mounted at `{on}`"))
+            .hint(format!("it has {}", known.join(", ")))
+    })
+}

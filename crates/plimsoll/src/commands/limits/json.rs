@@ -1,0 +1,106 @@
+//! The answer as JSON.
+
+use serde_json::{Value, json};
+use volume::Design;
+use volume::limits::path::describe;
+use volume::limits::{Done, Load, Remedy};
+
+use super::answer::Answer;
+
+/// Name and version of the layout.
+const SCHEMA: &str = "plimsoll.limits/1";
+
+/// Returns the page.
+pub(super) fn page(design: &Design, answer: &Answer) -> String {
+    let mount = |volume: u16| design.volumes[usize::from(volume)].mount.as_str();
+    let volumes = answer.volumes.iter().map(|of| {
+        let rows = of.rows.iter().enumerate().map(|(idx, row)| {
+            let lifts = of.lifts.iter().find(|(at, _)| *at == idx);
+            let lifts = lifts.map_or(Vec::new(), |(_, lifts)| remedies(lifts));
+            merged(vec![load(&row.load), done(&row.done), json!({"lifted_by": lifts})])
+        });
+        json!({
+            "mount": mount(of.volume),
+            "backing": describe(&design.volumes[usize::from(of.volume)]),
+            "rows": rows.collect::<Vec<_>>(),
+            "notes": of.notes,
+        })
+    });
+    let together = answer.together.iter().map(|(asked, all)| {
+        let of = |volume: &Done| merged(vec![json!({"mount": mount(volume.volume)}), done(volume)]);
+        let volumes: Vec<Value> = all.iter().map(of).collect();
+        merged(vec![load(asked), json!({"volumes": volumes})])
+    });
+    let demands = answer.demands.iter().map(|of| {
+        let head = json!({
+            "mount": mount(of.volume),
+            "needed_iops": of.need,
+            "is_met": of.done.iops >= of.need * (1.0 - 1e-9),
+        });
+        let lifts = json!({"lifted_by": remedies(&of.lifts)});
+        merged(vec![head, load(&of.load), done(&of.done), lifts])
+    });
+    let page = json!({
+        "schema": SCHEMA,
+        "design": design.name,
+        "edition": design.edition,
+        "machine": design.vm.as_ref().map(|vm| vm.size.as_str()),
+        "volumes": volumes.collect::<Vec<_>>(),
+        "together": together.collect::<Vec<_>>(),
+        "demands": demands.collect::<Vec<_>>(),
+    });
+    format!("{page:#}\n")
+}
+
+fn merged(parts: Vec<Value>) -> Value {
+    let mut all = serde_json::Map::new();
+    for part in parts {
+        if let Value::Object(part) = part {
+            all.extend(part);
+        }
+    }
+    Value::Object(all)
+}
+
+fn load(load: &Load) -> Value {
+    json!({
+        "size_bytes": load.size_bytes,
+        "read_share": load.read_share,
+        "hit_ratio": load.hit_ratio,
+        "queue_depth": load.queue_depth,
+        "with_credits": load.with_credits,
+    })
+}
+
+fn done(done: &Done) -> Value {
+    let caps = done.caps.iter().map(|(cap, left)| {
+        json!({
+            "cap": cap.bound.name(),
+            "name": cap.name,
+            "per_s": cap.per_s,
+            "per_io": cap.per_io,
+            "allows_iops": left,
+            "origin": cap.origin,
+        })
+    });
+    let next = done.next().map(|(cap, margin)| json!({"cap": cap.bound.name(), "margin": margin}));
+    json!({
+        "iops": done.iops,
+        "bytes_per_s": done.bytes_per_s,
+        "latency_s": done.latency_s,
+        "binds": done.binds.name(),
+        "next": next,
+        "caps": caps.collect::<Vec<_>>(),
+    })
+}
+
+fn remedies(remedies: &[Remedy]) -> Vec<Value> {
+    let one = |remedy: &Remedy| {
+        json!({
+            "change": remedy.change,
+            "iops": remedy.after.iops,
+            "binds": remedy.after.binds.name(),
+        })
+    };
+    remedies.iter().map(one).collect()
+}

@@ -1,0 +1,71 @@
+//! What to know beside the figures: credits, unknown caps, streams over fewer disks.
+
+use volume::Design;
+use volume::design::{Backing, CacheMode, Limit, Stripe};
+use volume::limits::credit::Credits;
+
+use super::text::grouped;
+
+/// Returns what is to be said about a volume.
+pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Backing::Disks(stripe) = &design.volumes[usize::from(volume)].backing {
+        of_stripe(stripe, &mut notes);
+        of_cache(design, stripe, &mut notes);
+    }
+    if let Some(vm) = &design.vm {
+        let whose = format!("{} uncached", vm.size);
+        of_burst(&whose, "IOPS", 1.0, vm.uncached.iops.as_ref(), &mut notes);
+        of_burst(&whose, "MB/s", 1e6, vm.uncached.bytes.as_ref(), &mut notes);
+    }
+    notes
+}
+
+fn of_stripe(stripe: &Stripe, notes: &mut Vec<String>) {
+    let Some(disk) = stripe.disks.first() else { return };
+    let whose = if stripe.disks.len() > 1 { "each disk" } else { "the disk" };
+    of_burst(whose, "IOPS", 1.0, disk.cap.iops.as_ref(), notes);
+    of_burst(whose, "MB/s", 1e6, disk.cap.bytes.as_ref(), notes);
+    if (stripe.columns as usize) < stripe.disks.len() {
+        notes.push(format!(
+            "one sequential stream goes over {} of {} disks",
+            stripe.columns,
+            stripe.disks.len()
+        ));
+    }
+}
+
+fn of_cache(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
+    if stripe.disks.iter().all(|disk| disk.cache == CacheMode::None) {
+        return;
+    }
+    let Some(vm) = &design.vm else { return };
+    if vm.cache_bytes.unwrap_or(0) == 0 {
+        notes.push(format!("{} has no host cache, or its size is unknown: none is used", vm.size));
+    } else if vm.cached.iops.is_none() && vm.cached.bytes.is_none() {
+        notes.push(format!(
+            "the cached cap of {} is unknown: what is read from the cache is not limited here",
+            vm.size
+        ));
+    }
+}
+
+fn of_burst(whose: &str, unit: &str, scale: f64, limit: Option<&Limit>, notes: &mut Vec<String>) {
+    let Some(limit) = limit else { return };
+    let Some(burst) = limit.burst else { return };
+    let per_s = burst.per_s as f64;
+    let rate = format!("{whose} bursts to {} {unit}", grouped(per_s / scale));
+    let Some(bucket) = burst.bucket else {
+        notes.push(format!("{rate} for as long as is paid for, which is counted above"));
+        return;
+    };
+    let credits = Credits { base: limit.per_s as f64, burst: per_s, bucket: bucket as f64 };
+    let span = |seconds: f64| {
+        units::format_duration(std::time::Duration::from_secs(seconds.min(1e12).round() as u64))
+    };
+    notes.push(format!(
+        "{rate} for {} from full credits, which idle time fills in {}",
+        span(credits.burst_s(per_s)),
+        span(credits.refill_s())
+    ));
+}

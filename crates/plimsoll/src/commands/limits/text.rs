@@ -1,0 +1,237 @@
+//! The answer as tables, 80 columns wide.
+
+use volume::Design;
+use volume::limits::bound::headroom;
+use volume::limits::path::describe;
+use volume::limits::size::published_mb_s;
+use volume::limits::{Bound, Done, Load, Remedy};
+
+use super::Mb;
+use super::answer::{Answer, OfDemand, OfVolume};
+
+/// Columns of the text.
+const COLUMNS: usize = 80;
+
+/// Caps no further apart bind together.
+const TIE: f64 = 0.001;
+
+/// Margins from here on are printed as a factor.
+const FACTOR_MIN: f64 = 9.995;
+
+/// Returns the page.
+pub(super) fn page(design: &Design, answer: &Answer, mb: Mb) -> String {
+    let machine = match &design.vm {
+        Some(vm) => format!(", {}", vm.size),
+        None => ", no machine in front".to_owned(),
+    };
+    let mut page = format!("{} (edition {}{machine})\n", design.name, design.edition);
+    for of in &answer.volumes {
+        page.push_str(&of_volume(design, of, mb));
+    }
+    if !answer.together.is_empty() {
+        let has_cache = answer.volumes.iter().any(|volume| volume.has_cache);
+        page.push_str("\nAll volumes at once, each under the same load\n");
+        page.push_str(&head(has_cache, mb, "what binds them"));
+        for (load, all) in &answer.together {
+            page.push_str(&together_row(load, all, has_cache, mb));
+        }
+    }
+    for of in &answer.demands {
+        page.push_str(&of_demand(design, of, mb));
+    }
+    page
+}
+
+fn of_volume(design: &Design, of: &OfVolume, mb: Mb) -> String {
+    let volume = &design.volumes[usize::from(of.volume)];
+    let mut text = format!("\n{}: {}\n", volume.mount, describe(volume));
+    text.push_str(&head(of.has_cache, mb, "binds             next              margin"));
+    for row in &of.rows {
+        let next = row.done.next();
+        let margin = next.map_or(String::new(), |(_, margin)| more(margin));
+        let next = next.map_or("-", |(cap, _)| cap.bound.name());
+        let figures = figures(&row.load, &row.done, of.has_cache, mb);
+        let line = format!("{figures}  {:<17} {next:<17} {margin:>6}", row.done.binds);
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    for (idx, lifts) in &of.lifts {
+        let row = &of.rows[*idx];
+        let name = format!("  {} is lifted by ", row.done.binds);
+        let at = format!(" (at {}, {:.0} % reads)", size(&row.load), row.load.read_share * 100.0);
+        if row.done.binds != Bound::Nothing {
+            text.push_str(&fill(&name, &format!("{}{at}", changes(lifts, &row.done)), COLUMNS));
+        }
+    }
+    for note in &of.notes {
+        text.push_str(&fill("  note: ", note, COLUMNS));
+    }
+    text
+}
+
+fn changes(lifts: &[Remedy], done: &Done) -> String {
+    let one = |lift: &Remedy| format!("{}: {} IOPS", lift.change, grouped(lift.after.iops));
+    let all: Vec<String> = lifts.iter().map(one).collect();
+    if !all.is_empty() {
+        return all.join("; or ");
+    }
+    match done.next().filter(|(_, margin)| *margin < TIE) {
+        Some((next, _)) => format!("no change alone: {} binds at the same rate", next.bound),
+        None => "no change that is known".to_owned(),
+    }
+}
+
+fn head(has_cache: bool, mb: Mb, rest: &str) -> String {
+    let hit = if has_cache { "  hit" } else { "" };
+    let unit = match mb {
+        Mb::Binary => "MiB/s",
+        Mb::Decimal | Mb::Kib1000 | Mb::Published => "MB/s",
+    };
+    format!("{:>7} {:>4}{hit} {:>9} {unit:>8}  {rest}\n", "size", "read", "IOPS")
+}
+
+/// Returns size, mix, hits, I/Os and megabytes of a row.
+fn figures(load: &Load, done: &Done, has_cache: bool, mb: Mb) -> String {
+    let (iops, mb_s) = rates(load, done, mb);
+    let hit = match (has_cache, load.read_share > 0.0) {
+        (false, _) => String::new(),
+        (true, false) => format!(" {:>4}", "-"),
+        (true, true) => format!(" {:>4}", trimmed(load.hit_ratio)),
+    };
+    let read = format!("{:.0}%", load.read_share * 100.0);
+    format!("{:>7} {read:>4}{hit} {:>9} {:>8}", size(load), grouped(iops), grouped(mb_s))
+}
+
+/// Returns I/Os and megabytes per second as they shall be printed.
+fn rates(load: &Load, done: &Done, mb: Mb) -> (f64, f64) {
+    let bytes_per_mb = match mb {
+        Mb::Decimal => 1e6,
+        Mb::Binary => f64::from(1 << 20),
+        Mb::Kib1000 => 1_024_000.0,
+        Mb::Published => {
+            let cap = done.first().map_or(0.0, |cap| cap.per_s);
+            return published_mb_s(done.iops, load.size_bytes as f64, done.binds, cap);
+        }
+    };
+    (done.iops, done.bytes_per_s / bytes_per_mb)
+}
+
+fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
+    let (mut iops, mut mb_s) = (0.0, 0.0);
+    let mut bounds: Vec<&str> = Vec::new();
+    for done in all {
+        let rates = rates(load, done, mb);
+        (iops, mb_s) = (iops + rates.0, mb_s + rates.1);
+        if !bounds.contains(&done.binds.name()) {
+            bounds.push(done.binds.name());
+        }
+    }
+    let read = format!("{:.0}%", load.read_share * 100.0);
+    let hit = match (has_cache, load.read_share > 0.0) {
+        (false, _) => String::new(),
+        (true, false) => format!(" {:>4}", "-"),
+        (true, true) => format!(" {:>4}", trimmed(load.hit_ratio)),
+    };
+    let row = format!("{:>7} {read:>4}{hit} {:>9} {:>8}", size(load), grouped(iops), grouped(mb_s));
+    fill(&format!("{row}  "), &bounds.join(" + "), COLUMNS)
+}
+
+fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
+    let volume = &design.volumes[usize::from(of.volume)];
+    let is_met = of.done.iops >= of.need * (1.0 - 1e-9);
+    let (iops, mb_s) = rates(&of.load, &of.done, mb);
+    let verdict = if is_met {
+        "met".to_owned()
+    } else {
+        format!("not met: {} IOPS, {} MB/s", grouped(iops), grouped(mb_s))
+    };
+    let mut text = format!(
+        "\n{}: {}\nneeds {} IOPS of {}, {:.0} % reads: {verdict}\n",
+        volume.mount,
+        describe(volume),
+        grouped(of.need),
+        size(&of.load),
+        of.load.read_share * 100.0,
+    );
+    text.push_str("  cap                        carries IOPS   need  headroom  what\n");
+    for (cap, left) in &of.done.caps {
+        let used = format!("{:.0} %", of.need / left * 100.0);
+        let line = format!(
+            "  {:<25} {:>13} {used:>6}  {:>8}  {}",
+            cap.bound,
+            grouped(*left),
+            more(headroom(*left, of.need)),
+            cap.name
+        );
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if let Some(first) = of.done.first() {
+        let name = format!("  {} is lifted by ", first.bound);
+        text.push_str(&fill(&name, &changes(&of.lifts, &of.done), COLUMNS));
+    }
+    text
+}
+
+/// Prints how much more: `+28%`, `x12`, `-5%`.
+fn more(margin: f64) -> String {
+    if margin >= FACTOR_MIN {
+        return if margin < 1e5 { format!("x{:.0}", margin + 1.0) } else { "far".to_owned() };
+    }
+    let text = format!("{:+.0}%", margin * 100.0);
+    if text == "-0%" { "+0%".to_owned() } else { text }
+}
+
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn size(load: &Load) -> String {
+    let (kib, mib) = (1 << 10, 1 << 20);
+    match load.size_bytes {
+        bytes if bytes.is_multiple_of(mib) => format!("{} MiB", bytes / mib),
+        bytes if bytes.is_multiple_of(kib) => format!("{} KiB", bytes / kib),
+        bytes => format!("{bytes} B"),
+    }
+}
+
+/// Prints a rate with commas between thousands; below 1,000 with one decimal if it has any.
+pub(super) fn grouped(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let (whole, decimal) = text.split_once('.').unwrap_or((&text, "0"));
+    if value < 1000.0 {
+        return if decimal == "0" { whole.to_owned() } else { text };
+    }
+    let whole = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (idx, digit) in whole.chars().enumerate() {
+        if idx > 0 && (whole.len() - idx).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Breaks a text at blanks behind a head, with lines after the first below its start.
+pub(super) fn fill(head: &str, text: &str, columns: usize) -> String {
+    let indent = head.chars().count();
+    let mut filled = head.to_owned();
+    let mut at = indent;
+    for (idx, word) in text.split(' ').enumerate() {
+        let n_chars = word.chars().count();
+        if idx > 0 && at + 1 + n_chars > columns {
+            filled.push('\n');
+            filled.push_str(&" ".repeat(indent));
+            at = indent;
+        } else if idx > 0 {
+            filled.push(' ');
+            at += 1;
+        }
+        filled.push_str(word);
+        at += n_chars;
+    }
+    filled.push('\n');
+    filled
+}

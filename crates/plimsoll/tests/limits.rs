@@ -1,0 +1,192 @@
+//! `plimsoll limits`.
+
+mod common;
+
+use common::Sandbox;
+use insta::assert_snapshot;
+
+/// The machine and disks of the Premium Storage guide's benchmarks.
+const DS14: &str = r#"
+name = "DS14"
+edition = "2018"
+[vm]
+size = "DS14"
+[[volume]]
+mount = "/mnt/nocache"
+disk = "P30"
+count = 10
+cache = "None"
+[[volume]]
+mount = "/mnt/readcache"
+disk = "P30"
+cache = "ReadOnly"
+"#;
+
+const P30: &str = "edition = '2018'\n[[volume]]\nmount = '/a'\ndisk = 'P30'\ncache = 'None'\n";
+
+fn limits(design: &str, args: &[&str]) -> common::Outcome {
+    let sandbox = Sandbox::new();
+    sandbox.write("design.toml", design);
+    sandbox.plimsoll(&[&["limits", "design.toml"], args].concat())
+}
+
+#[test]
+fn a_table_names_what_binds_and_what_lifts_it() {
+    assert_snapshot!(limits(DS14, &["--size", "8k,1m", "--read", "0,100"]).success(), @r#"
+    DS14 (edition 2018, Standard_DS14)
+
+    /mnt/nocache: 10 x P30, no host cache
+       size read      IOPS     MB/s  binds             next              margin
+      8 KiB   0%    50,000    409.6  disk_iops         vm_uncached_iops     +0%
+      8 KiB 100%    50,000    409.6  disk_iops         vm_uncached_iops     +0%
+      1 MiB   0%       500    524.3  vm_uncached_bytes disk_bytes         +281%
+      1 MiB 100%       500    524.3  vm_uncached_bytes disk_bytes         +281%
+      disk_iops is lifted by no change alone: vm_uncached_iops binds at the same
+                             rate (at 8 KiB, 0 % reads)
+      vm_uncached_bytes is lifted by a larger machine: Standard_GS5: 1,907 IOPS (at
+                                     1 MiB, 0 % reads)
+
+    /mnt/readcache: P30, ReadOnly host cache
+       size read  hit      IOPS     MB/s  binds             next              margin
+      8 KiB   0%    -     5,000       41  disk_iops         disk_bytes         +388%
+      8 KiB 100%    0     5,000       41  disk_iops         disk_bytes         +388%
+      8 KiB 100%    1    64,000    524.3  vm_cached_iops    vm_cached_bytes      +0%
+      1 MiB   0%    -     190.7      200  disk_bytes        vm_cached_bytes    +162%
+      1 MiB 100%    0     190.7      200  disk_bytes        vm_cached_bytes    +162%
+      1 MiB 100%    1       500    524.3  vm_cached_bytes   vm_cached_iops      x128
+      disk_iops is lifted by one more P30: 10,000 IOPS; or P40: 7,500 IOPS (at 8
+                             KiB, 0 % reads)
+      vm_cached_iops is lifted by a larger machine: Standard_GS5: 160,000 IOPS (at 8
+                                  KiB, 100 % reads)
+      disk_bytes is lifted by one more P30: 381.5 IOPS; or P40: 238.4 IOPS (at 1
+                              MiB, 0 % reads)
+      vm_cached_bytes is lifted by a larger machine: Standard_GS5: 1,526 IOPS (at 1
+                                   MiB, 100 % reads)
+
+    All volumes at once, each under the same load
+       size read  hit      IOPS     MB/s  what binds them
+      8 KiB   0%    -    50,000    409.6  vm_uncached_iops
+      8 KiB 100%    0    50,000    409.6  vm_uncached_iops
+      8 KiB 100%    1   114,000    933.9  disk_iops + vm_cached_iops
+      1 MiB   0%    -       500    524.3  vm_uncached_bytes + disk_bytes
+      1 MiB 100%    0       500    524.3  vm_uncached_bytes + disk_bytes
+      1 MiB 100%    1     1,000    1,049  vm_uncached_bytes + vm_cached_bytes
+    "#);
+}
+
+#[test]
+fn the_published_table_of_one_disk() {
+    let args = ["--size", "8k,32k,64k,1m", "--read", "100", "--mb", "published"];
+    assert_snapshot!(limits(P30, &args).success(), @r#"
+    design.toml (edition 2018, no machine in front)
+
+    /a: P30, no host cache
+       size read      IOPS     MB/s  binds             next              margin
+      8 KiB 100%     5,000       40  disk_iops         disk_bytes         +388%
+     32 KiB 100%     5,000      160  disk_iops         disk_bytes          +22%
+     64 KiB 100%     3,200      200  disk_bytes        disk_iops           +64%
+      1 MiB 100%       200      200  disk_bytes        disk_iops          +555%
+      disk_iops is lifted by one more P30: 10,000 IOPS; or P40: 7,500 IOPS (at 8
+                             KiB, 100 % reads)
+      disk_bytes is lifted by one more P30: 6,104 IOPS; or P40: 3,815 IOPS (at 64
+                              KiB, 100 % reads)
+    "#);
+}
+
+#[test]
+fn needs_are_asked_at_once() {
+    let args = [
+        "--demand",
+        "iops=50000,read=0,on=/mnt/nocache",
+        "--demand",
+        "iops=70000,read=100,hit=1,on=/mnt/readcache",
+    ];
+    assert_snapshot!(limits(DS14, &args).success(), @r#"
+    DS14 (edition 2018, Standard_DS14)
+
+    /mnt/nocache: 10 x P30, no host cache
+    needs 50,000 IOPS of 8 KiB, 0 % reads: met
+      cap                        carries IOPS   need  headroom  what
+      disk_iops                        50,000  100 %       +0%  10 x P30
+      vm_uncached_iops                 50,000  100 %       +0%  Standard_DS14
+      vm_uncached_bytes                64,000   78 %      +28%  Standard_DS14
+      disk_bytes                      244,141   20 %     +388%  10 x P30
+      disk_iops is lifted by no change alone: vm_uncached_iops binds at the same
+                             rate
+
+    /mnt/readcache: P30, ReadOnly host cache
+    needs 70,000 IOPS of 8 KiB, 100 % reads: not met: 64,000 IOPS, 524.3 MB/s
+      cap                        carries IOPS   need  headroom  what
+      vm_cached_iops                   64,000  109 %       -9%  Standard_DS14
+      vm_cached_bytes                  64,000  109 %       -9%  Standard_DS14
+      vm_cached_iops is lifted by a larger machine: Standard_GS5: 160,000 IOPS
+    "#);
+}
+
+#[test]
+fn a_queue_depth_and_credits() {
+    let p20 = P30.replace("P30", "P20").replace("2018", "current");
+    let args = ["--size", "8k", "--read", "100", "--queue-depth", "2", "--burst"];
+    assert_snapshot!(limits(&p20, &args).success(), @r#"
+    design.toml (edition current, no machine in front)
+
+    /a: P20, no host cache
+       size read      IOPS     MB/s  binds             next              margin
+      8 KiB 100%     2,000     16.4  queue_depth       disk_iops           +75%
+      queue_depth is lifted by 4 in flight: 3,500 IOPS (at 8 KiB, 100 % reads)
+      note: the disk bursts to 3,500 IOPS for 30m from full credits, which idle time
+            fills in 15m39s
+      note: the disk bursts to 170 MB/s for 30m from full credits, which idle time
+            fills in 4m
+    "#);
+}
+
+#[test]
+fn json_has_every_cap_with_its_origin() {
+    let outcome = limits(P30, &["--json", "--size", "64k", "--read", "100"]);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    assert_eq!(page["schema"], "plimsoll.limits/1");
+    let row = &page["volumes"][0]["rows"][0];
+    assert_eq!(row["binds"], "disk_bytes");
+    assert_eq!(row["bytes_per_s"].as_f64(), Some(200e6));
+    assert_eq!(row["caps"][1]["cap"], "disk_iops");
+    assert!(row["caps"][0]["origin"].as_str().expect("text").contains("200 MB/s"), "{row}");
+    assert_eq!(row["lifted_by"][0]["change"], "one more P30");
+}
+
+#[test]
+fn errata_are_told_without_a_design() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.plimsoll(&["limits", "--errata"]);
+    let text = outcome.success();
+    assert!(text.contains("$1,548.00") && text.contains("P-44"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let outcome = sandbox.plimsoll(&["limits", "--errata", "--json"]);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    assert!(page["errata"].as_array().is_some_and(|all| all.len() > 20));
+}
+
+#[track_caller]
+fn refused(design: &str, args: &[&str], parts: &[&str]) {
+    let outcome = limits(design, args);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
+    for part in parts {
+        assert!(outcome.stderr.contains(part), "no `{part}` in\n{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn mistakes_end_with_code_2() {
+    let unknown = P30.replace("'P30'", "'P31'");
+    refused(&unknown, &[], &["P31", "design.toml:4", "P30"]);
+    refused("[[volume]", &[], &["design.toml:1"]);
+    refused(P30, &["--size", "8x"], &["8x"]);
+    refused(P30, &["--read", "101"], &["0 to 100"]);
+    refused(P30, &["--demand", "size=8k"], &["iops="]);
+    refused(DS14, &["--demand", "iops=1"], &["on=MOUNT"]);
+    refused(DS14, &["--demand", "iops=1,on=/mnt/nocach"], &["/mnt/nocache"]);
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.plimsoll(&["limits"]).code, 2);
+    assert_eq!(sandbox.plimsoll(&["limits", "no-such.toml"]).code, 2);
+}
