@@ -3,6 +3,8 @@
 /// Parts of a token. A rate of n tokens per second is n parts per nanosecond, so that neither a
 /// refill nor a withdrawal ever rounds.
 const PARTS: i128 = 1_000_000_000;
+/// Highest rate: with it, what any period brings in stays within 127 bits.
+const PER_S_MAX: u64 = 1 << 61;
 
 /// Tokens that come in at a constant rate, up to a limit, and go out with I/O.
 ///
@@ -25,7 +27,7 @@ pub(crate) struct Bucket {
 impl Bucket {
     /// A bucket without credits: empty, and taking up no more than a window's worth of tokens.
     pub(crate) fn paced(per_s: u64, window_ns: u64, now_ns: u64) -> Bucket {
-        let per_s = per_s.max(1);
+        let per_s = per_s.clamp(1, PER_S_MAX);
         // What a rounded-up wait brings in must find room, or the rate would fall short.
         let full = i128::from(per_s) * i128::from(window_ns.max(1));
         Bucket { level: 0, full, per_s, at_ns: now_ns }
@@ -33,7 +35,7 @@ impl Bucket {
 
     /// A bucket of credits: full, and `tokens` large.
     pub(crate) fn of_credits(per_s: u64, tokens: u64, now_ns: u64) -> Bucket {
-        let per_s = per_s.max(1);
+        let per_s = per_s.clamp(1, PER_S_MAX);
         let full = (i128::from(tokens) * PARTS).max(i128::from(per_s));
         Bucket { level: full, full, per_s, at_ns: now_ns }
     }

@@ -239,6 +239,67 @@ proptest! {
     }
 }
 
+/// The same design with other rates, modes and latencies.
+fn altered(design: &Design, factor: u64, mode: CacheMode) -> Design {
+    let mut other = design.clone();
+    for volume in &mut other.volumes {
+        volume.latency.mean_ns /= factor;
+        match &mut volume.backing {
+            Backing::Disks(stripe) => stripe.disks.iter_mut().for_each(|disk| {
+                disk.cache = mode;
+                disk.cap.iops = Some(limit(500 * factor));
+                disk.cap.bytes = None;
+            }),
+            Backing::Network(network) => network.quota = limit(1_000_000 * factor),
+        }
+    }
+    other.clients[0].connections = factor as u16;
+    other
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changes_and_crashes_lose_nothing_else(
+        design in any_design(),
+        operations in any_operations(),
+        changes in proptest::collection::vec((0_usize..150, 1_u64..9, 0_usize..4), 0..6),
+    ) {
+        let mut system = system(&design);
+        let (mut done, mut n_lost, mut now_ns) = (Vec::new(), 0, 0);
+        for (idx, (gap_ns, io)) in operations.iter().enumerate() {
+            now_ns += gap_ns;
+            for (_, factor, mode) in changes.iter().filter(|change| change.0 == idx) {
+                let modes = [CacheMode::None, CacheMode::ReadOnly, CacheMode::ReadWrite];
+                if let Some(mode) = modes.get(*mode) {
+                    let other = altered(&design, *factor, *mode);
+                    system.change(now_ns, &other).expect("the same shape");
+                } else {
+                    system.poll(now_ns, &mut done);
+                    n_lost += system.n_waiting();
+                    system.crash(now_ns);
+                    prop_assert_eq!(system.n_waiting(), 0);
+                    system.restart(now_ns);
+                }
+            }
+            let volume = io.volume % design.volumes.len() as u16;
+            system.submit(now_ns, Io { volume, ..*io });
+        }
+        while system.n_waiting() > 0 {
+            now_ns = system.next_event_ns().expect("something is under way").max(now_ns);
+            system.poll(now_ns, &mut done);
+        }
+        system.poll(now_ns, &mut done);
+        let mut ids: Vec<u64> = done.iter().map(|done| done.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        prop_assert_eq!(ids.len(), done.len());
+        prop_assert_eq!(done.len() + n_lost, operations.len());
+        prop_assert!(done.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
+    }
+}
+
 #[test]
 fn no_period_carries_more_than_the_rate_and_the_allowance() {
     // Bursts of 2,000 operations every second against 5,000 a second.
