@@ -130,7 +130,11 @@ fn the_same_seed_gives_the_same_record() {
 #[test]
 fn time_may_pass_slower_than_the_clock_and_faster() {
     let sandbox = Sandbox::new();
-    sandbox.write("job.fio", "[j]\ndirectory=/mnt/p30\nsize=1g\nrw=randread\nbs=8k\niodepth=4\nioengine=libaio\ndirect=1\ntime_based=1\nruntime=2\n");
+    sandbox.write(
+        "job.fio",
+        "[j]\ndirectory=/mnt/p30\nsize=1g\nrw=randread\nbs=8k\niodepth=4\nioengine=libaio\n\
+         direct=1\ntime_based=1\nruntime=2\n",
+    );
     let design = example("p30.toml");
     let design = design.to_str().expect("text");
     let args = ["run", "job.fio", "--on", design, "--time-scale", "0.5", "--json"];

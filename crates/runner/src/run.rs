@@ -120,25 +120,8 @@ pub fn run(
     let emulation = options.emulation.as_ref();
     let clock = Clock::start().slowed(emulation.map_or(1.0, Emulation::time_scale));
     let zero_unix_ms = unix_ms() - clock.now_ns() / 1_000_000;
-    let (plan, mut findings) = match emulation {
-        None => open_dir::expand(plan),
-        Some(_) => (Cow::Borrowed(plan), Vec::new()),
-    };
-    let (plan, mut unread) = replay::load(plan.as_ref(), options.read_only);
-    findings.append(&mut unread);
-    let plan = match emulation {
-        Some(emulation) if emulation.is_virtual() => emulation::without_batches(plan.as_ref()),
-        _ => plan.into_owned(),
-    };
-    let plan = &plan;
-    let run_seed = run_seed(zero_unix_ms);
-    let (bound, placement) = match emulation {
-        None => (bind_here(plan, options, run_seed, &mut findings), Placement::default()),
-        Some(emulation) => emulation::bind_to(emulation, plan, options, run_seed, &mut findings),
-    };
-    if findings.iter().any(|finding| finding.severity == Severity::Error) {
-        return Err(RunError::Refused(findings));
-    }
+    let Ready { plan, bound, placement, findings } = Ready::new(plan, options, zero_unix_ms)?;
+    let plan = plan.as_ref();
     let mut ground = Ground::new(emulation, placement, &bound, clock);
     let mut so_far = RunSoFar {
         plan,
@@ -152,13 +135,7 @@ pub fn run(
         notes: Vec::new(),
         failed: false,
     };
-    for finding in &findings {
-        let severity = match finding.severity {
-            Severity::Note => NoteSeverity::Info,
-            _ => NoteSeverity::Warning,
-        };
-        so_far.note(severity, finding.code, &finding.message, on_event);
-    }
+    so_far.note_findings(&findings, on_event);
     let mut n_workers_before = 0;
     for (step_idx, step) in bound.steps.iter().enumerate() {
         let context = StepContext {
@@ -194,6 +171,48 @@ pub fn run(
         so_far.note(severity, code, &message, on_event);
     }
     Ok(so_far.record(ground.now_ns(clock), &[], &[]))
+}
+
+/// A plan that may run.
+struct Ready<'a> {
+    /// With what it replays, and the files that are in its folders.
+    plan: Cow<'a, Plan>,
+    bound: BoundPlan,
+    /// Where its files lie on emulated volumes.
+    placement: Placement,
+    /// What the user should know before.
+    findings: Vec<Diagnostic>,
+}
+
+impl<'a> Ready<'a> {
+    /// Binds a plan to this host, or to the volumes that stand in for it.
+    fn new(plan: &'a Plan, options: &RunOptions, zero_unix_ms: u64) -> Result<Self, RunError> {
+        let emulation = options.emulation.as_ref();
+        let (plan, mut findings) = match emulation {
+            None => open_dir::expand(plan),
+            Some(_) => (Cow::Borrowed(plan), Vec::new()),
+        };
+        let (loaded, mut unread) = replay::load(plan.as_ref(), options.read_only);
+        findings.append(&mut unread);
+        let plan = match (emulation, loaded) {
+            (Some(emulation), loaded) if emulation.is_virtual() => {
+                Cow::Owned(emulation::without_batches(loaded.as_ref()))
+            }
+            (_, Cow::Owned(loaded)) => Cow::Owned(loaded),
+            (_, Cow::Borrowed(_)) => plan,
+        };
+        let run_seed = run_seed(zero_unix_ms);
+        let (bound, placement) = match emulation {
+            None => (bind_here(&plan, options, run_seed, &mut findings), Placement::default()),
+            Some(emulation) => {
+                emulation::bind_to(emulation, &plan, options, run_seed, &mut findings)
+            }
+        };
+        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+            return Err(RunError::Refused(findings));
+        }
+        Ok(Ready { plan, bound, placement, findings })
+    }
 }
 
 /// What the plan's files are on.
@@ -291,6 +310,17 @@ impl RunSoFar<'_> {
             source: self.clock.source_name().to_owned(),
             stamping: "per_batch".to_owned(),
             read_cost_ns: self.clock.read_cost_ns(),
+        }
+    }
+
+    /// Notes what was found before anything ran.
+    fn note_findings(&mut self, findings: &[Diagnostic], on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        for finding in findings {
+            let severity = match finding.severity {
+                Severity::Note => NoteSeverity::Info,
+                _ => NoteSeverity::Warning,
+            };
+            self.note(severity, finding.code, &finding.message, on_event);
         }
     }
 

@@ -107,8 +107,8 @@ impl Volumes {
         })
     }
 
-    /// Lets worker `number` of the run join, whose files lie at `places`. `through` makes its writes bypass caches;
-    /// I/Os that complete when `is_measured` says so are counted in its tally.
+    /// Lets worker `number` of the run join, whose files lie at `places`. `through` makes its
+    /// writes bypass caches; I/Os that complete when `is_measured` says so are counted.
     pub fn join(
         self: &Arc<Self>,
         number: u32,

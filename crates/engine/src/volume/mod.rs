@@ -1,7 +1,7 @@
 //! Volumes that are computed, not stored: operations become [`Io`]s of a [`volume::System`].
 //!
-//! [`Volumes`] shares one system among the workers of a run, in real time or slower; the engine over
-//! it keeps no data. [`Place`], [`route`] and [`Tally`] also serve a driver in virtual time.
+//! [`Volumes`] shares one system among the workers of a run, in real time or slower; the engine
+//! over it keeps no data. [`Place`], [`route`] and [`Tally`] also serve a driver in virtual time.
 
 mod engine;
 mod host;

@@ -28,7 +28,8 @@ fn the_same_seed_gives_the_same_record() {
     let bench = Bench::new(one_p30());
     let text = format!(
         "[global]\nsize=1g\nbs=4k-64k\nrw=randrw\n{LIBAIO}iodepth=8\nrandrepeat=1\nruntime=3\n\
-         time_based=1\n[a]\nfilename=/mnt/p30/a\nnumjobs=3\n[b]\nfilename=/mnt/p30/b\nrate_iops=500\n"
+         time_based=1\n[a]\nfilename=/mnt/p30/a\nnumjobs=3\n[b]\nfilename=/mnt/p30/b\n\
+         rate_iops=500\n"
     );
     let run = || {
         let mut record = bench.run(&text);
@@ -99,7 +100,8 @@ fn a_full_volume_ends_a_job_that_fills_it() {
 fn the_first_end_can_end_all() {
     let record = Bench::new(one_p30()).run(&format!(
         "[global]\nsize=1g\nbs=8k\n{LIBAIO}rw=randread\ntime_based=1\n\
-         [short]\nfilename=/mnt/p30/a\nruntime=1\nexitall=1\n[long]\nfilename=/mnt/p30/b\nruntime=100\n"
+         [short]\nfilename=/mnt/p30/a\nruntime=1\nexitall=1\n[long]\nfilename=/mnt/p30/b\n\
+         runtime=100\n"
     ));
     close("seconds in all", record.elapsed_ns as f64 / 1e9, 1.0, 0.01);
 }
