@@ -48,9 +48,9 @@ impl NfsUrl {
     /// Reads an address.
     ///
     /// # Errors
-    /// What is wrong with it, for the user.
+    /// What is wrong with it, to be read behind the address.
     pub fn parse(text: &str) -> Result<NfsUrl, String> {
-        let form = "expected `nfs://HOST[:PORT]/PATH`";
+        let form = "is not of the form `nfs://HOST[:PORT]/PATH`";
         let rest = text.strip_prefix("nfs://").ok_or(form)?;
         let (place, arguments) = rest.split_once('?').unwrap_or((rest, ""));
         let slash = place.find('/').ok_or(form)?;
@@ -79,9 +79,9 @@ impl NfsUrl {
             "rsize" => self.read_bytes = Some(transfer_bytes(name, value)?),
             "wsize" => self.write_bytes = Some(transfer_bytes(name, value)?),
             "version" if value == "3" => {}
-            "version" => return Err(format!("`version={value}`: only version 3 is built in")),
+            "version" => return Err(format!("asks for version `{value}`, but only 3 is built in")),
             _ if WITHOUT_EFFECT.contains(&name) => {}
-            _ => return Err(format!("unknown argument `{name}` in the address")),
+            _ => return Err(format!("has the unknown argument `{name}`")),
         }
         Ok(())
     }
@@ -102,16 +102,16 @@ fn host_and_port(server: &str) -> Result<(&str, Option<u16>), String> {
     // libnfs takes a user's name in front, and ignores it for version 3.
     let server = server.rsplit_once('@').map_or(server, |(_user, server)| server);
     let (host, rest) = match server.strip_prefix('[') {
-        Some(rest) => rest.split_once(']').ok_or("the address lacks its `]`")?,
+        Some(rest) => rest.split_once(']').ok_or("lacks the `]` of its host")?,
         None => server.split_at(server.find(':').unwrap_or(server.len())),
     };
     if host.is_empty() {
-        return Err("the address names no host".to_owned());
+        return Err("names no host".to_owned());
     }
     let port = match rest.strip_prefix(':') {
         Some(port) => Some(port_number("port", port)?),
         None if rest.is_empty() => None,
-        None => return Err(format!("`{rest}` behind the host is no port")),
+        None => return Err(format!("has `{rest}` behind the host, which is no port")),
     };
     Ok((host, port))
 }
@@ -127,7 +127,7 @@ fn transfer_bytes(name: &str, value: &str) -> Result<u32, String> {
 fn number(name: &str, value: &str, min: u32, max: u32) -> Result<u32, String> {
     match value.parse() {
         Ok(number) if (min..=max).contains(&number) => Ok(number),
-        _ => Err(format!("`{name}={value}`: expected a number from {min} to {max}")),
+        _ => Err(format!("has `{name}={value}`; expected is a number from {min} to {max}")),
     }
 }
 
@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn refusals() {
-        check_refused("http://h/e", "expected `nfs://");
-        check_refused("nfs://h", "expected `nfs://");
+        check_refused("http://h/e", "not of the form `nfs://");
+        check_refused("nfs://h", "not of the form `nfs://");
         check_refused("nfs:///e", "no host");
         check_refused("nfs://h:0/e", "`port=0`");
-        check_refused("nfs://h/e?version=4", "only version 3");
+        check_refused("nfs://h/e?version=4", "asks for version `4`");
         check_refused("nfs://h/e?rsize=512", "from 1024 to 1048576");
         check_refused("nfs://h/e?colour=red", "unknown argument `colour`");
     }
