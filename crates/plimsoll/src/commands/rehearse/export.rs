@@ -1,0 +1,233 @@
+//! `plimsoll rehearse export`: the volumes of a design as an NFSv3 export.
+//!
+//! Serves from this process until it is told to end: by a signal, or by `rehearse unmount` on the
+//! folder with the data. Without `--foreground` the command starts itself once more to serve, and
+//! returns when clients can mount.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serve::backing::{Backing, BackingError};
+use serve::control::Refusal;
+use serve::machine::{Machine, MachineError, MachineOptions};
+use serve::nfs::{Export, ExportError};
+use serve::server::{self, Place};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::commands::on::read_design;
+use crate::env;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Export the volumes of a design by NFSv3: any client can mount them, behind their caps
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(super) struct Args {
+    /// The design.
+    #[arg(value_name = "DESIGN")]
+    design: String,
+
+    /// Address and port to serve MOUNT and NFS at.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2049")]
+    listen: SocketAddr,
+
+    /// Folder that keeps the data. Without it, one for the port in ~/.local/state/plimsoll.
+    #[arg(long, value_name = "DIR")]
+    backing: Option<PathBuf>,
+
+    /// Serve from this process; Ctrl-C ends it.
+    #[arg(long)]
+    foreground: bool,
+
+    /// Be the process that the command started to serve.
+    #[arg(long, hide = true)]
+    serving: bool,
+}
+
+const HELP: &str = "\
+Each volume is mounted by its mount path in the design. Machines that connect are the design's
+clients, in the order in which they come; every connection has as many slots as its client's, so
+nconnect counts. A design's disks can be exported, too.
+
+  mount -t nfs -o vers=3,proto=tcp,port=2049,mountport=2049,nolock,nconnect=8 HOST:/mnt/anf /mnt
+  nfs-ls 'nfs://HOST/mnt/anf?nfsport=2049&mountport=2049'
+  plimsoll fio --ioengine=nfs --nfs_url=nfs://HOST:2049/mnt/anf --nfs_nconnect=8 ...
+
+Names the owner that a client says (AUTH_SYS) and checks no permission: listen only where every
+machine may see and change the data. What is told to be durable survives the end of this process.";
+
+/// What the serving process says when clients can mount.
+const READY: &str = "ready";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.foreground || args.serving {
+        return serve(args);
+    }
+    // Mistakes are found before anything is started.
+    let (_, text) = read_design(&args.design)?;
+    let backing = backing_dir(args)?;
+    let mut server = start_server(args, &backing)
+        .map_err(|error| broken(&format!("cannot start the serving process: {error}")))?;
+    if let Some(mut stdin) = server.stdin.take() {
+        // A server that has ended already says why itself.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    let mut line = String::new();
+    if let Some(stdout) = server.stdout.take() {
+        let _ = BufReader::new(stdout).read_line(&mut line);
+    }
+    let Some(address) = line.trim_end().strip_prefix(READY) else {
+        let ended = server.wait().ok().and_then(|status| status.code());
+        let exit = if ended == Some(2) { Exit::WrongUse } else { Exit::RunFailed };
+        return Err(Failure::silent(exit));
+    };
+    let backing = backing.display();
+    stream::print(&format!("exported at{address}, data in {backing}\n"))?;
+    stream::tell(&format!(
+        "see what holds it back: plimsoll rehearse status {backing}\n\
+         end it, keep the data:  plimsoll rehearse unmount {backing}\n"
+    ));
+    Ok(Exit::Fine)
+}
+
+/// Starts this program again to serve. It hears nothing of the terminal's Ctrl-C.
+fn start_server(args: &Args, backing: &Path) -> io::Result<std::process::Child> {
+    let mut line: Vec<OsString> = vec!["rehearse".into(), "export".into(), "--serving".into()];
+    line.extend(["--backing".into(), backing.into()]);
+    line.extend(["--listen".into(), args.listen.to_string().into()]);
+    line.extend(["--".into(), OsString::from(&args.design)]);
+    let mut command = Command::new("/proc/self/exe");
+    command.args(line).stdin(Stdio::piped()).stdout(Stdio::piped());
+    std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn()
+}
+
+/// An export that a command can end.
+struct Exported {
+    name: String,
+    end: UnixStream,
+}
+
+impl Place for Exported {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn close(&self, _is_lazy: bool) -> Result<(), Refusal> {
+        (&self.end)
+            .write_all(b"x")
+            .map_err(|error| Refusal::new(format!("the export cannot be ended: {error}")))
+    }
+
+    /// Clients of NFS ask again by themselves.
+    fn forget(&self, _: &Machine) {}
+}
+
+/// Serves until somebody ends it.
+fn serve(args: &Args) -> Result<Exit, Failure> {
+    let failed = |error: io::Error| broken(&format!("cannot serve: {error}"));
+    let (design, design_text) = read_design(&args.design)?;
+    let backing = Backing::open(&backing_dir(args)?).map_err(unusable)?;
+    let (dir, log) = (backing.dir().to_owned(), backing.log());
+    let options = MachineOptions { design_text, design, only: None, is_cache_warm: false };
+    let machine = Machine::start(options, backing).map_err(|error| match error {
+        MachineError::Backing(error) => unusable(error),
+        MachineError::Io(_) => broken(&error.to_string()),
+        _ => Failure::wrong_use(error.to_string()),
+    })?;
+    let (mut ended, end) = UnixStream::pair().map_err(failed)?;
+    for signal in [SIGINT, SIGTERM] {
+        let end = end.try_clone().map_err(failed)?;
+        signal_hook::low_level::pipe::register(signal, end).map_err(failed)?;
+    }
+    let export = Export::start(machine.clone(), args.listen).map_err(unexportable)?;
+    let address = export.address();
+    let place = Exported { name: dir.display().to_string(), end };
+    server::obey(&machine, place).map_err(failed)?;
+    if args.serving {
+        // Without a session of its own it would end with the terminal.
+        let _ = rustix::process::setsid();
+        detach(&log, address).map_err(failed)?;
+    } else {
+        let text = format!("exported at {address}, data in {}; Ctrl-C ends it\n", dir.display());
+        stream::tell(&text);
+    }
+    let mut byte = [0];
+    while matches!(ended.read(&mut byte), Err(error) if error.kind() == io::ErrorKind::Interrupted)
+    {
+    }
+    drop(export);
+    // Whoever ended it by a command waits for the answer.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    Ok(Exit::Fine)
+}
+
+/// Tells whoever started the server that clients can mount, and lets go of the terminal.
+fn detach(log: &Path, address: SocketAddr) -> io::Result<()> {
+    let log = OpenOptions::new().create(true).append(true).mode(0o600).open(log)?;
+    rustix::stdio::dup2_stderr(&log)?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    stream::print(&format!("{READY} {address}\n"))?;
+    rustix::stdio::dup2_stdout(&log)?;
+    std::env::set_current_dir("/")
+}
+
+/// Returns where the data are kept.
+fn backing_dir(args: &Args) -> Result<PathBuf, Failure> {
+    if let Some(dir) = &args.backing {
+        let dir = std::path::absolute(dir);
+        return dir.map_err(|error| Failure::wrong_use(format!("`--backing` is no path: {error}")));
+    }
+    let state = env::XDG_STATE_HOME.get().filter(|dir| dir.starts_with('/'));
+    let state = state.or_else(|| Some(format!("{}/.local/state", env::HOME.get()?)));
+    let Some(state) = state else {
+        return Err(Failure::wrong_use("there is no home to keep the data in")
+            .hint("name a folder with --backing"));
+    };
+    let name = format!("nfs-{}", args.listen.port());
+    Ok(PathBuf::from(state).join("plimsoll/rehearse").join(name))
+}
+
+fn broken(message: &str) -> Failure {
+    Failure::wrong_use(message).with(Exit::RunFailed)
+}
+
+fn unusable(error: BackingError) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    match error {
+        BackingError::InUse { path } => failure
+            .hint(format!("end what serves it: plimsoll rehearse unmount {}", path.display()))
+            .hint("or keep the data elsewhere: --backing DIR"),
+        BackingError::Foreign { .. } => failure.hint("name an empty or new folder with --backing"),
+        BackingError::Full { .. } => {
+            failure.hint("make room, or keep the data on another disk: --backing DIR")
+        }
+        BackingError::MountPath { .. } => failure.hint("write it as /mnt/data, without `..`"),
+        BackingError::Io { .. } => failure,
+    }
+}
+
+fn unexportable(error: ExportError) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    match error {
+        ExportError::Listen { source, .. } => {
+            match source.kind() {
+                io::ErrorKind::AddrInUse => failure
+                    .hint("another server has the port; name another: --listen 127.0.0.1:20490"),
+                io::ErrorKind::PermissionDenied => failure
+                    .hint("ports below 1024 need root; name another: --listen 127.0.0.1:20490"),
+                io::ErrorKind::AddrNotAvailable => {
+                    failure.hint("the address is not this machine's; 0.0.0.0 is all of them")
+                }
+                _ => failure,
+            }
+        }
+        ExportError::Io(_) => failure.with(Exit::RunFailed),
+    }
+}

@@ -1,0 +1,175 @@
+//! `rehearse export` and the engine `nfs` together, as a user would use them.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use common::Sandbox;
+use serde_json::Value;
+
+/// The variable that switches the long check on.
+const LONG: &str = "PLIMSOLL_LONG_TESTS";
+
+const NETWORK: &str = "\
+[[volume]]
+mount = \"/mnt/anf\"
+service = \"Premium\"
+quota = \"2TiB\"
+";
+
+const P30: &str = "\
+[[volume]]
+mount = \"/mnt/p30\"
+disk = \"P30\"
+cache = \"None\"
+";
+
+/// An export in the foreground, ended with the test.
+struct Export {
+    process: Child,
+    port: u16,
+}
+
+impl Export {
+    fn start(sandbox: &Sandbox, design: &str) -> Export {
+        sandbox.write("design.toml", design);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command.current_dir(sandbox.path(""));
+        command.args(["rehearse", "export", "--foreground", "--listen", "127.0.0.1:0"]);
+        command.args(["--backing", "backing", "design.toml"]);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().expect("it starts");
+        let mut lines = BufReader::new(process.stderr.take().expect("a pipe"));
+        let (mut line, mut said) = (String::new(), String::new());
+        let port = loop {
+            line.clear();
+            assert!(lines.read_line(&mut line).expect("text") > 0, "no export: {said}");
+            said.push_str(&line);
+            let address = line.split("127.0.0.1:").nth(1).filter(|_| line.starts_with("exported"));
+            if let Some(address) = address {
+                break address
+                    .split(',')
+                    .next()
+                    .and_then(|port| port.parse().ok())
+                    .expect("a port");
+            }
+        };
+        Export { process, port }
+    }
+
+    fn url(&self, mount: &str) -> String {
+        format!("--nfs_url=nfs://127.0.0.1:{}{mount}", self.port)
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_job_writes_verifies_and_reads_through_an_export() {
+    let sandbox = Sandbox::new();
+    let export = Export::start(&sandbox, NETWORK);
+    let url = export.url("/mnt/anf");
+    let common = ["--ioengine=nfs", &url, "--nfs_nconnect=4", "--iodepth=8", "--size=4m"];
+    let job = |extra: &[&str]| sandbox.fio(&[&common[..], extra].concat());
+    let verified = job(&["--name=v", "--rw=randwrite", "--bs=64k", "--verify=crc32c"]);
+    assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
+    // What it reads is made first.
+    let read =
+        job(&["--name=r", "--rw=randread", "--bs=8k", "--nfs_rsize=4k", "--output-format=json"]);
+    assert_eq!(read.code, 0, "{}{}", read.stdout, read.stderr);
+    let text = &read.stdout[read.stdout.find('{').expect("JSON")..];
+    let report: Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 512);
+    assert_eq!(report["jobs"][0]["read"]["io_bytes"], 4 << 20);
+    let made = sandbox.path("backing/data");
+    let mut names: Vec<String> = std::fs::read_dir(made)
+        .expect("the data")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["r.0.0", "v.0.0"]);
+    // A second export cannot have the data, or the port.
+    let again = sandbox.plimsoll(&[
+        "rehearse",
+        "export",
+        "--foreground",
+        "--backing",
+        "backing",
+        "--listen",
+        "127.0.0.1:0",
+        "design.toml",
+    ]);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("is in use by another process"), "{}", again.stderr);
+    let place = format!("127.0.0.1:{}", export.port);
+    let again = sandbox.plimsoll(&[
+        "rehearse",
+        "export",
+        "--foreground",
+        "--backing",
+        "other",
+        "--listen",
+        &place,
+        "design.toml",
+    ]);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("another server has the port"), "{}", again.stderr);
+}
+
+#[test]
+fn an_export_that_is_not_there_is_a_clear_refusal() {
+    let sandbox = Sandbox::new();
+    let job = ["--name=j", "--ioengine=nfs", "--rw=read", "--size=1m"];
+    let absent = sandbox.fio(&[&job[..], &["--nfs_url=nfs://127.0.0.1:1/mnt/x"]].concat());
+    assert_ne!(absent.code, 0);
+    assert!(absent.stderr.contains("cannot mount `nfs://127.0.0.1:1/mnt/x`"), "{}", absent.stderr);
+    let unnamed = sandbox.fio(&job);
+    assert_ne!(unnamed.code, 0);
+    assert!(unnamed.stderr.contains("names no export"), "{}", unnamed.stderr);
+    let bad = sandbox.fio(&[&job[..], &["--nfs_url=nfs://h/e?version=4"]].concat());
+    assert_ne!(bad.code, 0);
+    assert!(bad.stderr.contains("asks for version `4`"), "{}", bad.stderr);
+}
+
+/// The P30 of the source documents, through our client and our export: within 5 %, over 10 s.
+#[test]
+#[expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a long check is asked for")]
+fn a_p30_carries_what_it_should() {
+    if std::env::var_os(LONG).is_none() {
+        eprintln!("skipped: takes a minute; set {LONG}=1");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let export = Export::start(&sandbox, P30);
+    let url = export.url("/mnt/p30");
+    for (block_kib, expected) in [(8, 5000.0), (32, 5000.0), (64, 200e6 / 65_536.0), (1024, 190.7)]
+    {
+        let block = format!("--bs={block_kib}k");
+        let outcome = sandbox.fio(&[
+            "--name=p30",
+            "--ioengine=nfs",
+            &url,
+            "--nfs_nconnect=4",
+            "--rw=randread",
+            &block,
+            "--iodepth=32",
+            "--size=256m",
+            "--time_based",
+            "--ramp_time=2",
+            "--runtime=10",
+            "--output-format=json",
+        ]);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let text = &outcome.stdout[outcome.stdout.find('{').expect("JSON")..];
+        let report: Value = serde_json::from_str(text).expect("JSON");
+        let found = report["jobs"][0]["read"]["iops"].as_f64().expect("a rate");
+        eprintln!("{block_kib} KiB: {found:.1} IOPS, expected {expected:.1}");
+        assert!((found / expected - 1.0).abs() < 0.05, "{block_kib} KiB: {found} IOPS");
+    }
+}
