@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::column::COLUMNS;
 use crate::figure::{Figure, Source};
 
 /// What a source says about an item besides figures.
@@ -38,9 +39,15 @@ impl Item {
         self.figures.get(property).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns every property with its figures, in the order of the alphabet.
+    /// Returns every property with its figures, in the order of the columns that tables may have.
     pub fn figures(&self) -> impl Iterator<Item = (&'static str, &[Figure])> {
-        self.figures.iter().map(|(property, figures)| (*property, figures.as_slice()))
+        let mut properties: Vec<&'static str> = Vec::new();
+        for column in COLUMNS.iter().filter(|column| self.figures.contains_key(column.property)) {
+            if !properties.contains(&column.property) {
+                properties.push(column.property);
+            }
+        }
+        properties.into_iter().map(|property| (property, self.figures_of(property)))
     }
 
     /// Returns a word, such as that of `family`.
@@ -51,7 +58,8 @@ impl Item {
     /// Returns the sources of its figures, each once, in the order in which they count.
     pub fn sources(&self) -> Vec<&Arc<Source>> {
         let mut sources: Vec<&Arc<Source>> = Vec::new();
-        let of_figures = self.figures.values().flatten().map(|figure| &figure.source);
+        let of_figures =
+            self.figures().flat_map(|(_, figures)| figures).map(|figure| &figure.source);
         for source in of_figures.chain(self.notes.iter().map(|note| &note.source)) {
             if !sources.iter().any(|seen| seen.key == source.key) {
                 sources.push(source);

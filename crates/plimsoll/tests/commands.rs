@@ -33,6 +33,8 @@ fn help_lists_the_commands() {
       demo        Run four short jobs on a scratch file that is made and removed; about 30 seconds
       check       Say what job files mean, and every mistake in them with line and column
       explain     Explain a parameter: meaning, unit, range, default, and its name in other tools
+      catalog     Show disks, machine sizes, network volumes and prices, with source and date; import
+                  tables
       fio         Behave as fio: its command line, its output, its exit codes
       reference   Print a page of the reference as Markdown, or write all of them
       completion  Print a script that completes commands and parameter names in a shell

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod catalog;
 mod check;
 mod completion;
 mod demo;
@@ -39,6 +40,7 @@ enum Command {
     Demo(demo::Args),
     Check(check::Args),
     Explain(explain::Args),
+    Catalog(catalog::Args),
     Limits(limits::Args),
     Fio(fio::Args),
     Reference(reference::Args),
@@ -71,6 +73,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Catalog(args) => catalog::run(&args),
         Command::Limits(args) => limits::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Reference(args) => reference::run(&args),

@@ -77,6 +77,9 @@ fn commands() -> String {
     for command in definition.get_subcommands_mut() {
         let name = format!("plimsoll {}", command.get_name());
         put_help(&mut page, &name, command);
+        for part in command.get_subcommands_mut() {
+            put_help(&mut page, &format!("{name} {}", part.get_name()), part);
+        }
     }
     page
 }

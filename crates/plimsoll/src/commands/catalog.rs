@@ -1,0 +1,70 @@
+//! `plimsoll catalog`: what clouds offer, each figure with its source and date.
+
+mod folder;
+mod import;
+mod json;
+mod list;
+mod show;
+mod text;
+
+use std::path::PathBuf;
+
+use ::catalog::{Catalog, EDITIONS, Edition};
+use clap::Subcommand;
+
+use crate::exit::{Exit, Failure};
+
+pub(crate) use folder::load;
+
+/// Show disks, machine sizes, network volumes and prices, with source and date; import tables
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Import(import::Args),
+}
+
+/// Which catalogue is asked.
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// Edition: current, 2018, 2019, 2023 or 2024.
+    #[arg(long, default_value = "current")]
+    edition: String,
+
+    /// Folder with tables of your own, which count before the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
+}
+
+impl Which {
+    /// Reads the catalogue.
+    fn load(&self) -> Result<Catalog, Failure> {
+        load(self.catalog.as_deref())
+    }
+
+    /// Finds the edition in it.
+    fn edition<'c>(&self, catalog: &'c Catalog) -> Result<&'c Edition, Failure> {
+        catalog.edition(&self.edition).ok_or_else(|| {
+            let mut failure = Failure::wrong_use(format!("unknown edition `{}`", self.edition));
+            for info in EDITIONS {
+                failure = failure.hint(format!("{}: {}", info.name, info.title));
+            }
+            failure
+        })
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::List(args) => list::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Import(args) => import::run(args),
+    }
+}

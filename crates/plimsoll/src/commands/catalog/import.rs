@@ -1,0 +1,211 @@
+//! `plimsoll catalog import`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use ::catalog::import::{self, Kind, Report};
+use serde_json::json;
+
+use super::{Which, text};
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Most lines of one kind that are printed; JSON has all.
+const LINES_MAX: usize = 40;
+
+/// Turn a published table into rows, and say what they change
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// CSV, a Markdown page with tables, or Go source of azuredisk-csi-driver; `-` reads from
+    /// standard input.
+    file: PathBuf,
+
+    #[command(flatten)]
+    which: Which,
+
+    /// Folder that the rows are written to; use it with --catalog from then on.
+    #[arg(long, value_name = "DIR", requires_all = ["source", "date"])]
+    write: Option<PathBuf>,
+
+    /// The document that the table is from.
+    #[arg(long)]
+    source: Option<String>,
+
+    /// Date of the document.
+    #[arg(long)]
+    date: Option<String>,
+
+    /// Take rows that contradict what is known, too.
+    #[arg(long)]
+    accept: bool,
+
+    /// Print the result as JSON (`plimsoll.import/1`).
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+A row is rejected where it contradicts what is known: other IOPS, or a throughput more than 5 % off.
+The built-in catalogue never changes: --write puts the rows into a folder of your own.
+
+Examples:
+  plimsoll catalog import dsv5-series.md
+  plimsoll catalog import azure_skus_map.go
+  plimsoll catalog import sizes.csv --write ~/catalogue --source 'price list' --date 2026-03-01
+  plimsoll catalog show D2s_v9 --catalog ~/catalogue";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let text = read(&args.file)?;
+    let catalog = args.which.load()?;
+    let edition = args.which.edition(&catalog)?;
+    let read = import::read(&text)
+        .map_err(|error| Failure::wrong_use(format!("`{}`: {error}", args.file.display())))?;
+    let (form, ignored) = (read.form, read.ignored.clone());
+    let report = import::compare(read, edition, args.accept);
+    if args.json {
+        stream::print(&as_json(&report, &ignored))?;
+    } else {
+        stream::print(&as_text(&report, &form.to_string(), &ignored))?;
+    }
+    if let Some(dir) = &args.write {
+        let written = write(dir, args, &report)?;
+        stream::tell(&format!("wrote {}\n", written.join(", ")));
+    }
+    let is_partial = !report.rejected.is_empty();
+    Ok(if is_partial { Exit::Invalid } else { Exit::Fine })
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| {
+        Failure::wrong_use(format!("cannot read `{}`: {error}", path.display()))
+    })?;
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::wrong_use(format!("`{}` is not text in UTF-8", path.display())))
+}
+
+fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
+    let mut page = format!(
+        "{} rows of {form}: {} new, {} as known, {} rejected; {} figures changed\n",
+        report.n_read,
+        report.new.len(),
+        report.n_same,
+        report.rejected.len(),
+        report.changed.len(),
+    );
+    if !ignored.is_empty() {
+        page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
+    }
+    let rejected = report.rejected.iter().map(|rejected| {
+        let head = format!("  line {}  {}  ", rejected.line, rejected.name);
+        text::wrapped(&head, &rejected.why)
+    });
+    put(&mut page, "rejected", rejected);
+    let changed = report.changed.iter().map(|change| {
+        let before = change.before.as_ref().map_or("unknown".to_owned(), ToString::to_string);
+        let what = change.property.replace('_', " ");
+        let head = format!("  {}  ", change.name);
+        text::wrapped(&head, &format!("{what}: {before} -> {}", change.after))
+    });
+    put(&mut page, "changed", changed);
+    let new = report.new.iter().map(|row| {
+        let cells: Vec<String> =
+            row.cells.iter().map(|(column, cell)| format!("{column} {cell}")).collect();
+        text::wrapped(&format!("  {}  ", row.name), &cells.join(", "))
+    });
+    put(&mut page, "new", new);
+    page
+}
+
+fn put(page: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
+    let n_lines = lines.len();
+    if n_lines == 0 {
+        return;
+    }
+    let _ = writeln!(page, "\n{title}");
+    page.extend(lines.take(LINES_MAX));
+    if n_lines > LINES_MAX {
+        let _ = writeln!(page, "  and {} more: --json has all", n_lines - LINES_MAX);
+    }
+}
+
+fn as_json(report: &Report, ignored: &[String]) -> String {
+    let rejected: Vec<_> = report
+        .rejected
+        .iter()
+        .map(|row| json!({ "line": row.line, "name": row.name, "why": row.why }))
+        .collect();
+    let changed: Vec<_> = report
+        .changed
+        .iter()
+        .map(|change| {
+            json!({
+                "name": change.name,
+                "property": change.property,
+                "before": change.before.as_ref().map(ToString::to_string),
+                "after": change.after.to_string(),
+            })
+        })
+        .collect();
+    let new: Vec<_> =
+        report.new.iter().map(|row| json!({ "name": row.name, "cells": row.cells })).collect();
+    let page = json!({
+        "schema": "plimsoll.import/1",
+        "n_read": report.n_read,
+        "n_same": report.n_same,
+        "rejected": rejected,
+        "changed": changed,
+        "new": new,
+        "ignored": ignored,
+    });
+    format!("{page:#}\n")
+}
+
+/// Writes the rows that were taken, and their source, into a user's folder.
+fn write(dir: &Path, args: &Args, report: &Report) -> Result<Vec<String>, Failure> {
+    let stem = args.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("table");
+    let key: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let key = key.trim_matches('-');
+    let key = if key.is_empty() { "table" } else { key };
+    let edition = &args.which.edition;
+    let mut written = Vec::new();
+    for kind in [Kind::Disks, Kind::Vms] {
+        if let Some(table) = import::table(&report.taken, kind, key) {
+            let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
+            save(&path, &table)?;
+            written.push(path.display().to_string());
+        }
+    }
+    if written.is_empty() {
+        return Err(Failure::wrong_use("no row was taken, so nothing is written"));
+    }
+    let path = dir.join("sources.csv");
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let title = args.source.as_deref().unwrap_or("");
+    let date = args.date.as_deref().unwrap_or("");
+    let sources = import::with_source(&before, key, title, date);
+    save(&path, &sources)?;
+    written.push(path.display().to_string());
+    Ok(written)
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let saved = fs::create_dir_all(parent).and_then(|()| fs::write(path, text));
+    saved.map_err(|error| {
+        Failure::wrong_use(format!("cannot write `{}`: {error}", path.display()))
+            .with(Exit::RunFailed)
+    })
+}

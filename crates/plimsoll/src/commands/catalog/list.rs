@@ -1,0 +1,227 @@
+//! `plimsoll catalog list`.
+
+use std::sync::Arc;
+
+use ::catalog::{Disk, Edition, Figure, Item, Price, Source, Vm};
+use clap::ValueEnum;
+
+use super::{Which, json, text};
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// List disks, machine sizes, network volumes or prices
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What to list.
+    what: What,
+
+    /// Only lines with all of these words in name, kind, cloud or region.
+    #[arg(value_name = "WORD")]
+    filter: Vec<String>,
+
+    #[command(flatten)]
+    which: Which,
+
+    /// Say where each line comes from.
+    #[arg(long)]
+    sources: bool,
+
+    /// Print all figures as JSON (`plimsoll.catalog/1`).
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+MB/s are 10^6 bytes per second here; `plimsoll catalog show` has every figure as published.
+
+Examples:
+  plimsoll catalog list disks premium
+  plimsoll catalog list disks --edition 2018 --sources
+  plimsoll catalog list vms d8s_
+  plimsoll catalog list prices P30
+  plimsoll catalog list volumes --json | jq '.volumes[].scope'";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Disk tiers and types.
+    Disks,
+    /// Machine sizes.
+    Vms,
+    /// Levels, limits and measurements of network volumes.
+    Volumes,
+    /// Prices, each of one day and one origin.
+    Prices,
+}
+
+/// A line, and its sources.
+type Line<'e> = (Vec<String>, Vec<&'e Arc<Source>>);
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let catalog = args.which.load()?;
+    let edition = args.which.edition(&catalog)?;
+    let words: Vec<String> = args.filter.iter().map(|word| word.to_lowercase()).collect();
+    let fits = |texts: &[&str]| {
+        let text = texts.join(" ").to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let of_item = |item: &Item| {
+        let word = |name| item.word(name).unwrap_or("");
+        fits(&[&item.name, word("family"), word("cloud")])
+    };
+    let disks = edition.disks().iter().filter(|disk| of_item(disk));
+    let vms = edition.vms().iter().filter(|vm| of_item(vm));
+    let facts = edition.network_volumes().iter();
+    let facts = facts.filter(|fact| fits(&[&fact.scope, &fact.parameter]));
+    let prices = edition.prices().iter();
+    let prices = prices.filter(|price| fits(&[&price.name, price.region.as_deref().unwrap_or("")]));
+    if args.json {
+        let page = match args.what {
+            What::Disks => json::items("disks", edition, disks.map(|disk| &**disk)),
+            What::Vms => json::items("vms", edition, vms.map(|vm| &**vm)),
+            What::Volumes => json::facts(edition, facts),
+            What::Prices => json::prices(edition, prices),
+        };
+        stream::print(&page)?;
+        return Ok(Exit::Fine);
+    }
+    let (header, is_number, lines): (&[&str], &[bool], Vec<Line<'_>>) = match args.what {
+        What::Disks => (&DISKS, &DISK_NUMBERS, disks.map(disk).collect()),
+        What::Vms => (&VMS, &VM_NUMBERS, vms.map(vm).collect()),
+        What::Volumes => {
+            let lines = facts.map(|fact| {
+                let cells = vec![
+                    fact.scope.strip_prefix("surface.").unwrap_or(&fact.scope).to_owned(),
+                    fact.parameter.clone(),
+                    fact.figure.to_string(),
+                ];
+                (cells, vec![&fact.figure.source])
+            });
+            (&["about", "figure", "value"], &[false, false, false], lines.collect())
+        }
+        What::Prices => (&PRICES, &PRICE_NUMBERS, prices.map(price).collect()),
+    };
+    if lines.is_empty() {
+        return Err(nothing(edition, &args.filter));
+    }
+    stream::print(&page(header, is_number, &lines, args.sources))?;
+    Ok(Exit::Fine)
+}
+
+fn page(header: &[&str], is_number: &[bool], lines: &[Line<'_>], sources: bool) -> String {
+    let names = header.iter().map(|&name| name.to_owned()).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(names).chain(lines.iter().map(|line| line.0.clone())).collect();
+    // Names of machines and regions are long.
+    let gap = if header[1] == PRICES[1] { " " } else { "  " };
+    let mut page = String::new();
+    let mut known: Vec<&Arc<Source>> = Vec::new();
+    for (idx, line) in text::table(&rows, is_number, gap).into_iter().enumerate() {
+        page.push_str(&line);
+        page.push('\n');
+        if let Some((_, of_line)) =
+            idx.checked_sub(1).and_then(|idx| lines.get(idx)).filter(|_| sources)
+        {
+            let keys: Vec<&str> = of_line.iter().map(|source| source.key.as_str()).collect();
+            page.push_str(&text::wrapped("    ", &keys.join(", ")));
+            text::collect(&mut known, of_line.clone());
+        }
+    }
+    if sources {
+        page.push('\n');
+        page.push_str(&text::sources(&known));
+    }
+    page
+}
+
+fn nothing(edition: &Edition, filter: &[String]) -> Failure {
+    let name = edition.info.name;
+    if filter.is_empty() {
+        return Failure::wrong_use(format!("edition {name} has none of these"));
+    }
+    let text = format!("nothing in edition {name} has `{}`", filter.join("` and `"));
+    Failure::wrong_use(text).hint("leave the words out to see all lines")
+}
+
+const DISKS: [&str; 6] = ["disk", "kind", "GiB", "IOPS", "MB/s", "cache"];
+const DISK_NUMBERS: [bool; 6] = [false, false, true, true, true, false];
+
+fn disk(disk: &Disk) -> Line<'_> {
+    let cells = vec![
+        disk.name.clone(),
+        disk.family().to_owned(),
+        range(disk, [disk.size(), disk.size_min(), disk.size_max()], text::value),
+        range(
+            disk,
+            [disk.iops(), disk.iops_base().or(disk.iops_min()), disk.iops_max()],
+            text::value,
+        ),
+        range(
+            disk,
+            [
+                disk.throughput(),
+                disk.throughput_base().or(disk.throughput_min()),
+                disk.throughput_max(),
+            ],
+            text::mb_s,
+        ),
+        disk.word("cache").unwrap_or("-").to_owned(),
+    ];
+    (cells, disk.sources())
+}
+
+/// Prints a fixed figure, or the least and the most that can be chosen.
+fn range(
+    disk: &Disk,
+    [fixed, least, most]: [Option<&Figure>; 3],
+    print: fn(Option<&Figure>) -> String,
+) -> String {
+    match (fixed.or(least), fixed.or(most)) {
+        (None, None) if disk.is_free() => "by size".to_owned(),
+        (Some(low), Some(high)) if low.per_s < high.per_s => {
+            format!("{}-{}", print(Some(low)), print(Some(high)))
+        }
+        (None, Some(high)) => format!("<={}", print(Some(high))),
+        (low, high) => print(high.or(low)),
+    }
+}
+
+const VMS: [&str; 9] =
+    ["size", "vCPU", "GiB", "disks", "IOPS", "MB/s", "cached", "MB/s", "net Mb/s"];
+const VM_NUMBERS: [bool; 9] = [false, true, true, true, true, true, true, true, true];
+
+fn vm(vm: &Vm) -> Line<'_> {
+    let memory = vm.memory().map(|figure| figure.per_s as f64 / f64::from(1 << 30));
+    let memory = memory.map_or("-".to_owned(), |gib| {
+        let text = format!("{gib:.1}");
+        text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned)
+    });
+    let cells = vec![
+        vm.name.strip_prefix("Standard_").unwrap_or(&vm.name).to_owned(),
+        text::value(vm.vcpus()),
+        memory,
+        text::value(vm.max_data_disks()),
+        text::value(vm.uncached_iops()),
+        text::mb_s(vm.uncached_throughput()),
+        text::value(vm.cached_iops()),
+        text::mb_s(vm.cached_throughput()),
+        text::value(vm.egress()),
+    ];
+    (cells, vm.sources())
+}
+
+const PRICES: [&str; 5] = ["what", "USD", "per", "region", "date"];
+const PRICE_NUMBERS: [bool; 5] = [false, true, false, false, false];
+
+fn price(price: &Price) -> Line<'_> {
+    let mark = if price.is_currency_stated { "" } else { "?" };
+    let cells = vec![
+        price.name.strip_prefix("Standard_").unwrap_or(&price.name).to_owned(),
+        format!("{}{mark}", price.usd),
+        price.per.replace("-month", "-mo"),
+        price.region.as_deref().unwrap_or("not stated").to_owned(),
+        price.source.date.clone(),
+    ];
+    (cells, vec![&price.source])
+}

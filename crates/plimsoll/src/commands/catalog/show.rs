@@ -1,0 +1,179 @@
+//! `plimsoll catalog show`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use ::catalog::{Edition, Exactness, Figure, Item, Source, Unit};
+
+use super::{Which, json, text};
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Show everything that is known of a disk, machine size or service level, with its sources
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Tier, type, size or level; `Standard_` may be left out.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+
+    #[command(flatten)]
+    which: Which,
+
+    /// Print all figures as JSON (`plimsoll.catalog/1`).
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Figures stand as published. Where a published MB may mean three things, the line below says how
+many bytes per second it can be. Prices are of the date that stands beside them.
+
+Examples:
+  plimsoll catalog show P30
+  plimsoll catalog show DS14 --edition 2018
+  plimsoll catalog show PremiumV2 gp3 premium
+  plimsoll catalog show m5.large --json";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let catalog = args.which.load()?;
+    let edition = args.which.edition(&catalog)?;
+    let mut unknown = None;
+    let mut pages = Vec::new();
+    let mut items = Vec::new();
+    for name in &args.names {
+        if let Some(item) = find(edition, name) {
+            items.push(item);
+            pages.push(page(item, edition));
+        } else if let Some(page) = level(edition, name) {
+            pages.push(page);
+        } else {
+            // What is known is shown first, so that the mistake stands last on the screen.
+            unknown.get_or_insert(name);
+        }
+    }
+    if args.json {
+        stream::print(&json::items("items", edition, items.into_iter()))?;
+    } else {
+        stream::print(&pages.join("\n"))?;
+    }
+    unknown.map_or(Ok(Exit::Fine), |name| Err(not_found(edition, name)))
+}
+
+fn find<'e>(edition: &'e Edition, name: &str) -> Option<&'e Item> {
+    let disk = edition.disk(name).map(|disk| &**disk);
+    disk.or_else(|| edition.vm(name).map(|vm| &**vm))
+}
+
+fn not_found(edition: &Edition, name: &str) -> Failure {
+    let disks = edition.disks().iter().map(|disk| disk.name.as_str());
+    let vms = edition.vms().iter().map(|vm| vm.name.as_str());
+    let near = ::catalog::nearest(name, disks.chain(vms));
+    let edition = edition.info.name;
+    let failure = Failure::wrong_use(format!("unknown name `{name}` in edition {edition}"));
+    if near.is_empty() {
+        return failure.hint("`plimsoll catalog list disks` and `list vms` have all names");
+    }
+    let short = |near: &&str| format!("`{}`", near.strip_prefix("Standard_").unwrap_or(near));
+    let near: Vec<String> = near.iter().map(short).collect();
+    failure.hint(format!("did you mean {}?", near.join(" or ")))
+}
+
+fn page(item: &Item, edition: &Edition) -> String {
+    let mut page = item.name.clone();
+    for word in [item.word("family"), item.word("cloud")].into_iter().flatten() {
+        let _ = write!(page, ", {word}");
+    }
+    let _ = writeln!(page, " (edition {})\n", edition.info.name);
+    for (property, figures) in item.figures() {
+        for (idx, figure) in figures.iter().enumerate() {
+            let label = if idx == 0 { words(property) } else { String::new() };
+            page.push_str(&row(&label, figure));
+        }
+    }
+    if let Some(word) = item.word("cache") {
+        let _ = writeln!(page, "  {:<27}{word}", "host cache");
+    }
+    if !item.notes.is_empty() {
+        page.push_str("\nnotes\n");
+        for note in &item.notes {
+            let text = format!("{} ({})", note.text, note.source.key);
+            page.push_str(&text::wrapped("  ", &text));
+        }
+    }
+    let mut known = item.sources();
+    let prices = prices(item, edition, &mut known);
+    if !prices.is_empty() {
+        let _ = write!(page, "\nprices\n{prices}");
+    }
+    let _ = write!(page, "\n{}", text::sources(&known));
+    page
+}
+
+/// Returns a property's name as people write it.
+fn words(property: &str) -> String {
+    const WORDS: [(&str, &str); 5] =
+        [("iops", "IOPS"), ("ssd", "SSD"), ("vcpus", "vCPUs"), ("os", "OS"), ("io", "I/O")];
+    let word = |word| WORDS.iter().find(|(plain, _)| *plain == word).map_or(word, |known| known.1);
+    property.split('_').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints a figure, and for a rate what it is in bytes per second.
+fn row(label: &str, figure: &Figure) -> String {
+    let text = figure.to_string();
+    let mut row = format!("  {label:<27}{text:<25}  {}", figure.source.key);
+    if figure.exactness == Exactness::Derived {
+        row.push_str(", derived");
+    }
+    row.push('\n');
+    let is_rate = matches!(
+        figure.unit,
+        Unit::MbPerS | Unit::MibPerS | Unit::MibPerSRoundedDown | Unit::MbitPerS
+    );
+    if is_rate {
+        let (low, high) = figure.range().into_inner();
+        let bytes = if low == high {
+            format!("{} B/s", text::grouped(low))
+        } else {
+            format!("{} to {} B/s", text::grouped(low), text::grouped(high))
+        };
+        let _ = writeln!(row, "  {:<27}= {bytes}", "");
+    }
+    row
+}
+
+fn prices<'e>(item: &Item, edition: &'e Edition, known: &mut Vec<&'e Arc<Source>>) -> String {
+    let mut text = String::new();
+    for price in edition.prices_of(&item.name) {
+        let region = price.region.as_deref().unwrap_or("");
+        let currency = if price.is_currency_stated { "USD" } else { "(currency not stated)" };
+        let amount = format!("{} {currency} per {}", price.usd, price.per);
+        let remark = if price.note.is_empty() { region } else { &price.note };
+        let rest = format!("{remark}  {}, {}", price.source.key, price.source.date);
+        text.push_str(&text::wrapped(&format!("  {amount:<25}  "), rest.trim_start()));
+        text::collect(known, vec![&price.source]);
+    }
+    text
+}
+
+/// Shows a service level of network volumes.
+fn level(edition: &Edition, name: &str) -> Option<String> {
+    let scope = format!("level.{}", name.to_lowercase());
+    let facts: Vec<_> =
+        edition.network_volumes().iter().filter(|fact| fact.scope == scope).collect();
+    if facts.is_empty() {
+        return None;
+    }
+    let mut page = format!("{name}, service level (edition {})\n\n", edition.info.name);
+    let mut known = Vec::new();
+    for fact in facts {
+        page.push_str(&row(&words(&fact.parameter), &fact.figure));
+        if !fact.note.is_empty() {
+            page.push_str(&text::wrapped(&format!("  {:<27}", ""), &fact.note));
+        }
+        text::collect(&mut known, vec![&fact.figure.source]);
+    }
+    let _ = write!(page, "\n{}", text::sources(&known));
+    Some(page)
+}

@@ -1,0 +1,102 @@
+//! Tables and figures as text that fits a terminal.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use ::catalog::{Figure, Source};
+
+/// Columns of a terminal that tables fit into.
+const COLUMNS: usize = 80;
+
+/// Lays cells out in columns with a gap between them, numbers to the right. The first row names
+/// the columns.
+pub(super) fn table(rows: &[Vec<String>], is_number: &[bool], gap: &str) -> Vec<String> {
+    let n_columns = rows.first().map_or(0, Vec::len);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    let mut lines = Vec::new();
+    for row in rows {
+        let mut line = String::new();
+        for (idx, cell) in row.iter().enumerate() {
+            let gap = if idx == 0 { "" } else { gap };
+            let width = widths[idx];
+            let _ = if is_number[idx] {
+                write!(line, "{gap}{cell:>width$}")
+            } else {
+                write!(line, "{gap}{cell:<width$}")
+            };
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+/// Breaks a text into lines at blanks: the first is `head`, the others are indented as far.
+pub(super) fn wrapped(head: &str, text: &str) -> String {
+    let indent = head.chars().count();
+    let mut lines = head.to_owned();
+    let mut at = indent;
+    for word in text.split(' ') {
+        let len = word.chars().count();
+        if at > indent && at + 1 + len > COLUMNS {
+            let _ = write!(lines, "\n{:indent$}", "");
+            at = indent;
+        } else if at > indent {
+            lines.push(' ');
+            at += 1;
+        }
+        lines.push_str(word);
+        at += len;
+    }
+    lines.push('\n');
+    lines
+}
+
+/// Lists sources by their keys.
+pub(super) fn sources(sources: &[&Arc<Source>]) -> String {
+    let width = sources.iter().map(|source| source.key.len()).max().unwrap_or(0);
+    let mut text = String::from("sources\n");
+    for source in sources {
+        let head = format!("  {:<width$}  ", source.key);
+        text.push_str(&wrapped(&head, &format!("{}, {}", source.title, source.date)));
+    }
+    text
+}
+
+/// Adds the sources that are not in the list yet.
+pub(super) fn collect<'a>(known: &mut Vec<&'a Arc<Source>>, more: Vec<&'a Arc<Source>>) {
+    for source in more {
+        if !known.iter().any(|seen| seen.key == source.key) {
+            known.push(source);
+        }
+    }
+}
+
+/// Prints a whole number with commas between thousands.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<&str> =
+        groups.map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
+    groups.join(",")
+}
+
+/// Prints a figure's bytes per second as MB/s of 10^6 bytes.
+pub(super) fn mb_s(figure: Option<&Figure>) -> String {
+    figure.map_or("-".to_owned(), |figure| {
+        let mb_s = figure.per_s as f64 / 1e6;
+        if mb_s < 100.0 { short(mb_s) } else { format!("{mb_s:.0}") }
+    })
+}
+
+/// Prints a figure's number as published, without its unit.
+pub(super) fn value(figure: Option<&Figure>) -> String {
+    figure.map_or("-".to_owned(), |figure| short(figure.value))
+}
+
+/// Prints a number with at most one digit behind the point.
+fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned)
+}

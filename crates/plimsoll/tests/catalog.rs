@@ -1,0 +1,236 @@
+//! `plimsoll catalog`: what is listed and shown, and what comes of a published table.
+
+mod common;
+
+use common::Sandbox;
+use insta::assert_snapshot;
+
+#[test]
+fn disks_of_the_design_guide() {
+    let sandbox = Sandbox::new();
+    let list = ["catalog", "list", "disks", "--edition", "2018", "--sources"];
+    assert_snapshot!(sandbox.plimsoll(&list).success(), @r#"
+    disk     kind           GiB  IOPS  MB/s  cache
+    P4       Premium SSD     32   120    25  -
+        guide-2018, i18
+    P6       Premium SSD     64   240    50  -
+        guide-2018, i18
+    P10      Premium SSD    128   500   100  -
+        guide-2018, i18
+    P20      Premium SSD    512  2300   150  -
+        guide-2018, i18
+    P30      Premium SSD   1024  5000   200  -
+        guide-2018, i18
+    P40      Premium SSD   2048  7500   250  -
+        guide-2018, i18
+    P50      Premium SSD   4095  7500   250  -
+        guide-2018, i18
+    HDD-1TB  Standard HDD  1024   500     -  -
+        guide-2018
+
+    sources
+      guide-2018  Azure Premium Storage: design for high performance (design guide),
+                  about 2018
+      i18         MicrosoftDocs/azure-docs,
+                  includes/virtual-machines-common-premium-storage.md, 2018-09-24
+    "#);
+}
+
+#[test]
+fn a_disk_with_its_sources_and_prices() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.plimsoll(&["catalog", "show", "P30"]).success(), @r#"
+    P30, Premium SSD, Azure (edition current)
+
+      size                       1,024 GiB                  csi
+      IOPS                       5,000 IOPS                 csi
+      throughput                 200 MB/s                   csi
+                                 = 200,000,000 to 209,715,200 B/s
+      ondemand IOPS              30,000 IOPS                dt
+      ondemand throughput        1,000 MB/s                 dt
+                                 = 1,000,000,000 to 1,048,576,000 B/s
+      plus IOPS                  8,000 IOPS                 dt
+      plus throughput            300 MB/s                   dt
+                                 = 300,000,000 to 314,572,800 B/s
+      I/O unit                   256 KiB                    dt
+      max shares                 5                          csi
+      host cache                 yes
+
+    prices
+      122.88 USD per month       region not stated; like East US  tco, undated
+      125.39 (currency not stated) per month  region not stated  vmc, 2020-02-05
+      135.17 USD per month       region not stated  techtarget, about 2016
+
+    sources
+      csi         kubernetes-sigs/azuredisk-csi-driver,
+                  pkg/optimization/azure_skus_map.go, 2024-12-12
+      dt          MicrosoftDocs/azure-compute-docs,
+                  articles/virtual-machines/disks-types.md, 2026-08-11
+      tco         abi-stern/TCO_Calculator, azure_instances.py, undated
+      vmc         zavab/azure-vmchooser-database, referencedata, 2020-02-05
+      techtarget  TechTarget article on Premium Storage, about 2016
+    "#);
+}
+
+#[test]
+fn a_machine_that_sources_disagree_on() {
+    let sandbox = Sandbox::new();
+    let show = ["catalog", "show", "ds14", "--edition", "2018"];
+    assert_snapshot!(sandbox.plimsoll(&show).success(), @r#"
+    Standard_DS14, Azure (edition 2018)
+
+      vCPUs                      16                         guide-2018
+      memory                     112 GB                     guide-2018
+      local SSD                  224 GB                     guide-2018
+      OS disk                    1,023 GB                   guide-2018
+      max data disks             32                         guide-2018
+      uncached IOPS              50,000 IOPS                guide-2018
+      uncached throughput        512 MB/s                   guide-2018
+                                 = 524,288,000 B/s
+      cached IOPS                64,000 IOPS                guide-2018+pg, derived
+      cached throughput          512 MB/s                   guide-2018+pg, derived
+                                 = 524,288,000 B/s
+      cached IOPS per core       4,000 IOPS                 guide-2018
+      cached throughput per core 33 MB/s                    guide-2018
+                                 = 33,000,000 to 34,603,008 B/s
+      cache                      576 GB                     guide-2018
+
+    notes
+      512 MB/s of 1,024,000 bytes: the guide itself measured 524 MB/s. Erratum: the
+      cache column is per core (guide-2018)
+      printed per core: x 16 = 64,000 IOPS and 528 MB/s; the later table gives
+      64,000 and 512, and the guide measured 524 (guide-2018+pg)
+
+    sources
+      guide-2018     Azure Premium Storage: design for high performance (design
+                     guide), about 2018
+      guide-2018+pg  Premium Storage design guide (about 2018), completed from
+                     sizes-previous-gen.md, about 2018; 2020-11-01
+    "#);
+}
+
+#[test]
+fn a_service_level() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.plimsoll(&["catalog", "show", "Premium"]).success(), @r#"
+    Premium, service level (edition current)
+
+      throughput per tib         64 MiB/s per TiB           anf-levels
+
+    sources
+      anf-levels  Azure NetApp Files, service levels page, 2025-06 to 2026
+    "#);
+}
+
+#[test]
+fn unknown_names_bring_the_nearest_and_exit_code_2() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.plimsoll(&["catalog", "show", "D32s_v33"]);
+    assert_snapshot!(outcome.mistake(), @r#"
+    error: unknown name `D32s_v33` in edition current
+
+    hint: did you mean `D32s_v3` or `D2s_v3` or `D32_v3` or `D32s_v4`?
+    exit code 2
+    "#);
+    let outcome = sandbox.plimsoll(&["catalog", "list", "disks", "--edition", "2017"]);
+    assert_snapshot!(outcome.mistake(), @r#"
+    error: unknown edition `2017`
+
+    hint: current: the newest figure of every source
+    hint: 2018: what the Premium Storage design guide prints, errata marked
+    hint: 2019: Azure NetApp Files as benchmarked in 2019
+    hint: 2023: Azure NetApp Files in the EDA module
+    hint: 2024: Azure NetApp Files on Linux, 2024
+    exit code 2
+    "#);
+    let outcome = sandbox.plimsoll(&["catalog", "list", "vms", "nosuchsize"]);
+    assert_snapshot!(outcome.mistake(), @r#"
+    error: nothing in edition current has `nosuchsize`
+
+    hint: leave the words out to see all lines
+    exit code 2
+    "#);
+}
+
+#[test]
+fn every_list_fits_a_terminal() {
+    let sandbox = Sandbox::new();
+    for what in ["disks", "vms", "volumes", "prices"] {
+        let listed = sandbox.plimsoll(&["catalog", "list", what, "--sources"]);
+        for line in listed.success().lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        let json = sandbox.plimsoll(&["catalog", "list", what, "--json"]);
+        let page: serde_json::Value = serde_json::from_str(json.success()).expect("JSON");
+        assert_eq!(page["schema"], "plimsoll.catalog/1");
+        assert!(page[what].as_array().is_some_and(|list| !list.is_empty()), "{what}");
+    }
+}
+
+const PAGE: &str = "\
+| Size | vCPU | Max data disks | Max uncached disk throughput: IOPS/MBps |
+|---|---|---|---|
+| Standard_D2s_v3 | 2 | 4 | 3200/48 |
+| Standard_D4s_v3 | 4 | 8 | 6000/96 |
+| Standard_D2s_v9 | 2 | 12 | 9000/300 |
+";
+
+#[test]
+fn a_published_page_becomes_a_catalogue_of_ones_own() {
+    let sandbox = Sandbox::new();
+    sandbox.write("series.md", PAGE);
+    let origin = ["--write", "mine", "--source", "series page", "--date", "2026-01-01"];
+    let outcome = sandbox.plimsoll(&[&["catalog", "import", "series.md"], &origin[..]].concat());
+    // Partial: a row was rejected.
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    assert_snapshot!(outcome.stdout, @r#"
+    3 rows of Markdown tables: 1 new, 1 as known, 1 rejected; 0 figures changed
+
+    rejected
+      line 4  Standard_D4s_v3  uncached_iops is 6,000 IOPS, known is 6,400 IOPS
+                               (sku-2025, 2025-06-03)
+
+    new
+      Standard_D2s_v9  max_data_disks 12, uncached_iops 9000, uncached_mb_s 300,
+                       vcpus 2
+    "#);
+    assert_snapshot!(outcome.stderr, @r#"wrote mine/current/vms-series.csv, mine/sources.csv"#);
+    let show = ["catalog", "show", "D2s_v9", "--catalog", "mine"];
+    assert_snapshot!(sandbox.plimsoll(&show).success(), @r#"
+    Standard_D2s_v9, Azure (edition current)
+
+      vCPUs                      2                          series
+      max data disks             12                         series
+      uncached IOPS              9,000 IOPS                 series
+      uncached throughput        300 MB/s                   series
+                                 = 300,000,000 to 314,572,800 B/s
+
+    sources
+      series  series page, 2026-01-01
+    "#);
+    // The built-in catalogue does not know it.
+    assert_eq!(sandbox.plimsoll(&show[..3]).code, 2);
+}
+
+#[test]
+fn what_is_no_table_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("notes.txt", "no table here");
+    assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "notes.txt"]).mistake(), @r#"
+    error: `notes.txt`: no table of disks or machine sizes found: expected CSV with a column of names, a Markdown table with a column `Size`, or Go source with NodeInfo or DiskSkuInfo
+    exit code 2
+    "#);
+    assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "absent.csv"]).mistake(), @r#"
+    error: cannot read `absent.csv`: No such file or directory (os error 2)
+    exit code 2
+    "#);
+    std::fs::create_dir_all(sandbox.path("mine/current")).expect("the folder is ours");
+    sandbox.write("mine/current/vms-mine.csv", "name,uncached_iops,source\nX,ten,csi\n");
+    let list = ["catalog", "list", "vms", "--catalog", "mine"];
+    assert_snapshot!(sandbox.plimsoll(&list).mistake(), @r#"
+    error: the tables of `mine` cannot be used
+
+    hint: current/vms-mine.csv:2: `X`, uncached_iops: `ten` is not a number from 0 to 10^15
+    exit code 2
+    "#);
+}
