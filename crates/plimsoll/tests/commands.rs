@@ -35,6 +35,7 @@ fn help_lists_the_commands() {
       explain     Explain a parameter: meaning, unit, range, default, and its name in other tools
       catalog     Show disks, machine sizes, network volumes and prices, with source and date; import
                   tables
+      limits      Say what a design can do per I/O size and mix, which cap binds, and what lifts it
       fio         Behave as fio: its command line, its output, its exit codes
       reference   Print a page of the reference as Markdown, or write all of them
       completion  Print a script that completes commands and parameter names in a shell
