@@ -287,4 +287,39 @@ mod tests {
         check(&[7, 1, 0, 0, 0, 0, 0, 2], "attributes follow");
         check(&[7, 1, 0, 0, 0, 0, 0, 0, 5, 1, 6], "count of bytes read");
     }
+
+    /// What `fuzz/fuzz_targets/nfs_reply.rs` looks for at length, for a moment.
+    #[test]
+    fn no_reply_makes_it_panic_and_no_head_depends_on_what_follows() {
+        let questions =
+            [Question::Read, Question::Write, Question::Commit, Question::GetAttr, Question::Other];
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut draw = |below: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random % below
+        };
+        let mut n_heads = 0;
+        for _ in 0..20_000 {
+            // Mostly small words, so that many replies get far.
+            let n_words = draw(64);
+            let mut reply = accepted(&[]);
+            for _ in 0..n_words {
+                let word = if draw(8) == 0 { draw(1 << 32) as u32 } else { draw(3) as u32 };
+                reply.extend_from_slice(&word.to_be_bytes());
+            }
+            if draw(2) == 0 {
+                let at = draw(reply.len() as u64) as usize;
+                reply[at] = draw(256) as u8;
+            }
+            for question in questions {
+                if let Ok(head) = decode(question, &reply) {
+                    n_heads += 1;
+                    assert_eq!(decode(question, &reply[..head.len]), Ok(head), "{reply:?}");
+                }
+            }
+        }
+        assert!(n_heads > 10_000, "{n_heads} replies were read");
+    }
 }
