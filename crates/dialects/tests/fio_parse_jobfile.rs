@@ -293,6 +293,26 @@ fn engines_and_their_options() {
 }
 
 #[test]
+fn a_folder_is_remapped_to_the_root() {
+    #[track_caller]
+    fn check(to: &str, expected: &str) {
+        let remap = vec![("/mnt".to_owned(), to.to_owned())];
+        let overrides = Overrides { set: Vec::new(), remap };
+        let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+        let text = "[a]\nsize=1m\ndirectory=/mnt\nfilename=/mnt/f\n";
+        let parsed = parse_text("t", text, &wishes, &MapHost::default());
+        let files = &parsed.plan.jobs().next().unwrap().files;
+        assert_eq!(
+            [&files.directories[0], &files.names[0]].map(String::as_str),
+            [expected, &format!("{}/f", expected.trim_end_matches('/'))]
+        );
+    }
+    // An empty folder would be the current one.
+    check("/", "/");
+    check("/srv/", "/srv");
+}
+
+#[test]
 fn overrides() {
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let overrides = Overrides {

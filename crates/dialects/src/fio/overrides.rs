@@ -46,7 +46,9 @@ impl Overrides {
 fn replace_prefix(path: &str, from: &str, to: &str) -> Option<String> {
     let rest = path.strip_prefix(from.trim_end_matches('/'))?;
     if rest.is_empty() || rest.starts_with('/') {
-        return Some(format!("{}{rest}", to.trim_end_matches('/')));
+        let replaced = format!("{}{rest}", to.trim_end_matches('/'));
+        // Nothing would be the current directory.
+        return Some(if replaced.is_empty() { "/".to_owned() } else { replaced });
     }
     None
 }
