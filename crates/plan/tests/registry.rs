@@ -439,6 +439,7 @@ fn explanation_of_queue_depth() {
     let text = explain("iodepth").unwrap();
     assert_eq!(explain("queue_depth").as_ref(), Some(&text));
     assert_eq!(explain("sd.threads").as_ref(), Some(&text));
+    assert_eq!(explain("threads").as_ref(), Some(&text));
     let expected = "\
 queue_depth: I/Os in flight per worker
 
@@ -446,7 +447,7 @@ queue_depth: I/Os in flight per worker
   Vdbench  sd.threads
   type     integer value, such as 100
   default  1
-  range    1 to 4294967295
+  range    1 to 1048576
 
 Keeps this many I/Os in flight per worker, whatever the number of files.
 Synchronous engines hold one at a time and ignore it; use more workers there.

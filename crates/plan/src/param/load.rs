@@ -1,7 +1,7 @@
 //! The load: queue depth, batches, rates, think time, latency targets.
 
 use super::lower::{
-    BASE, COUNT, COUNT_FROM_1, MICROSECONDS, NUMBER, NUMBER_PER_DIR, SECONDS, narrow, set,
+    BASE, COUNT, COUNT_FROM_1, DEPTH, MICROSECONDS, NUMBER, NUMBER_PER_DIR, SECONDS, narrow, set,
     set_dirs, set_some, word,
 };
 use super::{Category, Choice, Kind, Param, Support, TimeUnit, Value};
@@ -14,7 +14,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["iodepth"],
         vdbench: "sd.threads",
         category: Category::Load,
-        kind: COUNT_FROM_1,
+        kind: DEPTH,
         default: "1",
         short: "I/Os in flight per worker",
         long: "Keeps this many I/Os in flight per worker, whatever the number of files. \

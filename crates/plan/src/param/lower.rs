@@ -27,6 +27,11 @@ pub(crate) const BASE: Param = Param {
 pub(crate) const COUNT: Kind = Kind::Int { min: 0, max: u32::MAX as i64 };
 /// A count of at least one.
 pub(crate) const COUNT_FROM_1: Kind = Kind::Int { min: 1, max: u32::MAX as i64 };
+/// I/Os in flight per worker. Each takes memory at the start, and no kernel takes more from one
+/// program: `fs.aio-max-nr` is 65,536, a ring of `io_uring` has 32,768 entries.
+pub(crate) const DEPTH: Kind = Kind::Int { min: 1, max: 1 << 20 };
+/// Generated files of a worker, whose names are held in memory: a few GB of them.
+pub(crate) const FILES: Kind = Kind::Int { min: 1, max: 1 << 24 };
 /// Any non-negative number.
 pub(crate) const NUMBER: Kind = Kind::Int { min: 0, max: i64::MAX };
 /// A share in percent.

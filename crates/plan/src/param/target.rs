@@ -1,6 +1,6 @@
 //! Targets: which files and devices, how large, how they are made, opened and removed.
 
-use super::lower::{BASE, COUNT, COUNT_FROM_1, NUMBER, REGION, number, set, set_some, word};
+use super::lower::{BASE, COUNT, FILES, NUMBER, REGION, number, set, set_some, word};
 use super::{Category, Choice, Kind, Param, Support, Value};
 use crate::Job;
 use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
@@ -97,7 +97,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["nrfiles", "nr_files"],
         vdbench: "fsd.files",
         category: Category::Target,
-        kind: COUNT_FROM_1,
+        kind: FILES,
         default: "1",
         short: "files generated per worker",
         long: "Each worker gets this many files of its own and spreads `size` evenly over them. \

@@ -169,7 +169,9 @@ impl Param {
 
 fn find_any(name: &str) -> Option<&'static Param> {
     let by_name = find(name).or_else(|| find_fio(name));
-    by_name.or_else(|| all().find(|param| !name.is_empty() && param.vdbench == name))
+    // Vdbench's names stand below a definition: `xfersize` of `wd=` is `wd.xfersize` here.
+    let is_vdbench = |full: &str| full.rsplit('.').next() == Some(name) || full == name;
+    by_name.or_else(|| all().find(|param| !name.is_empty() && is_vdbench(param.vdbench)))
 }
 
 fn is_word(kind: Kind) -> bool {
