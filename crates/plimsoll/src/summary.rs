@@ -102,7 +102,7 @@ fn put_emulation(text: &mut String, emulation: &EmulationRecord, elapsed_ns: u64
     let after = unbroken(&format_duration(Duration::from_nanos(elapsed_ns)));
     let time = match emulation.time.as_str() {
         "virtual" => format!("{after} of virtual time"),
-        _ if emulation.time_scale == 1.0 => "in real time".to_owned(),
+        _ if (emulation.time_scale - 1.0).abs() < f64::EPSILON => "in real time".to_owned(),
         _ => format!("in time slowed {} times", emulation.time_scale),
     };
     let EmulationRecord { design, edition, cache, .. } = emulation;

@@ -18,8 +18,8 @@ const SHIFT: u32 = 32;
 pub(crate) struct Clock {
     source: Source,
     origin: u64,
-    /// Wall-clock seconds per second of this clock.
-    slowness: f64,
+    /// Wall-clock seconds per second of this clock, unless they are the same.
+    slowness: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl Clock {
     pub(crate) fn start() -> Self {
         match tsc_is_trusted().then(calibrate).flatten() {
             Some(factor) => {
-                Clock { source: Source::Tsc { factor }, origin: ticks(), slowness: 1.0 }
+                Clock { source: Source::Tsc { factor }, origin: ticks(), slowness: None }
             }
             None => Self::start_monotonic(),
         }
@@ -44,7 +44,7 @@ impl Clock {
 
     /// Starts a clock at zero that reads `CLOCK_MONOTONIC`.
     pub(crate) fn start_monotonic() -> Self {
-        Clock { source: Source::Monotonic, origin: monotonic_ns(), slowness: 1.0 }
+        Clock { source: Source::Monotonic, origin: monotonic_ns(), slowness: None }
     }
 
     /// Returns the clock at a slower pace: `slowness` wall-clock seconds, above 0, are a second of
@@ -53,16 +53,16 @@ impl Clock {
         if let Source::Tsc { factor } = &mut self.source {
             *factor = (*factor as f64 / slowness) as u64;
         }
-        self.slowness *= slowness;
+        self.slowness = Some(self.slowness.unwrap_or(1.0) * slowness);
         self
     }
 
     /// Returns how long a time on this clock is on the wall's.
     pub(crate) fn wall_time(&self, ns: u64) -> Duration {
-        if self.slowness == 1.0 {
-            return Duration::from_nanos(ns);
-        }
-        Duration::from_nanos((ns as f64 * self.slowness) as u64)
+        Duration::from_nanos(match self.slowness {
+            Some(slowness) => (ns as f64 * slowness) as u64,
+            None => ns,
+        })
     }
 
     /// Returns the nanoseconds since the start.
@@ -75,10 +75,9 @@ impl Clock {
             }
             Source::Monotonic => {
                 let passed_ns = monotonic_ns().wrapping_sub(self.origin);
-                if self.slowness == 1.0 {
-                    passed_ns
-                } else {
-                    (passed_ns as f64 / self.slowness) as u64
+                match self.slowness {
+                    Some(slowness) => (passed_ns as f64 / slowness) as u64,
+                    None => passed_ns,
                 }
             }
         }

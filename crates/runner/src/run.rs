@@ -118,7 +118,10 @@ pub fn run(
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<Record, RunError> {
     let emulation = options.emulation.as_ref();
-    let clock = Clock::start().slowed(emulation.map_or(1.0, Emulation::time_scale));
+    let clock = match emulation {
+        None => Clock::start(),
+        Some(emulation) => Clock::start().slowed(emulation.time_scale()),
+    };
     let zero_unix_ms = unix_ms() - clock.now_ns() / 1_000_000;
     let Ready { plan, bound, placement, findings } = Ready::new(plan, options, zero_unix_ms)?;
     let plan = plan.as_ref();

@@ -55,7 +55,7 @@ impl Engine for VolumeEngine {
         self.batch_max
     }
 
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "volume"
     }
 

@@ -83,7 +83,7 @@ struct Flight {
 /// A worker's part in the volumes.
 pub struct Member {
     volumes: Arc<Volumes>,
-    member_idx: usize,
+    idx: usize,
     places: Vec<Place>,
     through: bool,
 }
@@ -130,7 +130,7 @@ impl Volumes {
             number,
             mark: None,
         });
-        Member { volumes: Arc::clone(self), member_idx, places, through }
+        Member { volumes: Arc::clone(self), idx: member_idx, places, through }
     }
 
     /// Returns what the I/Os of worker `number` waited for; `None` if none was measured.
@@ -188,9 +188,9 @@ impl State {
     }
 
     fn submit(&mut self, now_ns: u64, member: &Member, ops: &[Op]) {
-        let seat = &mut self.members[member.member_idx];
+        let seat = &mut self.members[member.idx];
         for op in ops {
-            let id = (member.member_idx as u64) << 32 | u64::from(op.slot);
+            let id = (member.idx as u64) << 32 | u64::from(op.slot);
             match route(op, &member.places, member.through, id) {
                 Ok(io) => {
                     let result = op.len.min(i32::MAX as u32) as i32;
@@ -220,7 +220,7 @@ impl Member {
     /// Submits `ops`, waits as `wait` says, and appends completions to `done`.
     pub(super) fn exchange(&self, ops: &[Op], wait: Wait, done: &mut Vec<Completion>) {
         let volumes = &*self.volumes;
-        let own_idx = self.member_idx;
+        let own_idx = self.idx;
         let min = wait.min as usize;
         let mut state = volumes.lock();
         let mut now_ns = (volumes.now_ns)();

@@ -41,9 +41,10 @@ pub(super) fn facts(
         };
         let volume = &design.volumes[volume_idx];
         let is_volume = whole(&path) == whole(Path::new(&volume.mount));
-        let (kind, size_bytes) = match is_volume {
-            true => (FileKind::Block, volume.capacity_bytes),
-            false => (FileKind::Regular, 0),
+        let (kind, size_bytes) = if is_volume {
+            (FileKind::Block, volume.capacity_bytes)
+        } else {
+            (FileKind::Regular, 0)
         };
         let of_path = TargetFacts {
             path: path.clone(),
