@@ -3,5 +3,6 @@
 mod bench;
 mod caps;
 mod figures;
+mod real_time;
 mod refusals;
 mod semantics;
