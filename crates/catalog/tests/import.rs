@@ -28,7 +28,8 @@ fn cells(read: &Read, name: &str) -> String {
 const OLD_PAGE: &str = "\
 ## D-series
 | Size | vCPU | Memory: GiB | Temp storage (SSD) GiB | Max data disks | Max cached and temp \
-storage throughput: IOPS/MBps (cache size in GiB) | Max uncached disk throughput: IOPS/MBps | Max burst \
+storage throughput: IOPS/MBps (cache size in GiB) | Max uncached disk throughput: \
+IOPS/MBps | Max burst \
 uncached disk throughput: IOPS/MBps<sup>1</sup> | Max NICs/ Expected network bandwidth (Mbps) |
 |---|---|:--:|---|---|---|---|---|---|
 | Standard_D2s_v3 | 2 | 8 | 16 | 4 | 4000/32 (50) | 3200/48 | 4000/200 | 2/1000 |

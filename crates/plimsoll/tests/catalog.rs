@@ -217,7 +217,11 @@ fn what_is_no_table_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("notes.txt", "no table here");
     assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "notes.txt"]).mistake(), @r#"
-    error: `notes.txt`: no table of disks or machine sizes found: expected CSV with a column of names, a Markdown table with a column `Size`, or Go source with NodeInfo or DiskSkuInfo
+    error: `notes.txt`: no table of disks or machine sizes found
+
+    hint: CSV needs a column `name`, `tier` or `instance_type`
+    hint: Markdown needs a table with a column `Size`
+    hint: Go source needs literals of NodeInfo or DiskSkuInfo
     exit code 2
     "#);
     assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "absent.csv"]).mistake(), @r#"

@@ -99,10 +99,7 @@ pub struct Read {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// Nothing in it looks like a table of disks or machines.
-    #[error(
-        "no table of disks or machine sizes found: expected CSV with a column of names, a Markdown \
-         table with a column `Size`, or Go source with NodeInfo or DiskSkuInfo"
-    )]
+    #[error("no table of disks or machine sizes found")]
     NoTable,
 }
 

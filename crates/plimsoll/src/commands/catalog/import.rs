@@ -62,8 +62,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let text = read(&args.file)?;
     let catalog = args.which.load()?;
     let edition = args.which.edition(&catalog)?;
-    let read = import::read(&text)
-        .map_err(|error| Failure::wrong_use(format!("`{}`: {error}", args.file.display())))?;
+    let read = import::read(&text).map_err(|error| {
+        Failure::wrong_use(format!("`{}`: {error}", args.file.display()))
+            .hint("CSV needs a column `name`, `tier` or `instance_type`")
+            .hint("Markdown needs a table with a column `Size`")
+            .hint("Go source needs literals of NodeInfo or DiskSkuInfo")
+    })?;
     let (form, ignored) = (read.form, read.ignored.clone());
     let report = import::compare(read, edition, args.accept);
     if args.json {
