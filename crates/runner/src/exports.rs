@@ -24,12 +24,11 @@ impl Exports {
     pub(crate) fn probe(&mut self, job: &Job, path: &Path) -> Result<TargetFacts, EngineError> {
         let spec = &job.engine.nfs;
         let known = self.mounted.iter().position(|(mounted, _)| mounted == spec);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                self.mounted.push((spec.clone(), Export::mount(&job.engine)?));
-                self.mounted.len() - 1
-            }
+        let index = if let Some(index) = known {
+            index
+        } else {
+            self.mounted.push((spec.clone(), Export::mount(&job.engine)?));
+            self.mounted.len() - 1
         };
         self.mounted[index].1.probe(path)
     }
