@@ -38,8 +38,20 @@ pub(crate) const TMPDIR: Variable = Variable {
           folder; /tmp unless set.",
 };
 
+/// The user's folder.
+pub(crate) const HOME: Variable = Variable {
+    name: "HOME",
+    doc: "Where `plimsoll rehearse` keeps data, in .local/state, where XDG_STATE_HOME is not set.",
+};
+
+/// The user's folder for what programs keep.
+pub(crate) const XDG_STATE_HOME: Variable = Variable {
+    name: "XDG_STATE_HOME",
+    doc: "Where `plimsoll rehearse` keeps the data of emulated volumes without `--backing`.",
+};
+
 /// All of them, in the order of the reference.
-pub(crate) const ALL: [Variable; 4] = [FORBID_URING, NO_COLOR, TERM, TMPDIR];
+pub(crate) const ALL: [Variable; 6] = [FORBID_URING, HOME, NO_COLOR, TERM, TMPDIR, XDG_STATE_HOME];
 
 /// Returns the value of a variable that a job file names; `None` where it is not set, or no text.
 pub(crate) fn of_job_file(name: &str) -> Option<String> {

@@ -10,6 +10,8 @@
 
 mod convert;
 mod handles;
+#[cfg(test)]
+mod malformed;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -126,6 +128,9 @@ impl Volumes {
         changes: &Changes,
     ) -> Answer<(Arc<Node>, Stat)> {
         let node = self.node(number)?;
+        if size.is_some() && node.kind != FileType::RegularFile {
+            return Err(Errno::INVAL);
+        }
         if let Some(size) = size {
             let handle = handle.and_then(|number| self.handles.get(number).ok());
             match handle.as_deref() {
@@ -151,7 +156,7 @@ impl Volumes {
             Arc::clone(&entries)
         };
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        for (entry, next) in entries.iter().skip(start).zip(offset + 1..) {
+        for (entry, next) in entries.iter().skip(start).zip(offset.saturating_add(1)..) {
             let name = OsStr::from_bytes(entry.name.to_bytes());
             if reply.add(INodeNo(entry.number), next, convert::kind(entry.kind), name) {
                 break;

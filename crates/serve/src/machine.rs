@@ -236,7 +236,7 @@ impl Machine {
             n_waiting: model.n_waiting as u64,
             volumes: design.volumes.iter().zip(self.stores.iter()).map(volume).collect(),
             caps: status::caps(&self.recent, &model),
-            model: serde_json::to_value(&model).unwrap_or_default(),
+            cache: model.cache.map(Into::into),
             design: design.name,
             edition: design.edition,
         }

@@ -39,8 +39,31 @@ pub struct Report {
     pub volumes: Vec<VolumeReport>,
     /// Its caps, in the order of the design.
     pub caps: Vec<CapReport>,
-    /// All that the model tells, its caches among it.
-    pub model: serde_json::Value,
+    /// The machine's host cache, where a disk uses it.
+    pub cache: Option<CacheReport>,
+}
+
+/// A host cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheReport {
+    /// How much it can hold, bytes.
+    pub size_bytes: u64,
+    /// How much it holds, bytes.
+    pub held_bytes: u64,
+    /// How much of it has not reached a disk yet, bytes.
+    pub dirty_bytes: u64,
+    /// Reads that it answered.
+    pub n_hits: u64,
+    /// Reads that went on to a disk.
+    pub n_misses: u64,
+}
+
+impl From<volume::CacheStatus> for CacheReport {
+    fn from(cache: volume::CacheStatus) -> Self {
+        let volume::CacheStatus { size_bytes, held_bytes, dirty_bytes, n_hits, n_misses, .. } =
+            cache;
+        CacheReport { size_bytes, held_bytes, dirty_bytes, n_hits, n_misses }
+    }
 }
 
 /// A volume.

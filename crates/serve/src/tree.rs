@@ -69,7 +69,8 @@ impl Node {
     /// Opens it anew.
     pub(crate) fn open(&self, flags: OFlags) -> Result<File, Errno> {
         // The descriptor stands for the file itself, so following it leads nowhere else.
-        let flags = (flags - OFlags::NOFOLLOW) | OFlags::CLOEXEC;
+        // A pipe must not make the server wait for its other end.
+        let flags = (flags - OFlags::NOFOLLOW) | OFlags::CLOEXEC | OFlags::NONBLOCK;
         openat(CWD, self.path(), flags, Mode::empty()).map(File::from)
     }
 

@@ -11,6 +11,7 @@ mod input;
 mod limits;
 mod on;
 mod reference;
+mod rehearse;
 mod run;
 mod welcome;
 
@@ -42,6 +43,7 @@ enum Command {
     Explain(explain::Args),
     Catalog(catalog::Args),
     Limits(limits::Args),
+    Rehearse(rehearse::Args),
     Fio(fio::Args),
     Reference(reference::Args),
     Completion(completion::Args),
@@ -75,6 +77,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Catalog(args) => catalog::run(&args),
         Command::Limits(args) => limits::run(&args),
+        Command::Rehearse(args) => rehearse::run(&args),
         Command::Fio(args) => fio::run(&args.args),
         Command::Reference(args) => reference::run(&args),
         Command::Completion(args) => completion::run(&args),

@@ -1,0 +1,72 @@
+//! `plimsoll rehearse crash` and `restart`: the machine dies, and starts again.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serve::control::Command;
+use serve::machine::CrashReport;
+use units::format_bytes;
+
+use super::ask;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Let the machine die: what only a ReadWrite host cache had is gone
+#[derive(Debug, clap::Args)]
+#[command(after_help = CRASH_HELP)]
+pub(super) struct CrashArgs {
+    /// Mount point.
+    #[arg(value_name = "MOUNT")]
+    path: PathBuf,
+
+    /// Print what was lost as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+const CRASH_HELP: &str = "\
+What an fsync had returned for is never lost, and names and lengths set without a write neither.
+Until `plimsoll rehearse restart` every access fails with EIO, by open files as well.";
+
+/// Start a crashed machine again, with cold caches
+#[derive(Debug, clap::Args)]
+pub(super) struct RestartArgs {
+    /// Mount point.
+    #[arg(value_name = "MOUNT")]
+    path: PathBuf,
+}
+
+/// Runs `crash`.
+pub(super) fn crash(args: &CrashArgs) -> Result<Exit, Failure> {
+    let value = ask(&args.path, &Command::Crash)?;
+    if args.json {
+        stream::print(&format!("{value}\n"))?;
+        return Ok(Exit::Fine);
+    }
+    let report: CrashReport = serde_json::from_value(value).map_err(|error| {
+        Failure::wrong_use(format!("the answer makes no sense: {error}")).with(Exit::RunFailed)
+    })?;
+    let n_bytes: u64 = report.lost.iter().map(|range| range.len).sum();
+    let n_files =
+        report.lost.iter().map(|range| (range.volume, range.ino)).collect::<BTreeSet<_>>().len();
+    let files = if n_files == 1 { "file" } else { "files" };
+    let text = match n_bytes {
+        0 => "crashed; nothing was only in a cache\n".to_owned(),
+        _ => format!("crashed; lost {} in {n_files} {files}\n", format_bytes(n_bytes)),
+    };
+    stream::print(&text)?;
+    if let Some(error) = report.error {
+        return Err(Failure::wrong_use(format!("not all could be taken back: {error}"))
+            .with(Exit::RunFailed));
+    }
+    let path = args.path.display();
+    stream::tell(&format!("start it again: plimsoll rehearse restart {path}\n"));
+    Ok(Exit::Fine)
+}
+
+/// Runs `restart`.
+pub(super) fn restart(args: &RestartArgs) -> Result<Exit, Failure> {
+    ask(&args.path, &Command::Restart)?;
+    stream::print("running, with cold caches\n")?;
+    Ok(Exit::Fine)
+}

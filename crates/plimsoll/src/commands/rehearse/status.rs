@@ -1,0 +1,35 @@
+//! `plimsoll rehearse status`: caps, credits, cache, and what holds whom.
+
+use std::path::PathBuf;
+
+use serve::control::Command;
+
+use super::{ask, table};
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Show caps, credits, caches, and which cap holds the programs back
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Mount point.
+    #[arg(value_name = "MOUNT")]
+    path: PathBuf,
+
+    /// Print it as JSON (`plimsoll.rehearse/1`).
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let value = ask(&args.path, &Command::Status)?;
+    if args.json {
+        stream::print(&format!("{value}\n"))?;
+        return Ok(Exit::Fine);
+    }
+    let report = serde_json::from_value(value).map_err(|error| {
+        Failure::wrong_use(format!("the answer makes no sense: {error}")).with(Exit::RunFailed)
+    })?;
+    stream::print(&table::page(&report))?;
+    Ok(Exit::Fine)
+}

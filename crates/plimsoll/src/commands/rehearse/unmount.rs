@@ -1,0 +1,61 @@
+//! `plimsoll rehearse unmount`: ends the service; clears what a killed server left.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serve::backing::Backing;
+use serve::control::{self, AskError, Command};
+use serve::mount::{self, find};
+
+use super::{backing_of, failure, resolved};
+use crate::clock::Stopwatch;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Unmount emulated volumes; the data are kept
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Mount point.
+    #[arg(value_name = "MOUNT")]
+    path: PathBuf,
+
+    /// Take it out of sight at once, and away when the last program has left it.
+    #[arg(long)]
+    lazy: bool,
+}
+
+/// How long the serving process may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let path = resolved(&args.path)?;
+    let mounted = find(&path).ok().flatten();
+    if let Some(mounted) = mounted.filter(|mounted| mounted.backing().is_some()) {
+        if mounted.is_stale() {
+            clear(&path)?;
+            stream::print(&format!("cleared {}: its server was gone\n", path.display()))?;
+            return Ok(Exit::Fine);
+        }
+    }
+    let backing = backing_of(&path)?;
+    match control::ask(&backing, &Command::Unmount { is_lazy: args.lazy }) {
+        // A server that ends may end before its answer is read.
+        Ok(_) | Err(AskError::Broken(_)) => {}
+        Err(error) => return Err(failure(error)),
+    }
+    if !args.lazy {
+        let waiting = Stopwatch::start();
+        while Backing::is_in_use(&backing) && waiting.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    stream::print(&format!("unmounted {}\n", path.display()))?;
+    Ok(Exit::Fine)
+}
+
+/// Takes away a mount that nobody answers for.
+fn clear(path: &Path) -> Result<(), Failure> {
+    mount::unmount(path, true)
+        .map_err(|error| Failure::wrong_use(error.to_string()).with(Exit::RunFailed))
+}

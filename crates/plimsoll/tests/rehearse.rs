@@ -1,0 +1,267 @@
+//! `plimsoll rehearse`: volumes mounted, changed, crashed, killed and mounted again.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{Outcome, Sandbox, outcome};
+
+/// Set, tests run that take minutes.
+const LONG: &str = "PLIMSOLL_LONG_TESTS";
+
+const P30: &str = "name = \"one P30\"\n[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\n";
+
+/// A sandbox with a mounted volume in `mnt`. Unmounted when dropped.
+struct Rehearsal(Sandbox);
+
+impl Rehearsal {
+    /// Mounts a design; says why it cannot where there is no FUSE.
+    fn mount(design: &str) -> Option<Self> {
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.path("mnt")).unwrap();
+        sandbox.write("design.toml", design);
+        if !Path::new("/dev/fuse").exists() {
+            eprintln!("skipped: there is no FUSE here");
+            return None;
+        }
+        let rehearsal = Rehearsal(sandbox);
+        rehearsal.mount_again().success();
+        Some(rehearsal)
+    }
+
+    fn mount_again(&self) -> Outcome {
+        self.0.plimsoll(&["rehearse", "mount", "design.toml", "mnt", "--backing", "data"])
+    }
+
+    fn rehearse(&self, args: &[&str]) -> Outcome {
+        self.0.plimsoll(&[&["rehearse"], args].concat())
+    }
+
+    /// Kills the serving process, as `kill -9` does, and waits until it has gone.
+    fn kill(&self) {
+        let lock = fs::canonicalize(self.0.path("data/lock")).unwrap();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let fds = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
+            let holds = |fd: fs::DirEntry| fs::read_link(fd.path()).is_ok_and(|to| to == lock);
+            if fds.into_iter().any(holds) {
+                let pid = entry.file_name();
+                assert!(Command::new("kill").arg("-9").arg(&pid).status().unwrap().success());
+                while entry.path().join("fd/0").exists() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Rehearsal {
+    fn drop(&mut self) {
+        let unmounted = self.rehearse(&["unmount", "mnt", "--lazy"]);
+        assert!(unmounted.code == 0 || std::thread::panicking(), "{}", unmounted.stderr);
+    }
+}
+
+#[test]
+fn a_volume_is_mounted_changed_and_unmounted() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    fs::write(rehearsal.0.path("mnt/f"), vec![1; 1 << 20]).unwrap();
+    let status = rehearsal.rehearse(&["status", "mnt"]);
+    let page = status.success();
+    assert!(page.contains("one P30 at ") && page.contains("running"), "{page}");
+    assert!(page.contains("1.00 TiB") && page.contains("1.00 MiB"), "{page}");
+    let table =
+        page.lines().filter(|line| !line.starts_with("data in ") && !line.contains(" at /"));
+    assert!(table.clone().all(|line| line.chars().count() <= 80), "{page}");
+    assert!(page.contains("disk /mnt/p30"), "{page}");
+
+    rehearsal.rehearse(&["set", "mnt", "--disk", "P40"]).success();
+    let json = rehearsal.rehearse(&["status", "mnt", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(json.success()).unwrap();
+    assert_eq!(report["schema"], "plimsoll.rehearse/1");
+    assert_eq!(report["volumes"][0]["capacity_bytes"], 2_u64 << 40);
+    assert_eq!(report["caps"][0]["per_s"], 7_500);
+
+    let wrong = rehearsal.rehearse(&["set", "mnt", "--disk", "P31"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("P30"), "{}", wrong.stderr);
+    let nothing = rehearsal.rehearse(&["set", "mnt"]);
+    assert!(nothing.stderr.contains("nothing to change"), "{}", nothing.stderr);
+
+    let control = rehearsal.0.path("data/control");
+    let mode = |path: &Path| {
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o777
+    };
+    assert_eq!((mode(&control), mode(&control.join("socket"))), (0o700, 0o600));
+
+    rehearsal.rehearse(&["unmount", "mnt"]).success();
+    assert!(!rehearsal.0.path("mnt/f").exists());
+    rehearsal.mount_again().success();
+    assert_eq!(fs::metadata(rehearsal.0.path("mnt/f")).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn a_killed_server_leaves_a_stale_mount_and_all_data() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    fs::write(rehearsal.0.path("mnt/f"), b"kept").unwrap();
+    rehearsal.kill();
+    let stale = rehearsal.rehearse(&["status", "mnt"]);
+    assert!(stale.stderr.contains("whose server is gone"), "{}", stale.stderr);
+    let again = rehearsal.mount_again();
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("clear it: plimsoll rehearse unmount"), "{}", again.stderr);
+    rehearsal.rehearse(&["unmount", "mnt"]).success();
+    rehearsal.mount_again().success();
+    assert_eq!(fs::read(rehearsal.0.path("mnt/f")).unwrap(), b"kept");
+}
+
+#[test]
+fn each_mistake_is_one_clear_error() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    fs::create_dir(rehearsal.0.path("full")).unwrap();
+    rehearsal.0.write("full/f", b"");
+    fs::create_dir(rehearsal.0.path("free")).unwrap();
+    #[track_caller]
+    fn check(rehearsal: &Rehearsal, args: &[&str], expected: &str) {
+        let outcome = rehearsal.rehearse(args);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+    }
+    let mount = |at| ["mount", "design.toml", at, "--backing", "other"];
+    check(&rehearsal, &mount("mnt"), "is in use");
+    check(&rehearsal, &mount("full"), "is not empty");
+    check(&rehearsal, &mount("none"), "does not exist");
+    check(&rehearsal, &mount("full/f"), "is not a folder");
+    let taken = ["mount", "design.toml", "free", "--backing", "data"];
+    check(&rehearsal, &taken, "in use by another process");
+    let foreign = ["mount", "design.toml", "free", "--backing", "full"];
+    check(&rehearsal, &foreign, "holds files, but no volume");
+    check(&rehearsal, &["status", "free"], "no emulated volume is mounted");
+    check(&rehearsal, &["restart", "mnt"], "is running");
+    let unknown = ["mount", "design.toml", "free", "--backing", "other", "--volume", "/x"];
+    check(&rehearsal, &unknown, "has no volume `/x`");
+}
+
+fn machine(cache: &str) -> String {
+    format!(
+        "[vm]\nsize = \"DS14\"\n[[volume]]\nmount = \"/mnt/data\"\ndisk = \"P30\"\n\
+         cache = \"{cache}\"\n"
+    )
+}
+
+/// Commits rows until a crash, and returns how many commits had returned.
+fn commit_until_crash(rehearsal: &Rehearsal) -> Option<u64> {
+    let mut sqlite = Command::new("sqlite3");
+    sqlite.arg(rehearsal.0.path("mnt/db")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut sqlite) = sqlite.stderr(Stdio::null()).spawn() else {
+        eprintln!("skipped: there is no sqlite3 here");
+        return None;
+    };
+    let mut statements = sqlite.stdin.take().unwrap();
+    let mut answers = BufReader::new(sqlite.stdout.take().unwrap()).lines();
+    statements
+        .write_all(b"PRAGMA synchronous=FULL; CREATE TABLE t(n INTEGER, text BLOB);\n")
+        .unwrap();
+    let mut n_committed = 0;
+    for n in 0..12 {
+        let insert = format!("INSERT INTO t VALUES({n}, randomblob(3000)); SELECT {n};\n");
+        statements.write_all(insert.as_bytes()).unwrap();
+        let answer = answers.next().unwrap().unwrap();
+        assert_eq!(answer, n.to_string());
+        n_committed += 1;
+    }
+    // In the middle of one: its end is open.
+    statements.write_all(b"INSERT INTO t VALUES(99, randomblob(900000)); SELECT 99;\n").unwrap();
+    std::thread::sleep(Duration::from_millis(15));
+    rehearsal.rehearse(&["crash", "mnt"]).success();
+    drop(statements);
+    let _ = sqlite.wait();
+    Some(n_committed)
+}
+
+#[test]
+fn a_database_that_flushes_survives_in_every_mode() {
+    for cache in ["None", "ReadOnly", "ReadWrite"] {
+        let Some(rehearsal) = Rehearsal::mount(&machine(cache)) else { return };
+        let Some(n_committed) = commit_until_crash(&rehearsal) else { return };
+        rehearsal.rehearse(&["restart", "mnt"]).success();
+        let ask = |statement: &str| {
+            let mut sqlite = Command::new("sqlite3");
+            let answer = outcome(sqlite.arg(rehearsal.0.path("mnt/db")).arg(statement));
+            answer.success().trim().to_owned()
+        };
+        assert_eq!(ask("PRAGMA integrity_check"), "ok", "{cache}");
+        let n_found: u64 = ask("SELECT count(*) FROM t").parse().unwrap();
+        assert!(n_found == n_committed || n_found == n_committed + 1, "{cache}: {n_found}");
+    }
+}
+
+#[test]
+fn a_program_that_never_flushes_loses_data_with_read_write() {
+    for (cache, is_lost) in [("None", false), ("ReadOnly", false), ("ReadWrite", true)] {
+        let Some(rehearsal) = Rehearsal::mount(&machine(cache)) else { return };
+        let file = rehearsal.0.path("mnt/f");
+        fs::write(&file, vec![7; 256 << 10]).unwrap();
+        let crashed = rehearsal.rehearse(&["crash", "mnt"]);
+        assert_eq!(crashed.success().contains("lost 256 KiB in 1 file"), is_lost, "{cache}");
+        assert!(fs::read(&file).is_err(), "a crashed machine answers nothing");
+        rehearsal.rehearse(&["restart", "mnt"]).success();
+        assert_eq!(fs::read(&file).unwrap().is_empty(), is_lost, "{cache}");
+    }
+}
+
+/// Runs Debian's fio on a mount and returns operations per second and mean latency in milliseconds.
+fn fio(rehearsal: &Rehearsal, block_size: &str, depth: u32) -> (f64, f64) {
+    let mut fio = Command::new("fio");
+    fio.args(["--name=t", "--size=256m", "--rw=randread", "--ioengine=libaio", "--direct=1"])
+        .args(["--time_based", "--runtime=10", "--ramp_time=1", "--output-format=json"])
+        .arg(format!("--filename={}", rehearsal.0.path("mnt/t").display()))
+        .args([format!("--bs={block_size}"), format!("--iodepth={depth}")]);
+    let said = outcome(&mut fio);
+    let json = &said.success()[said.stdout.find('{').expect("JSON")..];
+    let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let read = &json["jobs"][0]["read"];
+    let figure = |value: &serde_json::Value| value.as_f64().expect("a figure");
+    (figure(&read["iops"]), figure(&read["clat_ns"]["mean"]) / 1e6)
+}
+
+/// The figures of a P30 as fio sees them: within 5 % over 10 s.
+#[test]
+fn fio_finds_the_figures_of_a_p30() {
+    if std::env::var_os(LONG).is_none() {
+        eprintln!("skipped: takes minutes (set {LONG})");
+        return;
+    }
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    fs::write(rehearsal.0.path("mnt/t"), vec![1; 256 << 20]).unwrap();
+    let cases = [
+        ("8k", 32, 5000.0, 6.4),
+        ("32k", 32, 5000.0, 6.4),
+        // The source has 3,200 and 200, with KB and MB that cancel; these are 200,000,000 B/s.
+        ("64k", 32, 3051.8, 10.49),
+        ("1m", 8, 190.7, 41.94),
+        ("8k", 1, 1000.0, 1.0),
+        ("8k", 4, 4000.0, 1.0),
+        ("8k", 5, 5000.0, 1.0),
+        ("8k", 128, 5000.0, 25.6),
+    ];
+    let mut missed = Vec::new();
+    for (block_size, depth, iops, latency_ms) in cases {
+        let (found_iops, found_ms) = fio(&rehearsal, block_size, depth);
+        let row = format!(
+            "{block_size} at depth {depth}: {found_iops:.0} IOPS ({iops}), {found_ms:.2} ms \
+             ({latency_ms})"
+        );
+        eprintln!("{row}");
+        let is_near = |found: f64, expected: f64| (found / expected - 1.0).abs() <= 0.05;
+        if !is_near(found_iops, iops) || !is_near(found_ms, latency_ms) {
+            missed.push(row);
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
