@@ -135,7 +135,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
     let path = resolved(&args.path)?;
     mount::check(&path).map_err(unmountable)?;
     let backing = backing_dir(args, &path)?;
-    let backing = Backing::open(&backing).map_err(unusable)?;
+    let backing = Backing::open(&backing).map_err(|error| unusable(&error))?;
     let (dir, log) = (backing.dir().to_owned(), backing.log());
     let options = MachineOptions {
         design_text,
@@ -147,7 +147,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
     // root may ask for it; others are served as the kernel likes. Threads inherit it.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     let machine = Machine::start(options, backing).map_err(|error| match error {
-        MachineError::Backing(error) => unusable(error),
+        MachineError::Backing(error) => unusable(&error),
         MachineError::Io(_) => broken(&error.to_string()),
         _ => Failure::wrong_use(error.to_string()),
     })?;
@@ -238,7 +238,7 @@ fn broken(message: &str) -> Failure {
     Failure::wrong_use(message).with(Exit::RunFailed)
 }
 
-fn unusable(error: BackingError) -> Failure {
+fn unusable(error: &BackingError) -> Failure {
     let failure = Failure::wrong_use(error.to_string());
     match error {
         BackingError::InUse { .. } => failure

@@ -31,12 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = resolved(&args.path)?;
     let mounted = find(&path).ok().flatten();
-    if let Some(mounted) = mounted.filter(|mounted| mounted.backing().is_some()) {
-        if mounted.is_stale() {
-            clear(&path)?;
-            stream::print(&format!("cleared {}: its server was gone\n", path.display()))?;
-            return Ok(Exit::Fine);
-        }
+    if mounted.is_some_and(|mounted| mounted.backing().is_some() && mounted.is_stale()) {
+        clear(&path)?;
+        stream::print(&format!("cleared {}: its server was gone\n", path.display()))?;
+        return Ok(Exit::Fine);
     }
     let backing = backing_of(&path)?;
     match control::ask(&backing, &Command::Unmount { is_lazy: args.lazy }) {
