@@ -76,10 +76,7 @@ pub enum EngineKind {
 impl EngineKind {
     /// Says whether the engine holds one I/O at a time whatever the queue depth.
     pub fn is_synchronous(self) -> bool {
-        !matches!(
-            self,
-            EngineKind::Uring | EngineKind::Aio | EngineKind::Nfs | EngineKind::Null
-        )
+        !matches!(self, EngineKind::Uring | EngineKind::Aio | EngineKind::Nfs | EngineKind::Null)
     }
 
     /// Says whether the engine's files are on a server that it reaches by itself, and not in this

@@ -167,7 +167,8 @@ impl BlockStat {
 /// on whole files are not what a device counts.
 fn uses_disks(job: &Job) -> bool {
     let engine = job.engine.kind;
-    job.reporting.disk_util && engine != EngineKind::Null
+    job.reporting.disk_util
+        && engine != EngineKind::Null
         && !engine.is_remote()
         && !engine.is_file_operation()
 }
