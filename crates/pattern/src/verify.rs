@@ -18,11 +18,12 @@ mod mismatch;
 mod state;
 mod write_log;
 
-pub use checks::{BlockFacts, Checks, effective_checks};
+pub use checks::{Checks, effective_checks};
 pub use checksum::{Checksum, checksum};
 pub use contents::{fill_random, write_seed};
 pub use header::HeaderLayout;
 pub use mismatch::{Mismatch, MismatchKind};
+pub use plan::verify::BlockFacts;
 pub use state::{StateError, VerifyState, WriteFate, WriteProgress, state_file_name};
 pub use write_log::{WriteLog, WriteRecord};
 

@@ -1,5 +1,11 @@
 //! Checking that what is read is what was written.
 
+use crate::Job;
+
+/// Bytes of the header that is written into verified blocks, without the method's checksum: the
+/// layout of fio from 3.41 on.
+pub const HEADER_BYTES: u32 = 48;
+
 /// How a block proves its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMethod {
@@ -63,6 +69,86 @@ impl VerifyMethod {
         VerifyMethod::PatternHeader,
         VerifyMethod::Null,
     ];
+
+    /// Says whether blocks carry a header.
+    pub fn has_header(self) -> bool {
+        !matches!(self, VerifyMethod::Pattern | VerifyMethod::Null)
+    }
+
+    /// Returns how many bytes the method stores behind the header, as fio does.
+    pub fn checksum_bytes(self) -> u32 {
+        match self {
+            VerifyMethod::Md5 => 16,
+            VerifyMethod::Crc64 => 8,
+            VerifyMethod::Crc32c | VerifyMethod::Crc32 | VerifyMethod::XxHash => 4,
+            VerifyMethod::Crc16 => 2,
+            VerifyMethod::Crc7 => 1,
+            VerifyMethod::Sha1 => 20,
+            VerifyMethod::Sha256 | VerifyMethod::Sha3_512 => 64,
+            VerifyMethod::Sha512 => 128,
+            VerifyMethod::Sha3_224 => 28,
+            VerifyMethod::Sha3_256 => 32,
+            VerifyMethod::Sha3_384 => 48,
+            VerifyMethod::Meta
+            | VerifyMethod::Pattern
+            | VerifyMethod::PatternHeader
+            | VerifyMethod::Null => 0,
+        }
+    }
+
+    /// Returns the bytes that a header and its checksum take of each interval; 0 for the methods
+    /// that write none.
+    pub fn header_bytes(self) -> u32 {
+        if self.has_header() { HEADER_BYTES + self.checksum_bytes() } else { 0 }
+    }
+}
+
+/// Block sizes that decide how blocks are divided into intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFacts {
+    /// Smallest write, bytes.
+    pub write_min_bytes: u32,
+    /// Largest write, bytes.
+    pub write_max_bytes: u32,
+    /// Smallest read, bytes; `None` for jobs that do not read.
+    pub read_min_bytes: Option<u32>,
+    /// Sizes are not multiples of the smallest: each block has one header.
+    pub unaligned: bool,
+}
+
+impl BlockFacts {
+    /// Returns the facts of a job.
+    pub fn of(job: &Job) -> Self {
+        let workload = &job.workload;
+        BlockFacts {
+            write_min_bytes: workload.block_size.write.min(),
+            write_max_bytes: workload.block_size.write.max(),
+            read_min_bytes: workload.access.read.then(|| workload.block_size.read.min()),
+            unaligned: workload.block_unaligned,
+        }
+    }
+
+    /// Returns the distance between headers for the one asked for (0: not set), as fio adjusts it:
+    /// not above the smallest write nor the smallest read, and a divisor of all writes.
+    ///
+    /// 0 when the smallest write has no bytes.
+    pub fn interval_bytes(&self, asked_bytes: u32) -> u32 {
+        let (min, max) = (self.write_min_bytes, self.write_max_bytes);
+        let mut interval = if asked_bytes == 0 && min != max { min } else { asked_bytes };
+        if interval > min {
+            interval = min;
+        } else if let Some(read_min) = self.read_min_bytes {
+            interval = interval.min(read_min);
+        }
+        if interval == 0 || !min.is_multiple_of(interval) || !max.is_multiple_of(interval) {
+            return if min == 0 { 0 } else { gcd(min, max) };
+        }
+        interval
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A piece of a fill pattern.

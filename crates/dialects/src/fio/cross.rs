@@ -2,7 +2,7 @@
 
 use plan::files::Size;
 use plan::load::Rate;
-use plan::verify::{DedupeMode, VerifyMethod};
+use plan::verify::{BlockFacts, DedupeMode, VerifyMethod};
 use plan::workload::BlockSize;
 use plan::{Diagnostic, Direction, Job, PriorityShare, Span};
 
@@ -37,16 +37,13 @@ impl Site {
     }
 }
 
-/// Bytes of fio's verification header with the smallest checksum.
-const VERIFY_HEADER_BYTES: u32 = 40;
-
 /// Finds contradictions; errors stop a run, warnings do not.
 pub(super) fn check(job: &Job, site: &Site, findings: &mut Vec<Diagnostic>) {
     let mut report = |finding: Diagnostic, name: &str| findings.push(finding.at(site.place(name)));
     rates(job, site, &mut report);
     sizes(job, site, &mut report);
     zones(job, site, &mut report);
-    verification(job, &mut report);
+    verification(job, site, &mut report);
     contents(job, &mut report);
     timing(job, &mut report);
     priorities(job, site, &mut report);
@@ -140,11 +137,7 @@ fn sizes(job: &Job, site: &Site, report: &mut Report<'_>) {
              devices refuse",
             job.name
         );
-        let name = ["block_size_split", "block_size_range"].into_iter().find(|name| site.has(name));
-        report(
-            Diagnostic::warning("block-size-unaligned", text),
-            name.unwrap_or("block_size_bytes"),
-        );
+        report(Diagnostic::warning("block-size-unaligned", text), block_size_name(site));
     }
 }
 
@@ -184,29 +177,10 @@ fn zones(job: &Job, site: &Site, report: &mut Report<'_>) {
     report(finding, "zone_mode");
 }
 
-fn verification(job: &Job, report: &mut Report<'_>) {
+fn verification(job: &Job, site: &Site, report: &mut Report<'_>) {
     let verify = &job.verify;
     let Some(method) = verify.method else { return };
-    let min_bytes = job.block_size_min();
-    let has_header = !matches!(method, VerifyMethod::Pattern | VerifyMethod::Null);
-    if has_header && min_bytes < VERIFY_HEADER_BYTES {
-        let text = format!(
-            "job `{}` verifies blocks of {min_bytes} B, too small for a header of \
-             {VERIFY_HEADER_BYTES} B",
-            job.name
-        );
-        report(Diagnostic::error("verify-header-too-large", text), "block_size_bytes");
-    }
-    let interval_bytes = if verify.interval_bytes == 0 { min_bytes } else { verify.interval_bytes };
-    if has_header && verify.header_offset_bytes > interval_bytes.saturating_sub(VERIFY_HEADER_BYTES)
-    {
-        let text = format!(
-            "job `{}` puts the header at {} B, where it does not fit an interval of \
-             {interval_bytes} B",
-            job.name, verify.header_offset_bytes
-        );
-        report(Diagnostic::error("verify-offset", text), "verify_header_offset_bytes");
-    }
+    header(job, method, site, report);
     if verify.verify_only && job.limits.time_based {
         let text = format!("job `{}` has both `verify_only` and `time_based`", job.name);
         report(Diagnostic::error("verify-only-time-based", text), "verify_only");
@@ -221,6 +195,47 @@ fn verification(job: &Job, report: &mut Report<'_>) {
             "verify",
         );
     }
+}
+
+/// Checks that the header and at least one byte of contents fit; fio asks for the same.
+fn header(job: &Job, method: VerifyMethod, site: &Site, report: &mut Report<'_>) {
+    let header_bytes = method.header_bytes();
+    if header_bytes == 0 {
+        return;
+    }
+    let verify = &job.verify;
+    let block_bytes = job.block_size_min();
+    let interval_bytes = BlockFacts::of(job).interval_bytes(verify.interval_bytes).min(block_bytes);
+    if interval_bytes <= header_bytes {
+        let (parts, name) = if interval_bytes < block_bytes && site.has("verify_interval_bytes") {
+            ("intervals", "verify_interval_bytes")
+        } else {
+            ("blocks", block_size_name(site))
+        };
+        let text = format!(
+            "job `{}` verifies {parts} of {interval_bytes} B, too small for a header of \
+             {header_bytes} B and contents",
+            job.name
+        );
+        let finding = Diagnostic::error("verify-header-too-large", text);
+        report(
+            finding.help("raise the size, or use `verify=pattern`, which writes no header"),
+            name,
+        );
+    } else if verify.header_offset_bytes > interval_bytes - header_bytes {
+        let text = format!(
+            "job `{}` puts the header of {header_bytes} B at {} B, where it does not fit an \
+             interval of {interval_bytes} B",
+            job.name, verify.header_offset_bytes
+        );
+        report(Diagnostic::error("verify-offset", text), "verify_header_offset_bytes");
+    }
+}
+
+/// Returns the parameter that gave the block sizes.
+fn block_size_name(site: &Site) -> &'static str {
+    let name = ["block_size_split", "block_size_range"].into_iter().find(|name| site.has(name));
+    name.unwrap_or("block_size_bytes")
 }
 
 fn contents(job: &Job, report: &mut Report<'_>) {

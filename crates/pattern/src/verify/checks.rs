@@ -1,51 +1,7 @@
-//! Which checks a job's workload allows, and how its blocks are divided.
+//! Which checks a job's workload allows.
 
 use plan::Job;
 use plan::files::Size;
-
-/// Block sizes that decide how blocks are divided into intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockFacts {
-    /// Smallest write, bytes.
-    pub write_min_bytes: u32,
-    /// Largest write, bytes.
-    pub write_max_bytes: u32,
-    /// Smallest read, bytes; `None` for jobs that do not read.
-    pub read_min_bytes: Option<u32>,
-    /// Sizes are not multiples of the smallest: each block has one header.
-    pub unaligned: bool,
-}
-
-impl BlockFacts {
-    /// Returns the facts of a job.
-    pub fn of(job: &Job) -> Self {
-        let workload = &job.workload;
-        BlockFacts {
-            write_min_bytes: workload.block_size.write.min(),
-            write_max_bytes: workload.block_size.write.max(),
-            read_min_bytes: workload.access.read.then(|| workload.block_size.read.min()),
-            unaligned: workload.block_unaligned,
-        }
-    }
-
-    /// Returns the distance between headers for the one asked for (0: not set), as fio adjusts it:
-    /// not above the smallest write nor the smallest read, and a divisor of all writes.
-    ///
-    /// 0 when the smallest write has no bytes.
-    pub fn interval_bytes(&self, asked_bytes: u32) -> u32 {
-        let (min, max) = (self.write_min_bytes, self.write_max_bytes);
-        let mut interval = if asked_bytes == 0 && min != max { min } else { asked_bytes };
-        if interval > min {
-            interval = min;
-        } else if let Some(read_min) = self.read_min_bytes {
-            interval = interval.min(read_min);
-        }
-        if interval == 0 || !min.is_multiple_of(interval) || !max.is_multiple_of(interval) {
-            return if min == 0 { 0 } else { gcd(min, max) };
-        }
-        interval
-    }
-}
 
 /// What is checked besides the contents, the place and the header itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,8 +77,4 @@ fn may_overwrite_otherwise(job: &Job) -> bool {
         || workload.block_unaligned
         || aligned_below_size
         || job.files.file_size_bytes.is_some()
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

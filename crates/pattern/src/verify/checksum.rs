@@ -92,27 +92,6 @@ impl std::fmt::Display for Checksum {
     }
 }
 
-/// Returns how many bytes a method stores behind the header.
-pub(crate) fn checksum_bytes(method: VerifyMethod) -> usize {
-    match method {
-        VerifyMethod::Md5 => 16,
-        VerifyMethod::Crc64 => 8,
-        VerifyMethod::Crc32c | VerifyMethod::Crc32 | VerifyMethod::XxHash => 4,
-        VerifyMethod::Crc16 => 2,
-        VerifyMethod::Crc7 => 1,
-        VerifyMethod::Sha1 => 20,
-        VerifyMethod::Sha256 | VerifyMethod::Sha3_512 => 64,
-        VerifyMethod::Sha512 => 128,
-        VerifyMethod::Sha3_224 => 28,
-        VerifyMethod::Sha3_256 => 32,
-        VerifyMethod::Sha3_384 => 48,
-        VerifyMethod::Meta
-        | VerifyMethod::Pattern
-        | VerifyMethod::PatternHeader
-        | VerifyMethod::Null => 0,
-    }
-}
-
 /// Returns the checksum over the concatenation of `parts`, as the method stores it.
 ///
 /// Methods without a checksum give an empty one.

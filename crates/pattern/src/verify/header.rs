@@ -17,8 +17,8 @@
 //!
 //! The CRC is fio's CRC-32C over all that stands before it. The method's checksum follows.
 
-use super::checksum::{checksum_bytes, crc32c_of};
-use plan::verify::VerifyMethod;
+use super::checksum::crc32c_of;
+use plan::verify::{HEADER_BYTES, VerifyMethod};
 
 /// First two bytes of a header.
 pub(crate) const MAGIC: u16 = 0xacca;
@@ -42,17 +42,17 @@ impl HeaderLayout {
     pub fn header_bytes(self) -> usize {
         match self {
             HeaderLayout::Compact => 40,
-            HeaderLayout::Versioned => 48,
+            HeaderLayout::Versioned => HEADER_BYTES as usize,
         }
     }
 
     /// Returns the size of the header with the method's checksum, in bytes; 0 for the methods that
     /// write no header.
     pub fn stored_bytes(self, method: VerifyMethod) -> usize {
-        match method {
-            VerifyMethod::Pattern | VerifyMethod::Null => 0,
-            _ => self.header_bytes() + checksum_bytes(method),
+        if !method.has_header() {
+            return 0;
         }
+        self.header_bytes() + method.checksum_bytes() as usize
     }
 
     /// Returns the sequence number as the layout can hold it.
