@@ -310,3 +310,19 @@ fn a_header_lies_within_its_interval() {
     check_header(&placed(76), &[]);
     check_header(&placed(77), &[("verify-offset", 6)]);
 }
+
+/// fio reads `-` and writes it as a stream, where its own engines open files.
+#[test]
+fn the_standard_streams_are_no_targets() {
+    let refusal = |at: &str| {
+        format!(
+            "error target-is-stream {at} job `a` works on `-`, the standard input or output, which \
+             is not supported | for a file of that name write `filename=./-`"
+        )
+    };
+    check_refused("ioengine=psync\nfilename=-", &refusal("5:10"));
+    check_refused("ioengine=libaio\nfilename=x:-:y", &refusal("5:10"));
+    check_refused("ioengine=psync\nfilename=./-", "");
+    check_refused("ioengine=psync\ndirectory=/tmp\nfilename=-", "");
+    check_refused("filename=-", "");
+}

@@ -176,3 +176,12 @@ fn plimsoll_fio_is_the_same() {
     let named = sandbox.plimsoll(&["fio", "--cmdhelp=rw"]);
     assert_eq!(linked.success(), named.success());
 }
+
+#[test]
+fn a_file_may_have_the_name_of_a_stream() {
+    let sandbox = Sandbox::new();
+    let job = ["--name=a", "--size=64k", "--rw=write", "--filename=./-"];
+    sandbox.fio(&job).success();
+    let size = std::fs::metadata(sandbox.path("-")).map(|facts| facts.len());
+    assert_eq!(size.ok(), Some(64 << 10));
+}

@@ -4,7 +4,7 @@ use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::{BlockFacts, DedupeMode, VerifyMethod};
 use plan::workload::BlockSize;
-use plan::{Diagnostic, Direction, Job, PriorityShare, Span};
+use plan::{Diagnostic, Direction, EngineKind, Job, PriorityShare, Span};
 
 /// Where a job and its options were written.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +40,7 @@ impl Site {
 /// Finds contradictions; errors stop a run, warnings do not.
 pub(super) fn check(job: &Job, site: &Site, findings: &mut Vec<Diagnostic>) {
     let mut report = |finding: Diagnostic, name: &str| findings.push(finding.at(site.place(name)));
+    targets(job, &mut report);
     rates(job, site, &mut report);
     sizes(job, site, &mut report);
     zones(job, site, &mut report);
@@ -70,6 +71,21 @@ pub(super) fn wait_for(
     let text = format!("job `{}` waits for {problem}", job.name);
     let finding = Diagnostic::error("bad-wait-for", text).at(site.place("wait_for"));
     Some(finding.help("name one job that stands above, and give it a name of its own"))
+}
+
+/// fio takes the name `-` for its standard input and output, unless the engine opens files itself.
+fn targets(job: &Job, report: &mut Report<'_>) {
+    let kind = job.engine.kind;
+    let opens = kind != EngineKind::Null && !kind.is_remote() && !kind.is_file_operation();
+    let is_stream = job.files.directories.is_empty() && job.files.names.iter().any(|it| it == "-");
+    if opens && is_stream {
+        let text = format!(
+            "job `{}` works on `-`, the standard input or output, which is not supported",
+            job.name
+        );
+        let finding = Diagnostic::error("target-is-stream", text);
+        report(finding.help("for a file of that name write `filename=./-`"), "file_names");
+    }
 }
 
 fn rates(job: &Job, site: &Site, report: &mut Report<'_>) {
