@@ -22,6 +22,11 @@ pub trait Loader {
     /// Returns the contents of the file; the path `-` is the standard input.
     fn read(&self, path: &str) -> Result<Vec<u8>, LoadError>;
 
+    /// Says whether the path leads to a regular file.
+    fn is_file(&self, path: &str) -> bool {
+        self.read(path).is_ok()
+    }
+
     /// Returns the value of an environment variable; `None` when it is not set.
     fn env(&self, name: &str) -> Option<String>;
 

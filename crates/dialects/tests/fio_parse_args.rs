@@ -208,3 +208,12 @@ fn content_tells_the_dialect() {
     assert_eq!(sniff(""), 0);
     assert!(!parse("[a]\n").has_errors());
 }
+
+/// fio's command line looks for an engine at once: the options after it may be that engine's.
+#[test]
+fn an_engine_of_the_command_line_must_be_there() {
+    for (engine, is_wrong) in [("libaoi", true), ("spdk", true), ("rbd", false), ("psync", false)] {
+        let parsed = args(&format!("--name=a --ioengine={engine}")).parsed;
+        assert_eq!(parsed.has_errors(), is_wrong, "{}", all_shown(&parsed.diagnostics));
+    }
+}

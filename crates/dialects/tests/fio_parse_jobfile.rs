@@ -270,9 +270,9 @@ fn engines_and_their_options() {
     assert!(!parsed.has_errors(), "fio looks for the engine when it runs");
     assert_eq!(
         all_shown(&parsed.refusals),
-        "error unknown-engine 2:10 unknown engine `libaoi` | did you mean `libaio`? | built in are io_uring, libaio, sync, \
-         psync, vsync, pvsync, pvsync2, mmap, nfs, null, falloc, ftruncate, filecreate, filestat, \
-         filedelete, dircreate, dirstat, dirdelete, posixaio"
+        "error unknown-engine 2:10 unknown engine `libaoi` | did you mean `libaio`? | built in are \
+         io_uring, libaio, sync, psync, vsync, pvsync, pvsync2, mmap, nfs, null, falloc, \
+         ftruncate, filecreate, filestat, filedelete, dircreate, dirstat, dirdelete, posixaio"
     );
     let refused = |text| all_shown(&parse(text).refusals);
     assert!(refused("[a]\nioengine=iouring\n").contains("| did you mean `io_uring`? |"));
@@ -339,4 +339,23 @@ fn overrides() {
          `runtime`?\n\
          error unused-remap - `--remap /mtn=x` matches no filename, directory or opendir"
     );
+}
+
+/// fio checks while it parses that the file of an engine of its user's is there, and no more.
+#[test]
+fn the_file_of_an_external_engine_must_be_there() {
+    let host = MapHost::with(&[("mine.so", "")], &[]);
+    let parsed = |engine: &str| {
+        let text = format!("[a]\nioengine={engine}\n");
+        parse_text("test.fio", &text, &Wishes::default(), &host)
+    };
+    for missing in ["external:/x/y.so", "external:", "external: other.so"] {
+        let parsed = parsed(missing);
+        assert!(all_shown(&parsed.diagnostics).contains("names no file with an engine"));
+    }
+    for there in ["external:mine.so", "external: ./mine.so", "external"] {
+        let parsed = parsed(there);
+        assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+        assert_eq!(parsed.refusals[0].code, "engine-not-available");
+    }
 }

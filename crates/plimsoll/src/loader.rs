@@ -26,6 +26,10 @@ impl Loader for HostLoader {
         read_up_to(&mut File::open(path).map_err(|error| load_error(&error))?)
     }
 
+    fn is_file(&self, path: &str) -> bool {
+        fs::metadata(path).is_ok_and(|facts| facts.is_file())
+    }
+
     fn env(&self, name: &str) -> Option<String> {
         env::of_job_file(name)
     }

@@ -178,6 +178,19 @@ fn plimsoll_fio_is_the_same() {
 }
 
 #[test]
+fn parse_only_looks_for_the_file_of_an_external_engine() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mine.so", "");
+    let code = |engine: &str| {
+        sandbox.write("j.fio", format!("[a]\nioengine={engine}\nsize=64k\n"));
+        sandbox.fio(&["--parse-only", "j.fio"]).code
+    };
+    assert_eq!(code("external:/x/y.so"), 1);
+    assert_eq!(code("external:."), 1);
+    assert_eq!(code("external:mine.so"), 0);
+}
+
+#[test]
 fn a_file_may_have_the_name_of_a_stream() {
     let sandbox = Sandbox::new();
     let job = ["--name=a", "--size=64k", "--rw=write", "--filename=./-"];

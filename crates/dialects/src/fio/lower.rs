@@ -84,6 +84,7 @@ impl Input {
             input: self,
             plan,
             refusals: Vec::new(),
+            is_command_line: false,
             group_id: 0,
             n_jobs: 0,
             names: Vec::new(),
@@ -121,6 +122,8 @@ struct Lowering<'a> {
     input: Input,
     plan: Plan,
     refusals: Vec<Diagnostic>,
+    /// The sections at hand stand on the command line, not in a file.
+    is_command_line: bool,
     group_id: u32,
     n_jobs: usize,
     /// Names of the jobs so far, for `wait_for`.
@@ -138,6 +141,7 @@ impl Lowering<'_> {
         is_further: bool,
     ) {
         let mut is_first = true;
+        self.is_command_line = !is_file;
         for section in sections {
             if self.input.is_hopeless() {
                 return;
@@ -298,7 +302,7 @@ impl Lowering<'_> {
                 let finding = cross::zones_not_supported(&option.key);
                 self.refuse(finding.at(option.value_span.clone()));
             }
-            ("engine", Value::Str(name)) => self.engine(name, option, draft),
+            ("engine", Value::Str(name)) => self.engine(name, option, draft)?,
             _ => {
                 if let ("zone_mode", Value::Choice(mode)) = (param.name, value) {
                     draft.site.zone_mode = Some(mode);
@@ -334,34 +338,48 @@ impl Lowering<'_> {
         }
     }
 
-    fn engine(&mut self, name: &str, option: &RawOption, draft: &mut Draft) {
-        match engine(name) {
+    fn engine(&mut self, name: &str, option: &RawOption, draft: &mut Draft) -> Result<(), String> {
+        // Alone of all engines, fio looks for the file of this one while it parses.
+        if let Some(path) = name.strip_prefix("external:")
+            && !self.loader.is_file(path.trim_start())
+        {
+            return Err("names no file with an engine".to_owned());
+        }
+        let engine = engine(name);
+        let finding = match engine {
             Engine::Ours => {
                 set_engine(&mut draft.job, name);
                 if let Some(note) = param::engine_note(name) {
                     let finding = Diagnostic::note("engine-alias", note);
                     self.input.report(finding.at(option.value_span.clone()));
                 }
+                return Ok(());
             }
-            // Without options of its own fio does not even look for the engine while it parses.
             Engine::Missing(found) | Engine::Unknown(Some(found)) => {
-                draft.job.engine.kind = EngineKind::Null;
                 found.name.clone_into(&mut draft.job.engine.name);
                 let text = format!("engine `{name}` ({}) is not built in", found.doc);
-                let finding = Diagnostic::error("engine-not-available", text).help(found.note);
-                self.refuse(finding.at(option.value_span.clone()));
+                Diagnostic::error("engine-not-available", text).help(found.note)
             }
             Engine::Unknown(None) => {
-                draft.job.engine.kind = EngineKind::Null;
                 name.clone_into(&mut draft.job.engine.name);
                 let finding =
                     Diagnostic::error("unknown-engine", format!("unknown engine `{name}`"));
                 let near = param::find("engine").map(|param| param::suggest_value(param, name));
                 let finding = did_you_mean(finding, &near.unwrap_or_default());
-                let finding = finding.help(format!("built in are {}", built_in()));
-                self.refuse(finding.at(option.value_span.clone()));
+                finding.help(format!("built in are {}", built_in()))
             }
+        };
+        draft.job.engine.kind = EngineKind::Null;
+        let finding = finding.at(option.value_span.clone());
+        // In a job file fio does not even look for an engine without options of its own while it
+        // parses; on its command line it does, because the options that follow may be that
+        // engine's.
+        if self.is_command_line && matches!(engine, Engine::Unknown(_)) {
+            self.input.report(finding);
+        } else {
+            self.refuse(finding);
         }
+        Ok(())
     }
 
     fn bad_value(&mut self, option: &RawOption, problem: &str, param: &'static Param) {
