@@ -511,3 +511,15 @@ fn fio_mode_tells_mistakes_with_fios_exit_code() {
     exit code 1
     "#);
 }
+
+#[test]
+fn too_many_workers_are_refused_before_they_take_memory() {
+    assert_snapshot!(mistake("[crowd]\nsize=1m\nnumjobs=4000000000\n"), @r#"
+    error[too-many-workers]: job `crowd` has 4000000000 workers, but a run takes
+                             65536 at most
+     |
+     = help: lower `numjobs`, or split the jobs over several runs
+
+    exit code 2
+    "#);
+}

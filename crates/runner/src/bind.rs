@@ -14,6 +14,10 @@ use plan::replay::Recording;
 use plan::{Diagnostic, EngineKind, Job, Plan};
 use worker::FileRegion;
 
+/// Most workers of a run, those of all its steps together. Each takes a thread, and some KiB from
+/// when the plan is bound; a number behind which there is no machine must not fill the memory.
+pub const WORKERS_MAX: u64 = 65_536;
+
 /// A plan in which every worker knows its files and regions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoundPlan {
@@ -69,6 +73,25 @@ impl BoundFile {
 pub fn paths(plan: &Plan) -> Vec<PathBuf> {
     let mut seen = std::collections::HashSet::new();
     plan.jobs().flat_map(job_paths).filter(|path| seen.insert(path.clone())).collect()
+}
+
+/// Says that the plan has more workers than a run takes. To be asked before anything is made for
+/// each of them.
+pub(crate) fn too_many_workers(plan: &Plan) -> Option<Diagnostic> {
+    let n_workers: u64 = plan.jobs().map(|job| u64::from(job.n_workers)).sum();
+    if n_workers <= WORKERS_MAX {
+        return None;
+    }
+    let largest = plan.jobs().max_by_key(|job| job.n_workers)?;
+    let (name, n_of_it) = (&largest.name, largest.n_workers);
+    let who = if u64::from(n_of_it) == n_workers {
+        format!("job `{name}` has {n_workers} workers")
+    } else {
+        format!("the jobs have {n_workers} workers, {n_of_it} of them `{name}`")
+    };
+    let text = format!("{who}, but a run takes {WORKERS_MAX} at most");
+    let finding = Diagnostic::error("too-many-workers", text);
+    Some(finding.help("lower `numjobs`, or split the jobs over several runs"))
 }
 
 /// Returns every path that the job names, in order.
@@ -430,4 +453,35 @@ impl Binder<'_> {
 
 fn share(bytes: u64, percent: u8) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::Step;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(workers: &[&[u32]], expected: Option<&str>) {
+        let job = |n_workers: &u32| Job { n_workers: *n_workers, ..Job::default() };
+        let step = |of_step: &&[u32]| Step { jobs: of_step.iter().map(job).collect() };
+        let plan = Plan { steps: workers.iter().map(step).collect(), ..Plan::default() };
+        assert_eq!(too_many_workers(&plan).map(|it| it.message).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_run_has_no_more_workers_than_documented() {
+        check(&[], None);
+        check(&[&[1, 32_767], &[32_768]], None);
+        check(&[&[65_537]], Some("job `` has 65537 workers, but a run takes 65536 at most"));
+        check(
+            &[&[1, 32_768], &[32_768]],
+            Some("the jobs have 65537 workers, 32768 of them ``, but a run takes 65536 at most"),
+        );
+        let (most, n_workers) = (u32::MAX, 2 * u64::from(u32::MAX));
+        let text = format!(
+            "the jobs have {n_workers} workers, {most} of them ``, but a run takes 65536 at most"
+        );
+        check(&[&[most, most]], Some(&text));
+    }
 }

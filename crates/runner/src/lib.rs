@@ -44,7 +44,7 @@ mod verify_pool;
 mod verify_state;
 mod virtual_time;
 
-pub use bind::paths as target_paths;
+pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{EmulatedTime, Emulation};
 pub use run::{RunError, RunEvent, RunOptions, run};

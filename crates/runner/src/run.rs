@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use plan::{Diagnostic, Plan, Severity};
 use record::{ClockRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, Record};
 
-use crate::bind::{BoundPlan, bind};
+use crate::bind::{BoundPlan, bind, too_many_workers};
 use crate::clock::{Clock, unix_ms};
 use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
@@ -190,6 +190,9 @@ struct Ready<'a> {
 impl<'a> Ready<'a> {
     /// Binds a plan to this host, or to the volumes that stand in for it.
     fn new(plan: &'a Plan, options: &RunOptions, zero_unix_ms: u64) -> Result<Self, RunError> {
+        if let Some(finding) = too_many_workers(plan) {
+            return Err(RunError::Refused(vec![finding]));
+        }
         let emulation = options.emulation.as_ref();
         let (plan, mut findings) = match emulation {
             None => open_dir::expand(plan),

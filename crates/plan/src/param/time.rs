@@ -47,7 +47,8 @@ pub(super) static GENERAL: &[Param] = &[
         short: "workers, each a clone of the job",
         long: "Runs this many workers with the same settings. Each has its own generated files, \
                its own stream of random numbers and its own queue; named files are shared. \
-               Results are per worker unless `group_reporting` is set.",
+               Results are per worker unless `group_reporting` is set. A run takes 65,536 workers \
+               over all its jobs at most.",
         lower: |job, v| set(&mut job.n_workers, v.int()),
         ..BASE
     },
