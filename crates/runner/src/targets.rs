@@ -177,3 +177,112 @@ fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
             .help("check the name, or remove `allow_file_create=0` to let it be made"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use plan::Step;
+    use plan::workload::Access;
+
+    use super::*;
+
+    const DEVICE: &str = "/dev/made-up";
+
+    /// An empty block device that nobody uses.
+    fn device() -> TargetFacts {
+        TargetFacts {
+            path: PathBuf::from(DEVICE),
+            kind: FileKind::Block,
+            size_bytes: 1 << 30,
+            allocated_bytes: 0,
+            logical_block_bytes: 512,
+            direct: None,
+            discards: false,
+            read_only: false,
+            free_bytes: None,
+            mount_points: Vec::new(),
+            is_held: false,
+            contents: None,
+            device: (8, 16),
+        }
+    }
+
+    fn mounted() -> TargetFacts {
+        // The kernel holds what is mounted, and the file system shows, too.
+        let mount_points = vec![PathBuf::from("/data")];
+        TargetFacts { mount_points, is_held: true, ..with_contents() }
+    }
+
+    fn held() -> TargetFacts {
+        TargetFacts { is_held: true, ..device() }
+    }
+
+    fn with_contents() -> TargetFacts {
+        TargetFacts { contents: Some("XFS"), ..device() }
+    }
+
+    fn writes() -> Job {
+        let mut job = Job { name: "oltp".to_owned(), ..Job::default() };
+        job.files.names = vec![DEVICE.to_owned()];
+        job.workload.access = Access { read: false, write: true, ..job.workload.access };
+        job
+    }
+
+    /// Returns what is said of a run of this job on a target like that.
+    fn said(job: Job, facts: TargetFacts, options: &RunOptions) -> Vec<String> {
+        let plan = Plan { steps: vec![Step { jobs: vec![job] }], ..Plan::default() };
+        let facts = HashMap::from([(PathBuf::from(DEVICE), facts)]);
+        let (bound, unbound) = bind::bind(&plan, &facts, 0);
+        assert_eq!(unbound, []);
+        let line = |it: Diagnostic| format!("{} {}", it.code, it.message);
+        check(&bound, &facts, options).into_iter().map(line).collect()
+    }
+
+    const MOUNTED: &str =
+        "target-mounted job `oltp` writes to `/dev/made-up`, which is mounted at `/data`";
+    const HELD: &str =
+        "target-mounted job `oltp` writes to `/dev/made-up`, which another program holds";
+    const CONTENTS: &str =
+        "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS";
+
+    #[test]
+    fn a_device_in_use_or_with_contents_is_refused() {
+        let options = RunOptions::default();
+        assert_eq!(said(writes(), mounted(), &options), [MOUNTED]);
+        assert_eq!(said(writes(), held(), &options), [HELD]);
+        assert_eq!(said(writes(), with_contents(), &options), [CONTENTS]);
+        let mut trims = writes();
+        trims.workload.access = Access { write: false, trim: true, ..trims.workload.access };
+        assert_eq!(said(trims, mounted(), &options), [MOUNTED]);
+    }
+
+    #[test]
+    fn only_the_permission_for_it_lets_a_device_be_written() {
+        let mounts = RunOptions { allow_mounted: true, ..RunOptions::default() };
+        let contents = RunOptions { overwrite_filesystem: true, ..RunOptions::default() };
+        let nothing: [&str; 0] = [];
+        for facts in [mounted(), held()] {
+            assert_eq!(said(writes(), facts.clone(), &mounts), nothing);
+            assert_eq!(said(writes(), facts.clone(), &contents).len(), 1);
+            let mut job = writes();
+            job.safety.allow_mounted = true;
+            assert_eq!(said(job, facts, &RunOptions::default()), nothing);
+        }
+        assert_eq!(said(writes(), with_contents(), &contents), nothing);
+        assert_eq!(said(writes(), with_contents(), &mounts), [CONTENTS]);
+        let mut job = writes();
+        job.safety.overwrite_filesystem = true;
+        assert_eq!(said(job, with_contents(), &RunOptions::default()), nothing);
+    }
+
+    #[test]
+    fn reading_and_empty_devices_need_no_permission() {
+        let nothing: [&str; 0] = [];
+        let options = RunOptions::default();
+        assert_eq!(said(writes(), device(), &options), nothing);
+        for facts in [mounted(), held(), with_contents()] {
+            let mut job = writes();
+            job.workload.access = Access { read: true, write: false, ..job.workload.access };
+            assert_eq!(said(job, facts, &options), nothing);
+        }
+    }
+}
