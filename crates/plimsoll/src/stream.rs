@@ -51,22 +51,67 @@ pub(crate) fn fit_stdout(line: &str) -> String {
     line.chars().take(columns - 1).chain(['\r']).collect()
 }
 
-/// Where the result goes: standard output, or a file that is created before the run, so that a
+/// Where the result goes: standard output, or a file that is opened before the run, so that a
 /// mistyped name does not cost the result of an hour.
 #[derive(Debug)]
 pub(crate) enum Sink {
     /// Standard output.
     Stdout,
-    /// A file and its name.
-    File(File, String),
+    /// A file.
+    File(ResultFile),
+}
+
+/// A file for the result. What was in it stays until there is something to write; a file that was
+/// made for nothing is removed again.
+#[derive(Debug)]
+pub(crate) struct ResultFile {
+    file: File,
+    path: String,
+    /// Nobody had a file of that name.
+    is_new: bool,
+    is_written: bool,
+}
+
+impl ResultFile {
+    fn open(path: &str) -> io::Result<Self> {
+        let created = File::options().write(true).create_new(true).open(path);
+        let is_new = created.is_ok();
+        let file = match created {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // It may be a link that leads nowhere yet.
+                File::options().write(true).create(true).truncate(false).open(path)?
+            }
+            other => other?,
+        };
+        Ok(ResultFile { file, path: path.to_owned(), is_new, is_written: false })
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if !self.is_written {
+            // Only files have contents to replace; a pipe or terminal cannot be cut.
+            if self.file.metadata()?.is_file() {
+                self.file.set_len(0)?;
+            }
+            self.is_written = true;
+        }
+        self.file.write_all(text.as_bytes())
+    }
+}
+
+impl Drop for ResultFile {
+    fn drop(&mut self) {
+        if self.is_new && !self.is_written {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl Sink {
     /// Opens the file, or takes standard output.
     pub(crate) fn open(path: Option<&str>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Sink::Stdout) };
-        match File::create(path) {
-            Ok(file) => Ok(Sink::File(file, path.to_owned())),
+        match ResultFile::open(path) {
+            Ok(file) => Ok(Sink::File(file)),
             Err(error) => Err(Failure::wrong_use(format!("cannot write to `{path}`: {error}"))
                 .hint("name a file in a folder that exists and that you may write to")),
         }
@@ -81,7 +126,8 @@ impl Sink {
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
         match self {
             Sink::Stdout => print(text),
-            Sink::File(file, path) => file.write_all(text.as_bytes()).or_else(|error| {
+            Sink::File(file) => file.write(text).or_else(|error| {
+                let path = &file.path;
                 tell(&format!("error: cannot write to `{path}`: {error}; it follows here\n"));
                 print(text)
             }),

@@ -100,6 +100,34 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
+fn a_refused_run_leaves_an_earlier_result_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nioengine=null\nsize=64k\n");
+    // Neither size nor file: known only once the target was looked at.
+    sandbox.write("refused.fio", "[a]\nrw=read\nfilename=none\n");
+    let earlier = "an earlier result, longer than what any table holds\n".repeat(1000);
+    sandbox.write("out", &earlier);
+    let text = |name: &str| std::fs::read_to_string(sandbox.path(name)).ok();
+    for mode in [&["run", "--no-progress"][..], &["fio"]] {
+        let run = |job, out| {
+            let output = format!("--output={out}");
+            sandbox.plimsoll(&[mode, &[output.as_str(), job]].concat())
+        };
+        assert_ne!(run("refused.fio", "out").code, 0);
+        assert_eq!(text("out").as_deref(), Some(earlier.as_str()), "{mode:?}");
+        assert_ne!(run("refused.fio", "new").code, 0);
+        assert_eq!(text("new"), None, "{mode:?} leaves an empty file");
+        assert_ne!(run("job.fio", "none/out").code, 0);
+        run("job.fio", "new").success();
+        assert!(text("new").is_some_and(|text| text.contains("IOPS")), "{mode:?}");
+        std::fs::remove_file(sandbox.path("new")).expect("it is there");
+    }
+    sandbox.plimsoll(&["run", "--no-progress", "--output=out", "job.fio"]).success();
+    assert!(text("out").is_some_and(|text| !text.contains("earlier")));
+    sandbox.plimsoll(&["run", "--no-progress", "--output=/dev/null", "job.fio"]).success();
+}
+
+#[test]
 fn an_interrupted_run_reports_what_it_measured() {
     let sandbox = Sandbox::new();
     sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\ntime_based\nruntime=60\n");

@@ -27,6 +27,9 @@ pub(super) struct Session<'a> {
     /// Jobs whose layout was told.
     laid_out: BTreeSet<String>,
     signal_is_told: bool,
+    /// What comes before the run, for a file: it replaces an earlier result only when the run is
+    /// known to be allowed.
+    held: String,
     /// The first failure to write; later events are then of no use.
     broken: io::Result<()>,
 }
@@ -43,24 +46,45 @@ impl<'a> Session<'a> {
             eta,
             laid_out: BTreeSet::new(),
             signal_is_told: false,
+            held: String::new(),
             broken: Ok(()),
         }
     }
 
-    /// Prints what comes before the run.
+    /// Prints what comes before the run, or holds it until the first event. A reader that has gone
+    /// does not keep the run from being made.
     pub(super) fn start(&mut self, findings: &[&Diagnostic], texts: Texts<'_>) -> io::Result<()> {
         if !self.is_normal() {
             return Ok(());
         }
+        let mut text = String::new();
         for finding in findings {
             let level = match finding.severity {
                 Severity::Note => "note",
                 _ => "warning",
             };
-            self.sink
-                .write(&format!("fio: {level}: {}\n", diagnostics::one_line(finding, texts)))?;
+            let _ = writeln!(text, "fio: {level}: {}", diagnostics::one_line(finding, texts));
         }
-        self.sink.write(&start_lines(self.plan, COMPAT_VERSION))
+        text.push_str(&start_lines(self.plan, COMPAT_VERSION));
+        if !self.sink.is_stdout() {
+            self.held = text;
+            return Ok(());
+        }
+        match self.sink.write(&text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.broken = Err(error);
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    /// Writes what was held.
+    fn release(&mut self) {
+        let text = std::mem::take(&mut self.held);
+        if !text.is_empty() {
+            self.write(&text);
+        }
     }
 
     /// Tells a signal, once.
@@ -74,6 +98,7 @@ impl<'a> Session<'a> {
 
     /// Takes an event of the run.
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
+        self.release();
         match event {
             RunEvent::Note(note) => match note.severity {
                 NoteSeverity::Error => stream::tell(&format!("fio: {}\n", note.message)),
@@ -112,7 +137,7 @@ impl<'a> Session<'a> {
 
     /// Prints the reports.
     pub(super) fn finish(&mut self, record: &Record) -> io::Result<()> {
-        std::mem::replace(&mut self.broken, Ok(()))?;
+        self.release();
         if let Some(eta) = &mut self.eta {
             eta.clear();
         }
@@ -124,6 +149,7 @@ impl<'a> Session<'a> {
                 stream::tell(&format!("fio: {}: {}\n", job.name, job.error_message));
             }
         }
+        std::mem::replace(&mut self.broken, Ok(()))?;
         let asked = |kind: &str| self.switches.debug.iter().any(|word| word == kind);
         if self.is_normal() && (asked("random") || asked("all")) {
             self.sink.write(&seed_lines(record))?;
@@ -159,6 +185,7 @@ impl<'a> Session<'a> {
     }
 
     fn write(&mut self, text: &str) {
+        self.release();
         if self.broken.is_ok() {
             self.broken = self.sink.write(text);
         }
