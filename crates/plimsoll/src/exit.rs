@@ -36,6 +36,15 @@ impl Exit {
         }
     }
 
+    /// Ends with this once the result was written. A reader that has seen enough changes nothing
+    /// about how the run went.
+    pub(crate) fn once(self, written: io::Result<()>) -> Result<Self, Failure> {
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(self),
+        }
+    }
+
     /// Returns the number as the system takes it.
     pub(crate) fn code(self) -> ExitCode {
         ExitCode::from(self.number())

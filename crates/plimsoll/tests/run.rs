@@ -99,6 +99,29 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
+/// Runs a command whose reader has gone before the first byte, and returns its exit code.
+fn code_without_reader(command: &mut Command) -> Option<i32> {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    command.stdout(writer).stderr(Stdio::null()).status().expect("the binary was built").code()
+}
+
+#[test]
+fn a_closed_pipe_does_not_hide_how_the_run_went() {
+    let sandbox = Sandbox::new();
+    sandbox.write("fine.fio", "[a]\nsize=64k\nioengine=null\n");
+    sandbox.write("fails.fio", "[a]\nsize=64k\nrw=write\nverify=md5\nfilename=/dev/full\n");
+    let run = |args: &[&str]| {
+        code_without_reader(sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll"))).args(args))
+    };
+    for (job, code) in [("fine.fio", 0), ("fails.fio", 1)] {
+        assert_eq!(run(&["run", "--no-progress", job]), Some(code), "{job}");
+        assert_eq!(run(&["run", "--no-progress", "--json", job]), Some(code), "{job}");
+        assert_eq!(run(&["fio", job]), Some(code), "{job} under fio's name");
+        assert_eq!(run(&["fio", "--output-format=json", job]), Some(code), "{job}, fio's JSON");
+    }
+}
+
 #[test]
 fn a_refused_run_leaves_an_earlier_result_alone() {
     let sandbox = Sandbox::new();

@@ -91,11 +91,11 @@ pub(super) fn run(
     } else {
         summary::summary(&record)
     };
-    sink.write(&text)?;
+    let mut written = sink.write(&text);
     if !sink.is_stdout() && (result.json || result.fio_json) {
-        stream::print(&summary::summary(&record))?;
+        written = written.and_then(|()| stream::print(&summary::summary(&record)));
     }
-    Ok(exit(&record))
+    exit(&record).once(written)
 }
 
 /// Runs the plan while progress is shown and signals are heard.

@@ -170,8 +170,7 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
             return Ok(FAILED);
         }
     };
-    session.finish(&record)?;
-    Ok(exit(&record))
+    exit(&record).once(session.finish(&record))
 }
 
 /// Returns fio's exit code: the number of failed jobs as far as a byte goes.
