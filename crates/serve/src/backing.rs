@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! DIR/data/           the files: of the only volume, or one folder per mount path
-//! DIR/undo            what a crash would take back; of no use without the process
+//! DIR/undo            what a crash would take back; of no use without the process, or a rollback
+//! DIR/rollback        what a crash has begun to take back; left by a process that was killed in it
 //! DIR/log             what the serving process had to say
 //! DIR/lock            held while a process serves
 //! ```
@@ -18,6 +19,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+
+use crate::store::rollback::Marker;
 
 /// Why a backing cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -118,9 +121,25 @@ impl Backing {
         self.dir.join("log")
     }
 
-    /// Opens the file for what a crash takes back.
+    /// Returns the place for the marker of a rollback.
+    pub(crate) fn marker(&self) -> Marker {
+        Marker::new(&self.dir)
+    }
+
+    /// Goes on with the rollback of a crash in which a process was killed. Returns the bytes that
+    /// the crash took.
+    pub(crate) fn resume(&self) -> Result<Option<u64>, BackingError> {
+        let resumed = self.marker().resume(&self.undo_path(), &self.data());
+        resumed.map_err(|source| classify(&self.dir, source))
+    }
+
+    fn undo_path(&self) -> PathBuf {
+        self.dir.join("undo")
+    }
+
+    /// Opens the file for what a crash takes back, empty.
     pub(crate) fn undo(&self) -> Result<File, BackingError> {
-        let path = self.dir.join("undo");
+        let path = self.undo_path();
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(true).read(true).write(true).mode(0o600);
         options.open(&path).map_err(|source| classify(&path, source))

@@ -76,6 +76,7 @@ pub struct Machine {
     tree: Tree,
     in_force: RwLock<InForce>,
     backing: Backing,
+    resumed_bytes: Option<u64>,
     is_crashed: AtomicBool,
     pub(crate) recent: Recent,
 }
@@ -120,9 +121,10 @@ impl Machine {
                 dirs[found.ok_or(unknown)?].clone()
             }
         };
+        let resumed_bytes = backing.resume()?;
         let stores = Arc::new(stores(&design, &dirs)?);
         let tree = Tree::open(&root, &dirs, Arc::clone(&stores)).map_err(io::Error::from)?;
-        let undo = Undo::new(backing.undo()?)?;
+        let undo = Undo::new(backing.undo()?, backing.marker())?;
         let undo = Arc::new(Mutex::new(undo));
         let start = if is_cache_warm { Start::Warm } else { Start::Cold };
         let pacer = Pacer::start(&design, start, Arc::clone(&undo))?;
@@ -133,6 +135,7 @@ impl Machine {
             tree,
             in_force: RwLock::new(InForce { text: design_text, design }),
             backing,
+            resumed_bytes,
             is_crashed: AtomicBool::new(false),
             recent: Recent::new(),
         });
@@ -153,6 +156,12 @@ impl Machine {
     /// Returns the backing.
     pub fn backing(&self) -> &Backing {
         &self.backing
+    }
+
+    /// Returns the bytes lost in a crash that an earlier process was killed in, and that was
+    /// finished at the start.
+    pub fn resumed_bytes(&self) -> Option<u64> {
+        self.resumed_bytes
     }
 
     /// Returns the volumes' stores.

@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 mod ranges;
+pub(crate) mod rollback;
 pub(crate) mod space;
 pub(crate) mod undo;
 

@@ -16,9 +16,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serve::control::{self, AskError, Command};
+use serve::machine::Machine;
 use serve::mount::{find, resolve};
+use units::format_bytes;
 
 use crate::exit::{Exit, Failure};
+use crate::stream;
 
 /// Use the volumes of a design before they are bought: mount them, change them, crash them
 #[derive(Debug, clap::Args)]
@@ -99,6 +102,15 @@ fn stale(path: &Path) -> Failure {
     Failure::wrong_use(format!("`{path}` is a mount whose server is gone"))
         .hint(format!("clear it: plimsoll rehearse unmount {path}"))
         .hint("the data are kept: mount the design again to go on")
+}
+
+/// Tells of a crash that a killed process had begun and that the start has finished.
+fn tell_of_resumed_crash(machine: &Machine) {
+    if let Some(n_bytes) = machine.resumed_bytes() {
+        let lost = format_bytes(n_bytes);
+        let text = "the serving process was killed in a crash of the machine; it is finished now";
+        stream::tell(&format!("{text}: lost {lost}\n"));
+    }
 }
 
 /// Gives a command to whoever serves a path.

@@ -18,13 +18,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
 use super::Ino;
 use super::ranges::Ranges;
+use super::rollback::{Kept, Marker, Rollback, finish_file};
 
 /// What is kept at once: a page, as most writes are whole pages.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -65,6 +66,7 @@ pub(crate) struct Lost {
 #[derive(Debug)]
 pub(crate) struct Undo {
     log: File,
+    marker: Marker,
     log_end: u64,
     /// By volume and address in blocks.
     blocks: BTreeMap<(u16, u64), Block>,
@@ -97,10 +99,10 @@ struct Touched {
 }
 
 impl Undo {
-    /// Starts with nothing to take back.
-    pub(crate) fn new(log: File) -> io::Result<Self> {
+    /// Starts with nothing to take back. An unfinished rollback must be through: the log is emptied.
+    pub(crate) fn new(log: File, marker: Marker) -> io::Result<Self> {
         log.set_len(0)?;
-        Ok(Undo { log, log_end: 0, blocks: BTreeMap::new(), files: HashMap::new() })
+        Ok(Undo { log, marker, log_end: 0, blocks: BTreeMap::new(), files: HashMap::new() })
     }
 
     /// Keeps what a write is about to replace.
@@ -273,30 +275,74 @@ impl Undo {
     }
 
     /// Puts the kept contents back and returns the bytes that were dirty, in order. Goes on after
-    /// an error and returns the first.
+    /// an error and returns the first. If the process is killed on the way, the next one goes on.
     pub(crate) fn roll_back(&mut self) -> (Vec<Lost>, io::Result<()>) {
-        let mut lost = Vec::new();
+        let lost = self.lost();
         let mut outcome = Ok(());
-        for (&(volume, _), block) in &self.blocks {
-            let Some(touched) = self.files.get(&(volume, block.ino)) else { continue };
-            lost.extend(block.dirty.iter().map(|range| Lost {
-                volume,
-                ino: block.ino,
-                offset: block.offset + u64::from(range.start),
-                len: u64::from(range.end - range.start),
-            }));
-            outcome = outcome.and(restore(&self.log, block, &touched.file));
-        }
-        for touched in self.files.values() {
-            let size = touched.file.metadata().map_or(0, |attributes| attributes.len());
-            if size > touched.stable_size {
-                outcome = outcome.and(touched.file.set_len(touched.stable_size));
+        if !self.blocks.is_empty() {
+            // On a full disk there is no room for it: then the crash goes on without.
+            let is_marked = self.marker.write(&self.plan(&lost), &self.log).is_ok();
+            outcome = outcome.and(self.put_back(usize::MAX));
+            for touched in self.files.values() {
+                outcome = outcome.and(finish_file(&touched.file, touched.stable_size));
+            }
+            if is_marked {
+                outcome = outcome.and(self.marker.remove());
             }
         }
         self.blocks.clear();
         self.files.clear();
         self.shrink();
-        (merge(lost), outcome)
+        (lost, outcome)
+    }
+
+    /// Returns the bytes that are dirty, in order.
+    fn lost(&self) -> Vec<Lost> {
+        let of = |(&(volume, _), block): (&(u16, u64), &Block)| {
+            let (ino, start) = (block.ino, block.offset);
+            let lost = |range: &Range<u16>| {
+                let (offset, len) = (start + u64::from(range.start), range.end - range.start);
+                Lost { volume, ino, offset, len: u64::from(len) }
+            };
+            block.dirty.iter().map(lost).collect::<Vec<_>>()
+        };
+        merge(self.blocks.iter().flat_map(of).collect())
+    }
+
+    /// Returns what a rollback will do, for a process that has to go on with it.
+    fn plan(&self, lost: &[Lost]) -> Rollback {
+        let mut plan = Rollback { n_lost: lost.iter().map(|l| l.len).sum(), ..Rollback::default() };
+        let mut ids = HashMap::new();
+        for (key, touched) in &self.files {
+            // A deleted file is gone with the process.
+            let found = touched.file.metadata().ok().filter(|found| found.nlink() > 0);
+            let Some(id) = found.map(|found| (found.dev(), found.ino())) else { continue };
+            ids.insert(*key, id);
+            plan.sizes.push((id, touched.stable_size));
+        }
+        for (&(volume, _), block) in &self.blocks {
+            if let Some(id) = ids.get(&(volume, block.ino)) {
+                plan.blocks.push((*id, block.kept()));
+            }
+        }
+        plan
+    }
+
+    /// Puts the first blocks back. Goes on after an error and returns the first.
+    fn put_back(&self, n_blocks_max: usize) -> io::Result<()> {
+        let mut outcome = Ok(());
+        for (&(volume, _), block) in self.blocks.iter().take(n_blocks_max) {
+            if let Some(touched) = self.files.get(&(volume, block.ino)) {
+                outcome = outcome.and(block.kept().restore(&self.log, &touched.file));
+            }
+        }
+        outcome
+    }
+}
+
+impl Block {
+    fn kept(&self) -> Kept {
+        Kept { offset: self.offset, at: self.at, len: self.len }
     }
 }
 
@@ -304,19 +350,6 @@ impl Undo {
 fn within(offset: u64, range: &Range<u64>) -> Range<u16> {
     let clip = |at: u64| at.saturating_sub(offset).min(BLOCK_BYTES) as u16;
     clip(range.start)..clip(range.end)
-}
-
-fn restore(log: &File, block: &Block, file: &File) -> io::Result<()> {
-    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    if block.len == 0 && fallocate(file, hole, block.offset, BLOCK_BYTES).is_ok() {
-        return Ok(());
-    }
-    let mut contents = vec![0; block.len as usize];
-    log.read_exact_at(&mut contents, block.at)?;
-    // Behind the end of the file nothing must be left that a later extension would show.
-    let size = file.metadata()?.len();
-    contents.resize(BLOCK_BYTES.min(size.saturating_sub(block.offset)) as usize, 0);
-    file.write_all_at(&contents, block.offset)
 }
 
 /// Reads until the buffer is full or the file ends.
@@ -349,4 +382,72 @@ pub(crate) fn merge(mut ranges: Vec<Lost>) -> Vec<Lost> {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::path::Path;
+
+    use super::*;
+
+    const N_BLOCKS: u64 = 6;
+
+    fn open(path: &Path) -> File {
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).read(true).write(true).open(path).unwrap()
+    }
+
+    /// A file of lasting ones below a folder, and unflushed twos over its second half and beyond.
+    fn written(dir: &Path) -> Undo {
+        fs::create_dir_all(dir.join("data/sub")).unwrap();
+        let file = Arc::new(open(&dir.join("data/sub/f")));
+        let stable = N_BLOCKS * BLOCK_BYTES / 2 + 100;
+        file.write_all_at(&vec![1; stable as usize], 0).unwrap();
+        let mut undo = Undo::new(open(&dir.join("undo")), Marker::new(dir)).unwrap();
+        for number in 1..N_BLOCKS {
+            let size = file.metadata().unwrap().len();
+            let at = number * BLOCK_BYTES;
+            let (file, len) = (&file, BLOCK_BYTES);
+            let write = Overwrite { file, ino: 7, volume: 0, offset: at, address: at, len, size };
+            undo.before_write(&write).unwrap();
+            file.write_all_at(&[2; BLOCK_BYTES as usize], at).unwrap();
+        }
+        undo
+    }
+
+    /// A process that is killed anywhere in a rollback leaves it to the next, also to be killed.
+    #[test]
+    fn a_rollback_that_was_cut_off_is_finished_by_the_next_process() {
+        let expected = vec![1; (N_BLOCKS * BLOCK_BYTES / 2 + 100) as usize];
+        for n_put_back in 0..=N_BLOCKS as usize {
+            let folder = tempfile::tempdir().unwrap();
+            let dir = folder.path();
+            let undo = written(dir);
+            undo.marker.write(&undo.plan(&undo.lost()), &undo.log).unwrap();
+            undo.put_back(n_put_back).unwrap();
+            drop(undo);
+            let left = fs::read(dir.join("rollback")).unwrap();
+            let marker = Marker::new(dir);
+            for _ in 0..2 {
+                let resumed = marker.resume(&dir.join("undo"), &dir.join("data"));
+                assert_eq!(resumed.unwrap(), Some((N_BLOCKS - 1) * BLOCK_BYTES));
+                assert_eq!(fs::read(dir.join("data/sub/f")).unwrap(), expected, "{n_put_back}");
+                let again = marker.resume(&dir.join("undo"), &dir.join("data"));
+                assert_eq!(again.unwrap(), None);
+                fs::write(dir.join("rollback"), &left).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_rollback_leaves_nothing_to_resume() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut undo = written(folder.path());
+        let (lost, outcome) = undo.roll_back();
+        outcome.unwrap();
+        assert_eq!((lost.len(), lost[0].len), (1, (N_BLOCKS - 1) * BLOCK_BYTES));
+        assert!(!folder.path().join("rollback").exists());
+        assert_eq!(fs::metadata(folder.path().join("undo")).unwrap().len(), 0);
+    }
 }

@@ -141,6 +141,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
         MachineError::Io(_) => broken(&error.to_string()),
         _ => Failure::wrong_use(error.to_string()),
     })?;
+    super::tell_of_resumed_crash(&machine);
     let (mut ended, end) = UnixStream::pair().map_err(failed)?;
     for signal in [SIGINT, SIGTERM] {
         let end = end.try_clone().map_err(failed)?;

@@ -18,7 +18,7 @@ use serve::mount::{self, Mount, MountError, MountPoint};
 use serve::server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::{resolved, stale};
+use super::{resolved, stale, tell_of_resumed_crash};
 use crate::commands::on::read_design;
 use crate::env;
 use crate::exit::{Exit, Failure};
@@ -151,6 +151,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
         MachineError::Io(_) => broken(&error.to_string()),
         _ => Failure::wrong_use(error.to_string()),
     })?;
+    tell_of_resumed_crash(&machine);
     let mount = mount::mount(&machine, &path).map_err(unmountable)?;
     let outcome = attend(args, &machine, &path, &mount, &log);
     if outcome.is_err() {
