@@ -281,6 +281,113 @@ fn a_crash_that_was_killed_is_finished_at_the_next_mount() {
     }
 }
 
+/// Runs a shell script with every right, in a mount namespace of its own.
+fn apart(sandbox: &Sandbox, script: &str) -> Option<Outcome> {
+    let mut unshare = sandbox.command(Path::new("unshare"));
+    unshare.args(["--mount", "--propagation", "private", "sh", "-c"]);
+    match unshare.arg(format!("set -e; {script}")).output() {
+        Ok(output) if output.status.code() != Some(SKIPPED) => {
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            if stderr.starts_with("unshare") {
+                eprintln!("skipped: {stderr}");
+                return None;
+            }
+            let stdout = String::from_utf8(output.stdout).unwrap();
+            Some(Outcome { code: output.status.code().unwrap(), stdout, stderr })
+        }
+        Ok(output) => {
+            eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+            None
+        }
+        Err(error) => {
+            eprintln!("skipped: no unshare here: {error}");
+            None
+        }
+    }
+}
+
+/// What a script ends with that may not make the mounts it needs.
+const SKIPPED: i32 = 77;
+
+#[test]
+fn without_fuse_there_is_one_error_with_a_next_step() {
+    let plimsoll = env!("CARGO_BIN_EXE_plimsoll");
+    let hides = ["mount --bind /dev/null /dev/fuse", "mount -t tmpfs none /dev"];
+    for hide in hides {
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.path("mnt")).unwrap();
+        sandbox.write("design.toml", P30);
+        let script = format!(
+            "{hide} || exit {SKIPPED}; {plimsoll} rehearse mount design.toml mnt --backing data"
+        );
+        let Some(outcome) = apart(&sandbox, &script) else { return };
+        let said = outcome.mistake();
+        assert_eq!(outcome.code, 2, "{said}");
+        assert_eq!(said.matches("error").count(), 1, "{said}");
+        assert!(said.contains("there is no FUSE here") && said.contains("modprobe fuse"), "{said}");
+        assert!(!sandbox.path("data").exists(), "nothing is made for a mount that cannot be");
+    }
+}
+
+/// Who is not root needs the helper. The user 65534 is `nobody` nearly everywhere.
+#[test]
+fn without_the_helper_there_is_one_error_with_a_next_step() {
+    let sandbox = Sandbox::new();
+    let plimsoll = env!("CARGO_BIN_EXE_plimsoll");
+    let script = format!(
+        "test -c /dev/fuse || exit {SKIPPED}; mount -t tmpfs none /mnt || exit {SKIPPED}
+         cp {plimsoll} /mnt/plimsoll; mkdir /mnt/point /mnt/bin; chown 65534 /mnt/point
+         mknod -m 666 /mnt/fuse c 10 229 || exit {SKIPPED}; mount --bind /mnt/fuse /dev/fuse
+         true 3<> /dev/fuse || exit {SKIPPED}
+         printf '[[volume]]\nmount = \"/a\"\ndisk = \"P30\"\n' > /mnt/design.toml
+         exec env -i PATH=/mnt/bin /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups \
+           /mnt/plimsoll rehearse mount /mnt/design.toml /mnt/point --backing /mnt/data"
+    );
+    if !Path::new("/usr/bin/setpriv").exists() {
+        eprintln!("skipped: there is no setpriv here");
+        return;
+    }
+    let Some(outcome) = apart(&sandbox, &script) else { return };
+    let said = outcome.mistake();
+    assert_eq!(outcome.code, 2, "{said}");
+    assert_eq!(said.matches("error").count(), 1, "{said}");
+    assert!(said.contains("`fusermount3` is missing"), "{said}");
+    assert!(said.contains("apt-get install fuse3"), "{said}");
+}
+
+/// The real disk under the data is full: the writer is told, `status` says so, and what was there
+/// stays.
+#[test]
+fn a_full_disk_under_the_data_is_told_and_harms_nothing() {
+    for cache in ["None", "ReadWrite"] {
+        let sandbox = Sandbox::new();
+        for dir in ["mnt", "disk"] {
+            fs::create_dir(sandbox.path(dir)).unwrap();
+        }
+        sandbox.write("design.toml", machine(cache));
+        let plimsoll = env!("CARGO_BIN_EXE_plimsoll");
+        let script = format!(
+            "test -c /dev/fuse || exit {SKIPPED}
+             mount -t tmpfs -o size=8m none disk || exit {SKIPPED}
+             {plimsoll} rehearse mount design.toml mnt --backing disk/data >&2 || exit 1
+             head -c 1000000 /dev/urandom > source; dd if=source of=mnt/kept conv=fsync 2>&1
+             dd if=/dev/zero of=mnt/big bs=64k count=256 && echo all was written || true
+             cmp source mnt/kept; echo same
+             {plimsoll} rehearse status mnt; rm mnt/big
+             dd if=source of=mnt/more conv=fsync 2>&1; cmp source mnt/more; echo room again
+             {plimsoll} rehearse unmount mnt; cmp source disk/data/data/kept; echo kept"
+        );
+        let Some(outcome) = apart(&sandbox, &script) else { return };
+        let said = outcome.success();
+        assert!(outcome.stderr.contains("No space left on device"), "{}", outcome.stderr);
+        assert!(!said.contains("all was written"), "{said}");
+        assert!(said.contains("the disk under the data was full"), "{said}");
+        for step in ["same", "room again", "kept"] {
+            assert!(said.lines().any(|line| line == step), "{cache}, {step}: {said}");
+        }
+    }
+}
+
 /// Runs Debian's fio on a mount and returns operations per second and mean latency in milliseconds.
 fn fio(rehearsal: &Rehearsal, block_size: &str, depth: u32) -> (f64, f64) {
     let mut fio = Command::new("fio");

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 use fuser::{BackgroundSession, Config, MountOption, Notifier, Session, SessionACL};
+use rustix::fs::{major, minor};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
@@ -27,6 +29,9 @@ const THREADS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// The kernel's door to file systems of programs.
 const DEVICE: &str = "/dev/fuse";
+
+/// Its numbers (`FUSE_MINOR` of the miscellaneous devices, in linux/miscdevice.h).
+const DEVICE_NUMBERS: (u32, u32) = (10, 229);
 
 /// Why a folder cannot be mounted on.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +69,7 @@ pub enum MountError {
         path: PathBuf,
     },
     /// The kernel has no FUSE.
-    #[error("there is no FUSE here: `{DEVICE}` does not exist")]
+    #[error("there is no FUSE here: `{DEVICE}` is missing, or is something else")]
     NoFuse,
     /// The user may not use FUSE.
     #[error("`{DEVICE}` cannot be opened: {0}")]
@@ -201,8 +206,12 @@ pub fn check(path: &Path) -> Result<(), MountError> {
         }
     }
     match fs::OpenOptions::new().read(true).write(true).open(DEVICE) {
+        Ok(device) if !is_fuse(&device) => return Err(MountError::NoFuse),
         Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(MountError::NoFuse),
+        // No device, or no driver behind it.
+        Err(error) if matches!(error.raw_os_error(), Some(NO_ENTRY | NO_DEVICE | NO_DRIVER)) => {
+            return Err(MountError::NoFuse);
+        }
         Err(error) => return Err(MountError::Denied(error)),
     }
     let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -210,6 +219,16 @@ pub fn check(path: &Path) -> Result<(), MountError> {
         return Err(MountError::NoHelper);
     }
     Ok(())
+}
+
+const NO_ENTRY: i32 = Errno::NOENT.raw_os_error();
+const NO_DEVICE: i32 = Errno::NODEV.raw_os_error();
+const NO_DRIVER: i32 = Errno::NXIO.raw_os_error();
+
+/// Says whether an open file is the kernel's door. Containers put other devices in its place.
+fn is_fuse(device: &fs::File) -> bool {
+    let numbers = |found: fs::Metadata| (major(found.rdev()), minor(found.rdev()));
+    device.metadata().is_ok_and(|found| numbers(found) == DEVICE_NUMBERS)
 }
 
 fn helper(args: &[&std::ffi::OsStr]) -> io::Result<std::process::Output> {

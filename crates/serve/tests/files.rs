@@ -1,9 +1,11 @@
 //! What a file system must do, on a real mount.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod common;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 
 use common::{Mounted, design, disk, fast};
@@ -163,7 +165,7 @@ fn data_are_there_when_mounted_again() {
 }
 
 #[test]
-fn a_mapped_file_and_a_read_file_are_one() {
+fn a_copied_file_is_the_same() {
     let Some(mounted) = Mounted::new(fast(64 * MIB, CacheMode::None)) else { return };
     let mut file = OpenOptions::new()
         .read(true)
@@ -182,4 +184,73 @@ fn a_mapped_file_and_a_read_file_are_one() {
         .unwrap();
     assert!(copied.success());
     assert_eq!(fs::read(mounted.join("g")).unwrap(), vec![1; 8192]);
+}
+
+/// A shared mapping: what is stored there and synced is what others read, and it lasts.
+#[test]
+fn a_mapped_file_and_a_read_file_are_one() {
+    let design = || fast(64 * MIB, CacheMode::ReadWrite);
+    let Some(mounted) = Mounted::new(design()) else { return };
+    let mut options = OpenOptions::new();
+    let options = options.create(true).truncate(true).read(true).write(true);
+    let file = options.open(mounted.join("f")).unwrap();
+    file.write_all_at(&[1; 3 * PAGE], 0).unwrap();
+    let Some(mut mapping) = Mapping::new(&file) else {
+        eprintln!("skipped: this kernel maps no file with direct I/O (6.6 or newer does)");
+        return;
+    };
+    assert_eq!(mapping.bytes(), [1; 3 * PAGE]);
+    mapping.bytes()[PAGE - 10..PAGE + 10].fill(2);
+    mapping.sync();
+    let mut expected = [1; 3 * PAGE];
+    expected[PAGE - 10..PAGE + 10].fill(2);
+    let mut found = [0; 3 * PAGE];
+    file.read_exact_at(&mut found, 0).unwrap();
+    assert_eq!(found, expected);
+
+    // What was synced stays in a crash; what only the mapping had goes.
+    mapping.bytes()[0] = 9;
+    let report = mounted.machine.crash();
+    mounted.forgetter.forget(&mounted.machine);
+    assert_eq!((report.lost, report.error), (vec![], None));
+    mounted.machine.restart();
+    drop(mapping);
+    drop(file);
+    let folder = mounted.folder();
+    drop(mounted);
+    let Some(mounted) = Mounted::over(design(), folder) else { return };
+    let found = fs::read(mounted.join("f")).unwrap();
+    assert_eq!(found[1..], expected[1..]);
+}
+
+const PAGE: usize = 4096;
+
+/// Three pages of a file in memory, shared.
+struct Mapping(*mut libc::c_void);
+
+impl Mapping {
+    fn new(file: &File) -> Option<Self> {
+        let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
+        let at = std::ptr::null_mut();
+        // SAFETY: a new mapping, where the kernel likes.
+        let start = unsafe { libc::mmap(at, 3 * PAGE, protection, libc::MAP_SHARED, fd, 0) };
+        (start != libc::MAP_FAILED).then_some(Mapping(start))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the mapping is this long and lives as long as `self`; nobody else stores there.
+        unsafe { std::slice::from_raw_parts_mut(self.0.cast(), 3 * PAGE) }
+    }
+
+    fn sync(&mut self) {
+        // SAFETY: the range is the mapping.
+        assert_eq!(unsafe { libc::msync(self.0, 3 * PAGE, libc::MS_SYNC) }, 0);
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is the mapping, of which no slice is left.
+        unsafe { libc::munmap(self.0, 3 * PAGE) };
+    }
 }
