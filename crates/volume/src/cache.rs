@@ -1,34 +1,61 @@
 //! Which blocks a host cache holds.
 //!
-//! A machine's cache may be terabytes large, so a block costs two bytes: a tag in a set of sixteen,
-//! kept roughly in order of use, the least recently used last. Neighbours lie in neighbouring sets,
-//! so that a range of any size up to the cache's fits without conflict, and a long read walks
-//! through memory in order. An I/O smaller than a block brings in the whole block.
+//! A machine's cache may be terabytes large, so a block costs two bytes. Sixteen blocks in a row
+//! are a group: a tag and a bit for each of them, so that a long read looks up a tag in sixteen
+//! blocks, and a short one touches one line of memory. Groups lie in sets of sixteen; neighbours in
+//! neighbouring sets, so that a long read walks through memory in order. An I/O smaller than a
+//! block brings in the whole block.
+//!
+//! What leaves is found by a hand that goes round all groups: one that was used since it last came
+//! by stays for another round. That keeps what is used, like strict order of use does, and most
+//! hits write nothing to memory. Blocks leave one by one, and only when the whole cache is full, so
+//! ranges of any place and size up to the cache's fit into it. The limit of the layout: where fewer
+//! than two of a group's sixteen blocks are ever used, sets run out of tags, and the cache holds
+//! less than its size, half in the extreme.
 
 use std::ops::Range;
 
 use crate::latency::mix64;
 
-/// Blocks of a set.
+/// Blocks of a group: bits of a mask.
+const GROUP_SHIFT: u32 = 4;
+/// Groups of a set.
 const N_WAYS: usize = 16;
-/// A block is brought forward only when it is used in the rear half of its set. That keeps what is
-/// used, like strict order does, and most hits write nothing to memory.
-const N_WAYS_FRONT: usize = 8;
+/// Blocks that a set stands for. It can hold all of its groups in full where others hold less.
+const N_SET_BLOCKS: u64 = 32;
+/// Tags, then masks: a line of memory.
+const N_SET_WORDS: usize = 2 * N_WAYS;
+/// In a tag: the group was used since the hand came by.
+const USED: u16 = 1 << 15;
+/// Tags go from 1 to this; 0 is an empty place.
+const TAG_MAX: u64 = 0x7FFF;
 /// Blocks that are kept apart at most: 256 MiB of tags. A larger cache has larger blocks.
 const N_BLOCKS_MAX: u64 = 1 << 27;
 /// Smallest block.
 const BLOCK_BYTES_MIN: u64 = 4096;
 /// Addresses are laid out in the cache in regions of 1 TiB, each from a set of its own on.
 const REGION_SHIFT: u32 = 40;
+/// Bytes that the processor fetches at once.
+const LINE_BYTES: usize = 64;
+
+/// Tags and masks of sixteen groups.
+type Set = [u16; N_SET_WORDS];
 
 /// The blocks of one machine's cache.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockCache {
-    /// Tags in order of use; 0 is an empty place. The whole is zeroed memory until it is used.
-    sets: Vec<[u16; N_WAYS]>,
+    /// Sets, from `skip` on. The whole is zeroed memory until it is used.
+    words: Vec<u16>,
+    /// Words before the first set, so that each is one line.
+    skip: usize,
+    n_sets: u64,
+    /// 2^64 over `n_sets`, rounded up: a division by it becomes a multiplication.
+    inverse: u64,
     block_shift: u32,
     n_blocks: u64,
     n_held: u64,
+    /// Where the hand is: the set, and the place in it.
+    hand: (usize, usize),
     n_hits: u64,
     n_misses: u64,
     /// Whether a block that was never asked for counts as held, as long as there is room.
@@ -37,7 +64,7 @@ pub(crate) struct BlockCache {
     generations: Vec<u64>,
 }
 
-/// Where neighbouring blocks lie.
+/// Where neighbouring groups lie.
 struct Run {
     sets: Range<usize>,
     tag: u16,
@@ -49,45 +76,54 @@ impl BlockCache {
         while cache_bytes >> block_shift > N_BLOCKS_MAX {
             block_shift += 1;
         }
-        let n_sets = (cache_bytes >> block_shift).div_ceil(N_WAYS as u64);
-        BlockCache {
-            sets: vec![[0; N_WAYS]; n_sets as usize],
+        let n_sets = (cache_bytes >> block_shift).div_ceil(N_SET_BLOCKS);
+        let mut cache = BlockCache {
+            words: Vec::new(),
+            skip: 0,
+            n_sets,
+            inverse: (u64::MAX / n_sets.max(1)).saturating_add(1),
             block_shift,
-            n_blocks: n_sets * N_WAYS as u64,
+            n_blocks: n_sets * N_SET_BLOCKS,
             n_held: 0,
+            hand: (0, 0),
             n_hits: 0,
             n_misses: 0,
             is_warm,
             generations: vec![0; n_volumes],
-        }
+        };
+        cache.clear();
+        cache.is_warm = is_warm;
+        cache
     }
 
     /// Looks a range up for a read and counts a hit or a miss. Returns the first byte that is not
     /// held and how many from there to the last one that is not; `None` if all are held.
     #[inline]
     pub(crate) fn read(&mut self, volume: u16, offset: u64, len: u32) -> Option<(u64, u32)> {
-        if self.sets.is_empty() {
+        if self.n_sets == 0 {
             return Some((offset, len));
         }
         let end = offset.saturating_add(u64::from(len));
         let (mut first_missing, mut last_missing) = (u64::MAX, 0);
-        let (mut block, last_block) = self.blocks(offset, end);
+        let (first_block, last_block) = self.blocks(offset, end);
+        let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
         let mut way = 0;
-        while block <= last_block {
-            let run = self.run(volume, block, last_block);
-            for (idx, set) in self.sets[run.sets.clone()].iter_mut().enumerate() {
-                if is_in(set, run.tag, &mut way) {
-                    continue;
+        while group <= last_group {
+            let run = self.run(volume, group, last_group);
+            for set in run.sets {
+                let wanted = wanted(group, first_block, last_block);
+                let mut missing = wanted & !held(self.set(set), run.tag, &mut way);
+                if missing != 0 && self.is_warm && self.has_room(set, run.tag, missing) {
+                    self.hold(set, run.tag, wanted, &mut way);
+                    missing = 0;
                 }
-                if self.is_warm && set[N_WAYS - 1] == 0 {
-                    put_in_front(set, N_WAYS - 1, run.tag);
-                    self.n_held += 1;
-                    continue;
+                if missing != 0 {
+                    let block = group << GROUP_SHIFT;
+                    first_missing = first_missing.min(block + u64::from(missing.trailing_zeros()));
+                    last_missing = block + u64::from(missing.ilog2());
                 }
-                first_missing = first_missing.min(block + idx as u64);
-                last_missing = block + idx as u64;
+                group += 1;
             }
-            block += run.sets.len() as u64;
         }
         if first_missing == u64::MAX {
             self.n_hits += 1;
@@ -109,20 +145,18 @@ impl BlockCache {
     /// Holds every block of a range from now on.
     #[inline]
     pub(crate) fn insert(&mut self, volume: u16, offset: u64, len: u64) {
-        if self.sets.is_empty() || len == 0 {
+        if self.n_sets == 0 || len == 0 {
             return;
         }
-        let (mut block, last_block) = self.blocks(offset, offset.saturating_add(len));
+        let (first_block, last_block) = self.blocks(offset, offset.saturating_add(len));
+        let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
         let mut way = 0;
-        while block <= last_block {
-            let run = self.run(volume, block, last_block);
-            for set in &mut self.sets[run.sets.clone()] {
-                if !is_in(set, run.tag, &mut way) {
-                    self.n_held += u64::from(set[N_WAYS - 1] == 0);
-                    put_in_front(set, N_WAYS - 1, run.tag);
-                }
+        while group <= last_group {
+            let run = self.run(volume, group, last_group);
+            for set in run.sets {
+                self.hold(set, run.tag, wanted(group, first_block, last_block), &mut way);
+                group += 1;
             }
-            block += run.sets.len() as u64;
         }
     }
 
@@ -133,8 +167,17 @@ impl BlockCache {
 
     /// Forgets everything, as a start of the machine does.
     pub(crate) fn clear(&mut self) {
-        self.sets = vec![[0; N_WAYS]; self.sets.len()];
+        let n_line_words = LINE_BYTES / size_of::<u16>();
+        let n_words = match self.n_sets {
+            0 => 0,
+            n_sets => n_sets as usize * N_SET_WORDS + n_line_words,
+        };
+        self.words = vec![0; n_words];
+        // A clone may lie otherwise: it is slower then, not wrong.
+        self.skip = self.words.as_ptr().align_offset(LINE_BYTES).min(n_line_words);
+        self.skip = self.skip.min(n_words);
         self.n_held = 0;
+        self.hand = (0, 0);
         self.is_warm = false;
     }
 
@@ -162,56 +205,158 @@ impl BlockCache {
         (offset >> self.block_shift, last >> self.block_shift)
     }
 
-    /// Returns where a block and those after it lie, as far as they lie side by side.
+    /// Returns where a group and those after it lie, as far as they lie side by side.
     ///
     /// The tags of one region differ from each other; those of different ones are alike by chance,
-    /// 1 in 65,535.
+    /// 1 in 32,767.
     #[inline]
-    fn run(&self, volume: u16, block: u64, last_block: u64) -> Run {
-        let n_sets = self.sets.len() as u64;
-        let region_shift = REGION_SHIFT - self.block_shift;
-        let within = block & ((1 << region_shift) - 1);
+    fn run(&self, volume: u16, group: u64, last_group: u64) -> Run {
+        let region_shift = REGION_SHIFT.saturating_sub(self.block_shift + GROUP_SHIFT);
+        let within = group & ((1 << region_shift) - 1);
         let generation = self.generations[usize::from(volume)];
-        let start = mix64((u64::from(volume) << 48) ^ (generation << 32) ^ (block >> region_shift));
-        let position = start % n_sets + within;
-        let set = position % n_sets;
-        let tag = (start >> 40) + position / n_sets;
-        let n = (last_block - block + 1).min(n_sets - set).min((1 << region_shift) - within);
-        Run { sets: set as usize..(set + n) as usize, tag: (tag % 0xFFFF) as u16 + 1 }
+        let start = mix64((u64::from(volume) << 48) ^ (generation << 32) ^ (group >> region_shift));
+        let position = scale(start, self.n_sets) + within;
+        // Exact: a position and the number of sets are below 2^32 each. One set has no inverse.
+        let n_times = if self.n_sets == 1 { position } else { scale(position, self.inverse) };
+        let set = position - n_times * self.n_sets;
+        let tag = (start & 0xFFFF_FFFF) + n_times;
+        let n = (last_group - group + 1).min(self.n_sets - set).min((1 << region_shift) - within);
+        Run { sets: set as usize..(set + n) as usize, tag: (tag % TAG_MAX) as u16 + 1 }
+    }
+
+    #[inline]
+    fn set(&mut self, idx: usize) -> &mut Set {
+        &mut self.words[self.skip..].as_chunks_mut().0[idx]
+    }
+
+    /// Returns whether blocks that nobody asked for yet can be there already.
+    fn has_room(&mut self, set: usize, tag: u16, missing: u16) -> bool {
+        let n_missing = u64::from(missing.count_ones());
+        let set = self.set(set);
+        let has_place = find(set, tag).is_some() || find(set, 0).is_some();
+        has_place && self.n_held + n_missing <= self.n_blocks
+    }
+
+    /// Holds these blocks of a group from now on.
+    #[inline]
+    fn hold(&mut self, set: usize, tag: u16, wanted: u16, way: &mut usize) {
+        if wanted & !held(self.set(set), tag, way) != 0 {
+            self.bring_in(set, tag, wanted, way);
+        }
+    }
+
+    /// Brings blocks in that are not held.
+    fn bring_in(&mut self, set_idx: usize, tag: u16, wanted: u16, way: &mut usize) {
+        // What leaves may be of the same group.
+        let mut missing;
+        loop {
+            missing = wanted & !held(self.set(set_idx), tag, way);
+            let n_after = self.n_held + u64::from(missing.count_ones());
+            if n_after <= self.n_blocks {
+                self.n_held = n_after;
+                break;
+            }
+            self.let_leave(n_after - self.n_blocks);
+        }
+        let start = self.hand.1;
+        let set = self.set(set_idx);
+        let place = find(set, tag).or_else(|| find(set, 0));
+        let place = place.unwrap_or_else(|| unused(set, start));
+        let n_lost = if set[place] & !USED == tag {
+            0
+        } else {
+            std::mem::take(&mut set[N_WAYS + place]).count_ones()
+        };
+        set[place] = tag | USED;
+        set[N_WAYS + place] |= missing;
+        *way = place;
+        self.n_held -= u64::from(n_lost);
+    }
+
+    /// Lets the hand go on until so many blocks have left.
+    fn let_leave(&mut self, n_blocks: u64) {
+        let mut n_left = n_blocks;
+        let (mut set_idx, mut place) = self.hand;
+        while n_left > 0 {
+            let set = self.set(set_idx);
+            while place < N_WAYS && n_left > 0 {
+                if set[place] & USED != 0 {
+                    set[place] &= !USED;
+                } else if set[place] != 0 {
+                    let mask = &mut set[N_WAYS + place];
+                    while *mask != 0 && n_left > 0 {
+                        *mask &= *mask - 1;
+                        n_left -= 1;
+                    }
+                    if *mask != 0 {
+                        break;
+                    }
+                    set[place] = 0;
+                }
+                place += 1;
+            }
+            if place == N_WAYS {
+                place = 0;
+                set_idx = if set_idx as u64 + 1 == self.n_sets { 0 } else { set_idx + 1 };
+            }
+        }
+        self.hand = (set_idx, place);
+        self.n_held -= n_blocks;
     }
 }
 
-/// Returns whether a tag is in its set, and keeps it there. `way` is where to look first, and where
-/// it was: neighbours mostly came together and stand alike.
+/// Returns `share` of 2^64 of `whole`.
 #[inline]
-fn is_in(set: &mut [u16; N_WAYS], tag: u16, way: &mut usize) -> bool {
-    set[*way % N_WAYS_FRONT] == tag || find(set, tag, way)
+fn scale(share: u64, whole: u64) -> u64 {
+    ((u128::from(share) * u128::from(whole)) >> 64) as u64
 }
 
-/// Looks at all places of a set.
-fn find(set: &mut [u16; N_WAYS], tag: u16, way: &mut usize) -> bool {
+/// Returns which blocks of a group a range covers.
+#[inline]
+fn wanted(group: u64, first_block: u64, last_block: u64) -> u16 {
+    let start = group << GROUP_SHIFT;
+    let n_before = first_block.saturating_sub(start);
+    let n_until = last_block.saturating_sub(start).min(15);
+    (u16::MAX << n_before) & (u16::MAX >> (15 - n_until))
+}
+
+/// Returns which blocks of a group are held, and notes the use. `way` is where to look first, and
+/// where it was: neighbours mostly came together and stand alike.
+#[inline]
+fn held(set: &mut Set, tag: u16, way: &mut usize) -> u16 {
+    if set[*way % N_WAYS] & !USED != tag {
+        match find(set, tag) {
+            Some(place) => *way = place,
+            None => return 0,
+        }
+    }
+    let place = *way % N_WAYS;
+    if set[place] & USED == 0 {
+        set[place] |= USED;
+    }
+    set[N_WAYS + place]
+}
+
+/// Returns the place of a tag, or with 0 one that is empty.
+#[inline]
+fn find(set: &Set, tag: u16) -> Option<usize> {
     // All sixteen at once: the compiler makes a few instructions of it.
-    let mut place = 0_u16;
-    for (idx, held) in set.iter().enumerate() {
-        place = place.max(if *held == tag { idx as u16 + 1 } else { 0 });
+    let mut n_from_end = 0_i16;
+    for (idx, held) in set[..N_WAYS].iter().enumerate() {
+        let is_it = held & !USED == tag;
+        n_from_end = n_from_end.max(if is_it { (N_WAYS - idx) as i16 } else { 0 });
     }
-    if place == 0 {
-        return false;
-    }
-    *way = usize::from(place) - 1;
-    if *way >= N_WAYS_FRONT {
-        put_in_front(set, *way, tag);
-        *way = 0;
-    }
-    true
+    (n_from_end != 0).then(|| N_WAYS - n_from_end as usize)
 }
 
-/// Puts a tag in front; those up to `way` move back by one, over what was there.
-#[inline]
-fn put_in_front(set: &mut [u16; N_WAYS], way: usize, tag: u16) {
-    let before = *set;
-    for idx in 1..N_WAYS {
-        set[idx] = if idx <= way { before[idx - 1] } else { before[idx] };
+/// Returns a place of a full set that was not used lately, looking from `start` on.
+fn unused(set: &mut Set, start: usize) -> usize {
+    let places = || (start..start + N_WAYS).map(|place| place % N_WAYS);
+    if let Some(place) = places().find(|place| set[*place] & USED == 0) {
+        return place;
     }
-    set[0] = tag;
+    for tag in &mut set[..N_WAYS] {
+        *tag &= !USED;
+    }
+    start % N_WAYS
 }

@@ -103,6 +103,70 @@ fn a_range_as_large_as_the_cache_fits_into_it() {
     assert_eq!((cache.n_hits, cache.n_misses), (8 * KIB, 0));
 }
 
+/// Reads a place, as long after the one before as every I/O needs, and returns whether it was held.
+fn is_hit(system: &mut System, now_ns: &mut u64, offset_bytes: u64, len_bytes: u32) -> bool {
+    *now_ns += S;
+    let hits = |system: &System, now_ns| system.status(now_ns).cache.expect("a cache").n_hits;
+    let n_before = hits(system, *now_ns);
+    system.submit(*now_ns, io(1, IoKind::Read, offset_bytes, len_bytes));
+    *now_ns += S;
+    system.poll(*now_ns, &mut Vec::new());
+    hits(system, *now_ns) > n_before
+}
+
+#[test]
+fn scattered_ranges_fill_the_whole_cache() {
+    let mut system = system(&cached_p30(CacheMode::ReadOnly, 64 * MIB));
+    // Neither aligned nor side by side, and as many as fit.
+    let ranges: Vec<u64> = (0..64).map(|idx| mix64(idx) % (1 << 28) * 4096).collect();
+    for &offset in &ranges {
+        system.warm(0, offset, MIB);
+    }
+    let cache = system.status(0).cache.expect("a cache");
+    assert_eq!((cache.held_bytes, cache.size_bytes), (64 * MIB, 64 * MIB));
+    let mut now_ns = 0;
+    for offset in ranges {
+        assert!(is_hit(&mut system, &mut now_ns, offset, MIB as u32), "{offset}");
+    }
+}
+
+#[test]
+fn what_is_used_again_stays_while_other_data_passes() {
+    let mut system = system(&cached_p30(CacheMode::ReadOnly, 64 * MIB));
+    let mut now_ns = 0;
+    // A quarter of the cache is used again before another quarter has passed. It is lost at most
+    // once: when the cache first fills, all of it was used since the hand was there last.
+    let mut n_misses = 0;
+    for round in 0..32 {
+        for idx in 0..16 {
+            let is_held = is_hit(&mut system, &mut now_ns, idx * MIB, MIB as u32);
+            n_misses += u32::from(!is_held);
+            let passing = GIB + (round * 16 + idx) * MIB;
+            assert!(!is_hit(&mut system, &mut now_ns, passing, MIB as u32));
+        }
+    }
+    assert!(n_misses <= 2 * 16, "{n_misses}");
+    let cache = system.status(now_ns).cache.expect("a cache");
+    assert_eq!(cache.held_bytes, cache.size_bytes);
+}
+
+#[test]
+fn single_blocks_all_over_the_volume_are_held_one_by_one() {
+    let mut system = system(&cached_p30(CacheMode::ReadOnly, 64 * MIB));
+    // A tenth of what fits, each far from the others: the blocks beside them are not held.
+    let blocks: Vec<u64> = (0..1638).map(|idx| idx * 64 * 4096 + idx % 16 * 4096).collect();
+    for &offset in &blocks {
+        system.warm(0, offset, 1);
+    }
+    let cache = system.status(0).cache.expect("a cache");
+    assert_eq!(cache.held_bytes, 1638 * 4096);
+    let mut now_ns = 0;
+    for offset in blocks {
+        assert!(is_hit(&mut system, &mut now_ns, offset + 1000, 3000), "{offset}");
+        assert!(!is_hit(&mut system, &mut now_ns, offset + 16 * 4096, 4096), "{offset}");
+    }
+}
+
 #[test]
 fn a_warm_start_holds_what_is_asked_for_until_the_restart() {
     let design = cached_p30(CacheMode::ReadOnly, 576 * GIB);
