@@ -251,6 +251,7 @@ fn all_mistakes_at_once() {
         "machine_too_small"
         "machine_without_size"
         "cache_not_stated"
+        "cache_without_machine"
         "edition"
         "network_of_2018"
         "same_place"

@@ -6,7 +6,7 @@ use std::ops::Range;
 use plan::Diagnostic;
 
 use super::network::ParsedPool;
-use super::parser::{ParsedVolume, Parser};
+use super::parser::{DiskUse, ParsedVolume, Parser};
 use super::reader::At;
 
 /// Checks one mount path and returns it without needless slashes.
@@ -33,6 +33,15 @@ pub(super) fn mounts(volumes: &[ParsedVolume], parser: &mut Parser<'_, '_>) {
             let text = format!("two volumes are mounted at `{mount}`");
             parser.findings.error("duplicate-mount", &volume.mount_at, text);
         }
+    }
+}
+
+/// A host cache is a machine's: without one there is nothing that could hold a block.
+pub(super) fn no_cache(uses: &[&DiskUse], parser: &mut Parser<'_, '_>) {
+    for at in uses.iter().filter_map(|disks| disks.cache_at.as_ref()) {
+        let text = "a host cache needs the machine that has it, and there is no [vm]";
+        let help = "name its size under [vm], or use cache = \"None\"";
+        parser.findings.add(Diagnostic::error("no-machine", text).help(help), at);
     }
 }
 

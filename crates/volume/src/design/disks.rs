@@ -42,9 +42,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let cache_latency = parser.latency(&mut keys, "cache_latency", in_cache);
     keys.finish(parser.findings);
     let (source, mut disk) = (source?, disk?);
-    cacheable(&source, cache.as_ref(), parser);
-    let cache_at = cache.as_ref().filter(|cache| cache.0 != CacheMode::None);
-    let cache_at = cache_at.map(|cache| cache.1.clone());
+    let cache_at = cacheable(&source, cache.as_ref(), parser);
     disk.cache = cache.map_or(CacheMode::None, |cache| cache.0);
     let uses = DiskUse {
         n_disks,
@@ -238,12 +236,16 @@ fn cache(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<CacheMod
     Some((mode, at))
 }
 
-/// Tells of a host cache on a disk that cannot have one.
-fn cacheable(source: &Source<'_>, cache: Option<&At<CacheMode>>, parser: &mut Parser<'_, '_>) {
-    let Some((mode, at)) = cache.filter(|(mode, _)| *mode != CacheMode::None) else { return };
-    let What::Sku(sku) = &source.what else { return };
+/// Returns where a host cache is asked for; tells of one on a disk that cannot have it.
+fn cacheable(
+    source: &Source<'_>,
+    cache: Option<&At<CacheMode>>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<Range<usize>> {
+    let (mode, at) = cache.filter(|(mode, _)| *mode != CacheMode::None)?;
+    let What::Sku(sku) = &source.what else { return Some(at.clone()) };
     if sku.cacheable() != Cacheable::No {
-        return;
+        return Some(at.clone());
     }
     let text = format!("{} cannot have the host cache {mode:?}", sku.name);
     let why = match sku.size() {
@@ -252,6 +254,7 @@ fn cacheable(source: &Source<'_>, cache: Option<&At<CacheMode>>, parser: &mut Pa
     };
     let finding = Diagnostic::error("not-cacheable", text);
     parser.findings.add(finding.help(format!("{why}; use cache = \"None\"")), at);
+    None
 }
 
 fn chunk(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> u64 {

@@ -83,6 +83,9 @@ impl<'p, 'a> Parser<'p, 'a> {
             parsed.extend(parser.volume(keys, &pools));
         }
         let uses: Vec<_> = parsed.iter().filter_map(|volume| volume.disks.as_ref()).collect();
+        if vm_keys.is_none() {
+            check::no_cache(&uses, &mut parser);
+        }
         let vm = vm_keys.map(|keys| vm::vm(keys, &uses, &mut parser));
         check::mounts(&parsed, &mut parser);
         check::pools(&parsed, &pools, &mut parser);
@@ -229,7 +232,7 @@ pub(super) struct DiskUse {
     pub(super) name: String,
     pub(super) cloud: String,
     pub(super) family: String,
-    /// Where the host cache is asked for.
+    /// Where a host cache is asked for that the disk can have.
     pub(super) cache_at: Option<Range<usize>>,
     pub(super) at: Range<usize>,
 }
