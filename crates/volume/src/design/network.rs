@@ -261,10 +261,11 @@ fn in_range(
         "volume.large" => "a large volume",
         _ => "a regular volume",
     };
-    let gib = bytes as f64 / f64::from(1 << 30);
-    let text = format!("{what} has {} to {} GiB, not {:.3}", least >> 30, most >> 30, gib);
+    let gib = (bytes as f64 / f64::from(1 << 30) * 1000.0).round() / 1000.0;
+    let text = format!("{what} has {} to {} GiB, not {gib}", least >> 30, most >> 30);
     let mut finding = Diagnostic::error("out-of-range", text);
-    if scope == "volume.regular" && bytes > most {
+    let large = parser.edition.fact("volume.large", "size_max").map_or(0, |figure| figure.per_s);
+    if scope == "volume.regular" && (most + 1..=large).contains(&bytes) {
         finding = finding.help("set large = true");
     }
     parser.findings.add(finding, at);
