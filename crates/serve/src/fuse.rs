@@ -2,8 +2,9 @@
 //!
 //! Every read and write of a program comes here: files are opened for direct I/O, so that no page
 //! cache hides the caps. (A mapped file has one; its misses and write-backs come here.) A request
-//! is stamped when it is read from the kernel, its data are moved at once, and the answer is sent
-//! when the model says. Names and attributes take no modelled time.
+//! is stamped when it is read from the kernel, less the shortest way that a request takes to here and
+//! back (measured when mounting); its data are moved at once, and the answer is sent when the model
+//! says. Names and attributes take no modelled time.
 //!
 //! No request ends the server: numbers that nobody was given are `ESTALE` or `EBADF`, names that
 //! are none `EINVAL`, and what the protocol has and we have not `ENOSYS`.
@@ -16,6 +17,7 @@ mod malformed;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -58,13 +60,26 @@ const NAME_MAX: u32 = 255;
 pub(crate) struct Volumes {
     machine: Arc<Machine>,
     handles: Handles,
+    /// What a request takes from its caller to here and back at least; 0 until it is known.
+    way_ns: Arc<AtomicU64>,
 }
 
 type Answer<T> = Result<T, Errno>;
 
 impl Volumes {
     pub(crate) fn new(machine: Arc<Machine>) -> Self {
-        Volumes { machine, handles: Handles::default() }
+        Volumes { machine, handles: Handles::default(), way_ns: Arc::default() }
+    }
+
+    /// Returns where the length of the way is to be told, in nanoseconds.
+    pub(crate) fn way_ns(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.way_ns)
+    }
+
+    /// Returns when the request that is being handled was made, as the model counts it: the caller
+    /// waits for the way here and back as well, so both are part of the modelled time.
+    fn arrived_ns(&self) -> u64 {
+        now_ns().saturating_sub(self.way_ns.load(Relaxed))
     }
 
     /// Returns a file, unless the machine has crashed.
@@ -405,7 +420,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let arrived_ns = now_ns();
+        let arrived_ns = self.arrived_ns();
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let send = move |data: Answer<Vec<u8>>| match data {
@@ -431,7 +446,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let arrived_ns = now_ns();
+        let arrived_ns = self.arrived_ns();
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let flags = OFlags::from_bits_retain(flags.0 as u32);
@@ -465,7 +480,7 @@ impl Filesystem for Volumes {
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let arrived_ns = now_ns();
+        let arrived_ns = self.arrived_ns();
         match self.node(number) {
             Ok(node) => self.machine.flush(&node, arrived_ns, move |end| empty(end, reply)),
             Err(error) => reply.error(convert::error(error)),

@@ -281,7 +281,10 @@ impl Queue {
     /// Moves the model to now and returns the replies that are due. What reached the disk until
     /// now is settled before.
     fn collect(&mut self, undo: &mut Undo) -> Vec<(Reply, Done)> {
-        let time_ns = self.advance(now_ns());
+        // Time stays where it is while nothing is due: a request that is on its way counts from
+        // before now.
+        let is_due = self.system.next_event_ns().is_some_and(|due_ns| due_ns <= now_ns());
+        let time_ns = if is_due { self.advance(now_ns()) } else { self.time_ns };
         let mut done = std::mem::take(&mut self.done);
         self.system.poll(time_ns, &mut done);
         self.settle(undo);
