@@ -1,13 +1,14 @@
 //! Requests that no kernel would send.
 //!
-//! Left out is what `fuser` takes for granted and the kernel keeps: that a message is as long as it
-//! says, and that the data of `WRITE`, `SETXATTR`, `IOCTL` and `BATCH_FORGET` are as long as those
-//! requests say.
+//! Among the random ones is left out what `fuser` takes for granted and the kernel keeps: that a
+//! message is as long as it says, and that the data of `WRITE`, `SETXATTR`, `IOCTL` and
+//! `BATCH_FORGET` are as long as those requests say. Such a message ends the loop that read it, out
+//! of our reach; what it does not end is tested by itself.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use fuser::{Config, Session, SessionACL};
+use fuser::{BackgroundSession, Config, Session, SessionACL};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
@@ -103,8 +104,15 @@ impl Kernel {
     }
 }
 
-#[test]
-fn no_request_ends_the_server() {
+/// A machine that is served to a kernel that the test plays.
+struct Served {
+    machine: Arc<Machine>,
+    kernel: Kernel,
+    session: BackgroundSession,
+    _folder: tempfile::TempDir,
+}
+
+fn serve() -> Served {
     let folder = tempfile::tempdir().expect("a folder");
     let text = "[[volume]]\nmount = \"/a\"\ndisk = \"P30\"\n";
     let design: Design = volume::design::parse(text).0.expect("a design");
@@ -112,7 +120,12 @@ fn no_request_ends_the_server() {
         MachineOptions { design_text: text.to_owned(), design, only: None, is_cache_warm: false };
     let backing = Backing::open(&folder.path().join("backing")).expect("a backing");
     let machine = Machine::start(options, backing).expect("a machine");
+    let (kernel, session) = connect(&machine);
+    Served { machine, kernel, session, _folder: folder }
+}
 
+/// Connects a kernel that the test plays.
+fn connect(machine: &Arc<Machine>) -> (Kernel, BackgroundSession) {
     let kind = SocketType::SEQPACKET;
     let (socket, served) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
         .expect("a pair of sockets");
@@ -120,11 +133,16 @@ fn no_request_ends_the_server() {
     let mut init = [7_u32, 40, 1 << 17, 0].map(u32::to_le_bytes).concat();
     init.resize(64, 0);
     let unique = kernel.ask(INIT, 0, &init);
-    let volumes = Volumes::new(Arc::clone(&machine));
+    let volumes = Volumes::new(Arc::clone(machine));
     let session = Session::from_fd(volumes, served, SessionACL::All, Config::default());
     let session = session.and_then(Session::spawn).expect("a session");
     assert_eq!(kernel.answer(unique), 0);
+    (kernel, session)
+}
 
+#[test]
+fn no_request_ends_the_server() {
+    let Served { mut kernel, session, _folder, .. } = serve();
     for _ in 0..5_000 {
         let opcode = match kernel.dice(OPCODES) as u32 {
             WRITE | SETXATTR | IOCTL | BATCH_FORGET | DESTROY => u32::MAX,
@@ -139,4 +157,32 @@ fn no_request_ends_the_server() {
     assert_eq!(kernel.answer(unique), 0);
     kernel.ask(DESTROY, 0, &[]);
     session.join().expect("an orderly end");
+}
+
+/// A message that the library cannot decode, which no kernel sends, ends the mount with an error:
+/// neither the process nor the machine with its data.
+#[test]
+fn what_cannot_be_decoded_ends_the_mount_only() {
+    let Served { machine, kernel, session, _folder } = serve();
+    let (mut old_kernel, mut old_session) = (kernel, session);
+    for opcode in [None, Some(SETXATTR), Some(IOCTL)] {
+        match opcode {
+            None => {
+                let sent = send(&old_kernel.socket, &[1; 20], SendFlags::empty());
+                sent.expect("the server listens");
+            }
+            Some(opcode) => {
+                old_kernel.ask(opcode, 1, &[0xff; 24]);
+            }
+        }
+        // Where it is only refused, the end of the connection ends the loop.
+        drop(old_kernel);
+        let _ = old_session.join();
+        let (mut kernel, session) = connect(&machine);
+        let unique = kernel.ask(GETATTR, 1, &[0; 16]);
+        assert_eq!(kernel.answer(unique), 0, "{opcode:?}");
+        (old_kernel, old_session) = (kernel, session);
+    }
+    drop(old_kernel);
+    let _ = old_session.join();
 }
