@@ -38,7 +38,7 @@ pub struct CapsRecord {
     pub next: Option<String>,
     /// Share of the next cap's capacity that was left, 0 to 1: the distance to it.
     pub next_away_share: Option<f64>,
-    /// Every cap on the way of the I/Os, the one that held them longest first, then by use.
+    /// Every cap that an I/O of the job met, the one that held them longest first, then by use.
     pub caps: Vec<CapRecord>,
 }
 

@@ -6,7 +6,7 @@ use crate::cache::BlockCache;
 use crate::cap::Demand;
 use crate::design::{Backing, CacheMode, Design};
 use crate::extents::Extents;
-use crate::io::{CapId, Io, IoKind};
+use crate::io::{CapId, Io, IoKind, Stations};
 use crate::lanes::{Piece, Task};
 use crate::layout::VolumePlace;
 use crate::slab::NIL;
@@ -155,8 +155,10 @@ impl System {
                 }
                 Some((_, bytes)) => {
                     let demand = Demand { bytes, units: units(bytes, unit), direction: 0 };
-                    self.lanes.pieces[piece_idx].demand = demand;
-                    self.lanes.pieces[piece_idx].task = Task::Fill;
+                    let piece = &mut self.lanes.pieces[piece_idx];
+                    piece.demand = demand;
+                    piece.task = Task::Fill;
+                    piece.stations = piece.stations.and(Stations::DISKS);
                     self.join(lane, piece_idx);
                     return;
                 }
@@ -165,6 +167,9 @@ impl System {
             self.end_from_cache(piece_idx);
             return;
         }
+        // What a write-back cache takes goes on to the disk, later.
+        let stations = piece.stations.and(Stations::DISKS);
+        self.lanes.pieces[piece_idx].stations = stations;
         if writes_behind {
             self.host.blocks.insert(volume, offset_bytes, u64::from(len_bytes));
         }
@@ -250,6 +255,7 @@ impl System {
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,
+            stations: Stations::DISKS,
             disk,
             volume,
             task: Task::Leave,

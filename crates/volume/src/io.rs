@@ -1,5 +1,7 @@
 //! What goes into an emulated volume and what comes out.
 
+use crate::cap::CapKind;
+
 /// What an operation does to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IoKind {
@@ -44,6 +46,45 @@ pub struct Done {
     pub held_by: CapId,
     /// How long it waited for `held_by`, nanoseconds.
     pub held_ns: u64,
+    /// Which stations it came through.
+    pub stations: Stations,
+}
+
+/// The stations that operations came through: each has caps of its own kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stations(u8);
+
+impl Stations {
+    /// The machine's host cache.
+    pub(crate) const CACHE: Stations = Stations(1);
+    /// Disks.
+    pub(crate) const DISKS: Stations = Stations(2);
+    /// Network volumes.
+    pub(crate) const NETWORK: Stations = Stations(4);
+
+    /// Returns what either came through.
+    #[must_use]
+    pub fn and(self, other: Stations) -> Stations {
+        Stations(self.0 | other.0)
+    }
+
+    /// Returns whether one of the stations has caps of this kind.
+    pub fn have(self, kind: CapKind) -> bool {
+        let station = match kind {
+            CapKind::VmCachedIops | CapKind::VmCachedBytes => Stations::CACHE,
+            CapKind::DiskIops
+            | CapKind::DiskBytes
+            | CapKind::VmUncachedIops
+            | CapKind::VmUncachedBytes => Stations::DISKS,
+            CapKind::VolumeQuota
+            | CapKind::VolumeIops
+            | CapKind::VolumeCeiling
+            | CapKind::Pool
+            | CapKind::VmEgress
+            | CapKind::NfsSlots => Stations::NETWORK,
+        };
+        self.0 & station.0 != 0
+    }
 }
 
 /// One cap of a design: position in the list that `System::caps` returns.

@@ -8,7 +8,7 @@
 
 use crate::cap::{Cap, Demand};
 use crate::heap::TimeHeap;
-use crate::io::CapId;
+use crate::io::{CapId, Stations};
 use crate::slab::{Fifo, Linked, NIL, Slab};
 
 /// A part of an operation on its way: what one disk, or one call, does of it.
@@ -26,6 +26,7 @@ pub(crate) struct Piece {
     /// Its longest wait so far, and for what.
     pub(crate) held_ns: u64,
     pub(crate) held_by: CapId,
+    pub(crate) stations: Stations,
     pub(crate) disk: u16,
     pub(crate) volume: u16,
     pub(crate) task: Task,

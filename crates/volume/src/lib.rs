@@ -39,7 +39,7 @@ pub mod limits;
 
 pub use cap::{CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};
-pub use io::{CapId, Done, Io, IoKind};
+pub use io::{CapId, Done, Io, IoKind, Stations};
 pub use lifecycle::ChangeError;
 pub use status::{CacheStatus, CapStatus, Status, VolumeStatus};
 pub use system::{Start, System, SystemOptions, WINDOW_NS};

@@ -1,6 +1,6 @@
 //! Operations under way, and the order of writes that a flush waits for.
 
-use crate::io::{CapId, Io, IoKind};
+use crate::io::{CapId, Io, IoKind, Stations};
 use crate::slab::{Fifo, Linked, NIL};
 use crate::system::System;
 
@@ -13,6 +13,7 @@ pub(crate) struct Operation {
     pub(crate) volume: u16,
     pub(crate) held_by: CapId,
     pub(crate) held_ns: u64,
+    pub(crate) stations: Stations,
     /// Whether a flush waits for it.
     pub(crate) is_write: bool,
     /// Number of the write, or of the next one for a flush.
@@ -30,6 +31,7 @@ impl Operation {
             volume: io.volume,
             held_by: CapId::NONE,
             held_ns: 0,
+            stations: Stations::default(),
             is_write: !matches!(io.kind, IoKind::Read | IoKind::Flush),
             number: 0,
             older: NIL,

@@ -8,7 +8,7 @@ use crate::cap::{CapInfo, CapUsage, Demand};
 use crate::design::{CacheMode, Design};
 use crate::heap::TimeHeap;
 use crate::host::Host;
-use crate::io::{CapId, Done, Io, IoKind};
+use crate::io::{CapId, Done, Io, IoKind, Stations};
 use crate::lanes::{Lanes, Piece, Role, Task};
 use crate::latency::{Sampler, mix64};
 use crate::layout::{Layout, VolumePlace};
@@ -251,6 +251,7 @@ impl System {
                 since_ns: self.now_ns,
                 held_ns: 0,
                 held_by: CapId::NONE,
+                stations: Stations::default(),
                 disk,
                 volume: io.volume,
                 task,
@@ -273,10 +274,16 @@ impl System {
                 let place = &self.layout.disks[usize::from(disk)];
                 // A trim has no bytes that a cache could hold.
                 let is_cached = place.cache != CacheMode::None && demand.bytes > 0;
-                let lane = if is_cached { place.cached_lane } else { place.lane };
+                let (lane, station) = if is_cached {
+                    (place.cached_lane, Stations::CACHE)
+                } else {
+                    (place.lane, Stations::DISKS)
+                };
+                self.lanes.pieces[piece].stations = station;
                 self.join(lane, piece);
             }
             VolumePlace::Network { .. } => {
+                self.lanes.pieces[piece].stations = Stations::NETWORK;
                 if self.slots.take(&mut self.lanes, piece, self.now_ns) {
                     self.call(piece);
                 }
@@ -361,6 +368,7 @@ impl System {
             operation.held_ns = piece.held_ns;
             operation.held_by = piece.held_by;
         }
+        operation.stations = operation.stations.and(piece.stations);
         operation.n_left -= 1;
         if operation.n_left == 0 {
             self.finish(piece.parent);
@@ -377,6 +385,7 @@ impl System {
             at_ns: self.now_ns,
             held_by: operation.held_by,
             held_ns: operation.held_ns,
+            stations: operation.stations,
         });
         if is_write {
             self.forget_write(idx, volume);
@@ -396,6 +405,7 @@ impl System {
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,
+            stations: Stations::default(),
             disk: NO_CLIENT,
             volume,
             task: Task::Plain,

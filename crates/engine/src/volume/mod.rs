@@ -10,7 +10,7 @@ pub use engine::VolumeEngine;
 pub use host::{Account, Member, ReadClock, Volumes};
 
 use plan::op::{Op, OpKind};
-use volume::{CapId, Done, Io, IoKind, System};
+use volume::{CapId, CapKind, Done, Io, IoKind, Stations, System};
 
 /// Where the bytes of a file lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,12 +60,14 @@ pub struct Tally {
     held_ns: Box<[u64]>,
     /// Sum of the latencies, nanoseconds.
     io_time_ns: u64,
+    /// What any of them came through.
+    stations: Stations,
 }
 
 impl Tally {
     /// Makes an empty tally of a system with so many caps.
     pub fn new(n_caps: usize) -> Self {
-        Tally { held_ns: vec![0; n_caps + 1].into_boxed_slice(), io_time_ns: 0 }
+        Tally { held_ns: vec![0; n_caps + 1].into_boxed_slice(), ..Tally::default() }
     }
 
     /// Counts one I/O.
@@ -75,11 +77,17 @@ impl Tally {
         let cap_idx = usize::from(done.held_by.0).min(self.held_ns.len() - 1);
         self.held_ns[cap_idx] += done.held_ns;
         self.io_time_ns += latency_ns;
+        self.stations = self.stations.and(done.stations);
     }
 
     /// Returns the time that I/Os waited for a cap, nanoseconds.
     pub fn held_ns(&self, cap: CapId) -> u64 {
         self.held_ns.get(usize::from(cap.0)).copied().unwrap_or(0)
+    }
+
+    /// Returns whether one of the I/Os came to where there are caps of this kind.
+    pub fn met(&self, kind: CapKind) -> bool {
+        self.stations.have(kind)
     }
 
     /// Returns the sum of the latencies, nanoseconds.

@@ -71,7 +71,7 @@ impl CapTable {
     }
 
     /// Makes the record of a worker whose files are on `volumes`, from its tally and what the caps
-    /// gave between two moments.
+    /// that its I/Os met gave between two moments.
     pub(crate) fn record(
         &self,
         tally: &Tally,
@@ -81,7 +81,10 @@ impl CapTable {
     ) -> CapsRecord {
         let used = to.since(from);
         let share = |id: &CapId| used.get(usize::from(id.0)).copied().unwrap_or(0.0);
-        let groups = self.groups.iter().filter(|group| self.is_met(group, volumes));
+        // What others load must not count as near: a job whose reads were all in the cache has
+        // not come to the disks.
+        let is_met = |group: &&Group| tally.met(group.kind) && self.is_met(group, volumes);
+        let groups = self.groups.iter().filter(is_met);
         let caps = groups.map(|group| CapRecord {
             name: group.name.clone(),
             kind: group.kind.name().to_owned(),

@@ -96,5 +96,53 @@ fn the_two_paths_of_a_machine_add_up() {
     let binding = |idx: usize| record.jobs[idx].caps.as_ref().unwrap().binding.clone().unwrap();
     assert_eq!(binding(0), "disk_iops /mnt/nocache");
     assert_eq!(binding(1), "vm_cached_iops");
+    // The writes take nearly all that the machine gives past its cache; the reads never get there.
+    let next = |idx: usize| record.jobs[idx].caps.as_ref().unwrap().next.clone().unwrap();
+    assert_eq!(next(0), "vm_uncached_iops");
+    assert_eq!(next(1), "vm_cached_bytes");
+    let names = record.jobs[1].caps.as_ref().unwrap().caps.iter().map(|cap| cap.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["vm_cached_iops", "vm_cached_bytes"]);
     assert_eq!(record.emulation.as_ref().unwrap().cache, "warm");
+}
+
+#[test]
+fn only_caps_that_a_jobs_own_io_met_are_its_next() {
+    let volumes = || {
+        vec![
+            p30("/mnt/nocache", 10, CacheMode::None),
+            p30("/mnt/readonly", 1, CacheMode::ReadOnly),
+            p30("/mnt/readwrite", 1, CacheMode::ReadWrite),
+        ]
+    };
+    // Beside it, another job takes nearly all that the machine gives past its cache.
+    let kinds = |bench: Bench, place: &str, rw: &str| {
+        let text = format!(
+            "[global]\nioengine=libaio\ndirect=1\nbs=8k\nsize=1g\ntime_based=1\nruntime=2\n\
+             [other]\ndirectory=/mnt/nocache\nrw=randwrite\niodepth=256\n\
+             [own]\ndirectory={place}\nrw={rw}\niodepth=1\n"
+        );
+        let record = bench.run(&text);
+        let caps = record.jobs[1].caps.as_ref().unwrap();
+        let mut kinds: Vec<_> = caps.caps.iter().map(|cap| cap.kind.clone()).collect();
+        kinds.sort();
+        (caps.next.clone().unwrap(), kinds)
+    };
+    let at_cache = ["vm_cached_bytes", "vm_cached_iops"];
+    let at_disks = ["disk_bytes", "disk_iops", "vm_uncached_bytes", "vm_uncached_iops"];
+    let all = ["disk_bytes", "disk_iops"].iter().chain(&at_cache).chain(&at_disks[2..]);
+    let all: Vec<&str> = all.copied().collect();
+    let machine = |cache| design(Some(ds14()), cache);
+    let (next, met) = kinds(Bench::warm(machine(volumes())), "/mnt/readonly", "randread");
+    assert!(next.starts_with("vm_cached"), "{next}");
+    assert_eq!(met, at_cache);
+    for (place, rw, expected) in [
+        ("/mnt/readonly", "randread", &all[..]),
+        ("/mnt/readonly", "randwrite", &all[..]),
+        ("/mnt/readwrite", "randwrite", &all[..]),
+        ("/mnt/nocache", "randread", &at_disks[..]),
+    ] {
+        let (next, met) = kinds(Bench::new(machine(volumes())), place, rw);
+        assert_eq!(next, "vm_uncached_iops", "{place} {rw}");
+        assert_eq!(met, expected, "{place} {rw}");
+    }
 }
