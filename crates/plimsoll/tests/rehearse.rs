@@ -129,19 +129,20 @@ fn a_killed_server_leaves_a_stale_mount_and_all_data() {
     assert_eq!(fs::read(rehearsal.0.path("mnt/f")).unwrap(), b"kept");
 }
 
+#[track_caller]
+fn check(rehearsal: &Rehearsal, args: &[&str], expected: &str) {
+    let outcome = rehearsal.rehearse(args);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+}
+
 #[test]
 fn each_mistake_is_one_clear_error() {
     let Some(rehearsal) = Rehearsal::mount(P30) else { return };
     fs::create_dir(rehearsal.0.path("full")).unwrap();
     rehearsal.0.write("full/f", b"");
     fs::create_dir(rehearsal.0.path("free")).unwrap();
-    #[track_caller]
-    fn check(rehearsal: &Rehearsal, args: &[&str], expected: &str) {
-        let outcome = rehearsal.rehearse(args);
-        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
-        assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
-        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
-    }
     let mount = |at| ["mount", "design.toml", at, "--backing", "other"];
     check(&rehearsal, &mount("mnt"), "is in use");
     check(&rehearsal, &mount("full"), "is not empty");
@@ -405,6 +406,7 @@ fn fio(rehearsal: &Rehearsal, block_size: &str, depth: u32) -> (f64, f64) {
 
 /// The figures of a P30 as fio sees them: within 5 % over 10 s.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a long check is asked for")]
 fn fio_finds_the_figures_of_a_p30() {
     if std::env::var_os(LONG).is_none() {
         eprintln!("skipped: takes minutes (set {LONG})");
