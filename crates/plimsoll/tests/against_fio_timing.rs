@@ -222,6 +222,22 @@ fn submission_and_completion_add_up_to_the_whole() {
     }
 }
 
+#[test]
+fn what_goes_one_at_a_time_is_timed_one_at_a_time() {
+    let sandbox = Sandbox::new();
+    for batch in ["--iodepth_batch=1", "--iodepth_batch=16"] {
+        let args = ["--output-format=json", "--name=a", "--filename=f", "--size=4m", batch];
+        let load = ["--rw=randread", "--bs=4k", "--ioengine=psync", "--iodepth=32", "--loops=20"];
+        let page: Value = serde_json::from_str(sandbox.fio(&[&args[..], &load].concat()).success())
+            .expect("JSON");
+        let read = &page["jobs"][0]["read"];
+        let n = read["lat_ns"]["N"].as_f64().expect("a count");
+        let busy_ms = n * read["lat_ns"]["mean"].as_f64().expect("a mean") / 1e6;
+        let runtime_ms = read["runtime"].as_f64().expect("a time") + 1.0;
+        assert!(busy_ms <= runtime_ms, "{batch}: {n} reads took {busy_ms} of {runtime_ms} ms");
+    }
+}
+
 /// One read after another from the page cache: nothing but the way into the kernel and back.
 const CACHED: [&str; 9] = [
     "--name=a",

@@ -52,6 +52,8 @@ impl Pace {
     pub(crate) fn new(queue_depth: u32, batch: Option<u32>, batch_max: u32) -> Self {
         let limit = queue_depth.min(batch_max).max(1);
         let first = match batch {
+            // Each operation ends before the next begins: a batch would be timed as one.
+            _ if batch_max == 1 => 1,
             Some(0) => queue_depth,
             Some(n) => n.min(queue_depth),
             None => FIRST_BATCH.min(limit),

@@ -26,6 +26,7 @@ pub struct WorkerSpec {
     pub files: Vec<FileRegion>,
     /// Bytes of I/O per pass.
     pub amount_bytes: u64,
-    /// Most operations handed over in one call, from the engine.
+    /// Most operations handed over in one call, from the engine; 1 where each ends before the
+    /// call returns, whatever the job says.
     pub batch_max: u32,
 }
