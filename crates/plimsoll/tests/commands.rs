@@ -23,30 +23,7 @@ fn no_arguments_say_what_to_try_first() {
 
 #[test]
 fn help_lists_the_commands() {
-    assert_snapshot!(Sandbox::new().plimsoll(&["--help"]).success(), @r#"
-    Finds out how much I/O a disk, array or cloud volume carries
-
-    Usage: plimsoll <COMMAND>
-
-    Commands:
-      run         Run job files and print what came out
-      demo        Run four short jobs on a scratch file that is made and removed; about 30 seconds
-      check       Say what job files mean, and every mistake in them with line and column
-      explain     Explain a parameter: meaning, unit, range, default, and its name in other tools
-      catalog     Show disks, machine sizes, network volumes and prices, with source and date; import
-                  tables
-      limits      Say what a design can do per I/O size and mix, which cap binds, and what lifts it
-      fio         Behave as fio: its command line, its output, its exit codes
-      reference   Print a page of the reference as Markdown, or write all of them
-      completion  Print a script that completes commands and parameter names in a shell
-
-    Options:
-      -h, --help     Print help
-      -V, --version  Print version
-
-    Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
-    3 measured but not to be trusted, 130 interrupted. In fio mode they are fio's own.
-    "#);
+    assert_snapshot!(Sandbox::new().plimsoll(&["--help"]).success());
 }
 
 #[test]
