@@ -158,8 +158,8 @@ fn file_hint(path: &str, source: &io::Error) -> Option<String> {
 fn remote_hint(errno: i32) -> Option<String> {
     Some(match errno {
         libc::ECONNREFUSED => {
-            "check host and port; `nfs://HOST:PORT/PATH?mountport=PORT` names the ports of a server \
-             without portmapper"
+            "check host and port; `nfs://HOST:PORT/PATH?mountport=PORT` names the ports of a \
+             server without portmapper"
                 .into()
         }
         libc::EACCES | libc::EPERM => {

@@ -2,9 +2,9 @@
 //!
 //! Every read and write of a program comes here: files are opened for direct I/O, so that no page
 //! cache hides the caps. (A mapped file has one; its misses and write-backs come here.) A request
-//! is stamped when it is read from the kernel, less the shortest way that a request takes to here and
-//! back (measured when mounting); its data are moved at once, and the answer is sent when the model
-//! says. Names and attributes take no modelled time.
+//! is stamped when it is read from the kernel, less the shortest way that a request takes to here
+//! and back (measured when mounting); its data are moved at once, and the answer is sent when the
+//! model says. Names and attributes take no modelled time.
 //!
 //! No request ends the server: numbers that nobody was given are `ESTALE` or `EBADF`, names that
 //! are none `EINVAL`, and what the protocol has and we have not `ENOSYS`.

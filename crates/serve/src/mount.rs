@@ -36,8 +36,8 @@ const WAY_PROBES: u32 = 64;
 /// Pause before each of them: as long as a disk's answer, after which a processor is asleep.
 const WAY_PAUSE: Duration = Duration::from_millis(1);
 
-/// Longest way that is made up for. Far above what a calm machine takes; more means that the machine
-/// was busy all the time, and is no measure of a calm one.
+/// Longest way that is made up for. Far above what a calm machine takes; more means that the
+/// machine was busy all the time, and is no measure of a calm one.
 const WAY_MAX_NS: u64 = 100_000;
 
 /// The kernel's door to file systems of programs.

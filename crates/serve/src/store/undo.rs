@@ -99,7 +99,8 @@ struct Touched {
 }
 
 impl Undo {
-    /// Starts with nothing to take back. An unfinished rollback must be through: the log is emptied.
+    /// Starts with nothing to take back. An unfinished rollback must be through: the log is
+    /// emptied.
     pub(crate) fn new(log: File, marker: Marker) -> io::Result<Self> {
         log.set_len(0)?;
         Ok(Undo { log, marker, log_end: 0, blocks: BTreeMap::new(), files: HashMap::new() })
