@@ -181,7 +181,7 @@ mod tests {
         for dir in [&left, &running, &place.path().join("plimsoll-demo-notes")] {
             fs::create_dir(dir).expect("it is ours");
         }
-        assert_eq!(leftovers(place.path()), [left.clone()]);
+        assert_eq!(leftovers(place.path()), std::slice::from_ref(&left));
         tell_leftover(&left);
         assert!(left.exists(), "nothing is removed unasked");
     }
