@@ -170,14 +170,32 @@ fn watch(
     running.end_last_interval(seconds, clock.now_ns(), on_event);
 }
 
-/// Adds to the results which caps of emulated volumes held the workers.
+/// Share of the latency by which completions of emulated volumes may be late: the accuracy that is
+/// promised of them.
+const LATE_SHARE_MAX: f64 = 0.03;
+
+/// Adds to the results which caps of emulated volumes held the workers, and says so where this host
+/// was too busy to keep their time.
 fn note_caps(running: &mut Running<'_>) {
     let context = running.context;
     let Some(volumes) = &context.volumes else { return };
+    let mut late_share_max: f64 = 0.0;
     for (idx, seat) in running.seats.iter_mut().enumerate() {
-        if let Some(result) = &mut seat.result {
-            result.caps = volumes.caps_of(seat.bound, context.n_workers_before + idx as u32);
+        let Some(result) = &mut seat.result else { continue };
+        let number = context.n_workers_before + idx as u32;
+        if let Some((caps, late_share)) = volumes.caps_of(seat.bound, number) {
+            result.caps = Some(caps);
+            late_share_max = late_share_max.max(late_share);
         }
+    }
+    if late_share_max > LATE_SHARE_MAX {
+        let text = format!(
+            "completions were late by up to {:.0} % of their modelled latency, because this host \
+             was busy: the volume is better than these numbers; run with --virtual, or slower \
+             with --time-scale 10",
+            late_share_max * 100.0
+        );
+        running.notes.push((NoteSeverity::Error, "late-completions", text));
     }
 }
 

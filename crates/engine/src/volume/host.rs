@@ -177,6 +177,7 @@ impl State {
             if (seat.is_measured)(of_io.at_ns) {
                 seat.mark.get_or_insert_with(|| UsageMark::of(system, now_ns));
                 seat.tally.add(of_io, of_io.at_ns.saturating_sub(flight.submit_ns));
+                seat.tally.add_lateness(now_ns.saturating_sub(of_io.at_ns));
             }
             if member_idx != own_idx
                 && seat.min.is_some_and(|min| seat.done.len() >= min)

@@ -60,6 +60,8 @@ pub struct Tally {
     held_ns: Box<[u64]>,
     /// Sum of the latencies, nanoseconds.
     io_time_ns: u64,
+    /// Sum of the times by which completions were handed out too late, nanoseconds.
+    late_ns: u64,
     /// What any of them came through.
     stations: Stations,
 }
@@ -83,6 +85,18 @@ impl Tally {
     /// Returns the time that I/Os waited for a cap, nanoseconds.
     pub fn held_ns(&self, cap: CapId) -> u64 {
         self.held_ns.get(usize::from(cap.0)).copied().unwrap_or(0)
+    }
+
+    /// Counts that an I/O's completion was handed out this long after its modelled time.
+    #[inline]
+    pub fn add_lateness(&mut self, late_ns: u64) {
+        self.late_ns += late_ns;
+    }
+
+    /// Returns by which share the measured latencies are too long, because this host was late: 0 in
+    /// virtual time.
+    pub fn late_share(&self) -> f64 {
+        if self.io_time_ns == 0 { 0.0 } else { self.late_ns as f64 / self.io_time_ns as f64 }
     }
 
     /// Returns whether one of the I/Os came to where there are caps of this kind.

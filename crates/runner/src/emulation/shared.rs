@@ -60,11 +60,12 @@ impl SharedVolumes {
         }
     }
 
-    /// Returns which caps held a worker, if its measured time has begun.
-    pub(crate) fn caps_of(&self, bound: &BoundWorker, number: u32) -> Option<CapsRecord> {
+    /// Returns which caps held a worker, and by which share its latencies are too long because this
+    /// host was late; `None` if its measured time has not begun.
+    pub(crate) fn caps_of(&self, bound: &BoundWorker, number: u32) -> Option<(CapsRecord, f64)> {
         let Account { tally, from, to } = self.volumes.account(number)?;
         let volumes = self.placement.of(bound).iter().map(|place| place.volume).collect();
-        Some(self.caps.record(&tally, &from, &to, &volumes))
+        Some((self.caps.record(&tally, &from, &to, &volumes), tally.late_share()))
     }
 }
 
