@@ -180,8 +180,9 @@ fn title(job: &JobRecord, record: &Record) -> String {
         used if job.engine.contains(used) || used.len() > SHORT_ENGINE => job.engine.clone(),
         used => format!("{} ({used})", job.engine),
     };
-    let options = [&job.options, &record.global_options];
-    let access = options.into_iter().flatten().find(|(name, _)| name == "rw");
+    // Of an option that is written twice the later one counts.
+    let mut options = job.options.iter().rev().chain(record.global_options.iter().rev());
+    let access = options.find(|(name, _)| name == "rw");
     let access = access.map_or("", |(_, value)| value.as_str());
     let mut parts = vec![format!("{workers} x depth {}", job.queue_depth), engine];
     parts.push(format!("{access} {}", block_size(job)).trim().to_owned());

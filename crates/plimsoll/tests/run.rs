@@ -67,6 +67,8 @@ fn set_and_remap_change_a_file_without_editing_it() {
     let record = record::Record::from_json(outcome.success()).expect("a record");
     assert_eq!(record.jobs[0].dirs.read.io_bytes, 64 << 10);
     assert_eq!(record.jobs[0].targets, ["./scratch/a.0.0"]);
+    let sizes = record.jobs[0].options.iter().filter(|(name, _)| name == "size");
+    assert_eq!(sizes.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["64k"]);
 }
 
 #[test]

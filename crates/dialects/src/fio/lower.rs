@@ -423,6 +423,7 @@ impl Lowering<'_> {
             if let Some(param) = param {
                 self.apply(param, &option, draft);
                 let name = param.fio.first().copied().unwrap_or(param.name);
+                draft.job.options.retain(|(written, _)| written != name);
                 draft.job.options.push((name.to_owned(), value.clone()));
             }
             if !is_first {
