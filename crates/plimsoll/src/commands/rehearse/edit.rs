@@ -91,11 +91,38 @@ pub(super) fn apply(edit: &Edit, volume: Option<&str>, text: &str) -> Result<Str
     if !keys.is_empty() {
         let volumes = design.get_mut("volume").and_then(Value::as_array_mut);
         let chosen = choose(volumes.map_or(&mut [], |volumes| volumes.as_mut_slice()), volume)?;
+        fits(edit, chosen)?;
         for (key, value) in keys {
             chosen.insert(key.to_owned(), value);
         }
     }
     Ok(design.to_string())
+}
+
+/// Refuses what only the other kind of volume has.
+fn fits(edit: &Edit, volume: &Table) -> Result<(), Failure> {
+    let of_disks = [
+        ("--disk", edit.disk.is_some()),
+        ("--count", edit.count.is_some()),
+        ("--iops", edit.iops.is_some()),
+        ("--size", edit.size.is_some()),
+        ("--cache-mode", edit.cache_mode.is_some()),
+    ];
+    let of_network = [("--level", edit.level.is_some()), ("--quota", edit.quota.is_some())];
+    let is_network = volume.contains_key("service");
+    let (wrong, is, hint) = if is_network {
+        (&of_disks[..], "a volume of a network service", "change --level, --quota or --throughput")
+    } else {
+        (&of_network[..], "made of disks", "change --disk, --count, --size or --cache-mode")
+    };
+    match wrong.iter().find(|(_, is_asked)| *is_asked) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let mount = volume.get("mount").and_then(Value::as_str).unwrap_or_default();
+            Err(Failure::wrong_use(format!("`{option}` does not fit `{mount}`, which is {is}"))
+                .hint(hint))
+        }
+    }
 }
 
 fn mount(volume: &Value) -> Option<&str> {
@@ -137,6 +164,16 @@ mod tests {
         }
         let (design, findings) = volume::design::parse(&text);
         assert!(design.is_some(), "{findings:?}");
+    }
+
+    #[test]
+    fn what_the_other_kind_of_volume_has_is_refused() {
+        let quota = Edit { quota: Some("4TiB".to_owned()), ..Edit::default() };
+        assert!(apply(&quota, Some("/a"), TWO).is_err());
+        let network = "[[volume]]\nmount = \"/n\"\nservice = \"Ultra\"\nquota = \"4TiB\"\n";
+        let disk = Edit { disk: Some("P40".to_owned()), ..Edit::default() };
+        assert!(apply(&disk, None, network).is_err());
+        assert!(apply(&quota, None, network).is_ok());
     }
 
     #[test]
