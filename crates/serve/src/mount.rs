@@ -283,7 +283,8 @@ pub fn mount(machine: &Arc<Machine>, path: &Path) -> Result<Mount, MountError> {
 /// A caller waits for that too, so a request is answered as much earlier than the model says.
 ///
 /// The shortest of some, each after a pause, as an idle processor takes longer to wake: what is
-/// always spent. A request that takes longer is late by the difference; none is ever early.
+/// always spent. A request that takes longer is late by the difference, and one that is
+/// faster than the fastest of the sample is early by it.
 /// `statfs` is asked for because it takes no modelled time and the kernel remembers no answer.
 fn measure_way_ns(path: &Path) -> u64 {
     let once = |_| {
