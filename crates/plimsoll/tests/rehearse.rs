@@ -152,6 +152,9 @@ fn each_mistake_is_one_clear_error() {
     check(&rehearsal, &taken, "in use by another process");
     let foreign = ["mount", "design.toml", "free", "--backing", "full"];
     check(&rehearsal, &foreign, "holds files, but no volume");
+    let inside = ["mount", "design.toml", "free", "--backing", "free/data"];
+    check(&rehearsal, &inside, "is inside the mount point");
+    assert!(!rehearsal.0.path("free/data").exists());
     check(&rehearsal, &["status", "free"], "no emulated volume is mounted");
     check(&rehearsal, &["restart", "mnt"], "is running");
     let unknown = ["mount", "design.toml", "free", "--backing", "other", "--volume", "/x"];

@@ -127,6 +127,6 @@ mod tests {
 
     #[test]
     fn a_new_crate_needs_a_row() {
-        check("volume", &[], &["crate `volume` has no row"]);
+        check("elsewhere", &[], &["crate `elsewhere` has no row"]);
     }
 }

@@ -223,7 +223,14 @@ fn unmount_on_signal(path: PathBuf) -> io::Result<()> {
 fn backing_dir(args: &Args, path: &Path) -> Result<PathBuf, Failure> {
     if let Some(dir) = &args.backing {
         let dir = std::path::absolute(dir);
-        return dir.map_err(|error| Failure::wrong_use(format!("`--backing` is no path: {error}")));
+        let dir =
+            dir.map_err(|error| Failure::wrong_use(format!("`--backing` is no path: {error}")))?;
+        if dir.starts_with(path) {
+            let (dir, path) = (dir.display(), path.display());
+            return Err(Failure::wrong_use(format!("`{dir}` is inside the mount point `{path}`"))
+                .hint("keep the data beside it: the mount would hide them"));
+        }
+        return Ok(dir);
     }
     let state = env::XDG_STATE_HOME.get().filter(|dir| dir.starts_with('/'));
     let state = state.or_else(|| Some(format!("{}/.local/state", env::HOME.get()?)));
