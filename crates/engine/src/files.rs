@@ -325,6 +325,8 @@ impl FileTable {
     /// # Errors
     /// The last failure; the others are removed all the same.
     pub fn unlink_all(&mut self) -> Result<(), EngineError> {
+        // Who shares the table may have open what is closed here.
+        self.generation += 1;
         let mut result = Ok(());
         for index in 0..self.len() {
             let file = FileIdx(index as u32);
