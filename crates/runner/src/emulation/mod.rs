@@ -22,7 +22,7 @@ use crate::targets;
 
 pub(crate) use attribution::CapTable;
 pub(crate) use placement::Placement;
-pub(crate) use shared::{SharedVolumes, VolumesSeat, is_one_by_one};
+pub(crate) use shared::{SharedVolumes, VolumesSeat};
 
 /// What a run is made on instead of this host's files and devices.
 #[derive(Clone, Debug)]

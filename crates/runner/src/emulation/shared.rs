@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use engine::volume::{Account, Place, VolumeEngine, Volumes};
 use engine::{Arena, ArenaSpec, Engine, EngineError, FileTable, TablePolicy};
-use plan::Job;
 use plan::files::SyncMode;
 use record::CapsRecord;
 use worker::Meters;
@@ -55,7 +54,7 @@ impl SharedVolumes {
             queue_depth: job.load.queue_depth.max(1),
             places: self.placement.of(bound),
             through: job.files.sync != SyncMode::None,
-            one_by_one: is_one_by_one(job),
+            one_by_one: job.issues_one_at_a_time(),
             meters,
         }
     }
@@ -98,9 +97,4 @@ impl VolumesSeat {
         let arena = Arena::new(arena)?;
         Ok(Box::new(VolumeEngine::new(member, files, arena, depth, self.one_by_one)))
     }
-}
-
-/// Says whether a job has one operation in flight at a time, whatever its queue depth.
-pub(crate) fn is_one_by_one(job: &Job) -> bool {
-    job.engine.kind.is_synchronous() && !job.load.offload
 }

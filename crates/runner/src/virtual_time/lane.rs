@@ -8,7 +8,6 @@ use volume::{Done, System};
 use worker::{Decision, Failure, FailureKind, NoData, Worker};
 
 use crate::bind::BoundWorker;
-use crate::emulation::is_one_by_one;
 use crate::thread::WorkerResult;
 use crate::verify_check::BadBlocks;
 
@@ -82,7 +81,7 @@ impl Lane {
             flights: vec![Flight::default(); depth].into_boxed_slice(),
             places,
             through: job.files.sync != SyncMode::None,
-            one_by_one: is_one_by_one(job).then_some(0),
+            one_by_one: job.issues_one_at_a_time().then_some(0),
             started_ns: None,
             tally: Tally::new(n_caps),
             mark: None,
