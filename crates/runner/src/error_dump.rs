@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use engine::{Arena, Engine, EngineError, FileTable, Usage, Wait};
+use engine::{Engine, EngineError, Layer, Wait};
 use plan::op::{Completion, Op};
 
 use crate::thread::WorkerEvent;
@@ -52,8 +52,16 @@ impl ErrorDump {
     }
 }
 
-impl Engine for ErrorDump {
-    fn exchange(
+impl Layer for ErrorDump {
+    fn below(&self) -> &dyn Engine {
+        self.engine.as_ref()
+    }
+
+    fn below_mut(&mut self) -> &mut dyn Engine {
+        self.engine.as_mut()
+    }
+
+    fn exchange_through(
         &mut self,
         ops: &[Op],
         wait: Wait,
@@ -72,33 +80,5 @@ impl Engine for ErrorDump {
             }
         }
         Ok(())
-    }
-
-    fn batch_max(&self) -> u32 {
-        self.engine.batch_max()
-    }
-
-    fn name(&self) -> &str {
-        self.engine.name()
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        self.engine.arena()
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        self.engine.files()
-    }
-
-    fn remove_files(&mut self) -> Result<(), EngineError> {
-        self.engine.remove_files()
-    }
-
-    fn sync_file_systems(&mut self) -> Result<(), EngineError> {
-        self.engine.sync_file_systems()
-    }
-
-    fn end_threads(&mut self) -> Usage {
-        self.engine.end_threads()
     }
 }

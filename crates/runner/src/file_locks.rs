@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use engine::{Arena, Engine, EngineError, FileTable, Usage, Wait};
+use engine::{Engine, EngineError, Layer, Wait};
 use plan::files::LockFile;
 use plan::op::{Completion, Op, OpKind};
 
@@ -71,8 +71,16 @@ impl Locked {
     }
 }
 
-impl Engine for Locked {
-    fn exchange(
+impl Layer for Locked {
+    fn below(&self) -> &dyn Engine {
+        self.engine.as_ref()
+    }
+
+    fn below_mut(&mut self) -> &mut dyn Engine {
+        self.engine.as_mut()
+    }
+
+    fn exchange_through(
         &mut self,
         ops: &[Op],
         wait: Wait,
@@ -82,33 +90,5 @@ impl Engine for Locked {
             return self.engine.exchange(ops, wait, done);
         }
         ops.iter().try_for_each(|op| self.carry_out(op, done))
-    }
-
-    fn batch_max(&self) -> u32 {
-        self.engine.batch_max()
-    }
-
-    fn name(&self) -> &str {
-        self.engine.name()
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        self.engine.arena()
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        self.engine.files()
-    }
-
-    fn remove_files(&mut self) -> Result<(), EngineError> {
-        self.engine.remove_files()
-    }
-
-    fn sync_file_systems(&mut self) -> Result<(), EngineError> {
-        self.engine.sync_file_systems()
-    }
-
-    fn end_threads(&mut self) -> Usage {
-        self.engine.end_threads()
     }
 }

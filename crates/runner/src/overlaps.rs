@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use engine::{Arena, Engine, EngineError, FileTable, Usage, Wait};
+use engine::{Engine, EngineError, Layer, Wait};
 use plan::op::{Completion, Op};
 
 use crate::bind::{BoundStep, BoundWorker};
@@ -93,8 +93,16 @@ pub(crate) struct Serialized {
     pub(crate) ranges: WorkerRanges,
 }
 
-impl Engine for Serialized {
-    fn exchange(
+impl Layer for Serialized {
+    fn below(&self) -> &dyn Engine {
+        self.engine.as_ref()
+    }
+
+    fn below_mut(&mut self) -> &mut dyn Engine {
+        self.engine.as_mut()
+    }
+
+    fn exchange_through(
         &mut self,
         ops: &[Op],
         wait: Wait,
@@ -112,34 +120,6 @@ impl Engine for Serialized {
         }
         ranges.release(range);
         result
-    }
-
-    fn batch_max(&self) -> u32 {
-        1
-    }
-
-    fn name(&self) -> &str {
-        self.engine.name()
-    }
-
-    fn arena(&mut self) -> &mut Arena {
-        self.engine.arena()
-    }
-
-    fn files(&mut self) -> &mut FileTable {
-        self.engine.files()
-    }
-
-    fn remove_files(&mut self) -> Result<(), EngineError> {
-        self.engine.remove_files()
-    }
-
-    fn sync_file_systems(&mut self) -> Result<(), EngineError> {
-        self.engine.sync_file_systems()
-    }
-
-    fn end_threads(&mut self) -> Usage {
-        self.engine.end_threads()
     }
 }
 
