@@ -10,5 +10,6 @@
 
 pub mod fio;
 pub mod loader;
+pub mod vdbench;
 
 pub use loader::{LoadError, Loader};

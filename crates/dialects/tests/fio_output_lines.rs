@@ -14,7 +14,7 @@ const MIXED: Access =
     Access { read: true, write: true, trim: false, random: false, trim_then_write: false };
 
 fn plan_of(jobs: Vec<Job>) -> Plan {
-    Plan { steps: vec![Step { jobs }], ..Plan::default() }
+    Plan { steps: vec![Step { jobs, ..Step::default() }], ..Plan::default() }
 }
 
 #[test]

@@ -30,8 +30,16 @@ pub struct Arrivals {
 enum Kind {
     /// The exact due time is `due_ns + rest / per_s`, in nanoseconds; `rest` is below `per_s`.
     Linear { rest: u64 },
-    /// The exact due time is `due_ns + rest_ns`; `rest_ns` is in `0.0..1.0`.
-    Poisson { rest_ns: f64, rng: Rng },
+    /// Gaps drawn at random. The exact due time is `due_ns + rest_ns`; `rest_ns` is in `0.0..1.0`.
+    Drawn { gap: Gap, rest_ns: f64, rng: Rng },
+}
+
+/// How a gap is drawn.
+#[derive(Clone, Copy, Debug)]
+enum Gap {
+    Exponential,
+    /// Even between none and twice the mean.
+    Even,
 }
 
 impl Arrivals {
@@ -44,11 +52,14 @@ impl Arrivals {
         if per_s == 0 {
             return Err(PatternError::ZeroRate);
         }
+        let drawn = |gap| {
+            let rng = Rng::for_stream(seed, Stream::Arrival, idx);
+            Kind::Drawn { gap, rest_ns: 0.0, rng }
+        };
         let kind = match spacing {
             Spacing::Linear => Kind::Linear { rest: 0 },
-            Spacing::Poisson => {
-                Kind::Poisson { rest_ns: 0.0, rng: Rng::for_stream(seed, Stream::Arrival, idx) }
-            }
+            Spacing::Poisson => drawn(Gap::Exponential),
+            Spacing::Uniform => drawn(Gap::Even),
         };
         Ok(Arrivals { due_ns: 0, per_s, is_bytes, kind })
     }
@@ -63,8 +74,8 @@ impl Arrivals {
     ///
     /// Evenly spaced and exact: operation `k` is due at `k / rate` seconds, rounded down; with a
     /// rate in bytes, at the bytes of all operations before it over the rate. Adding a rounded gap
-    /// each time was rejected: at 3,000 op/s the schedule would be 3.6 ms early after an hour. A
-    /// Poisson process has gaps with that mean, and carries their fractions.
+    /// each time was rejected: at 3,000 op/s the schedule would be 3.6 ms early after an hour. Drawn
+    /// gaps have that mean, and their fractions are carried.
     #[inline]
     pub fn advance(&mut self, len: u32) {
         // 2^32 bytes times 10^9 fit into 64 bits.
@@ -76,10 +87,15 @@ impl Arrivals {
                 self.due_ns = self.due_ns.saturating_add(sum / self.per_s);
                 *rest = sum % self.per_s;
             }
-            Kind::Poisson { rest_ns, rng } => {
+            Kind::Drawn { gap, rest_ns, rng } => {
                 let mean_ns = amount as f64 * NS_PER_S as f64 / self.per_s as f64;
-                // 1 - u is never 0.
-                let gap_ns = -(1.0 - rng.unit_f64()).ln() * mean_ns + *rest_ns;
+                let draw = rng.unit_f64();
+                let of_mean = match gap {
+                    // 1 - draw is never 0.
+                    Gap::Exponential => -(1.0 - draw).ln(),
+                    Gap::Even => 2.0 * draw,
+                };
+                let gap_ns = of_mean * mean_ns + *rest_ns;
                 let whole_ns = gap_ns.floor();
                 *rest_ns = gap_ns - whole_ns;
                 self.due_ns = self.due_ns.saturating_add(whole_ns as u64);

@@ -51,6 +51,24 @@ fn poisson_keeps_its_mean_and_spreads() {
 }
 
 #[test]
+fn even_gaps_keep_their_mean_and_end_at_twice_it() {
+    let mut arrivals = Arrivals::new(Spacing::Uniform, Rate::Iops(1000), 2, 0).unwrap();
+    let n = 1_000_000_u32;
+    let mut n_short = 0;
+    for _ in 0..n {
+        let before_ns = arrivals.due_ns();
+        arrivals.advance(4096);
+        let gap_ns = arrivals.due_ns() - before_ns;
+        assert!(gap_ns <= 2_000_000, "{gap_ns}");
+        n_short += u32::from(gap_ns < 1_000_000);
+    }
+    let mean_ratio = arrivals.due_ns() as f64 / (f64::from(n) * 1e6);
+    assert!((mean_ratio - 1.0).abs() < 0.003, "{mean_ratio}");
+    let share = f64::from(n_short) / f64::from(n);
+    assert!((share - 0.5).abs() < 0.005, "{share}");
+}
+
+#[test]
 fn directions_of_a_poisson_process_differ() {
     let due_ns = |idx| {
         let mut arrivals = Arrivals::new(Spacing::Poisson, Rate::Iops(1000), 2, idx).unwrap();

@@ -29,11 +29,76 @@ pub struct Source {
     pub text: String,
 }
 
-/// One measured period: the jobs between two barriers (`stonewall` in fio).
+/// One measured period: the jobs between two barriers (`stonewall` in fio, a run in Vdbench).
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Step {
+    /// Name in reports; empty where the dialect has none.
+    pub name: String,
     /// Jobs that run together.
     pub jobs: Vec<Job>,
+    /// Nothing happens for so long before the step.
+    pub pause_ns: u64,
+    /// Shell commands before the jobs start.
+    pub exec_before: Vec<String>,
+    /// Shell commands after the jobs have ended.
+    pub exec_after: Vec<String>,
+    /// The rate depends on what another step achieved.
+    pub rate_of: Option<RateOf>,
+    /// Ends when all jobs together have moved so much.
+    pub amount_max: AmountMax,
+}
+
+/// A rate that is a share of what an earlier step achieved (a point of a curve).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateOf {
+    /// That step, from 0.
+    pub step_idx: u32,
+    /// Percent of its I/Os per second, above 0.
+    pub pct: f64,
+    /// How the rate is rounded: up to a multiple of the second where it is above the first, else
+    /// up to a multiple of the third. Vdbench: 1000, 100, 10.
+    pub round_up: (u64, u64, u64),
+    /// The step is left out, with all that refer to the same one, when the rate is below this.
+    pub rate_min_iops: u64,
+    /// The same when a step before it that refers to the same one had a mean latency above this.
+    pub stop_above_ns: Option<u64>,
+}
+
+/// What all jobs of a step move together at most, bytes; 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AmountMax {
+    /// Read and written.
+    pub total_bytes: u64,
+    /// Read.
+    pub read_bytes: u64,
+    /// Written.
+    pub write_bytes: u64,
+}
+
+/// One of several workloads that a job's workers mix, operation by operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Name in reports.
+    pub name: String,
+    /// Share of the job's operations, in proportion to the other parts' weights, above 0.
+    pub weight: f64,
+    /// What its I/O looks like.
+    pub workload: Workload,
+    /// Part of each file that it works on.
+    pub region: PartRegion,
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum PartRegion {
+    /// All of the job's region.
+    #[default]
+    Whole,
+    /// From here to there in percent of the job's region; the end may be above 100, up to 200, and
+    /// goes on at the start of the region then.
+    Pct(f64, f64),
+    /// From this byte of the job's region up to that one, which does not belong to it.
+    Bytes(u64, u64),
 }
 
 /// How I/O is issued.
@@ -321,6 +386,8 @@ pub struct Job {
     pub engine: EngineSpec,
     /// Mix, sizes, addressing.
     pub workload: Workload,
+    /// Several workloads in place of the one; results are kept for each. Empty: `workload` alone.
+    pub parts: Vec<Part>,
     /// Depth and rates.
     pub load: Load,
     /// Start and stop.
@@ -356,6 +423,7 @@ impl Default for Job {
             files: Fileset::default(),
             engine: EngineSpec::default(),
             workload: Workload::default(),
+            parts: Vec::new(),
             load: Load::default(),
             limits: Limits::default(),
             durability: Durability::default(),

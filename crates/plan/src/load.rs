@@ -9,6 +9,8 @@ pub enum Arrivals {
     Linear,
     /// Exponentially distributed gaps with the rate's mean.
     Poisson,
+    /// Gaps spread evenly between none and twice the rate's mean.
+    Uniform,
 }
 
 /// What is asked for per second in one direction.
@@ -78,6 +80,8 @@ pub struct Flow {
     pub weight: u32,
     /// Pause when ahead; 0 retries at once.
     pub sleep_ns: u64,
+    /// I/Os of the slowest member's share that a member may be ahead; fio lets it be one.
+    pub slack_ios: u32,
 }
 
 /// How much load a worker offers.
@@ -95,6 +99,9 @@ pub struct Load {
     pub queue_depth_low: Option<u32>,
     /// Rate cap per direction.
     pub rate: PerDir<Option<Rate>>,
+    /// Rate cap over all directions and parts, I/Os per second, shared equally by the job's
+    /// workers; excludes `rate`.
+    pub rate_total_iops: Option<f64>,
     /// The job fails below this.
     pub rate_min: PerDir<Option<Rate>>,
     /// Window over which `rate_min` is checked.
@@ -128,6 +135,7 @@ impl Default for Load {
             complete_max: None,
             queue_depth_low: None,
             rate: PerDir::default(),
+            rate_total_iops: None,
             rate_min: PerDir::default(),
             rate_cycle_ns: 1_000_000_000,
             arrivals: Arrivals::Linear,

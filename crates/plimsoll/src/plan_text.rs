@@ -49,7 +49,8 @@ pub(crate) fn targets(job: &Job) -> Vec<String> {
     let mut first = job.clone();
     first.n_workers = 1;
     first.files.n_files = 1;
-    let plan = Plan { steps: vec![Step { jobs: vec![first] }], ..Plan::default() };
+    let plan =
+        Plan { steps: vec![Step { jobs: vec![first], ..Step::default() }], ..Plan::default() };
     runner::target_paths(&plan).iter().map(|path| path.display().to_string()).collect()
 }
 

@@ -16,6 +16,46 @@ pub struct Interval {
     pub ramp: bool,
     /// Counts per direction.
     pub dirs: PerDirRecord<IntervalDir>,
+    /// The same by job, part and kind of operation; empty unless asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<IntervalSeries>,
+    /// What this host's processors did; `None` unless asked for, or where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuShares>,
+}
+
+/// What one job did in one period, of one part and one kind of operation.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct IntervalSeries {
+    /// Name of the job.
+    pub job: String,
+    /// Name of the part; empty where the job has none.
+    pub part: String,
+    /// Kind of operation, as in [`crate::SeriesRecord::op`].
+    pub op: String,
+    /// Operations completed.
+    pub n_ios: u64,
+    /// Bytes moved.
+    pub io_bytes: u64,
+    /// Sum of their total latencies, nanoseconds.
+    pub latency_ns_sum: u64,
+    /// Sum of the squares of their total latencies.
+    pub latency_ns2_sum: f64,
+    /// Largest total latency, nanoseconds (upper bound of its histogram bucket); 0 without I/O.
+    pub latency_ns_max: u64,
+}
+
+/// Shares of the time of all processors together, percent.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct CpuShares {
+    /// In user mode.
+    pub user_pct: f64,
+    /// In the kernel.
+    pub system_pct: f64,
+    /// Idle while I/O was outstanding.
+    pub wait_pct: f64,
+    /// Idle otherwise.
+    pub idle_pct: f64,
 }
 
 /// One direction in one period.

@@ -70,6 +70,10 @@ pub struct JobRecord {
     pub io_priority: IoPriorityRecord,
     /// Results per direction.
     pub dirs: PerDirRecord<DirRecord>,
+    /// Results by part and kind of operation; empty unless the job has parts or works on a tree of
+    /// files. Their sums are those of `dirs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<SeriesRecord>,
     /// Latency of fsync, fdatasync and sync_file_range.
     #[serde(with = "crate::latency")]
     pub sync: Histogram,
@@ -127,6 +131,26 @@ pub struct DirRecord {
     pub iops: Samples,
     /// Failed operations by error number.
     pub errors: BTreeMap<i32, u64>,
+}
+
+/// Results of the operations of one kind and part.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct SeriesRecord {
+    /// Name of the part; empty where the job has none.
+    pub part: String,
+    /// Kind of operation: `read`, `write`, `trim`, or the name of a file operation such as
+    /// `mkdir`.
+    pub op: String,
+    /// Operations completed.
+    pub n_ios: u64,
+    /// Operations that failed and did not end the job.
+    #[serde(default)]
+    pub n_failed: u64,
+    /// Bytes moved.
+    pub io_bytes: u64,
+    /// From the choice of an operation to its completion.
+    #[serde(with = "crate::latency")]
+    pub lat: Histogram,
 }
 
 /// An I/O priority (`linux/ioprio.h`). All zero is the kernel's default.

@@ -20,10 +20,10 @@ mod latency;
 pub use disk::DiskRecord;
 pub use emulation::{CapRecord, CapsRecord, EmulationRecord};
 pub use host::{ClockRecord, HostRecord};
-pub use interval::{Interval, IntervalDir};
+pub use interval::{CpuShares, Interval, IntervalDir, IntervalSeries};
 pub use job::{
     DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
-    PrintRecord, PriorityRecord, Samples, SteadyRecord,
+    PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
 };
 pub use json::ReadError;
 

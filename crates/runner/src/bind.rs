@@ -464,7 +464,8 @@ mod tests {
     #[track_caller]
     fn check(workers: &[&[u32]], expected: Option<&str>) {
         let job = |n_workers: &u32| Job { n_workers: *n_workers, ..Job::default() };
-        let step = |of_step: &&[u32]| Step { jobs: of_step.iter().map(job).collect() };
+        let step =
+            |of_step: &&[u32]| Step { jobs: of_step.iter().map(job).collect(), ..Step::default() };
         let plan = Plan { steps: workers.iter().map(step).collect(), ..Plan::default() };
         assert_eq!(too_many_workers(&plan).map(|it| it.message).as_deref(), expected);
     }

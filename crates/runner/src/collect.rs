@@ -73,6 +73,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
             write: dir_record(ended, Direction::Write),
             trim: dir_record(ended, Direction::Trim),
         },
+        series: Vec::new(),
         sync: ended.meters.sync.snapshot(),
         depth_levels: counts(&ended.meters.depth_levels),
         submit_batches: counts(&ended.meters.submit_batches),

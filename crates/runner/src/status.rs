@@ -82,6 +82,8 @@ impl IntervalSampler {
             length_ms: (now_ns - since_ns) / 1_000_000,
             ramp: false,
             dirs,
+            series: Vec::new(),
+            cpu: None,
         }
     }
 

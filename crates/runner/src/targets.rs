@@ -229,7 +229,8 @@ mod tests {
 
     /// Returns what is said of a run of this job on a target like that.
     fn said(job: Job, facts: TargetFacts, options: &RunOptions) -> Vec<String> {
-        let plan = Plan { steps: vec![Step { jobs: vec![job] }], ..Plan::default() };
+        let plan =
+            Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
         let facts = HashMap::from([(PathBuf::from(DEVICE), facts)]);
         let (bound, unbound) = bind::bind(&plan, &facts, 0);
         assert_eq!(unbound, []);

@@ -20,7 +20,7 @@ fn null_job(name: &str) -> Job {
 
 /// Runs each list of jobs as a step, with logs in `folder`.
 fn run(steps: Vec<Vec<Job>>, folder: &Path, bandwidth_log: Option<&str>) -> Record {
-    let steps = steps.into_iter().map(|jobs| Step { jobs }).collect();
+    let steps = steps.into_iter().map(|jobs| Step { jobs, ..Step::default() }).collect();
     let plan = Plan { steps, ..Plan::default() };
     let options = RunOptions {
         aux_dir: Some(folder.to_owned()),

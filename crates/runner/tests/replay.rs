@@ -9,7 +9,7 @@ use record::Record;
 use runner::{Control, RunError, RunOptions};
 
 fn run(jobs: Vec<Job>, folder: &Path) -> Result<Record, RunError> {
-    let plan = Plan { steps: vec![Step { jobs }], ..Plan::default() };
+    let plan = Plan { steps: vec![Step { jobs, ..Step::default() }], ..Plan::default() };
     let options = RunOptions { aux_dir: Some(folder.to_owned()), ..RunOptions::default() };
     runner::run(&plan, &options, &Control::new(), &mut |_| {})
 }
@@ -106,7 +106,10 @@ fn where_writing_is_forbidden_only_reads_are_replayed() {
     let name = target.to_str().unwrap();
     let text = format!("fio version 2 iolog\n{name} write 0 4096\n{name} read 4096 4096\n");
     fs::write(&record, text).unwrap();
-    let plan = |job: Job| Plan { steps: vec![Step { jobs: vec![job] }], ..Plan::default() };
+    let plan = |job: Job| Plan {
+        steps: vec![Step { jobs: vec![job], ..Step::default() }],
+        ..Plan::default()
+    };
     let run_read_only = |job: Job| {
         let options = RunOptions { read_only: true, ..RunOptions::default() };
         runner::run(&plan(job), &options, &Control::new(), &mut |_| {})

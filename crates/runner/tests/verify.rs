@@ -35,7 +35,7 @@ fn reader(folder: &Path) -> Job {
 }
 
 fn run_steps(folder: &Path, steps: Vec<Vec<Job>>, control: &Control) -> Record {
-    let steps = steps.into_iter().map(|jobs| Step { jobs }).collect();
+    let steps = steps.into_iter().map(|jobs| Step { jobs, ..Step::default() }).collect();
     let plan = Plan { steps, ..Plan::default() };
     let options = RunOptions { aux_dir: Some(folder.to_owned()), ..RunOptions::default() };
     runner::run(&plan, &options, control, &mut |_| {}).expect("the plan can run")

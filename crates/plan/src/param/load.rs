@@ -421,5 +421,5 @@ fn latency_target(job: &mut Job) -> &mut LatencyTarget {
 
 /// Returns the job's flow, made if there was none; `finish` removes it without a weight.
 fn flow(job: &mut Job) -> &mut Flow {
-    job.load.flow.get_or_insert(Flow { id: 0, weight: 0, sleep_ns: 0 })
+    job.load.flow.get_or_insert(Flow { id: 0, weight: 0, sleep_ns: 0, slack_ios: 1 })
 }

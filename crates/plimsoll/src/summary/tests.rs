@@ -86,6 +86,8 @@ fn seconds(step_idx: u32, n_ios: &[u64]) -> Vec<Interval> {
             read: IntervalDir { n_ios: *n_ios, ..IntervalDir::default() },
             ..PerDirRecord::default()
         },
+        series: Vec::new(),
+        cpu: None,
     };
     n_ios.iter().enumerate().map(interval).collect()
 }

@@ -31,7 +31,7 @@ fn check(operation: &str, device: TargetFacts, expected: &[&str]) {
     fs::write(&record, format!("fio version 2 iolog\n{DEVICE} {operation}\n")).unwrap();
     let mut job = Job { name: "again".to_owned(), ..Job::default() };
     job.logs.read_replay = vec![record.to_str().unwrap().to_owned()];
-    let plan = Plan { steps: vec![Step { jobs: vec![job] }], ..Plan::default() };
+    let plan = Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
     let (plan, mut findings) = load(&plan, false);
     assert_eq!(paths(&plan), [PathBuf::from(DEVICE)], "nothing but what the record names");
     let facts = [(PathBuf::from(DEVICE), device)].into();
