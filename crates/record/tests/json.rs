@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use proptest::prelude::*;
 use record::{
-    ClockRecord, DirRecord, DiskRecord, HostRecord, Interval, IntervalDir, JobRecord, Note,
-    NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA, Samples, SteadyRecord,
+    ClockRecord, CpuShares, DirRecord, DiskRecord, HostRecord, Interval, IntervalDir,
+    IntervalSeries, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA, Samples,
+    SteadyRecord,
 };
 
 fn histogram(values: &[u64]) -> Histogram {
@@ -66,6 +67,17 @@ fn sample() -> Record {
             length_ms: 1000,
             ramp: false,
             dirs: PerDirRecord { read: interval_dir, ..PerDirRecord::default() },
+            series: vec![IntervalSeries {
+                job: "sd1".to_owned(),
+                part: "wd1".to_owned(),
+                op: "read".to_owned(),
+                n_ios: 3,
+                io_bytes: 12_288,
+                latency_ns_sum: 300_000,
+                latency_ns2_sum: 3.5e10,
+                latency_ns_max: 150_000,
+            }],
+            cpu: Some(CpuShares { user_pct: 12.5, ..CpuShares::default() }),
         }],
         disks: vec![DiskRecord {
             name: "dm-0".to_owned(),
