@@ -6,7 +6,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use engine::nfs::xdr::Flaw;
 use nfs_common::{MOUNT, Served, free_volume};
+use serve::nfs::{Decoded, Refusal, decode_call, read_record};
 
 /// Seed of the changes to calls; a failure names the change.
 const SEED: u64 = 20_260_101;
@@ -154,6 +156,24 @@ fn every_procedure_answers_and_a_cut_call_is_refused() {
         }
     }
     check_alive(&served);
+}
+
+#[test]
+fn calls_are_read_to_their_last_word_without_a_server() {
+    let handle = opaque(&[7; 16]);
+    // But the portmapper's, of whose last word nothing is read.
+    for message in calls(&handle).into_iter().rev().skip(1) {
+        let decoded = decode_call(&message).expect("a call");
+        assert_eq!(decoded, Decoded { xid: 77, len: message.len(), refusal: None });
+        let longer = [&message[..], &[0xff; 8]].concat();
+        assert_eq!(decode_call(&longer), Ok(decoded), "what follows is ignored");
+        let cut = decode_call(&message[..message.len() - 1]).expect("a call");
+        assert_eq!(cut.refusal, Some(Refusal::Arguments));
+    }
+    assert_eq!(decode_call(&[0; 7]), Err(Flaw::Incomplete));
+    let mut stream: &[u8] = b"\0\0\0\x02ab\0\0\0\0\x80\0\0\x01c\xff\xff\xff\xff";
+    assert_eq!(read_record(&mut stream).expect("a record"), b"abc");
+    assert!(read_record(&mut stream).is_err(), "longer than any");
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! Attributes of files as NFS tells them, and errors as it numbers them.
 
-use engine::nfs::xdr::{Flaw, Reader};
 use nfs3_types::nfs3::{
     ACCESS3_DELETE, ACCESS3_EXECUTE, ACCESS3_EXTEND, ACCESS3_LOOKUP, ACCESS3_MODIFY, ACCESS3_READ,
     fattr3, ftype3, nfstime3, specdata3,
 };
-use rustix::fs::{FileType, Stat, Timespec, UTIME_NOW, major, minor};
+use rustix::fs::{FileType, Stat, major, minor};
 use rustix::io::Errno;
 
 use super::call::Caller;
-use crate::tree::{Changes, Node};
+use crate::tree::Node;
 
 /// Bytes of a sector that `stat` counts in.
 const SECTOR_BYTES: u64 = 512;
@@ -44,41 +43,6 @@ fn kind(kind: FileType) -> ftype3 {
         FileType::Fifo => ftype3::NF3FIFO,
         _ => ftype3::NF3REG,
     }
-}
-
-/// Attributes to be set.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wanted {
-    pub(super) changes: Changes,
-    pub(super) size: Option<u64>,
-}
-
-impl Wanted {
-    /// Reads them (`sattr3`).
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Wanted, Flaw> {
-        let optional = |reader: &mut Reader<'_>| {
-            Ok(if reader.bool("attribute follows")? { Some(reader.u32()?) } else { None })
-        };
-        let [mode, uid, gid] = [optional(reader)?, optional(reader)?, optional(reader)?];
-        let size = if reader.bool("attribute follows")? { Some(reader.u64()?) } else { None };
-        let (atime, mtime) = (time(reader)?, time(reader)?);
-        Ok(Wanted { changes: Changes { mode, uid, gid, atime, mtime }, size })
-    }
-}
-
-fn time(reader: &mut Reader<'_>) -> Result<Option<Timespec>, Flaw> {
-    Ok(match reader.u32()? {
-        0 => None,
-        1 => Some(Timespec { tv_sec: 0, tv_nsec: UTIME_NOW }),
-        2 => {
-            let (seconds, nseconds) = (reader.u32()?, reader.u32()?);
-            if nseconds >= 1_000_000_000 {
-                return Err(Flaw::Malformed("nanoseconds"));
-            }
-            Some(Timespec { tv_sec: i64::from(seconds), tv_nsec: i64::from(nseconds) as _ })
-        }
-        _ => return Err(Flaw::Malformed("how a time is set")),
-    })
 }
 
 /// Returns which of the asked kinds of access a caller has.

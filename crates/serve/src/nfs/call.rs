@@ -2,6 +2,10 @@
 
 use engine::nfs::xdr::{Flaw, Reader};
 use nfs3_types::rpc::RPC_VERSION_2;
+use nfs3_types::{mount as mount_types, nfs3, portmap};
+
+use super::arguments::Asked;
+use super::mount::{MountAsked, PortmapAsked};
 
 /// Longest body of a credential (RFC 5531, section 8.2).
 const AUTH_BYTES_MAX: usize = 400;
@@ -83,9 +87,48 @@ fn caller(credential: &[u8]) -> Result<Caller, Flaw> {
     Ok(caller)
 }
 
-/// What becomes of a call before its procedure is carried out.
+/// What a call asks of which program.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Question<'a> {
+    Nfs(Asked<'a>),
+    Mount(MountAsked<'a>),
+    Portmap(PortmapAsked),
+}
+
+impl<'a> Call<'a> {
+    /// Reads what the call asks for, off its arguments.
+    ///
+    /// # Errors
+    /// Why the call is not carried out.
+    pub(super) fn question(&self, arguments: &mut Reader<'a>) -> Result<Question<'a>, Refusal> {
+        if self.rpc_version != RPC_VERSION_2 {
+            return Err(Refusal::RpcVersion);
+        }
+        let version = match self.program {
+            nfs3::PROGRAM => nfs3::VERSION,
+            mount_types::PROGRAM => mount_types::VERSION,
+            portmap::PROGRAM => portmap::VERSION,
+            _ => return Err(Refusal::Program),
+        };
+        // Version 1 of MOUNT unmounts like version 3, and some clients use it for that.
+        if self.version != version && !(self.program == mount_types::PROGRAM && self.version == 1) {
+            return Err(Refusal::Version(version));
+        }
+        Ok(match self.program {
+            nfs3::PROGRAM => {
+                let procedure = nfs3::NFS_PROGRAM::try_from(self.procedure);
+                let procedure = procedure.map_err(|_| Refusal::Procedure)?;
+                Question::Nfs(Asked::read(procedure, arguments)?)
+            }
+            mount_types::PROGRAM => Question::Mount(MountAsked::read(self.procedure, arguments)?),
+            _ => Question::Portmap(PortmapAsked::read(self.procedure, arguments)?),
+        })
+    }
+}
+
+/// Why the procedure of a call is not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// Another version of the call's own format.
     RpcVersion,
     /// No such program here.

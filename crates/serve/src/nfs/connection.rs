@@ -6,10 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use engine::nfs::record::RECORD_BYTES_MAX;
-use nfs3_types::{mount as mount_types, nfs3, portmap};
 
 use super::Server;
-use super::call::{self, Call, Refusal};
+use super::call::{self, Question};
 use super::{mount, names};
 use crate::clock::now_ns;
 use crate::pacer::lock;
@@ -51,12 +50,6 @@ impl Answer {
         // Without a reader the connection is gone.
         let _ = self.answers.send((message, self.slot));
     }
-
-    /// Refuses the call.
-    pub(super) fn refuse(self, refusal: Refusal) {
-        let message = call::refused(self.xid, refusal);
-        self.send(message);
-    }
 }
 
 /// What a call comes with besides its arguments.
@@ -80,8 +73,11 @@ pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
         let Ok(call) = call::read(&message) else { break };
         let answer = Answer { answers: answers.clone(), slot: take(&slots), xid: call.xid };
         let origin = Origin { client, caller: call.caller, arrived_ns };
-        if let Err((refusal, answer)) = dispatch(server, &call, origin, answer) {
-            answer.refuse(refusal);
+        match call.question(&mut { call.arguments }) {
+            Ok(Question::Nfs(asked)) => names::nfs(server, &call, &asked, origin, answer),
+            Ok(Question::Mount(asked)) => answer.send(mount::mount(server, call.xid, asked)),
+            Ok(Question::Portmap(asked)) => answer.send(mount::portmap(server, call.xid, asked)),
+            Err(refusal) => answer.send(call::refused(call.xid, refusal)),
         }
     }
     // Ends the writer once the answers that are due have been written.
@@ -99,7 +95,7 @@ fn take(slots: &Arc<Slots>) -> Slot {
 }
 
 /// Reads one record, of any number of fragments.
-fn record(input: &mut impl Read) -> io::Result<Vec<u8>> {
+pub(super) fn record(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut message = Vec::new();
     loop {
         let mut mark = [0; 4];
@@ -138,42 +134,5 @@ fn write_all(stream: &TcpStream, answers: &Receiver<(Vec<u8>, Slot)>) {
         if stream.flush().is_err() {
             return;
         }
-    }
-}
-
-/// Hands a call to its program. Gives the answer back for a call that is refused.
-fn dispatch(
-    server: &Arc<Server>,
-    call: &Call<'_>,
-    origin: Origin,
-    answer: Answer,
-) -> Result<(), (Refusal, Answer)> {
-    const RPC_VERSION: u32 = nfs3_types::rpc::RPC_VERSION_2;
-    if call.rpc_version != RPC_VERSION {
-        return Err((Refusal::RpcVersion, answer));
-    }
-    let version = match call.program {
-        nfs3::PROGRAM => nfs3::VERSION,
-        mount_types::PROGRAM => mount_types::VERSION,
-        portmap::PROGRAM => portmap::VERSION,
-        _ => return Err((Refusal::Program, answer)),
-    };
-    // Version 1 of MOUNT unmounts like version 3, and some clients use it for that.
-    if call.version != version && !(call.program == mount_types::PROGRAM && call.version == 1) {
-        return Err((Refusal::Version(version), answer));
-    }
-    if call.program == nfs3::PROGRAM {
-        return names::nfs(server, call, origin, answer);
-    }
-    let results = match call.program {
-        mount_types::PROGRAM => mount::mount(server, call),
-        _ => mount::portmap(server, call),
-    };
-    match results {
-        Ok(results) => {
-            answer.send(results);
-            Ok(())
-        }
-        Err(refusal) => Err((refusal, answer)),
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use engine::nfs::xdr::{Flaw, Reader, padding};
+use engine::nfs::xdr::padding;
 use nfs3_types::nfs3::stable_how;
 use rustix::io::Errno;
 use volume::IoKind;
@@ -16,9 +16,6 @@ use super::{Server, attributes, call, names};
 use crate::pacer::{Outcome, Request};
 use crate::store::Opened;
 use crate::tree::Node;
-
-/// Longest handle that a call may bring.
-pub(super) const HANDLE_BYTES_MAX: usize = 64;
 
 /// Tells clients whether the server lost writes that were not yet durable. A killed process loses
 /// none, since they are in the backing; so it changes only with a crash of the emulated machine.
@@ -91,24 +88,14 @@ impl Server {
 /// READ.
 pub(super) fn read(
     server: &Arc<Server>,
-    mut arguments: Reader<'_>,
+    file: &[u8],
+    (offset, count): (u64, u32),
     origin: Origin,
     answer: Answer,
-) -> Result<(), (Flaw, Answer)> {
-    let parsed = (|| {
-        let handle = arguments.opaque(HANDLE_BYTES_MAX, "handle")?;
-        Ok((handle, arguments.u64()?, arguments.u32()?))
-    })();
-    let (handle, offset, count) = match parsed {
-        Ok(parsed) => parsed,
-        Err(flaw) => return Err((flaw, answer)),
-    };
-    let target = match server.target(handle) {
+) {
+    let target = match server.target(file) {
         Ok(target) => target,
-        Err(error) => {
-            answer.failed(names::Body::Attributes, error);
-            return Ok(());
-        }
+        Err(error) => return answer.failed(names::Body::Attributes, error),
     };
     let count = count.min(server.facts(target.node.volume).transfer_bytes);
     let send = {
@@ -121,7 +108,7 @@ pub(super) fn read(
     if !server.facts(target.node.volume).is_network {
         let place = (offset, count);
         server.machine.read(&target.node, &target.opened, place, origin.arrived_ns, send);
-        return Ok(());
+        return;
     }
     match read_at(&target.opened.file, offset, count) {
         // At the end of the file no volume is asked.
@@ -132,7 +119,6 @@ pub(super) fn read(
         }
         Err(error) => send(Err(error)),
     }
-    Ok(())
 }
 
 impl Server {
@@ -166,56 +152,27 @@ impl Server {
 /// WRITE.
 pub(super) fn write(
     server: &Arc<Server>,
-    mut arguments: Reader<'_>,
+    file: &[u8],
+    (offset, data): (u64, &[u8]),
+    stable: u32,
     origin: Origin,
     answer: Answer,
-) -> Result<(), (Flaw, Answer)> {
-    let parsed = (|| {
-        let handle = arguments.opaque(HANDLE_BYTES_MAX, "handle")?;
-        let (offset, count, stable) = (arguments.u64()?, arguments.u32()?, arguments.u32()?);
-        let data = arguments.opaque(super::TRANSFER_BYTES_MAX as usize, "data")?;
-        if stable > stable_how::FILE_SYNC as u32 || count as usize > data.len() {
-            return Err(Flaw::Malformed("stability or count"));
-        }
-        Ok((handle, offset, stable, &data[..count as usize]))
-    })();
-    let (handle, offset, stable, data) = match parsed {
-        Ok(parsed) => parsed,
-        Err(flaw) => return Err((flaw, answer)),
-    };
-    let target = match server.target(handle) {
+) {
+    let target = match server.target(file) {
         Ok(target) => target,
-        Err(error) => {
-            answer.failed(names::Body::Changes, error);
-            return Ok(());
-        }
+        Err(error) => return answer.failed(names::Body::Changes, error),
     };
-    let (n_bytes, is_sync) = (data.len() as u32, stable != stable_how::UNSTABLE as u32);
-    let send = {
-        let (server, node) = (Arc::clone(server), Arc::clone(&target.node));
-        move |written: Result<(), Errno>| match written {
-            Ok(()) => {
-                let after = node.stat().ok().map(|stat| server.attributes(&node, &stat));
-                let mut message = call::accepted(answer.xid);
-                names::ok(&mut message);
-                names::changes(&mut message, after.as_ref());
-                names::word(&mut message, n_bytes);
-                names::word(&mut message, stable);
-                message.extend_from_slice(&server.verifier().to_be_bytes());
-                answer.send(message);
-            }
-            Err(error) => answer.failed(names::Body::Changes, error),
-        }
-    };
+    let n_bytes = data.len() as u32;
+    let is_sync = stable != stable_how::UNSTABLE as u32;
+    let send = server.changed(&target, answer, vec![n_bytes, stable]);
     if data.is_empty() {
-        send(Ok(()));
-        return Ok(());
+        return send(Ok(()));
     }
     if !server.facts(target.node.volume).is_network {
         let (place, how) = ((offset, data), (is_sync, origin.arrived_ns));
         let send = move |written: Result<u32, Errno>| send(written.map(|_| ()));
         server.machine.write(&target.node, &target.opened, place, how, send);
-        return Ok(());
+        return;
     }
     match server.store(&target, offset, data) {
         Ok(()) => {
@@ -224,53 +181,45 @@ pub(super) fn write(
         }
         Err(error) => send(Err(error)),
     }
-    Ok(())
 }
 
 /// COMMIT.
-pub(super) fn commit(
-    server: &Arc<Server>,
-    mut arguments: Reader<'_>,
-    origin: Origin,
-    answer: Answer,
-) -> Result<(), (Flaw, Answer)> {
-    let parsed = (|| {
-        let handle = arguments.opaque(HANDLE_BYTES_MAX, "handle")?;
-        // All of the volume is made durable, whatever the range.
-        let (_offset, _count) = (arguments.u64()?, arguments.u32()?);
-        Ok(handle)
-    })();
-    let handle = match parsed {
-        Ok(handle) => handle,
-        Err(flaw) => return Err((flaw, answer)),
-    };
-    let target = match server.target(handle) {
+pub(super) fn commit(server: &Arc<Server>, file: &[u8], origin: Origin, answer: Answer) {
+    let target = match server.target(file) {
         Ok(target) => target,
-        Err(error) => {
-            answer.failed(names::Body::Changes, error);
-            return Ok(());
-        }
+        Err(error) => return answer.failed(names::Body::Changes, error),
     };
-    let send = {
-        let (server, node) = (Arc::clone(server), Arc::clone(&target.node));
-        move |done: Result<(), Errno>| match done {
-            Ok(()) => {
-                let after = node.stat().ok().map(|stat| server.attributes(&node, &stat));
-                let mut message = call::accepted(answer.xid);
-                names::ok(&mut message);
-                names::changes(&mut message, after.as_ref());
-                message.extend_from_slice(&server.verifier().to_be_bytes());
-                answer.send(message);
-            }
-            Err(error) => answer.failed(names::Body::Changes, error),
-        }
-    };
+    let send = server.changed(&target, answer, Vec::new());
     if server.facts(target.node.volume).is_network {
         server.pace(&target, origin, (IoKind::Flush, 0, 0), send);
     } else {
         server.machine.flush(&target.node, origin.arrived_ns, send);
     }
-    Ok(())
+}
+
+impl Server {
+    /// Returns what answers a call that changes a file: attributes, `words`, verifier.
+    fn changed(
+        self: &Arc<Self>,
+        target: &Target,
+        answer: Answer,
+        words: Vec<u32>,
+    ) -> impl FnOnce(Result<(), Errno>) + Send + use<> {
+        let (server, node) = (Arc::clone(self), Arc::clone(&target.node));
+        move |done| match done {
+            Ok(()) => {
+                let mut message = call::accepted(answer.xid);
+                names::ok(&mut message);
+                names::changes(&mut message, server.attributes_of(&node).as_ref());
+                for word in words {
+                    names::word(&mut message, word);
+                }
+                message.extend_from_slice(&server.verifier().to_be_bytes());
+                answer.send(message);
+            }
+            Err(error) => answer.failed(names::Body::Changes, error),
+        }
+    }
 }
 
 /// Reads what there is of a range.

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use engine::nfs::xdr::{Reader, padding};
+use engine::nfs::xdr::padding;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -62,23 +62,22 @@ fn listed(server: &Server, folder: &Node, behind: u64) -> Result<Vec<(u64, Entry
 /// READDIR.
 pub(super) fn readdir(
     server: &Server,
-    mut arguments: Reader<'_>,
+    folder: &[u8],
+    (behind, count): (u64, u32),
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    let folder = server.file(&mut arguments)?;
-    let (place, _verifier, count) = (arguments.u64()?, arguments.u64()?, arguments.u32()?);
-    answer(server, &folder, place, count as usize, message, |_, _| Ok(()), 0)
+    let folder = server.files.node(folder)?;
+    answer(server, &folder, behind, count as usize, message, |_, _| Ok(()), 0)
 }
 
 /// READDIRPLUS.
 pub(super) fn readdirplus(
     server: &Server,
-    mut arguments: Reader<'_>,
+    folder: &[u8],
+    (behind, count): (u64, u32),
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    let folder = server.file(&mut arguments)?;
-    let (place, _verifier) = (arguments.u64()?, arguments.u64()?);
-    let (_names, count) = (arguments.u32()?, arguments.u32()?);
+    let folder = server.files.node(folder)?;
     let plus = |message: &mut Vec<u8>, entry: &Entry| {
         let name = entry.name.to_bytes();
         let found = match name {
@@ -97,7 +96,7 @@ pub(super) fn readdirplus(
         pack(message, &names::wire(handle));
         Ok(())
     };
-    answer(server, &folder, place, count as usize, message, plus, PLUS_BYTES)
+    answer(server, &folder, behind, count as usize, message, plus, PLUS_BYTES)
 }
 
 fn answer(

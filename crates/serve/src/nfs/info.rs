@@ -2,7 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use engine::nfs::xdr::{Reader, padding};
+use engine::nfs::xdr::padding;
 use nfs3_types::nfs3::{
     FSF3_CANSETTIME, FSF3_HOMOGENEOUS, FSF3_LINK, FSF3_SYMLINK, FSINFO3resok, FSSTAT3resok,
     Nfs3Option, PATHCONF3resok, nfstime3,
@@ -10,10 +10,10 @@ use nfs3_types::nfs3::{
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
-use super::Server;
-use super::attributes::{self, Wanted};
+use super::arguments::Wanted;
 use super::call::Caller;
 use super::names::{Failure, NAME_BYTES_MAX, attributes_after, changes, ok, pack, word};
+use super::{Server, attributes};
 
 /// Files that a volume can have, as far as anybody asks.
 const FILES_MAX: u64 = 1 << 31;
@@ -25,12 +25,8 @@ const LISTING_BYTES: u32 = 64 << 10;
 const TRANSFER_MULTIPLE: u32 = 4096;
 
 /// GETATTR.
-pub(super) fn getattr(
-    server: &Server,
-    mut arguments: Reader<'_>,
-    message: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    let node = server.file(&mut arguments)?;
+pub(super) fn getattr(server: &Server, file: &[u8], message: &mut Vec<u8>) -> Result<(), Failure> {
+    let node = server.files.node(file)?;
     let stat = node.stat()?;
     ok(message);
     pack(message, &server.attributes(&node, &stat));
@@ -40,14 +36,14 @@ pub(super) fn getattr(
 /// SETATTR.
 pub(super) fn setattr(
     server: &Server,
-    mut arguments: Reader<'_>,
+    file: &[u8],
+    wanted: &Wanted,
+    guard: Option<(u32, u32)>,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     const NOT_SYNC: u32 = 10_002;
-    let node = server.file(&mut arguments)?;
-    let wanted = Wanted::read(&mut arguments)?;
-    if arguments.bool("guard follows")? {
-        let guard = (arguments.u32()?, arguments.u32()?);
+    let node = server.files.node(file)?;
+    if let Some(guard) = guard {
         let stat = node.stat()?;
         if guard != (stat.st_ctime as u32, stat.st_ctime_nsec as u32) {
             return Err(Failure::Status(NOT_SYNC));
@@ -70,12 +66,12 @@ pub(super) fn setattr(
 /// ACCESS.
 pub(super) fn access(
     server: &Server,
-    mut arguments: Reader<'_>,
+    file: &[u8],
+    asked: u32,
     caller: &Caller,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    let node = server.file(&mut arguments)?;
-    let asked = arguments.u32()?;
+    let node = server.files.node(file)?;
     let stat = node.stat()?;
     ok(message);
     attributes_after(message, Some(&server.attributes(&node, &stat)));
@@ -84,12 +80,8 @@ pub(super) fn access(
 }
 
 /// READLINK.
-pub(super) fn readlink(
-    server: &Server,
-    mut arguments: Reader<'_>,
-    message: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    let node = server.file(&mut arguments)?;
+pub(super) fn readlink(server: &Server, file: &[u8], message: &mut Vec<u8>) -> Result<(), Failure> {
+    let node = server.files.node(file)?;
     if node.kind != FileType::Symlink {
         return Err(Errno::INVAL.into());
     }
@@ -104,12 +96,8 @@ pub(super) fn readlink(
 }
 
 /// FSSTAT: the volume is as large as what is provisioned. Above the volumes it is all of them.
-pub(super) fn fsstat(
-    server: &Server,
-    mut arguments: Reader<'_>,
-    message: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    let node = server.file(&mut arguments)?;
+pub(super) fn fsstat(server: &Server, file: &[u8], message: &mut Vec<u8>) -> Result<(), Failure> {
+    let node = server.files.node(file)?;
     let stores = server.machine.stores();
     let stores = match node.volume {
         Some(volume) => stores.get(usize::from(volume)..).unwrap_or_default().split_at(1).0,
@@ -135,12 +123,8 @@ pub(super) fn fsstat(
 }
 
 /// FSINFO.
-pub(super) fn fsinfo(
-    server: &Server,
-    mut arguments: Reader<'_>,
-    message: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    let node = server.file(&mut arguments)?;
+pub(super) fn fsinfo(server: &Server, file: &[u8], message: &mut Vec<u8>) -> Result<(), Failure> {
+    let node = server.files.node(file)?;
     let transfer_bytes = server.facts(node.volume).transfer_bytes;
     ok(message);
     let resok = FSINFO3resok {
@@ -161,12 +145,8 @@ pub(super) fn fsinfo(
 }
 
 /// PATHCONF.
-pub(super) fn pathconf(
-    server: &Server,
-    mut arguments: Reader<'_>,
-    message: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    let node = server.file(&mut arguments)?;
+pub(super) fn pathconf(server: &Server, file: &[u8], message: &mut Vec<u8>) -> Result<(), Failure> {
+    let node = server.files.node(file)?;
     ok(message);
     let resok = PATHCONF3resok {
         obj_attributes: optional(server.attributes_of(&node)),

@@ -15,10 +15,12 @@
 //! file system who calls over which connection, fails the 257th call in flight, and reserves as
 //! much memory as a length on the wire says.
 
+mod arguments;
 mod attributes;
 mod call;
 mod connection;
 mod data;
+mod decode;
 mod files;
 mod folders;
 mod info;
@@ -37,6 +39,9 @@ use volume::design::Backing as Medium;
 
 use crate::machine::Machine;
 use crate::pacer::lock;
+pub use call::Refusal;
+pub use decode::{Decoded, decode_call, read_record};
+
 use files::Files;
 use repeated::Repeated;
 

@@ -11,7 +11,7 @@ use nfs3_types::xdr_codec::{List, Opaque, Pack};
 use rustix::io::Errno;
 
 use super::Server;
-use super::call::{self, Call, Refusal};
+use super::call::{self, Refusal};
 
 /// Longest path of an export (RFC 1813, section 5.1.2).
 const PATH_BYTES_MAX: usize = 1024;
@@ -19,18 +19,42 @@ const PATH_BYTES_MAX: usize = 1024;
 /// `AUTH_SYS` and `AUTH_NONE`.
 const FLAVORS: [u32; 2] = [1, 0];
 
+/// What a call of MOUNT asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MountAsked<'a> {
+    /// Nothing, or to unmount: nobody keeps a list of who has mounted what.
+    Nothing,
+    /// The handle of a folder.
+    Mount(&'a [u8]),
+    /// Who has mounted what.
+    Dump,
+    /// What can be mounted.
+    Exports,
+}
+
+impl<'a> MountAsked<'a> {
+    pub(super) fn read(procedure: u32, arguments: &mut Reader<'a>) -> Result<Self, Refusal> {
+        Ok(match MOUNT_PROGRAM::try_from(procedure).map_err(|_| Refusal::Procedure)? {
+            MOUNT_PROGRAM::MOUNTPROC3_MNT => {
+                MountAsked::Mount(arguments.opaque(PATH_BYTES_MAX, "path")?)
+            }
+            MOUNT_PROGRAM::MOUNTPROC3_DUMP => MountAsked::Dump,
+            MOUNT_PROGRAM::MOUNTPROC3_EXPORT => MountAsked::Exports,
+            MOUNT_PROGRAM::MOUNTPROC3_NULL
+            | MOUNT_PROGRAM::MOUNTPROC3_UMNT
+            | MOUNT_PROGRAM::MOUNTPROC3_UMNTALL => MountAsked::Nothing,
+        })
+    }
+}
+
 /// Carries out a call of MOUNT.
-pub(super) fn mount(server: &Server, call: &Call<'_>) -> Result<Vec<u8>, Refusal> {
-    let mut answer = call::accepted(call.xid);
-    let mut arguments = call.arguments;
-    let procedure = MOUNT_PROGRAM::try_from(call.procedure).map_err(|_| Refusal::Procedure)?;
-    match procedure {
-        MOUNT_PROGRAM::MOUNTPROC3_MNT => {
-            let path = arguments.opaque(PATH_BYTES_MAX, "path")?;
-            pack(&mut answer, &root(server, path));
-        }
-        MOUNT_PROGRAM::MOUNTPROC3_DUMP => pack(&mut answer, &types::mountlist::default()),
-        MOUNT_PROGRAM::MOUNTPROC3_EXPORT => {
+pub(super) fn mount(server: &Server, xid: u32, asked: MountAsked<'_>) -> Vec<u8> {
+    let mut answer = call::accepted(xid);
+    match asked {
+        MountAsked::Nothing => {}
+        MountAsked::Mount(path) => pack(&mut answer, &root(server, path)),
+        MountAsked::Dump => pack(&mut answer, &types::mountlist::default()),
+        MountAsked::Exports => {
             let design = server.machine.in_force().design;
             let node = |mount: &str| export_node {
                 ex_dir: dirpath(Opaque::owned(mount.as_bytes().to_vec())),
@@ -40,11 +64,8 @@ pub(super) fn mount(server: &Server, call: &Call<'_>) -> Result<Vec<u8>, Refusal
             let list: exports<'_, '_> = List(nodes);
             pack(&mut answer, &list);
         }
-        MOUNT_PROGRAM::MOUNTPROC3_NULL
-        | MOUNT_PROGRAM::MOUNTPROC3_UMNT
-        | MOUNT_PROGRAM::MOUNTPROC3_UMNTALL => {}
     }
-    Ok(answer)
+    answer
 }
 
 /// Finds the folder that is mounted: a volume by its mount path, or any folder below one.
@@ -62,27 +83,50 @@ fn root(server: &Server, path: &[u8]) -> mountres3<'static> {
     }
 }
 
+/// What a call of the portmapper's program asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PortmapAsked {
+    Nothing,
+    /// The port of a service.
+    Port {
+        program: u32,
+        protocol: u32,
+    },
+    /// All services.
+    Dump,
+}
+
+impl PortmapAsked {
+    pub(super) fn read(procedure: u32, arguments: &mut Reader<'_>) -> Result<Self, Refusal> {
+        Ok(match PMAP_PROG::try_from(procedure).map_err(|_| Refusal::Procedure)? {
+            PMAP_PROG::PMAPPROC_NULL => PortmapAsked::Nothing,
+            PMAP_PROG::PMAPPROC_GETPORT => {
+                let (program, _version) = (arguments.u32()?, arguments.u32()?);
+                PortmapAsked::Port { program, protocol: arguments.u32()? }
+            }
+            PMAP_PROG::PMAPPROC_DUMP => PortmapAsked::Dump,
+            _ => return Err(Refusal::Procedure),
+        })
+    }
+}
+
 /// Answers who asks for the port of a service: it is this one.
-pub(super) fn portmap(server: &Server, call: &Call<'_>) -> Result<Vec<u8>, Refusal> {
+pub(super) fn portmap(server: &Server, xid: u32, asked: PortmapAsked) -> Vec<u8> {
     const TCP: u32 = 6;
-    let mut answer = call::accepted(call.xid);
-    match PMAP_PROG::try_from(call.procedure).map_err(|_| Refusal::Procedure)? {
-        PMAP_PROG::PMAPPROC_NULL => {}
-        PMAP_PROG::PMAPPROC_GETPORT => {
-            let mut arguments: Reader<'_> = call.arguments;
-            let [program, _version, protocol] = [(); 3].map(|()| arguments.u32());
-            let is_ours = matches!(program?, nfs3::PROGRAM | types::PROGRAM) && protocol? == TCP;
-            let port = if is_ours { u32::from(server.address.port()) } else { 0 };
-            pack(&mut answer, &port);
+    let mut answer = call::accepted(xid);
+    let port = u32::from(server.address.port());
+    match asked {
+        PortmapAsked::Nothing => {}
+        PortmapAsked::Port { program, protocol } => {
+            let is_ours = matches!(program, nfs3::PROGRAM | types::PROGRAM) && protocol == TCP;
+            pack(&mut answer, &if is_ours { port } else { 0 });
         }
-        PMAP_PROG::PMAPPROC_DUMP => {
-            let port = u32::from(server.address.port());
+        PortmapAsked::Dump => {
             let mapping = |prog| portmap::mapping { prog, vers: 3, prot: TCP, port };
             pack(&mut answer, &List(vec![mapping(nfs3::PROGRAM), mapping(types::PROGRAM)]));
         }
-        _ => return Err(Refusal::Procedure),
     }
-    Ok(answer)
+    answer
 }
 
 /// Appends results to an answer.
