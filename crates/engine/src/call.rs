@@ -56,8 +56,8 @@ pub(crate) fn without_data(files: &mut FileTable, op: &Op, sync_file_range_flags
         OpKind::Create | OpKind::Stat | OpKind::Delete | OpKind::Mkdir | OpKind::Rmdir => {
             return done(crate::fileop::carry_out(files, op), op.len);
         }
-        OpKind::Read | OpKind::Write => return -libc::EOPNOTSUPP,
-        _ => {}
+        OpKind::Trim | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => {}
+        _ => return -libc::EOPNOTSUPP,
     }
     let fd = match files.fd(op.file) {
         Ok(fd) => fd,

@@ -5,6 +5,7 @@ use crate::load::{Limits, Load};
 use crate::nfs::NfsSpec;
 use crate::priority::{IoPriority, PriorityShare};
 use crate::report::{Logs, Reporting};
+use crate::tree::TreeWork;
 use crate::verify::{Buffers, Verify};
 use crate::workload::Workload;
 use crate::{Direction, PerDir};
@@ -388,6 +389,8 @@ pub struct Job {
     pub workload: Workload,
     /// Several workloads in place of the one; results are kept for each. Empty: `workload` alone.
     pub parts: Vec<Part>,
+    /// Work on a tree of files, in place of `files`, `workload` and `parts`.
+    pub tree: Option<TreeWork>,
     /// Depth and rates.
     pub load: Load,
     /// Start and stop.
@@ -424,6 +427,7 @@ impl Default for Job {
             engine: EngineSpec::default(),
             workload: Workload::default(),
             parts: Vec::new(),
+            tree: None,
             load: Load::default(),
             limits: Limits::default(),
             durability: Durability::default(),
@@ -442,7 +446,7 @@ impl Default for Job {
 impl Job {
     /// Says whether one I/O ends before the next is issued, whatever the queue depth.
     pub fn issues_one_at_a_time(&self) -> bool {
-        self.engine.kind.is_synchronous() && !self.load.offload
+        self.tree.is_some() || (self.engine.kind.is_synchronous() && !self.load.offload)
     }
 
     /// Returns the smallest block size in bytes over the directions that the job issues.
@@ -500,6 +504,9 @@ impl Job {
 
     /// Says whether the job changes its targets.
     pub fn modifies(&self) -> bool {
+        if let Some(work) = &self.tree {
+            return work.modifies();
+        }
         self.workload.access.write || self.workload.access.trim
     }
 }

@@ -20,6 +20,7 @@ pub mod param;
 pub mod priority;
 pub mod replay;
 pub mod report;
+pub mod tree;
 pub mod verify;
 pub mod workload;
 

@@ -2,8 +2,8 @@
 //!
 //! An operation names its file by [`FileIdx`] and its memory by [`BufId`], never by descriptor or
 //! pointer: the same operation can go to a kernel ring, to an emulated volume in virtual time, or
-//! to an NFS server. Object operations and file-tree operations are added to [`OpKind`] as they
-//! come.
+//! to an NFS server. In a job that works on a tree of files ([`crate::tree`]) the index names a file
+//! or folder of the tree by its number. Object operations are added to [`OpKind`] as they come.
 
 use crate::{Direction, IoPriority};
 
@@ -41,9 +41,65 @@ pub enum OpKind {
     Mkdir,
     /// Removes the directory.
     Rmdir,
+    /// Opens the file, for what its job does with it.
+    Open,
+    /// Closes the file, made durable first where the job asks for it.
+    Close,
+    /// Asks whether the file may be read.
+    Access,
+    /// Changes the file's metadata: its times.
+    Setattr,
+    /// Copies the file to the same place in another tree.
+    Copy,
+    /// Moves the file to the same place in another tree.
+    Move,
 }
 
 impl OpKind {
+    /// All kinds, in the order in which outputs list them.
+    pub const ALL: [OpKind; 17] = [
+        OpKind::Read,
+        OpKind::Write,
+        OpKind::Trim,
+        OpKind::Fsync,
+        OpKind::Fdatasync,
+        OpKind::SyncFileRange,
+        OpKind::Mkdir,
+        OpKind::Rmdir,
+        OpKind::Create,
+        OpKind::Open,
+        OpKind::Close,
+        OpKind::Delete,
+        OpKind::Stat,
+        OpKind::Setattr,
+        OpKind::Access,
+        OpKind::Copy,
+        OpKind::Move,
+    ];
+
+    /// Returns the word for it in results: that of Vdbench and of NFS where they have one.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Trim => "trim",
+            OpKind::Fsync => "fsync",
+            OpKind::Fdatasync => "fdatasync",
+            OpKind::SyncFileRange => "sync_file_range",
+            OpKind::Create => "create",
+            OpKind::Stat => "getattr",
+            OpKind::Delete => "delete",
+            OpKind::Mkdir => "mkdir",
+            OpKind::Rmdir => "rmdir",
+            OpKind::Open => "open",
+            OpKind::Close => "close",
+            OpKind::Access => "access",
+            OpKind::Setattr => "setattr",
+            OpKind::Copy => "copy",
+            OpKind::Move => "move",
+        }
+    }
+
     /// Returns the direction whose counters and histograms take the operation, or `None` for syncs.
     ///
     /// File operations count as reads, as fio's `filecreate`, `filestat` and `filedelete` do.

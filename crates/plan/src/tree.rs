@@ -1,0 +1,326 @@
+//! Work on a tree of folders and files below one folder, the anchor.
+//!
+//! A tree is described, not listed: how deep, how wide, how many files of which sizes. Which folder
+//! or file has which number, path and size follows from that (`pattern::tree`), so that a million
+//! files cost no list. The names and most operations are those of Vdbench.
+
+use crate::op::OpKind;
+use crate::workload::BlockSize;
+
+/// Most files or folders of a tree: their numbers and a mark for a second tree fit 32 bits.
+pub const ENTRIES_MAX: u64 = (1 << 31) - 1;
+
+/// Marks the number of a file or folder as one of the job's second tree; see [`TreeWork::target`].
+pub const IN_TARGET: u32 = 1 << 31;
+
+/// Name masks of Vdbench 5.04.07: of a file by its number, of a folder by its level and its
+/// position in the folder above, both from 1.
+pub const DEFAULT_MASKS: (&str, &str) = ("vdb_f%04d.file", "vdb.%d_%d.dir");
+
+/// Default seed of sizes and of the part in use; one for all, so that the same definition is the
+/// same tree in every run.
+pub const DEFAULT_SEED: u64 = 0x7472_6565;
+
+/// Sizes of files.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FileSizes {
+    /// All the same, bytes.
+    Fixed(u64),
+    /// Sizes in bytes and their shares in percent, which add up to 100.
+    Split(Vec<(u64, f64)>),
+    /// Drawn evenly between nothing and twice this mean, rounded as Vdbench does: to 1 MiB above
+    /// 10 MiB, 100 KiB above 1 MiB, 10 KiB above 100 KiB, else 1 KiB.
+    Average(u64),
+}
+
+impl FileSizes {
+    /// Returns the mean size in bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        match self {
+            FileSizes::Fixed(bytes) | FileSizes::Average(bytes) => *bytes as f64,
+            FileSizes::Split(parts) => {
+                let shares: f64 = parts.iter().map(|part| part.1).sum();
+                let sum: f64 = parts.iter().map(|part| part.0 as f64 * part.1).sum();
+                if shares > 0.0 { sum / shares } else { 0.0 }
+            }
+        }
+    }
+}
+
+/// A tree of folders and files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeSpec {
+    /// Name in messages.
+    pub name: String,
+    /// Folder that holds it.
+    pub anchor: String,
+    /// Missing folders above the anchor are made.
+    pub create_parents: bool,
+    /// Levels of folders, at least 1.
+    pub depth: u32,
+    /// Folders per folder, at least 1.
+    pub width: u32,
+    /// Files per folder that has any.
+    pub files: u64,
+    /// Files are in the lowest folders only, else in all.
+    pub bottom_only: bool,
+    /// Sizes of the files.
+    pub sizes: FileSizes,
+    /// `printf` mask of file names, with one number; see [`DEFAULT_MASKS`].
+    pub file_mask: String,
+    /// `printf` mask of folder names, with two numbers.
+    pub folder_mask: String,
+    /// Use only as many files, from the first on, as hold this; 0 is all.
+    pub total_bytes: u64,
+    /// Work on a random part of those that holds this; 0 is all.
+    pub working_set_bytes: u64,
+    /// Position among so many hosts that share the tree: each uses every n-th file.
+    pub share: (u32, u32),
+    /// Seed of sizes and of the part in use.
+    pub seed: u64,
+}
+
+impl Default for TreeSpec {
+    fn default() -> Self {
+        TreeSpec {
+            name: String::new(),
+            anchor: String::new(),
+            create_parents: false,
+            depth: 1,
+            width: 1,
+            files: 10,
+            bottom_only: true,
+            sizes: FileSizes::Fixed(4096),
+            file_mask: DEFAULT_MASKS.0.to_owned(),
+            folder_mask: DEFAULT_MASKS.1.to_owned(),
+            total_bytes: 0,
+            working_set_bytes: 0,
+            share: (0, 1),
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+impl TreeSpec {
+    /// Returns the number of folders, without the anchor; `None` above [`ENTRIES_MAX`].
+    pub fn n_folders(&self) -> Option<u64> {
+        let mut n_folders = 0_u64;
+        let mut of_level = 1_u64;
+        for _ in 0..self.depth.max(1) {
+            of_level = of_level.checked_mul(u64::from(self.width.max(1)))?;
+            n_folders = n_folders.checked_add(of_level).filter(|n| *n <= ENTRIES_MAX)?;
+        }
+        Some(n_folders)
+    }
+
+    /// Returns the number of files; `None` above [`ENTRIES_MAX`].
+    pub fn n_files(&self) -> Option<u64> {
+        let n_folders = self.n_folders()?;
+        let with_files = if self.bottom_only {
+            u64::from(self.width.max(1)).checked_pow(self.depth.max(1))?
+        } else {
+            n_folders
+        };
+        with_files.checked_mul(self.files).filter(|n| *n <= ENTRIES_MAX)
+    }
+
+    /// Returns the bytes that all files are expected to hold; `None` above [`ENTRIES_MAX`] files.
+    pub fn expected_bytes(&self) -> Option<f64> {
+        Some(self.n_files()? as f64 * self.sizes.mean_bytes())
+    }
+}
+
+/// How files are opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeOpen {
+    /// Past the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Writes are durable when they return (`O_DSYNC`).
+    pub dsync: bool,
+    /// Made durable before closing (`fsync`).
+    pub fsync_on_close: bool,
+    /// Further bits for `open(2)`.
+    pub raw_bits: u32,
+}
+
+/// What a job does in a tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeWork {
+    /// The tree.
+    pub tree: TreeSpec,
+    /// Tree that files are copied or moved to.
+    pub target: Option<TreeSpec>,
+    /// How files are opened.
+    pub open: TreeOpen,
+    /// What is done.
+    pub activity: Activity,
+}
+
+/// Kinds of work in a tree.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Activity {
+    /// Operations. Several are mixed in one stream per worker, in proportion to their weights.
+    Operations(Vec<TreeTask>),
+    /// Makes, completes or removes the tree.
+    Format(Format),
+}
+
+/// One kind of operation and what it is applied to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeTask {
+    /// Name in results; empty where a job has only one.
+    pub name: String,
+    /// Share of the operations, in proportion to the other tasks' weights, above 0.
+    pub weight: f64,
+    /// What is done and counted. Opening, closing and creating that it takes are counted by
+    /// themselves and belong to no rate.
+    pub operation: OpKind,
+    /// With `operation` read or write: each I/O is a read with this chance, percent; `None` is the
+    /// operation alone.
+    pub read_pct: Option<f64>,
+    /// How a file is read and written.
+    pub io: FileIo,
+    /// Which file or folder is next.
+    pub select: Select,
+    /// Bytes per I/O.
+    pub block_size: BlockSize,
+    /// When a file is left for the next; `None` after [`RANDOM_IOS`] random I/Os, or at its end.
+    pub stop_after: Option<StopAfter>,
+}
+
+/// Random I/Os on a file before the next one is taken, where nothing else is asked for.
+pub const RANDOM_IOS: u64 = 100;
+
+impl Default for TreeTask {
+    fn default() -> Self {
+        TreeTask {
+            name: String::new(),
+            weight: 1.0,
+            operation: OpKind::Read,
+            read_pct: None,
+            io: FileIo::Random { shared: false },
+            select: Select::default(),
+            block_size: BlockSize::Fixed(4096),
+            stop_after: None,
+        }
+    }
+}
+
+/// How a file is read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileIo {
+    /// Anywhere, in multiples of the I/O's size.
+    Random {
+        /// Several workers may work on the same file.
+        shared: bool,
+    },
+    /// From its start, or a random place, to its end.
+    Sequential {
+        /// Starts at a random place.
+        nonzero: bool,
+        /// A file is removed before it is written again.
+        delete: bool,
+    },
+}
+
+/// Which file is next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Select {
+    /// What the next file is drawn by.
+    pub order: SelectOrder,
+    /// Each file once, then the task is done.
+    pub once: bool,
+    /// Which files are considered.
+    pub filter: SelectFilter,
+}
+
+impl Default for Select {
+    fn default() -> Self {
+        Select { order: SelectOrder::Random, once: false, filter: SelectFilter::Any }
+    }
+}
+
+/// What the next file is drawn by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SelectOrder {
+    /// Any.
+    Random,
+    /// One after the other from the first, over all workers of the job.
+    Seq,
+    /// One after the other from a random one.
+    SeqNz,
+    /// By a Poisson distribution with this midpoint; see `pattern::tree::Selector`.
+    Poisson(f64),
+    /// More often those at the front, with this midpoint.
+    Skewed(f64),
+}
+
+/// Which files are considered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectFilter {
+    /// All.
+    Any,
+    /// Those that hold nothing.
+    Empty,
+    /// Those with their whole size.
+    Full,
+    /// Those that are there without their whole size.
+    NotFull,
+}
+
+/// When a file is left for the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopAfter {
+    /// After so many I/Os.
+    Ios(u64),
+    /// After I/Os for so many percent of its size.
+    Pct(f64),
+}
+
+/// Makes, completes or removes a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// What is there is removed first.
+    pub clean: bool,
+    /// Folders and files are made.
+    pub create: bool,
+    /// Only folders are made.
+    pub folders_only: bool,
+    /// Bytes per write.
+    pub block_bytes: u32,
+}
+
+impl TreeWork {
+    /// Says whether the work changes anything below the anchor.
+    pub fn modifies(&self) -> bool {
+        match &self.activity {
+            Activity::Format(_) => true,
+            Activity::Operations(tasks) => tasks.iter().any(TreeTask::modifies),
+        }
+    }
+
+    /// Returns the largest I/O in bytes, 0 where there is none.
+    pub fn block_size_max(&self) -> u32 {
+        match &self.activity {
+            Activity::Format(format) => format.block_bytes,
+            Activity::Operations(tasks) => {
+                tasks.iter().map(|task| task.block_size.max()).max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+impl TreeTask {
+    /// Says whether the task changes anything below the anchor.
+    pub fn modifies(&self) -> bool {
+        !matches!(
+            self.operation,
+            OpKind::Stat | OpKind::Access | OpKind::Open | OpKind::Close | OpKind::Read
+        ) || self.read_pct.is_some_and(|pct| pct < 100.0)
+    }
+
+    /// Says whether the task moves bytes of files.
+    pub fn moves_bytes(&self) -> bool {
+        matches!(self.operation, OpKind::Read | OpKind::Write)
+    }
+}
