@@ -6,4 +6,10 @@
 //!
 //! Source of all rules: the behaviour of Vdbench 5.04.07 and its users guide.
 
+mod options;
+mod parsed;
+
 pub mod run;
+
+pub use options::{FormatOverride, Mode, Options};
+pub use parsed::{Host, Parsed, Repeat, Report, Settings};

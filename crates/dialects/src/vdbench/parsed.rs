@@ -1,0 +1,177 @@
+//! Everything that parameter files come to, besides how they were written.
+
+use plan::job::Source;
+use plan::{Diagnostic, Severity};
+
+use super::run::{Command, Contents, Run, Sd};
+
+/// Parameter files, parsed in full.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The texts read, in the order of reading.
+    pub sources: Vec<Source>,
+    /// Runs in the order in which they run; empty when a mistake was found.
+    pub runs: Vec<Run>,
+    /// Every storage definition, used or not, once per host that has it.
+    pub sds: Vec<Sd>,
+    /// General parameters.
+    pub settings: Settings,
+    /// Hosts in the order of definition; without any, one named `localhost`.
+    pub hosts: Vec<Host>,
+    /// What `parmscan.html` lists behind the time: `line: `, `keyw: ` and `parm: ` lines.
+    pub scanned: Vec<String>,
+    /// What `parmfile.html` lists: the files as read, with substitutions.
+    pub copied: Vec<String>,
+    /// Mistakes and warnings, in the order of finding.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What is understood and cannot run yet; it is no mistake.
+    pub refusals: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// Says whether a mistake was found.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Returns the hosts that are not this one.
+    pub fn remote_hosts(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().filter(|host| !host.is_local)
+    }
+}
+
+/// A host definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Label by which definitions name it.
+    pub label: String,
+    /// Name or address; the label where none was given.
+    pub system: String,
+    /// `rsh`, `ssh` or `vdbench`.
+    pub shell: String,
+    /// User for the shell.
+    pub user: Option<String>,
+    /// Where the tool is installed there.
+    pub folder: Option<String>,
+    /// Processes.
+    pub jvms: u32,
+    /// Address of this host as seen from there (`master=`).
+    pub master: Option<String>,
+    /// Mount commands.
+    pub mounts: Vec<String>,
+    /// This host: `localhost`, or told to be it.
+    pub is_local: bool,
+}
+
+/// General parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// After how many failed I/Os everything ends, and after how many seconds (`data_errors`).
+    pub data_errors: Option<(u64, Option<u64>)>,
+    /// Command for a failed I/O, or `remove_device` (`data_errors`).
+    pub data_errors_command: Option<String>,
+    /// Missing folders above anchors are made.
+    pub create_anchors: bool,
+    /// Contents of written data where a run says nothing else.
+    pub contents: Contents,
+    /// Upper limits of the histogram's buckets, nanoseconds; empty is the default list.
+    pub histogram_ns: Vec<u64>,
+    /// Which report files are written.
+    pub report: Report,
+    /// File that is watched for `end_rd` and `end_vdbench`.
+    pub monitor: Option<String>,
+    /// `messagescan=` as written.
+    pub messagescan: Vec<String>,
+    /// `timeout=` as written.
+    pub timeout: Vec<String>,
+    /// Commands around everything (`startcmd`, `endcmd`).
+    pub commands: Vec<Command>,
+    /// How often all runs are repeated (`loop=`, `-l`).
+    pub repeat: Repeat,
+    /// The storage definitions of a workload form one volume.
+    pub concatenate_sds: bool,
+    /// `formatsds=yes` writes all files first, `no` writes none; `None` those missing or short.
+    pub format_sds: Option<bool>,
+    /// Transfer size of that writing, bytes.
+    pub format_xfersize_bytes: Option<u32>,
+    /// Ends everything when shares differ by more than so many percent.
+    pub abort_failed_skew_pct: Option<f64>,
+    /// I/Os per second and process above which a warning is due.
+    pub ios_per_jvm: u64,
+    /// Port for the hosts to report to.
+    pub port: u16,
+    /// Data validation was asked for, by file or command line.
+    pub validate: bool,
+    /// Journaling was asked for, by file or command line.
+    pub journal: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            data_errors: None,
+            data_errors_command: None,
+            create_anchors: false,
+            contents: Contents::default(),
+            histogram_ns: Vec::new(),
+            report: Report::default(),
+            monitor: None,
+            messagescan: Vec::new(),
+            timeout: Vec::new(),
+            commands: Vec::new(),
+            repeat: Repeat::Once,
+            concatenate_sds: false,
+            format_sds: None,
+            format_xfersize_bytes: None,
+            abort_failed_skew_pct: None,
+            ios_per_jvm: 100_000,
+            port: 5570,
+            validate: false,
+            journal: false,
+        }
+    }
+}
+
+/// Which report files are written (`report=`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// One per host and storage definition.
+    pub host_detail: bool,
+    /// One per process and storage definition.
+    pub slave_detail: bool,
+    /// One per storage definition.
+    pub sd_detail: bool,
+    /// One per file system definition.
+    pub fsd_detail: bool,
+    /// `totals_optional.html` (`report_run_totals`).
+    pub run_totals: bool,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Report {
+            host_detail: false,
+            slave_detail: false,
+            sd_detail: true,
+            fsd_detail: true,
+            run_totals: false,
+        }
+    }
+}
+
+/// How often all runs are repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repeat {
+    /// Not at all.
+    #[default]
+    Once,
+    /// So many times in all.
+    Times(u64),
+    /// As often as they begin within this time.
+    For(
+        /// Nanoseconds.
+        u64,
+    ),
+    /// Until stopped.
+    Forever,
+}
