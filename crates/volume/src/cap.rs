@@ -6,7 +6,7 @@ use crate::bucket::Bucket;
 use crate::design::Limit;
 
 /// What a cap limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapKind {
     /// Operations of one disk, in its units.

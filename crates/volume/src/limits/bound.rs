@@ -2,35 +2,15 @@
 
 use std::fmt;
 
+use crate::cap::CapKind;
+
 /// What holds a rate back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bound {
     /// Nothing: all that was asked for is achieved.
     Nothing,
-    /// I/Os of the disks.
-    DiskIops,
-    /// Bytes of the disks.
-    DiskBytes,
-    /// I/Os of the machine's cached path.
-    VmCachedIops,
-    /// Bytes of the machine's cached path.
-    VmCachedBytes,
-    /// I/Os of the machine's path to remote disks.
-    VmUncachedIops,
-    /// Bytes of the machine's path to remote disks.
-    VmUncachedBytes,
-    /// Quota times service level, or what was assigned by hand.
-    VolumeQuota,
-    /// Measured I/Os of a network volume.
-    VolumeIops,
-    /// Measured bytes of a network volume.
-    VolumeCeiling,
-    /// Throughput of the capacity pool.
-    Pool,
-    /// What the clients' network cards send.
-    VmEgress,
-    /// Calls in flight on the connections to a network volume.
-    NfsSlots,
+    /// A cap of the design.
+    Cap(CapKind),
     /// I/Os in flight: with no more of them, latency sets the rate.
     QueueDepth,
     /// Credits: the rate holds while they last.
@@ -42,18 +22,7 @@ impl Bound {
     pub fn name(self) -> &'static str {
         match self {
             Bound::Nothing => "none",
-            Bound::DiskIops => "disk_iops",
-            Bound::DiskBytes => "disk_bytes",
-            Bound::VmCachedIops => "vm_cached_iops",
-            Bound::VmCachedBytes => "vm_cached_bytes",
-            Bound::VmUncachedIops => "vm_uncached_iops",
-            Bound::VmUncachedBytes => "vm_uncached_bytes",
-            Bound::VolumeQuota => "volume_quota",
-            Bound::VolumeIops => "volume_iops",
-            Bound::VolumeCeiling => "volume_ceiling",
-            Bound::Pool => "pool",
-            Bound::VmEgress => "vm_egress",
-            Bound::NfsSlots => "nfs_slots",
+            Bound::Cap(kind) => kind.name(),
             Bound::QueueDepth => "queue_depth",
             Bound::Credits => "credits",
         }

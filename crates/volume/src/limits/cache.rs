@@ -1,6 +1,7 @@
 //! The host cache in closed form: hits, the disk behind it, warm-up.
 
 use super::bound::{Achieved, Bound, least};
+use crate::cap::CapKind;
 use crate::design::CacheMode;
 
 /// Returns the share of uniformly random reads that hit once the cache is as warm as it gets.
@@ -33,7 +34,13 @@ pub fn write_room(disk: f64, reads: f64, hit_ratio: f64, mode: CacheMode) -> f64
 pub fn rate(disk_iops: f64, cached_iops: f64, read_share: f64, hit_ratio: f64) -> Achieved {
     let share = disk_share(read_share, hit_ratio, CacheMode::ReadOnly);
     let by_disk = if share > 0.0 { disk_iops / share } else { f64::INFINITY };
-    least(None, &[(Bound::VmCachedIops, cached_iops), (Bound::DiskIops, by_disk)])
+    least(
+        None,
+        &[
+            (Bound::Cap(CapKind::VmCachedIops), cached_iops),
+            (Bound::Cap(CapKind::DiskIops), by_disk),
+        ],
+    )
 }
 
 /// Warm-up under random reads of a file: dc/dt = min(disk, cached x (1 − c)) / file.
@@ -70,7 +77,11 @@ impl WarmUp {
 
     /// Returns what holds it back at a time.
     pub fn binds_at(&self, seconds: f64) -> Bound {
-        if seconds < self.linear_s() { Bound::DiskBytes } else { Bound::VmCachedBytes }
+        if seconds < self.linear_s() {
+            Bound::Cap(CapKind::DiskBytes)
+        } else {
+            Bound::Cap(CapKind::VmCachedBytes)
+        }
     }
 
     /// Returns when a share below 1 is warm, seconds from the start.

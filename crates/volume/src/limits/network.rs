@@ -1,6 +1,7 @@
 //! Network volumes: throughput from quota and level, pools, and the client's side.
 
 use super::bound::{Achieved, Bound, least};
+use crate::cap::CapKind;
 
 /// Calls in flight on one connection (concurrency page of Azure NetApp Files).
 pub const SLOTS_PER_CONNECTION: u32 = 128;
@@ -30,7 +31,13 @@ pub fn quota_tib(throughput: f64, per_tib: f64) -> f64 {
 /// Returns what one volume carries: the smaller of quota times level and of its ceiling.
 pub fn volume_throughput(quota_tib: f64, per_tib: f64, ceiling: f64) -> Achieved {
     let by_quota = level_throughput(quota_tib, per_tib);
-    least(None, &[(Bound::VolumeQuota, by_quota), (Bound::VolumeCeiling, ceiling)])
+    least(
+        None,
+        &[
+            (Bound::Cap(CapKind::VolumeQuota), by_quota),
+            (Bound::Cap(CapKind::VolumeCeiling), ceiling),
+        ],
+    )
 }
 
 /// What the volumes of a pool were assigned by hand.

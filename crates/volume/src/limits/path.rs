@@ -14,6 +14,7 @@ use super::cache;
 use super::compose::{CapUse, Load, Scope};
 use super::network;
 use super::stripe::{self, Split};
+use crate::cap::CapKind;
 use crate::design::{
     Backing, CacheMode, Cap, Client, Design, Latency, Limit, NetworkVolume, Stripe, Vm, Volume,
 };
@@ -113,7 +114,7 @@ struct List {
 impl List {
     fn put(
         &mut self,
-        use_of: (Bound, Scope),
+        use_of: (CapKind, Scope),
         name: &str,
         n: f64,
         limit: Option<&Limit>,
@@ -121,7 +122,7 @@ impl List {
     ) {
         let Some(limit) = limit.filter(|_| per_io > 0.0) else { return };
         self.caps.push(CapUse {
-            bound: use_of.0,
+            bound: Bound::Cap(use_of.0),
             scope: use_of.1,
             name: name.to_owned(),
             per_s: n * per_s(limit, self.with_credits),
@@ -135,11 +136,11 @@ impl List {
         scope: Scope,
         name: &str,
         cap: &Cap,
-        bounds: (Bound, Bound),
+        kinds: (CapKind, CapKind),
         per_io: (f64, f64),
     ) {
-        self.put((bounds.0, scope), name, 1.0, cap.iops.as_ref(), per_io.0);
-        self.put((bounds.1, scope), name, 1.0, cap.bytes.as_ref(), per_io.1);
+        self.put((kinds.0, scope), name, 1.0, cap.iops.as_ref(), per_io.0);
+        self.put((kinds.1, scope), name, 1.0, cap.bytes.as_ref(), per_io.1);
     }
 }
 
@@ -164,27 +165,27 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     }
     if let Some(disk) = stripe.disks.first() {
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
-        list.put((Bound::DiskIops, scope), &name, n_disks, iops, share * split.units);
-        list.put((Bound::DiskBytes, scope), &name, n_disks, bytes, share * size);
+        list.put((CapKind::DiskIops, scope), &name, n_disks, iops, share * split.units);
+        list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, share * size);
     }
     if let Some(vm) = machine {
-        let bounds = (Bound::VmUncachedIops, Bound::VmUncachedBytes);
+        let kinds = (CapKind::VmUncachedIops, CapKind::VmUncachedBytes);
         let per_io = (share * split.units, share * size);
-        list.put_pair(Scope::Machine, &vm.size, &vm.uncached, bounds, per_io);
+        list.put_pair(Scope::Machine, &vm.size, &vm.uncached, kinds, per_io);
     }
 }
 
 /// Adds the caps of the machine's cached path, on which each part of an I/O counts once.
 fn of_cache(list: &mut List, vm: &Vm, load: &Load, sub_ios: f64) {
     let size = load.size_bytes as f64;
-    let bounds = (Bound::VmCachedIops, Bound::VmCachedBytes);
+    let kinds = (CapKind::VmCachedIops, CapKind::VmCachedBytes);
     // Where writes have a cap of their own, reads and writes do not share.
     let reads = if vm.cached_write.is_some() { load.read_share } else { 1.0 };
-    list.put_pair(Scope::Machine, &vm.size, &vm.cached, bounds, (reads * sub_ios, reads * size));
+    list.put_pair(Scope::Machine, &vm.size, &vm.cached, kinds, (reads * sub_ios, reads * size));
     if let Some(cap) = &vm.cached_write {
         let writes = 1.0 - load.read_share;
         let name = format!("{} cached writes", vm.size);
-        list.put_pair(Scope::Machine, &name, cap, bounds, (writes * sub_ios, writes * size));
+        list.put_pair(Scope::Machine, &name, cap, kinds, (writes * sub_ios, writes * size));
     }
 }
 
@@ -200,29 +201,29 @@ fn of_network(
     let writes = 1.0 - reads;
     let calls = network::calls(load.size_bytes, u64::from(network.transfer_bytes)) as f64;
     let scope = Scope::Volume(volume_idx);
-    list.put((Bound::VolumeQuota, scope), &network.level, 1.0, Some(&network.quota), size);
+    list.put((CapKind::VolumeQuota, scope), &network.level, 1.0, Some(&network.quota), size);
     if let Some(idx) = network.pool
         && let Some(pool) = design.pools.get(usize::from(idx))
     {
-        list.put((Bound::Pool, Scope::Pool(idx)), &pool.name, 1.0, Some(&pool.throughput), size);
+        list.put((CapKind::Pool, Scope::Pool(idx)), &pool.name, 1.0, Some(&pool.throughput), size);
     }
     let ceiling = &network.ceiling;
-    let mut measured = |bound: Bound, name: &str, per_s: f64, per_io: f64| {
+    let mut measured = |kind: CapKind, name: &str, per_s: f64, per_io: f64| {
         if per_io > 0.0 {
             let origin = "measured".to_owned();
             let name = name.to_owned();
-            list.caps.push(CapUse { bound, scope, name, per_s, per_io, origin });
+            list.caps.push(CapUse { bound: Bound::Cap(kind), scope, name, per_s, per_io, origin });
         }
     };
     let whole = |value: Option<u64>| value.map(|value| value as f64);
     match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
         (Some(read), Some(write)) => {
             let mixed = super::surface::mix_random(read, write, reads);
-            measured(Bound::VolumeIops, "measured I/Os", mixed, calls);
+            measured(CapKind::VolumeIops, "measured I/Os", mixed, calls);
         }
-        (Some(read), None) => measured(Bound::VolumeIops, "measured reads", read, reads * calls),
+        (Some(read), None) => measured(CapKind::VolumeIops, "measured reads", read, reads * calls),
         (None, Some(write)) => {
-            measured(Bound::VolumeIops, "measured writes", write, writes * calls);
+            measured(CapKind::VolumeIops, "measured writes", write, writes * calls);
         }
         (None, None) => {}
     }
@@ -233,7 +234,7 @@ fn of_network(
     ];
     for (name, per_s, per_io) in parts {
         if let Some(per_s) = whole(per_s) {
-            measured(Bound::VolumeCeiling, name, per_s, per_io);
+            measured(CapKind::VolumeCeiling, name, per_s, per_io);
         }
     }
     // What is read comes in, which no card meters; the calls for it go out.
@@ -244,7 +245,7 @@ fn of_network(
 /// Adds what the clients have: what their cards send, and calls in flight.
 fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64, &Load)) {
     let (sent, calls, load) = cost;
-    let scope = (Bound::VmEgress, Scope::Clients);
+    let scope = (CapKind::VmEgress, Scope::Clients);
     let cards: Vec<&Limit> =
         design.clients.iter().filter_map(|client| client.egress.as_ref()).collect();
     if design.clients.is_empty() {
@@ -274,7 +275,7 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
     let rate: f64 = all.iter().map(|(_, rate)| rate).sum();
     // A slot is taken for as long as a call lasts, whichever volume it goes to.
     list.caps.push(CapUse {
-        bound: Bound::NfsSlots,
+        bound: Bound::Cap(CapKind::NfsSlots),
         scope: Scope::Clients,
         name: format!("{n_slots} slots"),
         per_s: n_slots as f64,

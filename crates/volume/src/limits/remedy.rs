@@ -6,6 +6,7 @@
 use super::bound::Bound;
 use super::compose::{Done, Load, alone};
 use super::path;
+use crate::cap::CapKind;
 use crate::design::{Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Vm, Volume};
 
 /// Most of a rate by which a change must lift it to be told: less is rounding.
@@ -49,25 +50,31 @@ impl Tries<'_> {
         match self.before.binds {
             Bound::Nothing | Bound::Credits => {}
             Bound::QueueDepth => self.queue_depth(),
-            Bound::DiskIops | Bound::DiskBytes => {
+            Bound::Cap(kind) => self.lift(kind),
+        }
+        self.found
+    }
+
+    fn lift(&mut self, kind: CapKind) {
+        match kind {
+            CapKind::DiskIops | CapKind::DiskBytes => {
                 self.cache(CacheMode::ReadOnly);
                 self.chunk();
                 self.disks();
             }
-            Bound::VmUncachedIops | Bound::VmUncachedBytes => {
+            CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
                 self.cache(CacheMode::ReadOnly);
                 self.machine();
             }
-            Bound::VmCachedIops | Bound::VmCachedBytes => {
+            CapKind::VmCachedIops | CapKind::VmCachedBytes => {
                 self.cache(CacheMode::None);
                 self.machine();
             }
-            Bound::VolumeQuota | Bound::Pool => self.quota(),
-            Bound::VolumeIops | Bound::VolumeCeiling => self.second_volume(),
-            Bound::VmEgress => self.egress(),
-            Bound::NfsSlots => self.slots(),
+            CapKind::VolumeQuota | CapKind::Pool => self.quota(),
+            CapKind::VolumeIops | CapKind::VolumeCeiling => self.second_volume(),
+            CapKind::VmEgress => self.egress(),
+            CapKind::NfsSlots => self.slots(),
         }
-        self.found
     }
 
     /// Keeps a change if it lifts the rate. Returns whether it does.
@@ -208,7 +215,7 @@ impl Tries<'_> {
         let Some(network) = self.network() else { return };
         let factor = 1.0 + self.before.next().map_or(1.0, |(_, margin)| margin.max(0.01));
         let more = |limit: &mut Limit| limit.per_s = (limit.per_s as f64 * factor).ceil() as u64;
-        if self.before.binds == Bound::Pool {
+        if self.before.binds == Bound::Cap(CapKind::Pool) {
             let Some(idx) = network.pool else { return };
             let mut design = self.design.clone();
             let Some(pool) = design.pools.get_mut(usize::from(idx)) else { return };

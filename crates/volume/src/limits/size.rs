@@ -1,6 +1,7 @@
 //! I/O size: units that an I/O counts as, the three megabytes, and what a pair of caps carries.
 
 use super::bound::{Bound, least};
+use crate::cap::CapKind;
 
 /// I/O size of transactions in the Premium Storage guide (its line 139).
 pub const OLTP_IO_BYTES: u64 = 8 << 10;
@@ -35,7 +36,11 @@ pub fn second(ios: &[(u64, u64)], unit_bytes: u64, iops: f64, bytes_per_s: Optio
     let bytes: u64 = ios.iter().map(|(count, len)| count * len).sum();
     let by_units = units as f64 / iops;
     let by_bytes = bytes_per_s.map_or(0.0, |cap| bytes as f64 / cap);
-    let binds = if by_units >= by_bytes { Bound::DiskIops } else { Bound::DiskBytes };
+    let binds = if by_units >= by_bytes {
+        Bound::Cap(CapKind::DiskIops)
+    } else {
+        Bound::Cap(CapKind::DiskBytes)
+    };
     Second { units, bytes, throttled: by_units.max(by_bytes) > 1.0, binds }
 }
 
@@ -71,7 +76,7 @@ impl Megabyte {
     /// Returns a rate in MB/s from I/Os per second and their size in KiB.
     fn rate(self, iops: f64, io_kib: f64, binds: Bound) -> f64 {
         match self {
-            Megabyte::Published if binds == Bound::DiskIops => iops * io_kib / 1000.0,
+            Megabyte::Published if binds == Bound::Cap(CapKind::DiskIops) => iops * io_kib / 1000.0,
             _ => iops * io_kib * 1024.0 / self.bytes(),
         }
     }
@@ -92,7 +97,10 @@ pub struct AtSize {
 /// the bytes over the size.
 pub fn at_size(iops: f64, mb_s: f64, io_kib: f64, reading: Megabyte) -> AtSize {
     let by_bytes = mb_s * reading.bytes() / (io_kib * 1024.0);
-    let least = least(None, &[(Bound::DiskIops, iops), (Bound::DiskBytes, by_bytes)]);
+    let least = least(
+        None,
+        &[(Bound::Cap(CapKind::DiskIops), iops), (Bound::Cap(CapKind::DiskBytes), by_bytes)],
+    );
     let mb_s = reading.rate(least.rate, io_kib, least.binds);
     AtSize { iops: least.rate, mb_s, binds: least.binds }
 }
@@ -116,16 +124,7 @@ const PUBLISHED_BYTES: [f64; 3] = [1e6, 1_024_000.0, 1_048_576.0];
 /// Where bytes bind, `cap` is the cap in bytes per second, and its published figure is the whole
 /// number of MB that it is, in the first reading that gives one.
 pub fn published_mb_s(iops: f64, size_bytes: f64, binds: Bound, cap: f64) -> (f64, f64) {
-    let is_bytes = matches!(
-        binds,
-        Bound::DiskBytes
-            | Bound::VmCachedBytes
-            | Bound::VmUncachedBytes
-            | Bound::VolumeQuota
-            | Bound::VolumeCeiling
-            | Bound::Pool
-            | Bound::VmEgress
-    );
+    let is_bytes = matches!(binds, Bound::Cap(kind) if !kind.counts_operations());
     if !is_bytes {
         return (iops, iops * size_bytes / 1024.0 / 1000.0);
     }

@@ -2,6 +2,7 @@
 
 use super::bound::{Bound, least};
 use super::size::io_units;
+use crate::cap::CapKind;
 
 /// Chunk for transactions, in the Premium Storage guide (its lines 120 and 283).
 pub const OLTP_CHUNK_BYTES: u64 = 64 << 10;
@@ -81,7 +82,10 @@ pub fn rate(
 ) -> StripeRate {
     let by_iops = sum(n_disks, iops) / split.units;
     let by_bytes = sum(n_disks, bytes_per_s) / size_bytes as f64;
-    let least = least(None, &[(Bound::DiskIops, by_iops), (Bound::DiskBytes, by_bytes)]);
+    let least = least(
+        None,
+        &[(Bound::Cap(CapKind::DiskIops), by_iops), (Bound::Cap(CapKind::DiskBytes), by_bytes)],
+    );
     StripeRate { by_iops, by_bytes, iops: least.rate, binds: least.binds }
 }
 

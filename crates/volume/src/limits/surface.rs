@@ -3,6 +3,7 @@
 //! Measured ceilings are no guarantees. Figures are of the Azure NetApp Files benchmark pages.
 
 use super::bound::{Achieved, Bound, least};
+use crate::cap::CapKind;
 
 /// Returns small random I/Os per second under a mix: 1 / (r/R + w/W).
 ///
@@ -17,7 +18,7 @@ pub fn mix_random(read_iops: f64, write_iops: f64, read_share: f64) -> f64 {
 pub fn mix_sequential(read: f64, write: f64, total: f64, read_share: f64) -> Achieved {
     let over = |cap: f64, share: f64| if share > 0.0 { cap / share } else { f64::INFINITY };
     let caps = [over(read, read_share), over(write, 1.0 - read_share), total];
-    least(None, &caps.map(|cap| (Bound::VolumeCeiling, cap)))
+    least(None, &caps.map(|cap| (Bound::Cap(CapKind::VolumeCeiling), cap)))
 }
 
 /// Returns the read shares of a sweep in steps, from pure reads to pure writes.

@@ -1,6 +1,7 @@
 //! What a design can do, in closed form: against worked figures, and against runs of the same
 //! design in virtual time.
 
+use volume::CapKind;
 use volume::design::{CacheMode, Cap, Ceiling, Client, Design};
 use volume::limits::{Bound, Flow, Load, alone, remedies, together};
 
@@ -26,10 +27,10 @@ const P30: &str = "edition='2018'\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='No
 
 #[test]
 fn one_disk_at_every_size() {
-    check(P30, 8, (5000.0, Bound::DiskIops));
-    check(P30, 32, (5000.0, Bound::DiskIops));
-    check(P30, 64, (200e6 / 65536.0, Bound::DiskBytes));
-    check(P30, 1024, (200e6 / 1_048_576.0, Bound::DiskBytes));
+    check(P30, 8, (5000.0, Bound::Cap(CapKind::DiskIops)));
+    check(P30, 32, (5000.0, Bound::Cap(CapKind::DiskIops)));
+    check(P30, 64, (200e6 / 65536.0, Bound::Cap(CapKind::DiskBytes)));
+    check(P30, 1024, (200e6 / 1_048_576.0, Bound::Cap(CapKind::DiskBytes)));
 }
 
 #[test]
@@ -40,11 +41,11 @@ fn the_machine_stands_before_the_disk() {
              count={count}\n"
         )
     };
-    check(&text("DS1", 1), 8, (3200.0, Bound::VmUncachedIops));
-    check(&text("DS13", 4), 8, (20_000.0, Bound::DiskIops));
-    check(&text("DS13", 5), 8, (25_000.0, Bound::DiskIops));
-    check(&text("DS13", 6), 8, (25_600.0, Bound::VmUncachedIops));
-    check(&text("DS4", 1), 64, (200e6 / 65536.0, Bound::DiskBytes));
+    check(&text("DS1", 1), 8, (3200.0, Bound::Cap(CapKind::VmUncachedIops)));
+    check(&text("DS13", 4), 8, (20_000.0, Bound::Cap(CapKind::DiskIops)));
+    check(&text("DS13", 5), 8, (25_000.0, Bound::Cap(CapKind::DiskIops)));
+    check(&text("DS13", 6), 8, (25_600.0, Bound::Cap(CapKind::VmUncachedIops)));
+    check(&text("DS4", 1), 64, (200e6 / 65536.0, Bound::Cap(CapKind::DiskBytes)));
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn the_next_cap_stands_behind_the_first() {
                 cache='None'\n";
     let done = alone(&parse(text), 0, &Load::new(8 * KIB, 1.0));
     let (next, margin) = done.next().expect("a next cap");
-    assert_eq!(next.bound, Bound::VmUncachedIops);
+    assert_eq!(next.bound, Bound::Cap(CapKind::VmUncachedIops));
     assert!((margin - 0.28).abs() < 1e-9, "{margin}");
 }
 
@@ -106,7 +107,7 @@ fn volumes_at_once_share_their_machine() {
     // Four disks share 12,800 alike.
     assert!((done[0].iops - 3200.0).abs() < 1e-6, "{done:?}");
     assert!((done[1].iops - 9600.0).abs() < 1e-6, "{done:?}");
-    assert!(done.iter().all(|done| done.binds == Bound::VmUncachedIops));
+    assert!(done.iter().all(|done| done.binds == Bound::Cap(CapKind::VmUncachedIops)));
     let rig = steady(&design, vec![Stream::new(256, 8 * KIB), Stream::new(512, 8 * KIB).on(1)]);
     for (idx, done) in done.iter().enumerate() {
         let iops = rig.seen(idx).iops;
@@ -154,7 +155,11 @@ fn a_network_volume_agrees_with_a_run() {
         assert!((iops / expected.iops - 1.0).abs() < 0.03, "{iops} is not {expected:?}");
         seen.push(expected.binds);
     }
-    assert!(seen.contains(&Bound::NfsSlots) && seen.contains(&Bound::VmEgress), "{seen:?}");
+    assert!(
+        seen.contains(&Bound::Cap(CapKind::NfsSlots))
+            && seen.contains(&Bound::Cap(CapKind::VmEgress)),
+        "{seen:?}"
+    );
 }
 
 #[test]

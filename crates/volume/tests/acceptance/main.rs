@@ -46,7 +46,7 @@ fn every_row_is_answered_as_it_must_be() {
 fn a_wrong_answer_is_found() {
     let case = table::read().into_iter().find(|case| case.id == "P-30").expect("a row");
     let right = answer::Answer::new().with("achieved_iops", 3200.0);
-    let right = right.binds(volume::limits::Bound::VmUncachedIops);
+    let right = right.binds(volume::limits::Bound::Cap(volume::CapKind::VmUncachedIops));
     assert!(answer::faults(&case, &right.clone().into()).is_empty());
     let off = right.clone().with("achieved_iops", 3201.0);
     assert_eq!(answer::faults(&case, &off.into()).len(), 1);

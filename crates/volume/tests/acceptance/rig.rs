@@ -214,7 +214,7 @@ impl Rig {
     pub(crate) fn binds(&self) -> Option<Bound> {
         let kinds = self.system.caps().iter().map(|cap| cap.kind);
         let mut used: Vec<(Bound, f64)> =
-            kinds.map(|kind| (bound(kind), self.used(kind))).collect();
+            kinds.map(|kind| (Bound::Cap(kind), self.used(kind))).collect();
         used.retain(|(_, share)| *share > 0.985);
         let most = used.iter().map(|(_, share)| *share).fold(0.0, f64::max);
         used.retain(|(_, share)| *share > most - 0.005);
@@ -236,25 +236,6 @@ pub(crate) fn brief(design: &Design, streams: Vec<Stream>) -> Rig {
     rig.run(S / 2).reset();
     rig.run(S);
     rig
-}
-
-fn bound(kind: CapKind) -> Bound {
-    let all = [
-        Bound::DiskIops,
-        Bound::DiskBytes,
-        Bound::VmCachedIops,
-        Bound::VmCachedBytes,
-        Bound::VmUncachedIops,
-        Bound::VmUncachedBytes,
-        Bound::VolumeQuota,
-        Bound::VolumeIops,
-        Bound::VolumeCeiling,
-        Bound::Pool,
-        Bound::VmEgress,
-        Bound::NfsSlots,
-    ];
-    let known = all.into_iter().find(|bound| bound.name() == kind.name());
-    known.expect("limits and simulation have the same names for caps")
 }
 
 /// A limit without bursting.

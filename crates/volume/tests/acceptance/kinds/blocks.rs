@@ -1,6 +1,7 @@
 //! Disks, stripes, virtual machines and queue depths.
 
 use serde_json::{Value, json};
+use volume::CapKind;
 use volume::limits::bound::{count_for, first_come, headroom, least, water_fill};
 use volume::limits::size::{Megabyte, at_size, io_units, second};
 use volume::limits::{Bound, queue, stripe, surface};
@@ -37,7 +38,7 @@ pub(crate) fn stripe_sum(case: &Case) -> Answer {
         Some(mb_s) => answer.with("throughput_mb_s", stripe::sum(n_disks, mb_s)),
         None => answer,
     };
-    if case.binds.is_empty() { answer } else { answer.binds(Bound::DiskIops) }
+    if case.binds.is_empty() { answer } else { answer.binds(Bound::Cap(CapKind::DiskIops)) }
 }
 
 pub(crate) fn count_disks(case: &Case) -> Answer {
@@ -102,11 +103,15 @@ pub(crate) fn vm_plus_disk(case: &Case) -> Answer {
 }
 
 fn of_disk(unit: &str) -> Bound {
-    if unit == "iops" { Bound::DiskIops } else { Bound::DiskBytes }
+    if unit == "iops" { Bound::Cap(CapKind::DiskIops) } else { Bound::Cap(CapKind::DiskBytes) }
 }
 
 fn of_vm(unit: &str) -> Bound {
-    if unit == "iops" { Bound::VmUncachedIops } else { Bound::VmUncachedBytes }
+    if unit == "iops" {
+        Bound::Cap(CapKind::VmUncachedIops)
+    } else {
+        Bound::Cap(CapKind::VmUncachedBytes)
+    }
 }
 
 pub(crate) fn vm_plus_disk_series(case: &Case) -> Answer {
@@ -116,7 +121,13 @@ pub(crate) fn vm_plus_disk_series(case: &Case) -> Answer {
         .map(|count| {
             let disks = stripe::sum(*count as u32, case.num("disk_iops"));
             let vm = case.num("vm_iops");
-            least(None, &[(Bound::DiskIops, disks), (Bound::VmUncachedIops, vm)])
+            least(
+                None,
+                &[
+                    (Bound::Cap(CapKind::DiskIops), disks),
+                    (Bound::Cap(CapKind::VmUncachedIops), vm),
+                ],
+            )
         })
         .collect();
     let answer = Answer::new().with("cap_iops", all.iter().map(|all| all.cap).collect::<Vec<_>>());
@@ -130,7 +141,10 @@ pub(crate) fn vm_plus_disk_io(case: &Case) -> Answer {
     let caps = |reading: Megabyte| {
         let disks = case.num("disk_mb_s") * 1e6;
         let vm = vm_mb_s * reading.bytes();
-        least(Some(need), &[(Bound::DiskBytes, disks), (Bound::VmUncachedBytes, vm)])
+        least(
+            Some(need),
+            &[(Bound::Cap(CapKind::DiskBytes), disks), (Bound::Cap(CapKind::VmUncachedBytes), vm)],
+        )
     };
     let (decimal, kib1000) = (caps(Megabyte::Decimal), caps(Megabyte::Kib1000));
     let knee = volume::limits::size::knee_bytes(case.num("need_iops"), decimal.cap);
@@ -144,10 +158,10 @@ pub(crate) fn vm_plus_disk_io(case: &Case) -> Answer {
 }
 
 pub(crate) fn vm_pair(case: &Case) -> Answer {
-    let disk = (Bound::DiskIops, case.num("disk_iops"));
+    let disk = (Bound::Cap(CapKind::DiskIops), case.num("disk_iops"));
     let path = |bound: Bound, key: &str| least(None, &[disk, (bound, case.num(key))]);
-    let uncached = path(Bound::VmUncachedIops, "vm_uncached_iops");
-    let cached = path(Bound::VmCachedIops, "vm_cached_iops");
+    let uncached = path(Bound::Cap(CapKind::VmUncachedIops), "vm_uncached_iops");
+    let cached = path(Bound::Cap(CapKind::VmCachedIops), "vm_cached_iops");
     Answer::new()
         .with("uncached_iops", uncached.rate)
         .with("cached_iops", cached.rate)
@@ -159,16 +173,19 @@ pub(crate) fn water_fill_case(case: &Case) -> Answer {
     let (needs, vm) = (case.nums("disk_mb_s"), case.num("vm_mb_s"));
     let shares = first_come(&needs, vm);
     let disks = needs.iter().sum();
-    let least = least(None, &[(Bound::DiskBytes, disks), (Bound::VmUncachedBytes, vm)]);
+    let least = least(
+        None,
+        &[(Bound::Cap(CapKind::DiskBytes), disks), (Bound::Cap(CapKind::VmUncachedBytes), vm)],
+    );
     let answer = Answer::new().with("total_mb_s", shares.iter().sum::<f64>());
     answer.with("shares_mb_s", shares).binds(least.binds)
 }
 
 pub(crate) fn vm_cached_limit(case: &Case) -> Answer {
-    let mut caps = vec![(Bound::VmCachedIops, case.num("cached_iops"))];
+    let mut caps = vec![(Bound::Cap(CapKind::VmCachedIops), case.num("cached_iops"))];
     if case.has("cached_mb_s") {
         let bytes_per_s = case.num("cached_mb_s") * case.num("mb_bytes");
-        caps.push((Bound::VmCachedBytes, bytes_per_s / (case.num("io_kib") * KIB)));
+        caps.push((Bound::Cap(CapKind::VmCachedBytes), bytes_per_s / (case.num("io_kib") * KIB)));
     }
     let least = least(None, &caps);
     Answer::new().with("iops", least.rate).binds(least.binds)
@@ -177,13 +194,14 @@ pub(crate) fn vm_cached_limit(case: &Case) -> Answer {
 /// Two paths with caps of their own, which add.
 pub(crate) fn cached_plus_uncached(case: &Case) -> Answer {
     if case.has("cached_mb_s") {
-        let cached = least(None, &[(Bound::VmCachedBytes, case.num("cached_mb_s"))]);
-        let uncached = least(None, &[(Bound::VmUncachedBytes, case.num("uncached_mb_s"))]);
+        let cached = least(None, &[(Bound::Cap(CapKind::VmCachedBytes), case.num("cached_mb_s"))]);
+        let uncached =
+            least(None, &[(Bound::Cap(CapKind::VmUncachedBytes), case.num("uncached_mb_s"))]);
         let total = Answer::new().with("throughput_mb_s", cached.rate + uncached.rate);
         return total.binds(cached.binds).binds(uncached.binds);
     }
-    let cached = least(None, &[(Bound::VmCachedIops, case.num("cached_iops"))]);
-    let uncached = least(None, &[(Bound::DiskIops, case.num("uncached_iops"))]);
+    let cached = least(None, &[(Bound::Cap(CapKind::VmCachedIops), case.num("cached_iops"))]);
+    let uncached = least(None, &[(Bound::Cap(CapKind::DiskIops), case.num("uncached_iops"))]);
     let total = Answer::new().with("iops", cached.rate + uncached.rate);
     total.binds(cached.binds).binds(uncached.binds)
 }
@@ -192,8 +210,12 @@ pub(crate) fn cached_plus_uncached_disks(case: &Case) -> Answer {
     let disks = |key: &str| stripe::sum(case.num(key) as u32, case.num("disk_iops"));
     let cached_cap = case.num("vm_cached_iops");
     let uncached_cap = case.num("vm_uncached_iops");
-    let cached = least(Some(disks("cached_disks")), &[(Bound::VmCachedIops, cached_cap)]);
-    let uncached = least(Some(disks("uncached_disks")), &[(Bound::VmUncachedIops, uncached_cap)]);
+    let cached =
+        least(Some(disks("cached_disks")), &[(Bound::Cap(CapKind::VmCachedIops), cached_cap)]);
+    let uncached = least(
+        Some(disks("uncached_disks")),
+        &[(Bound::Cap(CapKind::VmUncachedIops), uncached_cap)],
+    );
     let binds = if cached.binds == Bound::Nothing { uncached.binds } else { cached.binds };
     Answer::new()
         .with("achieved_iops", cached.rate + uncached.rate)
@@ -210,10 +232,13 @@ pub(crate) fn mb_unit(case: &Case) -> Answer {
     let mut caps = Vec::new();
     if case.has("disks") {
         let disks = stripe::sum(case.num("disks") as u32, case.num("disk_mb_s") * 1e6);
-        caps = vec![(Bound::DiskBytes, disks), (Bound::VmUncachedBytes, bytes_per_s)];
+        caps = vec![
+            (Bound::Cap(CapKind::DiskBytes), disks),
+            (Bound::Cap(CapKind::VmUncachedBytes), bytes_per_s),
+        ];
     }
     if caps.is_empty() {
-        caps.push((Bound::VmCachedBytes, bytes_per_s));
+        caps.push((Bound::Cap(CapKind::VmCachedBytes), bytes_per_s));
     }
     let least = least(None, &caps);
     Answer::new().with("throughput_mb_s", least.rate / 1e6).binds(least.binds)
@@ -253,7 +278,10 @@ pub(crate) fn queue_depth_inverse(case: &Case) -> Answer {
 fn disk_caps(case: &Case) -> [(Bound, f64); 2] {
     let bytes_per_s = case.num("disk_mb_s") * 1e6;
     let by_bytes = bytes_per_s / (case.num("io_kib") * KIB);
-    [(Bound::DiskIops, case.num("disk_iops")), (Bound::DiskBytes, by_bytes)]
+    [
+        (Bound::Cap(CapKind::DiskIops), case.num("disk_iops")),
+        (Bound::Cap(CapKind::DiskBytes), by_bytes),
+    ]
 }
 
 pub(crate) fn closed_loop(case: &Case) -> Answer {
@@ -274,15 +302,18 @@ pub(crate) fn fio_bench(case: &Case) -> Answer {
     let io_bytes = case.num("io_kib") * KIB;
     let caps = if case.has("cached_iops") {
         let by_bytes = case.num("cached_mb_s") * case.num("mb_bytes") / io_bytes;
-        vec![(Bound::VmCachedIops, case.num("cached_iops")), (Bound::VmCachedBytes, by_bytes)]
+        vec![
+            (Bound::Cap(CapKind::VmCachedIops), case.num("cached_iops")),
+            (Bound::Cap(CapKind::VmCachedBytes), by_bytes),
+        ]
     } else {
         let disk = &case.list("disks")[0];
         let disks = stripe::sum(number(&disk["count"]) as u32, number(&disk["iops"]));
         let by_bytes = case.num("vm_mb_s") * 1e6 / io_bytes;
         vec![
-            (Bound::DiskIops, disks),
-            (Bound::VmUncachedIops, case.num("vm_iops")),
-            (Bound::VmUncachedBytes, by_bytes),
+            (Bound::Cap(CapKind::DiskIops), disks),
+            (Bound::Cap(CapKind::VmUncachedIops), case.num("vm_iops")),
+            (Bound::Cap(CapKind::VmUncachedBytes), by_bytes),
         ]
     };
     let settled = queue::settle(in_flight, FIO_BASE_LATENCY_S, &caps);
@@ -297,8 +328,8 @@ pub(crate) fn fio_bench(case: &Case) -> Answer {
 
 pub(crate) fn fio_mix(case: &Case) -> Answer {
     let asked = stripe::sum(case.num("writers") as u32, case.num("rate_iops_per_writer"));
-    let writes = least(Some(asked), &[(Bound::DiskIops, case.num("uncached_iops"))]);
-    let reads = least(None, &[(Bound::VmCachedIops, case.num("cached_iops"))]);
+    let writes = least(Some(asked), &[(Bound::Cap(CapKind::DiskIops), case.num("uncached_iops"))]);
+    let reads = least(None, &[(Bound::Cap(CapKind::VmCachedIops), case.num("cached_iops"))]);
     let floor = case.expect["printed_floor_iops"].as_f64().expect("a number");
     let printed_floor_is_met = writes.rate + reads.rate >= floor;
     Answer::new()
@@ -314,7 +345,10 @@ pub(crate) fn fio_mix(case: &Case) -> Answer {
 pub(crate) fn headroom_case(case: &Case) -> Answer {
     let need = case.num("need_iops");
     let (disk, vm) = (case.num("disk_iops"), case.num("vm_iops"));
-    let least = least(None, &[(Bound::DiskIops, disk), (Bound::VmUncachedIops, vm)]);
+    let least = least(
+        None,
+        &[(Bound::Cap(CapKind::DiskIops), disk), (Bound::Cap(CapKind::VmUncachedIops), vm)],
+    );
     Answer::new()
         .with("disk_headroom_pct", headroom(disk, need) * 100.0)
         .with("vm_headroom_pct", headroom(vm, need) * 100.0)

@@ -1,6 +1,7 @@
 //! The host cache, credits and bursts.
 
 use serde_json::Value;
+use volume::CapKind;
 use volume::design::CacheMode;
 use volume::limits::bound::least;
 use volume::limits::cache::{self, WarmUp};
@@ -13,7 +14,7 @@ use crate::table::{Case, number};
 pub(crate) fn load(case: &Case) -> Answer {
     let (reads, hit_ratio) = (case.num("read_mb_s"), case.num("hit_ratio"));
     let disk = case.num("disk_mb_s");
-    let answer = Answer::new().binds(Bound::DiskBytes);
+    let answer = Answer::new().binds(Bound::Cap(CapKind::DiskBytes));
     let Some(writes) = case.opt("write_mb_s") else {
         let room = cache::write_room(disk, reads, hit_ratio, CacheMode::ReadOnly);
         return answer.with("write_mb_s_max", room);
@@ -100,10 +101,12 @@ pub(crate) fn accrual(case: &Case) -> Answer {
 
 pub(crate) fn vm_burst(case: &Case) -> Answer {
     let pairs = case.nums("demand_mb_s").into_iter().zip(case.nums("disk_mb_s"));
-    let of_disks: Vec<_> =
-        pairs.map(|(demand, disk)| least(Some(demand), &[(Bound::DiskBytes, disk)])).collect();
+    let of_disks: Vec<_> = pairs
+        .map(|(demand, disk)| least(Some(demand), &[(Bound::Cap(CapKind::DiskBytes), disk)]))
+        .collect();
     let wanted: f64 = of_disks.iter().map(|disk| disk.rate).sum();
-    let under = |key: &str| least(Some(wanted), &[(Bound::VmUncachedBytes, case.num(key))]);
+    let under =
+        |key: &str| least(Some(wanted), &[(Bound::Cap(CapKind::VmUncachedBytes), case.num(key))]);
     let (with, without) = (under("vm_burst_mb_s"), under("vm_base_mb_s"));
     let most = of_disks.iter().map(|disk| disk.rate).fold(0.0, f64::max);
     let answer = Answer::new()
@@ -112,7 +115,7 @@ pub(crate) fn vm_burst(case: &Case) -> Answer {
         .with("one_disk_burst_mb_s", most);
     // A disk that is asked for all it has is what keeps the machine from more.
     if of_disks.iter().any(|disk| disk.rate >= disk.cap) {
-        return answer.binds(Bound::DiskBytes);
+        return answer.binds(Bound::Cap(CapKind::DiskBytes));
     }
     answer.binds(with.binds).binds(without.binds)
 }

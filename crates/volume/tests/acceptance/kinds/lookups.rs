@@ -1,6 +1,7 @@
 //! What the catalogue says.
 
 use catalog::{Edition, Figure, Item, VolumeKind};
+use volume::CapKind;
 use volume::limits::size::knee_bytes;
 
 use crate::answer::Answer;
@@ -88,7 +89,7 @@ pub(crate) fn network_volume(case: &Case) -> Answer {
     let kind = VolumeKind::Regular;
     let most = fact(&format!("volume.{}", kind.as_str()), "throughput_max").expect("published");
     let answer = answer.with("throughput_mib_s", most.value);
-    answer.binds(volume::limits::Bound::VolumeCeiling)
+    answer.binds(volume::limits::Bound::Cap(CapKind::VolumeCeiling))
 }
 
 /// The smallest tier of premium disks that holds so much.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value, json};
+use volume::CapKind;
 use volume::limits::bound::least;
 use volume::limits::size::{bytes_of_megabits, seconds_to_move};
 use volume::limits::surface::{self, Ends, SizeModel};
@@ -34,7 +35,7 @@ pub(crate) fn volume_cap(case: &Case) -> Answer {
 pub(crate) fn manual_qos(case: &Case) -> Answer {
     let volumes = case.nums("assigned_mib_s");
     let assigned = network::assign(case.num("pool_tib"), case.num("mib_s_per_tib"), &volumes);
-    let used = least(None, &[(Bound::Pool, assigned.pool)]);
+    let used = least(None, &[(Bound::Cap(CapKind::Pool), assigned.pool)]);
     Answer::new()
         .with("pool_mib_s", assigned.pool)
         .with("assigned_sum_mib_s", assigned.sum)
@@ -63,8 +64,10 @@ pub(crate) fn slots(case: &Case) -> Answer {
     let latency_s = case.num("latency_ms") * MS;
     let rate = |slots: &u64| network::slot_rate(*slots, None, latency_s);
     let most: Vec<f64> = slots.iter().map(rate).collect();
-    let met: Vec<_> =
-        most.iter().map(|&most| least(Some(wanted), &[(Bound::NfsSlots, most)])).collect();
+    let met: Vec<_> = most
+        .iter()
+        .map(|&most| least(Some(wanted), &[(Bound::Cap(CapKind::NfsSlots), most)]))
+        .collect();
     let meets: Vec<bool> = met.iter().map(|met| met.binds == Bound::Nothing).collect();
     let answer = answer.with("ops_s_max", most).with("meets", meets);
     met.iter().fold(answer, |answer, met| answer.binds(met.binds))
@@ -105,7 +108,7 @@ pub(crate) fn cards(case: &Case) -> Answer {
     let each = bytes_of_megabits(case.num("nic_mbit_s")) / MIB;
     let mut answer = Answer::new().with("each_mib_s", each).with("egress_mib_s", n_machines * each);
     if let Some(volume) = case.opt("volume_mib_s") {
-        let card = least(Some(volume), &[(Bound::VmEgress, n_machines * each)]);
+        let card = least(Some(volume), &[(Bound::Cap(CapKind::VmEgress), n_machines * each)]);
         answer = answer.with("per_client_mib_s", volume / n_machines).binds(card.binds);
     }
     match case.opt("ops_s") {
@@ -118,7 +121,7 @@ pub(crate) fn cards(case: &Case) -> Answer {
 pub(crate) fn card_direction(case: &Case) -> Answer {
     let egress = bytes_of_megabits(case.num("nic_mbit_s")) / MIB;
     let (read, write) = (case.num("read_mib_s"), case.num("write_mib_s"));
-    let sent = least(Some(write), &[(Bound::VmEgress, egress)]);
+    let sent = least(Some(write), &[(Bound::Cap(CapKind::VmEgress), egress)]);
     let received = least(Some(read), &[]);
     Answer::new()
         .with("egress_mib_s", egress)
@@ -131,9 +134,11 @@ pub(crate) fn card_direction(case: &Case) -> Answer {
 
 pub(crate) fn iops_to_throughput(case: &Case) -> Answer {
     let (iops, io_kib) = (case.num("iops"), case.num("io_kib"));
-    let mut caps = vec![(Bound::VolumeIops, iops)];
+    let mut caps = vec![(Bound::Cap(CapKind::VolumeIops), iops)];
     let ceiling = case.opt("ceiling_mib_s");
-    caps.extend(ceiling.map(|mib_s| (Bound::VolumeCeiling, queue::rate(mib_s * KIB, io_kib))));
+    caps.extend(
+        ceiling.map(|mib_s| (Bound::Cap(CapKind::VolumeCeiling), queue::rate(mib_s * KIB, io_kib))),
+    );
     let least = least(None, &caps);
     let mib_s = surface::throughput(least.rate, io_kib) / KIB;
     let answer = Answer::new().with("throughput_mib_s", mib_s).binds(least.binds);
@@ -151,7 +156,7 @@ pub(crate) fn spec_point(case: &Case) -> Answer {
     match case.opt("ceiling_mib_s") {
         Some(ceiling) => answer
             .with("ceiling_pct", surface::share_of(mib_s, ceiling) * 100.0)
-            .binds(least(None, &[(Bound::VolumeCeiling, ceiling)]).binds),
+            .binds(least(None, &[(Bound::Cap(CapKind::VolumeCeiling), ceiling)]).binds),
         None => answer,
     }
 }
@@ -161,7 +166,7 @@ pub(crate) fn measured(case: &Case) -> Answer {
     let answer = Answer::new()
         .with("iops", queue::rate(mib_s * KIB, case.num("io_kib")))
         .with("ceiling_pct", surface::share_of(mib_s, ceiling) * 100.0)
-        .binds(Bound::VolumeCeiling);
+        .binds(Bound::Cap(CapKind::VolumeCeiling));
     match case.opt("vm_egress_mbit_s") {
         Some(mbit_s) => {
             let senders = network::senders(mib_s * MIB, bytes_of_megabits(mbit_s));
@@ -188,7 +193,7 @@ pub(crate) fn mix_random(case: &Case) -> Answer {
         .with("write_mib_s", mib_s(write))
         .with("iops_at_read_pct", at)
         .with("monotone", all.windows(2).all(|pair| pair[1] < pair[0]))
-        .binds(Bound::VolumeIops)
+        .binds(Bound::Cap(CapKind::VolumeIops))
 }
 
 pub(crate) fn mix_ends(case: &Case) -> Answer {

@@ -1,6 +1,7 @@
 //! Advice, ordering claims and contradictions of the sources.
 
 use serde_json::Value;
+use volume::CapKind;
 use volume::design::{Backing, CacheMode};
 use volume::limits::bound::least;
 use volume::limits::{Bound, cache, credit, network, size, stripe, surface};
@@ -104,7 +105,14 @@ pub(crate) fn ordering(case: &Case) -> Outcome {
                 let slots = network::slots(10, 8, network::SLOTS_PER_CONNECTION);
                 let by_slots = network::slot_rate(slots, None, 2e-3) / calls;
                 let ceiling = case_ceiling_bytes() / size::WAREHOUSE_IO_BYTES as f64;
-                least(None, &[(Bound::VolumeCeiling, ceiling), (Bound::NfsSlots, by_slots)]).rate
+                least(
+                    None,
+                    &[
+                        (Bound::Cap(CapKind::VolumeCeiling), ceiling),
+                        (Bound::Cap(CapKind::NfsSlots), by_slots),
+                    ],
+                )
+                .rate
             });
             let is_similar = (rates[0] / rates[1] - 1.0).abs() < 0.05;
             Answer::new().with("effect", if is_similar { "similar" } else { "differs" }).into()

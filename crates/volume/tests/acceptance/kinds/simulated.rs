@@ -235,8 +235,8 @@ fn fio_mix(case: &Case) -> Answer {
         .with("write_iops", writes)
         .with("read_iops_max", reads)
         .with("total_iops_max", writes + reads)
-        .binds(if is_met { Bound::Nothing } else { Bound::DiskIops })
-        .binds(if is_full { Bound::VmCachedIops } else { Bound::Nothing })
+        .binds(if is_met { Bound::Nothing } else { Bound::Cap(CapKind::DiskIops) })
+        .binds(if is_full { Bound::Cap(CapKind::VmCachedIops) } else { Bound::Nothing })
 }
 
 fn vm_pair(case: &Case) -> Answer {
@@ -271,21 +271,21 @@ fn cached_plus_uncached(case: &Case) -> Answer {
     rig.system.warm(0, 0, 1 << 30);
     rig.run(2 * S).reset();
     rig.run(10 * S);
-    let full = |kind: CapKind, bound: Bound| {
-        if rig.used(kind) > 0.98 { bound } else { Bound::Nothing }
+    let full = |kind: CapKind| {
+        if rig.used(kind) > 0.98 { Bound::Cap(kind) } else { Bound::Nothing }
     };
     let (first, second) = (rig.seen(0), rig.seen(1));
     if in_bytes {
         let total = (first.bytes_per_s + second.bytes_per_s) / MB;
         return Answer::new()
             .with("throughput_mb_s", total)
-            .binds(full(CapKind::VmCachedBytes, Bound::VmCachedBytes))
-            .binds(full(CapKind::VmUncachedBytes, Bound::VmUncachedBytes));
+            .binds(full(CapKind::VmCachedBytes))
+            .binds(full(CapKind::VmUncachedBytes));
     }
     Answer::new()
         .with("iops", first.iops + second.iops)
-        .binds(full(CapKind::VmCachedIops, Bound::VmCachedIops))
-        .binds(full(CapKind::DiskIops, Bound::DiskIops))
+        .binds(full(CapKind::VmCachedIops))
+        .binds(full(CapKind::DiskIops))
 }
 
 /// Every disk is asked for all it has. Cached disks are cold: their I/Os reach the disk.
@@ -411,8 +411,8 @@ fn warm_up(case: &Case) -> Answer {
     Answer::new()
         .with("linear_seconds_simulated", linear_s / scale)
         .with("target_seconds", seconds as f64 / scale)
-        .binds(Bound::DiskBytes)
-        .binds(rig.binds().unwrap_or(Bound::VmCachedBytes))
+        .binds(Bound::Cap(CapKind::DiskBytes))
+        .binds(rig.binds().unwrap_or(Bound::Cap(CapKind::VmCachedBytes)))
 }
 
 fn burst(case: &Case) -> Answer {
@@ -476,7 +476,7 @@ fn vm_burst(case: &Case) -> Answer {
     let answer =
         Answer::new().with("with_credits_mb_s", with).with("without_credits_mb_s", without);
     if with_rig.used(CapKind::DiskBytes) > 0.98 {
-        return answer.binds(Bound::DiskBytes);
+        return answer.binds(Bound::Cap(CapKind::DiskBytes));
     }
     let answer = with_binds(answer, &with_rig, Bound::Nothing);
     with_binds(answer, &without_rig, Bound::Nothing)
@@ -504,7 +504,7 @@ fn manual_qos(case: &Case) -> Answer {
     let rig = brief(&design, streams.collect());
     let sum: f64 = (0..assigned.len()).map(|idx| rig.seen(idx).bytes_per_s).sum();
     let is_full = rig.used(CapKind::Pool) > 0.98;
-    let bound = if is_full { Bound::Pool } else { Bound::Nothing };
+    let bound = if is_full { Bound::Cap(CapKind::Pool) } else { Bound::Nothing };
     Answer::new().with("assigned_sum_mib_s", sum / MIB).binds(bound)
 }
 
@@ -528,7 +528,7 @@ fn nfs_slots(case: &Case) -> Option<Answer> {
         let is_met = rig.seen(0).iops > wanted / n_clients * 0.995;
         meets.push(is_met);
         let full = rig.used(CapKind::NfsSlots) > 0.0 && !is_met;
-        answer = answer.binds(if full { Bound::NfsSlots } else { Bound::Nothing });
+        answer = answer.binds(if full { Bound::Cap(CapKind::NfsSlots) } else { Bound::Nothing });
     }
     Some(answer.with("meets", meets))
 }
