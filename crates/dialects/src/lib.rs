@@ -10,6 +10,8 @@
 
 pub mod fio;
 pub mod loader;
+pub mod translation;
 pub mod vdbench;
 
 pub use loader::{LoadError, Loader};
+pub use translation::Translation;

@@ -5,9 +5,10 @@ mod fio_parse_support;
 
 use std::path::{Path, PathBuf};
 
-use dialects::fio::{Wishes, parse_file};
+use dialects::fio::{Wishes, parse_file, parse_text, write};
 use dialects::{LoadError, Loader};
-use fio_parse_support::{MapHost, all_shown};
+use fio_parse_support::{MapHost, all_shown, difference};
+use plan::{Job, Plan};
 
 /// The corpus folder, with files read from there and every variable set to `1m`.
 struct Corpus {
@@ -68,6 +69,7 @@ fn verdicts_agree_with_fio() {
             n_accepted += usize::from(accepted);
             if accepted {
                 assert_eq!(parsed.plan.jobs().count(), n_jobs, "number of jobs of {file}");
+                check_written(file, &parsed.plan, &corpus);
             }
         } else {
             n_reject += 1;
@@ -80,4 +82,17 @@ fn verdicts_agree_with_fio() {
     }
     println!("accepted {n_accepted} of {n_accept}, rejected {n_rejected} of {n_reject}");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// What is written of a plan reads as the same plan.
+#[track_caller]
+fn check_written(file: &str, plan: &Plan, corpus: &Corpus) {
+    let written = write(plan);
+    let read = parse_text(file, &written.text, &Wishes::default(), corpus);
+    assert!(!read.has_errors(), "{file}:\n{}\n{}", written.text, all_shown(&read.diagnostics));
+    for (before, after) in plan.jobs().zip(read.plan.jobs()) {
+        let after = Job { options: before.options.clone(), ..after.clone() };
+        assert!(after == *before, "{file}:\n{}\n{}", written.text, difference(before, &after));
+    }
+    assert_eq!(read.plan.steps.len(), plan.steps.len(), "{file}:\n{}", written.text);
 }

@@ -44,6 +44,28 @@ pub const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// Most connections to one server (`nconnect`), that of the Linux client.
 pub const CONNECTIONS_MAX: u16 = 16;
 
+impl std::fmt::Display for NfsUrl {
+    /// Writes the address as [`NfsUrl::parse`] reads it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let is_v6 = self.host.contains(':');
+        let host = if is_v6 { format!("[{}]", self.host) } else { self.host.clone() };
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        write!(f, "nfs://{host}{port}{}", self.export)?;
+        let arguments = [
+            ("mountport", self.mount_port.map(u32::from)),
+            ("uid", self.uid),
+            ("gid", self.gid),
+            ("rsize", self.read_bytes),
+            ("wsize", self.write_bytes),
+        ];
+        let given = arguments.iter().filter_map(|(name, value)| Some((name, (*value)?)));
+        for (idx, (name, value)) in given.enumerate() {
+            write!(f, "{}{name}={value}", if idx == 0 { '?' } else { '&' })?;
+        }
+        Ok(())
+    }
+}
+
 impl NfsUrl {
     /// Reads an address.
     ///

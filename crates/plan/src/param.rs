@@ -29,15 +29,18 @@ mod remote;
 mod report;
 mod target;
 mod text;
+mod text_of;
 mod time;
 mod verify;
 mod workload;
+mod written;
 mod zones;
 
 pub use engines::{ENGINES, EngineName, engine_note, find_engine};
 pub use finish::finish;
 pub use index::{STRUCTURAL, all, apply_rank, find, find_fio, suggest, suggest_value};
 pub use text::{cmdhelp, completion_words, explain, reference_markdown};
+pub use written::written;
 
 use crate::files::Size;
 use crate::verify::PatternPart;

@@ -8,7 +8,7 @@ use plan::load::Rate;
 use plan::param::{
     AccessValue, ENGINES, Kind, Param, STRUCTURAL, Support, Value, all, apply_rank, cmdhelp,
     completion_words, engine_note, explain, find, find_engine, find_fio, finish,
-    reference_markdown, suggest,
+    reference_markdown, suggest, written,
 };
 use plan::verify::PatternPart;
 use plan::workload::{Access, BlockSize, Distribution};
@@ -103,6 +103,10 @@ fn default_percentiles_are_those_of_the_job() {
 
 // --- Lowering -----------------------------------------------------------------------------------
 
+/// Parameters that leave something of no effect in a job unless another one is there, which is not
+/// written.
+const NEEDS_OTHERS: &[&str] = &[];
+
 /// Parameters that only count once another was set, with what comes first.
 const PREREQUISITES: &[(&str, &str, &str)] = &[
     ("dedupe_working_set_pct", "dedupe_mode", "working_set"),
@@ -131,6 +135,21 @@ fn every_supported_parameter_changes_the_job() {
         });
         assert!(changes, "`{}` changes nothing", param.name);
     }
+}
+
+#[test]
+fn what_a_parameter_changes_is_written_back() {
+    for param in all().filter(|param| param.support == Support::Full) {
+        for value in samples(param) {
+            let mut job = Job::default();
+            if (param.lower)(&mut job, &value).is_ok() && job != Job::default() {
+                let is_written = !written(&job).is_empty();
+                let is_of_others = NEEDS_OTHERS.contains(&param.name);
+                assert!(is_written || is_of_others, "`{}` with {value:?} is lost", param.name);
+            }
+        }
+    }
+    assert!(written(&Job::default()).is_empty());
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod sniff;
 mod switches;
 mod value;
 mod vars;
+mod write;
 
 pub mod iolog;
 pub mod output;
@@ -33,6 +34,7 @@ pub use overrides::Overrides;
 pub use showcmd::usage;
 pub use sniff::sniff;
 pub use switches::{Eta, Format, Switches};
+pub use write::write;
 
 use crate::Loader;
 

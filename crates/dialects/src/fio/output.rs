@@ -12,7 +12,7 @@
 pub mod log;
 pub mod packed_log;
 
-mod ctime;
+pub(crate) mod ctime;
 mod eta;
 mod json;
 mod json_text;

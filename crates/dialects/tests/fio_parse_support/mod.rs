@@ -71,3 +71,10 @@ pub(crate) fn shown(finding: &Diagnostic) -> String {
 pub(crate) fn all_shown(findings: &[Diagnostic]) -> String {
     findings.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
+
+/// Shows the lines in which two values differ.
+pub(crate) fn difference<T: std::fmt::Debug>(before: &T, after: &T) -> String {
+    let (before, after) = (format!("{before:#?}"), format!("{after:#?}"));
+    let pairs = before.lines().zip(after.lines()).filter(|(before, after)| before != after);
+    pairs.take(9).map(|(before, after)| format!("-{before}\n+{after}\n")).collect()
+}

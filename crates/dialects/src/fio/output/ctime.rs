@@ -3,7 +3,7 @@
 use super::ReportTime;
 
 const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-const MONTHS: [&str; 12] =
+pub(crate) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -30,7 +30,7 @@ impl ReportTime {
 /// Returns year, month (from 0) and day of a day counted from 1 January 1970.
 ///
 /// Years start in March here, so that the day added in leap years is the last one of the year.
-fn civil(days: i64) -> (i64, usize, i64) {
+pub(crate) fn civil(days: i64) -> (i64, usize, i64) {
     let days = days + DAYS_TO_EPOCH;
     let (era, day_of_era) = (days.div_euclid(DAYS_PER_ERA), days.rem_euclid(DAYS_PER_ERA));
     let leap_days = day_of_era / 1_460 - day_of_era / 36_524 + day_of_era / 146_096;

@@ -1,0 +1,169 @@
+//! A plan as a fio job file.
+
+use std::fmt::Write;
+
+use plan::job::{Part, PartRegion};
+use plan::load::{Arrivals, Rate};
+use plan::param::{self, Param};
+use plan::{Direction, Job, Plan, Step};
+
+use crate::translation::Translation;
+
+/// Writes a plan as a fio job file. Reading it gives the same plan, but for what is listed as lost.
+pub fn write(plan: &Plan) -> Translation {
+    let mut writer = Writer { to: Translation::default(), group_id: 0 };
+    for (idx, step) in plan.steps.iter().enumerate() {
+        writer.step(step, idx > 0);
+    }
+    writer.to
+}
+
+struct Writer {
+    to: Translation,
+    /// Reporting group that the next section belongs to unless it says otherwise.
+    group_id: u32,
+}
+
+impl Writer {
+    fn step(&mut self, step: &Step, is_further: bool) {
+        if !step.name.is_empty() {
+            let _ = writeln!(self.to.text, "# {}", step.name);
+        }
+        if step.rate_of.is_some() {
+            self.to.lose(
+                "a rate that is a share of what another step achieved: measure the maximum first \
+                 and write rate_iops",
+            );
+        }
+        if step.amount_max != plan::job::AmountMax::default() {
+            self.to.lose("an amount after which all jobs of a step end: fio ends each by io_size");
+        }
+        let mut is_first = true;
+        for job in &step.jobs {
+            for (part_idx, mut said) in self.separate(job).into_iter().enumerate() {
+                if is_first {
+                    commands(step, &mut said);
+                }
+                let starts_step = is_first && is_further;
+                self.section(&said, starts_step, part_idx > 0, step.pause_ns);
+                is_first = false;
+            }
+        }
+    }
+
+    /// Returns the jobs of fio that come nearest to one of a plan: one for each part.
+    fn separate(&mut self, job: &Job) -> Vec<Job> {
+        let total: f64 = job.parts.iter().map(|part| part.weight).sum();
+        let mut jobs = Vec::new();
+        for part in &job.parts {
+            jobs.push(self.of_part(job, part, part.weight / total));
+        }
+        if jobs.len() > 1 {
+            self.to.lose(format!(
+                "{} workloads mixed on one queue (`{}`): they become jobs with queues of their own",
+                jobs.len(),
+                job.name
+            ));
+        }
+        if jobs.is_empty() {
+            jobs.push(job.clone());
+        }
+        for (idx, said) in jobs.iter_mut().enumerate() {
+            self.rate_total(said, job.parts.get(idx).map_or(1.0, |part| part.weight / total));
+        }
+        jobs
+    }
+
+    /// Returns a job that does what one part does.
+    fn of_part(&mut self, job: &Job, part: &Part, share: f64) -> Job {
+        let mut said = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
+        if job.parts.len() > 1 {
+            said.name = format!("{}-{}", job.name, part.name);
+            let depth = (f64::from(job.load.queue_depth) * share).round();
+            said.load.queue_depth = (depth as u32).max(1);
+        }
+        match part.region {
+            PartRegion::Whole => {}
+            PartRegion::Pct(from, to) if to <= 100.0 && from.fract() + to.fract() == 0.0 => {
+                said.files.offset = plan::files::Size::Percent(from as u8);
+                said.files.size = Some(plan::files::Size::Percent((to - from) as u8));
+            }
+            PartRegion::Bytes(from, to) => {
+                said.files.offset = plan::files::Size::Bytes(from);
+                said.files.size = Some(plan::files::Size::Bytes(to - from));
+            }
+            PartRegion::Pct(..) => {
+                self.to.lose("a region that begins or ends at a fraction of a percent, or wraps");
+            }
+        }
+        said
+    }
+
+    /// Says a rate over all directions by a rate for each.
+    fn rate_total(&mut self, job: &mut Job, share: f64) {
+        let Some(total) = job.load.rate_total_iops.take() else { return };
+        let own = total * share / f64::from(job.n_workers.max(1));
+        let access = job.workload.access;
+        for dir in Direction::ALL {
+            let of_dir = match (dir, access.is_mixed()) {
+                (Direction::Read, true) => own * f64::from(job.workload.read_pct) / 100.0,
+                (Direction::Write, true) => own * (1.0 - f64::from(job.workload.read_pct) / 100.0),
+                _ => own,
+            };
+            let is_issued = job.issued_directions().any(|issued| issued == dir);
+            if is_issued && of_dir >= 0.5 {
+                job.load.rate[dir] = Some(Rate::Iops(of_dir.round() as u64));
+            }
+        }
+        if access.is_mixed() {
+            self.to.lose("one rate for reads and writes together: each has its share as its own");
+        }
+    }
+
+    fn section(&mut self, job: &Job, starts_step: bool, is_further_part: bool, pause_ns: u64) {
+        let mut job = job.clone();
+        if pause_ns > 0 {
+            let (min, max) = job.limits.start_delay_ns;
+            job.limits.start_delay_ns = (min + pause_ns, max + pause_ns);
+        }
+        if job.load.arrivals == Arrivals::Uniform {
+            job.load.arrivals = Arrivals::Poisson;
+            self.to.lose("gaps spread evenly between none and twice the mean: written as poisson");
+        }
+        if job.load.flow.is_some_and(|flow| flow.slack_ios > 1) {
+            self.to.lose("how far a job may be ahead of its share: fio lets it be one I/O");
+        }
+        let _ = writeln!(self.to.text, "[{}]", job.name);
+        if starts_step {
+            let _ = writeln!(self.to.text, "stonewall");
+            self.group_id += 1;
+        }
+        if job.group_id > self.group_id && !is_further_part {
+            let _ = writeln!(self.to.text, "new_group");
+            self.group_id = job.group_id;
+        }
+        for (param, text) in param::written(&job) {
+            self.option(param, &text);
+        }
+        let _ = writeln!(self.to.text);
+    }
+
+    fn option(&mut self, param: &Param, text: &str) {
+        let Some(name) = param.fio.first() else {
+            self.to.lose(format!("`{}={text}`: fio has no option for it", param.name));
+            return;
+        };
+        let _ = writeln!(self.to.text, "{name}={text}");
+    }
+}
+
+/// Commands around a step belong to its first job in fio.
+fn commands(step: &Step, job: &mut Job) {
+    let joined = |commands: &[String]| (!commands.is_empty()).then(|| commands.join("; "));
+    if let Some(before) = joined(&step.exec_before) {
+        job.process.exec_before.get_or_insert(before);
+    }
+    if let Some(after) = joined(&step.exec_after) {
+        job.process.exec_after.get_or_insert(after);
+    }
+}
