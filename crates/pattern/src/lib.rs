@@ -22,6 +22,7 @@ pub mod offsets;
 pub mod permutation;
 pub mod rng;
 pub mod sizes;
+pub mod tree;
 pub mod verify;
 
 pub use arrivals::Arrivals;

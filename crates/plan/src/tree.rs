@@ -10,6 +10,9 @@ use crate::workload::BlockSize;
 /// Most files or folders of a tree: their numbers and a mark for a second tree fit 32 bits.
 pub const ENTRIES_MAX: u64 = (1 << 31) - 1;
 
+/// Most levels of folders: the path of one more does not fit the kernel's 4,096 bytes.
+pub const DEPTH_MAX: u32 = 340;
+
 /// Marks the number of a file or folder as one of the job's second tree; see [`TreeWork::target`].
 pub const IN_TARGET: u32 = 1 << 31;
 
@@ -102,8 +105,12 @@ impl Default for TreeSpec {
 }
 
 impl TreeSpec {
-    /// Returns the number of folders, without the anchor; `None` above [`ENTRIES_MAX`].
+    /// Returns the number of folders, without the anchor; `None` above [`ENTRIES_MAX`] or
+    /// [`DEPTH_MAX`].
     pub fn n_folders(&self) -> Option<u64> {
+        if self.depth > DEPTH_MAX {
+            return None;
+        }
         let mut n_folders = 0_u64;
         let mut of_level = 1_u64;
         for _ in 0..self.depth.max(1) {

@@ -1,0 +1,208 @@
+//! Trees of folders and files: which numbers there are, and the path and size that belong to each.
+//!
+//! Nothing is listed. Folders are numbered level by level from 0, so that the folder above one has
+//! a smaller number; files over the whole tree, folder by folder. A path or a size is computed when
+//! it is needed: a tree of a million files takes as much memory as one of ten.
+
+mod in_use;
+mod mask;
+mod select;
+mod sizes;
+
+pub use in_use::InUse;
+pub use mask::MaskError;
+pub use select::Selector;
+
+use plan::tree::TreeSpec;
+
+use mask::Mask;
+use sizes::SizeOf;
+
+/// Why a tree cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// It has more folders or files than can be numbered.
+    #[error("tree `{tree}` would have more than {max} folders or files; lower its depth, width or files", max = plan::tree::ENTRIES_MAX)]
+    TooLarge {
+        /// Its name.
+        tree: String,
+    },
+    /// A name mask cannot be used.
+    #[error("tree `{tree}`: {error}")]
+    Mask {
+        /// Its name.
+        tree: String,
+        /// What is wrong.
+        error: MaskError,
+    },
+    /// The part asked for is more than there is.
+    #[error(
+        "the requested totalsize={asked_bytes} is greater than the {expected_bytes} B that tree \
+         `{tree}` is estimated to hold"
+    )]
+    TotalTooLarge {
+        /// Its name.
+        tree: String,
+        /// What was asked for.
+        asked_bytes: u64,
+        /// What all files hold.
+        expected_bytes: u64,
+    },
+}
+
+/// A tree as a function: from numbers to paths and sizes.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    width: u64,
+    files: u64,
+    /// Number of the first folder of each level, and the number of all folders.
+    level_starts: Vec<u64>,
+    /// Folders before this one have no files.
+    first_with_files: u64,
+    n_files: u64,
+    sizes: SizeOf,
+    file_mask: Mask,
+    folder_mask: Mask,
+}
+
+impl Tree {
+    /// Makes the tree that a specification describes.
+    ///
+    /// # Errors
+    /// When it has more entries than can be numbered, or its masks make no names.
+    pub fn new(spec: &TreeSpec) -> Result<Tree, TreeError> {
+        let too_large = || TreeError::TooLarge { tree: spec.name.clone() };
+        let n_folders = spec.n_folders().ok_or_else(too_large)?;
+        let n_files = spec.n_files().ok_or_else(too_large)?;
+        let bad_mask = |error| TreeError::Mask { tree: spec.name.clone(), error };
+        let file_mask = Mask::new(&spec.file_mask, 1, ".file").map_err(bad_mask)?;
+        let folder_mask = Mask::new(&spec.folder_mask, 2, ".dir").map_err(bad_mask)?;
+        let width = u64::from(spec.width.max(1));
+        let mut level_starts = vec![0];
+        let mut of_level = 1_u64;
+        let mut n_before = 0_u64;
+        for _ in 0..spec.depth.max(1) {
+            // Fits: the sum of all levels does.
+            of_level *= width;
+            n_before += of_level;
+            level_starts.push(n_before);
+        }
+        debug_assert_eq!(n_before, n_folders, "both count the same tree");
+        let lowest_start = level_starts[level_starts.len() - 2];
+        Ok(Tree {
+            width,
+            files: spec.files,
+            first_with_files: if spec.bottom_only { lowest_start } else { 0 },
+            level_starts,
+            n_files,
+            sizes: SizeOf::new(&spec.sizes, spec.seed),
+            file_mask,
+            folder_mask,
+        })
+    }
+
+    /// Returns the number of folders, without the anchor.
+    pub fn n_folders(&self) -> u32 {
+        self.level_starts[self.level_starts.len() - 1] as u32
+    }
+
+    /// Returns the number of files.
+    pub fn n_files(&self) -> u32 {
+        self.n_files as u32
+    }
+
+    /// Returns the number of levels of folders.
+    pub fn depth(&self) -> u32 {
+        (self.level_starts.len() - 1) as u32
+    }
+
+    /// Returns the folders of a level, counted from 0, as a range of numbers.
+    pub fn level(&self, level: u32) -> std::ops::Range<u32> {
+        let level = (level as usize).min(self.level_starts.len() - 2);
+        self.level_starts[level] as u32..self.level_starts[level + 1] as u32
+    }
+
+    /// Returns the level of a folder, from 0.
+    #[inline]
+    pub fn level_of(&self, folder: u32) -> u32 {
+        let later = self.level_starts.iter().skip(1);
+        later.take_while(|start| u64::from(folder) >= **start).count() as u32
+    }
+
+    /// Returns the folder above a folder; `None` is the anchor.
+    #[inline]
+    pub fn parent(&self, folder: u32) -> Option<u32> {
+        let level = self.level_of(folder) as usize;
+        if level == 0 {
+            return None;
+        }
+        let in_level = u64::from(folder) - self.level_starts[level];
+        Some((self.level_starts[level - 1] + in_level / self.width) as u32)
+    }
+
+    /// Returns the folder that holds a file.
+    #[inline]
+    pub fn folder_of(&self, file: u32) -> u32 {
+        (self.first_with_files + u64::from(file) / self.files.max(1)) as u32
+    }
+
+    /// Returns the files in a folder as a range of numbers.
+    pub fn files_in(&self, folder: u32) -> std::ops::Range<u32> {
+        if u64::from(folder) < self.first_with_files {
+            return 0..0;
+        }
+        let first = (u64::from(folder) - self.first_with_files) * self.files;
+        first as u32..(first + self.files) as u32
+    }
+
+    /// Returns the size of a file, bytes, once it is written in full.
+    #[inline]
+    pub fn size_bytes(&self, file: u32) -> u64 {
+        self.sizes.of(file)
+    }
+
+    /// Adds the path of a folder, from the anchor and without a slash at the ends.
+    pub fn push_folder_path(&self, folder: u32, path: &mut Vec<u8>) {
+        let level = self.level_of(folder) as usize;
+        let in_level = u64::from(folder) - self.level_starts[level];
+        let mut of_step = self.width.pow(level as u32);
+        let mut rest = in_level;
+        for step in 0..=level {
+            if step > 0 {
+                path.push(b'/');
+            }
+            let position = rest / of_step;
+            rest %= of_step;
+            of_step /= self.width;
+            self.folder_mask.push(&[step as u64 + 1, position + 1], path);
+        }
+    }
+
+    /// Adds the path of a file, from the anchor.
+    pub fn push_file_path(&self, file: u32, path: &mut Vec<u8>) {
+        self.push_folder_path(self.folder_of(file), path);
+        path.push(b'/');
+        self.file_mask.push(&[u64::from(file)], path);
+    }
+
+    /// Adds the name of a folder within the one above.
+    pub fn push_folder_name(&self, folder: u32, name: &mut Vec<u8>) {
+        let level = self.level_of(folder) as usize;
+        let in_level = u64::from(folder) - self.level_starts[level];
+        self.folder_mask.push(&[level as u64 + 1, in_level % self.width + 1], name);
+    }
+
+    /// Adds the name of a file within its folder.
+    pub fn push_file_name(&self, file: u32, name: &mut Vec<u8>) {
+        self.file_mask.push(&[u64::from(file)], name);
+    }
+
+    /// Returns the bytes that all files hold once written. Looks at every file: 2 ns each.
+    pub fn total_bytes(&self) -> u64 {
+        match self.sizes.fixed() {
+            Some(bytes) => bytes.saturating_mul(self.n_files),
+            None => (0..self.n_files())
+                .fold(0, |sum: u64, file| sum.saturating_add(self.size_bytes(file))),
+        }
+    }
+}

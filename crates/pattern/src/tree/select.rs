@@ -1,0 +1,112 @@
+//! Which position is next: random, in order, or more often some than others.
+
+use plan::tree::SelectOrder;
+
+use crate::Permutation;
+use crate::rng::{Rng, Stream, derive};
+
+/// A Poisson draw ends here: the chance of more is below 10^-9 for midpoints up to 100.
+const POISSON_DRAWS_MAX: u32 = 1_000;
+
+/// Draws positions below a number of them. One per worker.
+///
+/// In order, and where each comes once, the workers of a job share a count: `turn` is its value
+/// that this worker took, from 0.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    n: u64,
+    kind: Kind,
+    /// Order in which each position comes once.
+    order: Option<Permutation>,
+    /// Where the order starts.
+    start: u64,
+    rng: Rng,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Even,
+    InTurn,
+    /// Midpoint, and into how many slices the positions are cut.
+    Poisson(f64, u64),
+    /// Exponent of an even draw.
+    Skewed(f64),
+}
+
+impl Selector {
+    /// Makes a selector of `n` positions. `job_seed` is the same for all workers that share turns,
+    /// `worker_seed` is this one's.
+    ///
+    /// Poisson: the positions are cut into four times as many slices as the midpoint, and a draw
+    /// from the Poisson distribution says which slice. Skewed: half of the draws are in the first
+    /// `midpoint` percent of the positions, and half of those in the same share of them, and so on
+    /// (self-similar).
+    pub fn new(order: SelectOrder, once: bool, n: u32, job_seed: u64, worker_seed: u64) -> Self {
+        let n = u64::from(n);
+        let kind = match order {
+            SelectOrder::Random => Kind::Even,
+            SelectOrder::Seq | SelectOrder::SeqNz => Kind::InTurn,
+            SelectOrder::Poisson(midpoint) => {
+                let midpoint = midpoint.clamp(0.01, 100.0);
+                Kind::Poisson(midpoint, (midpoint * 4.0).ceil().max(1.0) as u64)
+            }
+            SelectOrder::Skewed(midpoint) => {
+                let share = (midpoint / 100.0).clamp(0.0001, 0.9999);
+                Kind::Skewed(share.ln() / 0.5_f64.ln())
+            }
+        };
+        let random_start = Rng::for_stream(job_seed, Stream::File, 1).bounded(n);
+        let is_random_once = once && kind != Kind::InTurn;
+        let key = derive(job_seed, Stream::File, 2);
+        Selector {
+            n,
+            kind,
+            order: (is_random_once && n > 0).then(|| Permutation::new(n, key)),
+            start: if order == SelectOrder::SeqNz { random_start } else { 0 },
+            rng: Rng::for_stream(worker_seed, Stream::File, 3),
+        }
+    }
+
+    /// Says whether positions come in turns, which the workers of a job share.
+    pub fn takes_turns(&self) -> bool {
+        self.order.is_some() || self.kind == Kind::InTurn
+    }
+
+    /// Returns the position of a turn.
+    #[inline]
+    pub fn at_turn(&self, turn: u64) -> u32 {
+        let n = self.n.max(1);
+        let place = (turn % n + self.start) % n;
+        self.order.as_ref().map_or(place, |order| order.get(place)) as u32
+    }
+
+    /// Draws a position; 0 where there is none.
+    #[inline]
+    pub fn draw(&mut self) -> u32 {
+        let position = match self.kind {
+            Kind::Even | Kind::InTurn => self.rng.bounded(self.n),
+            Kind::Poisson(midpoint, n_slices) => {
+                let slice = self.poisson(midpoint).min(n_slices - 1);
+                let (from, to) = (self.n * slice / n_slices, self.n * (slice + 1) / n_slices);
+                from + self.rng.bounded(to - from)
+            }
+            Kind::Skewed(exponent) => {
+                let share = self.rng.unit_f64().powf(exponent);
+                (share * self.n as f64) as u64
+            }
+        };
+        position.min(self.n.saturating_sub(1)) as u32
+    }
+
+    /// Draws from a Poisson distribution (D. E. Knuth's product of even draws).
+    fn poisson(&mut self, mean: f64) -> u64 {
+        let limit = (-mean).exp();
+        let mut product = self.rng.unit_f64();
+        let mut n_draws = 0;
+        while product > limit && n_draws < POISSON_DRAWS_MAX {
+            product *= self.rng.unit_f64();
+            n_draws += 1;
+        }
+        u64::from(n_draws)
+    }
+}

@@ -1,0 +1,189 @@
+//! Trees: numbers, names, sizes, and which files are worked on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pattern::tree::{InUse, Selector, Tree};
+use plan::tree::{FileSizes, SelectOrder, TreeSpec};
+use proptest::prelude::*;
+
+fn spec(depth: u32, width: u32, files: u64, bottom_only: bool) -> TreeSpec {
+    TreeSpec { name: "fsd1".into(), depth, width, files, bottom_only, ..TreeSpec::default() }
+}
+
+fn folder_path(tree: &Tree, folder: u32) -> String {
+    let mut path = Vec::new();
+    tree.push_folder_path(folder, &mut path);
+    String::from_utf8(path).unwrap()
+}
+
+fn file_path(tree: &Tree, file: u32) -> String {
+    let mut path = Vec::new();
+    tree.push_file_path(file, &mut path);
+    String::from_utf8(path).unwrap()
+}
+
+/// As Vdbench 5.04.07 counted for the same definition: "dirs: 6; files: 32".
+#[test]
+fn a_tree_has_the_folders_and_files_of_vdbench() {
+    let tree = Tree::new(&spec(2, 2, 8, true)).unwrap();
+    assert_eq!((tree.n_folders(), tree.n_files()), (6, 32));
+    let folders: Vec<String> = (0..6).map(|folder| folder_path(&tree, folder)).collect();
+    let expected = [
+        "vdb.1_1.dir",
+        "vdb.1_2.dir",
+        "vdb.1_1.dir/vdb.2_1.dir",
+        "vdb.1_1.dir/vdb.2_2.dir",
+        "vdb.1_2.dir/vdb.2_1.dir",
+        "vdb.1_2.dir/vdb.2_2.dir",
+    ];
+    assert_eq!(folders, expected);
+    assert_eq!(file_path(&tree, 0), "vdb.1_1.dir/vdb.2_1.dir/vdb_f0000.file");
+    assert_eq!(file_path(&tree, 31), "vdb.1_2.dir/vdb.2_2.dir/vdb_f0031.file");
+}
+
+#[test]
+fn files_in_all_folders_are_numbered_level_by_level() {
+    let tree = Tree::new(&spec(2, 2, 3, false)).unwrap();
+    assert_eq!((tree.n_folders(), tree.n_files()), (6, 18));
+    assert_eq!(file_path(&tree, 0), "vdb.1_1.dir/vdb_f0000.file");
+    assert_eq!(file_path(&tree, 6), "vdb.1_1.dir/vdb.2_1.dir/vdb_f0006.file");
+}
+
+#[test]
+fn masks_say_how_names_look() {
+    let masked = TreeSpec {
+        file_mask: "vdb-%6d-%.file".into(),
+        folder_mask: "vdb_%02d_%d.dir".into(),
+        ..spec(1, 1, 1, true)
+    };
+    assert!(Tree::new(&masked).unwrap_err().to_string().contains("must hold 1 of `%d`"));
+    let masked = TreeSpec { file_mask: "vdb-%06d.file".into(), ..masked };
+    let tree = Tree::new(&masked).unwrap();
+    assert_eq!(file_path(&tree, 0), "vdb_01_1.dir/vdb-000000.file");
+}
+
+#[track_caller]
+fn check_mask(file_mask: &str, expected: &str) {
+    let masked = TreeSpec { file_mask: file_mask.into(), ..spec(1, 1, 1, true) };
+    assert_eq!(Tree::new(&masked).unwrap_err().to_string(), format!("tree `fsd1`: {expected}"));
+}
+
+#[test]
+fn masks_that_make_no_names_are_mistakes() {
+    let numbers = |mask| format!("the name mask `{mask}` must hold 1 of `%d` or `%04d`");
+    check_mask("vdb.file", &numbers("vdb.file"));
+    check_mask("vdb%d%d.file", &numbers("vdb%d%d.file"));
+    check_mask("vdb%s.file", &numbers("vdb%s.file"));
+    check_mask("vdb%99999d.file", &numbers("vdb%99999d.file"));
+    check_mask("x%d.file", "the name mask `x%d.file` must start with `vdb` and end in `.file`");
+    check_mask("vdb/../%d.file", "the name mask `vdb/../%d.file` may not hold `/` or NUL");
+}
+
+#[test]
+fn what_cannot_be_numbered_is_refused() {
+    let huge = Tree::new(&spec(40, 40, 1, true)).unwrap_err().to_string();
+    assert!(huge.starts_with("tree `fsd1` would have more than 2147483647"), "{huge}");
+    assert!(Tree::new(&spec(1, 1, u64::MAX, true)).is_err());
+    assert!(Tree::new(&spec(1, 1, 2_147_483_647, true)).is_ok());
+}
+
+#[test]
+fn sizes_keep_their_shares() {
+    let sizes = FileSizes::Split(vec![(32_768, 50.0), (65_536, 30.0), (0, 20.0)]);
+    let tree = Tree::new(&TreeSpec { sizes, ..spec(1, 1, 100_000, true) }).unwrap();
+    let mut counts = BTreeMap::new();
+    for file in 0..tree.n_files() {
+        *counts.entry(tree.size_bytes(file)).or_insert(0_u32) += 1;
+    }
+    let pct: Vec<f64> = counts.values().map(|n| f64::from(*n) / 1000.0).collect();
+    assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [0, 32_768, 65_536]);
+    for (seen, asked) in pct.iter().zip([20.0, 50.0, 30.0]) {
+        assert!((seen - asked).abs() < 0.5, "{pct:?}");
+    }
+}
+
+#[test]
+fn average_sizes_are_rounded_and_have_their_mean() {
+    let sizes = FileSizes::Average(3 << 20);
+    let tree = Tree::new(&TreeSpec { sizes, ..spec(1, 1, 100_000, true) }).unwrap();
+    let mean = tree.total_bytes() as f64 / 100_000.0;
+    assert!((mean / f64::from(3 << 20) - 1.0).abs() < 0.01, "{mean}");
+    for file in 0..1000 {
+        let bytes = tree.size_bytes(file);
+        let unit = if bytes > 1 << 20 { 102_400 } else { 1024 };
+        assert!(bytes > 0 && bytes.is_multiple_of(unit), "{bytes}");
+    }
+}
+
+#[test]
+fn a_total_takes_the_first_files_and_a_working_set_a_part_of_them() {
+    let sizes = FileSizes::Fixed(1000);
+    let limited = TreeSpec { sizes, total_bytes: 49_001, ..spec(1, 1, 100, true) };
+    let tree = Tree::new(&limited).unwrap();
+    let in_use = InUse::new(&tree, &limited).unwrap();
+    assert_eq!((in_use.len(), in_use.file(0), in_use.file(49)), (50, 0, 49));
+    let part = TreeSpec { working_set_bytes: 10_000, ..limited.clone() };
+    let in_use = InUse::new(&tree, &part).unwrap();
+    let files: BTreeSet<u32> = (0..in_use.len()).map(|idx| in_use.file(idx)).collect();
+    assert_eq!((in_use.len(), files.len()), (10, 10));
+    assert!(files.iter().all(|file| *file < 50) && files.iter().any(|file| *file >= 10));
+    let shared = TreeSpec { share: (1, 3), total_bytes: 0, ..limited.clone() };
+    let in_use = InUse::new(&tree, &shared).unwrap();
+    assert_eq!((in_use.len(), in_use.file(0), in_use.file(32)), (33, 1, 97));
+    let too_much = TreeSpec { total_bytes: 100_001, ..limited };
+    let message = InUse::new(&tree, &too_much).unwrap_err().to_string();
+    assert!(message.contains("totalsize=100001 is greater than the 100000 B"), "{message}");
+}
+
+#[test]
+fn poisson_and_skewed_draw_what_they_say() {
+    let mut poisson = Selector::new(SelectOrder::Poisson(3.0), false, 1200, 1, 2);
+    let mut skewed = Selector::new(SelectOrder::Skewed(10.0), false, 1000, 1, 2);
+    let (mut around, mut front) = (0, 0);
+    for _ in 0..100_000 {
+        // Slices of a hundred: a Poisson draw with mean 3 is 1 to 5 in 86.6 % of all cases.
+        around += u32::from((100..600).contains(&poisson.draw()));
+        front += u32::from(skewed.draw() < 100);
+    }
+    assert!((f64::from(around) / 1000.0 - 86.6).abs() < 1.0, "{around}");
+    assert!((f64::from(front) / 1000.0 - 50.0).abs() < 1.0, "{front}");
+}
+
+#[test]
+fn once_takes_every_position_once() {
+    for order in [SelectOrder::Random, SelectOrder::Seq, SelectOrder::SeqNz] {
+        let selector = Selector::new(order, true, 77, 9, 1);
+        assert!(selector.takes_turns());
+        let seen: BTreeSet<u32> = (0..77).map(|turn| selector.at_turn(turn)).collect();
+        assert_eq!(seen.len(), 77, "{order:?}");
+    }
+}
+
+proptest! {
+    /// The folder above, the folder of a file and the files of a folder agree with the paths.
+    #[test]
+    fn numbers_and_paths_agree(depth in 1_u32..5, width in 1_u32..5, files in 0_u64..5, all: bool) {
+        let spec = spec(depth, width, files, !all);
+        let tree = Tree::new(&spec).unwrap();
+        prop_assert_eq!(Some(u64::from(tree.n_folders())), spec.n_folders());
+        let mut paths = BTreeSet::new();
+        let mut n_files = 0;
+        for folder in 0..tree.n_folders() {
+            let path = folder_path(&tree, folder);
+            let mut name = Vec::new();
+            tree.push_folder_name(folder, &mut name);
+            let name = String::from_utf8(name).unwrap();
+            let above = tree.parent(folder).map(|above| folder_path(&tree, above) + "/");
+            prop_assert!(tree.level(tree.level_of(folder)).contains(&folder));
+            prop_assert_eq!(&path, &(above.unwrap_or_default() + &name));
+            prop_assert!(paths.insert(path.clone()));
+            for file in tree.files_in(folder) {
+                prop_assert_eq!(tree.folder_of(file), folder);
+                prop_assert!(file_path(&tree, file).starts_with(&(path.clone() + "/vdb_f")));
+                prop_assert_eq!(file, n_files);
+                n_files += 1;
+            }
+        }
+        prop_assert_eq!(tree.n_files(), n_files);
+    }
+}
