@@ -1,4 +1,5 @@
-//! Uneven spreads of random offsets: zipf, pareto, normal, zoned and listed blocks.
+//! Uneven spreads of random offsets: zipf, pareto, normal, exponential, power, zoned and listed
+//! blocks.
 //!
 //! Zipf and pareto draw a rank (0 is the hottest block). Hot blocks are not neighbours: ranks are
 //! spread over the region by a seeded permutation that is the same in every pass, so that a cache
@@ -33,6 +34,10 @@ enum Kind {
         mean: f64,
         deviation: f64,
     },
+    /// Exponential with this mean in blocks, wrapped.
+    Exponential(f64),
+    /// This power of a uniform number.
+    Power(f64),
     Zoned {
         zones: Box<[Zone]>,
         /// Index of the zone per unit of access share.
@@ -95,6 +100,18 @@ impl Spread {
                 let mean = centre.unwrap_or(0.5).clamp(0.0, 1.0) * n_blocks as f64;
                 Kind::Normal { mean, deviation: deviation_pct / 100.0 * n_blocks as f64 }
             }
+            Distribution::Exponential { mean } => {
+                if !(mean > 0.0 && mean.is_finite()) {
+                    return Err(out_of_range("exponential", mean));
+                }
+                Kind::Exponential(mean * n_blocks as f64)
+            }
+            Distribution::Power { exponent } => {
+                if !(exponent >= 1.0 && exponent.is_finite()) {
+                    return Err(out_of_range("power", exponent));
+                }
+                Kind::Power(exponent)
+            }
             Distribution::Zoned(ref shares) => zoned(
                 shares.iter().map(|&(access, size)| (access, u64::from(size), 100)),
                 n_blocks,
@@ -134,6 +151,14 @@ impl Spread {
                 hot_spots.block(rank.min(self.n_blocks - 1))
             }
             Kind::Normal { mean, deviation } => normal(rng, *mean, *deviation, self.n_blocks),
+            Kind::Exponential(mean) => {
+                // 1 less the draw is never 0.
+                (-(1.0 - rng.unit_f64()).ln() * *mean) as u64 % self.n_blocks
+            }
+            Kind::Power(exponent) => {
+                let block = (rng.unit_f64().powf(*exponent) * self.n_blocks as f64) as u64;
+                block.min(self.n_blocks - 1)
+            }
             Kind::Zoned { zones, zone_by_share, rng: zone_rng } => {
                 let share = zone_rng.bounded(zone_by_share.len() as u64);
                 let zone = zones[usize::from(zone_by_share[share as usize])];

@@ -37,6 +37,14 @@ pub enum Stream {
     Target = 13,
     /// Which I/Os carry a priority of their own.
     Priority = 14,
+    /// The seed of one of the workloads that a worker mixes, and the start of their sequence.
+    Part = 18,
+    /// Where a walk starts that does not start at the region's start.
+    Start = 15,
+    /// Which I/Os go to the hit area.
+    Hit = 16,
+    /// The seed of one of several walks over the same file.
+    Substream = 17,
 }
 
 /// Steps of the `SplitMix64` counter: 2^64 divided by the golden ratio, made odd.
@@ -68,6 +76,27 @@ pub fn derive(seed: u64, stream: Stream, idx: u64) -> u64 {
     let seed = splitmix64(&mut state);
     let mut state = seed ^ idx;
     splitmix64(&mut state)
+}
+
+/// A probability in the form in which it is drawn fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// Draws of 64 bits below this say yes.
+    below: u128,
+}
+
+impl Chance {
+    /// Makes a probability from percent, to a millionth of a percent; what is below 0 or above 100
+    /// is cut. Whole percentages draw as [`Rng::percent`] does.
+    pub fn from_pct(pct: f64) -> Self {
+        let millionths = (pct.clamp(0.0, 100.0) * 1e6).round() as u128;
+        Chance { below: (millionths << 64).div_ceil(100_000_000) }
+    }
+
+    /// Says whether it never happens.
+    pub fn is_never(self) -> bool {
+        self.below == 0
+    }
 }
 
 /// A generator of random numbers: xoshiro256++.
@@ -116,6 +145,12 @@ impl Rng {
     #[inline]
     pub fn unit_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    }
+
+    /// Returns true with this probability. Always draws exactly one number.
+    #[inline]
+    pub fn chance(&mut self, chance: Chance) -> bool {
+        u128::from(self.next_u64()) < chance.below
     }
 
     /// Returns true with a probability of `pct` percent. Always draws exactly one number.

@@ -29,6 +29,21 @@ enum Kind {
     Unaligned,
     /// One entry per percent (more exactly: per unit of the shares' sum).
     Split(Box<[u32]>),
+    /// Sizes with the sum of their weights and of those before.
+    Weighted(Box<[(u32, u64)]>),
+    /// The smallest and multiples of this distance above it.
+    Stepped(u32),
+}
+
+impl Kind {
+    fn weighted(parts: &[(u32, u32)]) -> Self {
+        let mut sum = 0;
+        let weighted = parts.iter().filter(|part| part.1 > 0).map(|&(bytes, weight)| {
+            sum += u64::from(weight);
+            (bytes, sum)
+        });
+        Kind::Weighted(weighted.collect())
+    }
 }
 
 impl Sizes {
@@ -53,8 +68,15 @@ impl Sizes {
                     .flat_map(|&(bytes, share)| std::iter::repeat_n(bytes, usize::from(share)))
                     .collect(),
             ),
+            BlockSize::Weighted(parts) => Kind::weighted(parts),
+            BlockSize::Stepped { step, .. } => Kind::Stepped(*step),
         };
-        let is_empty = matches!(&kind, Kind::Split(slots) if slots.is_empty());
+        let is_empty = match &kind {
+            Kind::Split(slots) => slots.is_empty(),
+            Kind::Weighted(parts) => parts.is_empty(),
+            Kind::Stepped(step) => *step == 0,
+            _ => false,
+        };
         if min_bytes == 0 || min_bytes > max_bytes || is_empty {
             return Err(PatternError::BlockSize { min_bytes, max_bytes });
         }
@@ -108,6 +130,21 @@ impl Sizes {
                     }
                 }
                 self.min_bytes
+            }
+            Kind::Weighted(parts) => {
+                let sum = parts.last().map_or(1, |part| part.1);
+                for _ in 0..N_TRIES {
+                    let draw = self.rng.bounded(sum);
+                    let bytes = parts.iter().find(|part| draw < part.1).map(|part| part.0);
+                    if let Some(bytes) = bytes.filter(|bytes| *bytes <= room_bytes) {
+                        return bytes;
+                    }
+                }
+                self.min_bytes
+            }
+            Kind::Stepped(step) => {
+                let n_steps = u64::from((room_bytes - self.min_bytes) / step) + 1;
+                self.min_bytes + self.rng.bounded(n_steps) as u32 * step
             }
         }
     }

@@ -140,6 +140,41 @@ fn a_listed_sequence_moves_on_within_the_region() {
     assert_eq!(blocks, [2, 0, 1, 5, 3, 4, 2, 0, 1]);
 }
 
+/// Asserts the share of the draws, in percent, that fall into the first share of the region.
+#[track_caller]
+fn check_front(distribution: &Distribution, first_pct: f64, expected_pct: f64) {
+    const N_BLOCKS: u64 = 1_000_000;
+    const N_DRAWS: u32 = 200_000;
+    let mut spread = Spread::new(distribution, N_BLOCKS, 4096, 1, 0).unwrap();
+    let mut rng = Rng::new(1);
+    let end = (first_pct / 100.0 * N_BLOCKS as f64) as u64;
+    let n_front = (0..N_DRAWS).filter(|_| spread.next(&mut rng) < end).count();
+    let got_pct = n_front as f64 / f64::from(N_DRAWS) * 100.0;
+    assert!((got_pct - expected_pct).abs() < 0.5, "{got_pct} %, expected {expected_pct} %");
+}
+
+#[test]
+fn exponential_spreads_wrap_at_the_end() {
+    // The share before x of an exponential distribution with mean m, wrapped at 1:
+    // (1 - e^(-x/m)) / (1 - e^(-1/m)).
+    for (midpoint, first_pct) in
+        [(3.0_f64, 10.0), (3.0, 33.3), (3.0, 66.7), (1.0, 50.0), (9.0, 5.0)]
+    {
+        let share = (1.0 - (-first_pct / 100.0 * midpoint).exp()) / (1.0 - (-midpoint).exp());
+        let distribution = Distribution::Exponential { mean: 1.0 / midpoint };
+        check_front(&distribution, first_pct, share * 100.0);
+    }
+}
+
+#[test]
+fn power_spreads_lean_to_the_start() {
+    let power = |exponent| Distribution::Power { exponent };
+    check_front(&power(1.0), 30.0, 30.0);
+    check_front(&power(3.0), 1.0, 21.54);
+    check_front(&power(3.0), 10.0, 46.42);
+    check_front(&power(3.0), 50.0, 79.37);
+}
+
 #[test]
 fn the_hot_set_stays_the_same_in_every_pass() {
     let distribution = PerDir::all(Distribution::Zipf { theta: 2.0, centre: None });
@@ -163,6 +198,9 @@ fn largest_domains_do_not_overflow() {
         Distribution::Zipf { theta: 700.0, centre: Some(1.0) },
         Distribution::Pareto { h: 0.001, centre: None },
         Distribution::Normal { deviation_pct: 100.0, centre: Some(1.0) },
+        Distribution::Exponential { mean: 1.0 / 3.0 },
+        Distribution::Exponential { mean: 1e300 },
+        Distribution::Power { exponent: 3.0 },
         Distribution::Zoned(vec![(1, 100)]),
     ] {
         for n_blocks in [1, 2, 3, (1 << 50) + 1, (1 << 63) - 1] {
@@ -188,6 +226,8 @@ fn parameters_out_of_range_are_refused() {
         &Distribution::Normal { deviation_pct: f64::NAN, centre },
         "normal distribution: NaN is out of range",
     );
+    check(&Distribution::Exponential { mean: 0.0 }, "exponential distribution: 0 is out of range");
+    check(&Distribution::Power { exponent: 0.5 }, "power distribution: 0.5 is out of range");
     check(
         &Distribution::Zoned(vec![(100, 0)]),
         "zoned distribution: 0 zones that hold a block is out of range",

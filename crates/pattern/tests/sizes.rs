@@ -50,6 +50,24 @@ fn multiples_of_the_smallest_are_equally_likely() {
 }
 
 #[test]
+fn weights_are_finer_than_percent() {
+    let thirds = BlockSize::Weighted(vec![(4096, 333), (16_384, 0), (8192, 333), (65_536, 334)]);
+    check_shares(&thirds, u64::MAX, &[(4096, 33.3), (8192, 33.3), (65_536, 33.4)]);
+    check_shares(&thirds, 10_000, &[(4096, 50.0), (8192, 50.0)]);
+    let weights = BlockSize::Weighted(vec![(512, 1), (4096, u32::MAX), (8192, u32::MAX)]);
+    let mut sizes = Sizes::new(&weights, false, 1, 0).unwrap();
+    assert!((0..N_DRAWS).all(|_| sizes.next(u64::MAX) > 512));
+}
+
+#[test]
+fn steps_count_from_the_smallest() {
+    let steps = BlockSize::Stepped { min: 512, max: 9000, step: 4096 };
+    check_shares(&steps, u64::MAX, &[(512, 33.3), (4608, 33.3), (8704, 33.3)]);
+    check_shares(&steps, 5000, &[(512, 50.0), (4608, 50.0)]);
+    check_shares(&steps, 100, &[(100, 100.0)]);
+}
+
+#[test]
 fn unaligned_ranges_take_any_size() {
     let range = BlockSize::Range { min: 1000, max: 1999 };
     let mut sizes = Sizes::new(&range, true, 1, 0).unwrap();
@@ -64,6 +82,9 @@ fn sizes_that_cannot_be_drawn_are_refused() {
         BlockSize::Range { min: 2, max: 1 },
         BlockSize::Split(vec![]),
         BlockSize::Split(vec![(4096, 0)]),
+        BlockSize::Weighted(vec![(4096, 0)]),
+        BlockSize::Stepped { min: 512, max: 4096, step: 0 },
+        BlockSize::Stepped { min: 4096, max: 512, step: 512 },
     ] {
         assert!(Sizes::new(&size, false, 1, 0).is_err(), "{size:?}");
     }

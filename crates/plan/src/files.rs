@@ -164,6 +164,12 @@ pub struct Fileset {
     pub lock: LockFile,
     /// Use the files found under this folder.
     pub open_dir: Option<String>,
+    /// The files form one volume, in order: the workload walks all of them as one region.
+    pub concatenate: bool,
+    /// The first block of a block device is never touched: the region starts behind it.
+    pub spares_first_block: bool,
+    /// Bits added to the flags of `open(2)`, as the kernel knows them.
+    pub open_flag_bits: u32,
     /// Agents give generated names their host's name.
     pub unique_per_host: bool,
 }
@@ -205,6 +211,9 @@ impl Default for Fileset {
             fill_device: false,
             lock: LockFile::None,
             open_dir: None,
+            concatenate: false,
+            spares_first_block: false,
+            open_flag_bits: 0,
             unique_per_host: true,
         }
     }

@@ -7,7 +7,7 @@ use crate::priority::{IoPriority, PriorityShare};
 use crate::report::{Logs, Reporting};
 use crate::tree::TreeWork;
 use crate::verify::{Buffers, Verify};
-use crate::workload::Workload;
+use crate::workload::{Access, Workload};
 use crate::{Direction, PerDir};
 
 /// All that a run will do: steps, one after another.
@@ -81,12 +81,30 @@ pub struct AmountMax {
 pub struct Part {
     /// Name in reports.
     pub name: String,
-    /// Share of the job's operations, in proportion to the other parts' weights, above 0.
+    /// Share of the job's operations, in proportion to the other parts' weights, above 0. Parts
+    /// with a rate of their own take none of it.
     pub weight: f64,
+    /// A rate of its own, I/Os per second, whatever the job's; shared equally by its workers.
+    pub rate_iops: Option<f64>,
+    /// Who goes first when the queue has room for one and several are due: the smallest.
+    pub priority: u32,
     /// What its I/O looks like.
     pub workload: Workload,
     /// Part of each file that it works on.
     pub region: PartRegion,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Part {
+            name: String::new(),
+            weight: 1.0,
+            rate_iops: None,
+            priority: 0,
+            workload: Workload::default(),
+            region: PartRegion::Whole,
+        }
+    }
 }
 
 /// A part of a file.
@@ -337,6 +355,8 @@ pub struct ErrorPolicy {
     pub continue_verify: bool,
     /// Error numbers that do not count as errors, per read, write and verify.
     pub ignored_errno: [Vec<i32>; 3],
+    /// A worker that goes on after errors fails with this many of them; `None` is no limit.
+    pub n_errors_max: Option<u64>,
     /// Print each error that does not end the job.
     pub dump: bool,
     /// The first failing job ends all.
@@ -388,6 +408,7 @@ pub struct Job {
     /// Mix, sizes, addressing.
     pub workload: Workload,
     /// Several workloads in place of the one; results are kept for each. Empty: `workload` alone.
+    /// With parts, `workload` is without effect but for its seed.
     pub parts: Vec<Part>,
     /// Work on a tree of files, in place of `files`, `workload` and `parts`.
     pub tree: Option<TreeWork>,
@@ -449,30 +470,37 @@ impl Job {
         self.tree.is_some() || (self.engine.kind.is_synchronous() && !self.load.offload)
     }
 
+    /// Iterates over the workloads that the job's workers mix: those of its parts, or its one.
+    pub fn workloads(&self) -> impl Iterator<Item = &Workload> {
+        let own = self.parts.is_empty().then_some(&self.workload);
+        own.into_iter().chain(self.parts.iter().map(|part| &part.workload))
+    }
+
+    /// Returns what the job issues, over all its workloads: `random` says that any of them is.
+    pub fn access(&self) -> Access {
+        let none = Access { read: false, ..Access::READ };
+        self.workloads().map(|workload| workload.access).fold(none, |all, access| Access {
+            read: all.read | access.read,
+            write: all.write | access.write,
+            trim: all.trim | access.trim,
+            random: all.random | access.random,
+            trim_then_write: all.trim_then_write | access.trim_then_write,
+        })
+    }
+
     /// Returns the smallest block size in bytes over the directions that the job issues.
     pub fn block_size_min(&self) -> u32 {
-        self.issued_directions()
-            .map(|dir| self.workload.block_size[dir].min())
-            .min()
-            .unwrap_or_else(|| self.workload.block_size.read.min())
+        self.workloads().map(Workload::block_size_min).min().unwrap_or(0)
     }
 
     /// Returns the largest block size in bytes over the directions that the job issues.
     pub fn block_size_max(&self) -> u32 {
-        self.issued_directions()
-            .map(|dir| self.workload.block_size[dir].max())
-            .max()
-            .unwrap_or_else(|| self.workload.block_size.read.max())
+        self.workloads().map(Workload::block_size_max).max().unwrap_or(0)
     }
 
     /// Iterates over the directions that the job issues.
     pub fn issued_directions(&self) -> impl Iterator<Item = Direction> + use<> {
-        let access = self.workload.access;
-        Direction::ALL.into_iter().filter(move |dir| match dir {
-            Direction::Read => access.read,
-            Direction::Write => access.write,
-            Direction::Trim => access.trim,
-        })
+        self.access().issued()
     }
 
     /// Returns which I/Os of a direction carry a priority of their own: at most one of the shares
@@ -507,7 +535,7 @@ impl Job {
         if let Some(work) = &self.tree {
             return work.modifies();
         }
-        self.workload.access.write || self.workload.access.trim
+        self.workloads().any(|workload| workload.access.write || workload.access.trim)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::PerDir;
 use crate::replay::Recording;
+use crate::{Direction, PerDir};
 
 /// Which directions a job issues, and how it walks the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,15 @@ impl Access {
     pub fn is_mixed(self) -> bool {
         self.read && self.write
     }
+
+    /// Iterates over the directions that are issued.
+    pub fn issued(self) -> impl Iterator<Item = Direction> + use<> {
+        Direction::ALL.into_iter().filter(move |dir| match dir {
+            Direction::Read => self.read,
+            Direction::Write => self.write,
+            Direction::Trim => self.trim,
+        })
+    }
 }
 
 /// Bytes per I/O of one direction.
@@ -45,6 +54,17 @@ pub enum BlockSize {
     },
     /// Sizes with their share in percent; the shares add up to 100.
     Split(Vec<(u32, u8)>),
+    /// Sizes with relative weights: shares finer than a percent.
+    Weighted(Vec<(u32, u32)>),
+    /// `min` and any size that is a multiple of `step` larger, up to `max`; equally likely.
+    Stepped {
+        /// Smallest, in bytes.
+        min: u32,
+        /// Largest, in bytes.
+        max: u32,
+        /// Distance between sizes, in bytes, at least 1.
+        step: u32,
+    },
 }
 
 impl BlockSize {
@@ -52,8 +72,9 @@ impl BlockSize {
     pub fn min(&self) -> u32 {
         match self {
             BlockSize::Fixed(size) => *size,
-            BlockSize::Range { min, .. } => *min,
+            BlockSize::Range { min, .. } | BlockSize::Stepped { min, .. } => *min,
             BlockSize::Split(parts) => parts.iter().map(|p| p.0).min().unwrap_or(0),
+            BlockSize::Weighted(parts) => parts.iter().map(|p| p.0).min().unwrap_or(0),
         }
     }
 
@@ -61,8 +82,9 @@ impl BlockSize {
     pub fn max(&self) -> u32 {
         match self {
             BlockSize::Fixed(size) => *size,
-            BlockSize::Range { max, .. } => *max,
+            BlockSize::Range { max, .. } | BlockSize::Stepped { max, .. } => *max,
             BlockSize::Split(parts) => parts.iter().map(|p| p.0).max().unwrap_or(0),
+            BlockSize::Weighted(parts) => parts.iter().map(|p| p.0).max().unwrap_or(0),
         }
     }
 }
@@ -99,6 +121,19 @@ pub enum Distribution {
     ZonedAbs(Vec<(u8, u64)>),
     /// These block numbers, over and over.
     Sequence(Vec<u64>),
+    /// Denser towards the region's start: exponentially distributed with a mean of this share of
+    /// the region (above 0), and wrapped at its end. Vdbench's `poisson` with midpoint `n` has a
+    /// mean of `1 / n`.
+    Exponential {
+        /// Mean, as a share of the region.
+        mean: f64,
+    },
+    /// Denser towards the region's start: the first share `x` of the region gets the share
+    /// `x^(1 / exponent)` of the accesses. 1 is uniform.
+    Power {
+        /// At least 1.
+        exponent: f64,
+    },
 }
 
 /// Returns the standard deviation, percent of the region, that fio's `normal:PARAMETER` has.
@@ -141,6 +176,17 @@ pub struct Strided {
     pub zone_skip_bytes: u64,
 }
 
+/// Shares of the I/Os that go to the start of the region: what a cache would hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HitArea {
+    /// Bytes from the region's start. All other I/O goes to what is behind.
+    pub len_bytes: u64,
+    /// Share of the reads, percent.
+    pub read_pct: f64,
+    /// Share of the writes, percent.
+    pub write_pct: f64,
+}
+
 /// What the I/O of a job looks like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -176,6 +222,25 @@ pub struct Workload {
     pub sequential_step_bytes: i64,
     /// Strided zones.
     pub strided: Option<Strided>,
+    /// All directions share one place to go on from; otherwise each has its own. A random walk
+    /// that goes on sequentially starts over at the region's end then, where it draws otherwise.
+    pub one_cursor: bool,
+    /// Independent draws: random offsets are multiples of the I/O's own length, counted from the
+    /// region's start. A `block_align` goes before.
+    pub aligned_to_length: bool,
+    /// Random draws go forward instead: from the end of the I/O before by the first of these
+    /// plus a random number of whole I/Os up to the second, in bytes. Past the region's end they
+    /// start over. Excludes `no_repeats` and distributions.
+    pub skip_bytes: Option<(u64, u64)>,
+    /// Sequential walk: starts at a seeded place, and goes on at the region's start after its end.
+    pub starts_anywhere: bool,
+    /// Sequential walk: is done at the region's end, however long the job may run.
+    pub ends_with_region: bool,
+    /// Sequential walk: so many walks in equal parts of the region, served in turn; 0 and 1 are
+    /// one.
+    pub n_streams: u32,
+    /// Some of the I/O goes to the start of the region, and walks there by itself.
+    pub hit_area: Option<HitArea>,
     /// Seed of the job; with `seed_varies` each run draws another.
     pub seed: u64,
     /// The seed differs from run to run (`randrepeat=0`); the one used is stored in the Record.
@@ -212,6 +277,13 @@ impl Default for Workload {
             sequencer: Sequencer::Sequential,
             sequential_step_bytes: 0,
             strided: None,
+            one_cursor: false,
+            aligned_to_length: false,
+            skip_bytes: None,
+            starts_anywhere: false,
+            ends_with_region: false,
+            n_streams: 0,
+            hit_area: None,
             seed: DEFAULT_SEED,
             seed_varies: false,
             trim_pct: 0,
@@ -219,5 +291,21 @@ impl Default for Workload {
             trim_backlog_batch: 0,
             recordings: Vec::new(),
         }
+    }
+}
+
+impl Workload {
+    /// Returns the smallest block size in bytes over the directions that are issued; that of reads
+    /// where none is.
+    pub fn block_size_min(&self) -> u32 {
+        let sizes = self.access.issued().map(|dir| self.block_size[dir].min());
+        sizes.min().unwrap_or_else(|| self.block_size.read.min())
+    }
+
+    /// Returns the largest block size in bytes over the directions that are issued; that of reads
+    /// where none is.
+    pub fn block_size_max(&self) -> u32 {
+        let sizes = self.access.issued().map(|dir| self.block_size[dir].max());
+        sizes.max().unwrap_or_else(|| self.block_size.read.max())
     }
 }

@@ -94,6 +94,11 @@ fn block_size_json(size: &BlockSize) -> Value {
             let part = |(bytes, pct): &(u32, u8)| json!({ "bytes": bytes, "pct": pct });
             json!(parts.iter().map(part).collect::<Vec<_>>())
         }
+        BlockSize::Weighted(parts) => {
+            let part = |(bytes, weight): &(u32, u32)| json!({ "bytes": bytes, "weight": weight });
+            json!(parts.iter().map(part).collect::<Vec<_>>())
+        }
+        BlockSize::Stepped { min, max, step } => json!({ "min": min, "max": max, "step": step }),
     }
 }
 

@@ -219,6 +219,16 @@ fn block_words(size: &BlockSize) -> String {
             let words = |(size, pct): &(u32, u8)| format!("{} ({pct} %)", bytes(*size));
             parts.iter().map(words).collect::<Vec<_>>().join(" ")
         }
+        BlockSize::Weighted(parts) => {
+            let sum: f64 = parts.iter().map(|part| f64::from(part.1)).sum();
+            let words = |(size, weight): &(u32, u32)| {
+                format!("{} ({} %)", bytes(*size), f64::from(*weight) / sum * 100.0)
+            };
+            parts.iter().map(words).collect::<Vec<_>>().join(" ")
+        }
+        BlockSize::Stepped { min, max, step } => {
+            format!("{} to {} by {}", bytes(*min), bytes(*max), bytes(*step))
+        }
     }
 }
 
@@ -240,6 +250,8 @@ fn spread(job: &Job) -> Option<String> {
         Distribution::Sequence(blocks) => {
             format!("a sequence of {}", plural(blocks.len() as u64, "block"))
         }
+        Distribution::Exponential { mean } => format!("exponential {mean:.3}"),
+        Distribution::Power { exponent } => format!("power {exponent}"),
     };
     Some(words)
 }
