@@ -69,6 +69,7 @@ fn mixed_workloads_become_jobs_and_are_told() {
         weight,
         workload: workload.clone(),
         region,
+        ..Part::default()
     };
     let mut job = Job { name: "sd1".to_owned(), ..Job::default() };
     job.load.queue_depth = 8;

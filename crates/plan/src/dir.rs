@@ -62,6 +62,13 @@ impl<T> PerDir<T> {
     }
 }
 
+impl<T> PerDir<T> {
+    /// Iterates over the values, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        [&mut self.read, &mut self.write, &mut self.trim].into_iter()
+    }
+}
+
 impl<T> std::ops::Index<Direction> for PerDir<T> {
     type Output = T;
     fn index(&self, dir: Direction) -> &T {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use plan::job::{Part, PartRegion};
 use plan::load::{Arrivals, Rate};
 use plan::param::{self, Param};
+use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Direction, Job, Plan, Step};
 
 use crate::translation::Translation;
@@ -53,6 +54,14 @@ impl Writer {
 
     /// Returns the jobs of fio that come nearest to one of a plan: one for each part.
     fn separate(&mut self, job: &Job) -> Vec<Job> {
+        if job.tree.is_some() {
+            self.to.lose(format!(
+                "work on a tree of files (`{}`): fio has filecreate, filestat and filedelete for \
+                 one folder",
+                job.name
+            ));
+            return Vec::new();
+        }
         let total: f64 = job.parts.iter().map(|part| part.weight).sum();
         let mut jobs = Vec::new();
         for part in &job.parts {
@@ -69,6 +78,7 @@ impl Writer {
             jobs.push(job.clone());
         }
         for (idx, said) in jobs.iter_mut().enumerate() {
+            self.plain(&mut said.workload);
             self.rate_total(said, job.parts.get(idx).map_or(1.0, |part| part.weight / total));
         }
         jobs
@@ -97,6 +107,48 @@ impl Writer {
             }
         }
         said
+    }
+
+    /// Replaces what fio has no option for by what comes nearest.
+    fn plain(&mut self, workload: &mut Workload) {
+        let usual = Workload::default();
+        if std::mem::replace(&mut workload.skip_bytes, usual.skip_bytes) != usual.skip_bytes {
+            self.to.lose("a random distance between I/Os: rw=read:4k leaves a fixed one");
+        }
+        if std::mem::replace(&mut workload.hit_area, usual.hit_area) != usual.hit_area {
+            self.to.lose("shares of hits: random_distribution=zoned comes near");
+        }
+        if workload.n_streams > 1 {
+            self.to.lose("several streams on one queue: numjobs and offset_increment come near");
+        }
+        if std::mem::take(&mut workload.one_cursor) && workload.access.is_mixed() {
+            self.to.lose("one place for reads and writes to go on from: fio has one for each");
+        }
+        if std::mem::take(&mut workload.starts_anywhere) {
+            self.to.lose("a sequential start at a random place: write offset=");
+        }
+        for spread in workload.distribution.iter_mut() {
+            let text = match spread {
+                Distribution::Exponential { .. } => "exponentially",
+                Distribution::Power { .. } => "by a power",
+                _ => continue,
+            };
+            *spread = Distribution::Uniform;
+            self.to.lose(format!("places spread {text}: zipf or zoned come near"));
+        }
+        for size in workload.block_size.iter_mut() {
+            match size {
+                BlockSize::Stepped { min, max, .. } => {
+                    *size = BlockSize::Range { min: *min, max: *max };
+                    self.to.lose("sizes in steps that are not their smallest: a range of them");
+                }
+                BlockSize::Weighted(parts) => {
+                    *size = BlockSize::Split(percents(parts));
+                    self.to.lose("shares of sizes finer than a percent: whole percents");
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Says a rate over all directions by a rate for each.
@@ -155,6 +207,18 @@ impl Writer {
         };
         let _ = writeln!(self.to.text, "{name}={text}");
     }
+}
+
+/// Rounds shares to whole percents that add up to 100; the largest takes what is left.
+fn percents(parts: &[(u32, u32)]) -> Vec<(u32, u8)> {
+    let total: u64 = parts.iter().map(|part| u64::from(part.1)).sum();
+    let pct = |weight: u32| (u64::from(weight) * 100 / total.max(1)) as u8;
+    let mut split: Vec<(u32, u8)> = parts.iter().map(|part| (part.0, pct(part.1))).collect();
+    let given: u32 = split.iter().map(|part| u32::from(part.1)).sum();
+    if let Some(largest) = split.iter_mut().max_by_key(|part| part.1) {
+        largest.1 += 100_u32.saturating_sub(given) as u8;
+    }
+    split
 }
 
 /// Commands around a step belong to its first job in fio.

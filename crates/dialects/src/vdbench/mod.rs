@@ -9,7 +9,10 @@
 mod options;
 mod parsed;
 
+pub mod output;
 pub mod run;
+mod write;
 
 pub use options::{FormatOverride, Mode, Options};
+pub use write::write;
 pub use parsed::{Host, Parsed, Repeat, Report, Settings};

@@ -1,0 +1,542 @@
+//! A plan as a Vdbench parameter file.
+
+use std::fmt::Write;
+
+use plan::files::{Size, SyncMode};
+use plan::job::PartRegion;
+use plan::load::{Arrivals, Rate};
+use plan::op::OpKind;
+use plan::param;
+use plan::tree::{Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeWork};
+use plan::workload::{BlockSize, Distribution, Workload};
+use plan::{Direction, Job, Plan, Step};
+
+use crate::translation::Translation;
+
+/// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
+/// and workload definitions. What Vdbench has no word for is listed.
+pub fn write(plan: &Plan) -> Translation {
+    let mut writer = Writer::default();
+    for step in &plan.steps {
+        writer.step(step);
+    }
+    let mut to = writer.to;
+    let sections = [writer.general, writer.targets, writer.workloads, writer.runs];
+    to.text = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    to
+}
+
+/// Parameters of a job that a definition says, or that mean nothing in Vdbench.
+const SAID: &[&str] = &[
+    "access",
+    "arrivals",
+    "block_size_bytes",
+    "block_size_range",
+    "block_size_split",
+    "clat_percentiles",
+    "compress_pct",
+    "dedupe_pct",
+    "description",
+    "direct",
+    "directories",
+    "disable_clat",
+    "disable_lat",
+    "disable_slat",
+    "distribution",
+    "engine",
+    "exec_after",
+    "exec_before",
+    "fadvise",
+    "file_names",
+    "file_size_bytes",
+    "fsync_on_close",
+    "group_reporting",
+    "invalidate",
+    "lat_percentiles",
+    "n_files",
+    "n_workers",
+    "offset",
+    "percentiles",
+    "queue_depth",
+    "ramp_time",
+    "random_pct",
+    "rate_iops",
+    "read_pct",
+    "refill",
+    "repeats_allowed",
+    "runtime",
+    "scramble",
+    "seed_repeats",
+    "size",
+    "slat_percentiles",
+    "sync",
+    "thread",
+    "time_based",
+];
+
+/// Elapsed time of a step that ends by amount, seconds: Vdbench always needs one.
+const ELAPSED_S: u64 = 3600;
+
+#[derive(Default)]
+struct Writer {
+    to: Translation,
+    general: String,
+    targets: String,
+    workloads: String,
+    runs: String,
+    n_targets: usize,
+    n_workloads: usize,
+    n_runs: usize,
+}
+
+/// What a run definition names.
+#[derive(Default)]
+struct RunWords {
+    workloads: Vec<String>,
+    /// Of all workloads together, I/Os per second; `None` is as fast as it goes.
+    rate_iops: Option<f64>,
+    is_tree: bool,
+    has_format: bool,
+}
+
+impl Writer {
+    fn step(&mut self, step: &Step) {
+        let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
+        for job in &step.jobs {
+            match &job.tree {
+                Some(work) => self.tree_job(job, work, &mut words),
+                None => self.raw_job(job, &mut words),
+            }
+            words.rate_iops = words.rate_iops.zip(rate_iops(job)).map(|(sum, own)| sum + own);
+        }
+        if words.workloads.is_empty() && !words.has_format {
+            return;
+        }
+        self.run(step, &words);
+    }
+
+    fn raw_job(&mut self, job: &Job, words: &mut RunWords) {
+        let targets = self.storage(job);
+        let total: f64 = job.parts.iter().map(|part| part.weight).sum();
+        for part in &job.parts {
+            let name = self.raw_workload(&part.name, &part.workload, part.region, &targets);
+            if job.parts.len() > 1 {
+                let _ = write!(self.workloads, ",skew={}", rounded(100.0 * part.weight / total));
+            }
+            if let Some(rate) = part.rate_iops {
+                let _ = write!(self.workloads, ",iorate={}", rounded(rate));
+            }
+            self.workloads.push('\n');
+            words.workloads.push(name);
+        }
+        if job.parts.is_empty() {
+            let name = self.raw_workload(&job.name, &job.workload, PartRegion::Whole, &targets);
+            self.workloads.push('\n');
+            words.workloads.push(name);
+        }
+        let pct = f64::from(job.buffers.compress_pct.unwrap_or(0));
+        if pct > 0.0 && self.general.is_empty() {
+            let _ = writeln!(self.general, "compratio={}", rounded(100.0 / (100.0 - pct).max(4.0)));
+        }
+        self.rest(job);
+    }
+
+    /// Writes a workload definition, without the end of its line, and returns its name.
+    fn raw_workload(
+        &mut self,
+        title: &str,
+        workload: &Workload,
+        region: PartRegion,
+        targets: &[String],
+    ) -> String {
+        self.n_workloads += 1;
+        let name = format!("wd{}", self.n_workloads);
+        let _ = writeln!(self.workloads, "* {}", comment(title));
+        let mut line = format!("wd={name},sd=({})", targets.join(","));
+        self.workload(workload, &mut line);
+        match region {
+            PartRegion::Whole => {}
+            PartRegion::Pct(from, to) => {
+                let _ = write!(line, ",range=({from},{to})");
+            }
+            PartRegion::Bytes(from, to) => {
+                let _ = write!(line, ",range=({from},{to})");
+            }
+        }
+        self.workloads.push_str(&line);
+        name
+    }
+
+    /// Writes the storage definitions of a job and returns their names.
+    fn storage(&mut self, job: &Job) -> Vec<String> {
+        let luns = luns(job);
+        let threads = job.load.queue_depth.saturating_mul(job.n_workers).max(1);
+        // A job's depth is shared by its files; the threads of a definition are its own.
+        let each = (threads / luns.len().max(1) as u32).max(1);
+        let mut names = Vec::new();
+        for lun in &luns {
+            self.n_targets += 1;
+            let name = format!("sd{}", self.n_targets);
+            let mut line = format!("sd={name},lun={},threads={each}", value(lun));
+            if let Some(bytes) = lun_bytes(job, luns.len() as u64) {
+                let _ = write!(line, ",size={bytes}");
+            } else if let Some(Size::Percent(pct)) = job.files.size {
+                let _ = write!(line, ",range=(0,{pct})");
+            }
+            if let Size::Bytes(bytes) = job.files.offset
+                && bytes > 0
+            {
+                let _ = write!(line, ",offset={bytes}");
+            }
+            if let Some(bytes) = hit_area_bytes(job) {
+                let _ = write!(line, ",hitarea={bytes}");
+            }
+            let files = &job.files;
+            let is_durable = files.sync != SyncMode::None;
+            line.push_str(&open_flags(files.direct, is_durable, files.fsync_on_close));
+            let _ = writeln!(self.targets, "{line}");
+            names.push(name);
+        }
+        names
+    }
+
+    fn workload(&mut self, workload: &Workload, line: &mut String) {
+        let access = workload.access;
+        if access.trim {
+            self.to.lose("trims: Vdbench has none");
+        }
+        let read_pct = match (access.read, access.write) {
+            (true, true) => workload.read_pct,
+            (_, true) => 0,
+            _ => 100,
+        };
+        let dir = if access.read { Direction::Read } else { Direction::Write };
+        if access.is_mixed() && workload.block_size.read != workload.block_size.write {
+            self.to.lose("sizes that differ between reads and writes: those of reads are taken");
+        }
+        let size = size_words(&workload.block_size[dir]);
+        let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
+        let seek = match &workload.distribution[dir] {
+            _ if workload.starts_anywhere => "seqnz".to_owned(),
+            _ if workload.ends_with_region => "eof".to_owned(),
+            _ if !access.random => "0".to_owned(),
+            Distribution::Uniform => workload.random_pct[dir].to_string(),
+            Distribution::Exponential { mean } => format!("(poisson,{})", rounded(1.0 / mean)),
+            _ => {
+                self.to.lose("how random places are spread: Vdbench knows even and poisson");
+                "100".to_owned()
+            }
+        };
+        let _ = write!(line, ",seekpct={seek}");
+        if let Some((min, max)) = workload.skip_bytes {
+            let _ = write!(line, ",stride=({min},{max})");
+        }
+        if workload.n_streams > 1 {
+            let _ = write!(line, ",streams={}", workload.n_streams);
+        }
+        if let Some(hits) = workload.hit_area {
+            let (read, write) = (rounded(hits.read_pct), rounded(hits.write_pct));
+            let _ = write!(line, ",rhpct={read},whpct={write}");
+        }
+    }
+
+    /// Notes what no definition said.
+    fn rest(&mut self, job: &Job) {
+        for (param, text) in param::written(job) {
+            if !SAID.contains(&param.name) {
+                self.to.lose(format!("`{}={text}`", param.name));
+            }
+        }
+    }
+
+    fn tree_job(&mut self, job: &Job, work: &TreeWork, words: &mut RunWords) {
+        words.is_tree = true;
+        let tasks = match &work.activity {
+            Activity::Operations(tasks) => tasks,
+            Activity::Format(_) => {
+                // The run that uses the structure asks for it; only one without such a run stays.
+                self.to
+                    .lose("a format as a step of its own: write format=yes in the run it is for");
+                return;
+            }
+        };
+        let fsd = self.structure(work);
+        let total: f64 = tasks.iter().map(|task| task.weight).sum();
+        for task in tasks {
+            self.n_workloads += 1;
+            let name = format!("fwd{}", self.n_workloads);
+            let operation = operation_word(task.operation);
+            let mut line = format!("fwd={name},fsd={fsd},threads={}", job.n_workers);
+            match task.read_pct {
+                Some(pct) => {
+                    let _ = write!(line, ",rdpct={}", rounded(pct));
+                }
+                None => {
+                    let _ = write!(line, ",operation={operation}");
+                }
+            }
+            if task.moves_bytes() {
+                let size = size_words(&task.block_size);
+                let _ = write!(line, ",xfersize={size},fileio={}", io_word(task.io));
+            }
+            let _ = write!(line, ",fileselect={}", select_words(&task.select));
+            match task.stop_after {
+                Some(StopAfter::Ios(n)) => {
+                    let _ = write!(line, ",stopafter={n}");
+                }
+                Some(StopAfter::Pct(pct)) => {
+                    let _ = write!(line, ",stopafter={}%", rounded(pct));
+                }
+                None => {}
+            }
+            if tasks.len() > 1 {
+                let _ = write!(line, ",skew={}", rounded(100.0 * task.weight / total));
+            }
+            let _ = writeln!(self.workloads, "{line}");
+            words.workloads.push(name);
+        }
+    }
+
+    /// Writes the definition of a tree and returns its name.
+    fn structure(&mut self, work: &TreeWork) -> String {
+        let tree = &work.tree;
+        self.n_targets += 1;
+        let name = format!("fsd{}", self.n_targets);
+        let sizes = match &tree.sizes {
+            FileSizes::Fixed(bytes) => bytes.to_string(),
+            FileSizes::Average(bytes) => format!("({bytes},0)"),
+            FileSizes::Split(parts) => {
+                let words: Vec<String> =
+                    parts.iter().map(|(bytes, pct)| format!("{bytes},{}", rounded(*pct))).collect();
+                format!("({})", words.join(","))
+            }
+        };
+        let (depth, width, files) = (tree.depth, tree.width, tree.files);
+        let mut line = format!(
+            "fsd={name},anchor={},depth={depth},width={width},files={files},sizes={sizes}",
+            value(&tree.anchor)
+        );
+        if !tree.bottom_only {
+            line.push_str(",distribution=all");
+        }
+        for (key, bytes) in
+            [("totalsize", tree.total_bytes), ("workingsetsize", tree.working_set_bytes)]
+        {
+            if bytes > 0 {
+                let _ = write!(line, ",{key}={bytes}");
+            }
+        }
+        if tree.share.1 > 1 {
+            line.push_str(",shared=yes");
+        }
+        let open = &work.open;
+        line.push_str(&open_flags(open.direct, open.dsync, open.fsync_on_close));
+        let _ = writeln!(self.targets, "{line}");
+        name
+    }
+
+    fn run(&mut self, step: &Step, words: &RunWords) {
+        self.n_runs += 1;
+        let name = format!("rd{}", self.n_runs);
+        if !step.name.is_empty() {
+            let _ = writeln!(self.runs, "* {}", comment(&step.name));
+        }
+        let (kind, rate_key) = if words.is_tree { ("fwd", "fwdrate") } else { ("wd", "iorate") };
+        let rate = match (step.rate_of, words.rate_iops) {
+            (Some(of), _) => {
+                self.to.lose(format!(
+                    "one point of a curve ({} % of another step): write iorate=curve",
+                    rounded(of.pct)
+                ));
+                "max".to_owned()
+            }
+            (None, Some(rate)) if rate > 0.0 => rounded(rate),
+            _ => "max".to_owned(),
+        };
+        let list = words.workloads.join(",");
+        let mut line = format!("rd={name},{kind}=({list}),{rate_key}={rate}");
+        self.times(step, &mut line);
+        if let Some(job) = step.jobs.first() {
+            match job.load.arrivals {
+                Arrivals::Uniform => line.push_str(",distribution=uniform"),
+                Arrivals::Linear if words.rate_iops.is_some_and(|rate| rate > 0.0) => {
+                    line.push_str(",distribution=deterministic");
+                }
+                Arrivals::Poisson | Arrivals::Linear => {}
+            }
+        }
+        if words.is_tree {
+            line.push_str(",format=restart");
+        }
+        let limits = [
+            ("maxdata", step.amount_max.total_bytes),
+            ("maxdataread", step.amount_max.read_bytes),
+            ("maxdatawritten", step.amount_max.write_bytes),
+        ];
+        for (key, bytes) in limits.into_iter().filter(|(_, bytes)| *bytes > 0) {
+            let _ = write!(line, ",{key}={bytes}");
+        }
+        let _ = writeln!(self.runs, "{line}");
+    }
+
+    fn times(&mut self, step: &Step, line: &mut String) {
+        let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
+        let elapsed = step.jobs.iter().filter_map(|job| job.limits.runtime_ns).max().map(seconds);
+        if step.jobs.iter().any(|job| job.limits.runtime_ns.is_none() || !job.limits.time_based) {
+            self.to.lose(
+                "an end by amount: Vdbench runs for its elapsed time, over and over; seekpct=eof \
+                 ends a sequential workload at the end of its lun",
+            );
+        }
+        // At least two intervals, and a whole number of them.
+        let elapsed = elapsed.unwrap_or(ELAPSED_S).max(2);
+        let _ = write!(line, ",elapsed={elapsed},interval=1");
+        let warmup = step.jobs.iter().map(|job| job.limits.ramp_ns).max().map_or(0, seconds);
+        if warmup > 0 {
+            let _ = write!(line, ",warmup={warmup}");
+        }
+        if step.pause_ns > 0 {
+            let _ = write!(line, ",pause={}", seconds(step.pause_ns));
+        }
+        let commands = [("startcmd", &step.exec_before), ("endcmd", &step.exec_after)];
+        for (key, command) in commands {
+            if !command.is_empty() {
+                let _ = write!(line, ",{key}=\"{}\"", command.join("; "));
+            }
+        }
+    }
+}
+
+/// Returns the files of a job, as named or as generated for each worker.
+fn luns(job: &Job) -> Vec<String> {
+    let folder = job.files.directories.first().map(|folder| folder.trim_end_matches('/'));
+    let below = |name: &str| match folder {
+        Some(folder) if !name.starts_with('/') => format!("{folder}/{name}"),
+        _ => name.to_owned(),
+    };
+    if !job.files.names.is_empty() {
+        return job.files.names.iter().map(|name| below(name)).collect();
+    }
+    let workers = 0..job.n_workers.max(1);
+    let files = 0..job.files.n_files.max(1);
+    let names = workers.flat_map(|worker| files.clone().map(move |file| (worker, file)));
+    names.map(|(worker, file)| below(&format!("{}.{worker}.{file}", job.name))).collect()
+}
+
+/// Returns the size of each of a job's files, where the job says it in bytes.
+fn lun_bytes(job: &Job, n_luns: u64) -> Option<u64> {
+    if let Some((_, max)) = job.files.file_size_bytes {
+        return Some(max);
+    }
+    let Some(Size::Bytes(bytes)) = job.files.size else { return None };
+    let per_worker = if job.files.names.is_empty() { u64::from(job.files.n_files) } else { n_luns };
+    Some(bytes / per_worker.max(1))
+}
+
+/// Returns the size of the part that hits go to, of the first workload that has one.
+fn hit_area_bytes(job: &Job) -> Option<u64> {
+    let of_parts = job.parts.iter().map(|part| &part.workload);
+    let mut workloads = of_parts.chain([&job.workload]);
+    workloads.find_map(|workload| Some(workload.hit_area?.len_bytes))
+}
+
+fn open_flags(direct: bool, is_durable: bool, fsync_on_close: bool) -> String {
+    let flags = [("o_direct", direct), ("o_dsync", is_durable), ("fsync", fsync_on_close)];
+    let flags: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
+    match flags[..] {
+        [] => String::new(),
+        [flag] => format!(",openflags={flag}"),
+        _ => format!(",openflags=({})", flags.join(",")),
+    }
+}
+
+/// Returns the rate of a job over all directions and workers; `None` without one.
+fn rate_iops(job: &Job) -> Option<f64> {
+    if let Some(total) = job.load.rate_total_iops {
+        return Some(total);
+    }
+    let rates = job.issued_directions().map(|dir| match job.load.rate[dir] {
+        Some(Rate::Iops(rate)) => Some(rate as f64),
+        Some(Rate::Bytes(rate)) => {
+            let size = &job.workload.block_size[dir];
+            let mean = f64::midpoint(f64::from(size.min()), f64::from(size.max()));
+            Some(rate as f64 / mean.max(1.0))
+        }
+        None => None,
+    });
+    let sum: Option<f64> = rates.sum();
+    Some(sum? * f64::from(job.n_workers))
+}
+
+fn size_words(size: &BlockSize) -> String {
+    let listed = |parts: Vec<String>| format!("({})", parts.join(","));
+    match size {
+        BlockSize::Fixed(bytes) => bytes.to_string(),
+        BlockSize::Range { min, max } => format!("({min},{max},{min})"),
+        BlockSize::Stepped { min, max, step } => format!("({min},{max},{step})"),
+        BlockSize::Split(parts) => {
+            listed(parts.iter().map(|(bytes, pct)| format!("{bytes},{pct}")).collect())
+        }
+        BlockSize::Weighted(parts) => {
+            let total: f64 = parts.iter().map(|part| f64::from(part.1)).sum();
+            let share = |weight: u32| rounded(100.0 * f64::from(weight) / total);
+            let words = parts.iter().map(|(bytes, weight)| format!("{bytes},{}", share(*weight)));
+            listed(words.collect())
+        }
+    }
+}
+
+fn operation_word(operation: OpKind) -> &'static str {
+    match operation {
+        OpKind::Stat => "getattr",
+        other => other.name(),
+    }
+}
+
+fn io_word(io: FileIo) -> &'static str {
+    match io {
+        FileIo::Random { shared: false } => "random",
+        FileIo::Random { shared: true } => "(random,shared)",
+        FileIo::Sequential { delete: true, .. } => "(seq,delete)",
+        FileIo::Sequential { nonzero: true, .. } => "sequentialnz",
+        FileIo::Sequential { .. } => "sequential",
+    }
+}
+
+fn select_words(select: &plan::tree::Select) -> String {
+    let mut words = vec![match select.order {
+        SelectOrder::Random => "random".to_owned(),
+        SelectOrder::Seq => "seq".to_owned(),
+        SelectOrder::SeqNz => "seqnz".to_owned(),
+        SelectOrder::Poisson(midpoint) => format!("poisson,{}", rounded(midpoint)),
+        SelectOrder::Skewed(midpoint) => format!("skewed,{}", rounded(midpoint)),
+    }];
+    if select.once {
+        words.push("once".to_owned());
+    }
+    match select.filter {
+        SelectFilter::Any => {}
+        SelectFilter::Empty => words.push("empty".to_owned()),
+        SelectFilter::Full => words.push("full".to_owned()),
+        SelectFilter::NotFull => words.push("notfull".to_owned()),
+    }
+    let text = words.join(",");
+    if text.contains(',') { format!("({text})") } else { text }
+}
+
+/// Writes a number with at most two decimals.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Quotes a value that Vdbench would take apart.
+fn value(text: &str) -> String {
+    let is_plain = !text.contains([' ', ',', '=', '(', ')']);
+    if is_plain { text.to_owned() } else { format!("\"{text}\"") }
+}
+
+/// Keeps a name on its line.
+fn comment(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
