@@ -8,6 +8,7 @@
 //! Memory is constant but for mixed block sizes without repeats ([`crate::map`]: one bit per
 //! smallest block).
 
+mod composite;
 mod general;
 mod order;
 
@@ -17,6 +18,7 @@ use plan::{Direction, PerDir};
 use crate::error::PatternError;
 use crate::permutation::Permutation;
 use crate::rng::{Rng, Stream, derive};
+use composite::Composite;
 use general::General;
 
 /// One I/O's place: `len` bytes at `offset`.
@@ -69,6 +71,7 @@ enum Walk {
     Repeats(FixedRepeats),
     Once(FixedOnce),
     General(Box<General>),
+    Composite(Box<Composite>),
 }
 
 impl Offsets {
@@ -77,7 +80,7 @@ impl Offsets {
     /// Blocks start at the region's start. What is left after the last whole block is not touched.
     /// Without `no_repeats`, with a distribution other than uniform, or with an alignment other
     /// than the block size, draws are independent, as with fio. The generator `Lfsr` implies
-    /// `no_repeats`.
+    /// `no_repeats`. A hit area and streams take parts of the region, whole largest blocks each.
     pub fn new(
         workload: &Workload,
         region: Region,
@@ -90,7 +93,14 @@ impl Offsets {
             let Region { start_bytes, len_bytes } = region;
             return Err(PatternError::RegionTooLarge { start_bytes, len_bytes });
         }
-        let seed = derive(seed, Stream::Target, u64::from(file_idx));
+        Offsets::seeded(workload, region, derive(seed, Stream::Target, u64::from(file_idx)))
+    }
+
+    /// Builds the offsets with a seed that is the file's own.
+    fn seeded(workload: &Workload, region: Region, seed: u64) -> Result<Self, PatternError> {
+        if let Some(composite) = Composite::new(workload, region, seed)? {
+            return Ok(Offsets { walk: Walk::Composite(Box::new(composite)), pass: 0 });
+        }
         let general = General::new(workload, region, seed)?;
         let walk = match fixed_block(workload) {
             Some((len, align)) if is_once(workload) && u64::from(len) == align => {
@@ -120,6 +130,7 @@ impl Offsets {
             Walk::Repeats(walk) => Some(walk.next()),
             Walk::Once(walk) => walk.next(),
             Walk::General(walk) => walk.next(dir),
+            Walk::Composite(walk) => walk.next(dir),
         }
     }
 
@@ -141,16 +152,18 @@ impl Offsets {
             Walk::Repeats(walk) => fill(out, || Some(walk.next())),
             Walk::Once(walk) => fill(out, || walk.next()),
             Walk::General(walk) => fill(out, || walk.next(dir)),
+            Walk::Composite(walk) => fill(out, || walk.next(dir)),
         }
     }
 
     /// Starts over in one direction, after its end of the pass.
     ///
-    /// A sequential walk goes back to the start in this direction only. A random walk, whose blocks
-    /// all directions share, starts a new pass.
+    /// A sequential walk goes back to the start in this direction only, unless all directions share
+    /// one cursor. A random walk, whose blocks all directions share, starts a new pass.
     pub fn restart(&mut self, dir: Direction) {
         match &mut self.walk {
             Walk::General(walk) if !walk.is_random() => walk.rewind(dir),
+            Walk::Composite(walk) => walk.restart(dir),
             _ => self.next_pass(),
         }
     }
@@ -162,6 +175,7 @@ impl Offsets {
             Walk::Repeats(_) => {}
             Walk::Once(walk) => walk.start_pass(self.pass),
             Walk::General(walk) => walk.next_pass(),
+            Walk::Composite(walk) => walk.next_pass(),
         }
     }
 
@@ -174,6 +188,7 @@ impl Offsets {
     pub fn map_bytes(&self) -> u64 {
         match &self.walk {
             Walk::General(walk) => walk.map_bytes(),
+            Walk::Composite(walk) => walk.map_bytes(),
             _ => 0,
         }
     }
@@ -187,7 +202,7 @@ fn is_once(workload: &Workload) -> bool {
         workload.block_align[dir].is_none_or(|align| align == workload.block_size[dir].min())
     });
     let asked = workload.no_repeats || workload.generator == RandomGenerator::Lfsr;
-    asked && is_uniform && is_aligned_to_size
+    asked && is_uniform && is_aligned_to_size && workload.skip_bytes.is_none()
 }
 
 /// Returns the one block size and alignment when each I/O is a uniform draw of such a block.
@@ -196,6 +211,7 @@ fn fixed_block(workload: &Workload) -> Option<(u32, u64)> {
         && !workload.access.trim_then_write
         && !workload.block_size_by_pattern
         && workload.strided.is_none()
+        && workload.skip_bytes.is_none()
         && workload.ios_per_draw <= 1;
     if !is_plain {
         return None;
@@ -217,6 +233,12 @@ fn fixed_block(workload: &Workload) -> Option<(u32, u64)> {
 fn random_size(workload: &Workload, dir: Direction) -> &BlockSize {
     let size = &workload.block_size;
     if workload.block_size_by_pattern { &size.write } else { &size[dir] }
+}
+
+/// Returns the largest block of any direction that the workload issues, in bytes.
+fn largest_block(workload: &Workload) -> u32 {
+    let size = |dir| random_size(workload, dir).max().max(workload.block_size[dir].max());
+    dirs(workload).map(size).max().unwrap_or(1).max(1)
 }
 
 /// Iterates over the directions that the workload issues.

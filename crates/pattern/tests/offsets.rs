@@ -6,7 +6,7 @@ use common::{KIB, MIX, layout, offsets_kib, region, workload};
 use pattern::rng::{Stream, derive};
 use pattern::{Extent, Offsets, PatternError, Region};
 use plan::workload::{
-    Access, BlockSize, Distribution, RandomGenerator, Sequencer, Strided, Workload,
+    Access, BlockSize, Distribution, HitArea, RandomGenerator, Sequencer, Strided, Workload,
 };
 use plan::{Direction, PerDir};
 use proptest::prelude::*;
@@ -287,7 +287,7 @@ prop_compose! {
 
 prop_compose! {
     fn distributions()(
-        kind in 0..6,
+        kind in 0..8,
         skew in 0.1_f64..2.5,
         centre in proptest::option::of(0.0..=1.0),
     ) -> Distribution {
@@ -297,6 +297,8 @@ prop_compose! {
             2 => Distribution::Pareto { h: skew / 2.6, centre },
             3 => Distribution::Normal { deviation_pct: skew * 40.0, centre },
             4 => Distribution::Zoned(vec![(50, 10), (30, 40), (20, 50)]),
+            5 => Distribution::Exponential { mean: skew },
+            6 => Distribution::Power { exponent: 1.0 + skew },
             _ => Distribution::ZonedAbs(vec![(50, 4096), (50, 1 << 30)]),
         }
     }
@@ -313,6 +315,10 @@ prop_compose! {
         step in -20_i64..20,
         strided in proptest::option::of((1_u64..64, 64_u64..96, 0_u64..40)),
         (identical, unaligned, by_pattern) in any::<(bool, bool, bool)>(),
+        (one_cursor, aligned_to_length, starts_anywhere) in any::<(bool, bool, bool)>(),
+        skip in proptest::option::of((0_u64..30, 0_u64..60)),
+        hit_kib in proptest::option::of(14_u64..20),
+        n_streams in 0_u32..3,
     ) -> Workload {
         let in_units = |(size, range, skip)| Strided {
             zone_size_bytes: size * 512,
@@ -330,6 +336,16 @@ prop_compose! {
             random_pct: PerDir::all(random_pct),
             sequential_step_bytes: step * 512,
             strided: strided.map(in_units),
+            one_cursor,
+            aligned_to_length,
+            starts_anywhere,
+            skip_bytes: skip.map(|(min, more)| (min * 512, (min + more) * 512)),
+            hit_area: hit_kib.map(|kib| HitArea {
+                len_bytes: kib * KIB,
+                read_pct: 30.0,
+                write_pct: 70.0,
+            }),
+            n_streams,
             ..workload(rw)
         }
     }

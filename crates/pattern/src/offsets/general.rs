@@ -3,7 +3,7 @@
 use plan::workload::{Sequencer, Strided, Workload};
 use plan::{Direction, PerDir};
 
-use super::order::Order;
+use super::order::{Order, n_places};
 use super::{Extent, Region, dirs, random_size};
 use crate::error::PatternError;
 use crate::rng::{Rng, Stream};
@@ -18,13 +18,28 @@ struct Position {
     sequential_sizes: Option<Sizes>,
     align_bytes: u64,
     random_pct: u8,
-    /// The last I/O of this direction since the start of the walk or zone.
+    /// Random places, and where walks start, are multiples of a size of their own.
+    is_aligned: bool,
+    /// The last I/O since the start of the walk or zone, of this direction unless all share one.
     last: Option<Extent>,
+    /// Where a sequential walk starts.
+    first_bytes: u64,
 }
 
 impl Position {
     fn sequential_sizes(&mut self) -> &mut Sizes {
         self.sequential_sizes.as_mut().unwrap_or(&mut self.sizes)
+    }
+
+    /// Goes forward from the last I/O by the first number of bytes and a random number of whole
+    /// I/Os up to the second; at first, and past the end, to the start.
+    fn skip(&mut self, (min, max): (u64, u64), window: Region, rng: &mut Rng) -> Extent {
+        let len = self.sizes.next(window.len_bytes);
+        let unit = if self.is_aligned { self.align_bytes } else { u64::from(len).max(1) };
+        let more = rng.bounded(max.saturating_sub(min) / unit + 1) * unit;
+        let offset = self.last.map(|last| last.end().saturating_add(min).saturating_add(more));
+        let has_room = |offset: &u64| offset.saturating_add(len.into()) <= window.end_bytes();
+        Extent { offset: offset.filter(has_room).unwrap_or(window.start_bytes), len }
     }
 }
 
@@ -45,6 +60,9 @@ pub(super) struct General {
     is_random: bool,
     trim_then_write: bool,
     sequencer: Sequencer,
+    one_cursor: bool,
+    skip_bytes: Option<(u64, u64)>,
+    starts_anywhere: bool,
     step_bytes: i64,
     ios_per_draw: u32,
     /// I/Os left until the next draw, this one included.
@@ -96,10 +114,13 @@ impl General {
             Order::Repeats(Box::default())
         };
         order.restart(window.len_bytes, seed, 0);
-        Ok(General {
+        let mut walk = General {
             is_random: workload.access.random,
             trim_then_write: workload.access.trim_then_write,
             sequencer: workload.sequencer,
+            one_cursor: workload.one_cursor,
+            skip_bytes: workload.skip_bytes.filter(|_| workload.access.random),
+            starts_anywhere: workload.starts_anywhere && workload.strided.is_none(),
             step_bytes: workload.sequential_step_bytes,
             ios_per_draw: workload.ios_per_draw.max(1),
             ios_to_draw: 1,
@@ -112,7 +133,9 @@ impl General {
             offset_rng: Rng::for_stream(seed, Stream::Offset, 0),
             walk_rng: Rng::for_stream(seed, Stream::Walk, 0),
             seed,
-        })
+        };
+        walk.begin();
+        Ok(walk)
     }
 
     pub(super) fn is_random(&self) -> bool {
@@ -123,10 +146,37 @@ impl General {
         self.order.map_bytes()
     }
 
-    /// Goes back to the start in one direction of a sequential walk.
+    /// Goes back to the start in one direction of a sequential walk, or in all that share it.
     pub(super) fn rewind(&mut self, dir: Direction) {
-        if let Some(position) = &mut self.positions[dir] {
-            position.last = None;
+        let start_bytes = self.window.start_bytes;
+        for other in Direction::ALL {
+            if let Some(position) = &mut self.positions[other]
+                && (other == dir || self.one_cursor)
+            {
+                position.last = None;
+                position.first_bytes = start_bytes;
+            }
+        }
+    }
+
+    /// Goes in all directions to where a pass begins.
+    fn begin(&mut self) {
+        for dir in Direction::ALL {
+            self.rewind(dir);
+        }
+        if !self.starts_anywhere {
+            return;
+        }
+        let window = self.window;
+        for dir in Direction::ALL {
+            let Some(position) = &mut self.positions[dir] else { continue };
+            let idx = if self.one_cursor { 0 } else { dir as u64 };
+            let mut rng = Rng::for_stream(self.seed, Stream::Start, idx);
+            let min_bytes = u64::from(position.sequential_sizes().min_bytes());
+            let n_places = n_places(window.len_bytes, min_bytes, position.align_bytes);
+            // Not the start itself, unless there is nothing else.
+            let place = if n_places > 1 { 1 + rng.bounded(n_places - 1) } else { 0 };
+            position.first_bytes = window.start_bytes + place * position.align_bytes;
         }
     }
 
@@ -156,7 +206,13 @@ impl General {
         if let Some(zones) = &mut self.zones {
             zones.done_bytes += u64::from(extent.len);
         }
-        self.positions[dir].as_mut()?.last = Some(extent);
+        if self.one_cursor {
+            for position in self.positions.iter_mut().flatten() {
+                position.last = Some(extent);
+            }
+        } else {
+            self.positions[dir].as_mut()?.last = Some(extent);
+        }
         Some(extent)
     }
 
@@ -165,9 +221,7 @@ impl General {
         self.round += 1;
         self.order.restart(self.window.len_bytes, self.seed, self.round);
         self.ios_to_draw = 1;
-        for dir in Direction::ALL {
-            self.rewind(dir);
-        }
+        self.begin();
     }
 
     fn next_random(&mut self, dir: Direction) -> Option<Extent> {
@@ -188,17 +242,24 @@ impl General {
         let start = position.last.map_or(self.window.start_bytes, Extent::end);
         let room = self.window.end_bytes() - start;
         let sizes = position.sequential_sizes();
-        if room < u64::from(sizes.min_bytes()) {
-            return self.draw(dir);
+        if room >= u64::from(sizes.min_bytes()) {
+            return Some(Extent { offset: start, len: sizes.next(room) });
         }
-        Some(Extent { offset: start, len: sizes.next(room) })
+        if self.one_cursor {
+            let offset = self.window.start_bytes;
+            return Some(Extent { offset, len: sizes.next(self.window.len_bytes) });
+        }
+        self.draw(dir)
     }
 
     /// Draws a random place. In a zone whose blocks are all visited, starts over.
     fn draw(&mut self, dir: Direction) -> Option<Extent> {
         let position = self.positions[dir].as_mut()?;
-        let (align, sizes) = (position.align_bytes, &mut position.sizes);
         let rng = &mut self.offset_rng;
+        if let Some(skip_bytes) = self.skip_bytes {
+            return Some(position.skip(skip_bytes, self.window, rng));
+        }
+        let (align, sizes) = (position.align_bytes, &mut position.sizes);
         if let Some(extent) = self.order.next(dir, self.window, align, sizes, rng) {
             return Some(extent);
         }
@@ -215,11 +276,11 @@ impl General {
         let (window, step_bytes) = (self.window, self.step_bytes);
         let is_strided = self.zones.is_some();
         let position = self.positions[dir].as_mut()?;
-        let last = position.last;
+        let (last, first_bytes) = (position.last, position.first_bytes);
         let sizes = position.sequential_sizes();
         let min_bytes = u64::from(sizes.min_bytes());
         let offset = match last {
-            None => window.start_bytes,
+            None => first_bytes,
             Some(last) => match follow(last.end(), step_bytes, window, min_bytes) {
                 Some(offset) => offset,
                 None if is_strided => window.start_bytes,
@@ -271,7 +332,16 @@ fn position(workload: &Workload, dir: Direction, seed: u64) -> Result<Position, 
     }
     let random_pct = workload.random_pct[dir];
     let align_bytes = u64::from(align);
-    Ok(Position { sizes, sequential_sizes, align_bytes, random_pct, last: None })
+    let is_aligned = workload.block_align[dir].is_some();
+    Ok(Position {
+        sizes,
+        sequential_sizes,
+        align_bytes,
+        random_pct,
+        is_aligned,
+        last: None,
+        first_bytes: 0,
+    })
 }
 
 impl Zones {

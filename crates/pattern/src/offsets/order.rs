@@ -14,12 +14,21 @@ use crate::sizes::Sizes;
 /// The choice of random blocks.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
-    /// Independent draws; `None` is uniform over the window.
-    Repeats(Box<PerDir<Option<Spread>>>),
+    /// Independent draws.
+    Repeats(Box<PerDir<Draws>>),
     /// Equal blocks, each once.
     Once { order: Permutation, next_idx: u64, len: u32 },
     /// Blocks of mixed sizes, each smallest block once.
     Map { map: BlockMap, unit_bytes: u32 },
+}
+
+/// Independent draws of one direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draws {
+    /// `None` is uniform over the window.
+    spread: Option<Spread>,
+    /// Places are multiples of the length drawn, not of the alignment.
+    by_length: bool,
 }
 
 impl Order {
@@ -31,8 +40,10 @@ impl Order {
         seed: u64,
     ) -> Result<Self, PatternError> {
         if !is_once(workload) {
-            let mut spreads = Box::new(PerDir::default());
+            let mut draws = Box::new(PerDir::<Draws>::default());
             for dir in dirs(workload) {
+                draws[dir].by_length =
+                    workload.aligned_to_length && workload.block_align[dir].is_none();
                 let distribution = &workload.distribution[dir];
                 if *distribution != Distribution::Uniform {
                     let min_bytes = u64::from(random_size(workload, dir).min());
@@ -40,10 +51,10 @@ impl Order {
                     let (align, idx) = (aligns[dir], dir as u64);
                     let spread = Spread::new(distribution, n_blocks, align, seed, idx)?;
                     let advances = workload.sequence_advances;
-                    spreads[dir] = Some(if advances { spread.advancing() } else { spread });
+                    draws[dir].spread = Some(if advances { spread.advancing() } else { spread });
                 }
             }
-            return Ok(Order::Repeats(spreads));
+            return Ok(Order::Repeats(draws));
         }
         let sizes = || dirs(workload).map(|dir| random_size(workload, dir));
         let unit_bytes = sizes().map(BlockSize::min).min().unwrap_or(1).max(1);
@@ -85,10 +96,13 @@ impl Order {
     ) -> Option<Extent> {
         let end = window.end_bytes();
         match self {
-            Order::Repeats(spreads) => {
+            Order::Repeats(draws) if draws[dir].by_length => {
+                Some(draws[dir].next_by_length(window, align_bytes, sizes, rng))
+            }
+            Order::Repeats(draws) => {
                 let min_bytes = u64::from(sizes.min_bytes());
                 let n_blocks = n_places(window.len_bytes, min_bytes, align_bytes);
-                let block = match &mut spreads[dir] {
+                let block = match &mut draws[dir].spread {
                     None => rng.bounded(n_blocks),
                     // Only in the last strided zone, which may be shorter, can it be past the end.
                     Some(spread) => spread.next(rng) % n_blocks,
@@ -127,6 +141,27 @@ impl Order {
             Order::Map { map, .. } => map.memory_bytes(),
             _ => 0,
         }
+    }
+}
+
+impl Draws {
+    /// Draws the length first, then one of the places that are multiples of it.
+    fn next_by_length(
+        &mut self,
+        window: Region,
+        align_bytes: u64,
+        sizes: &mut Sizes,
+        rng: &mut Rng,
+    ) -> Extent {
+        let len = sizes.next(window.len_bytes);
+        let len_bytes = u64::from(len).max(1);
+        let n_places = (window.len_bytes / len_bytes).max(1);
+        let place = match &mut self.spread {
+            None => rng.bounded(n_places),
+            // A spread is over the smallest blocks: the larger one that such a block lies in.
+            Some(spread) => (spread.next(rng) * align_bytes / len_bytes).min(n_places - 1),
+        };
+        Extent { offset: window.start_bytes + place * len_bytes, len }
     }
 }
 
