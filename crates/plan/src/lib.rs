@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod dir;
 pub mod files;
 pub mod job;
+pub mod keys;
 pub mod load;
 pub mod nfs;
 pub mod op;

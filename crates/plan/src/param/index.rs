@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use units::edit_distance;
+
 use super::{Param, buffers, engines, foreign, load, logs, nfs, process, remote, report};
 use super::{target, time, verify, workload, zones};
 
@@ -121,22 +123,4 @@ pub(super) fn names(param: &'static Param) -> impl Iterator<Item = &'static str>
 fn plain(name: &str) -> Vec<char> {
     let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | ' '));
     letters.flat_map(char::to_lowercase).take(64).collect()
-}
-
-/// Counts insertions, deletions, replacements and swaps of neighbours from one word to the other.
-fn edit_distance(from: &[char], to: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in to.iter().enumerate() {
-            let mut cost = (above[j] + usize::from(a != b)).min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && from[i - 1] == *b && *a == to[j - 1] {
-                cost = cost.min(before[j - 1] + 1);
-            }
-            row.push(cost);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above[to.len()]
 }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use plan::Diagnostic;
+use plan::keys::At;
 
 use super::network::ParsedPool;
 use super::parser::{DiskUse, ParsedVolume, Parser};
-use super::reader::At;
 
 /// Checks one mount path and returns it without needless slashes.
 pub(super) fn mount(

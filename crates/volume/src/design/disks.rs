@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use catalog::{Cacheable, Disk as Sku, Figure};
 use plan::Diagnostic;
+use plan::keys::{At, Keys};
 use toml::de::DeValue;
 
 use super::parser::{DiskUse, ParsedVolume, Parser};
-use super::reader::{At, Keys};
 use super::{Backing, Burst, CacheMode, Cap, Disk, Stripe, Volume, free, medium_latency, vm};
 
 /// Most disks in one stripe: more than any machine takes.

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use catalog::{Disk as Sku, Figure};
 use plan::Diagnostic;
+use plan::keys::{At, Keys};
 
 use super::parser::Parser;
-use super::reader::{At, Keys};
 use super::{Burst, Cap, Limit};
 
 const GIB: f64 = (1_u64 << 30) as f64;

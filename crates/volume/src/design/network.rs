@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use catalog::{Edition, Figure, Surface, VolumeKind};
 use plan::Diagnostic;
+use plan::keys::{At, Keys};
 
 use super::parser::{ParsedVolume, Parser};
-use super::reader::{At, Keys};
 use super::{Backing, Ceiling, Limit, NetworkVolume, Pool, Volume, medium_latency};
 
 const TIB: f64 = (1_u64 << 40) as f64;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use catalog::{Catalog, Edition, Exactness, Figure};
 use plan::Diagnostic;
+use plan::keys::{Findings, Keys};
 use toml::de::DeTable;
 
-use super::reader::{Findings, Keys};
 use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, network, vm};
 
 /// Edition where a design names none.

@@ -2,9 +2,9 @@
 
 use catalog::{Figure, Vm as Size};
 use plan::Diagnostic;
+use plan::keys::Keys;
 
 use super::parser::{DiskUse, Parser};
-use super::reader::Keys;
 use super::{Burst, Cap, Limit, Vm};
 
 /// A full bucket of a machine's credits lasts this long at the burst rate, seconds. Derived, as for

@@ -3,18 +3,19 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use plan::{Diagnostic, Severity, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::{Diagnostic, Severity, Span};
+
 /// A value and where it stands.
-pub(super) type At<T> = (T, Range<usize>);
+pub type At<T> = (T, Range<usize>);
 
 /// Most findings that are kept: a binary file would have one per byte.
 const FINDINGS_MAX: usize = 100;
 
 /// Collects findings about one text.
-pub(super) struct Findings<'a> {
+pub struct Findings<'a> {
     text: &'a str,
     /// Offsets at which lines start.
     line_starts: Vec<usize>,
@@ -22,24 +23,25 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    /// Makes an empty collection about a text, source 0 of its plan or design.
+    pub fn new(text: &'a str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
         Findings { text, line_starts, list: Vec::new() }
     }
 
     /// Adds an error.
-    pub(super) fn error(&mut self, code: &'static str, at: &Range<usize>, text: impl Into<String>) {
+    pub fn error(&mut self, code: &'static str, at: &Range<usize>, text: impl Into<String>) {
         self.add(Diagnostic::error(code, text), at);
     }
 
     /// Adds a warning.
-    pub(super) fn warn(&mut self, code: &'static str, at: &Range<usize>, text: impl Into<String>) {
+    pub fn warn(&mut self, code: &'static str, at: &Range<usize>, text: impl Into<String>) {
         self.add(Diagnostic::warning(code, text), at);
     }
 
     /// Adds a finding at a place.
-    pub(super) fn add(&mut self, finding: Diagnostic, at: &Range<usize>) {
+    pub fn add(&mut self, finding: Diagnostic, at: &Range<usize>) {
         if self.list.len() < FINDINGS_MAX {
             let span = self.span(at);
             self.list.push(finding.at(span));
@@ -47,7 +49,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Returns the findings in the order of their places, and whether there is an error.
-    pub(super) fn finish(mut self) -> (Vec<Diagnostic>, bool) {
+    pub fn finish(mut self) -> (Vec<Diagnostic>, bool) {
         self.list.sort_by_key(|finding| finding.span.as_ref().map_or(0, |span| span.bytes.start));
         let has_error = self.list.iter().any(|finding| finding.severity == Severity::Error);
         (self.list, has_error)
@@ -70,20 +72,21 @@ impl<'a> Findings<'a> {
 }
 
 /// The keys of one table. Each is asked for once; what nobody asked for is a mistake.
-pub(super) struct Keys<'a> {
+pub struct Keys<'a> {
     table: &'a DeTable<'a>,
     /// Where the table stands.
-    pub(super) at: Range<usize>,
+    pub at: Range<usize>,
     asked: Vec<&'static str>,
 }
 
 impl<'a> Keys<'a> {
-    pub(super) fn new(table: &'a DeTable<'a>, at: Range<usize>) -> Self {
+    /// Makes the keys of a table that stands at `at`.
+    pub fn new(table: &'a DeTable<'a>, at: Range<usize>) -> Self {
         Keys { table, at, asked: Vec::new() }
     }
 
     /// Returns a key's value.
-    pub(super) fn get(&mut self, name: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
+    pub fn get(&mut self, name: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
         if !self.asked.contains(&name) {
             self.asked.push(name);
         }
@@ -91,11 +94,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's text.
-    pub(super) fn text(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Option<At<&'a str>> {
+    pub fn text(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<&'a str>> {
         let value = self.get(name)?;
         match value.get_ref() {
             DeValue::String(text) => Some((text, value.span())),
@@ -106,8 +105,28 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Returns a key's texts: one, or a list of them.
+    pub fn texts(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Vec<At<&'a str>> {
+        let Some(value) = self.get(name) else { return Vec::new() };
+        let values = match value.get_ref() {
+            DeValue::Array(values) => &values[..],
+            _ => std::slice::from_ref(value),
+        };
+        let mut texts = Vec::new();
+        for value in values {
+            match value.get_ref() {
+                DeValue::String(text) => texts.push((&**text, value.span())),
+                other => {
+                    let expected = "text in quotes, or a list of such";
+                    wrong_type(findings, name, other, &value.span(), expected);
+                }
+            }
+        }
+        texts
+    }
+
     /// Returns a key's yes or no.
-    pub(super) fn flag(&mut self, name: &'static str, findings: &mut Findings<'_>) -> bool {
+    pub fn flag(&mut self, name: &'static str, findings: &mut Findings<'_>) -> bool {
         let Some(value) = self.get(name) else { return false };
         match value.get_ref() {
             DeValue::Boolean(flag) => *flag,
@@ -119,11 +138,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's count: a whole number, or text such as `"50k"`.
-    pub(super) fn count(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Option<At<u64>> {
+    pub fn count(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
         let value = self.get(name)?;
         let at = value.span();
         let count = match value.get_ref() {
@@ -139,11 +154,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's number of bytes: text such as `"1TiB"`.
-    pub(super) fn bytes(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Option<At<u64>> {
+    pub fn bytes(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
         let (text, at) =
             self.unit_text(name, "a size with its unit, such as \"1TiB\"", findings)?;
         let bytes = units::parse_bytes(text).map_err(|error| error.to_string());
@@ -151,11 +162,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's bytes per second: text such as `"200MB/s"`, `"1GiB/s"` or `"8000Mb/s"`.
-    pub(super) fn rate(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Option<At<u64>> {
+    pub fn rate(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
         let expected = "a rate with its unit, such as \"200MB/s\" or \"8000Mb/s\"";
         let (text, at) = self.unit_text(name, expected, findings)?;
         // A card's "Mb/s" are bits, as everywhere in networking.
@@ -168,7 +175,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's duration.
-    pub(super) fn duration(
+    pub fn duration(
         &mut self,
         name: &'static str,
         findings: &mut Findings<'_>,
@@ -180,11 +187,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's number with a fraction.
-    pub(super) fn number(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Option<At<f64>> {
+    pub fn number(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<f64>> {
         let value = self.get(name)?;
         let at = value.span();
         let digits = match value.get_ref() {
@@ -201,11 +204,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns a key's table.
-    pub(super) fn table(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Option<Keys<'a>> {
+    pub fn table(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<Keys<'a>> {
         let value = self.get(name)?;
         match value.get_ref() {
             DeValue::Table(table) => Some(Keys::new(table, value.span())),
@@ -217,11 +216,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the tables of `[[name]]`.
-    pub(super) fn tables(
-        &mut self,
-        name: &'static str,
-        findings: &mut Findings<'_>,
-    ) -> Vec<Keys<'a>> {
+    pub fn tables(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Vec<Keys<'a>> {
         let Some(value) = self.get(name) else { return Vec::new() };
         let mut tables = Vec::new();
         match value.get_ref() {
@@ -242,13 +237,13 @@ impl<'a> Keys<'a> {
     }
 
     /// Tells of every key that nobody asked for.
-    pub(super) fn finish(self, findings: &mut Findings<'_>) {
+    pub fn finish(self, findings: &mut Findings<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref();
             if self.asked.contains(&name) {
                 continue;
             }
-            let near = catalog::nearest(name, self.asked.iter().copied());
+            let near = units::nearest(name, self.asked.iter().copied());
             let mut finding = Diagnostic::error("unknown-key", format!("unknown key `{name}`"));
             finding = match near.first() {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
