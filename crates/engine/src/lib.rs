@@ -14,6 +14,7 @@ pub mod files;
 pub mod layout;
 pub mod nfs;
 pub mod probe;
+pub mod tree;
 pub mod volume;
 
 mod aio;

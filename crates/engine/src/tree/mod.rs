@@ -1,0 +1,244 @@
+//! Operations on a tree of files, by number: each one system call, below the anchor's descriptor.
+//!
+//! No path is stored. The path of a file is written into one buffer when an operation needs it;
+//! the last component is never followed if it is a symbolic link.
+
+mod copy;
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
+
+use pattern::tree::Tree;
+use plan::op::{Op, OpKind};
+use plan::tree::{IN_TARGET, TreeOpen};
+use rustix::fs::{Mode, OFlags};
+
+use crate::one_by_one::{CarryOut, OneByOne};
+use crate::{Arena, Engine, EngineError, FileTable, TablePolicy, call};
+
+/// A tree and the folder that holds it.
+#[derive(Debug)]
+pub struct Anchored {
+    /// The tree.
+    pub tree: Tree,
+    /// The folder, opened.
+    pub anchor: OwnedFd,
+}
+
+impl Anchored {
+    /// Opens the anchor, which must be a folder and no symbolic link.
+    ///
+    /// # Errors
+    /// When it cannot be opened as that.
+    pub fn open(tree: Tree, anchor: &Path) -> Result<Anchored, EngineError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(anchor, flags, Mode::empty());
+        let anchor = opened.map_err(|errno| EngineError::file("open", anchor, errno))?;
+        Ok(Anchored { tree, anchor })
+    }
+}
+
+/// How files of a tree are opened by one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeAccess {
+    /// For reading.
+    pub read: bool,
+    /// For writing.
+    pub write: bool,
+    /// Flags and durability.
+    pub open: TreeOpen,
+    /// Bytes per I/O of a copy.
+    pub copy_bytes: u32,
+}
+
+impl TreeAccess {
+    fn flags(&self) -> i32 {
+        let mut flags = libc::O_CLOEXEC | libc::O_NOFOLLOW;
+        flags |= match (self.read, self.write) {
+            (true, true) => libc::O_RDWR,
+            (false, true) => libc::O_WRONLY,
+            _ => libc::O_RDONLY,
+        };
+        flags | self.durability()
+    }
+
+    fn durability(&self) -> i32 {
+        let mut flags = self.open.raw_bits as i32;
+        if self.open.direct {
+            flags |= libc::O_DIRECT;
+        }
+        if self.open.dsync {
+            flags |= libc::O_DSYNC;
+        }
+        flags
+    }
+}
+
+/// Makes the engine of one worker on a tree. `second` is where files are copied or moved to, or a
+/// tree that is removed; numbers marked with [`IN_TARGET`] are in it.
+///
+/// # Errors
+/// When the table of no files cannot be made.
+pub fn on_tree(
+    first: Anchored,
+    second: Option<Anchored>,
+    access: TreeAccess,
+    name: &str,
+    arena: Arena,
+) -> Result<Box<dyn Engine>, EngineError> {
+    let files = FileTable::new(Vec::new(), TablePolicy { lazy: true, ..TablePolicy::default() })?;
+    let how = OnTree {
+        first,
+        second,
+        access,
+        path: Vec::with_capacity(libc::PATH_MAX as usize),
+        other_path: Vec::with_capacity(libc::PATH_MAX as usize),
+        opened: Vec::with_capacity(4),
+    };
+    Ok(Box::new(OneByOne::new(how, name, files, arena)))
+}
+
+/// Carries out the operations of one worker.
+struct OnTree {
+    first: Anchored,
+    second: Option<Anchored>,
+    access: TreeAccess,
+    path: Vec<u8>,
+    other_path: Vec<u8>,
+    /// Open files by number; as many as the worker's job has tasks.
+    opened: Vec<(u32, OwnedFd)>,
+}
+
+/// What is needed to reach a file or folder by name.
+#[derive(Clone, Copy)]
+struct At {
+    folder: RawFd,
+    /// Ends with NUL, within a buffer that outlives the call.
+    path: *const libc::c_char,
+}
+
+impl Anchored {
+    /// Writes a path into the buffer. Returns where it is.
+    fn at(&self, is_folder: bool, number: u32, path: &mut Vec<u8>) -> At {
+        path.clear();
+        if is_folder {
+            self.tree.push_folder_path(number, path);
+        } else {
+            self.tree.push_file_path(number, path);
+        }
+        path.push(0);
+        At { folder: self.anchor.as_raw_fd(), path: path.as_ptr().cast() }
+    }
+}
+
+impl CarryOut for OnTree {
+    fn carry_out(&mut self, op: &Op, _files: &mut FileTable, arena: &Arena) -> i32 {
+        match op.kind {
+            OpKind::Read | OpKind::Write => self.io(op, arena),
+            OpKind::Close => self.close(op.file.0),
+            OpKind::Copy => self.copy(op, arena),
+            OpKind::Move => self.move_file(op, arena),
+            _ => self.by_name(op),
+        }
+    }
+}
+
+impl OnTree {
+    #[inline]
+    fn io(&mut self, op: &Op, arena: &Arena) -> i32 {
+        let found = self.opened.iter().find(|(file, _)| *file == op.file.0);
+        let Some((_, fd)) = found else { return -libc::EBADF };
+        let memory = arena.memory(op);
+        if op.kind == OpKind::Read {
+            call::pread(fd.as_raw_fd(), memory, op.len, op.offset)
+        } else {
+            call::pwrite(fd.as_raw_fd(), memory, op.len, op.offset)
+        }
+    }
+
+    /// Closes a file, made durable first where that is asked for.
+    fn close(&mut self, file: u32) -> i32 {
+        let found = self.opened.iter().position(|(opened, _)| *opened == file);
+        let Some(idx) = found else { return -libc::EBADF };
+        let (_, fd) = self.opened.swap_remove(idx);
+        let mut result = 0;
+        if self.access.open.fsync_on_close && self.access.write {
+            // SAFETY: the call takes no memory.
+            result = call::retry(|| unsafe { libc::fsync(fd.as_raw_fd()) } as isize);
+        }
+        // An interrupted close has closed the file all the same (Linux).
+        drop(fd);
+        result
+    }
+
+    /// Returns the tree of a number, and the number without its mark.
+    fn side(&self, entry: u32) -> Option<(&Anchored, u32)> {
+        match entry & IN_TARGET {
+            0 => Some((&self.first, entry)),
+            _ => self.second.as_ref().map(|second| (second, entry & !IN_TARGET)),
+        }
+    }
+
+    /// Carries out what needs a name and nothing else.
+    fn by_name(&mut self, op: &Op) -> i32 {
+        let mut path = std::mem::take(&mut self.path);
+        let is_folder = matches!(op.kind, OpKind::Mkdir | OpKind::Rmdir);
+        let result = match self.side(op.file.0) {
+            Some((anchored, number)) => {
+                let at = anchored.at(is_folder, number, &mut path);
+                match op.kind {
+                    OpKind::Open => open(at, self.access.flags(), 0).map_or_else(
+                        |result| result,
+                        |fd| {
+                            self.opened.push((op.file.0, fd));
+                            0
+                        },
+                    ),
+                    kind => named_call(kind, at),
+                }
+            }
+            None => -libc::EBADF,
+        };
+        self.path = path;
+        result
+    }
+}
+
+/// Opens a file. A mode is for one that is made.
+fn open(at: At, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i32> {
+    // SAFETY: the path ends with NUL and outlives the call.
+    let fd = call::retry(|| unsafe { libc::openat(at.folder, at.path, flags, mode) as isize });
+    if fd < 0 {
+        return Err(fd);
+    }
+    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    Ok(unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) })
+}
+
+fn named_call(kind: OpKind, at: At) -> i32 {
+    if kind == OpKind::Create {
+        let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
+        return open(at, flags | libc::O_NOFOLLOW, 0o644).map_or_else(|result| result, |_| 0);
+    }
+    let no_follow = libc::AT_SYMLINK_NOFOLLOW;
+    // SAFETY: in each call the name ends with NUL and outlives the call, and the memory for the
+    // answer is as large as the call expects. A null time means now.
+    call::retry(|| unsafe {
+        let result = match kind {
+            OpKind::Delete => libc::unlinkat(at.folder, at.path, 0),
+            OpKind::Mkdir => libc::mkdirat(at.folder, at.path, 0o755),
+            OpKind::Rmdir => libc::unlinkat(at.folder, at.path, libc::AT_REMOVEDIR),
+            OpKind::Access => libc::faccessat(at.folder, at.path, libc::R_OK, 0),
+            OpKind::Setattr => libc::utimensat(at.folder, at.path, std::ptr::null(), no_follow),
+            OpKind::Stat => {
+                let mut facts = std::mem::MaybeUninit::<libc::stat64>::uninit();
+                libc::fstatat64(at.folder, at.path, facts.as_mut_ptr(), no_follow)
+            }
+            _ => {
+                *libc::__errno_location() = libc::EOPNOTSUPP;
+                -1
+            }
+        };
+        result as isize
+    })
+}
