@@ -67,6 +67,16 @@ impl Selector {
         }
     }
 
+    /// Returns the number of positions.
+    pub fn len(&self) -> u64 {
+        self.n
+    }
+
+    /// Says whether there is no position.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
     /// Says whether positions come in turns, which the workers of a job share.
     pub fn takes_turns(&self) -> bool {
         self.order.is_some() || self.kind == Kind::InTurn

@@ -1,0 +1,253 @@
+//! Makes, completes or removes a tree, by all workers of a job together.
+//!
+//! Five passes, one after the other: files are removed, then folders from the lowest level up;
+//! folders are made level by level, then files, then they are written. In each pass the workers
+//! take the next number from a common count, so that nothing is listed and nothing is done twice.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+
+use plan::op::OpKind;
+use plan::tree::{Format, IN_TARGET};
+
+use super::shared::TreeJob;
+use super::state::{FileFlags, TreeState};
+use super::{ENOTEMPTY, Next, TreeOp, Verdict};
+
+/// Entries passed over at once, so that a request to stop is heard within a millisecond.
+const N_SKIPPED_MAX: u32 = 4096;
+
+/// One walk over all files or folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    RemoveFiles,
+    RemoveFolders,
+    MakeFolders,
+    MakeFiles,
+    WriteFiles,
+}
+
+const PASSES: [Pass; 5] =
+    [Pass::RemoveFiles, Pass::RemoveFolders, Pass::MakeFolders, Pass::MakeFiles, Pass::WriteFiles];
+
+/// How far the passes are.
+#[derive(Debug, Default)]
+pub(super) struct FormatProgress {
+    taken: [AtomicU64; PASSES.len()],
+    done: [AtomicU64; PASSES.len()],
+}
+
+impl FormatProgress {
+    pub(super) fn done_of(&self, job: &TreeJob) -> (u64, u64) {
+        let plan::tree::Activity::Format(format) = &job.work.activity else { return (0, 0) };
+        let all = PASSES.iter().filter(|pass| pass.is_part_of(format));
+        all.fold((0, 0), |(done, total), pass| {
+            (done + self.done[*pass as usize].load(Acquire), total + pass.n_entries(job))
+        })
+    }
+}
+
+impl Pass {
+    fn is_part_of(self, format: &Format) -> bool {
+        match self {
+            Pass::RemoveFiles | Pass::RemoveFolders => format.clean,
+            Pass::MakeFolders => format.create,
+            Pass::MakeFiles | Pass::WriteFiles => format.create && !format.folders_only,
+        }
+    }
+
+    fn is_of_folders(self) -> bool {
+        matches!(self, Pass::RemoveFolders | Pass::MakeFolders)
+    }
+
+    /// Returns the tree that the pass walks over, and the mark of its numbers.
+    fn tree(self, job: &TreeJob) -> (&Arc<TreeState>, u32) {
+        match (&job.second, self) {
+            (Some(old), Pass::RemoveFiles | Pass::RemoveFolders) => (old, IN_TARGET),
+            _ => (&job.state, 0),
+        }
+    }
+
+    fn n_entries(self, job: &TreeJob) -> u64 {
+        let (state, _) = self.tree(job);
+        if self.is_of_folders() {
+            return u64::from(state.tree().n_folders());
+        }
+        match self {
+            Pass::RemoveFiles => u64::from(state.tree().n_files()),
+            _ => u64::from(state.in_use().len()),
+        }
+    }
+
+    /// Returns the number of the entry at a place of the walk.
+    fn entry(self, state: &TreeState, place: u64) -> u32 {
+        match self {
+            // From the last one, which is in the lowest level, to the first.
+            Pass::RemoveFolders => state.tree().n_folders() - 1 - place as u32,
+            Pass::RemoveFiles | Pass::MakeFolders => place as u32,
+            _ => state.in_use().file(place as u32),
+        }
+    }
+
+    /// Returns how many entries must be done before this one may be begun: those of the levels
+    /// before it.
+    fn n_before(self, state: &TreeState, entry: u32) -> u64 {
+        let tree = state.tree();
+        let level = tree.level(tree.level_of(entry));
+        match self {
+            Pass::MakeFolders => u64::from(level.start),
+            Pass::RemoveFolders => u64::from(tree.n_folders() - level.end),
+            _ => 0,
+        }
+    }
+
+    /// Says whether anything is to be done for the entry.
+    fn concerns(self, state: &TreeState, entry: u32) -> bool {
+        match self {
+            Pass::RemoveFiles => state.file(entry).exists,
+            Pass::RemoveFolders => state.has_folder(entry),
+            Pass::MakeFolders => !state.has_folder(entry),
+            Pass::MakeFiles => !state.file(entry).exists,
+            Pass::WriteFiles => !state.file(entry).is_full,
+        }
+    }
+}
+
+/// One worker's part in a format.
+#[derive(Debug)]
+pub(super) struct FormatHand {
+    format: Format,
+    pass_idx: usize,
+    /// Entry that is being worked on or waits for its level.
+    entry: Option<u32>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The entry has not been begun.
+    Begin,
+    /// Its file is open and written up to here.
+    Write(u64),
+    /// Its file is to be closed.
+    Close,
+}
+
+impl FormatHand {
+    pub(super) fn new(format: Format) -> Self {
+        FormatHand { format, pass_idx: 0, entry: None, stage: Stage::Begin }
+    }
+
+    /// Says whether the next operation only ends what was asked for.
+    pub(super) fn is_ending(&self) -> bool {
+        self.stage == Stage::Close
+    }
+
+    pub(super) fn next(&mut self, job: &TreeJob) -> Next {
+        for _ in 0..N_SKIPPED_MAX {
+            let Some(&pass) = PASSES.get(self.pass_idx) else { return Next::Done };
+            if !pass.is_part_of(&self.format) {
+                self.pass_idx += 1;
+                continue;
+            }
+            let (state, mark) = pass.tree(job);
+            if let Some(entry) = self.entry {
+                return self.operation(job, pass, entry, mark);
+            }
+            let n_entries = pass.n_entries(job);
+            let done = &job.format.done[pass as usize];
+            let place = job.format.taken[pass as usize].fetch_add(1, AcqRel);
+            if place >= n_entries {
+                if done.load(Acquire) < n_entries {
+                    return Next::Later;
+                }
+                self.pass_idx += 1;
+                continue;
+            }
+            let entry = pass.entry(state, place);
+            if pass.concerns(state, entry) {
+                self.entry = Some(entry);
+            } else {
+                done.fetch_add(1, AcqRel);
+            }
+        }
+        Next::Later
+    }
+
+    /// Returns the next operation on an entry.
+    fn operation(&self, job: &TreeJob, pass: Pass, entry: u32, mark: u32) -> Next {
+        let (state, _) = pass.tree(job);
+        let done = job.format.done[pass as usize].load(Acquire);
+        if pass.is_of_folders() && done < pass.n_before(state, entry) {
+            return Next::Later;
+        }
+        let makes_files = self.format.create && !self.format.folders_only;
+        let whole = |kind, is_asked| Next::Op(TreeOp::whole(kind, entry | mark, is_asked, 0));
+        match (pass, self.stage) {
+            (Pass::RemoveFiles, _) => whole(OpKind::Delete, !self.format.create),
+            (Pass::RemoveFolders, _) => whole(OpKind::Rmdir, !self.format.create),
+            (Pass::MakeFolders, _) => whole(OpKind::Mkdir, !makes_files),
+            (Pass::MakeFiles, _) => whole(OpKind::Create, false),
+            (Pass::WriteFiles, Stage::Begin) => whole(OpKind::Open, false),
+            (Pass::WriteFiles, Stage::Close) => whole(OpKind::Close, false),
+            (Pass::WriteFiles, Stage::Write(offset)) => {
+                let room = state.tree().size_bytes(entry) - offset;
+                let len = u64::from(self.format.block_bytes.max(1)).min(room) as u32;
+                let kind = OpKind::Write;
+                Next::Op(TreeOp { kind, entry, offset, len, is_asked: true, task: 0 })
+            }
+        }
+    }
+
+    pub(super) fn completed(&mut self, job: &TreeJob, op: &TreeOp, errno: i32) -> Verdict {
+        let (Some(&pass), Some(entry)) = (PASSES.get(self.pass_idx), self.entry) else {
+            return Verdict::Done;
+        };
+        let (state, _) = pass.tree(job);
+        if errno != 0 {
+            let is_left = op.kind == OpKind::Rmdir && errno == ENOTEMPTY;
+            if is_left {
+                state.note_left();
+            }
+            if op.kind == OpKind::Write {
+                let partly = FileFlags { exists: true, has_data: true, is_full: false };
+                state.set_file(entry, partly);
+                self.stage = Stage::Close;
+            } else {
+                self.end_entry(job, pass);
+            }
+            return if is_left { Verdict::Tolerated } else { Verdict::Failed };
+        }
+        let size_bytes = state.file_bytes(pass.is_of_folders(), entry);
+        match op.kind {
+            OpKind::Delete => state.set_file(entry, FileFlags::of_size(None, 0)),
+            OpKind::Create => state.set_file(entry, FileFlags::of_size(Some(0), size_bytes)),
+            OpKind::Mkdir => state.set_folder(entry, true),
+            OpKind::Rmdir => state.set_folder(entry, false),
+            OpKind::Open => {
+                self.stage = Stage::Write(0);
+                return Verdict::Done;
+            }
+            OpKind::Write => {
+                let end = op.offset + u64::from(op.len);
+                if end < size_bytes {
+                    self.stage = Stage::Write(end);
+                } else {
+                    state.set_file(entry, FileFlags::of_size(Some(size_bytes), size_bytes));
+                    self.stage = Stage::Close;
+                }
+                return Verdict::Done;
+            }
+            _ => {}
+        }
+        self.end_entry(job, pass);
+        Verdict::Done
+    }
+
+    fn end_entry(&mut self, job: &TreeJob, pass: Pass) {
+        self.entry = None;
+        self.stage = Stage::Begin;
+        job.format.done[pass as usize].fetch_add(1, AcqRel);
+    }
+}

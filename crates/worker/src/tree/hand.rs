@@ -1,0 +1,191 @@
+//! What one worker does in a tree.
+
+use std::sync::Arc;
+
+use pattern::PatternError;
+use pattern::rng::{Rng, Stream};
+use plan::tree::Activity;
+
+use super::format::FormatHand;
+use super::shared::TreeJob;
+use super::state::effects;
+use super::task::Task;
+use super::{Next, TreeOp, Verdict};
+
+/// One worker's hand in a tree: at most one operation at a time.
+#[derive(Debug)]
+pub(crate) struct Hand {
+    job: Arc<TreeJob>,
+    kind: Kind,
+    /// The operation that was handed over.
+    in_flight: Option<TreeOp>,
+    /// What is asked for next has been let through by rates and flows; it was due at this time.
+    admitted: Option<Option<u64>>,
+    /// Times in a row that nothing could be done.
+    n_waits: u32,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Format(FormatHand),
+    Tasks {
+        tasks: Vec<Task>,
+        /// The task that is being worked on.
+        now_idx: usize,
+        /// Tasks that have nothing left to do.
+        has_left: Vec<bool>,
+        rng: Rng,
+    },
+}
+
+/// The first pause when nothing can be done, and the longest: they double. Short against the
+/// latency of an operation on a disk, long against a look at the tree.
+const WAIT_NS: (u64, u64) = (20_000, 2_000_000);
+
+impl Hand {
+    /// Makes the hand of a worker and counts it as at work.
+    pub(crate) fn new(job: Arc<TreeJob>, worker_seed: u64) -> Result<Self, PatternError> {
+        let kind = match &job.work.activity {
+            Activity::Format(format) => Kind::Format(FormatHand::new(*format)),
+            Activity::Operations(specs) => {
+                let tasks: Result<Vec<Task>, PatternError> = (0..)
+                    .zip(specs)
+                    .map(|(idx, spec)| Task::new(&job, idx, spec, worker_seed))
+                    .collect();
+                let tasks = tasks?;
+                if tasks.is_empty() {
+                    return Err(PatternError::NoFiles);
+                }
+                Kind::Tasks {
+                    has_left: vec![false; tasks.len()],
+                    tasks,
+                    now_idx: usize::MAX,
+                    rng: Rng::for_stream(worker_seed, Stream::Mix, 0),
+                }
+            }
+        };
+        let hand =
+            Hand { job, kind, in_flight: None, admitted: None, n_waits: 0, has_ended: false };
+        hand.count_at_work(true);
+        Ok(hand)
+    }
+
+    fn count_at_work(&self, begins: bool) {
+        let Kind::Tasks { tasks, .. } = &self.kind else { return };
+        for task in tasks {
+            self.job.state.count_at_work(effects(task.spec()), begins);
+        }
+    }
+
+    /// Counts the worker as no longer at work.
+    pub(crate) fn end(&mut self) {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            self.count_at_work(false);
+        }
+    }
+
+    /// Says whether the next operation must be let through first.
+    pub(crate) fn asks_first(&self) -> bool {
+        let is_ending = match &self.kind {
+            Kind::Format(format) => format.is_ending(),
+            Kind::Tasks { tasks, now_idx, .. } => tasks.get(*now_idx).is_some_and(Task::is_ending),
+        };
+        self.admitted.is_none() && !is_ending
+    }
+
+    /// Lets the next operation through, which was due at the time given.
+    pub(crate) fn admit(&mut self, due_ns: Option<u64>) {
+        self.admitted = Some(due_ns);
+    }
+
+    /// Returns the next operation and, of one that is asked for, when it was due.
+    pub(crate) fn next(&mut self) -> (Next, Option<u64>) {
+        let next = match &mut self.kind {
+            Kind::Format(format) => format.next(&self.job),
+            Kind::Tasks { tasks, now_idx, has_left, rng } => {
+                next_of(&self.job, tasks, now_idx, has_left, rng)
+            }
+        };
+        let Next::Op(op) = next else {
+            self.n_waits = if next == Next::Later { self.n_waits.saturating_add(1) } else { 0 };
+            return (next, None);
+        };
+        self.n_waits = 0;
+        self.in_flight = Some(op);
+        let due_ns = if op.is_asked { self.admitted.take().flatten() } else { None };
+        (next, due_ns)
+    }
+
+    /// Returns how long to pause when nothing can be done.
+    pub(crate) fn wait_ns(&self) -> u64 {
+        let (first_ns, most_ns) = WAIT_NS;
+        (first_ns << self.n_waits.min(10)).min(most_ns)
+    }
+
+    /// Returns the operation in flight.
+    pub(crate) fn in_flight(&self) -> Option<TreeOp> {
+        self.in_flight
+    }
+
+    /// Takes what became of the operation in flight: its error number, 0 for none.
+    pub(crate) fn completed(&mut self, errno: i32) -> Verdict {
+        let Some(op) = self.in_flight.take() else { return Verdict::Done };
+        match &mut self.kind {
+            Kind::Format(format) => format.completed(&self.job, &op, errno),
+            Kind::Tasks { tasks, .. } => match tasks.get_mut(usize::from(op.task)) {
+                Some(task) => task.completed(&self.job, &op, errno),
+                None => Verdict::Done,
+            },
+        }
+    }
+}
+
+/// Returns the next operation of several tasks. A task goes on until what is asked for is done;
+/// then the next one is drawn by weight among those that have something left.
+fn next_of(
+    job: &TreeJob,
+    tasks: &mut [Task],
+    now_idx: &mut usize,
+    has_left: &mut [bool],
+    rng: &mut Rng,
+) -> Next {
+    for _ in 0..tasks.len() + 1 {
+        if *now_idx >= tasks.len() {
+            let Some(drawn) = draw(tasks, has_left, rng) else { return Next::Done };
+            *now_idx = drawn;
+        }
+        let next = tasks[*now_idx].next(job);
+        let was_asked = matches!(next, Next::Op(op) if op.is_asked);
+        let is_done = next == Next::Done;
+        if is_done {
+            has_left[*now_idx] = true;
+        }
+        if is_done || (was_asked && tasks.len() > 1) {
+            *now_idx = usize::MAX;
+        }
+        if !is_done {
+            return next;
+        }
+    }
+    Next::Later
+}
+
+/// Draws a task in proportion to the weights.
+fn draw(tasks: &[Task], has_left: &[bool], rng: &mut Rng) -> Option<usize> {
+    let weights = || {
+        let all = tasks.iter().zip(has_left);
+        all.map(|(task, has_left)| if *has_left { 0.0 } else { task.weight() })
+    };
+    let total: f64 = weights().sum();
+    let mut rest = rng.unit_f64() * total;
+    let mut last = None;
+    for (idx, weight) in weights().enumerate().filter(|it| it.1 > 0.0) {
+        last = Some(idx);
+        if rest < weight {
+            break;
+        }
+        rest -= weight;
+    }
+    last
+}

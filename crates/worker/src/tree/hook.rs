@@ -1,0 +1,151 @@
+//! How a worker and its hand in a tree work together.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use pattern::PatternError;
+use plan::Direction;
+use plan::op::OpKind;
+
+use super::shared::TreeJob;
+use super::{Hand, Next, Stuck, TreeOp, Verdict};
+use crate::errors::{EDEADLK, EIO, ENOENT, ENOSPC, Failure, FailureKind};
+use crate::gate::Pass;
+use crate::issue::Filled;
+use crate::meters::add;
+use crate::slots::Slot;
+use crate::source::Chosen;
+use crate::worker::Worker;
+
+/// Pause while others of a flow have to catch up.
+const RETRY_NS: u64 = 50_000;
+
+/// Returns the series of an operation: per task one for each kind of operation.
+pub(crate) fn series_of(task: u16, kind: OpKind) -> u16 {
+    let kind_idx = OpKind::ALL.iter().position(|it| *it == kind).unwrap_or(0);
+    task * OpKind::ALL.len() as u16 + kind_idx as u16
+}
+
+impl Worker {
+    /// Gives the worker of a job on a tree its part of it. Before the start.
+    ///
+    /// # Errors
+    /// When the job's sizes cannot be drawn, or it does nothing.
+    pub fn join_tree(&mut self, job: Arc<TreeJob>) -> Result<(), PatternError> {
+        self.tree = Some(Box::new(Hand::new(job, self.seed)?));
+        Ok(())
+    }
+
+    /// Chooses the next operation in the tree, or says why there is none now.
+    pub(crate) fn choose_of_tree(&mut self, now: u64) -> Result<Chosen, Filled> {
+        let Some(hand) = &self.tree else { return Err(Filled::EndOfPhase) };
+        if hand.asks_first() {
+            let due_ns = self.ask_for_tree(now)?;
+            if let Some(hand) = &mut self.tree {
+                hand.admit(due_ns);
+            }
+        }
+        let Some(hand) = &mut self.tree else { return Err(Filled::EndOfPhase) };
+        match hand.next() {
+            (Next::Op(op), due_ns) => {
+                if op.is_asked {
+                    self.gate.issued(direction(&op), op.len);
+                    if let Some(flow) = &self.flow {
+                        flow.advance();
+                    }
+                }
+                let series = series_of(op.task, op.kind);
+                let mut chosen = Chosen::new(op.kind, op.entry, op.offset, op.len, series);
+                chosen.intended_ns = due_ns;
+                Ok(chosen)
+            }
+            (Next::Later, _) => Err(Filled::Until(now + hand.wait_ns())),
+            (Next::Done, _) => Err(Filled::EndOfPhase),
+            (Next::Stuck(stuck), _) => {
+                self.fail_stuck(stuck);
+                Err(Filled::EndOfPhase)
+            }
+        }
+    }
+
+    /// Asks rates, pauses and flows. Returns when the operation was due, if it was.
+    fn ask_for_tree(&mut self, now: u64) -> Result<Option<u64>, Filled> {
+        let mut due_ns = None;
+        if !self.gate.is_open() {
+            match self.gate.ask(Direction::Read, now, self.slots.is_idle()) {
+                Pass::Go(_, at_ns) => due_ns = at_ns,
+                Pass::Until(until_ns) => return Err(Filled::Until(until_ns)),
+                Pass::Drain => return Err(Filled::Drain),
+            }
+        }
+        if self.flow.as_ref().is_some_and(crate::flow::FlowGroup::is_ahead) {
+            let asked_ns = self.job.load.flow.map_or(0, |flow| flow.sleep_ns);
+            return Err(Filled::Until(now + asked_ns.max(RETRY_NS)));
+        }
+        Ok(due_ns)
+    }
+
+    fn fail_stuck(&mut self, stuck: Stuck) {
+        let errno = if stuck.n_tried == 0 { ENOENT } else { EDEADLK };
+        self.fail(Failure { kind: FailureKind::Stuck(stuck), errno, op: None });
+    }
+
+    /// Takes the end of an operation in the tree: bytes moved, or the negated error number.
+    pub(crate) fn complete_of_tree(&mut self, slot: &Slot, result: i32, now_ns: u64) {
+        let left = slot.op.len.min(i32::MAX as u32);
+        let errno = match result {
+            result if result < 0 => -result,
+            result if result as u32 >= left => 0,
+            0 if slot.op.kind == OpKind::Read => EIO,
+            0 => ENOSPC,
+            _ => {
+                // The rest of a short transfer follows.
+                self.irregular(slot, result);
+                return;
+            }
+        };
+        self.slots.release(slot.op.slot);
+        let Some(hand) = &mut self.tree else { return };
+        let Some(op) = hand.in_flight() else { return };
+        let verdict = hand.completed(errno);
+        match verdict {
+            Verdict::Done if op.is_asked => self.record(slot, now_ns, now_ns >= self.measured_ns),
+            Verdict::Done => {
+                let bytes = u64::from(slot.whole_len());
+                self.count_series(slot.series, slot.start_ns, bytes, now_ns);
+            }
+            Verdict::Tolerated | Verdict::Failed => {
+                let all = self.meters.series();
+                if let Some(meters) = all.and_then(|all| all.get(slot.series)) {
+                    add(&meters.n_failed, 1);
+                }
+                if verdict == Verdict::Failed {
+                    let kind = if op.len > 0 && errno == ENOSPC {
+                        FailureKind::NothingMoved
+                    } else {
+                        FailureKind::Io
+                    };
+                    self.failed(slot, errno, kind);
+                }
+            }
+        }
+    }
+
+    /// Says that the worker is no longer at work in its tree.
+    pub(crate) fn leave_tree(&mut self) {
+        if let Some(hand) = &mut self.tree {
+            hand.end();
+        }
+    }
+
+    /// Returns how many operations of a kind have been done; for tests and progress.
+    pub fn n_done(&self, task: u16, kind: OpKind) -> u64 {
+        let all = self.meters.series();
+        all.and_then(|all| all.get(series_of(task, kind)))
+            .map_or(0, |meters| meters.n_ios_live.load(Relaxed))
+    }
+}
+
+fn direction(op: &TreeOp) -> Direction {
+    op.kind.direction().unwrap_or(Direction::Read)
+}

@@ -1,0 +1,93 @@
+//! Work on a tree of files: which operation comes next, on which file, and what it leaves behind.
+//!
+//! Each worker has a [`Hand`] that holds one file or folder at a time and walks it through what an
+//! operation takes: a read opens the file first and closes it in the end. What is there of the tree
+//! is in [`TreeState`], which all workers share.
+
+mod format;
+mod hand;
+mod hook;
+mod shared;
+mod state;
+mod task;
+
+pub use shared::TreeJob;
+pub use state::{FileFlags, TreeState};
+
+pub(crate) use hand::Hand;
+
+use plan::tree::{Activity, TreeWork};
+
+use crate::series::SeriesName;
+
+use plan::op::OpKind;
+
+/// A folder holds something (Linux).
+pub(crate) const ENOTEMPTY: i32 = 39;
+
+/// Returns the series of a job on a tree: of each task, one for each kind of operation.
+pub(crate) fn series_names(work: &TreeWork) -> Box<[Option<SeriesName>]> {
+    let parts: Vec<&str> = match &work.activity {
+        Activity::Format(_) => vec![""],
+        Activity::Operations(tasks) => tasks.iter().map(|task| task.name.as_str()).collect(),
+    };
+    let of_part = |part: &str| OpKind::ALL.map(|op| Some(SeriesName { part: part.to_owned(), op }));
+    parts.into_iter().flat_map(of_part).collect()
+}
+
+/// One operation of a hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TreeOp {
+    /// What is done.
+    pub(crate) kind: OpKind,
+    /// Number of the file or folder, marked if it is in the second tree.
+    pub(crate) entry: u32,
+    /// First byte.
+    pub(crate) offset: u64,
+    /// Bytes.
+    pub(crate) len: u32,
+    /// It is what the job is asked to do; else it only leads there or ends it.
+    pub(crate) is_asked: bool,
+    /// Position of its task.
+    pub(crate) task: u16,
+}
+
+impl TreeOp {
+    /// Makes an operation that moves no bytes.
+    pub(crate) fn whole(kind: OpKind, entry: u32, is_asked: bool, task: u16) -> Self {
+        TreeOp { kind, entry, offset: 0, len: 0, is_asked, task }
+    }
+}
+
+/// What a hand does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Carries out an operation.
+    Op(TreeOp),
+    /// Nothing can be done now; others may change that.
+    Later,
+    /// Everything is done.
+    Done,
+    /// Nothing can ever be done.
+    Stuck(Stuck),
+}
+
+/// Why nothing can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// What was to be done.
+    pub operation: OpKind,
+    /// So many files or folders were tried in a row; 0 where none that fits can exist.
+    pub n_tried: u32,
+}
+
+/// What became of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is done.
+    Done,
+    /// It failed in a way that was to be expected, and the work goes on.
+    Tolerated,
+    /// It failed.
+    Failed,
+}

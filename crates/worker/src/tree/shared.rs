@@ -1,0 +1,76 @@
+//! What the workers of a job share: the tree, turns, and how far a format is.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use plan::tree::{Activity, TreeWork};
+
+use super::format::FormatProgress;
+use super::state::TreeState;
+
+/// One job on a tree, as its workers share it.
+#[derive(Debug)]
+pub struct TreeJob {
+    pub(super) work: TreeWork,
+    pub(super) state: Arc<TreeState>,
+    /// The tree that is copied to, or that a format removes.
+    pub(super) second: Option<Arc<TreeState>>,
+    /// Turns taken, per task.
+    pub(super) turns: Box<[AtomicU64]>,
+    /// Operations that were begun, per task.
+    n_begun: Box<[AtomicU64]>,
+    pub(super) format: FormatProgress,
+    /// Seed that all workers share.
+    pub(super) seed: u64,
+}
+
+impl TreeJob {
+    /// Makes what the workers of a job share. `second` is the tree that files are copied or moved
+    /// to; of a format, the tree that is there and to be removed, if it is another one.
+    pub fn new(
+        work: TreeWork,
+        state: Arc<TreeState>,
+        second: Option<Arc<TreeState>>,
+        seed: u64,
+    ) -> Self {
+        let n_tasks = match &work.activity {
+            Activity::Operations(tasks) => tasks.len(),
+            Activity::Format(_) => 0,
+        };
+        let zeros = || (0..n_tasks).map(|_| AtomicU64::new(0)).collect();
+        TreeJob {
+            work,
+            state,
+            second,
+            turns: zeros(),
+            n_begun: zeros(),
+            format: FormatProgress::default(),
+            seed,
+        }
+    }
+
+    /// Returns the state of the job's tree.
+    pub fn state(&self) -> &Arc<TreeState> {
+        &self.state
+    }
+
+    /// Returns the state of the second tree.
+    pub fn second(&self) -> Option<&Arc<TreeState>> {
+        self.second.as_ref()
+    }
+
+    /// Returns how much of a format is done, and how much there is to do in all: files and folders,
+    /// once for each time that they are touched.
+    pub fn format_progress(&self) -> (u64, u64) {
+        self.format.done_of(self)
+    }
+
+    pub(super) fn begin(&self, task: u16) {
+        self.n_begun[usize::from(task)].fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn has_begun(&self, task: u16) -> bool {
+        self.n_begun[usize::from(task)].load(Relaxed) > 0
+    }
+}

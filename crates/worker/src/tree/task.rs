@@ -1,0 +1,456 @@
+//! One task of a worker: picks a file or folder and walks it through an operation.
+
+use pattern::rng::{Chance, Rng, Stream, derive};
+use pattern::tree::Selector;
+use pattern::{PatternError, Sizes};
+use plan::op::OpKind;
+use plan::tree::{FileIo, RANDOM_IOS, SelectFilter, StopAfter, TreeTask};
+
+use super::shared::TreeJob;
+use super::state::{FileFlags, Refused, suppliers};
+use super::{ENOTEMPTY, Next, Stuck, TreeOp, Verdict};
+
+/// Files or folders tried in a row that did not fit before the work is given up, as in Vdbench.
+const N_TRIED_MAX: u32 = 10_000;
+
+/// Tried at once, before the worker hears whether it shall stop.
+const N_TRIED_AT_ONCE: u32 = 64;
+
+/// One task of one worker.
+#[derive(Debug)]
+pub(super) struct Task {
+    idx: u16,
+    spec: TreeTask,
+    selector: Selector,
+    sizes: Sizes,
+    reads: Chance,
+    rng: Rng,
+    stage: Stage,
+    /// What is held.
+    held: Option<Held>,
+    /// Position whose turn it was while somebody held its file.
+    awaited: Option<u32>,
+    /// Tried in a row without one that fits.
+    n_tried: u32,
+}
+
+/// A file or folder that is held.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    entry: u32,
+    is_shared: bool,
+    flags: FileFlags,
+    /// The folder of the file is kept from being removed.
+    is_pinned: bool,
+    /// The file of the second tree that is held, too.
+    target: Option<u32>,
+}
+
+/// What comes next for what is held.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// Nothing is held.
+    Pick,
+    /// An operation without bytes.
+    Do(OpKind),
+    /// I/O on the open file.
+    Io(Place),
+}
+
+/// How far the I/O on a file is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    size_bytes: u64,
+    next_byte: u64,
+    n_ios: u64,
+    bytes: u64,
+}
+
+/// What picking came to.
+enum Picked {
+    Yes(Held),
+    Later,
+    Over,
+    Stuck(Stuck),
+}
+
+impl Task {
+    pub(super) fn new(
+        job: &TreeJob,
+        idx: u16,
+        spec: &TreeTask,
+        worker_seed: u64,
+    ) -> Result<Self, PatternError> {
+        let is_folder = matches!(spec.operation, OpKind::Mkdir | OpKind::Rmdir);
+        let state = &job.state;
+        let n = if is_folder { state.tree().n_folders() } else { state.in_use().len() };
+        let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
+        let worker_seed = derive(worker_seed, Stream::Part, u64::from(idx));
+        let select = spec.select;
+        let reads = match spec.operation {
+            OpKind::Write => spec.read_pct.unwrap_or(0.0),
+            _ => spec.read_pct.unwrap_or(100.0),
+        };
+        Ok(Task {
+            idx,
+            selector: Selector::new(select.order, select.once, n, job_seed, worker_seed),
+            sizes: Sizes::new(&spec.block_size, false, worker_seed, 0)?,
+            reads: Chance::from_pct(reads),
+            rng: Rng::for_stream(worker_seed, Stream::Offset, 0),
+            spec: spec.clone(),
+            stage: Stage::Pick,
+            held: None,
+            awaited: None,
+            n_tried: 0,
+        })
+    }
+
+    pub(super) fn weight(&self) -> f64 {
+        self.spec.weight.max(0.0)
+    }
+
+    pub(super) fn spec(&self) -> &TreeTask {
+        &self.spec
+    }
+
+    /// Says whether the next operation only ends what was asked for: it waits for no rate.
+    pub(super) fn is_ending(&self) -> bool {
+        matches!(self.stage, Stage::Do(OpKind::Close)) && self.spec.operation != OpKind::Close
+    }
+
+    /// Returns the next operation.
+    pub(super) fn next(&mut self, job: &TreeJob) -> Next {
+        if matches!(self.stage, Stage::Pick) {
+            match self.pick(job) {
+                Picked::Yes(held) => {
+                    job.begin(self.idx);
+                    self.stage = Stage::Do(self.first_kind(held.flags));
+                    self.held = Some(held);
+                }
+                Picked::Later => return Next::Later,
+                Picked::Over => return Next::Done,
+                Picked::Stuck(stuck) => return Next::Stuck(stuck),
+            }
+        }
+        let Some(held) = self.held else { return Next::Later };
+        match self.stage {
+            Stage::Pick => Next::Later,
+            Stage::Do(kind) => {
+                let is_asked = kind == self.spec.operation;
+                Next::Op(TreeOp::whole(kind, held.entry, is_asked, self.idx))
+            }
+            Stage::Io(place) => Next::Op(self.io(held.entry, place)),
+        }
+    }
+
+    /// Returns what is done first with what is held.
+    fn first_kind(&self, flags: FileFlags) -> OpKind {
+        match self.spec.operation {
+            OpKind::Write if !flags.exists => OpKind::Create,
+            OpKind::Write if self.removes_first() => OpKind::Delete,
+            OpKind::Read | OpKind::Write | OpKind::Open | OpKind::Close => OpKind::Open,
+            other => other,
+        }
+    }
+
+    fn removes_first(&self) -> bool {
+        matches!(self.spec.io, FileIo::Sequential { delete: true, .. })
+    }
+
+    fn is_sequential(&self) -> bool {
+        matches!(self.spec.io, FileIo::Sequential { .. })
+    }
+
+    /// Chooses the next I/O on an open file.
+    fn io(&mut self, entry: u32, place: Place) -> TreeOp {
+        let kind = if self.rng.chance(self.reads) { OpKind::Read } else { OpKind::Write };
+        let (offset, len) = if self.is_sequential() {
+            let room = place.size_bytes - place.next_byte;
+            (place.next_byte, self.sizes.next(u64::MAX).min(clamped(room)))
+        } else {
+            let len = self.sizes.next(u64::MAX).min(clamped(place.size_bytes));
+            let n_blocks = place.size_bytes / u64::from(len.max(1));
+            (self.rng.bounded(n_blocks.max(1)) * u64::from(len), len)
+        };
+        TreeOp { kind, entry, offset, len, is_asked: true, task: self.idx }
+    }
+
+    /// Takes what became of the last operation: its error number, 0 for none.
+    pub(super) fn completed(&mut self, job: &TreeJob, op: &TreeOp, errno: i32) -> Verdict {
+        let Some(held) = self.held else { return Verdict::Done };
+        if errno != 0 {
+            return self.failed(job, op, held, errno);
+        }
+        self.n_tried = 0;
+        match op.kind {
+            OpKind::Read | OpKind::Write => self.advance(job, op),
+            kind => self.after(job, kind, held),
+        }
+        Verdict::Done
+    }
+
+    /// Goes on after an operation that did nothing, or not all.
+    fn failed(&mut self, job: &TreeJob, op: &TreeOp, held: Held, errno: i32) -> Verdict {
+        // What a failed write left of the file is unknown.
+        if op.kind == OpKind::Write && !held.flags.is_full {
+            job.state.set_file(held.entry, FileFlags { has_data: true, ..held.flags });
+        }
+        if matches!(self.stage, Stage::Io(_)) {
+            self.stage = Stage::Do(OpKind::Close);
+        } else {
+            self.let_go(job);
+        }
+        if op.kind == OpKind::Rmdir && errno == ENOTEMPTY {
+            job.state.note_left();
+            self.n_tried += 1;
+            return Verdict::Tolerated;
+        }
+        Verdict::Failed
+    }
+
+    /// Goes on after an operation without bytes.
+    fn after(&mut self, job: &TreeJob, kind: OpKind, mut held: Held) {
+        let state = &job.state;
+        let is_write = self.spec.operation == OpKind::Write;
+        let size_bytes = || state.tree().size_bytes(held.entry);
+        let mut next = None;
+        match kind {
+            OpKind::Create => {
+                held.flags = FileFlags::of_size(Some(0), size_bytes());
+                state.set_file(held.entry, held.flags);
+                next = is_write.then_some(Stage::Do(OpKind::Open));
+            }
+            OpKind::Delete => {
+                held.flags = FileFlags::of_size(None, 0);
+                if is_write {
+                    // Stays in the folder, which must not go before the file is made again.
+                    state.pin_anyway(held.entry);
+                    held.is_pinned = true;
+                    next = Some(Stage::Do(OpKind::Create));
+                }
+                state.set_file(held.entry, held.flags);
+            }
+            OpKind::Mkdir => state.set_folder(held.entry, true),
+            OpKind::Rmdir => state.set_folder(held.entry, false),
+            OpKind::Open if self.spec.moves_bytes() => {
+                next = Some(Stage::Io(self.start_place(size_bytes())));
+            }
+            OpKind::Open => next = Some(Stage::Do(OpKind::Close)),
+            OpKind::Copy | OpKind::Move => self.after_copy(job, kind, held),
+            _ => {}
+        }
+        self.held = Some(held);
+        match next {
+            Some(stage) => self.stage = stage,
+            None => self.let_go(job),
+        }
+    }
+
+    fn after_copy(&self, job: &TreeJob, kind: OpKind, held: Held) {
+        if let (Some(second), Some(target)) = (&job.second, held.target) {
+            let bytes = job.state.tree().size_bytes(held.entry);
+            let whole_bytes = second.tree().size_bytes(target);
+            second.set_file(target, FileFlags::of_size(Some(bytes), whole_bytes));
+        }
+        if kind == OpKind::Move {
+            job.state.set_file(held.entry, FileFlags::of_size(None, 0));
+        }
+    }
+
+    fn start_place(&mut self, size_bytes: u64) -> Place {
+        let nonzero = matches!(self.spec.io, FileIo::Sequential { nonzero: true, .. });
+        let step = u64::from(self.spec.block_size.max().max(1));
+        let next_byte =
+            if nonzero { self.rng.bounded(size_bytes.div_ceil(step)) * step } else { 0 };
+        Place { size_bytes, next_byte, n_ios: 0, bytes: 0 }
+    }
+
+    /// Goes on after an I/O.
+    fn advance(&mut self, job: &TreeJob, op: &TreeOp) {
+        let (Stage::Io(mut place), Some(mut held)) = (self.stage, self.held) else { return };
+        place.n_ios += 1;
+        place.bytes += u64::from(op.len);
+        let is_sequential = self.is_sequential();
+        let mut is_over = self.is_enough(&place);
+        if is_sequential {
+            place.next_byte = op.offset + u64::from(op.len);
+            is_over |= place.next_byte >= place.size_bytes;
+        }
+        if op.kind == OpKind::Write && !held.flags.is_full {
+            let end = op.offset + u64::from(op.len);
+            let is_full = end >= place.size_bytes;
+            held.flags = FileFlags { exists: true, has_data: true, is_full };
+            job.state.set_file(held.entry, held.flags);
+            self.held = Some(held);
+        }
+        self.stage = if is_over { Stage::Do(OpKind::Close) } else { Stage::Io(place) };
+    }
+
+    /// Says whether a file is left for the next.
+    fn is_enough(&self, place: &Place) -> bool {
+        match self.spec.stop_after {
+            Some(StopAfter::Ios(n_ios)) => place.n_ios >= n_ios.max(1),
+            Some(StopAfter::Pct(pct)) => {
+                place.bytes as f64 >= place.size_bytes as f64 * pct.max(0.0) / 100.0
+            }
+            None => !self.is_sequential() && place.n_ios >= RANDOM_IOS,
+        }
+    }
+
+    /// Lets go of what is held.
+    fn let_go(&mut self, job: &TreeJob) {
+        self.stage = Stage::Pick;
+        let Some(held) = self.held.take() else { return };
+        let state = &job.state;
+        match self.spec.operation {
+            OpKind::Mkdir => state.release_missing_folder(held.entry),
+            OpKind::Rmdir => state.release_folder(held.entry),
+            _ => {
+                if held.is_pinned {
+                    state.unpin_folder(state.tree().folder_of(held.entry));
+                }
+                state.release_file(held.entry, held.is_shared);
+                if let (Some(second), Some(target)) = (&job.second, held.target) {
+                    second.unpin_folder(second.tree().folder_of(target));
+                    second.release_file(target, false);
+                }
+            }
+        }
+    }
+
+    fn pick(&mut self, job: &TreeJob) -> Picked {
+        for _ in 0..N_TRIED_AT_ONCE {
+            let Some(position) = self.position(job) else { return Picked::Over };
+            match self.hold(job, position) {
+                Ok(held) => return Picked::Yes(held),
+                Err(Refused::Busy) => {
+                    if self.spec.select.once {
+                        self.awaited = Some(position);
+                        return Picked::Later;
+                    }
+                }
+                // Where each comes once, one that does not fit has had its turn.
+                Err(Refused::Unfit) if self.spec.select.once => {}
+                Err(Refused::Unfit) => self.n_tried += 1,
+            }
+            if self.n_tried > 0 && self.n_tried.is_multiple_of(N_TRIED_AT_ONCE) {
+                break;
+            }
+        }
+        self.without_luck(job)
+    }
+
+    /// Decides what to do when nothing that fits was found.
+    fn without_luck(&mut self, job: &TreeJob) -> Picked {
+        let operation = self.spec.operation;
+        if !job.state.has_work(operation) && !job.state.is_awaited(suppliers(operation)) {
+            return if job.has_begun(self.idx) {
+                Picked::Over
+            } else {
+                Picked::Stuck(Stuck { operation, n_tried: 0 })
+            };
+        }
+        if self.n_tried >= N_TRIED_MAX {
+            return Picked::Stuck(Stuck { operation, n_tried: self.n_tried });
+        }
+        Picked::Later
+    }
+
+    /// Returns the position that is tried next; `None` when each has had its turn.
+    fn position(&mut self, job: &TreeJob) -> Option<u32> {
+        if let Some(position) = self.awaited.take() {
+            return Some(position);
+        }
+        if self.selector.is_empty() {
+            return None;
+        }
+        if !self.selector.takes_turns() {
+            return Some(self.selector.draw());
+        }
+        let turns = &job.turns[usize::from(self.idx)];
+        let turn = turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        (!self.spec.select.once || turn < self.selector.len()).then(|| self.selector.at_turn(turn))
+    }
+
+    /// Holds what is at a position, if it fits.
+    fn hold(&self, job: &TreeJob, position: u32) -> Result<Held, Refused> {
+        let state = &job.state;
+        let no_file = FileFlags::of_size(None, 0);
+        let of_folder = Held {
+            entry: position,
+            is_shared: false,
+            flags: no_file,
+            is_pinned: false,
+            target: None,
+        };
+        match self.spec.operation {
+            OpKind::Mkdir => return state.hold_missing_folder(position).map(|()| of_folder),
+            OpKind::Rmdir => return state.hold_empty_folder(position).map(|()| of_folder),
+            _ => {}
+        }
+        let entry = state.in_use().file(position);
+        if self.spec.moves_bytes() && state.tree().size_bytes(entry) == 0 {
+            return Err(Refused::Unfit);
+        }
+        let is_shared = self.spec.io == FileIo::Random { shared: true };
+        let flags = state.hold_file(entry, is_shared, |flags| self.fits(flags))?;
+        let mut held = Held { entry, is_shared, flags, is_pinned: false, target: None };
+        if !flags.exists {
+            if let Err(refused) = state.pin_folder(state.tree().folder_of(entry)) {
+                state.release_file(entry, is_shared);
+                return Err(refused);
+            }
+            held.is_pinned = true;
+        }
+        if matches!(self.spec.operation, OpKind::Copy | OpKind::Move) {
+            held.target = match hold_target(job, entry) {
+                Ok(target) => target,
+                Err(refused) => {
+                    state.release_file(entry, is_shared);
+                    return Err(refused);
+                }
+            };
+        }
+        Ok(held)
+    }
+
+    /// Says whether an operation can be done on such a file.
+    fn fits(&self, flags: FileFlags) -> bool {
+        let FileFlags { exists, has_data, is_full } = flags;
+        let is_mixed = self.spec.read_pct.is_some_and(|pct| pct > 0.0);
+        let of_operation = match self.spec.operation {
+            OpKind::Create => !exists,
+            OpKind::Read | OpKind::Copy | OpKind::Move => is_full,
+            OpKind::Write if is_mixed => is_full,
+            OpKind::Write => self.is_sequential() || exists,
+            _ => exists,
+        };
+        of_operation
+            && match self.spec.select.filter {
+                SelectFilter::Any => true,
+                SelectFilter::Empty => exists && !has_data,
+                SelectFilter::Full => is_full,
+                SelectFilter::NotFull => exists && !is_full,
+            }
+    }
+}
+
+/// Holds the file of the second tree that one is copied or moved to.
+fn hold_target(job: &TreeJob, file: u32) -> Result<Option<u32>, Refused> {
+    let Some(second) = &job.second else { return Ok(None) };
+    let n_files = second.tree().n_files();
+    if n_files == 0 {
+        return Err(Refused::Unfit);
+    }
+    let target = file % n_files;
+    second.hold_file(target, false, |_| true)?;
+    if let Err(refused) = second.pin_folder(second.tree().folder_of(target)) {
+        second.release_file(target, false);
+        return Err(refused);
+    }
+    Ok(Some(target))
+}
+
+fn clamped(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
