@@ -23,6 +23,7 @@ mod index;
 mod load;
 mod logs;
 mod lower;
+mod native;
 mod nfs;
 mod process;
 mod remote;

@@ -671,6 +671,7 @@ fn samples(param: &Param) -> Vec<Value> {
         Kind::Words => match param.name {
             "file_service" => vec![word("roundrobin", Some("8"))],
             "sync_file_range" => vec![word("write", Some("32"))],
+            "block_size_weights" => vec![word("4096", Some("3"))],
             "memory" => vec![word("mmap", Some("/mnt/pmem"))],
             _ => vec![word("iops", Some("5%"))],
         },

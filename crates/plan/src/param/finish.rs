@@ -18,6 +18,9 @@ pub fn finish(job: &mut Job) {
     if job.load.flow.is_some_and(|flow| flow.weight == 0) {
         job.load.flow = None;
     }
+    if job.workload.hit_area.is_some_and(|hits| hits.len_bytes == 0) {
+        job.workload.hit_area = None;
+    }
     job.files.direct |= job.files.atomic;
     job.files.invalidate &= !job.files.pre_read;
     for dir in Direction::ALL {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use units::edit_distance;
 
-use super::{Param, buffers, engines, foreign, load, logs, nfs, process, remote, report};
+use super::{Param, buffers, engines, foreign, load, logs, native, nfs, process, remote, report};
 use super::{target, time, verify, workload, zones};
 
 /// The tables, in the order of the reference.
@@ -27,6 +27,7 @@ static TABLES: &[&[Param]] = &[
     logs::PARAMS,
     logs::REPLAY,
     zones::PARAMS,
+    native::PARAMS,
 ];
 
 /// Our names of the parameters that shape the plan rather than one job: the dialect applies them,

@@ -38,6 +38,7 @@ fn of_files(name: &str, job: &Job) -> Option<String> {
         "offset" => Some(size_text(files.offset, job)),
         "offset_increment" => Some(size_text(files.offset_increment, job)),
         "offset_align_bytes" => Some(plain(files.offset_align_bytes)),
+        "open_flag_bits" => shown(files.open_flag_bits),
         "fsync_every" => shown(due.fsync_every),
         "fdatasync_every" => shown(due.fdatasync_every),
         "barrier_every" => shown(due.barrier_every),
@@ -65,7 +66,9 @@ fn of_workload(name: &str, job: &Job) -> Option<String> {
             _ => None,
         }),
         "block_size_range" => sizes(|size, bytes| match size {
-            BlockSize::Range { min, max } => Some(format!("{}-{}", bytes(*min), bytes(*max))),
+            BlockSize::Range { min, max } | BlockSize::Stepped { min, max, .. } => {
+                Some(format!("{}-{}", bytes(*min), bytes(*max)))
+            }
             _ => None,
         }),
         "block_size_split" => sizes(|size, bytes| match size {
@@ -74,10 +77,33 @@ fn of_workload(name: &str, job: &Job) -> Option<String> {
             }
             _ => None,
         }),
+        "block_size_step_bytes" => match &workload.block_size.read {
+            BlockSize::Stepped { step, .. } => shown(step),
+            _ => None,
+        },
+        "block_size_weights" => match &workload.block_size.read {
+            BlockSize::Weighted(parts) => {
+                list(parts, ",", |(size, weight)| format!("{size}:{weight}"))
+            }
+            _ => None,
+        },
+        "exponential_mean" => match &workload.distribution.read {
+            Distribution::Exponential { mean } => shown(mean),
+            _ => None,
+        },
+        "power_exponent" => match &workload.distribution.read {
+            Distribution::Power { exponent } => shown(exponent),
+            _ => None,
+        },
+        "skip_bytes" => workload.skip_bytes.map(|(min, max)| range_text(min, max, job)),
+        "n_streams" => shown(workload.n_streams),
+        "hit_area_bytes" => shown(workload.hit_area?.len_bytes),
+        "hit_area_read_pct" => shown(workload.hit_area?.read_pct),
+        "hit_area_write_pct" => shown(workload.hit_area?.write_pct),
         "block_align_bytes" => given_dirs_text(&workload.block_align, |align| align.map(bytes)),
         "random_pct" => Some(dirs_text(&workload.random_pct, u8::to_string)),
         "distribution" => {
-            Some(dirs_text(&workload.distribution, |spread| distribution_text(spread, job)))
+            given_dirs_text(&workload.distribution, |spread| distribution_text(spread, job))
         }
         "seed" => shown(workload.seed),
         "zone_size_bytes" => Some(bytes_text(workload.strided?.zone_size_bytes, job)),
@@ -110,6 +136,8 @@ fn of_load(name: &str, job: &Job) -> Option<String> {
         "rate_iops" => given_dirs_text(&load.rate, iops),
         "rate_min" => given_dirs_text(&load.rate_min, bytes),
         "rate_iops_min" => given_dirs_text(&load.rate_min, iops),
+        "rate_total_iops" => load.rate_total_iops.map(|rate| rate.to_string()),
+        "flow_slack_ios" => shown(load.flow?.slack_ios),
         "rate_window_ms" => shown(load.rate_cycle_ns / 1_000_000),
         "think_time" => Some(time_text(load.think.pause_ns)),
         "think_spin" => Some(time_text(load.think.spin_ns)),
@@ -200,6 +228,7 @@ fn of_process(name: &str, job: &Job) -> Option<String> {
         "io_priority_hint" if process.io_priority_hint > 0 => shown(process.io_priority_hint),
         "exec_before" => process.exec_before.clone(),
         "exec_after" => process.exec_after.clone(),
+        "n_errors_max" => job.errors.n_errors_max.map(|n| n.to_string()),
         "user_id" => process.uid.map(|id| id.to_string()),
         "group_id" => process.gid.map(|id| id.to_string()),
         "io_scheduler" => process.io_scheduler.clone(),
@@ -347,9 +376,9 @@ fn service_text(service: FileService, ios_per_file: u32) -> String {
     }
 }
 
-fn distribution_text(distribution: &Distribution, job: &Job) -> String {
+fn distribution_text(distribution: &Distribution, job: &Job) -> Option<String> {
     let at = |centre: &Option<f64>| centre.map(|at| format!(":{at}")).unwrap_or_default();
-    match distribution {
+    Some(match distribution {
         Distribution::Uniform => "random".to_owned(),
         Distribution::Zipf { theta, centre } => format!("zipf:{theta}{}", at(centre)),
         Distribution::Pareto { h, centre } => format!("pareto:{h}{}", at(centre)),
@@ -367,9 +396,8 @@ fn distribution_text(distribution: &Distribution, job: &Job) -> String {
         Distribution::Sequence(blocks) => {
             format!("sequence:{}", list(blocks, ",", u64::to_string).unwrap_or_default())
         }
-        Distribution::Exponential { mean } => format!("exponential:{mean}"),
-        Distribution::Power { exponent } => format!("power:{exponent}"),
-    }
+        Distribution::Exponential { .. } | Distribution::Power { .. } => return None,
+    })
 }
 
 fn memory_text(memory: &Memory) -> String {

@@ -1,0 +1,266 @@
+//! What no option of fio says: parameters of plans of our own, which runs of other tools come to.
+
+use super::lower::{BASE, COUNT, NUMBER, set, set_some};
+use super::{Category, Kind, Param, Value};
+use crate::load::{Arrivals, Flow};
+use crate::workload::{BlockSize, Distribution, HitArea};
+use crate::{Job, PerDir};
+
+const PERCENT_FLOAT: Kind = Kind::Float { min: 0.0, max: 100.0 };
+
+pub(super) const PARAMS: &[Param] = &[
+    Param {
+        name: "one_cursor",
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "reads and writes go on from the same place",
+        long: "Sequential I/O of all directions shares one place to go on from, as in Vdbench; \
+               otherwise each direction has its own, as in fio.",
+        lower: |job, v| set(&mut job.workload.one_cursor, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "aligned_to_length",
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "random places are multiples of the I/O's own length",
+        long: "With several block sizes and `repeats_allowed`: each I/O starts at a multiple of \
+               its own length, counted from the start of the region. Otherwise the smallest \
+               block size counts.",
+        lower: |job, v| set(&mut job.workload.aligned_to_length, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "skip_bytes",
+        category: Category::Workload,
+        kind: Kind::SizeRange,
+        short: "random distance to the next I/O",
+        long: "Random I/O goes forward: from the end of the I/O before by a distance drawn \
+               between the two, and starts over behind the end of the region (Vdbench's stride).",
+        lower: |job, v| set_some(&mut job.workload.skip_bytes, v.size_range()),
+        ..BASE
+    },
+    Param {
+        name: "starts_anywhere",
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "a sequential walk starts at a seeded place",
+        long: "Sequential I/O starts somewhere in the region, and goes on at the region's start \
+               after its end (Vdbench's seqnz).",
+        lower: |job, v| set(&mut job.workload.starts_anywhere, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "ends_with_region",
+        category: Category::Workload,
+        kind: Kind::Bool,
+        default: "0",
+        short: "a sequential walk is done at the end of its region",
+        long: "Sequential I/O ends at the end of the region, however long the job may run \
+               (Vdbench's eof).",
+        lower: |job, v| set(&mut job.workload.ends_with_region, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "n_streams",
+        category: Category::Workload,
+        kind: COUNT,
+        default: "0",
+        short: "sequential walks at once",
+        long: "So many sequential walks in equal parts of the region, served in turn by one \
+               queue; 0 and 1 are one.",
+        lower: |job, v| set(&mut job.workload.n_streams, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "hit_area_bytes",
+        category: Category::Workload,
+        kind: NUMBER,
+        default: "0",
+        short: "start of the region that cache hits go to",
+        long: "So many bytes at the start of the region take the shares of I/O that \
+               `hit_area_read_pct` and `hit_area_write_pct` say; all other I/O goes behind them.",
+        lower: |job, v| set(&mut hit_area(job).len_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "hit_area_read_pct",
+        category: Category::Workload,
+        kind: PERCENT_FLOAT,
+        default: "0",
+        short: "share of the reads that go to the hit area, percent",
+        long: "With `hit_area_bytes`: how much of the reads a cache of that size would answer.",
+        lower: |job, v| set(&mut hit_area(job).read_pct, v.float()),
+        ..BASE
+    },
+    Param {
+        name: "hit_area_write_pct",
+        category: Category::Workload,
+        kind: PERCENT_FLOAT,
+        default: "0",
+        short: "share of the writes that go to the hit area, percent",
+        long: "With `hit_area_bytes`: how much of the writes a cache of that size would take.",
+        lower: |job, v| set(&mut hit_area(job).write_pct, v.float()),
+        ..BASE
+    },
+    Param {
+        name: "block_size_weights",
+        category: Category::Workload,
+        kind: Kind::Words,
+        short: "block sizes with relative weights",
+        long: "Sizes in bytes and their weights, such as `4096:125,65536:875`: shares finer than \
+               the whole percents of `block_size_split`. For all directions.",
+        lower: lower_weights,
+        ..BASE
+    },
+    Param {
+        name: "block_size_step_bytes",
+        category: Category::Workload,
+        kind: COUNT,
+        default: "0",
+        short: "distance between the sizes of a range",
+        long: "With `block_size_range`: sizes are its smallest and every so many bytes more, \
+               where a range alone takes multiples of its smallest. 0 is that.",
+        lower: |job, v| {
+            let step = v.int::<u32>()?;
+            for size in job.workload.block_size.iter_mut() {
+                if let (BlockSize::Range { min, max }, true) = (&*size, step > 0) {
+                    *size = BlockSize::Stepped { min: *min, max: *max, step };
+                }
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "exponential_mean",
+        category: Category::Workload,
+        kind: Kind::Float { min: 0.0001, max: 1.0 },
+        short: "random places are denser towards the start, exponentially",
+        long: "Mean distance of a random place from the start, as a share of the region. \
+               Vdbench's poisson with midpoint n is 1/n. It goes before `distribution`.",
+        lower: |job, v| {
+            let spread = Distribution::Exponential { mean: v.float()? };
+            job.workload.distribution = PerDir::all(spread);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "power_exponent",
+        category: Category::Workload,
+        kind: Kind::Float { min: 1.0, max: 100.0 },
+        short: "random places are denser towards the start, by a power",
+        long: "The first share x of the region gets the share x^(1/exponent) of the I/Os; 1 is \
+               even. Vdbench's hotband is such a spread. It goes before `distribution`.",
+        lower: |job, v| {
+            let spread = Distribution::Power { exponent: v.float()? };
+            job.workload.distribution = PerDir::all(spread);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "even_gaps",
+        category: Category::Load,
+        kind: Kind::Bool,
+        default: "0",
+        short: "gaps under a rate are drawn evenly",
+        long: "Under a rate, gaps between I/Os are spread evenly between none and twice their \
+               mean (Vdbench's distribution=uniform). It goes before `arrivals`.",
+        lower: |job, v| {
+            if v.bool()? {
+                job.load.arrivals = Arrivals::Uniform;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "rate_total_iops",
+        category: Category::Load,
+        kind: Kind::Float { min: 0.001, max: 1e9 },
+        short: "rate over all directions together, I/Os per second",
+        long: "One schedule for reads, writes and trims of all the job's workers together, which \
+               share it equally; the mix decides what each I/O is. It excludes `rate` and \
+               `rate_iops`.",
+        lower: |job, v| set_some(&mut job.load.rate_total_iops, v.float()),
+        ..BASE
+    },
+    Param {
+        name: "flow_slack_ios",
+        category: Category::Load,
+        kind: COUNT,
+        default: "1",
+        short: "I/Os that a job may be ahead in its flow",
+        long: "With `flow_weight`: how far a job may be ahead of the slowest one before it \
+               waits, in I/Os of that one's share.",
+        lower: |job, v| {
+            let usual = Flow { id: 0, weight: 0, sleep_ns: 0, slack_ios: 1 };
+            set(&mut job.load.flow.get_or_insert(usual).slack_ios, v.int())
+        },
+        ..BASE
+    },
+    Param {
+        name: "concatenate_files",
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "the job's files form one volume",
+        long: "The files are walked as one region, in their order, instead of each by itself.",
+        lower: |job, v| set(&mut job.files.concatenate, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "spare_first_block",
+        category: Category::Target,
+        kind: Kind::Bool,
+        default: "0",
+        short: "the first block of a device is left alone",
+        long: "The region of a block device starts behind its first block, which may hold a \
+               label.",
+        lower: |job, v| set(&mut job.files.spares_first_block, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "open_flag_bits",
+        category: Category::Target,
+        kind: COUNT,
+        default: "0",
+        short: "further bits for open(2)",
+        long: "Added to the flags that files are opened with, as the kernel knows them.",
+        lower: |job, v| set(&mut job.files.open_flag_bits, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "n_errors_max",
+        category: Category::Errors,
+        kind: NUMBER,
+        short: "errors after which a worker fails",
+        long: "With `continue_on_error`: a worker that has met so many errors fails.",
+        lower: |job, v| set_some(&mut job.errors.n_errors_max, v.int()),
+        ..BASE
+    },
+];
+
+fn hit_area(job: &mut Job) -> &mut HitArea {
+    let none = HitArea { len_bytes: 0, read_pct: 0.0, write_pct: 0.0 };
+    job.workload.hit_area.get_or_insert(none)
+}
+
+fn lower_weights(job: &mut Job, value: &Value) -> Result<(), String> {
+    let mut weights = Vec::new();
+    for (size, weight) in value.words()? {
+        let weight = weight.as_deref().ok_or("a weight must follow each size, as in `4096:3`")?;
+        weights.push((super::lower::number(size)?, super::lower::number(weight)?));
+    }
+    if weights.iter().any(|(size, _)| *size == 0) || weights.iter().all(|(_, weight)| *weight == 0)
+    {
+        return Err("a size of 0, or no weight above 0".to_owned());
+    }
+    job.workload.block_size = PerDir::all(BlockSize::Weighted(weights));
+    Ok(())
+}
