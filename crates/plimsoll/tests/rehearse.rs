@@ -2,79 +2,23 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod common;
+#[path = "common/rehearsal.rs"]
+mod rehearsal;
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use common::{Outcome, Sandbox, outcome};
-
-/// Set, tests run that take minutes.
-const LONG: &str = "PLIMSOLL_LONG_TESTS";
+use rehearsal::Rehearsal;
 
 const P30: &str = "name = \"one P30\"\n[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\n";
-
-/// A sandbox with a mounted volume in `mnt`. Unmounted when dropped.
-struct Rehearsal(Sandbox);
-
-impl Rehearsal {
-    /// Mounts a design; says why it cannot where there is no FUSE.
-    fn mount(design: &str) -> Option<Self> {
-        let sandbox = Sandbox::new();
-        fs::create_dir(sandbox.path("mnt")).unwrap();
-        sandbox.write("design.toml", design);
-        if !Path::new("/dev/fuse").exists() {
-            eprintln!("skipped: there is no FUSE here");
-            return None;
-        }
-        let rehearsal = Rehearsal(sandbox);
-        rehearsal.mount_again().success();
-        Some(rehearsal)
-    }
-
-    fn mount_again(&self) -> Outcome {
-        self.0.plimsoll(&["rehearse", "mount", "design.toml", "mnt", "--backing", "data"])
-    }
-
-    fn rehearse(&self, args: &[&str]) -> Outcome {
-        self.0.plimsoll(&[&["rehearse"], args].concat())
-    }
-
-    /// Kills the serving process, as `kill -9` does, and waits until it has gone.
-    fn kill(&self) {
-        Self::kill_pid(&self.server());
-    }
-
-    /// Returns the number of the serving process: who holds the lock.
-    fn server(&self) -> OsString {
-        let lock = fs::canonicalize(self.0.path("data/lock")).unwrap();
-        let holds = |process: &fs::DirEntry| {
-            let fds = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
-            fds.into_iter().any(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == lock))
-        };
-        let found = fs::read_dir("/proc").unwrap().flatten().find(holds);
-        found.expect("somebody serves").file_name()
-    }
-
-    fn kill_pid(pid: &OsStr) {
-        assert!(Command::new("kill").arg("-9").arg(pid).status().unwrap().success());
-        while Path::new("/proc").join(pid).join("fd/0").exists() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Rehearsal {
-    fn drop(&mut self) {
-        let unmounted = self.rehearse(&["unmount", "mnt", "--lazy"]);
-        assert!(unmounted.code == 0 || std::thread::panicking(), "{}", unmounted.stderr);
-    }
-}
 
 #[test]
 fn a_volume_is_mounted_changed_and_unmounted() {
@@ -87,7 +31,7 @@ fn a_volume_is_mounted_changed_and_unmounted() {
     let table =
         page.lines().filter(|line| !line.starts_with("data in ") && !line.contains(" at /"));
     assert!(table.clone().all(|line| line.chars().count() <= 80), "{page}");
-    assert!(page.contains("disk /mnt/p30"), "{page}");
+    assert!(page.contains("\n  disk iops "), "{page}");
 
     rehearsal.rehearse(&["set", "mnt", "--disk", "P40"]).success();
     let json = rehearsal.rehearse(&["status", "mnt", "--json"]);
@@ -166,6 +110,47 @@ fn machine(cache: &str) -> String {
         "[vm]\nsize = \"DS14\"\n[[volume]]\nmount = \"/mnt/data\"\ndisk = \"P30\"\n\
          cache = \"{cache}\"\n"
     )
+}
+
+/// Two disks behind a machine, one of which is slow.
+const SLOW_AND_FAST: &str = "[vm]\nsize = \"DS14\"
+[[volume]]\nmount = \"/slow\"\ndisk = { size = \"1GiB\", iops = 50, throughput = \"100MB/s\" }
+latency = \"1ms\"
+[[volume]]\nmount = \"/fast\"\ndisk = { size = \"1GiB\", iops = 20000, throughput = \"100MB/s\" }
+latency = \"1ms\"\n";
+
+#[test]
+fn status_tells_for_each_volume_what_holds_it_and_no_cap_that_nothing_meets() {
+    let Some(rehearsal) = Rehearsal::mount(SLOW_AND_FAST) else { return };
+    let ended = AtomicBool::new(false);
+    let write = |name: &str| {
+        let file = fs::File::create(rehearsal.0.path("mnt").join(name)).unwrap();
+        while !ended.load(Relaxed) {
+            file.write_all_at(&[1; 4096], 0).unwrap();
+        }
+    };
+    let report = std::thread::scope(|scope| {
+        // Two at a time: one would be held by nothing, with 50 of its 1 ms in a second.
+        (0..2).for_each(|_| drop(scope.spawn(|| write("slow/f"))));
+        scope.spawn(|| write("fast/f"));
+        std::thread::sleep(Duration::from_secs(2));
+        let json = rehearsal.rehearse(&["status", "mnt", "--json"]);
+        ended.store(true, Relaxed);
+        serde_json::from_str::<serde_json::Value>(json.success()).unwrap()
+    });
+    let wait = &report["volumes"][0]["recent_wait"];
+    assert!(wait["cap"].as_str().unwrap().starts_with("disk /slow[0] "), "{report}");
+    let (wait_ns, latency_ns) = (&wait["wait_ns_mean"], &wait["latency_ns_mean"]);
+    assert!(wait_ns.as_u64().unwrap() * 2 > latency_ns.as_u64().unwrap(), "{report}");
+    assert!(!report["volumes"][1]["recent_wait"].to_string().contains("/slow"), "{report}");
+    let kinds: BTreeSet<&str> = report["caps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cap| cap["kind"].as_str().unwrap())
+        .collect();
+    let met = ["disk_bytes", "disk_iops", "vm_uncached_bytes", "vm_uncached_iops"];
+    assert_eq!(kinds, BTreeSet::from(met));
 }
 
 /// Commits rows until a crash, and returns how many commits had returned.
@@ -390,56 +375,4 @@ fn a_full_disk_under_the_data_is_told_and_harms_nothing() {
             assert!(said.lines().any(|line| line == step), "{cache}, {step}: {said}");
         }
     }
-}
-
-/// Runs Debian's fio on a mount and returns operations per second and mean latency in milliseconds.
-fn fio(rehearsal: &Rehearsal, block_size: &str, depth: u32) -> (f64, f64) {
-    let mut fio = Command::new("fio");
-    fio.args(["--name=t", "--size=256m", "--rw=randread", "--ioengine=libaio", "--direct=1"])
-        .args(["--time_based", "--runtime=10", "--ramp_time=1", "--output-format=json"])
-        .arg(format!("--filename={}", rehearsal.0.path("mnt/t").display()))
-        .args([format!("--bs={block_size}"), format!("--iodepth={depth}")]);
-    let said = outcome(&mut fio);
-    let json = &said.success()[said.stdout.find('{').expect("JSON")..];
-    let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
-    let read = &json["jobs"][0]["read"];
-    let figure = |value: &serde_json::Value| value.as_f64().expect("a figure");
-    (figure(&read["iops"]), figure(&read["clat_ns"]["mean"]) / 1e6)
-}
-
-/// The figures of a P30 as fio sees them: within 5 % over 10 s.
-#[test]
-#[expect(clippy::disallowed_methods, reason = "a long check is asked for")]
-fn fio_finds_the_figures_of_a_p30() {
-    if std::env::var_os(LONG).is_none() {
-        eprintln!("skipped: takes minutes (set {LONG})");
-        return;
-    }
-    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
-    fs::write(rehearsal.0.path("mnt/t"), vec![1; 256 << 20]).unwrap();
-    let cases = [
-        ("8k", 32, 5000.0, 6.4),
-        ("32k", 32, 5000.0, 6.4),
-        // The source has 3,200 and 200, with KB and MB that cancel; these are 200,000,000 B/s.
-        ("64k", 32, 3051.8, 10.49),
-        ("1m", 8, 190.7, 41.94),
-        ("8k", 1, 1000.0, 1.0),
-        ("8k", 4, 4000.0, 1.0),
-        ("8k", 5, 5000.0, 1.0),
-        ("8k", 128, 5000.0, 25.6),
-    ];
-    let mut missed = Vec::new();
-    for (block_size, depth, iops, latency_ms) in cases {
-        let (found_iops, found_ms) = fio(&rehearsal, block_size, depth);
-        let row = format!(
-            "{block_size} at depth {depth}: {found_iops:.0} IOPS ({iops}), {found_ms:.2} ms \
-             ({latency_ms})"
-        );
-        eprintln!("{row}");
-        let is_near = |found: f64, expected: f64| (found / expected - 1.0).abs() <= 0.05;
-        if !is_near(found_iops, iops) || !is_near(found_ms, latency_ms) {
-            missed.push(row);
-        }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
 }

@@ -20,3 +20,4 @@ pub mod server;
 pub mod status;
 mod store;
 mod tree;
+mod waits;

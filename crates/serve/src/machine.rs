@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, RwLock};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use volume::design::Backing as Medium;
-use volume::{CacheMode, Design, IoKind, Start, Status};
+use volume::{CacheMode, Design, IoKind, Start};
 
 use crate::backing::{self, Backing, BackingError};
-use crate::pacer::{Crashed, Extent, Outcome, Pacer, Request, lock};
+use crate::pacer::{Crashed, Extent, Look, Outcome, Pacer, Request, lock};
 use crate::status::{self, Recent, Report, VolumeReport};
 use crate::store::undo::{self, Lost, Overwrite, Undo};
 use crate::store::{Opened, Store};
@@ -222,19 +222,21 @@ impl Machine {
     }
 
     /// Returns what the model says now.
-    pub(crate) fn model_status(&self) -> Status {
-        self.pacer.with(|system, now_ns| system.status(now_ns))
+    pub(crate) fn look(&self) -> Look {
+        self.pacer.look()
     }
 
     /// Describes the machine, which is served at a place.
     pub fn report(&self, place: &str) -> Report {
-        let model = self.model_status();
+        let look = self.look();
         let design = self.in_force().design;
+        let mut waits = status::waits(&self.recent, &look).into_iter();
         let volume = |(volume, store): (&volume::design::Volume, &Store)| VolumeReport {
             mount: volume.mount.clone(),
             medium: medium(&volume.backing),
             capacity_bytes: store.space.capacity(),
             used_bytes: store.space.used(),
+            recent_wait: waits.next().flatten(),
         };
         Report {
             schema: status::SCHEMA.to_owned(),
@@ -242,10 +244,10 @@ impl Machine {
             backing: self.backing.dir().display().to_string(),
             is_crashed: self.is_crashed(),
             is_disk_full: self.is_disk_full(),
-            n_waiting: model.n_waiting as u64,
+            n_waiting: look.status.n_waiting as u64,
             volumes: design.volumes.iter().zip(self.stores.iter()).map(volume).collect(),
-            caps: status::caps(&self.recent, &model),
-            cache: model.cache.map(Into::into),
+            caps: status::caps(&self.recent, &look, &design),
+            cache: look.status.cache.map(Into::into),
             design: design.name,
             edition: design.edition,
         }

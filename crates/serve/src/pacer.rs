@@ -16,10 +16,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use volume::{ChangeError, Design, Done, Io, IoKind, Start, System, SystemOptions};
+use volume::{ChangeError, Design, Done, Io, IoKind, Start, Status, System, SystemOptions};
 
 use crate::clock::now_ns;
 use crate::store::undo::{Lost, Undo};
+use crate::waits::Waits;
 
 /// The end of a wait that is spun, nanoseconds. A sleep ends this late at worst on an idle machine.
 const SPIN_NS: u64 = 50_000;
@@ -75,6 +76,9 @@ impl Request {
 struct Waiting {
     reply: Reply,
     n_extents_left: usize,
+    volume: u16,
+    /// When the model took it in, by the model's time.
+    submitted_ns: u64,
 }
 
 struct Queue {
@@ -88,6 +92,8 @@ struct Queue {
     time_ns: u64,
     is_crashed: bool,
     is_stopped: bool,
+    /// What the completed I/Os have waited, by volume.
+    waits: Vec<Waits>,
     done: Vec<Done>,
     flushed: Vec<(u16, Range<u64>)>,
     /// Why old contents could not be forgotten.
@@ -100,6 +106,15 @@ struct Shared {
     wake: Condvar,
     /// When the next completion is due; what the pacing thread waits for.
     due_ns: AtomicU64,
+}
+
+/// What a machine's caps and I/Os are doing.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// The model's own.
+    pub(crate) status: Status,
+    /// By volume.
+    pub(crate) waits: Vec<Waits>,
 }
 
 /// The model in real time. Stops when dropped; what waits then is lost.
@@ -131,6 +146,7 @@ impl Pacer {
             time_ns: now_ns(),
             is_crashed: false,
             is_stopped: false,
+            waits: vec![Waits::default(); design.volumes.len()],
             done: Vec::with_capacity(WAITING_MAX),
             flushed: Vec::new(),
             settle_error: None,
@@ -185,6 +201,13 @@ impl Pacer {
         let result = act(&mut queue.system, time_ns);
         self.shared.plan(&queue);
         result
+    }
+
+    /// Looks at the caps and at what the volumes' I/Os have waited for them.
+    pub(crate) fn look(&self) -> Look {
+        let mut queue = lock(&self.shared.queue);
+        let time_ns = queue.advance(now_ns());
+        Look { status: queue.system.status(time_ns), waits: queue.waits.clone() }
     }
 
     /// Changes the design under the requests that wait.
@@ -275,7 +298,9 @@ impl Queue {
             let io = Io { id, kind, volume, client, offset_bytes: address, len_bytes };
             self.system.submit(time_ns, io);
         }
-        self.waiting[slot] = Some(Waiting { reply, n_extents_left: extents.len() });
+        let n_extents_left = extents.len();
+        let waiting = Waiting { reply, n_extents_left, volume, submitted_ns: time_ns };
+        self.waiting[slot] = Some(waiting);
     }
 
     /// Moves the model to now and returns the replies that are due. What reached the disk until
@@ -311,6 +336,9 @@ impl Queue {
     fn end(&mut self, done: Done) -> Option<(Reply, Done)> {
         let slot = usize::try_from(done.id).ok()?;
         let waiting = self.waiting.get_mut(slot)?.as_mut()?;
+        if let Some(waits) = self.waits.get_mut(usize::from(waiting.volume)) {
+            waits.count(&done, waiting.submitted_ns);
+        }
         waiting.n_extents_left = waiting.n_extents_left.saturating_sub(1);
         if waiting.n_extents_left > 0 {
             return None;

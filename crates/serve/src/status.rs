@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use volume::{CapStatus, Status};
+use volume::design::Backing as Medium;
+use volume::{CacheMode, CapKind, CapStatus, Design};
 
 use crate::clock::now_ns;
 use crate::machine::Machine;
-use crate::pacer::lock;
+use crate::pacer::{Look, lock};
+use crate::waits::Waits;
 
 /// Name and version of the page.
 pub const SCHEMA: &str = "plimsoll.rehearse/1";
@@ -37,7 +39,7 @@ pub struct Report {
     pub n_waiting: u64,
     /// Its volumes.
     pub volumes: Vec<VolumeReport>,
-    /// Its caps, in the order of the design.
+    /// The caps that its volumes can meet, in the order of the design.
     pub caps: Vec<CapReport>,
     /// The machine's host cache, where a disk uses it.
     pub cache: Option<CacheReport>,
@@ -67,7 +69,7 @@ impl From<volume::CacheStatus> for CacheReport {
 }
 
 /// A volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VolumeReport {
     /// Mount path in the design.
     pub mount: String,
@@ -77,6 +79,19 @@ pub struct VolumeReport {
     pub capacity_bytes: u64,
     /// What its files occupy, bytes.
     pub used_bytes: u64,
+    /// What its I/Os waited for most over the last second or so; `None` where none waited.
+    pub recent_wait: Option<WaitReport>,
+}
+
+/// What a volume's I/Os wait for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaitReport {
+    /// Name of the cap that they waited for longest in all.
+    pub cap: String,
+    /// Mean wait for it per I/O of the volume, nanoseconds.
+    pub wait_ns_mean: u64,
+    /// Mean latency of the volume's I/Os, with the wait, nanoseconds.
+    pub latency_ns_mean: u64,
 }
 
 /// A cap.
@@ -113,7 +128,7 @@ pub struct CapReport {
 pub(crate) struct Recent {
     start_ns: u64,
     /// The older one first.
-    looks: Mutex<[Option<Status>; 2]>,
+    looks: Mutex<[Option<Look>; 2]>,
 }
 
 impl Recent {
@@ -122,7 +137,7 @@ impl Recent {
         Recent { start_ns: now_ns(), looks: Mutex::default() }
     }
 
-    fn keep(&self, look: Status) {
+    fn keep(&self, look: Look) {
         let mut looks = lock(&self.looks);
         looks.swap(0, 1);
         looks[1] = Some(look);
@@ -134,8 +149,7 @@ pub(crate) fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
     let watched: Weak<Machine> = Arc::downgrade(machine);
     let watch = move || {
         while let Some(machine) = watched.upgrade() {
-            let status = machine.model_status();
-            machine.recent.keep(status);
+            machine.recent.keep(machine.look());
             drop(machine);
             std::thread::sleep(RECENT);
         }
@@ -144,13 +158,55 @@ pub(crate) fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Describes the caps now, with their rates since the look before the last.
-pub(crate) fn caps(recent: &Recent, now: &Status) -> Vec<CapReport> {
+/// Says what each volume's I/Os have waited for since the look before the last.
+pub(crate) fn waits(recent: &Recent, now: &Look) -> Vec<Option<WaitReport>> {
     let looks = lock(&recent.looks);
     let before = looks.iter().flatten().next();
+    let none = Waits::default();
+    let wait = |(idx, waits): (usize, &Waits)| {
+        let before = before.and_then(|look| look.waits.get(idx)).unwrap_or(&none);
+        let waits = waits.since(before);
+        let (cap, held_ns) = waits.longest()?;
+        Some(WaitReport {
+            cap: now.status.caps.get(cap)?.info.name.clone(),
+            wait_ns_mean: held_ns / waits.n_ios.max(1),
+            latency_ns_mean: waits.latency_ns / waits.n_ios.max(1),
+        })
+    };
+    now.waits.iter().enumerate().map(wait).collect()
+}
+
+/// Says whether a design has anything that can meet a cap of a kind: its machine may have caps for
+/// disks, caches or network volumes that are not there.
+fn is_met(kind: CapKind, design: &Design) -> bool {
+    let mut media = design.volumes.iter().map(|volume| &volume.backing);
+    match kind {
+        CapKind::DiskIops
+        | CapKind::DiskBytes
+        | CapKind::VmUncachedIops
+        | CapKind::VmUncachedBytes => media.any(|medium| matches!(medium, Medium::Disks(_))),
+        CapKind::VmCachedIops | CapKind::VmCachedBytes => media.any(|medium| match medium {
+            Medium::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+            Medium::Network(_) => false,
+        }),
+        CapKind::VolumeQuota
+        | CapKind::VolumeIops
+        | CapKind::VolumeCeiling
+        | CapKind::Pool
+        | CapKind::VmEgress
+        | CapKind::NfsSlots => media.any(|medium| matches!(medium, Medium::Network(_))),
+    }
+}
+
+/// Describes the caps now, with their rates since the look before the last.
+pub(crate) fn caps(recent: &Recent, now: &Look, design: &Design) -> Vec<CapReport> {
+    let now = &now.status;
+    let looks = lock(&recent.looks);
+    let before = looks.iter().flatten().next().map(|look| &look.status);
     let since_start_s = |at_ns: u64| at_ns.saturating_sub(recent.start_ns) as f64 / 1e9;
     let cap = |(idx, cap): (usize, &CapStatus)| {
-        let same = |old: &&Status| old.caps.get(idx).is_some_and(|o| o.info.name == cap.info.name);
+        let same =
+            |old: &&volume::Status| old.caps.get(idx).is_some_and(|o| o.info.name == cap.info.name);
         let before =
             before.filter(same).map(|old| (since_start_s(old.now_ns), &old.caps[idx].usage));
         let (from_s, used, held_s) = before
@@ -173,5 +229,6 @@ pub(crate) fn caps(recent: &Recent, now: &Status) -> Vec<CapReport> {
             origin: cap.info.origin.clone(),
         }
     };
-    now.caps.iter().enumerate().map(cap).collect()
+    let met = now.caps.iter().enumerate().filter(|(_, cap)| is_met(cap.info.kind, design));
+    met.map(cap).collect()
 }

@@ -1,0 +1,76 @@
+//! How long a volume's I/Os waited, and for which cap.
+
+use volume::Done;
+
+/// What the I/Os of one volume have waited since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waits {
+    /// I/Os that completed.
+    pub(crate) n_ios: u64,
+    /// What they took, summed, nanoseconds.
+    pub(crate) latency_ns: u64,
+    /// What each cap made them wait, summed, nanoseconds; by its position. An I/O counts for the
+    /// cap that it waited for longest.
+    held_ns: Vec<u64>,
+}
+
+impl Waits {
+    /// Counts an I/O that was submitted at a time.
+    pub(crate) fn count(&mut self, done: &Done, submitted_ns: u64) {
+        self.n_ios += 1;
+        self.latency_ns += done.at_ns.saturating_sub(submitted_ns);
+        if done.held_ns == 0 {
+            return;
+        }
+        let idx = usize::from(done.held_by.0);
+        if self.held_ns.len() <= idx {
+            self.held_ns.resize(idx + 1, 0);
+        }
+        self.held_ns[idx] += done.held_ns;
+    }
+
+    /// Returns what was counted after an earlier look.
+    pub(crate) fn since(&self, earlier: &Waits) -> Waits {
+        let held_before = earlier.held_ns.iter().copied().chain(std::iter::repeat(0));
+        let held = self.held_ns.iter().zip(held_before);
+        Waits {
+            n_ios: self.n_ios.saturating_sub(earlier.n_ios),
+            latency_ns: self.latency_ns.saturating_sub(earlier.latency_ns),
+            held_ns: held.map(|(now, before)| now.saturating_sub(before)).collect(),
+        }
+    }
+
+    /// Returns the cap that was waited for longest in all, by its position, and how long.
+    pub(crate) fn longest(&self) -> Option<(usize, u64)> {
+        let held = self.held_ns.iter().copied().enumerate();
+        held.max_by_key(|&(_, held_ns)| held_ns).filter(|&(_, held_ns)| held_ns > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volume::{CapId, Stations};
+
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_of_late_is_told() {
+        let mut waits = Waits::default();
+        let done = |cap, held_ns, at_ns| Done {
+            id: 0,
+            at_ns,
+            held_by: CapId(cap),
+            held_ns,
+            stations: Stations::default(),
+        };
+        waits.count(&done(3, 500, 1_000), 0);
+        let earlier = waits.clone();
+        waits.count(&done(1, 100, 2_000), 1_500);
+        waits.count(&done(3, 90, 2_100), 1_600);
+        assert_eq!(waits.longest(), Some((3, 590)));
+        let late = waits.since(&earlier);
+        assert_eq!((late.n_ios, late.latency_ns), (2, 1_000));
+        assert_eq!(late.longest(), Some((1, 100)));
+        assert_eq!(late.since(&late).longest(), None);
+    }
+}
