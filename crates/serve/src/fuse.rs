@@ -2,9 +2,9 @@
 //!
 //! Every read and write of a program comes here: files are opened for direct I/O, so that no page
 //! cache hides the caps. (A mapped file has one; its misses and write-backs come here.) A request
-//! is stamped when it is read from the kernel, less the shortest way that a request takes to here
-//! and back (measured when mounting); its data are moved at once, and the answer is sent when the
-//! model says. Names and attributes take no modelled time.
+//! is stamped when it is read from the kernel, less the way that a request takes to here and back
+//! ([`way`]); its data are moved at once, and the answer is sent when the model says. Names and
+//! attributes take no modelled time.
 //!
 //! No request ends the server: numbers that nobody was given are `ESTALE` or `EBADF`, names that
 //! are none `EINVAL`, and what the protocol has and we have not `ENOSYS`.
@@ -13,11 +13,11 @@ mod convert;
 mod handles;
 #[cfg(test)]
 mod malformed;
+pub(crate) mod way;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -37,6 +37,7 @@ use crate::pacer::lock;
 use crate::store::Opened;
 use crate::tree::{Changes, Identity, NewKind, Node};
 use handles::{Handle, Handles};
+use way::Way;
 
 /// How long the kernel may remember names and attributes. Nobody else changes them but a crash,
 /// after which the kernel is told.
@@ -60,26 +61,25 @@ const NAME_MAX: u32 = 255;
 pub(crate) struct Volumes {
     machine: Arc<Machine>,
     handles: Handles,
-    /// What a request takes from its caller to here and back at least; 0 until it is known.
-    way_ns: Arc<AtomicU64>,
+    way: Arc<Way>,
 }
 
 type Answer<T> = Result<T, Errno>;
 
 impl Volumes {
     pub(crate) fn new(machine: Arc<Machine>) -> Self {
-        Volumes { machine, handles: Handles::default(), way_ns: Arc::default() }
+        Volumes { machine, handles: Handles::default(), way: Arc::default() }
     }
 
-    /// Returns where the length of the way is to be told, in nanoseconds.
-    pub(crate) fn way_ns(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.way_ns)
+    /// Returns what measures the way.
+    pub(crate) fn way(&self) -> Arc<Way> {
+        Arc::clone(&self.way)
     }
 
     /// Returns when the request that is being handled was made, as the model counts it: the caller
     /// waits for the way here and back as well, so both are part of the modelled time.
     fn arrived_ns(&self) -> u64 {
-        now_ns().saturating_sub(self.way_ns.load(Relaxed))
+        now_ns().saturating_sub(self.way.length_ns())
     }
 
     /// Returns a file, unless the machine has crashed.
@@ -570,6 +570,10 @@ impl Filesystem for Volumes {
     }
 
     fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
+        if self.way.is_asked_by(name) {
+            let send = move |value| extended(Ok(value), size, reply);
+            return way::answer(self.machine.pacer(), send);
+        }
         let node = self.node(number);
         extended(node.and_then(|node| node.xattr(name)), size, reply);
     }

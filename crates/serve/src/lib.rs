@@ -16,6 +16,7 @@ pub mod machine;
 pub mod mount;
 pub mod nfs;
 pub mod pacer;
+mod priority;
 pub mod server;
 pub mod status;
 mod store;

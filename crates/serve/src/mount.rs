@@ -8,8 +8,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use fuser::{BackgroundSession, Config, MountOption, Notifier, Session, SessionACL};
 use rustix::fs::{major, minor};
@@ -17,10 +15,10 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
-use crate::clock::now_ns;
 use crate::control::Refusal;
 use crate::fuse::{Volumes, forget_cached};
 use crate::machine::Machine;
+use crate::priority;
 use crate::server::Place;
 
 /// What the source of our mounts begins with; the backing follows.
@@ -29,16 +27,6 @@ const SOURCE: &str = "plimsoll:";
 /// Threads that read requests from the kernel: two, so that one large request does not hold up the
 /// others, and no more than eight, as they only hand over.
 const THREADS: std::ops::RangeInclusive<usize> = 2..=8;
-
-/// Requests that the length of the way is measured with: a tenth of a second in all.
-const WAY_PROBES: u32 = 64;
-
-/// Pause before each of them: as long as a disk's answer, after which a processor is asleep.
-const WAY_PAUSE: Duration = Duration::from_millis(1);
-
-/// Longest way that is made up for. Far above what a calm machine takes; more means that the
-/// machine was busy all the time, and is no measure of a calm one.
-const WAY_MAX_NS: u64 = 100_000;
 
 /// The kernel's door to file systems of programs.
 const DEVICE: &str = "/dev/fuse";
@@ -271,29 +259,16 @@ pub fn mount(machine: &Arc<Machine>, path: &Path) -> Result<Mount, MountError> {
     config.n_threads = Some(n_cores.clamp(*THREADS.start(), *THREADS.end()));
     config.clone_fd = true;
     let volumes = Volumes::new(Arc::clone(machine));
-    let way_ns = volumes.way_ns();
-    let session = Session::new(volumes, path, &config).and_then(Session::spawn);
+    let way = volumes.way();
+    let session = Session::new(volumes, path, &config);
+    // The threads that read requests inherit it.
+    priority::go_ahead();
+    let session = session.and_then(Session::spawn);
+    priority::go_back();
     let session =
         session.map_err(|source| MountError::Refused { path: path.to_owned(), source })?;
-    way_ns.store(measure_way_ns(path), Relaxed);
+    way.measure(path);
     Ok(Mount { session })
-}
-
-/// Measures what a request takes from a program to us and back: system call, two threads to wake.
-/// A caller waits for that too, so a request is answered as much earlier than the model says.
-///
-/// The shortest of some, each after a pause, as an idle processor takes longer to wake: what is
-/// always spent. A request that takes longer is late by the difference, and one that is
-/// faster than the fastest of the sample is early by it.
-/// `statfs` is asked for because it takes no modelled time and the kernel remembers no answer.
-fn measure_way_ns(path: &Path) -> u64 {
-    let once = |_| {
-        std::thread::sleep(WAY_PAUSE);
-        let start_ns = now_ns();
-        let answer = rustix::fs::statfs(path);
-        answer.is_ok().then(|| now_ns() - start_ns)
-    };
-    (0..WAY_PROBES).filter_map(once).min().map_or(0, |way_ns| way_ns.min(WAY_MAX_NS))
 }
 
 /// Each file that the kernel remembers takes a descriptor: takes as many as are to be had.

@@ -16,9 +16,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use volume::{ChangeError, Design, Done, Io, IoKind, Start, Status, System, SystemOptions};
+use volume::{
+    CapId, ChangeError, Design, Done, Io, IoKind, Start, Stations, Status, System, SystemOptions,
+};
 
 use crate::clock::now_ns;
+use crate::priority;
 use crate::store::undo::{Lost, Undo};
 use crate::waits::Waits;
 
@@ -96,6 +99,8 @@ struct Queue {
     waits: Vec<Waits>,
     done: Vec<Done>,
     flushed: Vec<(u16, Range<u64>)>,
+    /// What is answered at a time of its own, past the model.
+    timed: Option<(u64, Reply)>,
     /// Why old contents could not be forgotten.
     settle_error: Option<io::Error>,
 }
@@ -149,6 +154,7 @@ impl Pacer {
             waits: vec![Waits::default(); design.volumes.len()],
             done: Vec::with_capacity(WAITING_MAX),
             flushed: Vec::new(),
+            timed: None,
             settle_error: None,
         };
         // From the first question on the model keeps what reached the disk.
@@ -192,6 +198,18 @@ impl Pacer {
         queue.take_in(request, reply);
         queue.settle(undo);
         self.shared.plan(&queue);
+    }
+
+    /// Answers at a time that the model has no part in. One at a time: an earlier one is lost.
+    pub(crate) fn answer_at(&self, due_ns: u64, reply: Reply) {
+        let mut queue = lock(&self.shared.queue);
+        let timed = (due_ns, reply);
+        let lost = if queue.is_stopped { Some(timed) } else { queue.timed.replace(timed) };
+        self.shared.plan(&queue);
+        drop(queue);
+        if let Some((_, reply)) = lost {
+            reply(Outcome::Lost);
+        }
     }
 
     /// Does something to the model.
@@ -313,7 +331,10 @@ impl Queue {
         let mut done = std::mem::take(&mut self.done);
         self.system.poll(time_ns, &mut done);
         self.settle(undo);
-        let ended = done.iter().filter_map(|done| self.end(*done)).collect();
+        let mut ended: Vec<_> = done.iter().filter_map(|done| self.end(*done)).collect();
+        if let Some((due_ns, reply)) = self.timed.take_if(|(due_ns, _)| *due_ns <= now_ns()) {
+            ended.push((reply, past_the_model(due_ns)));
+        }
         done.clear();
         self.done = done;
         while !self.free.is_empty() {
@@ -321,6 +342,12 @@ impl Queue {
             self.take_in(Request { arrived_ns: time_ns, ..request }, reply);
         }
         ended
+    }
+
+    /// Returns when the next thing is due.
+    fn next_due_ns(&self) -> u64 {
+        let timed_ns = self.timed.as_ref().map_or(u64::MAX, |(due_ns, _)| *due_ns);
+        self.system.next_event_ns().unwrap_or(u64::MAX).min(timed_ns)
     }
 
     /// Forgets the old contents of what reached the disk.
@@ -357,6 +384,7 @@ impl Queue {
                 replies.push(waiting.reply);
             }
         }
+        replies.extend(self.timed.take().map(|(_, reply)| reply));
         replies.extend(self.outside.drain(..).map(|(_, reply)| reply));
         replies
     }
@@ -365,7 +393,7 @@ impl Queue {
 impl Shared {
     /// Wakes the pacing thread if something is due before what it waits for.
     fn plan(&self, queue: &Queue) {
-        let due_ns = queue.system.next_event_ns().unwrap_or(u64::MAX);
+        let due_ns = queue.next_due_ns();
         if due_ns < self.due_ns.load(Acquire) {
             self.due_ns.store(due_ns, Release);
             self.wake.notify_one();
@@ -375,6 +403,7 @@ impl Shared {
     fn run(&self) {
         // A sleep may end this much late by the kernel's leave: 50 us unless said otherwise.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        priority::go_ahead();
         loop {
             let ended = {
                 let mut undo = lock(&self.undo);
@@ -383,7 +412,7 @@ impl Shared {
                     return;
                 }
                 let ended = queue.collect(&mut undo);
-                let due_ns = queue.system.next_event_ns().unwrap_or(u64::MAX);
+                let due_ns = queue.next_due_ns();
                 self.due_ns.store(due_ns, Release);
                 ended
             };
@@ -418,6 +447,11 @@ impl Shared {
             std::hint::spin_loop();
         }
     }
+}
+
+/// The end of what the model has no part in.
+fn past_the_model(at_ns: u64) -> Done {
+    Done { id: 0, at_ns, held_by: CapId::NONE, held_ns: 0, stations: Stations::default() }
 }
 
 /// Locks; a thread that panicked left nothing half done that would matter more than going on.
