@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pattern::{Contents, ContentsSpec, Refresh};
-use plan::verify::{Buffers, DedupeMode, PatternPart};
+use plan::verify::{Buffers, DedupeMode, DedupeSets, FlipFlop, PatternPart, SetCount};
 
 const SPEC: ContentsSpec =
     ContentsSpec { block_bytes: 4096, region_bytes: 1 << 30, worker_seed: 3, job_seed: 9 };
@@ -199,5 +199,170 @@ fn scrambling_changes_a_few_bytes_of_each_512() {
         let mut again = clean;
         contents.scramble(&mut again, 8192, 1);
         assert_eq!(again, first);
+    }
+}
+
+const UNIT: usize = 4096;
+
+fn sets(ratio: f64, count: SetCount) -> DedupeSets {
+    let hot_sets = Vec::new();
+    DedupeSets { ratio, unit_bytes: 4096, sets: count, flip_flop: FlipFlop::None, hot_sets }
+}
+
+/// Writes an image of so many blocks, 16 at a time in a mixed order, and returns its blocks.
+fn image(sets: &DedupeSets, n_blocks: usize, first_generation: u64) -> Vec<u64> {
+    let buffers = Buffers { dedupe_sets: Some(sets.clone()), ..Buffers::default() };
+    let region_bytes = (n_blocks * UNIT) as u64;
+    let contents = Contents::from_buffers(&buffers, ContentsSpec { region_bytes, ..SPEC });
+    assert_eq!(contents.refresh(), Refresh::Fill);
+    let n_writes = n_blocks / 16;
+    let mut hashes = vec![0; n_blocks];
+    let mut buf = vec![0; 16 * UNIT];
+    for k in 0..n_writes {
+        // 7919 is a prime and divides no number of writes used here.
+        let write = k * 7919 % n_writes;
+        contents.fill(&mut buf, (write * 16 * UNIT) as u64, first_generation + k as u64);
+        for (hash, block) in hashes[write * 16..].iter_mut().zip(buf.chunks(UNIT)) {
+            let mut hasher = std::hash::DefaultHasher::new();
+            std::hash::Hasher::write(&mut hasher, block);
+            *hash = std::hash::Hasher::finish(&hasher);
+        }
+    }
+    hashes
+}
+
+fn n_different(blocks: &[u64]) -> usize {
+    blocks.iter().collect::<std::collections::HashSet<_>>().len()
+}
+
+#[track_caller]
+fn check_ratio(ratio: f64, count: SetCount, n_sets: usize) {
+    let n_blocks = 16_000;
+    let blocks = image(&sets(ratio, count), n_blocks, 0);
+    let got = n_blocks as f64 / n_different(&blocks) as f64;
+    assert!((got / ratio - 1.0).abs() < 0.03, "{got}:1, not {ratio}:1");
+    let mut n_by_hash: HashMap<u64, u32> = HashMap::new();
+    for hash in blocks {
+        *n_by_hash.entry(hash).or_default() += 1;
+    }
+    let n_shared = n_by_hash.values().filter(|&&n| n > 1).count();
+    assert!(n_shared.abs_diff(n_sets) * 50 <= n_sets, "{n_shared} sets, not {n_sets}");
+}
+
+#[test]
+fn images_deduplicate_as_often_as_asked() {
+    check_ratio(1.0, SetCount::Pct(5.0), 0);
+    check_ratio(1.5, SetCount::Pct(5.0), 800);
+    check_ratio(2.0, SetCount::Pct(5.0), 800);
+    check_ratio(4.0, SetCount::Pct(5.0), 800);
+    check_ratio(4.0, SetCount::Count(100), 100);
+    check_ratio(10.0, SetCount::Pct(1.0), 160);
+    check_ratio(20.0, SetCount::Pct(5.0), 800);
+}
+
+#[test]
+fn writing_again_changes_what_is_unique_and_keeps_the_ratio() {
+    let of = |flip_flop| {
+        let sets = DedupeSets { flip_flop, ..sets(2.0, SetCount::Pct(5.0)) };
+        (image(&sets, 16_000, 0), image(&sets, 16_000, 1_000_000))
+    };
+    let n_same = |(first, second): &(Vec<u64>, Vec<u64>)| {
+        first.iter().zip(second).filter(|(a, b)| a == b).count()
+    };
+    let still = of(FlipFlop::None);
+    // 55 % are duplicates, and stay what they were.
+    assert!(n_same(&still).abs_diff(8800) < 250, "{}", n_same(&still));
+    assert_eq!(n_different(&still.0), n_different(&still.1));
+    let flipped = of(FlipFlop::All);
+    assert!(n_same(&flipped).abs_diff(4400) < 300, "{}", n_same(&flipped));
+    // Each of the 800 sets has two versions.
+    assert!(n_different(&flipped.1).abs_diff(7200 + 1600) < 250);
+    // There is no hot set.
+    assert_eq!(n_same(&of(FlipFlop::Hot)), n_same(&still));
+}
+
+#[test]
+fn hot_sets_lie_at_the_start_with_their_blocks() {
+    let sets = DedupeSets {
+        hot_sets: vec![(2, 100), (1, 300)],
+        flip_flop: FlipFlop::Hot,
+        ..sets(2.0, SetCount::Pct(5.0))
+    };
+    let count = |blocks: &[u64]| {
+        let mut n_by_hash: HashMap<u64, u32> = HashMap::new();
+        for hash in &blocks[..500] {
+            *n_by_hash.entry(*hash).or_default() += 1;
+        }
+        let mut sizes: Vec<u32> = n_by_hash.into_values().collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    let plain = DedupeSets { flip_flop: FlipFlop::None, ..sets.clone() };
+    assert_eq!(count(&image(&plain, 16_000, 0)), [100, 100, 300]);
+    let flipped = count(&image(&sets, 16_000, 7));
+    assert_eq!((flipped.len(), flipped.iter().sum::<u32>()), (6, 500), "{flipped:?}");
+}
+
+#[test]
+fn workers_share_sets_and_nothing_else() {
+    let buffers =
+        Buffers { dedupe_sets: Some(sets(2.0, SetCount::Pct(5.0))), ..Buffers::default() };
+    let of_worker = |worker_seed, generation| {
+        let contents = Contents::from_buffers(&buffers, ContentsSpec { worker_seed, ..SPEC });
+        let mut buf = vec![0; 1000 * UNIT];
+        contents.fill(&mut buf, 0, generation);
+        buf.chunks(UNIT).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let (one, other, again) = (of_worker(1, 0), of_worker(2, 0), of_worker(1, 9));
+    let n_same = |a: &[Vec<u8>], b: &[Vec<u8>]| a.iter().zip(b).filter(|(a, b)| a == b).count();
+    assert!(n_same(&one, &other).abs_diff(550) < 50);
+    assert_eq!(n_same(&one, &other), n_same(&one, &again));
+}
+
+#[test]
+fn pieces_of_blocks_are_equal_at_equal_places() {
+    let all = sets(1e9, SetCount::Count(1));
+    let buffers = Buffers { dedupe_sets: Some(all), ..Buffers::default() };
+    let contents = Contents::from_buffers(&buffers, SPEC);
+    let piece = |offset: u64| {
+        let mut buf = vec![0; 1024];
+        contents.fill(&mut buf, offset, 5);
+        buf
+    };
+    assert_eq!(piece(1024), piece(4096 + 1024));
+    assert_ne!(piece(1024), piece(2048));
+}
+
+/// Returns how many times a program compresses these bytes in blocks of `block_bytes`, as a file
+/// system would; `None` if it cannot be started.
+fn compressed_ratio(program: &str, args: &[&str], bytes: &[u8]) -> Option<f64> {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().ok()?;
+    let mut stdin = child.stdin.take()?;
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(bytes));
+        child.wait_with_output()
+    });
+    Some(bytes.len() as f64 / output.ok()?.stdout.len() as f64)
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "says what was left out")]
+fn data_compresses_as_often_as_asked() {
+    let programs = [("gzip", ["-c", "-6"]), ("zstd", ["-c", "-3"]), ("lz4", ["-c", "-1"])];
+    for ratio in [1.0, 1.3, 2.0, 4.0, 8.0, 16.0, 25.0] {
+        let buffers = Buffers { compress_ratio: Some(ratio), ..Buffers::default() };
+        let bytes = writes(&buffers, SPEC, 64, 65_536).concat();
+        for (program, args) in &programs {
+            let Some(got) = compressed_ratio(program, args, &bytes) else {
+                println!("skipped: {program} cannot be started");
+                continue;
+            };
+            let tolerance = if ratio <= 4.0 { 0.03 } else { 0.15 };
+            assert!((got / ratio - 1.0).abs() < tolerance, "{program}: {got}:1, not {ratio}:1");
+        }
     }
 }

@@ -255,8 +255,43 @@ pub enum DedupeMode {
     },
 }
 
+/// How many sets of equal blocks there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SetCount {
+    /// So many.
+    Count(u64),
+    /// Percent of all blocks.
+    Pct(f64),
+}
+
+/// Which duplicates change when they are written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlipFlop {
+    /// None: a duplicate is written as it was.
+    None,
+    /// All: a write draws one of the two versions that each set has.
+    All,
+    /// Those of hot sets.
+    Hot,
+}
+
+/// Duplicates by place: each block of a target is always unique, or always of the same set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DedupeSets {
+    /// Blocks over different blocks once everything is written, at least 1.
+    pub ratio: f64,
+    /// Bytes of a block, at least 1; blocks lie at multiples of it.
+    pub unit_bytes: u32,
+    /// Sets of equal blocks.
+    pub sets: SetCount,
+    /// Duplicates that change.
+    pub flip_flop: FlipFlop,
+    /// Sets of known size at the target's start: how many, and how many blocks each has.
+    pub hot_sets: Vec<(u32, u32)>,
+}
+
 /// What write buffers hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Buffers {
     /// New contents for each write; `None` decides by the other settings.
     pub refill: Option<bool>,
@@ -270,6 +305,11 @@ pub struct Buffers {
     pub compress_pct: Option<u8>,
     /// Granularity of the compressible mix, bytes.
     pub compress_chunk_bytes: u32,
+    /// Written data compresses so many times by common programs, from 1 up; goes before
+    /// `compress_pct` and `pattern`.
+    pub compress_ratio: Option<f64>,
+    /// Duplicates by place; goes before `dedupe_pct` and `pattern`.
+    pub dedupe_sets: Option<DedupeSets>,
     /// Share of duplicate blocks, percent.
     pub dedupe_pct: u8,
     /// How duplicates are chosen.
@@ -312,6 +352,8 @@ impl Default for Buffers {
             pattern: Vec::new(),
             compress_pct: None,
             compress_chunk_bytes: 512,
+            compress_ratio: None,
+            dedupe_sets: None,
             dedupe_pct: 0,
             dedupe_mode: DedupeMode::Repeat,
             memory: Memory::Malloc,
