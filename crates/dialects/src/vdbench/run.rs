@@ -2,6 +2,8 @@
 //!
 //! Sizes are bytes, times nanoseconds, percentages 0..=100 unless said otherwise.
 
+use plan::verify::FlipFlop;
+
 /// One run of a run definition: what Vdbench announces with `Starting RD=`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -123,6 +125,11 @@ pub struct Contents {
     pub dedupunit_bytes: u64,
     /// Sets of equal blocks: a number, or a percentage of the blocks.
     pub dedupsets: DedupSets,
+    /// Duplicates that change when they are written again (`dedupflipflop`).
+    pub dedupflipflop: FlipFlop,
+    /// Sets of known size at the target's start: how many, and how many blocks each
+    /// (`deduphotsets`).
+    pub deduphotsets: Vec<(u32, u32)>,
     /// File whose bytes are written over and over (`pattern=`).
     pub pattern_file: Option<String>,
 }
@@ -134,6 +141,8 @@ impl Default for Contents {
             dedupratio: 1.0,
             dedupunit_bytes: 0,
             dedupsets: DedupSets::Pct(5.0),
+            dedupflipflop: FlipFlop::None,
+            deduphotsets: Vec::new(),
             pattern_file: None,
         }
     }
