@@ -21,6 +21,7 @@ mod licences;
 mod peers;
 mod process;
 mod reference;
+mod rehearsal;
 mod tidy;
 mod unused;
 mod workspace;
@@ -34,6 +35,7 @@ cargo xtask COMMAND
   tidy                           the house rules: layers, sizes, words, calls, documents
   reference                      write docs/reference/ from the code
   acceptance                     write docs/acceptance.md and docs/errata.md from a run
+  rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
   dist                           the static release archive for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::run(),
         ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["rehearsal", rest @ ..] => rehearsal::run(rest),
         ["peers", rest @ ..] => peers::run(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
