@@ -183,6 +183,12 @@ pub unsafe trait Zeroed: Sized {
         // SAFETY: the implementer vouches for zero bytes.
         unsafe { Arc::<Self>::new_zeroed().assume_init() }
     }
+
+    /// Returns so many empty values without touching their memory.
+    fn zeroed_slice(n: usize) -> Box<[Self]> {
+        // SAFETY: the implementer vouches for zero bytes.
+        unsafe { Box::<[Self]>::new_zeroed_slice(n).assume_init() }
+    }
 }
 
 // SAFETY: consists of atomic integers, for which zero bytes are valid; counts, sums and the

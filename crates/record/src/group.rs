@@ -11,7 +11,7 @@ use hist::Histogram;
 
 use crate::{
     DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
-    Samples,
+    Samples, SeriesRecord,
 };
 
 /// Most targets named in one entry: enough to recognise it, whatever the number of workers.
@@ -73,6 +73,7 @@ impl JobRecord {
             *mine = mine.saturating_add(theirs);
         }
         self.merge_dirs(other);
+        self.merge_series(other);
         self.sync.merge(&other.sync);
         add_each(&mut self.depth_levels, &other.depth_levels);
         add_each(&mut self.submit_batches, &other.submit_batches);
@@ -85,6 +86,18 @@ impl JobRecord {
             self.caps.get_or_insert_default().merge(caps);
         }
         self.print.continue_on_error |= other.print.continue_on_error;
+    }
+
+    /// Adds the results by part and kind of operation, by name.
+    fn merge_series(&mut self, other: &JobRecord) {
+        for theirs in &other.series {
+            let of_same =
+                |mine: &&mut SeriesRecord| mine.part == theirs.part && mine.op == theirs.op;
+            match self.series.iter_mut().find(of_same) {
+                Some(mine) => mine.merge(theirs),
+                None => self.series.push(theirs.clone()),
+            }
+        }
     }
 
     /// Returns all directions as one (`unified_rw_reporting=mixed`).
@@ -196,6 +209,16 @@ impl DirRecord {
     /// Returns bytes per second over the direction's runtime; 0 without runtime.
     pub fn rate_bytes(&self) -> f64 {
         per_second(self.io_bytes, self.runtime_ns)
+    }
+}
+
+impl SeriesRecord {
+    /// Adds the operations of the same kind and part that another worker did.
+    pub fn merge(&mut self, other: &SeriesRecord) {
+        self.n_ios = self.n_ios.saturating_add(other.n_ios);
+        self.n_failed = self.n_failed.saturating_add(other.n_failed);
+        self.io_bytes = self.io_bytes.saturating_add(other.io_bytes);
+        self.lat.merge(&other.lat);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use hist::Histogram;
 use record::{
-    DirRecord, IoPriorityRecord, JobRecord, PerDirRecord, PriorityRecord, Samples, group::group,
+    DirRecord, IoPriorityRecord, JobRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
+    group::group,
 };
 
 fn worker(name: &str, group_id: u32, group_reporting: bool) -> JobRecord {
@@ -176,4 +177,25 @@ fn a_direction_with_one_priority_joins_those_of_the_others() {
     let counts: Vec<u64> = job.mixed().priorities.iter().map(|of| of.clat.count()).collect();
     assert_eq!(counts, [8, 2]);
     assert_eq!(job.mixed().clat.count(), 10);
+}
+
+#[test]
+fn series_are_added_by_part_and_kind() {
+    let series = |part: &str, op: &str, n_ios: u64| {
+        let mut lat = Histogram::new();
+        lat.record_n(1_000, n_ios);
+        let (part, op) = (part.to_owned(), op.to_owned());
+        SeriesRecord { part, op, n_ios, n_failed: 1, io_bytes: n_ios * 512, lat }
+    };
+    let with = |series: Vec<SeriesRecord>| JobRecord { series, ..worker("a", 0, true) };
+    let first = with(vec![series("wd1", "read", 5), series("wd2", "read", 1)]);
+    let second = with(vec![series("wd1", "write", 7), series("wd1", "read", 2)]);
+    let entries = group(vec![first, second]);
+    let row = |it: &SeriesRecord| {
+        (it.part.clone() + " " + &it.op, it.n_ios, it.n_failed, it.io_bytes, it.lat.count())
+    };
+    let found: Vec<_> = entries[0].series.iter().map(row).collect();
+    let expected = [("wd1 read", 7, 2), ("wd2 read", 1, 1), ("wd1 write", 7, 1)]
+        .map(|(name, n, n_failed)| (name.to_owned(), n, n_failed, n * 512, n));
+    assert_eq!(found, expected);
 }

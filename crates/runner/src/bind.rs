@@ -14,6 +14,8 @@ use plan::replay::Recording;
 use plan::{Diagnostic, EngineKind, Job, Plan};
 use worker::FileRegion;
 
+use crate::parts;
+
 /// Most workers of a run, those of all its steps together. Each takes a thread, and some KiB from
 /// when the plan is bound; a number behind which there is no machine must not fill the memory.
 pub const WORKERS_MAX: u64 = 65_536;
@@ -240,7 +242,7 @@ impl Binder<'_> {
     fn worker(&self) -> Result<BoundWorker, Vec<Diagnostic>> {
         let paths = worker_paths(self.job, self.worker_idx);
         let n_files = paths.len() as u64;
-        let mut errors = Vec::new();
+        let mut errors = parts::check(self.job);
         let mut files = Vec::with_capacity(paths.len());
         for (file_idx, path) in paths.into_iter().enumerate() {
             match self.file(path, file_idx as u64, n_files) {
@@ -315,6 +317,9 @@ impl Binder<'_> {
             return Err(self.too_small(&path, offset_bytes + len_bytes, size_bytes));
         }
         let region = FileRegion { offset_bytes, len_bytes };
+        if let Some(finding) = parts::too_small(self.job, &path, region) {
+            return Err(finding);
+        }
         Ok(BoundFile { path, kind, region, size_bytes, read_only })
     }
 

@@ -82,12 +82,12 @@ impl Filler {
 
     /// Says whether operations need this filler at all once the buffers are filled.
     pub(crate) fn is_needed(&self) -> bool {
-        self.checker.is_some() || (self.job.workload.access.write && self.refresh != Refresh::Never)
+        self.checker.is_some() || (self.job.access().write && self.refresh != Refresh::Never)
     }
 
     /// Fills every buffer before the run.
     pub(crate) fn fill_all(&self, engine: &mut dyn Engine) {
-        if !self.job.workload.access.write {
+        if !self.job.access().write {
             return;
         }
         let arena = engine.arena();

@@ -9,9 +9,9 @@ use plan::{Direction, IoPriority, Job};
 use record::job::DisabledRecord;
 use record::{
     DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
-    Samples,
+    Samples, SeriesRecord,
 };
-use worker::{Failure, FailureKind, Meters};
+use worker::{Failure, FailureKind, Meters, SeriesMeters, SeriesName};
 
 use crate::bind::BoundWorker;
 use crate::thread::WorkerResult;
@@ -73,7 +73,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
             write: dir_record(ended, Direction::Write),
             trim: dir_record(ended, Direction::Trim),
         },
-        series: Vec::new(),
+        series: series(ended),
         sync: ended.meters.sync.snapshot(),
         depth_levels: counts(&ended.meters.depth_levels),
         submit_batches: counts(&ended.meters.submit_batches),
@@ -119,6 +119,22 @@ fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
         iops: samples_of(&samples[1][dir as usize]),
         errors,
     }
+}
+
+/// Returns the results by part and kind of operation, of jobs whose operations differ in them.
+fn series(ended: &Ended<'_>) -> Vec<SeriesRecord> {
+    if ended.bound.job.parts.is_empty() {
+        return Vec::new();
+    }
+    let of_series = |(name, meters): (&SeriesName, &SeriesMeters)| SeriesRecord {
+        part: name.part.clone(),
+        op: name.op.name().to_owned(),
+        n_ios: meters.n_ios.load(Relaxed),
+        n_failed: meters.n_failed.load(Relaxed),
+        io_bytes: meters.bytes.load(Relaxed),
+        lat: meters.lat.snapshot(),
+    };
+    ended.meters.series().into_iter().flat_map(|all| all.iter().map(of_series)).collect()
 }
 
 fn meters_by_priority(meters: &Meters, dir: Direction) -> Vec<PriorityRecord> {

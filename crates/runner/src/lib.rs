@@ -26,6 +26,7 @@ mod host;
 mod logs;
 mod open_dir;
 mod overlaps;
+mod parts;
 mod prepare;
 mod process;
 mod remarks;

@@ -197,7 +197,7 @@ fn layout_of<'a>(
             create_parents,
         });
     }
-    let reads = job.workload.access.read || (job.verify.verify_only && job.verify.method.is_some());
+    let reads = job.access().read || (job.verify.verify_only && job.verify.method.is_some());
     let skip = job.files.create_on_open || job.files.fill_device || job.files.append;
     if (skip && !reads) || (now.size_bytes >= file.needed_bytes() && !missing) {
         return None;
@@ -349,7 +349,7 @@ impl EngineBuilder {
                 && !job.files.pre_read
                 && kind != EngineKind::Mmap,
             pre_read: job.files.pre_read && is_here,
-            advise: is_here.then_some((job.files.fadvise, job.workload.access.random)),
+            advise: is_here.then_some((job.files.fadvise, job.access().random)),
             waits: if uses_files { waits } else { WaitsForOthers::default() },
             n_threads: (job.load.offload && !kind.is_remote())
                 .then_some(job.load.queue_depth.max(1)),
@@ -395,7 +395,7 @@ impl EngineBuilder {
 
 fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {
     let modifies = job.modifies();
-    let reads = job.workload.access.read || job.verify.method.is_some();
+    let reads = job.access().read || job.verify.method.is_some();
     FileSpec {
         path: file.path.clone(),
         open: OpenFlags {

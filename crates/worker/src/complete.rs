@@ -25,7 +25,7 @@ pub(crate) struct Runs {
 }
 
 /// What became of a completion.
-enum Outcome {
+pub(crate) enum Outcome {
     /// The operation is done.
     Done,
     /// It goes on with the rest; its slot stays taken.
@@ -52,6 +52,7 @@ impl Worker {
         self.pace.completed(now_ns, done.len());
         let measured = now_ns >= self.measured_ns;
         let is_plain = self.completes_plainly();
+        let by_series = self.meters.series().is_some();
         for completion in done {
             let slot = self.slots.get(completion.slot);
             let whole = completion.is_whole(&slot.op);
@@ -60,8 +61,11 @@ impl Worker {
                 && let Some(dir) = slot.op.kind.direction()
             {
                 let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
-                let bytes = u64::from(slot.whole_len());
+                let (bytes, series) = (u64::from(slot.whole_len()), slot.series);
                 self.count(dir, start_ns, submit_ns, bytes, now_ns);
+                if by_series {
+                    self.count_series(series, start_ns, bytes, now_ns);
+                }
                 self.slots.release(completion.slot);
                 continue;
             }
@@ -79,6 +83,9 @@ impl Worker {
         }
         for dir in Direction::ALL {
             self.flush_run(dir, now_ns);
+        }
+        if let Some(series) = self.meters.series() {
+            self.series_runs.flush(series, now_ns, measured);
         }
         if self.verifying.is_late() {
             self.collect_late(data, false);
@@ -120,9 +127,18 @@ impl Worker {
         runs.bytes += bytes;
     }
 
+    /// Counts a completed operation with those of its part and kind.
+    #[inline]
+    pub(crate) fn count_series(&mut self, series: u16, start_ns: u64, bytes: u64, now_ns: u64) {
+        let measured = now_ns >= self.measured_ns;
+        if let Some(all) = self.meters.series() {
+            self.series_runs.count(all, series, (start_ns, now_ns), bytes, measured);
+        }
+    }
+
     /// Records one completed operation, and what only some jobs ask for.
     #[inline]
-    fn record(&mut self, slot: &Slot, now_ns: u64, measured: bool) {
+    pub(crate) fn record(&mut self, slot: &Slot, now_ns: u64, measured: bool) {
         let bytes = u64::from(slot.whole_len());
         let clat_ns = now_ns.saturating_sub(slot.submit_ns);
         let Some(dir) = slot.op.kind.direction() else {
@@ -133,6 +149,7 @@ impl Worker {
         };
         self.gate.completed();
         self.count(dir, slot.start_ns, slot.submit_ns, bytes, now_ns);
+        self.count_series(slot.series, slot.start_ns, bytes, now_ns);
         if !measured {
             return;
         }
@@ -227,7 +244,10 @@ impl Worker {
         match slot.op.kind {
             OpKind::Trim if self.job.workload.access.trim_then_write => {
                 let (file_idx, len) = (slot.op.file.0, slot.whole_len());
-                self.queued.push(Chosen::new(OpKind::Write, file_idx, slot.first_offset, len));
+                // Writes come after reads in the series of a part, trims after writes.
+                let series = slot.series.saturating_sub(1);
+                let write = Chosen::new(OpKind::Write, file_idx, slot.first_offset, len, series);
+                self.queued.push(write);
             }
             OpKind::Read if self.verifying.is_on() => self.verify(slot, data),
             OpKind::Write if self.verifying.is_on() => self.verifying.completed(slot),
@@ -277,7 +297,7 @@ impl Worker {
 
     /// A short transfer or an error.
     #[cold]
-    fn irregular(&mut self, slot: &Slot, result: i32) -> Outcome {
+    pub(crate) fn irregular(&mut self, slot: &Slot, result: i32) -> Outcome {
         if slot.op.kind.is_sync() || slot.op.len == 0 {
             if result < 0 {
                 if self.is_whole_sync(slot.op.kind) {
@@ -307,7 +327,7 @@ impl Worker {
         Outcome::Continues
     }
 
-    fn failed(&mut self, slot: &Slot, errno: i32, kind: FailureKind) {
+    pub(crate) fn failed(&mut self, slot: &Slot, errno: i32, kind: FailureKind) {
         let is_read = slot.op.kind.direction() == Some(Direction::Read);
         if (errno == ENOSPC || errno == EDQUOT) && self.job.files.fill_device && !is_read {
             // The aim was to fill it.
@@ -324,6 +344,9 @@ impl Worker {
         self.errors_seen.count(slot.op.kind.direction(), errno);
         if goes_on || self.ignores(class, errno) {
             add(&self.meters.n_errors, 1);
+            if let Some(series) = self.meters.series().and_then(|all| all.get(slot.series)) {
+                add(&series.n_failed, 1);
+            }
             self.first_ignored.get_or_insert(errno);
             return;
         }

@@ -205,7 +205,7 @@ impl Gate {
 fn rate_per_s(job: &Job) -> u64 {
     let of_dir = |dir| match job.load.rate[dir] {
         Some(Rate::Iops(per_s)) => per_s,
-        Some(Rate::Bytes(per_s)) => per_s / u64::from(job.workload.block_size[dir].min()).max(1),
+        Some(Rate::Bytes(per_s)) => per_s / u64::from(job.block_size_min()).max(1),
         None => 0,
     };
     job.issued_directions().map(of_dir).sum()

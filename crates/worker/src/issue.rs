@@ -175,6 +175,7 @@ impl Worker {
             && !self.job.durability.end_fsync
             && !self.job.engine.kind.is_file_operation()
             && !self.job.files.unlink_each_loop
+            && !self.source.is_over()
     }
 
     /// Goes on with the rest of short transfers.
@@ -219,6 +220,7 @@ impl Worker {
         slot.first_offset = chosen.offset;
         slot.check = chosen.check;
         slot.busy = true;
+        slot.series = chosen.series;
         self.n_issued += 1;
         if chosen.kind == OpKind::Write {
             self.issue_write(&op, now, data);

@@ -7,6 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use hist::{LiveHistogram, Stats, Zeroed};
 use plan::{Direction, IoPriority, Job};
 
+use crate::series::Series;
+
 /// Counters and histograms of one direction.
 #[derive(Debug)]
 pub struct DirMeters {
@@ -84,12 +86,14 @@ pub struct Meters {
     /// When the measured time began or will begin, on the driver's clock; 0 before the start and
     /// `u64::MAX` while a ramp by bytes lasts.
     pub measured_since_ns: AtomicU64,
+    /// Per part and kind of operation, where that is asked for.
+    series: Option<Box<Series>>,
     /// Per direction and priority; only of jobs whose operations differ in it.
     priorities: Option<Box<[Vec<PriorityMeters>; 3]>>,
 }
 
-// SAFETY: consists of atomic integers, histograms and an optional box, for all of which zero bytes
-// are valid: the box is absent then.
+// SAFETY: consists of atomic integers, histograms and optional boxes, for all of which zero bytes
+// are valid: the boxes are absent then.
 unsafe impl Zeroed for Meters {}
 
 impl Meters {
@@ -98,16 +102,31 @@ impl Meters {
         Self::zeroed()
     }
 
-    /// Returns counters at zero for a worker of this job.
+    /// Returns counters at zero for a worker of this job. It counts by series if the job has parts.
     pub fn of(job: &Job) -> Arc<Self> {
+        Self::made_for(job, !job.parts.is_empty())
+    }
+
+    /// Returns counters at zero for a worker of this job that counts by series in any case.
+    pub fn detailed(job: &Job) -> Arc<Self> {
+        Self::made_for(job, true)
+    }
+
+    fn made_for(job: &Job, by_series: bool) -> Arc<Self> {
         let priorities = Direction::ALL.map(|dir| PriorityMeters::of(job, dir));
         let mut meters = Meters::new();
-        if let Some(meters) = Arc::get_mut(&mut meters)
-            && priorities.iter().any(|of_dir| !of_dir.is_empty())
-        {
-            meters.priorities = Some(Box::new(priorities));
+        if let Some(meters) = Arc::get_mut(&mut meters) {
+            let differ = priorities.iter().any(|of_dir| !of_dir.is_empty());
+            meters.priorities = differ.then(|| Box::new(priorities));
+            meters.series = by_series.then(|| Box::new(Series::of(job)));
         }
         meters
+    }
+
+    /// Returns the counters by part and kind of operation, where there are any.
+    #[inline]
+    pub fn series(&self) -> Option<&Series> {
+        self.series.as_deref()
     }
 
     /// Returns latencies by priority; empty where all operations of the direction have the same.

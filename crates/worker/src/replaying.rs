@@ -7,6 +7,7 @@ use plan::Direction;
 use plan::replay::{RecordedOp, Recording};
 use plan::workload::Workload;
 
+use crate::series::{NO_SERIES, series_of};
 use crate::source::Chosen;
 
 /// A recording and how far it has been replayed.
@@ -81,7 +82,8 @@ impl Replaying {
         let RecordedOp { kind, file_idx, offset, len, .. } =
             *self.recording.ops.get(self.next_idx)?;
         self.next_idx += 1;
-        Some(Chosen::new(kind, file_idx, offset, len))
+        let series = kind.direction().map_or(NO_SERIES, |dir| series_of(0, dir));
+        Some(Chosen::new(kind, file_idx, offset, len, series))
     }
 
     /// Takes the next operation if it is a sync.

@@ -3,6 +3,7 @@
 use plan::IoPriority;
 use plan::op::{BufId, FileIdx, Op, OpKind};
 
+use crate::series::NO_SERIES;
 use crate::source::BlockCheck;
 
 /// What is known about one operation in flight. Two cache lines.
@@ -24,6 +25,8 @@ pub(crate) struct Slot {
     pub(crate) check: Option<BlockCheck>,
     /// Issued and not yet completed.
     pub(crate) busy: bool,
+    /// Series that counts it.
+    pub(crate) series: u16,
 }
 
 impl Slot {
@@ -51,6 +54,7 @@ const IDLE: Slot = Slot {
     write_number: 0,
     check: None,
     busy: false,
+    series: NO_SERIES,
 };
 
 /// The slots of a worker, as many as its queue is deep.

@@ -5,11 +5,14 @@ use pattern::files::FilePicker;
 use pattern::mix::Mix;
 use pattern::offsets::{Extent, Offsets, Region};
 use plan::Direction;
+use plan::job::Part;
 use plan::op::OpKind;
+use plan::workload::Workload;
 
+use crate::parts::Parts;
 use crate::replaying::Replaying;
-
-use crate::spec::WorkerSpec;
+use crate::series::{NO_SERIES, series_of};
+use crate::spec::{FileRegion, WorkerSpec};
 
 /// An operation without slot and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub(crate) struct Chosen {
     pub(crate) intended_ns: Option<u64>,
     /// Of a read that verifies: what it must find.
     pub(crate) check: Option<BlockCheck>,
+    /// Series that counts it; see [`crate::series`].
+    pub(crate) series: u16,
 }
 
 /// What a block must hold.
@@ -36,13 +41,13 @@ pub(crate) struct BlockCheck {
 impl Chosen {
     /// Makes an operation of the workload.
     #[inline]
-    pub(crate) fn new(kind: OpKind, file_idx: u32, offset: u64, len: u32) -> Self {
-        Chosen { kind, file_idx, offset, len, intended_ns: None, check: None }
+    pub(crate) fn new(kind: OpKind, file_idx: u32, offset: u64, len: u32, series: u16) -> Self {
+        Chosen { kind, file_idx, offset, len, intended_ns: None, check: None, series }
     }
 
     /// Makes a sync of a whole file.
     pub(crate) fn sync(kind: OpKind, file_idx: u32) -> Self {
-        Chosen::new(kind, file_idx, 0, 0)
+        Chosen::new(kind, file_idx, 0, 0, NO_SERIES)
     }
 }
 
@@ -60,14 +65,23 @@ pub(crate) struct Source {
     n_ios_max: u64,
     n_chosen: u64,
     kinds: [OpKind; 3],
+    /// Directions that the mix draws.
+    issued: [bool; 3],
+    /// Series of the operations of each direction.
+    series: [u16; 3],
     /// The region ends a pass even if the amount is not reached: sequential I/O with steps, unless
     /// the job says how much or how long (fio `io_size`, `time_based`).
     ends_with_region: bool,
+    /// The end of the region is the end of the work.
+    ends_for_good: bool,
+    /// The work is done for good.
+    is_over: bool,
     /// Files done in this pass since an operation was last chosen: all done means a new pass.
     n_fruitless: usize,
     /// What [`Source::take_batch`] chose.
     batch: [Extent; BATCH_MAX],
     batch_kind: OpKind,
+    batch_series: u16,
     /// Longest operation.
     len_max: u64,
 }
@@ -80,6 +94,8 @@ enum Files {
         offsets: Vec<Offsets>,
         picker: FilePicker,
     },
+    /// Several workloads in turn.
+    Parts(Box<Parts>),
     /// What was recorded.
     Replay(Replaying),
     /// One operation per file.
@@ -94,28 +110,46 @@ impl Source {
         let job = &spec.job;
         let workload = &job.workload;
         let n_files = spec.files.len() as u32;
-        let is_whole = job.engine.kind.is_file_operation();
-        let files = if is_whole {
+        let files = if let Some(parts) = Parts::new(spec)? {
+            Files::Parts(parts)
+        } else if job.engine.kind.is_file_operation() {
             Files::Whole { n_files, next_idx: 0 }
         } else if let Some(replaying) = Replaying::new(workload, spec.worker_idx, n_files)? {
             Files::Replay(replaying)
         } else {
-            let mut offsets = Vec::with_capacity(spec.files.len());
-            for (file_idx, file) in spec.files.iter().enumerate() {
-                let region = Region { start_bytes: file.offset_bytes, len_bytes: file.len_bytes };
-                offsets.push(Offsets::new(workload, region, spec.seed, file_idx as u32)?);
-            }
-            match offsets.len() {
-                0 => return Err(PatternError::NoFiles),
-                1 => Files::One(Box::new(offsets.remove(0))),
-                _ => {
-                    let service = job.files.service;
-                    let picker =
-                        FilePicker::new(service, job.files.ios_per_file, n_files, spec.seed)?;
-                    Files::Many { offsets, picker }
-                }
-            }
+            Files::of(workload, spec, &spec.files, spec.seed)?
         };
+        let is_amount_set = job.files.io_size.is_some();
+        let ends_with_region = !workload.access.random && !is_amount_set && !job.limits.time_based;
+        let ends_for_good = workload.ends_with_region && !workload.access.random;
+        // Parts go round their regions each for itself, not all when the amount of one is done.
+        let is_endless = !job.parts.is_empty() && job.limits.time_based || ends_for_good;
+        Ok(Source {
+            amount_bytes: if is_endless && !is_amount_set { u64::MAX } else { spec.amount_bytes },
+            n_ios_max: job.limits.n_ios_max.unwrap_or(u64::MAX),
+            kinds: kinds(spec),
+            series: Direction::ALL.map(|dir| series_of(0, dir)),
+            ends_with_region: ends_with_region || ends_for_good,
+            ..Source::endless(workload, files, spec.seed)
+        })
+    }
+
+    /// Makes the operations of one part, on what it uses of the files. They end only where the part
+    /// says so.
+    pub(crate) fn of_part(
+        part: &Part,
+        part_idx: u16,
+        spec: &WorkerSpec,
+        files: &[FileRegion],
+        seed: u64,
+    ) -> Result<Self, PatternError> {
+        let files = Files::of(&part.workload, spec, files, seed)?;
+        let series = Direction::ALL.map(|dir| series_of(part_idx, dir));
+        Ok(Source { series, ..Source::endless(&part.workload, files, seed) })
+    }
+
+    /// Makes operations without a limit to their amount.
+    fn endless(workload: &Workload, files: Files, seed: u64) -> Self {
         // A trim is followed by its write when it completes, not by the mix.
         let mut access = workload.access;
         if access.trim_then_write {
@@ -124,29 +158,42 @@ impl Source {
         }
         let sizes = &workload.block_size;
         let len_max = sizes.read.max().max(sizes.write.max()).max(sizes.trim.max());
-        Ok(Source {
-            mix: Mix::new(access, workload.read_pct, spec.seed),
+        let ends_for_good = workload.ends_with_region && !workload.access.random;
+        Source {
+            mix: Mix::new(access, workload.read_pct, seed),
             pending: None,
             files,
-            amount_bytes: spec.amount_bytes,
+            amount_bytes: u64::MAX,
             bytes_chosen: 0,
-            n_ios_max: job.limits.n_ios_max.unwrap_or(u64::MAX),
+            n_ios_max: u64::MAX,
             n_chosen: 0,
-            kinds: kinds(spec),
-            ends_with_region: !workload.access.random
-                && job.files.io_size.is_none()
-                && !job.limits.time_based,
+            kinds: [OpKind::Read, OpKind::Write, OpKind::Trim],
+            issued: [access.read, access.write, access.trim],
+            series: [NO_SERIES; 3],
+            ends_with_region: ends_for_good,
+            ends_for_good,
+            is_over: false,
             n_fruitless: 0,
             batch: [Extent::default(); BATCH_MAX],
             batch_kind: OpKind::Read,
+            batch_series: NO_SERIES,
             len_max: u64::from(len_max.max(1)),
-        })
+        }
+    }
+
+    /// Says whether the work is done for good: another pass would find none.
+    pub(crate) fn is_over(&self) -> bool {
+        match &self.files {
+            Files::Parts(parts) => parts.is_over(),
+            _ => self.is_over,
+        }
     }
 
     pub(crate) fn n_files(&self) -> u32 {
         match &self.files {
             Files::One(_) => 1,
             Files::Many { offsets, .. } => offsets.len() as u32,
+            Files::Parts(parts) => parts.n_files(),
             Files::Whole { n_files, .. } => *n_files,
             Files::Replay(replaying) => replaying.n_files(),
         }
@@ -191,8 +238,9 @@ impl Source {
         if let Some(dir) = self.pending {
             return dir;
         }
-        let dir = match &self.files {
+        let dir = match &mut self.files {
             Files::Replay(replaying) => replaying.direction(),
+            Files::Parts(parts) => return parts.direction(),
             _ => self.mix.next(),
         };
         self.pending = Some(dir);
@@ -214,6 +262,7 @@ impl Source {
         self.bytes_chosen += bytes;
         self.n_chosen += n_ops as u64;
         self.batch_kind = self.kinds[dir as usize];
+        self.batch_series = self.series[dir as usize];
         self.pending = None;
         n_ops
     }
@@ -222,7 +271,7 @@ impl Source {
     #[inline]
     pub(crate) fn of_batch(&self, idx: usize) -> Chosen {
         let Extent { offset, len } = self.batch[idx];
-        Chosen::new(self.batch_kind, 0, offset, len)
+        Chosen::new(self.batch_kind, 0, offset, len, self.batch_series)
     }
 
     /// Chooses the next operation in a direction; `None` when no file has any left to choose.
@@ -231,37 +280,42 @@ impl Source {
         if self.pending == Some(dir) {
             self.pending = None;
         }
-        let kind = self.kinds[dir as usize];
+        let (kind, series) = (self.kinds[dir as usize], self.series[dir as usize]);
         if let Files::One(offsets) = &mut self.files {
             let extent = match offsets.next(dir) {
                 Some(extent) => extent,
-                None if self.ends_with_region => return None,
+                None if self.ends_with_region => {
+                    self.is_over = self.ends_for_good;
+                    return None;
+                }
                 None => {
                     // More I/O than the region holds: go over it again, in another order.
                     offsets.restart(dir);
                     offsets.next(dir)?
                 }
             };
-            return Some(self.count(Chosen::new(kind, 0, extent.offset, extent.len)));
+            return Some(self.count(Chosen::new(kind, 0, extent.offset, extent.len, series)));
         }
-        self.take_of_many(dir, kind)
+        self.take_of_many(dir, kind, series)
     }
 
-    fn take_of_many(&mut self, dir: Direction, kind: OpKind) -> Option<Chosen> {
+    fn take_of_many(&mut self, dir: Direction, kind: OpKind, series: u16) -> Option<Chosen> {
         let chosen = match &mut self.files {
             Files::One(_) => return None,
+            Files::Parts(parts) => parts.take(dir)?,
             Files::Replay(replaying) => replaying.take()?,
             Files::Whole { n_files, next_idx } => {
                 if next_idx == n_files {
                     return None;
                 }
                 *next_idx += 1;
-                Chosen::new(kind, *next_idx - 1, 0, 0)
+                Chosen::new(kind, *next_idx - 1, 0, 0, series)
             }
             Files::Many { offsets, picker } => loop {
                 let Some(file_idx) = picker.next() else {
                     self.n_fruitless += 1;
                     if self.n_fruitless > 1 || self.ends_with_region {
+                        self.is_over = self.ends_for_good;
                         return None;
                     }
                     for file in offsets.iter_mut() {
@@ -271,7 +325,7 @@ impl Source {
                     continue;
                 };
                 if let Some(extent) = offsets[file_idx as usize].next(dir) {
-                    break Chosen::new(kind, file_idx, extent.offset, extent.len);
+                    break Chosen::new(kind, file_idx, extent.offset, extent.len, series);
                 }
                 picker.finish(file_idx);
             },
@@ -287,8 +341,11 @@ impl Source {
         chosen
     }
 
-    /// Starts another pass over the amount.
+    /// Starts another pass over the amount, unless the work ends for good with the first.
     pub(crate) fn restart(&mut self) {
+        if self.ends_for_good {
+            return;
+        }
         self.bytes_chosen = 0;
         self.n_chosen = 0;
         self.n_fruitless = 0;
@@ -302,6 +359,38 @@ impl Source {
             }
             Files::Whole { next_idx, .. } => *next_idx = 0,
             Files::Replay(replaying) => replaying.restart(),
+            Files::Parts(parts) => parts.restart(),
+        }
+    }
+
+    /// Says whether operations in this direction are issued.
+    pub(crate) fn issues(&self, dir: Direction) -> bool {
+        self.issued[dir as usize]
+    }
+}
+
+impl Files {
+    /// Makes the places of a workload's operations in some files.
+    fn of(
+        workload: &Workload,
+        spec: &WorkerSpec,
+        files: &[FileRegion],
+        seed: u64,
+    ) -> Result<Self, PatternError> {
+        let mut offsets = Vec::with_capacity(files.len());
+        for (file_idx, file) in files.iter().enumerate() {
+            let region = Region { start_bytes: file.offset_bytes, len_bytes: file.len_bytes };
+            offsets.push(Offsets::new(workload, region, seed, file_idx as u32)?);
+        }
+        let n_files = offsets.len() as u32;
+        match n_files {
+            0 => Err(PatternError::NoFiles),
+            1 => Ok(Files::One(Box::new(offsets.remove(0)))),
+            _ => {
+                let files = &spec.job.files;
+                let picker = FilePicker::new(files.service, files.ios_per_file, n_files, seed)?;
+                Ok(Files::Many { offsets, picker })
+            }
         }
     }
 }

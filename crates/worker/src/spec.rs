@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plan::Job;
+use plan::job::PartRegion;
 
 /// The part of a file or device that a worker uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,34 @@ pub struct FileRegion {
     pub offset_bytes: u64,
     /// Bytes from there.
     pub len_bytes: u64,
+}
+
+impl FileRegion {
+    /// Returns what a part of a job uses of it. Both ends are rounded down to whole blocks, counted
+    /// from the start of the region. Where a region of percentages goes on at the start of the
+    /// file's, the result goes on behind its end.
+    #[must_use]
+    pub fn of_part(self, region: PartRegion, block_bytes: u32) -> FileRegion {
+        let block_bytes = u64::from(block_bytes.max(1));
+        let whole = |bytes: u64| bytes / block_bytes * block_bytes;
+        let share = |pct: f64| {
+            // To a millionth of a percent, so that whole percentages are exact.
+            let millionths = (pct.clamp(0.0, 200.0) * 1e6).round() as u128;
+            let bytes = u128::from(self.len_bytes) * millionths / 100_000_000;
+            whole(u64::try_from(bytes).unwrap_or(u64::MAX))
+        };
+        let (from, to) = match region {
+            PartRegion::Whole => (0, self.len_bytes),
+            PartRegion::Pct(from_pct, to_pct) => (share(from_pct), share(to_pct)),
+            PartRegion::Bytes(from, to) => {
+                (whole(from.min(self.len_bytes)), whole(to.min(self.len_bytes)))
+            }
+        };
+        FileRegion {
+            offset_bytes: self.offset_bytes.saturating_add(from),
+            len_bytes: to.saturating_sub(from),
+        }
+    }
 }
 
 /// One worker of a job, bound to files of known sizes.

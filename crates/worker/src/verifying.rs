@@ -10,6 +10,7 @@ use plan::{Direction, Job};
 use crate::data::ReadFacts;
 use crate::issue::Filled;
 use crate::meters::add;
+use crate::series::{NO_SERIES, series_of};
 use crate::slots::{Slot, Slots};
 use crate::source::{BlockCheck, Chosen};
 use crate::trimming::{NextTrim, Trims};
@@ -295,6 +296,7 @@ fn block(kind: OpKind, record: &WriteRecord) -> Chosen {
         len: record.len,
         intended_ns: None,
         check: Some(BlockCheck { number: record.number_io, trimmed: record.trimmed }),
+        series: kind.direction().map_or(NO_SERIES, |dir| series_of(0, dir)),
     }
 }
 

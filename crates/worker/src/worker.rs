@@ -19,6 +19,7 @@ use crate::log::LogSender;
 use crate::meters::{Meters, SampleUnit, Sampler, add};
 use crate::pace::Pace;
 use crate::raising::Raising;
+use crate::series::SeriesRuns;
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
@@ -72,6 +73,7 @@ pub struct Worker {
     pub(crate) log: Option<LogSender>,
     raising: Option<Raising>,
     pub(crate) runs: [Runs; 3],
+    pub(crate) series_runs: SeriesRuns,
     pub(crate) phase: Phase,
     pub(crate) failure: Option<Failure>,
     /// An operation that was chosen but must wait for an overlapping one.
@@ -134,6 +136,7 @@ impl Worker {
             log: None,
             raising: Raising::new(&job, spec.seed),
             runs: Default::default(),
+            series_runs: SeriesRuns::new(meters.series()),
             phase: Phase::New,
             failure: None,
             held: None,
@@ -460,7 +463,7 @@ impl Worker {
             self.source.restart();
             return Phase::Io;
         }
-        if self.job.durability.end_fsync && self.job.workload.access.write && !is_dry_run {
+        if self.job.durability.end_fsync && self.job.access().write && !is_dry_run {
             for file_idx in 0..self.source.n_files() {
                 self.queued.push(Chosen::sync(OpKind::Fsync, file_idx));
             }
@@ -470,7 +473,7 @@ impl Worker {
 
     /// Starts over, or ends when all passes are done.
     fn next_pass(&mut self, now_ns: u64) -> Phase {
-        if self.verifying.is_exhausted() {
+        if self.verifying.is_exhausted() || self.source.is_over() {
             return self.finish(now_ns);
         }
         let again_by_time = self.job.limits.time_based && self.end_ns != u64::MAX;

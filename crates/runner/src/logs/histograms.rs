@@ -29,14 +29,18 @@ impl HistogramLog {
         if logs.histogram.is_none() || logs.histogram_window_ms == 0 {
             return None;
         }
+        let block_bytes = |dir| {
+            let sizes = job.workloads().map(|workload| workload.block_size[dir].max());
+            u64::from(sizes.max().unwrap_or(0))
+        };
         Some(HistogramLog {
             meters: Arc::clone(meters),
             window_ns: u64::from(logs.histogram_window_ms) * 1_000_000,
             coarseness: u32::from(logs.histogram_coarseness),
             block_bytes: PerDir {
-                read: u64::from(job.workload.block_size.read.max()),
-                write: u64::from(job.workload.block_size.write.max()),
-                trim: u64::from(job.workload.block_size.trim.max()),
+                read: block_bytes(Direction::Read),
+                write: block_bytes(Direction::Write),
+                trim: block_bytes(Direction::Trim),
             },
             seen: Default::default(),
             due_ns: None,

@@ -83,6 +83,19 @@ impl Bench {
         runner::run(&self.plan(text), &self.options(), control, on_event).expect("it can run")
     }
 
+    /// Runs a plan, with what `change` changes of the options, and watches it.
+    #[track_caller]
+    pub(crate) fn run_plan(
+        &self,
+        plan: &Plan,
+        change: impl FnOnce(&mut RunOptions),
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Record {
+        let mut options = self.options();
+        change(&mut options);
+        runner::run(plan, &options, &Control::new(), on_event).expect("it can run")
+    }
+
     /// Returns why a job file is refused.
     #[track_caller]
     pub(crate) fn refusal(&self, text: &str) -> Vec<Diagnostic> {

@@ -7,3 +7,4 @@ mod failures;
 mod files;
 mod process;
 mod running;
+mod steps;

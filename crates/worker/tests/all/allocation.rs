@@ -4,6 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use crate::common::{job, worker_of};
+use plan::job::Part;
 use plan::op::{Completion, Op, OpKind};
 use worker::{Decision, NoData};
 
@@ -59,6 +60,10 @@ fn a_worker_allocates_nothing_while_it_runs() {
     check(|job| {
         job.workload.block_size =
             plan::PerDir::all(plan::workload::BlockSize::Range { min: 4096, max: 65536 });
+    });
+    check(|job| {
+        let part = |weight| Part { weight, workload: job.workload.clone(), ..Part::default() };
+        job.parts = vec![part(1.0), part(0.25), part(7.5)];
     });
     check(|job| {
         job.engine.priority_pct = plan::PerDir::all(30);

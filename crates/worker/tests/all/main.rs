@@ -3,6 +3,7 @@
 mod allocation;
 mod common;
 mod load;
+mod parts;
 mod priority;
 mod replay;
 mod verify;
