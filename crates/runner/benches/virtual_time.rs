@@ -31,6 +31,61 @@ time_based=1
 runtime=1200
 ";
 
+/// One disk behind a host cache that it does not fit into.
+const BEHIND_CACHE: &str = "\
+edition = \"2018\"
+
+[vm]
+size = \"DS14\"
+
+[[volume]]
+mount = \"/mnt/p30\"
+disk = \"P30\"
+cache = \"ReadOnly\"
+";
+
+/// Random reads of a range larger than the cache, which takes in what it holds as it is asked for:
+/// hits and misses come in turns from the first read to the last.
+const MISSES: &str = "\
+[j]
+directory=/mnt/p30
+size=1000g
+rw=randread
+bs=8k
+ioengine=libaio
+direct=1
+iodepth=32
+time_based=1
+runtime=1200
+";
+
+/// The same range on a cache so small that from early on each block takes the place of another.
+const SMALL_CACHE: &str = "\
+[vm]
+uncached = { iops = 50000, throughput = \"512MB/s\" }
+cached = { iops = 64000, throughput = \"512MB/s\" }
+cache = \"8GiB\"
+
+[[volume]]
+mount = \"/mnt/p30\"
+disk = \"P30\"
+cache = \"ReadOnly\"
+";
+
+/// Random reads of twice what that cache holds.
+const EVICTIONS: &str = "\
+[j]
+directory=/mnt/p30
+size=16g
+rw=randread
+bs=8k
+ioengine=libaio
+direct=1
+iodepth=32
+time_based=1
+runtime=900
+";
+
 /// Random writes on ten striped disks and random reads of a cached one, at the same time.
 const STRIPE_AND_CACHE: &str = "\
 [global]
@@ -127,6 +182,8 @@ fn main() {
         std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let cases = [
         ("P30, depth 32", P30, ONE_DISK, false),
+        ("P30 behind ReadOnly, cold", BEHIND_CACHE, MISSES, false),
+        ("P30 behind ReadOnly, full", SMALL_CACHE, EVICTIONS, true),
         ("10-disk stripe, depth 128", DS14, STRIPE, false),
         ("10-disk stripe and a warm cache", DS14, STRIPE_AND_CACHE, true),
         ("2 h of warm-up at 1 MiB", DS14, WARM_UP, false),
