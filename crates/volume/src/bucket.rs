@@ -48,6 +48,13 @@ impl Bucket {
         self.at_ns = now_ns;
     }
 
+    /// Returns whether an operation may leave now.
+    #[inline]
+    pub(crate) fn is_ready(&mut self, now_ns: u64) -> bool {
+        self.refill(now_ns);
+        self.level >= 0
+    }
+
     /// Returns when an operation may leave, not before `now_ns`.
     #[inline]
     pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {

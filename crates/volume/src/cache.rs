@@ -52,6 +52,8 @@ pub(crate) struct BlockCache {
     /// 2^64 over `n_sets`, rounded up: a division by it becomes a multiplication.
     inverse: u64,
     block_shift: u32,
+    /// Groups of a region, as a power of two.
+    region_shift: u32,
     n_blocks: u64,
     n_held: u64,
     /// Where the hand is: the set, and the place in it.
@@ -83,6 +85,7 @@ impl BlockCache {
             n_sets,
             inverse: (u64::MAX / n_sets.max(1)).saturating_add(1),
             block_shift,
+            region_shift: REGION_SHIFT.saturating_sub(block_shift + GROUP_SHIFT),
             n_blocks: n_sets * N_SET_BLOCKS,
             n_held: 0,
             hand: (0, 0),
@@ -104,25 +107,31 @@ impl BlockCache {
             return Some((offset, len));
         }
         let end = offset.saturating_add(u64::from(len));
-        let (mut first_missing, mut last_missing) = (u64::MAX, 0);
         let (first_block, last_block) = self.blocks(offset, end);
-        let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
+        let (first_group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
+        let (mut first_missing, mut last_missing) = (u64::MAX, 0);
+        let mut look = |cache: &mut Self, group: u64, set: usize, tag: u16, way: &mut usize| {
+            let wanted = wanted(group, first_block, last_block);
+            let missing = wanted & !held(cache.set(set), tag, way);
+            if missing == 0 || cache.takes_for_warm(set, tag, missing, way) {
+                return;
+            }
+            let block = group << GROUP_SHIFT;
+            first_missing = first_missing.min(block + u64::from(missing.trailing_zeros()));
+            last_missing = block + u64::from(missing.ilog2());
+        };
         let mut way = 0;
-        while group <= last_group {
-            let run = self.run(volume, group, last_group);
-            for set in run.sets {
-                let wanted = wanted(group, first_block, last_block);
-                let mut missing = wanted & !held(self.set(set), run.tag, &mut way);
-                if missing != 0 && self.is_warm && self.has_room(set, run.tag, missing) {
-                    self.hold(set, run.tag, wanted, &mut way);
-                    missing = 0;
+        if first_group == last_group {
+            let (set, tag) = self.place(volume, first_group);
+            look(self, first_group, set, tag, &mut way);
+        } else {
+            let mut group = first_group;
+            while group <= last_group {
+                let run = self.run(volume, group, last_group);
+                for set in run.sets {
+                    look(self, group, set, run.tag, &mut way);
+                    group += 1;
                 }
-                if missing != 0 {
-                    let block = group << GROUP_SHIFT;
-                    first_missing = first_missing.min(block + u64::from(missing.trailing_zeros()));
-                    last_missing = block + u64::from(missing.ilog2());
-                }
-                group += 1;
             }
         }
         if first_missing == u64::MAX {
@@ -151,6 +160,11 @@ impl BlockCache {
         let (first_block, last_block) = self.blocks(offset, offset.saturating_add(len));
         let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
         let mut way = 0;
+        if group == last_group {
+            let (set, tag) = self.place(volume, group);
+            self.hold(set, tag, wanted(group, first_block, last_block), &mut way);
+            return;
+        }
         while group <= last_group {
             let run = self.run(volume, group, last_group);
             for set in run.sets {
@@ -181,6 +195,10 @@ impl BlockCache {
         self.is_warm = false;
     }
 
+    pub(crate) fn memory(&self) -> &[u16] {
+        &self.words
+    }
+
     pub(crate) fn size_bytes(&self) -> u64 {
         self.n_blocks << self.block_shift
     }
@@ -206,22 +224,40 @@ impl BlockCache {
     }
 
     /// Returns where a group and those after it lie, as far as they lie side by side.
+    #[inline]
+    fn run(&self, volume: u16, group: u64, last_group: u64) -> Run {
+        let (set, tag) = self.place(volume, group);
+        let left = (1 << self.region_shift) - (group & ((1 << self.region_shift) - 1));
+        let n = (last_group - group + 1).min(self.n_sets - set as u64).min(left);
+        Run { sets: set..set + n as usize, tag }
+    }
+
+    /// Returns the set of a group, and its tag there.
     ///
     /// The tags of one region differ from each other; those of different ones are alike by chance,
     /// 1 in 32,767.
     #[inline]
-    fn run(&self, volume: u16, group: u64, last_group: u64) -> Run {
-        let region_shift = REGION_SHIFT.saturating_sub(self.block_shift + GROUP_SHIFT);
-        let within = group & ((1 << region_shift) - 1);
+    fn place(&self, volume: u16, group: u64) -> (usize, u16) {
+        let within = group & ((1 << self.region_shift) - 1);
         let generation = self.generations[usize::from(volume)];
-        let start = mix64((u64::from(volume) << 48) ^ (generation << 32) ^ (group >> region_shift));
+        let region = group >> self.region_shift;
+        let start = mix64((u64::from(volume) << 48) ^ (generation << 32) ^ region);
         let position = scale(start, self.n_sets) + within;
         // Exact: a position and the number of sets are below 2^32 each. One set has no inverse.
         let n_times = if self.n_sets == 1 { position } else { scale(position, self.inverse) };
         let set = position - n_times * self.n_sets;
         let tag = (start & 0xFFFF_FFFF) + n_times;
-        let n = (last_group - group + 1).min(self.n_sets - set).min((1 << region_shift) - within);
-        Run { sets: set as usize..(set + n) as usize, tag: (tag % TAG_MAX) as u16 + 1 }
+        (set as usize, (tag % TAG_MAX) as u16 + 1)
+    }
+
+    /// Fetches what the next look-up at a place reads, so that it need not wait for memory.
+    /// Changes nothing.
+    #[inline]
+    pub(crate) fn fetch(&self, volume: u16, offset: u64) {
+        if self.n_sets > 0 {
+            let (set, _) = self.place(volume, offset >> self.block_shift >> GROUP_SHIFT);
+            prefetch(&self.words[self.skip + set * N_SET_WORDS]);
+        }
     }
 
     #[inline]
@@ -229,48 +265,60 @@ impl BlockCache {
         &mut self.words[self.skip..].as_chunks_mut().0[idx]
     }
 
-    /// Returns whether blocks that nobody asked for yet can be there already.
-    fn has_room(&mut self, set: usize, tag: u16, missing: u16) -> bool {
-        let n_missing = u64::from(missing.count_ones());
-        let set = self.set(set);
-        let has_place = find(set, tag).is_some() || find(set, 0).is_some();
-        has_place && self.n_held + n_missing <= self.n_blocks
+    /// Returns whether blocks that nobody asked for yet are there already, and holds them then: if
+    /// the cache began warm and there is room.
+    #[inline]
+    fn takes_for_warm(&mut self, set_idx: usize, tag: u16, missing: u16, way: &mut usize) -> bool {
+        let n_after = self.n_held + u64::from(missing.count_ones());
+        if !self.is_warm || n_after > self.n_blocks {
+            return false;
+        }
+        let set = self.set(set_idx);
+        if find(set, tag).is_none() && find(set, 0).is_none() {
+            return false;
+        }
+        self.hold(set_idx, tag, missing, way);
+        true
     }
 
     /// Holds these blocks of a group from now on.
     #[inline]
-    fn hold(&mut self, set: usize, tag: u16, wanted: u16, way: &mut usize) {
-        if wanted & !held(self.set(set), tag, way) != 0 {
-            self.bring_in(set, tag, wanted, way);
-        }
-    }
-
-    /// Brings blocks in that are not held.
-    fn bring_in(&mut self, set_idx: usize, tag: u16, wanted: u16, way: &mut usize) {
-        // What leaves may be of the same group.
-        let mut missing;
-        loop {
-            missing = wanted & !held(self.set(set_idx), tag, way);
+    fn hold(&mut self, set_idx: usize, tag: u16, wanted: u16, way: &mut usize) {
+        let mut place = look_up(self.set(set_idx), tag, way);
+        let missing = loop {
+            let set = self.set(set_idx);
+            let missing = wanted & !place.map_or(0, |place| set[N_WAYS + place]);
+            if missing == 0 {
+                return;
+            }
             let n_after = self.n_held + u64::from(missing.count_ones());
             if n_after <= self.n_blocks {
                 self.n_held = n_after;
-                break;
+                break missing;
             }
+            // What leaves may be of the same group.
             self.let_leave(n_after - self.n_blocks);
-        }
+            place = look_up(self.set(set_idx), tag, way);
+        };
+        let set = self.set(set_idx);
+        *way = match place.or_else(|| find(set, 0)) {
+            Some(place) => place,
+            None => self.drop_group(set_idx),
+        };
+        let set = self.set(set_idx);
+        set[*way] = tag | USED;
+        set[N_WAYS + *way] |= missing;
+    }
+
+    /// Drops a group of a set that has no place left, and returns its place.
+    #[cold]
+    fn drop_group(&mut self, set_idx: usize) -> usize {
         let start = self.hand.1;
         let set = self.set(set_idx);
-        let place = find(set, tag).or_else(|| find(set, 0));
-        let place = place.unwrap_or_else(|| unused(set, start));
-        let n_lost = if set[place] & !USED == tag {
-            0
-        } else {
-            std::mem::take(&mut set[N_WAYS + place]).count_ones()
-        };
-        set[place] = tag | USED;
-        set[N_WAYS + place] |= missing;
-        *way = place;
+        let place = unused(set, start);
+        let n_lost = std::mem::take(&mut set[N_WAYS + place]).count_ones();
         self.n_held -= u64::from(n_lost);
+        place
     }
 
     /// Lets the hand go on until so many blocks have left.
@@ -320,33 +368,35 @@ fn wanted(group: u64, first_block: u64, last_block: u64) -> u16 {
     (u16::MAX << n_before) & (u16::MAX >> (15 - n_until))
 }
 
-/// Returns which blocks of a group are held, and notes the use. `way` is where to look first, and
-/// where it was: neighbours mostly came together and stand alike.
+/// Returns which blocks of a group are held, and notes the use.
 #[inline]
 fn held(set: &mut Set, tag: u16, way: &mut usize) -> u16 {
+    look_up(set, tag, way).map_or(0, |place| set[N_WAYS + place])
+}
+
+/// Returns the place of a group, if it is held, and notes the use. `way` is where to look first,
+/// and where it was: neighbours mostly came together and stand alike.
+#[inline]
+fn look_up(set: &mut Set, tag: u16, way: &mut usize) -> Option<usize> {
     if set[*way % N_WAYS] & !USED != tag {
-        match find(set, tag) {
-            Some(place) => *way = place,
-            None => return 0,
-        }
+        *way = find(set, tag)?;
     }
     let place = *way % N_WAYS;
     if set[place] & USED == 0 {
         set[place] |= USED;
     }
-    set[N_WAYS + place]
+    Some(place)
 }
 
-/// Returns the place of a tag, or with 0 one that is empty.
+/// Returns the place of a tag, or with 0 the first one that is empty.
 #[inline]
 fn find(set: &Set, tag: u16) -> Option<usize> {
-    // All sixteen at once: the compiler makes a few instructions of it.
-    let mut n_from_end = 0_i16;
-    for (idx, held) in set[..N_WAYS].iter().enumerate() {
-        let is_it = held & !USED == tag;
-        n_from_end = n_from_end.max(if is_it { (N_WAYS - idx) as i16 } else { 0 });
+    // All sixteen at once: no branch that would be guessed wrong, and few instructions.
+    let mut places = 0_u32;
+    for (place, held) in set[..N_WAYS].iter().enumerate() {
+        places |= u32::from(held & !USED == tag) << place;
     }
-    (n_from_end != 0).then(|| N_WAYS - n_from_end as usize)
+    (places != 0).then(|| places.trailing_zeros() as usize)
 }
 
 /// Returns a place of a full set that was not used lately, looking from `start` on.
@@ -359,4 +409,18 @@ fn unused(set: &mut Set, start: usize) -> usize {
         *tag &= !USED;
     }
     start % N_WAYS
+}
+
+/// Asks the processor to fetch the memory of a place, where that can be said.
+#[inline]
+fn prefetch(place: &u16) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let address = std::ptr::from_ref(place).cast();
+        // SAFETY: every x86-64 processor has the instruction, and it changes nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }

@@ -131,8 +131,8 @@ impl Measure {
 pub(crate) struct Demand {
     pub(crate) bytes: u32,
     pub(crate) units: u32,
-    /// 0 reads, 1 writes.
-    pub(crate) direction: usize,
+    /// Writes rather than reads.
+    pub(crate) writes: bool,
 }
 
 /// A cap at work.
@@ -175,14 +175,21 @@ impl Cap {
     /// Returns what an operation takes.
     #[inline]
     pub(crate) fn cost(&self, demand: Demand) -> u64 {
-        let measure = &self.measure;
-        measure.op[demand.direction]
+        let (measure, direction) = (&self.measure, usize::from(demand.writes));
+        measure.op[direction]
             + measure.unit * u64::from(demand.units)
-            + measure.byte[demand.direction] * u64::from(demand.bytes)
+            + measure.byte[direction] * u64::from(demand.bytes)
+    }
+
+    /// Returns whether the next operation may leave now.
+    #[inline]
+    pub(crate) fn is_ready(&mut self, now_ns: u64) -> bool {
+        self.pace.is_ready(now_ns)
+            && self.credits.as_mut().is_none_or(|credits| credits.is_ready(now_ns))
     }
 
     /// Returns when the next operation may leave, not before `now_ns`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {
         let ready_ns = self.pace.ready_ns(now_ns);
         match &mut self.credits {

@@ -111,6 +111,25 @@ impl System {
         }
     }
 
+    /// Returns the memory in which the host cache's blocks are noted, empty where there is none: up
+    /// to 256 MiB that are read all over the place. A caller can have its kernel back it by large
+    /// pages.
+    pub fn cache_memory(&self) -> &[u16] {
+        self.host.blocks.memory()
+    }
+
+    /// Says where an operation will probably be submitted next: what the host cache notes about the
+    /// place is then fetched from memory in time. Changes nothing but how long that submission
+    /// takes to compute.
+    #[inline]
+    pub fn expect(&self, volume: u16, offset_bytes: u64) {
+        if let VolumePlace::Disks { first, .. } = self.layout.volumes[usize::from(volume)]
+            && self.layout.disks[usize::from(first)].cache != CacheMode::None
+        {
+            self.host.blocks.fetch(volume, offset_bytes);
+        }
+    }
+
     /// Returns the ranges of a volume that are in a write-back cache and not yet on its disks, in
     /// order of address.
     ///
@@ -141,12 +160,12 @@ impl System {
 
     /// Serves a piece that has passed the caps of the cached path.
     pub(crate) fn serve_cached(&mut self, piece_idx: u32) {
-        let piece = self.lanes.pieces[piece_idx];
-        let Piece { volume, offset_bytes, len_bytes, .. } = piece;
-        let disk = &self.layout.disks[usize::from(piece.disk)];
+        let Piece { volume, offset_bytes, len_bytes, disk, demand, .. } =
+            self.lanes.pieces[piece_idx];
+        let disk = &self.layout.disks[usize::from(disk)];
         let writes_behind = disk.cache == CacheMode::ReadWrite;
         let (lane, unit) = (disk.lane, disk.io_unit_bytes);
-        if piece.demand.direction == 0 {
+        if !demand.writes {
             let missing = self.host.blocks.read(volume, offset_bytes, len_bytes);
             let range = offset_bytes..offset_bytes.saturating_add(u64::from(len_bytes));
             match missing {
@@ -154,7 +173,7 @@ impl System {
                     self.host.blocks.count_as_hit();
                 }
                 Some((_, bytes)) => {
-                    let demand = Demand { bytes, units: units(bytes, unit), direction: 0 };
+                    let demand = Demand { bytes, units: units(bytes, unit), writes: false };
                     let piece = &mut self.lanes.pieces[piece_idx];
                     piece.demand = demand;
                     piece.task = Task::Fill;
@@ -168,12 +187,13 @@ impl System {
             return;
         }
         // What a write-back cache takes goes on to the disk, later.
-        let stations = piece.stations.and(Stations::DISKS);
-        self.lanes.pieces[piece_idx].stations = stations;
+        let piece = &mut self.lanes.pieces[piece_idx];
+        piece.stations = piece.stations.and(Stations::DISKS);
+        let task = piece.task;
         if writes_behind {
             self.host.blocks.insert(volume, offset_bytes, u64::from(len_bytes));
         }
-        if piece.task == Task::Behind {
+        if task == Task::Behind {
             self.end_from_cache(piece_idx);
         } else {
             self.join(lane, piece_idx);
@@ -251,7 +271,7 @@ impl System {
             parent: NIL,
             offset_bytes: range.start,
             len_bytes,
-            demand: Demand { bytes: len_bytes, units: n_units, direction: 1 },
+            demand: Demand { bytes: len_bytes, units: n_units, writes: true },
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,

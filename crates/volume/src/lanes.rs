@@ -101,6 +101,17 @@ enum State {
     AtGate,
 }
 
+/// What became of a piece that joined a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joined {
+    /// It is past the lane and its gate.
+    Passed(Role),
+    /// It is the first in the lane. Call `leave` for the lane's gate next.
+    First,
+    /// It waits behind others.
+    Behind,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     pub(crate) role: Role,
@@ -193,36 +204,57 @@ impl Lanes {
         self.timers.next_ns()
     }
 
-    /// Puts a piece at the end of a lane. Call `leave` for the lane's gate next.
+    /// Takes a piece in: past all caps, if nothing holds it, else at the end of the lane.
     #[inline]
-    pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) {
-        self.pieces[piece].since_ns = now_ns;
+    pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> Joined {
         let lane = &mut self.all[lane_idx];
-        lane.waiting.push(&mut self.pieces, piece);
+        let of_piece = &mut self.pieces[piece];
+        of_piece.since_ns = now_ns;
         if lane.state == State::Empty {
+            let demand = of_piece.demand;
+            let gate = &self.gates[lane.gate as usize];
+            if gate.lanes.first().is_none()
+                && is_ready(&mut self.caps, &lane.own, demand, now_ns)
+                && is_ready(&mut self.caps, &gate.shared, demand, now_ns)
+            {
+                take(&mut self.caps, &gate.shared, demand);
+                take(&mut self.caps, &lane.own, demand);
+                return Joined::Passed(lane.role);
+            }
+            lane.waiting.push(&mut self.pieces, piece);
             self.step_up(lane_idx, now_ns);
+            return Joined::First;
         }
+        lane.waiting.push(&mut self.pieces, piece);
+        Joined::Behind
     }
 
-    /// Handles the timer that is due at `now_ns`, if there is one, and returns the gate at which
-    /// something may leave now.
+    /// Handles the timer that is due at `now_ns`, if there is one. Returns the gate at which
+    /// something may leave now, and what has left already.
     #[inline]
-    pub(crate) fn due_gate(&mut self, now_ns: u64) -> Option<u32> {
+    pub(crate) fn due(&mut self, now_ns: u64) -> Option<(u32, Option<(u32, Role)>)> {
         let (_, name) = self.timers.pop_until(now_ns)?;
         if name & GATE != 0 {
             self.gates[(name & !GATE) as usize].is_timed = false;
-            return Some(name & !GATE);
+            return Some((name & !GATE, None));
         }
         let lane = &mut self.all[name];
         let (since_ns, held_by) = (lane.since_ns, lane.held_by);
         lane.own_wait_ns = now_ns - since_ns;
         lane.since_ns = now_ns;
-        let gate = lane.gate;
+        let gate_idx = lane.gate;
         if let Some(cap) = self.caps.get_mut(usize::from(held_by.0)) {
             cap.held(since_ns, now_ns);
         }
+        let gate = &self.gates[gate_idx as usize];
+        let demand = lane.waiting.first().map(|piece| self.pieces[piece].demand)?;
+        if gate.lanes.first().is_none() && is_ready(&mut self.caps, &gate.shared, demand, now_ns) {
+            take(&mut self.caps, &gate.shared, demand);
+            let gate_held_by = gate.held_by;
+            return Some((gate_idx, Some(self.let_go(name, gate_held_by, demand, now_ns))));
+        }
         self.stand_at_gate(name);
-        Some(gate)
+        Some((gate_idx, None))
     }
 
     /// Lets the next piece go whose turn it is at a gate, if it may go now.
@@ -233,8 +265,7 @@ impl Lanes {
         if gate.is_timed {
             return None;
         }
-        let lane = &self.all[lane_idx];
-        let demand = self.pieces[lane.waiting.first()?].demand;
+        let demand = self.pieces[self.all[lane_idx].waiting.first()?].demand;
         let (ready_ns, cap) = ready(&mut self.caps, &gate.shared, demand, now_ns);
         if ready_ns > now_ns {
             gate.held_by = cap;
@@ -341,13 +372,22 @@ impl Lanes {
     }
 }
 
+/// Returns whether all of these caps let an operation go now.
+#[inline]
+fn is_ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> bool {
+    set.ids().iter().all(|&id| {
+        let cap = &mut caps[usize::from(id)];
+        cap.cost(demand) == 0 || cap.is_ready(now_ns)
+    })
+}
+
 /// Returns when all of these caps let an operation go, and the last of them.
 #[inline]
 fn ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, CapId) {
     let mut last = (now_ns, CapId::NONE);
     for &id in set.ids() {
         let cap = &mut caps[usize::from(id)];
-        if cap.cost(demand) == 0 {
+        if cap.cost(demand) == 0 || cap.is_ready(now_ns) {
             continue;
         }
         let ready_ns = cap.ready_ns(now_ns);

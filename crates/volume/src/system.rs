@@ -9,7 +9,7 @@ use crate::design::{CacheMode, Design};
 use crate::heap::TimeHeap;
 use crate::host::Host;
 use crate::io::{CapId, Done, Io, IoKind, Stations};
-use crate::lanes::{Lanes, Piece, Role, Task};
+use crate::lanes::{Joined, Lanes, Piece, Role, Task};
 use crate::latency::{Sampler, mix64};
 use crate::layout::{Layout, VolumePlace};
 use crate::network::SlotTable;
@@ -55,6 +55,18 @@ pub enum Start {
 pub(crate) struct Media {
     pub(crate) disk: Sampler,
     pub(crate) cache: Sampler,
+}
+
+/// Where a piece goes.
+struct Way {
+    /// The disk, or the client.
+    disk: u16,
+    len_bytes: u32,
+    unit_bytes: Option<u64>,
+    cache: CacheMode,
+    cached_lane: u32,
+    lane: u32,
+    station: Stations,
 }
 
 /// Stands for the client of a piece that is no call and has no slot: the end of a flush.
@@ -154,7 +166,30 @@ impl System {
     /// Appends everything that completed at or before `now_ns`, in order of time.
     pub fn poll(&mut self, now_ns: u64, done: &mut Vec<Done>) {
         self.advance(now_ns);
-        done.append(&mut self.finished);
+        self.hand_out(done);
+    }
+
+    /// Lets time pass from `now_ns` to the first moment at which something has completed, but not
+    /// beyond `until_ns`. Appends what has completed by then, and returns the moment.
+    ///
+    /// The same as polling at each of [`System::next_event_ns`] in turn, for a caller whose time
+    /// is virtual.
+    pub fn poll_next(&mut self, now_ns: u64, until_ns: u64, done: &mut Vec<Done>) -> u64 {
+        self.advance(now_ns);
+        while self.finished.is_empty() && self.do_next(until_ns) {}
+        let at_ns = if self.finished.is_empty() { until_ns.max(now_ns) } else { self.now_ns };
+        self.advance(at_ns);
+        self.hand_out(done);
+        at_ns
+    }
+
+    #[inline]
+    fn hand_out(&mut self, done: &mut Vec<Done>) {
+        if done.is_empty() && done.capacity() >= self.finished.capacity() {
+            std::mem::swap(done, &mut self.finished);
+        } else {
+            done.append(&mut self.finished);
+        }
     }
 
     /// Returns how many operations were submitted and are not done.
@@ -179,29 +214,48 @@ impl System {
         if self.start_ns.is_none() {
             self.begin(now_ns);
         }
-        loop {
-            let (end_ns, timer_ns) = (self.ends.next_ns(), self.lanes.next_ns());
-            if end_ns.min(timer_ns) > now_ns {
-                break;
-            }
-            // Ends come first: what they give back is there for those who wait.
-            if end_ns <= timer_ns {
-                self.now_ns = end_ns;
-                match self.ends.pop_until(end_ns) {
-                    Some((_, name)) if name & TIMER != 0 => {
-                        self.write_behind_due((name & !TIMER) as u16);
-                    }
-                    Some((_, piece)) => self.end(piece),
-                    None => {}
-                }
-            } else {
-                self.now_ns = timer_ns;
-                if let Some(gate) = self.lanes.due_gate(timer_ns) {
-                    self.open(gate);
-                }
-            }
-        }
+        while self.do_next(now_ns) {}
         self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// Lets the next thing happen, if that is not after `until_ns`. Returns false if nothing did.
+    #[inline]
+    fn do_next(&mut self, until_ns: u64) -> bool {
+        let (end_ns, timer_ns) = (self.ends.next_ns(), self.lanes.next_ns());
+        let next_ns = end_ns.min(timer_ns);
+        if next_ns > until_ns || next_ns == u64::MAX {
+            return false;
+        }
+        self.now_ns = next_ns;
+        // Ends come first: what they give back is there for those who wait.
+        if end_ns <= timer_ns {
+            self.end_next();
+        } else {
+            self.time_lane();
+        }
+        true
+    }
+
+    /// The next of the ends has come.
+    #[inline(never)]
+    fn end_next(&mut self) {
+        match self.ends.pop_until(self.now_ns) {
+            Some((_, name)) if name & TIMER != 0 => {
+                self.write_behind_due((name & !TIMER) as u16);
+            }
+            Some((_, piece)) => self.end(piece),
+            None => {}
+        }
+    }
+
+    /// The next timer of a lane or a gate has come.
+    #[inline(never)]
+    fn time_lane(&mut self) {
+        let Some((gate, first)) = self.lanes.due(self.now_ns) else { return };
+        if let Some((piece, role)) = first {
+            self.passed(piece, role);
+        }
+        self.open(gate);
     }
 
     /// Counts time from the first call on, whatever the caller's clock says then.
@@ -215,49 +269,44 @@ impl System {
 
     /// Splits an operation and sends its pieces off.
     fn submit_pieces(&mut self, operation: u32, io: &Io) {
-        let direction = usize::from(io.kind != IoKind::Read);
         let is_trim = io.kind == IoKind::Trim;
         let mut offset_bytes = io.offset_bytes;
         let mut left = io.len_bytes;
         loop {
-            let (disk, len_bytes, unit) = match &self.layout.volumes[usize::from(io.volume)] {
-                VolumePlace::Disks { first, map } => {
-                    let disk = first + map.disk(offset_bytes) as u16;
-                    let unit = self.layout.disks[usize::from(disk)].io_unit_bytes;
-                    (disk, map.piece_bytes(offset_bytes, left), unit)
-                }
-                VolumePlace::Network { transfer_bytes, .. } => {
-                    (io.client, left.min(*transfer_bytes), None)
-                }
-            };
-            let len_bytes = if is_trim { left } else { len_bytes };
+            let way = self.way(io, offset_bytes, left);
+            let len_bytes = if is_trim { left } else { way.len_bytes };
             let bytes = if is_trim { 0 } else { len_bytes };
-            let demand = Demand { bytes, units: units(bytes, unit), direction };
             left -= len_bytes;
-            let task = match &self.layout.volumes[usize::from(io.volume)] {
-                VolumePlace::Disks { .. }
-                    if self.layout.disks[usize::from(disk)].cache == CacheMode::ReadWrite =>
-                {
-                    self.task(io, offset_bytes, len_bytes, operation)
-                }
-                _ => Task::Plain,
+            let task = match way.cache {
+                CacheMode::ReadWrite => self.task(io, offset_bytes, len_bytes, operation),
+                CacheMode::None | CacheMode::ReadOnly => Task::Plain,
             };
+            // A trim has no bytes that a cache could hold.
+            let is_cached = way.cache != CacheMode::None && bytes > 0;
             let piece = self.lanes.pieces.insert(Piece {
                 next: NIL,
                 parent: operation,
                 offset_bytes,
                 len_bytes,
-                demand,
+                demand: Demand {
+                    bytes,
+                    units: units(bytes, way.unit_bytes),
+                    writes: io.kind != IoKind::Read,
+                },
                 since_ns: self.now_ns,
                 held_ns: 0,
                 held_by: CapId::NONE,
-                stations: Stations::default(),
-                disk,
+                stations: if is_cached { Stations::CACHE } else { way.station },
+                disk: way.disk,
                 volume: io.volume,
                 task,
             });
             self.operations[operation].n_left += 1;
-            self.send(piece);
+            match way.station {
+                Stations::NETWORK => self.send(piece),
+                _ if is_cached => self.join(way.cached_lane, piece),
+                _ => self.join(way.lane, piece),
+            }
             if left == 0 {
                 return;
             }
@@ -265,29 +314,40 @@ impl System {
         }
     }
 
-    /// Sends a new piece to the first place where it may have to wait.
+    /// Returns where the first piece of what is left of an operation goes.
     #[inline]
-    fn send(&mut self, piece: u32) {
-        let Piece { volume, disk, demand, .. } = self.lanes.pieces[piece];
-        match self.layout.volumes[usize::from(volume)] {
-            VolumePlace::Disks { .. } => {
+    fn way(&self, io: &Io, offset_bytes: u64, left: u32) -> Way {
+        match &self.layout.volumes[usize::from(io.volume)] {
+            VolumePlace::Disks { first, map } => {
+                let disk = first + map.disk(offset_bytes) as u16;
                 let place = &self.layout.disks[usize::from(disk)];
-                // A trim has no bytes that a cache could hold.
-                let is_cached = place.cache != CacheMode::None && demand.bytes > 0;
-                let (lane, station) = if is_cached {
-                    (place.cached_lane, Stations::CACHE)
-                } else {
-                    (place.lane, Stations::DISKS)
-                };
-                self.lanes.pieces[piece].stations = station;
-                self.join(lane, piece);
-            }
-            VolumePlace::Network { .. } => {
-                self.lanes.pieces[piece].stations = Stations::NETWORK;
-                if self.slots.take(&mut self.lanes, piece, self.now_ns) {
-                    self.call(piece);
+                Way {
+                    disk,
+                    len_bytes: map.piece_bytes(offset_bytes, left),
+                    unit_bytes: place.io_unit_bytes,
+                    cache: place.cache,
+                    cached_lane: place.cached_lane,
+                    lane: place.lane,
+                    station: Stations::DISKS,
                 }
             }
+            VolumePlace::Network { lane, transfer_bytes } => Way {
+                disk: io.client,
+                len_bytes: left.min(*transfer_bytes),
+                unit_bytes: None,
+                cache: CacheMode::None,
+                cached_lane: *lane,
+                lane: *lane,
+                station: Stations::NETWORK,
+            },
+        }
+    }
+
+    /// Sends a new call off, once it has a slot.
+    fn send(&mut self, piece: u32) {
+        self.lanes.pieces[piece].stations = Stations::NETWORK;
+        if self.slots.take(&mut self.lanes, piece, self.now_ns) {
+            self.call(piece);
         }
     }
 
@@ -299,9 +359,11 @@ impl System {
 
     #[inline]
     pub(crate) fn join(&mut self, lane: u32, piece: u32) {
-        self.lanes.join(lane, piece, self.now_ns);
-        let gate = self.lanes.all[lane].gate;
-        self.open(gate);
+        match self.lanes.join(lane, piece, self.now_ns) {
+            Joined::Passed(role) => self.passed(piece, role),
+            Joined::First => self.open(self.lanes.all[lane].gate),
+            Joined::Behind => {}
+        }
     }
 
     /// Lets everything through a gate that may go now.
@@ -346,32 +408,32 @@ impl System {
     }
 
     /// Completes a piece, and its operation with its last piece.
+    #[inline]
     fn end(&mut self, piece_idx: u32) {
-        let piece = self.lanes.pieces[piece_idx];
+        // What stands there is read before anything else can take the place.
         self.lanes.pieces.remove(piece_idx);
-        let is_network =
-            matches!(self.layout.volumes[usize::from(piece.volume)], VolumePlace::Network { .. });
-        if is_network && piece.disk != NO_CLIENT {
-            self.slots.give_back(piece.disk, self.now_ns);
-            if let Some(next) = self.slots.next(&mut self.lanes, piece.disk, self.now_ns) {
+        let piece = &self.lanes.pieces[piece_idx];
+        let (parent, task, disk) = (piece.parent, piece.task, piece.disk);
+        if parent != NIL {
+            let operation = &mut self.operations[parent];
+            if piece.held_ns > operation.held_ns {
+                operation.held_ns = piece.held_ns;
+                operation.held_by = piece.held_by;
+            }
+            operation.stations = operation.stations.and(piece.stations);
+            operation.n_left -= 1;
+        }
+        if piece.stations == Stations::NETWORK {
+            self.slots.give_back(disk, self.now_ns);
+            if let Some(next) = self.slots.next(&mut self.lanes, disk, self.now_ns) {
                 self.call(next);
             }
-        }
-        if piece.task != Task::Plain {
+        } else if task != Task::Plain {
+            let piece = *piece;
             self.do_task(&piece);
-            if piece.parent == NIL {
-                return;
-            }
         }
-        let operation = &mut self.operations[piece.parent];
-        if piece.held_ns > operation.held_ns {
-            operation.held_ns = piece.held_ns;
-            operation.held_by = piece.held_by;
-        }
-        operation.stations = operation.stations.and(piece.stations);
-        operation.n_left -= 1;
-        if operation.n_left == 0 {
-            self.finish(piece.parent);
+        if parent != NIL && self.operations[parent].n_left == 0 {
+            self.finish(parent);
         }
     }
 
@@ -401,7 +463,7 @@ impl System {
             parent: operation,
             offset_bytes: 0,
             len_bytes: 0,
-            demand: Demand { bytes: 0, units: 0, direction: 1 },
+            demand: Demand { bytes: 0, units: 0, writes: true },
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,

@@ -121,17 +121,18 @@ impl<'w> Driver<'w> {
         let world = &mut *self.world;
         let event_ns = world.system.next_event_ns().unwrap_or(u64::MAX);
         let wakeup_ns = self.wakeups.next_ns();
-        let io_ns = event_ns.min(wakeup_ns);
-        if io_ns == u64::MAX {
+        if event_ns.min(wakeup_ns) == u64::MAX {
             // Only timers are left, which go on for ever.
             return false;
         }
-        let next_ns = io_ns.min(timers_ns).max(world.now_ns);
+        let mut next_ns = wakeup_ns.min(timers_ns).max(world.now_ns);
+        self.done.clear();
+        if event_ns <= next_ns {
+            next_ns = world.system.poll_next(world.now_ns, next_ns, &mut self.done);
+        }
         self.n_still = if next_ns > world.now_ns { 0 } else { self.n_still + 1 };
         world.now_ns = next_ns;
-        if event_ns <= next_ns {
-            self.done.clear();
-            world.system.poll(next_ns, &mut self.done);
+        if !self.done.is_empty() {
             for done in &self.done {
                 let lane_idx = (done.id >> 32) as u32;
                 let Some(Some(lane)) = self.lanes.get_mut(lane_idx as usize) else { continue };

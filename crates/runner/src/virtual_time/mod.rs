@@ -26,6 +26,9 @@ use lane::Lane;
 /// When the first step starts. Not 0, which stands for "not yet" in what workers count.
 const START_NS: u64 = 1;
 
+/// A large page on x86-64 and on ARM with pages of 4 KiB; a multiple of every small one.
+const LARGE_PAGE_BYTES: usize = 2 << 20;
+
 /// The volumes of a run and their time.
 pub(crate) struct World {
     system: System,
@@ -39,8 +42,23 @@ impl World {
     /// Makes the volumes as they are before the first step.
     pub(crate) fn new(emulation: &Emulation, placement: Placement, bound: &BoundPlan) -> Self {
         let system = start_system(emulation, &placement, bound);
+        ask_for_large_pages(system.cache_memory());
         let caps = CapTable::new(&system, &emulation.design);
         World { system, caps, placement, now_ns: START_NS }
+    }
+}
+
+/// Asks the kernel to back memory by large pages, whose addresses processors translate without
+/// reading page tables, which takes as long as the look-up itself. Where the kernel does not do it,
+/// runs are slower and nothing else.
+fn ask_for_large_pages(memory: &[u16]) {
+    let bytes = memory.as_ptr_range();
+    let start = (bytes.start as usize).next_multiple_of(LARGE_PAGE_BYTES);
+    let end = bytes.end as usize / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
+    if start < end {
+        let address = std::ptr::without_provenance_mut(start);
+        // SAFETY: the pages lie within the slice, and the advice changes nothing of their contents.
+        unsafe { libc::madvise(address, end - start, libc::MADV_HUGEPAGE) };
     }
 }
 
