@@ -6,13 +6,22 @@
 //! want, it is not followed: no `NaN`, no `avg_2-1`, no maximum that is carried over from an
 //! earlier interval. A run of a single interval without warmup shows it as `avg_1-1`.
 //!
+//! The way in: [`Report`] turns the events of a run into text for the console and for pages. What it
+//! is made of, rows and lines of flatfiles from figures, is public for readers and tests.
+//!
 //! Tests: `tests/vdbench_output*.rs`; where a folder of real output is present they reprint it.
 
+mod anchors;
+mod asked;
 mod files;
 mod flatfile;
 mod histogram;
+mod members;
 mod number;
+mod page;
 mod raw;
+mod report;
+mod samples;
 mod stats;
 mod time;
 
@@ -24,8 +33,10 @@ pub use flatfile::{
     Asked, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row, reqrate,
 };
 pub use histogram::{HISTOGRAM_LIMITS_US, block, file_histogram, raw_histograms};
+pub use members::job_names;
 pub use raw::{
     Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header, raw_skew_row,
 };
+pub use report::{Ending, Output, Report, Setup};
 pub use stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name, operation_of};
 pub use time::Moment;

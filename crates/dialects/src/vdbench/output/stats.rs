@@ -181,7 +181,8 @@ impl RowStats {
     }
 }
 
-fn weighted(a: CpuShares, a_weight: f64, b: CpuShares, b_weight: f64) -> CpuShares {
+/// Returns the mean of two times, by their lengths.
+pub(super) fn weighted(a: CpuShares, a_weight: f64, b: CpuShares, b_weight: f64) -> CpuShares {
     let total = a_weight + b_weight;
     let mean = |a: f64, b: f64| match total > 0.0 {
         true => (a * a_weight + b * b_weight) / total,

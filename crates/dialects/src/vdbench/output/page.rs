@@ -1,0 +1,94 @@
+//! What pages consist of besides rows: titles, links, anchors, boxes, lines of status.
+
+use super::time::Moment;
+use crate::vdbench::run::Run;
+
+/// Most runs that are linked at the top of a page: with more, nobody looks there.
+const LINKS_MAX: usize = 1000;
+/// Columns before a link.
+const LINK_COLUMN: usize = 33;
+/// Links in one line.
+const LINKS_PER_LINE: usize = 8;
+
+/// Returns the first line of a page.
+pub(super) fn title(folder: &str, page: &str) -> String {
+    format!("<title>Vdbench {folder}/{page}</title><pre>\n")
+}
+
+/// Returns a line with a link, such as `Link to logfile:`.
+pub(super) fn link_line(text: &str, page: &str, name: &str) -> String {
+    format!("{text:<LINK_COLUMN$}<A HREF=\"{page}\">{name}</A>\n")
+}
+
+/// Returns lines with links to the pages of these names.
+pub(super) fn link_lines(text: &str, names: &[String]) -> String {
+    let mut lines = String::new();
+    for (idx, chunk) in names.chunks(LINKS_PER_LINE).enumerate() {
+        let text = if idx == 0 { text } else { "" };
+        let link = |name: &String| {
+            let pad = 8_usize.saturating_sub(name.chars().count());
+            format!("<A HREF=\"{name}.html\">{name}</A>{:pad$}", "")
+        };
+        let links: Vec<String> = chunk.iter().map(link).collect();
+        lines.push_str(&format!("{text:<LINK_COLUMN$}{}\n", links.join(" ")));
+    }
+    lines
+}
+
+/// Returns the loops of a run as `For loops:` lists them.
+pub(super) fn loops(run: &Run) -> String {
+    if run.loops.is_empty() {
+        return "None".to_owned();
+    }
+    let loops: Vec<String> =
+        run.loops.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    loops.join(" ")
+}
+
+/// Returns the links to the runs, which every page begins with.
+pub(super) fn run_links(runs: &[Run]) -> String {
+    let mut text = "\n".to_owned();
+    let mut before = None;
+    for (idx, run) in runs.iter().take(LINKS_MAX).enumerate() {
+        let head = if idx == 0 { "Link to Run Definitions:" } else { "" };
+        let name = format!("{} For loops: ", run.name);
+        // Further runs of the same definition show only what differs.
+        let (indent, name) = match before {
+            Some(known) if known == run.name => (LINK_COLUMN + name.len(), String::new()),
+            _ => (LINK_COLUMN, name),
+        };
+        before = Some(run.name.clone());
+        let link = format!("<A HREF=\"#_{}\">{name}{}</A>", idx + 1, loops(run));
+        text.push_str(&format!("{head:<indent$}{link}\n"));
+    }
+    if runs.len() > LINKS_MAX {
+        text.push_str(&format!("{:LINK_COLUMN$}and {} more\n", "", runs.len() - LINKS_MAX));
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns the line where a run begins in a page, with what links jump to.
+pub(super) fn anchor(run_idx: usize, starting: &str) -> String {
+    format!("\n<a name=\"_{}\"></a><i><b>{starting}</b></i>\n\n", run_idx + 1)
+}
+
+/// Returns lines in a box of stars.
+pub(super) fn boxed(lines: &[String]) -> Vec<String> {
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let border = "*".repeat(width + 4);
+    let mut boxed = vec!["*".to_owned(), border.clone()];
+    boxed.extend(lines.iter().map(|line| format!("* {line:<width$} *")));
+    boxed.extend([border, "*".to_owned()]);
+    boxed
+}
+
+/// Returns a line of status.html.
+pub(super) fn status_line(now: &Moment, event: &str, run: Option<&Run>) -> String {
+    let mut line = format!("{} \t{event}", now.stamp());
+    if let Some(run) = run {
+        line.push_str(&format!("\trd={}\tFor loops: {}", run.name, loops(run)));
+    }
+    line.push('\n');
+    line
+}

@@ -1,0 +1,424 @@
+//! What a run prints from its events, and what readers find in it.
+
+use dialects::vdbench::output::{Ending, Layout, Megabyte, Moment, Output, Report, Setup};
+use dialects::vdbench::run::{
+    Arrivals, Contents, FileIo, FileOperation, FileSelect, FileSizes, FileWork, Fsd, Fwd, MaxData,
+    OpenFlags, Rate, RawWork, Run, Sd, Seek, SelectFilter, SelectOrder, Wd, Work, Xfersize,
+};
+use hist::Histogram;
+use record::{CpuShares, Interval, IntervalSeries, JobRecord, PerDirRecord, SeriesRecord};
+
+const S: u64 = 1_000_000_000;
+
+fn at(ms: u64) -> Moment {
+    Moment { unix_ms: 1_795_219_200_000 + ms, utc_offset_s: 0, zone: "UTC".to_owned() }
+}
+
+fn setup(layout: Layout) -> Setup {
+    Setup {
+        folder: "out".to_owned(),
+        folder_path: "/data/out".to_owned(),
+        layout,
+        megabyte: Megabyte::Binary,
+        program: "Plimsoll".to_owned(),
+        pid: 77,
+        hosts: vec!["localhost".to_owned()],
+        histogram_ns: Vec::new(),
+        sd_detail: true,
+        fsd_detail: true,
+        copied: vec!["* a file".to_owned()],
+        scanned: vec!["line: sd=sd1".to_owned()],
+    }
+}
+
+fn sd(name: &str) -> Sd {
+    Sd {
+        name: name.to_owned(),
+        host: "localhost".to_owned(),
+        lun: format!("/x/{name}"),
+        size_bytes: Some(1 << 30),
+        threads: 8,
+        range: None,
+        hitarea_bytes: 1 << 20,
+        offset_bytes: 0,
+        align_bytes: 0,
+        open: OpenFlags::default(),
+    }
+}
+
+fn wd(name: &str, sd_idx: usize, skew_pct: f64) -> Wd {
+    Wd {
+        name: name.to_owned(),
+        sds: vec![sd_idx],
+        rdpct: 70.0,
+        xfersize: Xfersize::Fixed(4096),
+        seek: Seek::Pct(100.0),
+        rhpct: 0.0,
+        whpct: 0.0,
+        range: None,
+        hotband_pct: None,
+        stride_bytes: None,
+        skew_pct,
+        iorate_iops: None,
+        priority: None,
+        streams: None,
+        threads: None,
+        concatenate: false,
+    }
+}
+
+fn run(name: &str, warmup_s: u64, work: Work) -> Run {
+    Run {
+        name: name.to_owned(),
+        rd: name.to_owned(),
+        announced: format!("RD={name}; I/O rate: 500; elapsed=3; For loops: threads=8"),
+        simulated: format!("RD={name}; I/O rate: 500; elapsed=3; For loops: threads=8"),
+        loops: vec![("threads".to_owned(), "8".to_owned())],
+        rate: Rate::Iops(500.0),
+        controlled: true,
+        elapsed_ns: Some(3 * S),
+        warmup_ns: warmup_s * S,
+        interval_ns: S,
+        pause_ns: 0,
+        maxdata: MaxData::default(),
+        arrivals: Arrivals::Exponential,
+        commands: Vec::new(),
+        contents: Contents::default(),
+        data_errors: None,
+        work,
+    }
+}
+
+fn raw() -> Work {
+    let wds = vec![wd("wd1", 0, 60.0), wd("wd2", 1, 40.0)];
+    Work::Raw(RawWork { sds: vec![sd("sd1"), sd("sd2")], wds })
+}
+
+fn series(job: &str, part: &str, op: &str, n_ios: u64, each_ns: u64) -> IntervalSeries {
+    IntervalSeries {
+        job: job.to_owned(),
+        part: part.to_owned(),
+        op: op.to_owned(),
+        n_ios,
+        io_bytes: n_ios * 4096,
+        latency_ns_sum: n_ios * each_ns,
+        latency_ns2_sum: n_ios as f64 * (each_ns as f64).powi(2),
+        latency_ns_max: if n_ios > 0 { each_ns } else { 0 },
+    }
+}
+
+fn interval(ramp: bool, length_ms: u64, series: Vec<IntervalSeries>) -> Interval {
+    Interval {
+        step_idx: 0,
+        end_ms: 0,
+        length_ms,
+        ramp,
+        dirs: PerDirRecord::default(),
+        series,
+        cpu: Some(CpuShares { user_pct: 10.0, system_pct: 5.5, wait_pct: 4.5, idle_pct: 80.0 }),
+    }
+}
+
+/// An interval of the two storage definitions: `n` reads of 1 ms, and half as many writes of 2 ms.
+fn raw_interval(ramp: bool, n: u64) -> Interval {
+    let series = vec![
+        series("sd1", "wd1", "read", n, 1_000_000),
+        series("sd2", "wd2", "write", n / 2, 2_000_000),
+    ];
+    interval(ramp, 1000, series)
+}
+
+fn job(name: &str, part: &str, op: &str, n: u64, each_ns: u64) -> JobRecord {
+    let mut lat = Histogram::new();
+    lat.record_n(each_ns, n);
+    let (part, op) = (part.to_owned(), op.to_owned());
+    let series = vec![SeriesRecord { part, op, n_ios: n, lat, ..SeriesRecord::default() }];
+    JobRecord { name: name.to_owned(), series, ..JobRecord::default() }
+}
+
+/// Pages and console of a whole run.
+#[derive(Default)]
+struct Written {
+    all: Output,
+}
+
+impl Written {
+    fn add(&mut self, output: Output) {
+        self.all.console.push_str(&output.console);
+        for (page, text) in output.pages {
+            match self.all.pages.iter_mut().find(|(known, _)| *known == page) {
+                Some((_, known)) => known.push_str(&text),
+                None => self.all.pages.push((page, text)),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn page(&self, name: &str) -> &str {
+        let page = self.all.pages.iter().find(|(known, _)| known == name);
+        &page.unwrap_or_else(|| panic!("{name}")).1
+    }
+}
+
+fn measured(layout: Layout, warmup_s: u64, intervals: &[Interval]) -> Written {
+    let runs = vec![run("rd1", warmup_s, raw())];
+    let mut report = Report::new(setup(layout), runs.clone());
+    let mut written = Written::default();
+    written.add(report.open(&at(0), false));
+    written.add(report.connected(&at(100)));
+    written.add(report.start_run(&at(1000), 0, &runs[0].announced, None, Some(2 << 30)));
+    for (idx, interval) in intervals.iter().enumerate() {
+        written.add(report.interval(&at(2000 + idx as u64 * 1000), interval));
+    }
+    let jobs =
+        [job("sd1", "wd1", "read", 300, 1_000_000), job("sd2", "wd2", "write", 150, 2_000_000)];
+    written.add(report.end_run(&at(9000), &jobs.iter().collect::<Vec<_>>()));
+    written.add(report.close(&at(9500), &Ending::Complete));
+    written
+}
+
+#[test]
+fn a_run_without_warmup_leaves_out_its_first_interval() {
+    let rows = [raw_interval(false, 1000), raw_interval(false, 100), raw_interval(false, 200)];
+    let written = measured(Layout::V507, 0, &rows);
+    let expected = "\
+00:00:01.000 Starting RD=rd1; I/O rate: 500; elapsed=3; For loops: threads=8
+
+Nov 21, 2026    interval        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp  queue  cpu%  cpu%
+                               rate  1024**2     i/o    pct     time     resp     resp      max      max   stddev  depth sys+u   sys
+00:00:02.000           1     1500.0     5.86    4096  66.67    1.333    1.000    2.000     1.00     2.00    0.472    2.0  15.5   5.5
+00:00:03.000           2      150.0     0.59    4096  66.67    1.333    1.000    2.000     1.00     2.00    0.473    0.2  15.5   5.5
+00:00:04.000           3      300.0     1.17    4096  66.67    1.333    1.000    2.000     1.00     2.00    0.472    0.4  15.5   5.5
+00:00:09.000     avg_2-3      225.0     0.88    4096  66.67    1.333    1.000    2.000     1.00     2.00    0.472    0.3  15.5   5.5
+00:00:09.000 *
+00:00:09.000 *********************************************************************************************
+00:00:09.000 * Observed Workload skew for wd=wd1 delta greater than 1% (-6.67). See skew.html for details *
+";
+    let from = written.all.console.find("00:00:01.000").expect("it starts");
+    let console: String = written.all.console[from..]
+        .lines()
+        .take(9)
+        .fold(String::new(), |text, line| text + line + "\n");
+    let expected: String =
+        expected.lines().take(9).fold(String::new(), |text, line| text + line + "\n");
+    assert_eq!(console, expected);
+    assert!(written.page("summary.html").contains("(-6.67)"), "skew is warned of");
+    let end = "00:00:09.500 Vdbench execution completed successfully. Output directory: \
+               /data/out \n";
+    assert!(written.all.console.contains(end), "{}", written.all.console);
+}
+
+#[test]
+fn warmup_is_left_out_of_averages_and_histograms_are_those_of_the_jobs() {
+    let rows = [raw_interval(true, 1000), raw_interval(false, 100), raw_interval(false, 200)];
+    let written = measured(Layout::V507, 1, &rows);
+    assert!(written.page("totals.html").contains("avg_2-3      225.0"));
+    assert!(written.page("sd2.html").contains("avg_2-3       75.0"));
+    assert!(written.page("wd1.html").contains("avg_2-3      150.0"));
+    assert!(written.page("localhost-0.html").contains("avg_2-3      225.0"));
+    let histogram = written.page("histogram.html");
+    assert!(histogram.contains("    1.000 <       2.000           300"), "{histogram}");
+    assert!(!written.page("sd1.histogram.html").contains("Writes:"));
+    let status = written.page("status.html");
+    let order = [
+        "Starting\trd=rd1\tFor loops: threads=8",
+        "Warmup done",
+        "Workload done",
+        "Slaves done",
+        "Shutting down slaves",
+        "Vdbench complete",
+    ];
+    let places: Vec<_> = order.iter().map(|event| status.find(event)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{status}");
+}
+
+#[test]
+fn a_single_interval_is_its_own_average() {
+    let written = measured(Layout::V507, 0, &[raw_interval(false, 100)]);
+    assert!(written.page("totals.html").contains("avg_1-1      150.0"));
+    let empty = measured(Layout::V507, 0, &[interval(false, 1000, Vec::new())]);
+    assert!(empty.page("totals.html").contains("avg_1-1        0.0"));
+    for (name, text) in empty.all.pages.iter().chain(&written.all.pages) {
+        assert!(
+            !text.contains("NaN") && !text.contains("avg_2-1") && !text.contains("inf"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_run_without_results_says_so() {
+    let runs = vec![run("rd1", 0, raw())];
+    let mut report = Report::new(setup(Layout::V507), runs.clone());
+    let mut written = Written::default();
+    written.add(report.start_run(&at(0), 0, &runs[0].announced, None, None));
+    written.add(report.end_run(&at(1000), &[]));
+    written.add(report.close(&at(2000), &Ending::Aborted("no luck".to_owned())));
+    assert!(written.page("histogram.html").contains("No statistics generated for this run."));
+    assert!(!written.page("summary.html").contains("avg_"));
+    assert!(written.page("status.html").ends_with("\tAbort requested: no luck\n"));
+    assert!(!written.all.console.contains("successfully"));
+}
+
+#[test]
+fn a_rest_of_an_interval_has_no_row_but_counts() {
+    let rest = interval(false, 50, vec![series("sd1", "wd1", "read", 30, 1_000_000)]);
+    let rows = [raw_interval(false, 100), raw_interval(false, 100), rest];
+    let written = measured(Layout::V507, 0, &rows);
+    let average = "avg_2-2      171.4";
+    assert!(written.page("totals.html").contains(average), "{}", written.page("totals.html"));
+    assert!(!written.page("summary.html").contains("           3  "));
+}
+
+#[test]
+fn intervals_are_as_long_as_asked_for() {
+    let mut runs = vec![run("rd1", 4, raw())];
+    runs[0].interval_ns = 2 * S;
+    let mut report = Report::new(setup(Layout::V507), runs.clone());
+    let mut written = Written::default();
+    written.add(report.start_run(&at(0), 0, &runs[0].announced, None, None));
+    for idx in 0..10 {
+        written.add(report.interval(&at(2000), &raw_interval(idx < 4, 100 + idx)));
+    }
+    written.add(report.end_run(&at(9000), &[]));
+    let summary = written.page("summary.html");
+    assert!(summary.contains("           5      162.5"), "{summary}");
+    assert!(!summary.contains("           6  "));
+    // Seconds 5 to 10 are the intervals 3 to 5.
+    assert!(summary.contains("     avg_3-5      159.5"), "{summary}");
+}
+
+#[test]
+fn headings_come_every_thirty_rows() {
+    let rows: Vec<Interval> = (0..61).map(|_| raw_interval(false, 10)).collect();
+    let written = measured(Layout::V507, 0, &rows);
+    assert_eq!(written.page("summary.html").matches("Nov 21, 2026    interval").count(), 3);
+    assert_eq!(written.page("totals.html").matches("Nov 21, 2026    interval").count(), 1);
+}
+
+/// The text after `avg_`, split at blanks: how scripts find figures by position.
+fn by_position(page: &str) -> Vec<f64> {
+    let (_, rest) = page.split_once("avg_").expect("averages");
+    let line = rest.lines().next().expect("a line");
+    line.split_whitespace().skip(1).map(|word| word.parse().expect("a number")).collect()
+}
+
+#[test]
+fn readers_find_figures_by_position() {
+    let rows = [raw_interval(false, 7), raw_interval(false, 100)];
+    let written = measured(Layout::V507, 0, &rows);
+    let figures = by_position(written.page("summary.html"));
+    assert_eq!(&figures[..4], [150.0, 0.59, 4096.0, 66.67]);
+    assert_eq!(&figures[4..7], [1.333, 1.0, 2.0]);
+    assert_eq!((figures[7], figures[8], figures.len()), (1.0, 2.0, 13));
+    let written = measured(Layout::V503, 0, &rows);
+    let figures = by_position(written.page("summary.html"));
+    assert_eq!(&figures[..4], [150.0, 0.59, 4096.0, 66.67]);
+    assert_eq!(&figures[4..8], [1.333, 1.0, 2.0, 2.0]);
+    assert_eq!((figures[9], figures.len()), (0.2, 12), "queue depth");
+}
+
+#[test]
+fn readers_find_figures_by_name() {
+    let rows = [raw_interval(false, 7), raw_interval(false, 100)];
+    for layout in [Layout::V503, Layout::V507] {
+        let written = measured(layout, 0, &rows);
+        let lines = written.page("flatfile.html").lines();
+        let mut lines = lines.filter(|line| !line.starts_with(['*', '<']));
+        let names: Vec<&str> = lines.next().expect("a heading").split_whitespace().collect();
+        let last: Vec<&str> = lines.last().expect("averages").split_whitespace().collect();
+        assert_eq!(names.len(), last.len(), "{layout:?}");
+        let word = |name: &str| last[names.iter().position(|known| *known == name).expect(name)];
+        let number = |name: &str| word(name).parse::<f64>().expect(name);
+        assert_eq!((word("Run"), word("Interval")), ("rd1", "avg_2-2"));
+        assert_eq!((number("reqrate"), number("rate"), number("bytes/io")), (500.0, 150.0, 4096.0));
+        assert!((number("resp") - 1.3333).abs() < 1e-9 && (number("resp_max") - 2.0).abs() < 1e-9);
+        assert_eq!((number("lunsize"), number("rdpct"), number("threads")), (2.0, 70.0, 8.0));
+        assert_eq!((number("cpu_used"), number("cpu_idle")), (15.5, 80.0));
+        assert_eq!(word("version"), "n/a");
+        assert_eq!(names.contains(&"read_max"), layout == Layout::V507);
+    }
+}
+
+fn fsd() -> Fsd {
+    Fsd {
+        name: "fsd1".to_owned(),
+        anchor: "/x/tree".to_owned(),
+        create_parents: false,
+        depth: 2,
+        width: 2,
+        files: 8,
+        bottom_only: true,
+        sizes: FileSizes::Split(vec![(32 << 10, 50.0), (64 << 10, 50.0)]),
+        total_bytes: 0,
+        working_set_bytes: 0,
+        shared: false,
+        mask: None,
+        open: OpenFlags::default(),
+    }
+}
+
+fn fwd(name: &str, operation: FileOperation) -> Fwd {
+    Fwd {
+        name: name.to_owned(),
+        fsd: 0,
+        host: "localhost".to_owned(),
+        target: None,
+        operation,
+        rdpct: None,
+        fileio: FileIo::Random { shared: false },
+        fileselect: FileSelect {
+            order: SelectOrder::Random,
+            once: false,
+            filter: SelectFilter::Any,
+        },
+        xfersize: Xfersize::Fixed(4096),
+        threads: 2,
+        stopafter: None,
+        skew_pct: 50.0,
+        open: OpenFlags::default(),
+    }
+}
+
+#[test]
+fn operations_asked_for_are_told_from_those_that_come_with_them() {
+    let fwds = vec![fwd("fwd1", FileOperation::Read), fwd("fwd2", FileOperation::Setattr)];
+    let runs = vec![run("rd1", 0, Work::Files(FileWork { fsds: vec![fsd()], fwds }))];
+    let mut report = Report::new(setup(Layout::V507), runs.clone());
+    let mut written = Written::default();
+    written.add(report.open(&at(0), false));
+    written.add(report.start_run(&at(1000), 0, &runs[0].announced, None, None));
+    for n in [5, 100, 200] {
+        let all = vec![
+            series("fwd1", "", "read", n, 1_000_000),
+            series("fwd1", "", "open", n / 10, 3_000_000),
+            series("fwd2", "", "setattr", n, 2_000_000),
+        ];
+        written.add(report.interval(&at(2000), &interval(false, 1000, all)));
+    }
+    written.add(report.end_run(&at(9000), &[&job("fwd1", "", "read", 300, 1_000_000)]));
+    let page = written.page("fsd1.html");
+    let line = |label: &str| page.lines().find(|line| line.contains(label)).expect("a row");
+    let words = |label: &str| {
+        let line = line(label);
+        assert_eq!(
+            line.len(),
+            page.lines().find(|row| row.contains("avg_2-3")).map_or(0, str::len)
+        );
+        line.split_whitespace().skip(2).map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        words("avg_2-3"),
+        "300.0 1.500 15.5 5.50 100.0 150.0 1.000 0.0 0.000 0.59 0.00 0.59 4096 0.0 0.000 0.0 \
+         0.000 0.0 0.000 15.0 3.000 0.0 0.000 0.0 0.000 0.0 0.000 150.0 2.000"
+    );
+    assert_eq!(words("std_2-3"), "70.7 0.000 7.1 0.000 70.7 0.000");
+    assert_eq!(words("max_2-3"), "200.0 1.000 20.0 3.000 200.0 2.000");
+    assert!(page.contains("..setattr..."), "columns of what is used");
+    assert!(!page.contains("...access..."), "and of nothing else");
+    assert!(written.page("fwd1.html").contains("avg_2-3  150.0  1.000"));
+    assert!(written.page("histogram.html").contains("Total of all requested operations"));
+    assert!(written.all.console.contains("FILE_OPENS"));
+    let anchors = written.page("anchors.html");
+    assert!(anchors.contains("/x/tree                        32        6   1.5m"), "{anchors}");
+}
