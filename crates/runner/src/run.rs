@@ -92,6 +92,8 @@ pub enum RunEvent<'a> {
     StepEnded {
         /// Step, from 0.
         step_idx: u32,
+        /// Results of its workers, one each.
+        jobs: &'a [JobRecord],
     },
 }
 
@@ -159,7 +161,7 @@ pub fn run(
             Ground::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
             _ => run_step(&context, step, on_event),
         };
-        on_event(RunEvent::StepEnded { step_idx: step_idx as u32 });
+        on_event(RunEvent::StepEnded { step_idx: step_idx as u32, jobs: &outcome.jobs });
         so_far.failed |= outcome.failed;
         so_far.jobs.append(&mut outcome.jobs);
         so_far.intervals.append(&mut outcome.intervals);
