@@ -85,6 +85,7 @@ fn network() -> Design {
         connections: 8,
         slots_per_connection: 128,
         egress: Some(limit(2_000_000_000)),
+        ..Client::default()
     };
     Design { clients: vec![client], ..design(None, backing) }
 }

@@ -3,6 +3,8 @@
 //! [`parse`] reads it from TOML and returns every mistake with its place. docs/designs/ has
 //! examples, docs/designs.md every key.
 
+use std::net::IpAddr;
+
 mod check;
 mod client;
 mod disks;
@@ -10,7 +12,6 @@ mod free;
 mod medium;
 mod network;
 mod parser;
-mod reader;
 mod vm;
 
 pub use medium::{MEDIA, MediumLatency, medium_latency};
@@ -187,7 +188,7 @@ pub struct Pool {
 }
 
 /// A machine that reaches network volumes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Client {
     /// What the user calls it.
     pub name: String,
@@ -199,6 +200,11 @@ pub struct Client {
     pub slots_per_connection: u16,
     /// What its network card sends at most; `None` is not limited.
     pub egress: Option<Limit>,
+    /// Jobs that run on it, by name; `*` stands for any letters. Empty: those that no other client
+    /// names, where it is the first such client.
+    pub jobs: Vec<String>,
+    /// Where its calls come from when the volumes are exported; `None` is whoever comes.
+    pub address: Option<IpAddr>,
 }
 
 /// Latency without load.

@@ -205,7 +205,7 @@ impl System {
     pub(crate) fn do_task(&mut self, piece: &Piece) {
         let volume = piece.volume;
         match piece.task {
-            Task::Plain => {}
+            Task::Plain | Task::Commit => {}
             Task::Fill => {
                 let len_bytes = u64::from(piece.len_bytes);
                 self.host.blocks.insert(volume, piece.offset_bytes, len_bytes);

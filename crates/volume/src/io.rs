@@ -11,9 +11,10 @@ pub enum IoKind {
     Write,
     /// Writes through every cache (`O_SYNC`, FUA, NFS `FILE_SYNC`).
     WriteThrough,
-    /// Completes when all that was written to the volume before is on its disks.
+    /// Completes when all that was written to the volume before is on its disks. Counts on no
+    /// disk; on a network volume it is a call of its client.
     Flush,
-    /// Gives blocks back. Counts as one operation without bytes.
+    /// Gives blocks back. Counts as one operation without bytes on each disk that it reaches.
     Trim,
 }
 

@@ -45,6 +45,9 @@ pub(crate) enum Task {
     Through,
     /// A write of the cache's own, of what was dirty.
     Leave,
+    /// A call that makes durable what was written before (COMMIT): the volume's caps, which count
+    /// reads and writes, do not count it.
+    Commit,
 }
 
 impl Linked for Piece {

@@ -11,6 +11,7 @@ pub(crate) struct Operation {
     /// Pieces that are not done.
     pub(crate) n_left: u32,
     pub(crate) volume: u16,
+    pub(crate) client: u16,
     pub(crate) held_by: CapId,
     pub(crate) held_ns: u64,
     pub(crate) stations: Stations,
@@ -29,6 +30,7 @@ impl Operation {
             id: io.id,
             n_left: 0,
             volume: io.volume,
+            client: io.client,
             held_by: CapId::NONE,
             held_ns: 0,
             stations: Stations::default(),
@@ -134,7 +136,7 @@ impl System {
                 return;
             }
             self.orders[usize::from(volume)].flushes.pop(&self.operations);
-            self.end_after_latency(flush, volume);
+            self.end_flush(flush, volume);
         }
     }
 }

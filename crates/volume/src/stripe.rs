@@ -46,6 +46,11 @@ impl StripeMap {
         (self.columns * self.n_sets) as usize
     }
 
+    /// Returns how many disks a long run of bytes goes over before the first one's turn again.
+    pub(crate) fn n_columns(&self) -> u32 {
+        self.columns as u32
+    }
+
     /// Returns how many bytes from `offset_bytes` on lie in one piece, at most `len_bytes`.
     #[inline]
     pub(crate) fn piece_bytes(&self, offset_bytes: u64, len_bytes: u32) -> u32 {

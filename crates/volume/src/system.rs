@@ -69,9 +69,6 @@ struct Way {
     station: Stations,
 }
 
-/// Stands for the client of a piece that is no call and has no slot: the end of a flush.
-const NO_CLIENT: u16 = u16::MAX;
-
 /// Marks, among the ends of pieces, the time at which a volume's dirty data is due.
 pub(crate) const TIMER: u32 = 1 << 31;
 
@@ -270,11 +267,18 @@ impl System {
     /// Splits an operation and sends its pieces off.
     fn submit_pieces(&mut self, operation: u32, io: &Io) {
         let is_trim = io.kind == IoKind::Trim;
+        // A trim is one operation of each disk, however many of its chunks: RAID 0 puts them
+        // together (Linux, since 4.12).
+        let n_pieces_max = match &self.layout.volumes[usize::from(io.volume)] {
+            _ if !is_trim => u32::MAX,
+            VolumePlace::Disks { map, .. } => map.n_columns(),
+            VolumePlace::Network { .. } => 1,
+        };
         let mut offset_bytes = io.offset_bytes;
         let mut left = io.len_bytes;
         loop {
             let way = self.way(io, offset_bytes, left);
-            let len_bytes = if is_trim { left } else { way.len_bytes };
+            let len_bytes = way.len_bytes;
             let bytes = if is_trim { 0 } else { len_bytes };
             left -= len_bytes;
             let task = match way.cache {
@@ -301,13 +305,15 @@ impl System {
                 volume: io.volume,
                 task,
             });
-            self.operations[operation].n_left += 1;
+            let n_pieces = &mut self.operations[operation].n_left;
+            *n_pieces += 1;
+            let is_last = left == 0 || *n_pieces >= n_pieces_max;
             match way.station {
                 Stations::NETWORK => self.send(piece),
                 _ if is_cached => self.join(way.cached_lane, piece),
                 _ => self.join(way.lane, piece),
             }
-            if left == 0 {
+            if is_last {
                 return;
             }
             offset_bytes = offset_bytes.wrapping_add(u64::from(len_bytes));
@@ -377,12 +383,15 @@ impl System {
     /// Sends a piece on that has left a lane.
     #[inline]
     fn passed(&mut self, piece: u32, role: Role) {
-        let Piece { volume, disk, .. } = self.lanes.pieces[piece];
+        let volume = self.lanes.pieces[piece].volume;
         match role {
             Role::Cache => self.serve_cached(piece),
             Role::Disk => {
                 let latency_ns = self.media[usize::from(volume)].disk.next_ns();
                 self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+            }
+            Role::Egress if self.lanes.pieces[piece].task == Task::Commit => {
+                self.answer_call(piece);
             }
             Role::Egress => {
                 if let VolumePlace::Network { lane, .. } = self.layout.volumes[usize::from(volume)]
@@ -390,13 +399,18 @@ impl System {
                     self.join(lane, piece);
                 }
             }
-            Role::Service => {
-                let latency_ns = self.media[usize::from(volume)].disk.next_ns();
-                let distance_ns = self.layout.clients[usize::from(disk)].round_trip_ns;
-                let wait_ns = latency_ns.saturating_add(distance_ns);
-                self.ends.push(self.now_ns.saturating_add(wait_ns), piece);
-            }
+            Role::Service => self.answer_call(piece),
         }
+    }
+
+    /// Completes a call after the latency of its volume and the way there and back.
+    #[inline]
+    fn answer_call(&mut self, piece: u32) {
+        let Piece { volume, disk, .. } = self.lanes.pieces[piece];
+        let latency_ns = self.media[usize::from(volume)].disk.next_ns();
+        let distance_ns = self.layout.clients[usize::from(disk)].round_trip_ns;
+        let wait_ns = latency_ns.saturating_add(distance_ns);
+        self.ends.push(self.now_ns.saturating_add(wait_ns), piece);
     }
 
     /// Completes a piece after the latency of the cache.
@@ -455,8 +469,13 @@ impl System {
         self.operations.remove(idx);
     }
 
-    /// Completes an operation that has no pieces, after its volume's latency.
-    pub(crate) fn end_after_latency(&mut self, operation: u32, volume: u16) {
+    /// Completes a flush that has nothing left to wait for, after its volume's latency. It takes
+    /// nothing of any disk's caps: those count reads and writes. To a network volume it is a call
+    /// of its client (COMMIT), with a slot, the request that is sent, and the way there and back.
+    pub(crate) fn end_flush(&mut self, operation: u32, volume: u16) {
+        let is_call =
+            matches!(self.layout.volumes[usize::from(volume)], VolumePlace::Network { .. });
+        let Operation { client, .. } = self.operations[operation];
         self.operations[operation].n_left = 1;
         let piece = self.lanes.pieces.insert(Piece {
             next: NIL,
@@ -468,10 +487,14 @@ impl System {
             held_ns: 0,
             held_by: CapId::NONE,
             stations: Stations::default(),
-            disk: NO_CLIENT,
+            disk: client,
             volume,
-            task: Task::Plain,
+            task: if is_call { Task::Commit } else { Task::Plain },
         });
+        if is_call {
+            self.send(piece);
+            return;
+        }
         let latency_ns = self.media[usize::from(volume)].disk.next_ns();
         self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
     }

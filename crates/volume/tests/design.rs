@@ -245,6 +245,7 @@ fn all_mistakes_at_once() {
         "all_at_once"
         "provisioned"
         "network"
+        "clients"
         "machine_unknown"
         "machine_without_premium"
         "machine_of_2018"

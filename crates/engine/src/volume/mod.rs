@@ -17,6 +17,8 @@ use volume::{CapId, CapKind, Done, Io, IoKind, Stations, System};
 pub struct Place {
     /// Position of the volume in the design.
     pub volume: u16,
+    /// Position of the design's client that reaches it, on a network volume; else 0.
+    pub client: u16,
     /// Address of the file's first byte.
     pub base_bytes: u64,
     /// Bytes from there; what lies beyond does not fit the volume.
@@ -47,7 +49,7 @@ pub fn route(op: &Op, places: &[Place], through: bool, id: u64) -> Result<Io, i3
         id,
         kind,
         volume: place.volume,
-        client: 0,
+        client: place.client,
         offset_bytes: place.base_bytes + op.offset,
         len_bytes: if kind == IoKind::Flush { 0 } else { op.len },
     })

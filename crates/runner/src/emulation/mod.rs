@@ -5,6 +5,7 @@
 //! by their threads with the engine `volume`.
 
 mod attribution;
+mod clients;
 mod placement;
 mod refuse;
 mod shared;

@@ -13,6 +13,8 @@ use volume::Design;
 
 use crate::bind::{self, BoundFile, BoundPlan, BoundWorker};
 
+use super::clients;
+
 /// Files start at multiples of this, as file systems and partition tools align them, so that blocks
 /// do not straddle chunks of a stripe by accident.
 const ALIGN_BYTES: u64 = 1 << 20;
@@ -24,6 +26,8 @@ const SECTOR_BYTES: u32 = 512;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placement {
     by_path: BTreeMap<PathBuf, Place>,
+    /// Clients by the names of the jobs that run on them.
+    clients: HashMap<String, u16>,
 }
 
 /// Returns what is known of the plan's files: they are there and empty, on a volume that has room.
@@ -67,7 +71,7 @@ pub(super) fn facts(
 }
 
 /// Returns the volume whose mount path is the longest that the path lies below.
-fn volume_of(design: &Design, path: &Path) -> Option<usize> {
+pub(super) fn volume_of(design: &Design, path: &Path) -> Option<usize> {
     let path = whole(path);
     let mounts = design.volumes.iter().map(|volume| whole(Path::new(&volume.mount)));
     let fitting = mounts.enumerate().filter(|(_, mount)| path.starts_with(mount));
@@ -109,8 +113,8 @@ impl Placement {
     /// Gives every file of the plan its addresses, in the order of the plan.
     pub(super) fn new(bound: &BoundPlan, design: &Design) -> (Self, Vec<Diagnostic>) {
         let mut space: Vec<Space> = design.volumes.iter().map(|_| Space::default()).collect();
-        let mut placement = Placement::default();
-        let mut findings = Vec::new();
+        let (clients, mut findings) = clients::of_jobs(bound, design);
+        let mut placement = Placement { clients, ..Placement::default() };
         let needs = needs(bound);
         for step in &bound.steps {
             let mut removed: HashMap<&Path, (usize, u64)> = HashMap::new();
@@ -123,7 +127,7 @@ impl Placement {
                         Some(place) => *place,
                         None if file.kind == FileKind::Block => {
                             let volume = volume_idx as u16;
-                            Place { volume, base_bytes: 0, len_bytes: capacity_bytes }
+                            Place { volume, client: 0, base_bytes: 0, len_bytes: capacity_bytes }
                         }
                         None => {
                             let left_bytes = capacity_bytes.saturating_sub(space.used_bytes);
@@ -158,9 +162,13 @@ impl Placement {
 
     /// Returns the places of a worker's files, in their order.
     pub(crate) fn of(&self, worker: &BoundWorker) -> Vec<Place> {
-        let nowhere = Place { volume: 0, base_bytes: 0, len_bytes: 0 };
-        let place = |file: &BoundFile| self.by_path.get(&file.path).copied();
-        worker.files.iter().map(|file| place(file).unwrap_or(nowhere)).collect()
+        let nowhere = Place { volume: 0, client: 0, base_bytes: 0, len_bytes: 0 };
+        let client = self.clients.get(&worker.job.name).copied().unwrap_or(0);
+        let place = |file: &BoundFile| {
+            let place = self.by_path.get(&file.path).copied().unwrap_or(nowhere);
+            Place { client, ..place }
+        };
+        worker.files.iter().map(place).collect()
     }
 
     /// Returns all places, by path.
@@ -186,7 +194,7 @@ impl Space {
         let end_bytes = base_bytes.saturating_add(len_bytes);
         self.next_bytes = end_bytes.checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
         self.used_bytes = self.used_bytes.saturating_add(len_bytes);
-        Place { volume: volume_idx as u16, base_bytes, len_bytes }
+        Place { volume: volume_idx as u16, client: 0, base_bytes, len_bytes }
     }
 }
 

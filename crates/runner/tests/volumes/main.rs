@@ -2,6 +2,7 @@
 
 mod bench;
 mod caps;
+mod clients;
 mod figures;
 mod real_time;
 mod refusals;

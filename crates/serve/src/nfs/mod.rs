@@ -6,7 +6,8 @@
 //! are taken, no further call is read from it, so that a client gains by `nconnect` what it would
 //! gain from a real server, and no more.
 //!
-//! Machines that connect are the design's clients, in the order in which they come.
+//! Machines that connect are the design's clients: by their addresses, or in the order in which
+//! they come.
 //!
 //! No call ends the server: a call that cannot be read is refused, and a stream that makes no sense
 //! ends its connection. Permissions are shown and not enforced, as the client's kernel does that.
@@ -27,6 +28,7 @@ mod info;
 mod mount;
 mod names;
 mod repeated;
+mod way;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -39,6 +41,7 @@ use volume::design::Backing as Medium;
 
 use crate::machine::Machine;
 use crate::pacer::lock;
+use crate::way::Way;
 pub use call::Refusal;
 pub use decode::{Decoded, decode_call, read_record};
 
@@ -102,6 +105,7 @@ struct Server {
     volumes: Vec<VolumeFacts>,
     files: Files,
     repeated: Mutex<Repeated>,
+    way: Way,
     /// Where the export is reached.
     address: SocketAddr,
     /// Machines that have connected, in order.
@@ -134,6 +138,7 @@ impl Export {
             files: Files::new(Arc::clone(&machine)).map_err(io::Error::from)?,
             machine,
             repeated: Mutex::default(),
+            way: Way::default(),
             address: listener.local_addr().map_err(listen)?,
             clients: Mutex::default(),
             streams: Mutex::default(),
@@ -141,6 +146,7 @@ impl Export {
             is_crashed: AtomicBool::new(false),
             n_crashes: AtomicU64::new(0),
         });
+        way::measure(&server);
         let accepting = Arc::clone(&server);
         let thread = std::thread::Builder::new().name("nfs".to_owned());
         let thread = thread.spawn(move || accepting.accept(&listener))?;
@@ -214,16 +220,24 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the position of a machine among the design's clients. Those beyond them share the
-    /// last one's place.
+    /// Returns the position of a machine among the design's clients: the one with its address,
+    /// else, in the order in which machines come, one without. Those beyond them share the last
+    /// one's place.
     fn client_of(&self, address: IpAddr) -> u16 {
-        let n_clients = self.machine.in_force().design.clients.len();
+        let design = self.machine.in_force().design;
+        let address = address.to_canonical();
+        if let Some(idx) = design.clients.iter().position(|it| it.address == Some(address)) {
+            return idx as u16;
+        }
         let mut clients = lock(&self.clients);
         let index = clients.iter().position(|known| *known == address).unwrap_or_else(|| {
             clients.push(address);
             clients.len() - 1
         });
-        index.min(n_clients.saturating_sub(1)) as u16
+        let free = design.clients.iter().enumerate().filter(|(_, it)| it.address.is_none());
+        let free: Vec<u16> = free.map(|(idx, _)| idx as u16).collect();
+        let last = design.clients.len().saturating_sub(1) as u16;
+        free.get(index).or(free.last()).copied().unwrap_or(last)
     }
 
     /// Returns the calls that a client may have in flight on one connection.

@@ -41,7 +41,7 @@ pub(crate) fn volume(mount: &str, bytes_per_s: u64, iops: Option<u64>) -> Volume
 
 pub(crate) fn client(connections: u16, slots_per_connection: u16) -> Client {
     let name = "the test".to_owned();
-    Client { name, round_trip_ns: 0, connections, slots_per_connection, egress: None }
+    Client { name, connections, slots_per_connection, ..Client::default() }
 }
 
 pub(crate) fn design(volumes: Vec<Volume>, clients: Vec<Client>, pools: Vec<Pool>) -> Design {

@@ -1,8 +1,11 @@
 //! Machines that reach network volumes.
 
+use std::net::IpAddr;
+
+use plan::keys::{Findings, Keys};
+
 use super::parser::Parser;
-use super::reader::Keys;
-use super::{Client, Limit};
+use super::{Client, Design, Limit};
 
 /// Connections of one mount, where the catalogue does not say.
 const CONNECTIONS_MAX: u64 = 16;
@@ -20,6 +23,12 @@ pub(super) fn clients(list: Vec<Keys<'_>>, parser: &mut Parser<'_, '_>) -> Vec<C
             let text = format!("two clients are named `{}`", client.name);
             parser.findings.error("duplicate-name", &at, text);
         }
+        if let Some(address) = client.address
+            && clients.iter().any(|known| known.address == Some(address))
+        {
+            let text = format!("two clients have the address {address}");
+            parser.findings.error("duplicate-name", &at, text);
+        }
         clients.push(client);
     }
     clients
@@ -34,6 +43,8 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     let slots = keys.count("slots", findings);
     let by_hand = keys.rate("egress", findings);
     let size = keys.text("vm", findings);
+    let jobs = jobs(&mut keys, findings);
+    let address = address(&mut keys, findings);
     keys.finish(findings);
     let fact = |scope, parameter| parser.edition.fact(scope, parameter).map(|fact| fact.per_s);
     let connections_max = fact("client", "nconnect_max").unwrap_or(CONNECTIONS_MAX);
@@ -80,5 +91,83 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
         connections: connections as u16,
         slots_per_connection: slots as u16,
         egress,
+        jobs,
+        address,
+    }
+}
+
+/// Reads `jobs`: a pattern, or a list of them.
+fn jobs(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Vec<String> {
+    let patterns = keys.texts("jobs", findings);
+    for (pattern, at) in &patterns {
+        if pattern.is_empty() {
+            findings.error("bad-value", at, "`jobs` names a job without a name");
+        }
+    }
+    patterns.into_iter().map(|(pattern, _)| pattern.to_owned()).collect()
+}
+
+fn address(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<IpAddr> {
+    let (text, at) = keys.text("address", findings)?;
+    let address = text.parse::<IpAddr>().ok();
+    if address.is_none() {
+        let text = format!("`address` is `{text}`, expected one such as 10.0.0.4");
+        findings.error("bad-value", &at, text);
+    }
+    address
+}
+
+impl Design {
+    /// Returns the position of the client that a job runs on: the first that names it, else the
+    /// first that names none. 0 in a design without clients, and `None` where all clients name
+    /// jobs, but not this one.
+    pub fn client_of(&self, job: &str) -> Option<u16> {
+        if self.clients.is_empty() {
+            return Some(0);
+        }
+        let names = |client: &Client| client.jobs.iter().any(|pattern| fits(pattern, job));
+        let idx = self.clients.iter().position(names);
+        let idx = idx.or_else(|| self.clients.iter().position(|client| client.jobs.is_empty()));
+        idx.map(|idx| idx as u16)
+    }
+}
+
+/// Returns whether a name fits a pattern, in which `*` stands for any letters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // The shortest match of each part leaves most for those that follow.
+    for part in middle.split('*') {
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    name.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, fitting: &[&str], others: &[&str]) {
+        for name in fitting {
+            assert!(fits(pattern, name), "`{pattern}` and `{name}`");
+        }
+        for name in others {
+            assert!(!fits(pattern, name), "`{pattern}` and `{name}`");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        check("far", &["far"], &["far1", "afar", ""]);
+        check("far*", &["far", "far-1"], &["afar", ""]);
+        check("*far", &["far", "so-far"], &["far-1"]);
+        check("*", &["", "any"], &[]);
+        check("a*b*c", &["abc", "a--b--c", "abbcc"], &["ab", "ac", "abcd", "bc"]);
+        check("a*a", &["aa", "aba"], &["a"]);
+        check("a**b", &["ab", "a*b"], &["a"]);
+        check("ä*ö", &["äö", "ä\u{1f600}ö"], &["ä"]);
     }
 }

@@ -143,6 +143,7 @@ fn a_network_volume_agrees_with_a_run() {
         connections: 1,
         slots_per_connection: 64,
         egress: rig::limit(500e6),
+        ..Client::default()
     }];
     let mut seen = Vec::new();
     for (size_bytes, read_share) in

@@ -185,6 +185,20 @@ fn a_trim_is_one_operation_without_bytes() {
 }
 
 #[test]
+fn a_trim_of_a_stripe_is_one_operation_of_each_disk_that_it_reaches() {
+    let run = |len_bytes, align_bytes| {
+        let volume = volume("/data", vec![p30(CacheMode::None); 4]);
+        let load = Load { write_kind: IoKind::Trim, ..Load::writes(64, len_bytes) };
+        run_one(&design(None, vec![volume]), Load { align_bytes, ..load }).iops
+    };
+    // 20,000 operations a second of four disks: one chunk, two of them, and all however long.
+    near(run(64 * KIB, 64 * KIB), 20_000.0, 1.0);
+    near(run(128 * KIB, 128 * KIB), 10_000.0, 1.0);
+    near(run(256 * KIB, 256 * KIB), 5_000.0, 1.0);
+    near(run(GIB, GIB), 5_000.0, 1.0);
+}
+
+#[test]
 fn a_flush_waits_for_the_writes_before_it_and_for_no_others() {
     let mut system = system(&one_p30());
     let io =

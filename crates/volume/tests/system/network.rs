@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use volume::design::{Backing, Ceiling, Client, Latency, NetworkVolume, Pool, Volume};
-use volume::{CapKind, Design};
+use volume::{CapKind, Design, IoKind};
 
 fn network(quota: u64, ceiling: Ceiling) -> Volume {
     Volume {
@@ -20,10 +20,10 @@ fn network(quota: u64, ceiling: Ceiling) -> Volume {
 fn client(connections: u16, egress: Option<u64>) -> Client {
     Client {
         name: "near".to_owned(),
-        round_trip_ns: 0,
         connections,
         slots_per_connection: 128,
         egress: egress.map(limit),
+        ..Client::default()
     }
 }
 
@@ -131,6 +131,35 @@ fn slots_over_latency_bound_the_calls() {
     near(one.latency_ms, 16.0, 0.5);
     near(with(8, MS).iops, 512_000.0, 0.5);
     near(with(1, 3 * MS).iops, 32_000.0, 0.5);
+}
+
+#[test]
+fn each_client_has_its_own_distance_and_slots() {
+    let mut design = one(AMPLE, Ceiling::default());
+    design.volumes[0].latency = Latency { mean_ns: MS / 2, spread: 0.0 };
+    let near_by = Client { round_trip_ns: MS / 2, ..client(8, None) };
+    design.clients = vec![near_by, Client { round_trip_ns: MS, ..client(1, None) }];
+    let load = |client| Load { client, ..Load::reads(300, 4 * KIB) };
+    let outcomes = run_from(&mut system(&design), &[load(0), load(1)], 0, S / 10, S / 5);
+    // 300 in flight at 1 ms; 128 slots at 1.5 ms.
+    near(outcomes[0].iops, 300_000.0, 0.5);
+    near(outcomes[1].iops, 128.0 / 1.5e-3, 0.5);
+}
+
+#[test]
+fn a_commit_is_a_call_of_its_client_and_nothing_to_the_volume() {
+    let few = Ceiling { write_iops: Some(10), ..Ceiling::default() };
+    let mut design = one(AMPLE, few);
+    design.clients = vec![Client { round_trip_ns: MS, ..client(1, None) }];
+    let commits = Load { write_kind: IoKind::Flush, ..Load::writes(1024, 4 * KIB) };
+    let outcome = run(&design, commits);
+    // 128 slots over the volume's 1 ms and the way there and back.
+    near(outcome.iops, 64_000.0, 1.5);
+    let binding = outcome.binding().expect("a cap binds");
+    assert_eq!(system(&design).caps()[binding].kind, CapKind::NfsSlots);
+    // Its request is sent, as that of any call: 1,000 requests of 200 B fit into a second.
+    design.clients[0].egress = Some(limit(200_000));
+    near(run(&design, Load { queue_depth: 64, ..commits }).iops, 1_000.0, 1.0);
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn any_design() -> impl Strategy<Value = Design> {
                 connections: 2,
                 slots_per_connection: 4,
                 egress: Some(limit(iops * 10_000)),
+                ..Client::default()
             }];
             design
         },

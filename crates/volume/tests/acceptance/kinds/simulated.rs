@@ -519,10 +519,9 @@ fn nfs_slots(case: &Case) -> Option<Answer> {
         design.volumes[0].latency.mean_ns = (case.num("latency_ms") * MS * S as f64) as u64;
         design.clients = vec![Client {
             name: "client".to_owned(),
-            round_trip_ns: 0,
             connections: connections as u16,
             slots_per_connection: case.num("slots_per_connection") as u16,
-            egress: None,
+            ..Client::default()
         }];
         let rig = brief(&design, vec![Stream::at_rate(wanted / n_clients, SMALL)]);
         let is_met = rig.seen(0).iops > wanted / n_clients * 0.995;

@@ -1,0 +1,79 @@
+//! Which client of a design each job runs on. Only jobs with files on network volumes run on any.
+//!
+//! Pure.
+
+use std::collections::{HashMap, HashSet};
+
+use plan::Diagnostic;
+use volume::Design;
+use volume::design::Backing;
+
+use super::placement::volume_of;
+use crate::bind::{BoundPlan, BoundWorker};
+
+/// Returns the clients by the names of their jobs, and what stands against the choice: a job that
+/// no client runs, and a client that runs no job.
+pub(super) fn of_jobs(
+    bound: &BoundPlan,
+    design: &Design,
+) -> (HashMap<String, u16>, Vec<Diagnostic>) {
+    let mut by_job = HashMap::new();
+    let mut lost = HashSet::new();
+    let mut findings = Vec::new();
+    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+        let job = &worker.job.name;
+        if by_job.contains_key(job) || lost.contains(job) || !is_remote(worker, design) {
+            continue;
+        }
+        match design.client_of(job) {
+            Some(client) => {
+                by_job.insert(job.clone(), client);
+            }
+            None => {
+                lost.insert(job.clone());
+                findings.push(on_no_client(job, design));
+            }
+        }
+    }
+    let used: HashSet<u16> = by_job.values().copied().collect();
+    let is_idle = |idx: usize| !used.contains(&(idx as u16));
+    // In a plan without files on network volumes no client means anything.
+    if !by_job.is_empty() {
+        findings.extend(
+            (0..design.clients.len()).filter(|&idx| is_idle(idx)).map(|idx| idle(design, idx)),
+        );
+    }
+    (by_job, findings)
+}
+
+fn is_remote(worker: &BoundWorker, design: &Design) -> bool {
+    let volumes = worker.files.iter().filter_map(|file| volume_of(design, &file.path));
+    volumes.into_iter().any(|idx| matches!(design.volumes[idx].backing, Backing::Network(_)))
+}
+
+fn on_no_client(job: &str, design: &Design) -> Diagnostic {
+    let names: Vec<_> = design.clients.iter().map(|client| format!("`{}`", client.name)).collect();
+    let text = format!(
+        "job `{job}` runs on no client of the design, whose clients {} all name their jobs",
+        names.join(", ")
+    );
+    Diagnostic::error("job-on-no-client", text)
+        .help("add it to the `jobs` of a [[client]], or leave `jobs` out of one: it runs the rest")
+}
+
+fn idle(design: &Design, idx: usize) -> Diagnostic {
+    let client = &design.clients[idx];
+    if client.jobs.is_empty() {
+        let text = format!("client `{}` of the design runs no job", client.name);
+        return Diagnostic::note("client-without-job", text)
+            .help("give it `jobs = [\"NAME\"]`: others run on the first client without `jobs`");
+    }
+    let names: Vec<_> = client.jobs.iter().map(|name| format!("`{name}`")).collect();
+    let text = format!(
+        "client `{}` of the design runs no job: no job on a network volume is named {}, or an \
+         earlier client runs it",
+        client.name,
+        names.join(" or ")
+    );
+    Diagnostic::warning("client-without-job", text)
+}

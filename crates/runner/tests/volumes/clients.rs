@@ -1,0 +1,93 @@
+//! Near and far machines that reach one network volume: each job runs on its client.
+
+use record::Record;
+use volume::Design;
+use volume::design::{Backing, Ceiling, Client, Latency, Limit, NetworkVolume, Volume};
+
+use crate::bench::{Bench, close, design, iops};
+
+fn client(name: &str, round_trip_ns: u64, jobs: &[&str]) -> Client {
+    Client {
+        name: name.to_owned(),
+        round_trip_ns,
+        connections: 4,
+        slots_per_connection: 128,
+        jobs: jobs.iter().map(|&job| job.to_owned()).collect(),
+        ..Client::default()
+    }
+}
+
+/// A volume that answers in 0.5 ms, without caps that a test reaches.
+fn reached_from(clients: Vec<Client>) -> Design {
+    let limit = Limit { per_s: 1 << 40, burst: None, origin: "a test".to_owned() };
+    let backing = NetworkVolume {
+        level: "Ultra".to_owned(),
+        quota: limit,
+        ceiling: Ceiling::default(),
+        pool: None,
+        transfer_bytes: 256 << 10,
+    };
+    let latency = Latency { mean_ns: 500_000, spread: 0.0 };
+    let volume = Volume {
+        mount: "/mnt/anf".to_owned(),
+        capacity_bytes: 1 << 40,
+        backing: Backing::Network(backing),
+        latency,
+        cache_latency: latency,
+    };
+    Design { clients, ..design(None, vec![volume]) }
+}
+
+/// Two jobs of 300 in flight.
+const JOBS: &str = "[global]\nrw=randread\nbs=8k\nioengine=libaio\ndirect=1\niodepth=300\n\
+                    directory=/mnt/anf\nsize=1g\ntime_based=1\nramp_time=1\nruntime=2\n\
+                    [near]\n[far-1]\n";
+
+fn run(clients: Vec<Client>) -> Record {
+    Bench::new(reached_from(clients)).run(JOBS)
+}
+
+/// What the run says of clients.
+fn said(record: &Record) -> Vec<&str> {
+    let said = record.notes.iter().map(|note| note.message.as_str());
+    said.filter(|message| message.contains("client")).collect()
+}
+
+#[test]
+fn farther_machines_do_fewer_operations_at_the_same_parallelism() {
+    // The source document's near and far machines: 300 in flight at 1.0 and at 1.5 ms.
+    let clients = vec![client("near", 500_000, &[]), client("far", 1_000_000, &["far*"])];
+    let record = run(clients);
+    close("near", iops(&record.jobs[0]), 300_000.0, 0.005);
+    close("far", iops(&record.jobs[1]), 200_000.0, 0.005);
+    assert_eq!(said(&record), Vec::<&str>::new());
+}
+
+#[test]
+fn jobs_of_one_client_share_its_slots() {
+    let record = run(vec![client("only", 500_000, &[])]);
+    for job in &record.jobs {
+        close("half of 512 slots over 1 ms", iops(job), 256_000.0, 0.01);
+        let caps = job.caps.as_ref().expect("what held it");
+        assert_eq!(caps.binding.as_deref(), Some("nfs_slots"));
+    }
+}
+
+#[test]
+fn a_client_without_a_job_is_told() {
+    let record = run(vec![client("a", 0, &[]), client("b", 0, &["fare*"]), client("c", 0, &[])]);
+    let expected = [
+        "client `b` of the design runs no job: no job on a network volume is named `fare*`, or an \
+         earlier client runs it",
+        "client `c` of the design runs no job",
+    ];
+    assert_eq!(said(&record), expected);
+}
+
+#[test]
+fn a_job_on_no_client_is_refused() {
+    let bench = Bench::new(reached_from(vec![client("a", 0, &["near"]), client("b", 0, &["x"])]));
+    let expected = "job-on-no-client: job `far-1` runs on no client of the design, whose clients \
+                    `a`, `b` all name their jobs";
+    assert_eq!(bench.refusal(JOBS), [expected]);
+}
