@@ -50,7 +50,8 @@ fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u
             Some(_) => format!("{} to {} GiB", least >> 30, most >> 30),
             None => format!("at least {} GiB", least >> 30),
         };
-        let text = format!("{} has {range}, not {:.3}", sku.name, bytes as f64 / GIB);
+        let gib = (bytes as f64 / GIB * 1000.0).round() / 1000.0;
+        let text = format!("{} has {range}, not {gib}", sku.name);
         parser.findings.error("out-of-range", &at, text);
         return None;
     }
