@@ -10,6 +10,7 @@
 
 pub mod fio;
 pub mod loader;
+pub mod native;
 pub mod translation;
 pub mod vdbench;
 

@@ -6,9 +6,9 @@ mod fio_parse_support;
 use std::path::{Path, PathBuf};
 
 use dialects::fio::{Wishes, parse_file, parse_text, write};
-use dialects::{LoadError, Loader};
+use dialects::{LoadError, Loader, native};
 use fio_parse_support::{MapHost, all_shown, difference};
-use plan::{Job, Plan};
+use plan::{Job, Plan, Step};
 
 /// The corpus folder, with files read from there and every variable set to `1m`.
 struct Corpus {
@@ -95,4 +95,25 @@ fn check_written(file: &str, plan: &Plan, corpus: &Corpus) {
         assert!(after == *before, "{file}:\n{}\n{}", written.text, difference(before, &after));
     }
     assert_eq!(read.plan.steps.len(), plan.steps.len(), "{file}:\n{}", written.text);
+    check_native(file, plan, corpus);
+}
+
+/// The same for a plan of our own.
+#[track_caller]
+fn check_native(file: &str, plan: &Plan, corpus: &Corpus) {
+    let text = native::write(plan).text;
+    let read = native::parse_text(file, &text, &Wishes::default(), corpus);
+    assert!(!read.has_errors(), "{file}:\n{text}\n{}", all_shown(&read.diagnostics));
+    let plain = |plan: &Plan| Plan {
+        sources: Vec::new(),
+        global_options: Vec::new(),
+        steps: plan.steps.iter().map(without_options).collect(),
+    };
+    let (before, after) = (plain(plan), plain(&read.plan));
+    assert!(before == after, "{file}:\n{text}\n{}", difference(&before, &after));
+}
+
+fn without_options(step: &Step) -> Step {
+    let plain = |job: &Job| Job { options: Vec::new(), ..job.clone() };
+    Step { jobs: step.jobs.iter().map(plain).collect(), ..step.clone() }
 }

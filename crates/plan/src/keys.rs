@@ -55,7 +55,8 @@ impl<'a> Findings<'a> {
         (self.list, has_error)
     }
 
-    fn span(&self, at: &Range<usize>) -> Span {
+    /// Returns a place with its line and column.
+    pub fn span(&self, at: &Range<usize>) -> Span {
         let mut start = at.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
@@ -203,6 +204,22 @@ impl<'a> Keys<'a> {
         ok_or_tell(number, name, &at, findings)
     }
 
+    /// Returns a key's list of numbers.
+    pub fn numbers(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+        let value = self.get(name)?;
+        let numbers = match value.get_ref() {
+            DeValue::Array(values) => {
+                values.iter().map(|value| number(value.get_ref())).collect::<Option<Vec<f64>>>()
+            }
+            _ => None,
+        };
+        if numbers.is_none() {
+            let expected = "a list of numbers, such as [0, 50]";
+            wrong_type(findings, name, value.get_ref(), &value.span(), expected);
+        }
+        numbers
+    }
+
     /// Returns a key's table.
     pub fn table(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<Keys<'a>> {
         let value = self.get(name)?;
@@ -234,6 +251,15 @@ impl<'a> Keys<'a> {
             }
         }
         tables
+    }
+
+    /// Returns the keys that nobody asked for, with their places and values, in the order of the
+    /// text.
+    pub fn rest(&self) -> Vec<(At<&'a str>, &'a Spanned<DeValue<'a>>)> {
+        let all = self.table.iter().map(|(key, value)| ((&**key.get_ref(), key.span()), value));
+        let mut rest: Vec<_> = all.filter(|((name, _), _)| !self.asked.contains(name)).collect();
+        rest.sort_by_key(|((_, at), _)| at.start);
+        rest
     }
 
     /// Tells of every key that nobody asked for.
@@ -268,6 +294,16 @@ impl<'a> Keys<'a> {
             }
         }
     }
+}
+
+/// Returns a value as a finite number.
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    let digits = match value {
+        DeValue::Float(digits) => digits.as_str(),
+        DeValue::Integer(digits) => digits.as_str(),
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
 fn wrong_type(

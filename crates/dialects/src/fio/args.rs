@@ -182,7 +182,14 @@ impl ArgReader<'_> {
         if let Some(section) = self.sections.last_mut() {
             let key = name.to_owned();
             let undefined = Vec::new();
-            section.options.push(RawOption { key, value, key_span, value_span, undefined });
+            section.options.push(RawOption {
+                key,
+                value,
+                key_span,
+                value_span,
+                is_ours: false,
+                undefined,
+            });
         }
     }
 

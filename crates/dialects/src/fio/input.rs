@@ -11,38 +11,40 @@ pub struct Input {
     /// Mistakes found so far.
     pub diagnostics: Vec<Diagnostic>,
     /// The command line's sections, then each job file's.
-    pub(super) parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// Mistakes beyond [`DIAGNOSTICS_MAX`].
     pub(super) n_dropped: usize,
 }
 
 /// The sections of the command line or of one job file with all it includes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
-    pub(super) is_file: bool,
-    pub(super) sections: Vec<Section>,
+pub(crate) struct Part {
+    pub(crate) is_file: bool,
+    pub(crate) sections: Vec<Section>,
 }
 
 /// One section.
 #[derive(Clone, Debug)]
-pub(super) struct Section {
-    pub(super) name: String,
-    pub(super) span: Span,
+pub(crate) struct Section {
+    pub(crate) name: String,
+    pub(crate) span: Span,
     /// Changes the defaults of later sections instead of making a job.
-    pub(super) is_global: bool,
-    pub(super) options: Vec<RawOption>,
+    pub(crate) is_global: bool,
+    pub(crate) options: Vec<RawOption>,
 }
 
 /// One option as written.
 #[derive(Clone, Debug)]
-pub(super) struct RawOption {
-    pub(super) key: String,
+pub(crate) struct RawOption {
+    pub(crate) key: String,
     /// After substitution; `None` when nothing was written behind the name.
-    pub(super) value: Option<String>,
-    pub(super) key_span: Span,
-    pub(super) value_span: Span,
+    pub(crate) value: Option<String>,
+    pub(crate) key_span: Span,
+    pub(crate) value_span: Span,
+    /// The key is one of our names, not fio's.
+    pub(crate) is_ours: bool,
     /// Variables in the value that are not set.
-    pub(super) undefined: Vec<String>,
+    pub(crate) undefined: Vec<String>,
 }
 
 /// Most findings that are kept: a reader mends a file long before, and a large file that is not a
@@ -50,7 +52,7 @@ pub(super) struct RawOption {
 pub(super) const DIAGNOSTICS_MAX: usize = 200;
 
 impl Input {
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         if self.diagnostics.len() < DIAGNOSTICS_MAX {
             self.diagnostics.push(diagnostic);
         } else {

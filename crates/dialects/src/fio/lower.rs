@@ -203,8 +203,11 @@ impl Lowering<'_> {
 
     /// Finds the parameter of an option, if it may stand with this engine.
     fn resolve(&mut self, option: &RawOption, engine_name: &str) -> Option<&'static Param> {
-        let key = option.key.as_str();
-        let found = find_fio(key).filter(|param| param.name != "include");
+        let written = option.key.as_str();
+        let found = if option.is_ours { param::find(written) } else { find_fio(written) };
+        let found = found.filter(|param| param.name != "include");
+        // Which options belong to which engine is said in fio's names.
+        let key = found.and_then(|param| param.fio.first().copied()).unwrap_or(written);
         let owner = match found.map(|param| param.support) {
             Some(Support::NeedsEngine(owner)) => Some(owner),
             _ => None,

@@ -11,7 +11,7 @@
 mod args;
 mod cross;
 mod engines;
-mod input;
+pub(crate) mod input;
 mod lower;
 mod overrides;
 mod read;

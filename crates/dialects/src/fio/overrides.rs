@@ -23,6 +23,7 @@ impl Overrides {
             value: (!value.is_empty()).then(|| value.to_owned()),
             key_span: nowhere.clone(),
             value_span: nowhere,
+            is_ours: false,
             undefined: Vec::new(),
         }
     }

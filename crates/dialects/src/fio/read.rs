@@ -140,7 +140,14 @@ impl Reader<'_> {
         }
         let key_span = key.span.clone();
         let key = key.text.to_owned();
-        section.options.push(RawOption { key, value, key_span, value_span, undefined });
+        section.options.push(RawOption {
+            key,
+            value,
+            key_span,
+            value_span,
+            is_ours: false,
+            undefined,
+        });
     }
 
     fn include(&mut self, path: &Piece<'_>) {

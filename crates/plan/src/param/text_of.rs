@@ -137,7 +137,9 @@ fn of_load(name: &str, job: &Job) -> Option<String> {
         "rate_min" => given_dirs_text(&load.rate_min, bytes),
         "rate_iops_min" => given_dirs_text(&load.rate_min, iops),
         "rate_total_iops" => load.rate_total_iops.map(|rate| rate.to_string()),
-        "flow_slack_ios" => shown(load.flow?.slack_ios),
+        "flow_slack_ios" => {
+            load.flow.filter(|flow| flow.slack_ios != 1).and_then(|flow| shown(flow.slack_ios))
+        }
         "rate_window_ms" => shown(load.rate_cycle_ns / 1_000_000),
         "think_time" => Some(time_text(load.think.pause_ns)),
         "think_spin" => Some(time_text(load.think.spin_ns)),

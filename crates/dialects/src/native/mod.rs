@@ -1,0 +1,28 @@
+//! Plans of our own, in TOML: everything that a plan can say, whatever tool it came from.
+//!
+//! A file has `schema = "plimsoll.plan/1"`, a `[[step]]` for each measured period and a
+//! `[[step.job]]` for each job of it. A job's keys are the parameters that `plimsoll explain` knows,
+//! by our names; `[[step.job.part]]` mixes workloads, `[step.job.tree]` works on a tree of files.
+//! Jobs are given their meaning by the same code as those of fio.
+//!
+//! Tests: `tests/native.rs`.
+
+mod read;
+mod steps;
+mod tree_read;
+mod tree_write;
+mod write;
+
+pub use read::{parse_file, parse_text};
+pub use write::write;
+
+/// Name and version of the form; the first key of every file.
+pub const SCHEMA: &str = "plimsoll.plan/1";
+
+/// Says how much a text looks like one of our plans: 0 is not at all.
+pub fn sniff(text: &str) -> u32 {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let is_ours =
+        line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.plan"));
+    if is_ours { 100 } else { 0 }
+}

@@ -1,0 +1,288 @@
+//! TOML into the sections that fio's lowering knows, and then what only our plans have.
+
+use std::ops::Range;
+
+use plan::job::{Part, PartRegion, Source};
+use plan::keys::{At, Findings, Keys};
+use plan::param::{self, Category};
+use plan::{Diagnostic, Job, Step};
+use toml::de::{DeTable, DeValue};
+
+use super::{SCHEMA, steps, tree_read};
+use crate::fio::input::{Input, RawOption, Section};
+use crate::fio::{Parsed, Wishes};
+use crate::{LoadError, Loader};
+
+/// Parses a plan of ours; the path `-` is the standard input.
+pub fn parse_file(path: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+    let text = loader.read(path).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| LoadError::Failed("it is not UTF-8".to_owned()))
+    });
+    match text {
+        Ok(text) => parse_text(path, &text, wishes, loader),
+        Err(error) => {
+            let text = format!("cannot read plan `{path}`: {error}");
+            let mut parsed = Parsed::default();
+            parsed.diagnostics.push(Diagnostic::error("file-unreadable", text));
+            parsed
+        }
+    }
+}
+
+/// Parses a plan that is already in memory; `name` stands for its path.
+pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {
+    let mut findings = Findings::new(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
+    }
+    let mut reader = Reader { findings, sections: Vec::new(), steps: Vec::new() };
+    reader.root(Keys::new(root.get_ref(), 0..0));
+    let Reader { findings, sections, steps } = reader;
+    let (found, has_error) = findings.finish();
+    let mut input = Input::default();
+    input.sources.push(Source { name: name.to_owned(), text: text.to_owned() });
+    for finding in found {
+        input.report(finding);
+    }
+    if has_error {
+        // What is wrong with the form would be told again as missing parameters.
+        let plan = plan::Plan { sources: input.sources, ..plan::Plan::default() };
+        return Parsed { plan, diagnostics: input.diagnostics, refusals: Vec::new() };
+    }
+    input.parts.push(crate::fio::input::Part { is_file: true, sections });
+    let mut parsed = input.lower(wishes, loader);
+    if !parsed.has_errors() && wishes.sections.is_empty() {
+        fold(&mut parsed, steps);
+    }
+    parsed
+}
+
+/// A step as read, before its jobs have their meaning.
+struct StepDraft {
+    step: Step,
+    jobs: Vec<JobDraft>,
+}
+
+/// What a job has besides parameters.
+struct JobDraft {
+    parts: Vec<Part>,
+    tree: Option<plan::tree::TreeWork>,
+}
+
+struct Reader<'a> {
+    findings: Findings<'a>,
+    /// One for each job, followed by one for each of its parts.
+    sections: Vec<Section>,
+    steps: Vec<StepDraft>,
+}
+
+impl Reader<'_> {
+    fn root(&mut self, mut keys: Keys<'_>) {
+        match keys.text("schema", &mut self.findings) {
+            Some((SCHEMA, _)) => {}
+            Some((other, at)) => {
+                let text = format!("`schema` is `{other}`; this version reads `{SCHEMA}`");
+                self.findings.error("unknown-schema", &at, text);
+            }
+            None => {
+                let text = format!("a plan begins with `schema = \"{SCHEMA}\"`");
+                self.findings.error("missing-key", &keys.at.clone(), text);
+            }
+        }
+        for step in keys.tables("step", &mut self.findings) {
+            self.step(step);
+        }
+        keys.finish(&mut self.findings);
+    }
+
+    fn step(&mut self, mut keys: Keys<'_>) {
+        let step_idx = self.steps.len() as u32;
+        let step = steps::read(&mut keys, step_idx, &mut self.findings);
+        let jobs = keys.tables("job", &mut self.findings);
+        if jobs.is_empty() {
+            let text = "a step needs at least one [[step.job]]";
+            self.findings.error("missing-key", &keys.at, text);
+        }
+        keys.finish(&mut self.findings);
+        self.steps.push(StepDraft { step, jobs: Vec::new() });
+        for (idx, job) in jobs.into_iter().enumerate() {
+            let begins_step = idx == 0 && step_idx > 0;
+            let draft = self.job(job, begins_step);
+            if let Some(step) = self.steps.last_mut() {
+                step.jobs.push(draft);
+            }
+        }
+    }
+
+    fn job(&mut self, mut keys: Keys<'_>, begins_step: bool) -> JobDraft {
+        let at = keys.at.clone();
+        let (name, name_at) = self.name(&mut keys);
+        let parts = keys.tables("part", &mut self.findings);
+        let tree = keys.table("tree", &mut self.findings);
+        let mut section = Section {
+            name,
+            span: self.findings.span(&name_at),
+            is_global: false,
+            options: self.options(&keys),
+        };
+        let mut shared = section.options.clone();
+        shared.retain(|option| !is_of_workload(&option.key));
+        if begins_step {
+            section.options.push(self.flag("barrier", &at));
+        }
+        let tree = tree.and_then(|keys| tree_read::work(keys, &mut self.findings));
+        self.sections.push(section);
+        let parts = parts.into_iter().map(|keys| self.part(keys, &shared)).collect();
+        JobDraft { parts, tree }
+    }
+
+    /// Reads a part: a section with what its job says besides the workload, and its own.
+    fn part(&mut self, mut keys: Keys<'_>, shared: &[RawOption]) -> Part {
+        let (name, name_at) = self.name(&mut keys);
+        let weight = keys.number("weight", &mut self.findings).filter(|(weight, at)| {
+            let is_fine = *weight > 0.0;
+            if !is_fine {
+                let text = "`weight` is above 0";
+                self.findings.error("out-of-range", at, text);
+            }
+            is_fine
+        });
+        let rate_iops = keys.number("rate_iops", &mut self.findings);
+        let priority = keys.count("priority", &mut self.findings);
+        let region = self.region(&mut keys);
+        let mut options = shared.to_vec();
+        options.extend(self.options(&keys));
+        let span = self.findings.span(&name_at);
+        self.sections.push(Section { name: name.clone(), span, is_global: false, options });
+        Part {
+            name,
+            weight: weight.map_or(1.0, |(weight, _)| weight),
+            rate_iops: rate_iops.map(|(rate, _)| rate),
+            priority: priority.map_or(0, |(priority, _)| priority.min(u32::MAX.into()) as u32),
+            region,
+            ..Part::default()
+        }
+    }
+
+    fn region(&mut self, keys: &mut Keys<'_>) -> PartRegion {
+        let pair = |keys: &mut Keys<'_>, name, findings: &mut Findings<'_>| {
+            let at = keys.get(name)?.span();
+            let numbers = keys.numbers(name, findings)?;
+            match numbers[..] {
+                [from, to] if from >= 0.0 && from < to => Some((from, to)),
+                _ => {
+                    let text = format!("`{name}` is two numbers, the second above the first");
+                    findings.error("out-of-range", &at, text);
+                    None
+                }
+            }
+        };
+        let of_pct = pair(keys, "region_pct", &mut self.findings);
+        let of_bytes = pair(keys, "region_bytes", &mut self.findings);
+        match (of_pct, of_bytes) {
+            (Some((from, to)), _) => PartRegion::Pct(from, to.min(200.0)),
+            (None, Some((from, to))) => PartRegion::Bytes(from as u64, to as u64),
+            (None, None) => PartRegion::Whole,
+        }
+    }
+
+    fn name(&mut self, keys: &mut Keys<'_>) -> (String, Range<usize>) {
+        if let Some((name, at)) = keys.text("name", &mut self.findings) {
+            return (name.to_owned(), at);
+        }
+        if keys.get("name").is_none() {
+            let text = "`name` is missing";
+            self.findings.error("missing-key", &keys.at, text);
+        }
+        (String::new(), keys.at.clone())
+    }
+
+    /// Returns the parameters of a table.
+    fn options(&mut self, keys: &Keys<'_>) -> Vec<RawOption> {
+        let mut options = Vec::new();
+        for ((key, key_at), value) in keys.rest() {
+            let at = value.span();
+            let Some(text) = value_text(value.get_ref()) else {
+                let text =
+                    format!("`{key}` takes text, a number, true or false, or a list of them");
+                self.findings.error("wrong-type", &at, text);
+                continue;
+            };
+            options.push(self.option(key, Some(text), &key_at, &at));
+        }
+        options
+    }
+
+    fn flag(&self, key: &str, at: &Range<usize>) -> RawOption {
+        self.option(key, None, at, at)
+    }
+
+    fn option(
+        &self,
+        key: &str,
+        value: Option<String>,
+        key_at: &Range<usize>,
+        at: &Range<usize>,
+    ) -> RawOption {
+        RawOption {
+            key: key.to_owned(),
+            value,
+            key_span: self.findings.span(key_at),
+            value_span: self.findings.span(at),
+            is_ours: true,
+            undefined: Vec::new(),
+        }
+    }
+}
+
+/// Says whether a parameter describes the I/O itself, of which each part has its own.
+fn is_of_workload(key: &str) -> bool {
+    param::find(key).is_some_and(|param| param.category == Category::Workload)
+}
+
+/// Returns a value as a parameter's text; `None` for what no parameter takes.
+fn value_text(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(digits) if digits.radix() == 10 => Some(digits.as_str().to_owned()),
+        DeValue::Integer(digits) => {
+            u64::from_str_radix(digits.as_str(), digits.radix()).ok().map(|n| n.to_string())
+        }
+        DeValue::Float(digits) => Some(digits.as_str().to_owned()),
+        DeValue::Boolean(on) => Some(u8::from(*on).to_string()),
+        DeValue::Array(values) => {
+            let texts: Option<Vec<String>> = values
+                .iter()
+                .map(|value| value_text(value.get_ref()).map(|text| text.replace(':', "\\:")))
+                .collect();
+            texts.map(|texts| texts.join(":"))
+        }
+        _ => None,
+    }
+}
+
+/// Gives the lowered plan what only our plans have: parts, trees, and what steps say.
+fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
+    let lowered = std::mem::take(&mut parsed.plan.steps);
+    let mut jobs = lowered.into_iter().flat_map(|step| step.jobs);
+    for StepDraft { mut step, jobs: drafts } in steps {
+        for draft in drafts {
+            let Some(mut job) = jobs.next() else { return };
+            for mut part in draft.parts {
+                let Some(Job { workload, .. }) = jobs.next() else { return };
+                part.workload = workload;
+                job.parts.push(part);
+            }
+            job.tree = draft.tree;
+            step.jobs.push(job);
+        }
+        parsed.plan.steps.push(step);
+    }
+}
+
+/// A value that was read, without its place.
+pub(super) fn value<T>(found: Option<At<T>>) -> Option<T> {
+    found.map(|(value, _)| value)
+}

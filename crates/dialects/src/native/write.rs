@@ -1,0 +1,121 @@
+//! A plan as one of our own files.
+
+use std::fmt::Write;
+
+use plan::job::{Part, PartRegion};
+use plan::param;
+use plan::{Job, Plan};
+
+use super::{SCHEMA, steps, tree_write};
+use crate::translation::Translation;
+
+/// Writes a plan in TOML. Reading it gives the same plan; nothing is lost.
+pub fn write(plan: &Plan) -> Translation {
+    let mut text = format!("schema = \"{SCHEMA}\"\n");
+    let mut group_id = 0;
+    for (step_idx, step) in plan.steps.iter().enumerate() {
+        text.push_str("\n[[step]]\n");
+        steps::write(step, &mut text);
+        for (job_idx, job) in step.jobs.iter().enumerate() {
+            text.push_str("\n[[step.job]]\n");
+            // A step begins a group of its own.
+            group_id += u32::from(job_idx == 0 && step_idx > 0);
+            let is_new_group = job.group_id > group_id;
+            group_id = group_id.max(job.group_id);
+            write_job(job, is_new_group, &mut text);
+        }
+    }
+    Translation { text, losses: Vec::new() }
+}
+
+fn write_job(job: &Job, is_new_group: bool, text: &mut String) {
+    let _ = writeln!(text, "name = {}", quoted(&job.name));
+    if is_new_group {
+        text.push_str("new_group = true\n");
+    }
+    for (param, value) in param::written(job) {
+        option(param, &value, text);
+    }
+    for part in &job.parts {
+        write_part(job, part, text);
+    }
+    if let Some(work) = &job.tree {
+        tree_write::work(work, text);
+    }
+}
+
+fn write_part(job: &Job, part: &Part, text: &mut String) {
+    text.push_str("\n[[step.job.part]]\n");
+    let _ = writeln!(text, "name = {}\nweight = {:?}", quoted(&part.name), part.weight);
+    if let Some(rate) = part.rate_iops {
+        let _ = writeln!(text, "rate_iops = {rate:?}");
+    }
+    if part.priority > 0 {
+        let _ = writeln!(text, "priority = {}", part.priority);
+    }
+    match part.region {
+        PartRegion::Whole => {}
+        PartRegion::Pct(from, to) => {
+            let _ = writeln!(text, "region_pct = [{from:?}, {to:?}]");
+        }
+        PartRegion::Bytes(from, to) => {
+            let _ = writeln!(text, "region_bytes = [{from}, {to}]");
+        }
+    }
+    let own = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
+    for (param, value) in param::written(&own) {
+        if param.category == param::Category::Workload {
+            option(param, &value, text);
+        }
+    }
+}
+
+fn option(param: &param::Param, value: &str, text: &mut String) {
+    let _ = writeln!(text, "{} = {}", param.name, value_text(param, value));
+}
+
+/// Writes a value with its TOML type: yes and no, plain numbers, else text.
+fn value_text(param: &param::Param, value: &str) -> String {
+    match (param.kind, value) {
+        (param::Kind::Bool | param::Kind::Flag, "1") => "true".to_owned(),
+        (param::Kind::Bool | param::Kind::Flag, "0") => "false".to_owned(),
+        (param::Kind::Int { .. }, digits) if is_number(digits) => digits.to_owned(),
+        _ => quoted(value),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_plain = digits == "0" || !digits.starts_with('0');
+    is_plain && text.parse::<i64>().is_ok()
+}
+
+/// Writes a text as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Writes a duration with the largest unit that leaves a whole number.
+pub(super) fn time_text(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    match units.iter().find(|(unit, _)| ns.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", ns / unit),
+        None => format!("{ns}ns"),
+    }
+}
