@@ -82,7 +82,9 @@ impl Worker {
             }
         }
         for dir in Direction::ALL {
-            self.flush_run(dir, now_ns);
+            if self.runs[dir as usize].n_ios > 0 {
+                self.flush_run(dir, now_ns);
+            }
         }
         if let Some(series) = self.meters.series() {
             self.series_runs.flush(series, now_ns, measured);
@@ -118,7 +120,9 @@ impl Worker {
     fn count(&mut self, dir: Direction, start_ns: u64, submit_ns: u64, bytes: u64, now_ns: u64) {
         let runs = &self.runs[dir as usize];
         if runs.start_ns != start_ns || runs.submit_ns != submit_ns {
-            self.flush_run(dir, now_ns);
+            if runs.n_ios > 0 {
+                self.flush_run(dir, now_ns);
+            }
             let runs = &mut self.runs[dir as usize];
             (runs.start_ns, runs.submit_ns) = (start_ns, submit_ns);
         }

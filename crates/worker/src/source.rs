@@ -78,8 +78,12 @@ pub(crate) struct Source {
     is_over: bool,
     /// Files done in this pass since an operation was last chosen: all done means a new pass.
     n_fruitless: usize,
-    /// What [`Source::take_batch`] chose.
+    /// What [`Source::take_batch`] chose, and what it will choose next.
     batch: [Extent; BATCH_MAX],
+    /// Where in `batch` what was chosen last begins.
+    batch_first: usize,
+    /// What is chosen next: from where on in `batch`, and until where.
+    ahead: (usize, usize),
     batch_kind: OpKind,
     batch_series: u16,
     /// Longest operation.
@@ -175,6 +179,8 @@ impl Source {
             is_over: false,
             n_fruitless: 0,
             batch: [Extent::default(); BATCH_MAX],
+            batch_first: 0,
+            ahead: (0, 0),
             batch_kind: OpKind::Read,
             batch_series: NO_SERIES,
             len_max: u64::from(len_max.max(1)),
@@ -257,8 +263,21 @@ impl Source {
         let n_by_bytes = self.amount_bytes.saturating_sub(self.bytes_chosen) / self.len_max;
         let n_left = self.n_ios_max.saturating_sub(self.n_chosen).min(n_by_bytes);
         let n_asked = n_left.min(n_max as u64).min(BATCH_MAX as u64) as usize;
-        let n_ops = offsets.fill(dir, &mut self.batch[..n_asked]);
-        let bytes: u64 = self.batch[..n_ops].iter().map(|extent| u64::from(extent.len)).sum();
+        let (mut first, mut end) = self.ahead;
+        if end - first <= n_asked {
+            // Several at once cost less, and the next one is known in time: see `Source::peek`.
+            // None beyond those that are chosen for certain.
+            self.batch.copy_within(first..end, 0);
+            (first, end) = (0, end - first);
+            let room = n_left.min(BATCH_MAX as u64) as usize;
+            if end < room {
+                end += offsets.fill(dir, &mut self.batch[end..room]);
+            }
+        }
+        let n_ops = n_asked.min(end - first);
+        let taken = first..first + n_ops;
+        (self.batch_first, self.ahead) = (first, (taken.end, end));
+        let bytes: u64 = self.batch[taken].iter().map(|extent| u64::from(extent.len)).sum();
         self.bytes_chosen += bytes;
         self.n_chosen += n_ops as u64;
         self.batch_kind = self.kinds[dir as usize];
@@ -267,10 +286,28 @@ impl Source {
         n_ops
     }
 
+    /// Returns the place of the next operation in the one file, if it is known already.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u64> {
+        let (first, end) = self.ahead;
+        (first < end).then(|| self.batch[first].offset)
+    }
+
+    /// Takes the next operation of those that are known already.
+    #[inline]
+    fn take_ahead(&mut self) -> Option<Extent> {
+        let (first, end) = self.ahead;
+        if first == end {
+            return None;
+        }
+        self.ahead.0 += 1;
+        Some(self.batch[first])
+    }
+
     /// Returns an operation of those last chosen by [`Source::take_batch`].
     #[inline]
     pub(crate) fn of_batch(&self, idx: usize) -> Chosen {
-        let Extent { offset, len } = self.batch[idx];
+        let Extent { offset, len } = self.batch[self.batch_first + idx];
         Chosen::new(self.batch_kind, 0, offset, len, self.batch_series)
     }
 
@@ -281,6 +318,9 @@ impl Source {
             self.pending = None;
         }
         let (kind, series) = (self.kinds[dir as usize], self.series[dir as usize]);
+        if let Some(Extent { offset, len }) = self.take_ahead() {
+            return Some(self.count(Chosen::new(kind, 0, offset, len, series)));
+        }
         if let Files::One(offsets) = &mut self.files {
             let extent = match offsets.next(dir) {
                 Some(extent) => extent,
@@ -349,6 +389,7 @@ impl Source {
         self.bytes_chosen = 0;
         self.n_chosen = 0;
         self.n_fruitless = 0;
+        self.ahead = (0, 0);
         match &mut self.files {
             Files::One(offsets) => offsets.next_pass(),
             Files::Many { offsets, picker } => {

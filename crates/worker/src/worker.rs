@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use plan::op::{Op, OpKind};
+use plan::op::{FileIdx, Op, OpKind};
 use plan::{Direction, Job};
 
 use crate::complete::Runs;
@@ -245,6 +245,13 @@ impl Worker {
     /// Returns the number of writes issued.
     pub fn n_writes(&self) -> u64 {
         self.n_writes
+    }
+
+    /// Returns where the next operation will probably be, if that is known already: the file and
+    /// the offset.
+    #[inline]
+    pub fn peek(&self) -> Option<(FileIdx, u64)> {
+        self.source.peek().map(|offset| (FileIdx(0), offset))
     }
 
     /// Tells the worker when the operations of the last [`Worker::next`] were handed over.

@@ -176,6 +176,11 @@ impl Lane {
                 Err(result) => self.done.push(Completion { slot: op.slot, result }),
             }
         }
+        if let Some((file, offset)) = self.worker.peek()
+            && let Some(place) = self.places.get(file.0 as usize)
+        {
+            system.expect(place.volume, place.base_bytes + offset);
+        }
     }
 
     /// Hands over the next of the operations that are carried out one by one.
