@@ -99,12 +99,12 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
     let mut page = format!(
-        "{} rows of {form}: {} new, {} as known, {} rejected; {} figures changed\n",
-        report.n_read,
+        "{} of {form}: {} new, {} as known, {} rejected; {} changed\n",
+        counted(report.n_read, "row"),
         report.new.len(),
         report.n_same,
         report.rejected.len(),
-        report.changed.len(),
+        counted(report.changed.len(), "figure"),
     );
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
@@ -128,6 +128,10 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
     });
     put(&mut page, "new", new);
     page
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn put(page: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
