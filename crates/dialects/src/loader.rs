@@ -27,6 +27,11 @@ pub trait Loader {
         self.read(path).is_ok()
     }
 
+    /// Says whether a host's name or address can be resolved.
+    fn host_exists(&self, _name: &str) -> bool {
+        true
+    }
+
     /// Returns the value of an environment variable; `None` when it is not set.
     fn env(&self, name: &str) -> Option<String>;
 

@@ -6,13 +6,39 @@
 //!
 //! Source of all rules: the behaviour of Vdbench 5.04.07 and its users guide.
 
+mod announce;
+mod args;
+mod expand_files;
+mod expand_raw;
+mod findings;
+mod fsd;
+mod fwd;
+mod general;
+mod hosts;
+mod input;
+mod keywords;
+mod lines;
+mod loops;
+mod openflags;
 mod options;
+mod params;
 mod parsed;
+mod rd;
+mod read;
+mod sd;
+mod select;
+mod sniff;
+mod values;
+mod wd;
 
 pub mod output;
 pub mod run;
 mod write;
 
+pub use announce::{announced_with_rate, simulation};
+pub use args::{CommandLine, Utility, parse_args};
 pub use options::{FormatOverride, Mode, Options};
-pub use write::write;
 pub use parsed::{Host, Parsed, Repeat, Report, Settings};
+pub use read::{Lun, parse_files, parse_text, sd_format};
+pub use sniff::sniff;
+pub use write::write;

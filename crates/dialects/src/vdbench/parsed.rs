@@ -22,7 +22,7 @@ pub struct Parsed {
     pub scanned: Vec<String>,
     /// What `parmfile.html` lists: the files as read, with substitutions.
     pub copied: Vec<String>,
-    /// Mistakes and warnings, in the order of finding.
+    /// Mistakes and warnings, in the order of the files; those without a place come first.
     pub diagnostics: Vec<Diagnostic>,
     /// What is understood and cannot run yet; it is no mistake.
     pub refusals: Vec<Diagnostic>,

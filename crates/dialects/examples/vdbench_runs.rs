@@ -1,0 +1,51 @@
+//! How long parameter files take: `cargo run --release -p dialects --example vdbench_runs [FILE]`.
+//!
+//! Parses the file, or else one of 2,000 storage definitions, and expands 100,000 runs.
+#![expect(clippy::print_stdout, reason = "it prints its figures")]
+
+use std::time::Instant;
+
+use dialects::vdbench::{Options, parse_text};
+use dialects::{LoadError, Loader};
+
+/// No files and no variables.
+struct Nothing;
+
+impl Loader for Nothing {
+    fn read(&self, _path: &str) -> Result<Vec<u8>, LoadError> {
+        Err(LoadError::NotFound)
+    }
+
+    fn env(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        4096
+    }
+
+    fn memory_mib(&self) -> u64 {
+        1024
+    }
+
+    fn n_cpus(&self) -> u32 {
+        1
+    }
+}
+
+fn main() {
+    #[expect(clippy::disallowed_methods, reason = "an example has arguments and a clock")]
+    let (path, start) = (std::env::args().nth(1), Instant::now);
+    let large = match path {
+        Some(path) => std::fs::read_to_string(path).unwrap_or_default(),
+        None => (0..2000).map(|idx| format!("sd=sd{idx},lun=/dev/disk{idx},size=1g\n")).collect(),
+    };
+    let loops = "sd=sd1,lun=/a,size=1g\nsd=sd2,lun=/b,size=1g\nwd=wd1,sd=sd*\nrd=r1,wd=wd1,\
+                 elapsed=4,iorate=(1-10,1),threads=(1-100,1),rdpct=(1-100,1)\n";
+    for (name, text) in [("the file", large.as_str()), ("100,000 runs", loops)] {
+        let began = start();
+        let parsed = parse_text("file", text, &Options::default(), &Nothing);
+        let ms = began.elapsed().as_secs_f64() * 1e3;
+        println!("{name}: {} runs, {} bytes in {ms:.1} ms", parsed.runs.len(), text.len());
+    }
+}

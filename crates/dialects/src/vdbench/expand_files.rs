@@ -1,0 +1,551 @@
+//! Runs on file system definitions, and the formats before them.
+
+use super::announce::files_text;
+use super::fwd::{FwdEntry, OPERATIONS};
+use super::input::{Input, fits};
+use super::loops::{LoopKind, Point, n_points, points, short_size};
+use super::rd::{CURVE_PCTS, CURVE_RATE, RdEntry};
+use super::run::{
+    FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run,
+    StopAfter, Work, Xfersize, curve_rate_iops,
+};
+use super::values::MAX_RATE;
+
+/// Most files below one anchor.
+const FILES_MAX: f64 = 128.0 * 1024.0 * 1024.0;
+
+/// How far shares may be off 100 percent.
+const SKEW_SLACK_PCT: f64 = 0.0001;
+
+/// One entry of a run: a workload on one structure of one host with one operation.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// Position in the workloads of the run definition.
+    fwd: usize,
+    fsd: usize,
+    host: usize,
+    operation: FileOperation,
+    /// Entries that the workload's threads and share are divided by.
+    n_fsds: usize,
+    n_hosts: usize,
+}
+
+/// A run definition with its workloads, before loops.
+struct Picked {
+    rd: RdEntry,
+    fwds: Vec<FwdEntry>,
+    cells: Vec<Cell>,
+    /// A format was made for an earlier point (`format=once`).
+    is_formatted: bool,
+}
+
+impl Input<'_> {
+    /// Returns all runs of one run definition.
+    pub(super) fn file_runs(&mut self, rd: &RdEntry, runs: &mut Vec<Run>) {
+        let Some(fwds) = self.fwds_of(rd) else { return };
+        let Some(cells) = self.cells_of(rd, &fwds) else { return };
+        let n_each = cells.len().saturating_mul(2);
+        if !self.has_room(rd.place, n_points(&rd.loops), n_each) {
+            return;
+        }
+        let mut picked = Picked { rd: rd.clone(), fwds, cells, is_formatted: false };
+        self.check_cells(&picked);
+        for point in points(&rd.loops, true) {
+            if self.findings.n_errors > 0 {
+                return;
+            }
+            self.file_run(&mut picked, &point, runs);
+        }
+    }
+
+    /// Returns the workload definitions of a run definition, with the structures it names.
+    fn fwds_of(&mut self, rd: &RdEntry) -> Option<Vec<FwdEntry>> {
+        if rd.fwds.is_empty() && rd.fsds.is_empty() {
+            let message = format!("no 'fwd=' or 'fsd=' specified for rd={}", rd.name);
+            let help = "write `fwd=` with names or a wildcard";
+            self.findings.error_help(rd.place, "missing-fwd", message, help);
+            return None;
+        }
+        let mut found: Vec<FwdEntry> = Vec::new();
+        if rd.fwds.is_empty() {
+            found.push(self.fwd_default.renamed(&rd.name));
+        }
+        for name in &rd.fwds {
+            let before = found.len();
+            found.extend(self.fwds.iter().filter(|fwd| fits(name, &fwd.name)).cloned());
+            if found.len() == before {
+                self.findings.error_help(
+                    rd.place,
+                    "unknown-name",
+                    format!("could not find fwd={name} for RD={}", rd.name),
+                    "define it with `fwd=`, before the run definitions",
+                );
+                return None;
+            }
+        }
+        let has_skew = found.iter().any(|fwd| fwd.skew != 0.0);
+        if has_skew && found.iter().any(|fwd| fwd.hosts != found[0].hosts) {
+            let message =
+                format!("rd={}: with skew all workloads must name the same hosts", rd.name);
+            let help = "write the same `host=` into each, or leave `skew=` out";
+            self.findings.error_help(rd.place, "skew-with-hosts", message, help);
+            return None;
+        }
+        for fwd in found.iter_mut().filter(|_| !rd.fsds.is_empty()) {
+            fwd.fsds.clone_from(&rd.fsds);
+        }
+        Some(found)
+    }
+
+    fn cells_of(&mut self, rd: &RdEntry, fwds: &[FwdEntry]) -> Option<Vec<Cell>> {
+        let mut cells = Vec::new();
+        for (idx, fwd) in fwds.iter().enumerate() {
+            let fsds = self.fsds_of(fwd)?;
+            let mut hosts = self.select_hosts(&fwd.hosts, fwd.place);
+            if self.options.all_hosts_local && fsds.iter().any(|fsd| !self.fsds[*fsd].is_shared) {
+                hosts.truncate(1);
+            }
+            let is_shared = |fsd: &usize| self.fsds[*fsd].is_shared;
+            if hosts.len() > 1 && !fsds.iter().all(is_shared) {
+                self.findings.error_help(
+                    rd.place,
+                    "not-shared",
+                    format!(
+                        "multiple hosts may only be requested for an FSD when 'shared=yes' is \
+                         specified. rd={}",
+                        rd.name
+                    ),
+                    "write `host=` into the workload definition, or `shared=yes` into the fsd",
+                );
+                return None;
+            }
+            let operations =
+                if rd.operations.is_empty() { vec![fwd.operation] } else { rd.operations.clone() };
+            self.check_rdpct(rd, fwd)?;
+            let n_cells = hosts.len().saturating_mul(fsds.len()).saturating_mul(operations.len());
+            if !self.has_room(rd.place, 1, n_cells) {
+                return None;
+            }
+            for host in &hosts {
+                for fsd in &fsds {
+                    cells.extend(operations.iter().map(|operation| Cell {
+                        fwd: idx,
+                        fsd: *fsd,
+                        host: *host,
+                        operation: *operation,
+                        n_fsds: fsds.len(),
+                        n_hosts: hosts.len(),
+                    }));
+                }
+            }
+        }
+        Some(cells)
+    }
+
+    fn fsds_of(&mut self, fwd: &FwdEntry) -> Option<Vec<usize>> {
+        let mut found: Vec<usize> = Vec::new();
+        for name in &fwd.fsds {
+            let fitting: Vec<usize> = (self.fsds.iter().enumerate())
+                .filter(|(_, fsd)| fits(name, &fsd.name))
+                .map(|(idx, _)| idx)
+                .collect();
+            if fitting.is_empty() {
+                self.findings.error_help(
+                    fwd.place,
+                    "unknown-name",
+                    format!("could not find fsd={name} for FWD={}", fwd.name),
+                    "define it with `fsd=`, before the workload definitions",
+                );
+                return None;
+            }
+            found.extend(fitting);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Some(found)
+    }
+
+    fn check_rdpct(&mut self, rd: &RdEntry, fwd: &FwdEntry) -> Option<()> {
+        if fwd.is_sequential && fwd.rdpct.is_some() {
+            self.findings.error_help(
+                fwd.place,
+                "sequential-rdpct",
+                format!(
+                    "fwd={}: 'fileio=sequential' and 'rdpct=' are mutually exclusive",
+                    fwd.name
+                ),
+                "write `fileio=random`, or `operation=read` without rdpct; \
+                 without `fileio=` it is sequential",
+            );
+            return None;
+        }
+        let is_plain = |operation| matches!(operation, FileOperation::Read | FileOperation::Write);
+        let is_fine = rd.operations.len() <= 1 && rd.operations.iter().copied().all(is_plain);
+        if fwd.rdpct.is_some() && !is_fine {
+            let message = format!(
+                "rd={}: with 'rdpct=' of fwd={} only operation=read or write is allowed, and only \
+                 one of them",
+                rd.name, fwd.name
+            );
+            let help = "leave `operations=` of the run definition out";
+            self.findings.error_help(rd.place, "exclusive-parameters", message, help);
+            return None;
+        }
+        Some(())
+    }
+
+    /// Checks targets, threads and formats of shared structures.
+    fn check_cells(&mut self, picked: &Picked) {
+        let rd = &picked.rd;
+        for cell in &picked.cells {
+            self.check_target(&picked.fwds[cell.fwd], cell.fsd);
+        }
+        let format = rd.format;
+        let is_shared = picked.cells.iter().any(|cell| self.fsds[cell.fsd].is_shared);
+        if is_shared && format.is_requested && !format.is_clean && !format.is_restart {
+            self.findings.error_help(
+                rd.place,
+                "shared-format",
+                format!("'format=yes' not allowed for shared FSDs used in rd={}", rd.name),
+                "split it: one run with `format=(clean,only)`, then one with \
+                 `format=(restart,only)`",
+            );
+        }
+        for (idx, fwd) in picked.fwds.iter().enumerate() {
+            let asked = fwd.threads;
+            let cells = picked.cells.iter().filter(|cell| cell.fwd == idx);
+            let got: i64 = cells.map(|cell| threads_of(cell, asked, rd)).sum();
+            if got == asked || rd.loops.iter().any(|looped| looped.kind == LoopKind::Threads) {
+                continue;
+            }
+            let message = format!(
+                "rd={},fwd={}: threads={asked} over its structures, hosts and operations come to \
+                 {got}",
+                rd.name, fwd.name
+            );
+            let help = "write a multiple of their number";
+            if self.flags.no_thread_adjust {
+                self.findings.error_help(rd.place, "uneven-threads", message, help);
+            } else {
+                self.findings.warning(rd.place, "uneven-threads", message, help);
+            }
+        }
+    }
+
+    /// A target needs the structure of its source.
+    fn check_target(&mut self, fwd: &FwdEntry, fsd: usize) {
+        let Some(target) = &fwd.target else { return };
+        let source = &self.fsds[fsd];
+        let message = match self.fsds.iter().find(|other| other.name == *target) {
+            None => format!("'target={target}' of fwd={}: FSD not found", fwd.name),
+            Some(other)
+                if other.depth != source.depth
+                    || other.width != source.width
+                    || other.files != source.files
+                    || other.sizes != source.sizes =>
+            {
+                format!(
+                    "FSD structure must be identical for fsd={} and 'target={target}'",
+                    source.name
+                )
+            }
+            Some(_) => return,
+        };
+        self.findings.error(fwd.place, "wrong-target", message);
+    }
+
+    fn file_run(&mut self, picked: &mut Picked, point: &Point, runs: &mut Vec<Run>) {
+        let rd = picked.rd.clone();
+        let mut fsd_idxs: Vec<usize> = Vec::new();
+        for cell in &picked.cells {
+            if !fsd_idxs.contains(&cell.fsd) {
+                fsd_idxs.push(cell.fsd);
+            }
+        }
+        let mut fsds = Vec::new();
+        for idx in &fsd_idxs {
+            let n_hosts =
+                picked.cells.iter().find(|cell| cell.fsd == *idx).map_or(1, |cell| cell.n_hosts);
+            let Some(fsd) = self.fsd_at(&rd, *idx, n_hosts, point) else { return };
+            fsds.push(fsd);
+        }
+        let format = rd.format;
+        if format.is_requested && !(format.is_once && picked.is_formatted) {
+            picked.is_formatted = true;
+            runs.push(self.format_run(&rd, &fsds, point));
+        }
+        if format.is_only {
+            return;
+        }
+        let Some(fwds) = self.fwds_at(picked, &fsd_idxs, point) else { return };
+        let first = runs.len();
+        let rate = point.get(LoopKind::Rate).unwrap_or(rd.fwdrate);
+        let mut run = self.bare_run(&rd, point, Work::Files(FileWork { fsds, fwds }));
+        run.announced = files_text(&rd.name, rate, &rd, &point.shown);
+        run.simulated.clone_from(&run.announced);
+        run.controlled = true;
+        run.rate = match rate {
+            MAX_RATE => Rate::Max,
+            CURVE_RATE => Rate::CurveMax,
+            other => Rate::Iops(other.max(0.0)),
+        };
+        runs.push(run);
+        if rd.fwdrate != CURVE_RATE {
+            return;
+        }
+        for pct in rd.curve_pcts.as_deref().unwrap_or(&CURVE_PCTS) {
+            let mut run = runs[first].clone();
+            run.name = format!("{}_({}%)", rd.name, *pct as i32);
+            // Vdbench lists the points as curves too, without their rate.
+            run.simulated = files_text(&run.name, CURVE_RATE, &rd, &point.shown);
+            let iops = curve_rate_iops(10_000.0, pct.trunc()) as f64;
+            run.announced = files_text(&run.name, iops, &rd, &point.shown);
+            run.rate = Rate::CurvePoint {
+                pct: pct.trunc(),
+                stop_above_ns: rd.stopcurve_ms.map(|ms| (ms * 1e6) as u64),
+            };
+            runs.push(run);
+        }
+    }
+
+    /// Returns a structure with what a run changes; reports one that cannot be.
+    fn fsd_at(&mut self, rd: &RdEntry, idx: usize, n_hosts: usize, point: &Point) -> Option<Fsd> {
+        let entry = &self.fsds[idx];
+        let int = |kind, written: i64| point.get(kind).map_or(written, |value| value as i64).max(1);
+        let depth = int(LoopKind::Depth, entry.depth);
+        let width = int(LoopKind::Width, entry.width);
+        let files = int(LoopKind::Files, entry.files);
+        let looped = point.get(LoopKind::Sizes).map(|size| vec![size]);
+        let sizes = file_sizes(looped.as_ref().unwrap_or(&entry.sizes));
+        let n_hosts = n_hosts.max(1) as i64;
+        let mut total = entry.total_bytes.map(|total| total / n_hosts);
+        if let Some(looped) = point.get(LoopKind::TotalSize) {
+            total = match (looped, entry.total_bytes) {
+                (looped, Some(all)) if looped < 0.0 => Some((all as f64 * -looped / 100.0) as i64),
+                (looped, None) if looped < 0.0 => {
+                    let message = format!(
+                        "rd={}: a percentage of totalsize= needs a totalsize= of fsd={}",
+                        rd.name, entry.name
+                    );
+                    self.findings.error(rd.place, "missing-totalsize", message);
+                    return None;
+                }
+                (0.0, all) => all,
+                (looped, _) => Some(looped as i64),
+            };
+        }
+        let working_set = point
+            .get(LoopKind::WorkingSet)
+            .map_or(entry.working_set_bytes / n_hosts, |looped| looped as i64);
+        let fsd = Fsd {
+            name: entry.name.clone(),
+            anchor: entry.anchor.clone(),
+            create_parents: self.settings.create_anchors,
+            depth: depth.min(i64::from(u32::MAX)) as u32,
+            width: width.min(i64::from(u32::MAX)) as u32,
+            files: files as u64,
+            bottom_only: entry.bottom_only,
+            sizes,
+            total_bytes: total.unwrap_or(0).max(0) as u64,
+            working_set_bytes: working_set.max(0) as u64,
+            shared: entry.is_shared,
+            mask: entry.mask.clone(),
+            open: entry.open,
+        };
+        let place = entry.place;
+        match structure_mistake(&fsd) {
+            None => Some(fsd),
+            Some(message) => {
+                let message = format!("rd={},fsd={}: {message}", rd.name, fsd.name);
+                let help =
+                    "change depth=, width=, files= and sizes=, or the size that is asked for";
+                self.findings.error_help(place, "wrong-structure", message, help);
+                None
+            }
+        }
+    }
+
+    fn format_run(&self, rd: &RdEntry, fsds: &[Fsd], point: &Point) -> Run {
+        let format = rd.format;
+        let asked = self.fwd_format.open.or(rd.open);
+        let work = FormatWork {
+            fsds: fsds.to_vec(),
+            clean: !format.is_restart || format.is_clean,
+            create: !format.is_clean || format.is_restart,
+            restart: format.is_restart,
+            directories_only: format.is_folders,
+            limited: format.is_limited,
+            threads: self.fwd_format.threads.clamp(1, i64::from(u32::MAX)) as u32,
+            xfersize_bytes: self.fwd_format.xfersize as u32,
+            open: asked.or(fsds.first().map(|fsd| fsd.open)).unwrap_or_default(),
+        };
+        let mut run = self.bare_run(rd, point, Work::Format(work));
+        run.name = format!("format_for_{}", rd.name);
+        run.announced = format!("RD={}", run.name);
+        run.simulated.clone_from(&run.announced);
+        run.controlled = true;
+        run.loops.clear();
+        run.warmup_ns = 0;
+        run.pause_ns = 0;
+        if !format.is_limited {
+            run.elapsed_ns = None;
+        }
+        run
+    }
+
+    /// Returns the entries of a run.
+    fn fwds_at(&mut self, picked: &Picked, fsds: &[usize], point: &Point) -> Option<Vec<Fwd>> {
+        let rd = &picked.rd;
+        let mut fwds = Vec::with_capacity(picked.cells.len());
+        for cell in &picked.cells {
+            let entry = &picked.fwds[cell.fwd];
+            let operation = point
+                .get(LoopKind::Operation)
+                .and_then(|idx| OPERATIONS.get(idx as usize))
+                .map_or(cell.operation, |(_, operation)| *operation);
+            let asked = point.get(LoopKind::Threads).map_or(entry.threads, |n| n as i64);
+            let position =
+                |name: &String| fsds.iter().position(|idx| self.fsds[*idx].name == *name);
+            let name = if rd.fwds.is_empty() && !rd.operations.is_empty() {
+                let text = OPERATIONS.iter().find(|(_, known)| *known == operation);
+                format!("{}_{}", entry.name, text.map_or("", |(text, _)| text))
+            } else {
+                entry.name.clone()
+            };
+            fwds.push(Fwd {
+                name,
+                fsd: fsds.iter().position(|idx| *idx == cell.fsd).unwrap_or(0),
+                host: self.hosts[cell.host].host.label.clone(),
+                target: entry.target.as_ref().and_then(position),
+                operation,
+                rdpct: point.get(LoopKind::Rdpct).or(entry.rdpct),
+                fileio: if entry.is_sequential {
+                    FileIo::Sequential { nonzero: entry.is_nonzero, delete: entry.is_delete }
+                } else {
+                    FileIo::Random { shared: entry.is_shared }
+                },
+                fileselect: entry.select,
+                xfersize: match point.get(LoopKind::Xfersize) {
+                    Some(size) => Xfersize::Fixed(size as u32),
+                    None => file_xfersize(&entry.xfersizes),
+                },
+                threads: threads_of(cell, asked, rd).clamp(1, i64::from(u32::MAX)) as u32,
+                stopafter: entry.stopafter.map(|after| {
+                    if after < 0.0 { StopAfter::Pct(-after) } else { StopAfter::Ios(after as u64) }
+                }),
+                skew_pct: 0.0,
+                open: merged_flags(rd.open.or(entry.open)),
+            });
+        }
+        self.share_files(picked, &mut fwds)?;
+        Some(fwds)
+    }
+
+    /// Spreads 100 percent over the entries of each host.
+    fn share_files(&mut self, picked: &Picked, fwds: &mut [Fwd]) -> Option<()> {
+        let share = |cell: &Cell| picked.fwds[cell.fwd].skew / cell.n_fsds as f64;
+        let mut hosts: Vec<usize> = picked.cells.iter().map(|cell| cell.host).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        for host in &hosts {
+            let cells = || picked.cells.iter().enumerate().filter(|(_, cell)| cell.host == *host);
+            let mut total: f64 = cells().map(|(_, cell)| share(cell)).sum();
+            let n_open = cells().filter(|(_, cell)| share(cell) == 0.0).count();
+            let rest = (100.0 - total) / n_open.max(1) as f64;
+            for (idx, cell) in cells() {
+                let own = if share(cell) == 0.0 { rest } else { share(cell) };
+                fwds[idx].skew_pct = own / hosts.len() as f64;
+            }
+            if n_open > 0 {
+                total = total.max(100.0);
+            }
+            if (total - 100.0).abs() <= SKEW_SLACK_PCT {
+                continue;
+            }
+            let message =
+                format!("rd={}: total skew must add up to 100: {total:.1}", picked.rd.name);
+            if self.is_kind() {
+                let help = "change the `skew=` of its workloads: Vdbench finds this only \
+                            during the run";
+                self.findings.error_help(picked.rd.place, "wrong-skew", message, help);
+                return None;
+            }
+            self.findings.refuse(picked.rd.place, "wrong-skew", message);
+        }
+        Some(())
+    }
+}
+
+/// Returns the threads of one entry: at least one, so that they may come to more than asked for.
+fn threads_of(cell: &Cell, asked: i64, rd: &RdEntry) -> i64 {
+    let n_operations = rd.operations.len().max(1) as i64;
+    (asked / n_operations / cell.n_fsds as i64 / cell.n_hosts as i64).max(1)
+}
+
+fn merged_flags(open: Option<OpenFlags>) -> OpenFlags {
+    open.unwrap_or_default()
+}
+
+/// Reads the sizes of files.
+fn file_sizes(sizes: &[f64]) -> FileSizes {
+    match sizes {
+        [] => FileSizes::Fixed(4096),
+        [size] => FileSizes::Fixed(size.max(0.0) as u64),
+        [size, pct] if *pct == 0.0 => FileSizes::Average(size.max(0.0) as u64),
+        pairs => FileSizes::Split(
+            pairs.chunks_exact(2).map(|pair| (pair[0].max(0.0) as u64, pair[1])).collect(),
+        ),
+    }
+}
+
+/// Reads transfer sizes: one, or a distribution.
+fn file_xfersize(sizes: &[f64]) -> Xfersize {
+    match sizes {
+        [] => Xfersize::Fixed(4096),
+        [size] | [size, _] => Xfersize::Fixed(*size as u32),
+        pairs => {
+            Xfersize::Split(pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect())
+        }
+    }
+}
+
+/// Says why a structure cannot be.
+fn structure_mistake(fsd: &Fsd) -> Option<String> {
+    let (depth, width) = (f64::from(fsd.depth), f64::from(fsd.width));
+    let n_bottom = width.powf(depth);
+    let n_folders = if fsd.width == 1 { depth } else { (width * (n_bottom - 1.0)) / (width - 1.0) };
+    let n_files = fsd.files as f64 * if fsd.bottom_only { n_bottom } else { n_folders };
+    if n_files > FILES_MAX {
+        return Some(format!("too many files: {n_files:.0}, at most {FILES_MAX:.0}"));
+    }
+    let mean = match &fsd.sizes {
+        FileSizes::Fixed(size) | FileSizes::Average(size) => *size as f64,
+        FileSizes::Split(pairs) => {
+            pairs.iter().map(|(size, pct)| *size as f64 * pct).sum::<f64>() / 100.0
+        }
+    };
+    let all = n_files * mean;
+    let (total, working_set) = (fsd.total_bytes as f64, fsd.working_set_bytes as f64);
+    let short = |bytes: f64| short_size(bytes);
+    if total > all {
+        return Some(format!(
+            "the requested totalsize={} is greater than the estimated total anchor size of {}",
+            short(total),
+            short(all)
+        ));
+    }
+    if working_set > all {
+        return Some(format!(
+            "the requested workingset={} is greater than the estimated total anchor size of {}",
+            short(working_set),
+            short(all)
+        ));
+    }
+    (total > 0.0 && working_set > total).then(|| {
+        format!(
+            "the requested workingset={} is greater than the estimated totalsize={}",
+            short(working_set),
+            short(total)
+        )
+    })
+}

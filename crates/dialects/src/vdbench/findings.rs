@@ -1,0 +1,122 @@
+//! Places in parameter files, and what was found there.
+
+use plan::job::Source;
+use plan::{Diagnostic, Severity, Span};
+
+/// Most findings that are kept: a reader mends a file long before.
+const FINDINGS_MAX: usize = 200;
+
+/// A part of a source, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    source_idx: u32,
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    /// Of what stands in no file: command lines, defaults.
+    pub(super) const NONE: Place = Place { source_idx: u32::MAX, start: 0, end: 0 };
+
+    pub(super) fn new(source_idx: u32, start: usize, end: usize) -> Self {
+        Place { source_idx, start: start as u32, end: end.max(start) as u32 }
+    }
+
+    /// Says whether both stand in the same file, this one later.
+    pub(super) fn is_behind(self, other: Place) -> bool {
+        self.source_idx == other.source_idx && self.start >= other.start
+    }
+
+    /// Returns other bytes of the same source.
+    pub(super) fn from_to(self, start: usize, end: usize) -> Place {
+        if self == Place::NONE { self } else { Place::new(self.source_idx, start, end) }
+    }
+}
+
+/// Sources, and all that was found in them.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) sources: Vec<Source>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) refusals: Vec<Diagnostic>,
+    /// Errors, those that were not kept among them.
+    pub(super) n_errors: usize,
+}
+
+impl Findings {
+    pub(super) fn error(&mut self, place: Place, code: &'static str, message: impl Into<String>) {
+        self.report(place, Diagnostic::error(code, message));
+    }
+
+    /// Reports an error with what to write instead.
+    pub(super) fn error_help(
+        &mut self,
+        place: Place,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.report(place, Diagnostic::error(code, message).help(help));
+    }
+
+    pub(super) fn warning(
+        &mut self,
+        place: Place,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.report(place, Diagnostic::warning(code, message).help(help));
+    }
+
+    /// Reports what is understood and cannot run; each message once.
+    pub(super) fn refuse(&mut self, place: Place, code: &'static str, message: impl Into<String>) {
+        let finding = self.placed(place, Diagnostic::error(code, message));
+        let is_known = self.refusals.iter().any(|other| other.message == finding.message);
+        if !is_known && self.refusals.len() < FINDINGS_MAX {
+            self.refusals.push(finding);
+        }
+    }
+
+    pub(super) fn report(&mut self, place: Place, finding: Diagnostic) {
+        if finding.severity == Severity::Error {
+            self.n_errors += 1;
+        }
+        if self.diagnostics.len() < FINDINGS_MAX {
+            let finding = self.placed(place, finding);
+            self.diagnostics.push(finding);
+        }
+    }
+
+    /// Says whether so much is wrong that looking on is of no use.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.diagnostics.len() >= FINDINGS_MAX
+    }
+
+    fn placed(&self, place: Place, finding: Diagnostic) -> Diagnostic {
+        match self.span(place) {
+            Some(span) => finding.at(span),
+            None => finding,
+        }
+    }
+
+    fn span(&self, place: Place) -> Option<Span> {
+        let text = &self.sources.get(place.source_idx as usize)?.text;
+        let mut start = (place.start as usize).min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = (place.end as usize).clamp(start, text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        let before = &text[..start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Some(Span {
+            source_idx: Some(place.source_idx),
+            line: before.bytes().filter(|byte| *byte == b'\n').count() as u32 + 1,
+            column: before[line_start..].chars().count() as u32 + 1,
+            bytes: start..end,
+        })
+    }
+}

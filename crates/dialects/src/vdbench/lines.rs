@@ -1,0 +1,322 @@
+//! Lines of parameter files: comments, `eof`, `include=` and substitution.
+
+use plan::job::Source;
+
+use super::findings::{Findings, Place};
+use super::options::Options;
+use crate::{LoadError, Loader};
+
+/// Most lines of all files together: a bound for files that include one another.
+const LINES_MAX: usize = 1_000_000;
+
+/// Deepest include within an include.
+const DEPTH_MAX: usize = 16;
+
+/// A line that says something, without blanks around it.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    source_idx: u32,
+    pieces: Vec<Piece>,
+}
+
+/// From here on the text stands in the source, or replaces a name that stands there.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    at: usize,
+    source_at: usize,
+    is_verbatim: bool,
+}
+
+impl Line {
+    fn verbatim(text: &str, source_idx: u32, source_at: usize) -> Self {
+        let pieces = vec![Piece { at: 0, source_at, is_verbatim: true }];
+        Line { text: text.to_owned(), source_idx, pieces }
+    }
+
+    /// Returns where a byte of the line comes from.
+    pub(super) fn source_at(&self, at: usize) -> (u32, usize) {
+        let piece = match self.pieces.partition_point(|piece| piece.at <= at) {
+            0 => return (self.source_idx, 0),
+            behind => self.pieces[behind - 1],
+        };
+        (self.source_idx, piece.source_at + if piece.is_verbatim { at - piece.at } else { 0 })
+    }
+
+    /// Says whether parts of the text stand elsewhere, or nowhere, in the source.
+    pub(super) fn is_patched(&self) -> bool {
+        self.pieces.len() > 1
+    }
+
+    pub(super) fn place(&self, start: usize, end: usize) -> Place {
+        let (source_idx, from) = self.source_at(start);
+        let (_, to) = self.source_at(end);
+        Place::new(source_idx, from, to)
+    }
+
+    /// Returns the line with every occurrence of the names replaced by the values.
+    pub(super) fn replaced(&self, names: &[(&str, &str)]) -> Line {
+        let mut text = String::with_capacity(self.text.len());
+        let mut pieces = Vec::new();
+        let mut rest = self.text.as_str();
+        let mut at = 0;
+        let mut is_afresh = true;
+        while let Some(next) = rest.chars().next() {
+            let (_, source_at) = self.source_at(at);
+            if let Some((name, value)) = names.iter().find(|(name, _)| rest.starts_with(name)) {
+                pieces.push(Piece { at: text.len(), source_at, is_verbatim: false });
+                text.push_str(value);
+                (rest, at, is_afresh) = (&rest[name.len()..], at + name.len(), true);
+                continue;
+            }
+            if is_afresh || self.pieces.iter().any(|piece| piece.at == at) {
+                pieces.push(Piece { at: text.len(), source_at, is_verbatim: true });
+                is_afresh = false;
+            }
+            text.push(next);
+            (rest, at) = (&rest[next.len_utf8()..], at + next.len_utf8());
+        }
+        Line { text, source_idx: self.source_idx, pieces }
+    }
+}
+
+/// Says which characters Vdbench takes off both ends of a line.
+pub(super) fn is_blank(c: char) -> bool {
+    c <= ' '
+}
+
+/// Reads files into one stream of lines.
+pub(super) struct Reader<'a> {
+    options: &'a Options,
+    loader: &'a dyn Loader,
+    pub(super) lines: Vec<Line>,
+    /// What `parmfile.html` shows.
+    pub(super) copied: Vec<String>,
+    /// Names with their sign, values, and positions in `options.substitutions`; long ones first.
+    names: Vec<(String, String, usize)>,
+    is_used: Vec<bool>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(options: &'a Options, loader: &'a dyn Loader) -> Self {
+        let mut names: Vec<(String, String, usize)> = Vec::new();
+        for (idx, (name, value)) in options.substitutions.iter().enumerate() {
+            names.retain(|(known, _, _)| known.get(1..) != Some(name));
+            names.push((format!("${name}"), value.clone(), idx));
+            names.push((format!("!{name}"), value.clone(), idx));
+        }
+        names.sort_by_key(|(name, _, _)| std::cmp::Reverse(name.len()));
+        let is_used = vec![false; options.substitutions.len()];
+        Reader { options, loader, lines: Vec::new(), copied: Vec::new(), names, is_used }
+    }
+
+    /// Reads one file of the command line.
+    pub(super) fn read(&mut self, path: &str, findings: &mut Findings) {
+        match self.load(path) {
+            Ok(text) => {
+                self.copied.push(String::new());
+                self.copied.push(format!("* Contents of parameter file: {path}"));
+                self.copied.push(String::new());
+                self.read_text(path, text, 0, findings);
+            }
+            Err(reason) => findings.error_help(
+                Place::NONE,
+                "no-such-file",
+                format!("parameter file `{path}` cannot be read: {reason}"),
+                "name an existing file behind `-f`",
+            ),
+        }
+    }
+
+    /// Reports names that were given and are not used.
+    pub(super) fn finish(&self, findings: &mut Findings) {
+        for ((name, value), is_used) in self.options.substitutions.iter().zip(&self.is_used) {
+            if !is_used {
+                findings.error_help(
+                    Place::NONE,
+                    "unused-substitution",
+                    format!("unused parameter substitution: {name}={value}"),
+                    format!("write `${name}` where the value belongs, or leave `{name}=` out"),
+                );
+            }
+        }
+    }
+
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        let bytes = self.loader.read(path)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    pub(super) fn read_text(
+        &mut self,
+        path: &str,
+        text: String,
+        depth: usize,
+        findings: &mut Findings,
+    ) {
+        let source_idx = findings.sources.len() as u32;
+        let shared = text.clone();
+        findings.sources.push(Source { name: path.to_owned(), text });
+        let mut start = 0;
+        for raw in shared.split_inclusive('\n') {
+            let at = start;
+            start += raw.len();
+            let raw = raw.trim_end_matches(['\n', '\r']);
+            let skipped = if raw.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+            let said = raw[skipped..].trim_matches(is_blank);
+            self.copied.push(raw.to_owned());
+            if said.starts_with("eof") {
+                break;
+            }
+            if said.is_empty() || said.starts_with(['/', '#', '*']) {
+                continue;
+            }
+            let lead = raw.len() - raw[skipped..].trim_start_matches(is_blank).len();
+            let line = Line::verbatim(said, source_idx, at + lead);
+            let line = self.substituted(line, findings);
+            if self.lines.len() >= LINES_MAX || findings.is_hopeless() {
+                let place = line.place(0, line.text.len());
+                let message = format!("more than {LINES_MAX} lines");
+                findings.error(place, "too-many-lines", message);
+                return;
+            }
+            if line.text.starts_with("include=") {
+                self.include(&line, path, depth, findings);
+            } else {
+                self.lines.push(line);
+            }
+        }
+    }
+
+    fn substituted(&mut self, line: Line, findings: &mut Findings) -> Line {
+        let mut line = line;
+        if !self.names.is_empty() && line.text.contains(['$', '!']) {
+            for (name, _, idx) in &self.names {
+                self.is_used[*idx] |= line.text.contains(name.as_str());
+            }
+            let names: Vec<(&str, &str)> =
+                self.names.iter().map(|(name, value, _)| (name.as_str(), value.as_str())).collect();
+            let replaced = line.replaced(&names);
+            if replaced.text != line.text {
+                self.copied.push(format!("    variable substitution: {}", replaced.text));
+            }
+            line = replaced;
+        }
+        let is_host = line.text.contains("$host") || line.text.contains("!host");
+        if let Some(at) = line.text.find("=$").or_else(|| line.text.find("=!"))
+            && !is_host
+        {
+            let name: String =
+                line.text[at + 2..].chars().take_while(|c| c.is_alphanumeric()).collect();
+            findings.error_help(
+                line.place(at + 1, at + 2 + name.len()),
+                "unknown-substitution",
+                format!("unknown variable substitution request: {}", &line.text[at + 1..]),
+                format!("give the value on the command line: `{name}=value`"),
+            );
+            return Line { text: String::new(), ..line };
+        }
+        line
+    }
+
+    fn include(&mut self, line: &Line, path: &str, depth: usize, findings: &mut Findings) {
+        let place = line.place("include=".len(), line.text.len());
+        let written = &line.text["include=".len()..];
+        let wanted = if self.options.is_kind() {
+            written.split(is_blank).next().unwrap_or_default().trim_end_matches(',')
+        } else {
+            written
+        };
+        if depth > 0 && !self.options.is_kind() {
+            let message = "`include=` within an included file is not allowed";
+            findings.error_help(place, "nested-include", message, "include it from the main file");
+            return;
+        }
+        if depth >= DEPTH_MAX {
+            let message = format!("more than {DEPTH_MAX} files include one another");
+            findings.error(place, "nested-include", message);
+            return;
+        }
+        let Some(found) = self.find_include(wanted, path, place, findings) else {
+            findings.error_help(
+                place,
+                "no-such-file",
+                format!("include file `{wanted}` is not found"),
+                "Vdbench looks in the folder above the including file's and in the current one",
+            );
+            return;
+        };
+        match self.load(&found) {
+            Ok(text) => {
+                for text in ["", &format!("* Contents of include file: {found}"), ""] {
+                    self.copied.push(text.to_owned());
+                }
+                self.read_text(&found, text, depth + 1, findings);
+                for text in ["", &format!("* Continuing with original file: {path}"), ""] {
+                    self.copied.push(text.to_owned());
+                }
+            }
+            Err(reason) => {
+                let message = format!("include file `{found}` cannot be read: {reason}");
+                findings.error(place, "no-such-file", message);
+            }
+        }
+    }
+
+    /// Returns the path of an include; warns where Vdbench would take another.
+    fn find_include(
+        &self,
+        wanted: &str,
+        path: &str,
+        place: Place,
+        findings: &mut Findings,
+    ) -> Option<String> {
+        let folder = folder_of(path);
+        let exists = |path: &&String| self.loader.is_file(path);
+        let (beside, above, here) =
+            (joined(&folder, wanted), joined(&parent_of(&folder), wanted), wanted.to_owned());
+        let vdbench = if wanted.contains('/') { vec![&here] } else { vec![&above, &here] };
+        let vdbench = vdbench.into_iter().find(exists).cloned();
+        if !self.options.is_kind() {
+            return vdbench;
+        }
+        let found = [&beside, &above, &here].into_iter().find(exists).cloned();
+        if found.is_some() && found != vdbench {
+            let instead = vdbench.map_or_else(
+                || "would not find it".to_owned(),
+                |other| format!("would read `{other}`"),
+            );
+            findings.warning(
+                place,
+                "include-order",
+                format!("`{wanted}` is taken from beside the including file; Vdbench {instead}"),
+                "put it into the current folder and start there",
+            );
+        }
+        found
+    }
+}
+
+fn folder_of(path: &str) -> String {
+    path.rfind('/').map_or_else(String::new, |at| path[..at.max(1)].to_owned())
+}
+
+fn parent_of(folder: &str) -> String {
+    if folder.is_empty() || folder == "." {
+        "..".to_owned()
+    } else if folder.ends_with("..") {
+        format!("{folder}/..")
+    } else if folder == "/" {
+        "/".to_owned()
+    } else {
+        folder_of(folder)
+    }
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() || name.starts_with('/') {
+        name.to_owned()
+    } else {
+        format!("{}/{name}", folder.trim_end_matches('/'))
+    }
+}

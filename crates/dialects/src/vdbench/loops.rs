@@ -1,0 +1,140 @@
+//! Loops of a run definition: which values each run has, and how they are shown.
+
+use super::findings::Place;
+use super::fwd::OPERATIONS;
+use super::rd::CURVE_RATE;
+use super::values::MAX_RATE;
+
+/// What a loop changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoopKind {
+    Xfersize,
+    Seekpct,
+    Hitarea,
+    Threads,
+    Rdpct,
+    Rhpct,
+    Whpct,
+    Rate,
+    Compratio,
+    Depth,
+    Width,
+    Files,
+    Operation,
+    Sizes,
+    TotalSize,
+    WorkingSet,
+}
+
+/// Number of kinds.
+const N_KINDS: usize = 16;
+
+impl LoopKind {
+    fn label(self, is_files: bool) -> &'static str {
+        match self {
+            LoopKind::Xfersize => "xfersize",
+            LoopKind::Seekpct => "seekpct",
+            LoopKind::Hitarea => "hitarea",
+            LoopKind::Threads => "threads",
+            LoopKind::Rdpct => "rdpct",
+            LoopKind::Rhpct => "rhpct",
+            LoopKind::Whpct => "whpct",
+            LoopKind::Rate if is_files => "fwdrate",
+            LoopKind::Rate => "iorate",
+            LoopKind::Compratio => "comp",
+            LoopKind::Depth => "depth",
+            LoopKind::Width => "width",
+            LoopKind::Files => "files",
+            LoopKind::Operation => "operation",
+            LoopKind::Sizes => "sizes",
+            LoopKind::TotalSize => "totalsize",
+            LoopKind::WorkingSet => "wss",
+        }
+    }
+}
+
+/// One loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Loop {
+    pub(super) kind: LoopKind,
+    pub(super) values: Vec<f64>,
+    pub(super) place: Place,
+}
+
+/// The values of one run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Point {
+    values: [Option<f64>; N_KINDS],
+    /// As printed, in nesting order.
+    pub(super) shown: Vec<(String, String)>,
+}
+
+impl Point {
+    pub(super) fn get(&self, kind: LoopKind) -> Option<f64> {
+        self.values[kind as usize]
+    }
+}
+
+/// Returns how many runs loops come to.
+pub(super) fn n_points(loops: &[Loop]) -> usize {
+    loops.iter().fold(1_usize, |product, looped| product.saturating_mul(looped.values.len()))
+}
+
+/// Iterates over the runs of loops; the last loop is the fastest.
+pub(super) fn points(loops: &[Loop], is_files: bool) -> impl Iterator<Item = Point> {
+    (0..n_points(loops)).map(move |idx| {
+        let mut point = Point::default();
+        let mut left = idx;
+        for looped in loops.iter().rev() {
+            let value = looped.values[left % looped.values.len()];
+            left /= looped.values.len();
+            point.values[looped.kind as usize] = Some(value);
+        }
+        point.shown = loops
+            .iter()
+            .map(|looped| {
+                let value = point.values[looped.kind as usize].unwrap_or_default();
+                shown(looped.kind, value, is_files)
+            })
+            .collect();
+        point
+    })
+}
+
+/// Returns the name and value of a loop as printed.
+fn shown(kind: LoopKind, value: f64, is_files: bool) -> (String, String) {
+    let text = match kind {
+        LoopKind::Operation => {
+            OPERATIONS.get(value as usize).map_or("n/a", |(name, _)| *name).into()
+        }
+        _ if value < 0.0 => return (kind.label(false).to_owned(), format!("{}%", -value as i32)),
+        LoopKind::Rate if value == MAX_RATE => "max".to_owned(),
+        LoopKind::Rate if value == CURVE_RATE => "curve".to_owned(),
+        LoopKind::Rate => (value as i32).to_string(),
+        _ => short_size(value),
+    };
+    (kind.label(is_files).to_owned(), text)
+}
+
+/// Returns a size as Vdbench prints it: `4k`, `1.500m`; whole numbers below 1024.
+pub(super) fn short_size(size: f64) -> String {
+    const KIB: f64 = 1024.0;
+    let units = ['k', 'm', 'g', 't', 'p'];
+    if size < KIB {
+        return (size as i32).to_string();
+    }
+    let mut scaled = size / KIB;
+    let mut unit = 0;
+    while scaled >= KIB && unit + 1 < units.len() {
+        scaled /= KIB;
+        unit += 1;
+    }
+    // Java rounds halves up.
+    let thousandths = (scaled * 1000.0 + 0.5).floor();
+    let (whole, rest) = ((thousandths / 1000.0).trunc(), thousandths % 1000.0);
+    if rest == 0.0 {
+        format!("{whole}{}", units[unit])
+    } else {
+        format!("{whole}.{rest:03}{}", units[unit])
+    }
+}
