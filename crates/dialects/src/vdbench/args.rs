@@ -183,8 +183,8 @@ impl CommandLine {
     fn glue(&mut self, args: &[String], findings: &mut Findings) {
         let mut was_glued = false;
         for (idx, arg) in args.iter().enumerate() {
-            if arg.starts_with('+') {
-                let mut words = vec![arg[1..].trim()];
+            if let Some(first) = arg.strip_prefix('+') {
+                let mut words = vec![first.trim()];
                 words.extend(args[idx + 1..].iter().map(|word| word.trim()));
                 let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
                 self.options.rd_additions = words.join(" ");
@@ -248,7 +248,7 @@ impl CommandLine {
 
     fn switch(&mut self, arg: &str, findings: &mut Findings) -> bool {
         let mut number = |text: &str| {
-            let number = text.parse::<u64>().ok().filter(|number| *number <= i32::MAX as u64);
+            let number = text.parse::<u64>().ok().filter(|number| i32::try_from(*number).is_ok());
             if number.is_none() {
                 let message = format!("'{arg}' needs a whole number");
                 findings.error(Place::NONE, "wrong-value", message);

@@ -322,15 +322,14 @@ impl Input<'_> {
             None => self.check_alignment(picked),
         }
         self.check_streams(picked);
-        if self.settings.concatenate_sds && looped(LoopKind::Threads).is_none() {
-            if let Some(wd) = self.wds.iter().find(|wd| wd.threads == 0) {
-                let message = format!(
-                    "wd={}: for SD concatenation each workload needs threads=, unless the run \
-                     definition has it",
-                    wd.name
-                );
-                self.findings.error(wd.place, "missing-threads", message);
-            }
+        let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
+        if let Some(wd) = self.wds.iter().find(|wd| lacks_threads && wd.threads == 0) {
+            let message = format!(
+                "wd={}: for SD concatenation each workload needs threads=, unless the run \
+                 definition has it",
+                wd.name
+            );
+            self.findings.error(wd.place, "missing-threads", message);
         }
         let has_compratio = looped(LoopKind::Compratio).is_some();
         if has_compratio && self.settings.validate {
@@ -419,11 +418,7 @@ impl Input<'_> {
         let rd = &picked.rd;
         let control = |rate: f64| picked.is_controlled || (rate != MAX_RATE && rate != CURVE_RATE);
         let announced = raw_text(&name, written, control(written), rd, &point.shown);
-        let simulated = if written == listed {
-            announced.clone()
-        } else {
-            raw_text(&name, listed, control(listed), rd, &point.shown)
-        };
+        let simulated = raw_text(&name, listed, control(listed), rd, &point.shown);
         let work = Work::Raw(RawWork {
             sds: run_sds(picked, point),
             wds: picked.wds.iter().map(|wd| self.run_wd(wd, point)).collect(),
@@ -521,9 +516,8 @@ pub(super) fn xfersize(sizes: &[f64]) -> Xfersize {
             Xfersize::Range { min: *min as u32, max: *max as u32, align: *align as u32 }
         }
         [] => Xfersize::Fixed(4096),
-        [size] => Xfersize::Fixed(*size as u32),
         // Of a single pair nothing is left to choose.
-        [size, _] => Xfersize::Fixed(*size as u32),
+        [size] | [size, _] => Xfersize::Fixed(*size as u32),
         pairs => {
             Xfersize::Split(pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect())
         }

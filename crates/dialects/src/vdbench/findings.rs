@@ -28,7 +28,7 @@ impl Place {
     }
 
     /// Returns other bytes of the same source.
-    pub(super) fn from_to(self, start: usize, end: usize) -> Place {
+    pub(super) fn bytes(self, start: usize, end: usize) -> Place {
         if self == Place::NONE { self } else { Place::new(self.source_idx, start, end) }
     }
 }

@@ -229,8 +229,8 @@ impl Input<'_> {
         let is_fine = |(file, folder): &(String, String)| {
             file.starts_with("vdb")
                 && folder.starts_with("vdb")
-                && file.ends_with(".file")
-                && folder.ends_with(".dir")
+                && file.strip_suffix(".file").is_some()
+                && folder.strip_suffix(".dir").is_some()
         };
         entry.mask = mask.filter(is_fine);
         if entry.mask.is_none() {
@@ -267,7 +267,7 @@ impl Input<'_> {
             return;
         }
         let total: f64 = entry.sizes.iter().skip(1).step_by(2).sum();
-        if entry.sizes.len() % 2 != 0 || total as i64 != 100 {
+        if !entry.sizes.len().is_multiple_of(2) || total as i64 != 100 {
             self.findings.error_help(
                 entry.place,
                 "wrong-sizes",

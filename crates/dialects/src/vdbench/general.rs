@@ -376,7 +376,7 @@ impl Input<'_> {
                 }
                 numbers.as_slice() == [0.0]
             }
-            "deduphotsets" => numbers.len() % 2 != 0 || numbers.contains(&0.0),
+            "deduphotsets" => !numbers.len().is_multiple_of(2) || numbers.contains(&0.0),
             "dedupflipflop" => param
                 .word(&mut self.findings)
                 .is_some_and(|word| !word.starts_with(['y', 'n']) && !word.starts_with("hot")),
@@ -398,7 +398,7 @@ impl Input<'_> {
         }
         let message = if self.flags.dedup.unit_bytes == 0 {
             "requesting dedup without specifying dedupunit=nnn"
-        } else if self.flags.dedup.unit_bytes % 512 != 0 {
+        } else if !self.flags.dedup.unit_bytes.is_multiple_of(512) {
             "dedupunit= value must be a multiple of 512"
         } else if dedup.ratio.is_none() {
             "dedupratio= parameter is required"

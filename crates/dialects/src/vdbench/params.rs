@@ -30,24 +30,20 @@ impl Param {
 
     /// Returns the first word; a number is a mistake.
     pub(super) fn word<'a>(&'a self, findings: &mut Findings) -> Option<&'a str> {
-        match self.values.words.first() {
-            Some(word) => Some(word),
-            None => {
-                self.complain(findings, "a name", "begin it with a letter");
-                None
-            }
+        let word = self.values.words.first().map(String::as_str);
+        if word.is_none() {
+            self.complain(findings, "a name", "begin it with a letter");
         }
+        word
     }
 
     /// Returns the first number; a word is a mistake.
     pub(super) fn number(&self, findings: &mut Findings) -> Option<f64> {
-        match self.values.numbers.first() {
-            Some(number) => Some(*number),
-            None => {
-                self.complain(findings, "a number", "units are k, m, g and t, behind the number");
-                None
-            }
+        let number = self.values.numbers.first().copied();
+        if number.is_none() {
+            self.complain(findings, "a number", "units are k, m, g and t, behind the number");
         }
+        number
     }
 
     /// Returns the first number as Vdbench narrows it: fractions are cut off.
@@ -285,7 +281,7 @@ impl Statement {
         let text = &self.text[start..end];
         let shown = values::unquoted(text);
         let place = self.place(start, end);
-        let equals = text.find('=').filter(|at| text[*at..].trim_start_matches('=') != "");
+        let equals = text.find('=').filter(|at| !text[*at..].trim_start_matches('=').is_empty());
         let Some(equals) = equals else {
             findings.error_help(
                 place,
@@ -330,7 +326,7 @@ impl Statement {
         } else {
             source_at + 1
         };
-        place.from_to(source_at + (start - from), end_at)
+        place.bytes(source_at + (start - from), end_at)
     }
 }
 

@@ -495,14 +495,13 @@ impl Input<'_> {
         }
         let mut found = Vec::new();
         for word in &param.values.words {
-            match operation(word) {
-                Some(operation) => found.push(operation),
-                None => {
-                    let message = format!("unknown operation: {word}");
-                    let help = "write such as read, write, mkdir, create, delete, getattr";
-                    self.findings.error_help(param.place, "unknown-operation", message, help);
-                }
-            }
+            let Some(operation) = operation(word) else {
+                let message = format!("unknown operation: {word}");
+                let help = "write such as read, write, mkdir, create, delete, getattr";
+                self.findings.error_help(param.place, "unknown-operation", message, help);
+                continue;
+            };
+            found.push(operation);
         }
         if !is_loop {
             entry.operations = found;
@@ -591,5 +590,5 @@ impl Input<'_> {
 /// Says whether a list of sizes is sizes and percentages that add up to 100.
 fn looks_like_distribution(values: &[f64]) -> bool {
     let pcts = values.iter().skip(1).step_by(2);
-    values.len() >= 2 && values.len() % 2 == 0 && (pcts.sum::<f64>() - 100.0).abs() < 0.5
+    values.len() >= 2 && values.len().is_multiple_of(2) && (pcts.sum::<f64>() - 100.0).abs() < 0.5
 }

@@ -287,13 +287,11 @@ impl Input<'_> {
 
     /// Reads `range=(low,high)`.
     pub(super) fn range(&mut self, param: &Param) -> Option<(f64, f64)> {
-        match param.values.numbers.as_slice() {
-            [low, high, ..] => Some((*low, *high)),
-            _ => {
-                self.wrong(param, "a beginning and an end, such as range=(10,20)");
-                None
-            }
-        }
+        let [low, high, ..] = param.values.numbers.as_slice() else {
+            self.wrong(param, "a beginning and an end, such as range=(10,20)");
+            return None;
+        };
+        Some((*low, *high))
     }
 
     fn not_concatenated(&mut self, param: &Param) {
@@ -334,25 +332,29 @@ impl Input<'_> {
         if luns.len() == 1 && hosts.is_empty() {
             hosts.push(entry.hosts.clone());
         }
-        if luns.len() != hosts.len() {
+        if luns.len() == hosts.len() {
+            self.pair(entry, &luns, hosts);
+        } else {
             self.findings.error_help(
                 entry.place,
                 "unpaired-lun",
                 format!("'host=' and 'lun=' must be defined in pairs for sd={}", entry.name),
                 format!("there are {} lun= and {} host=", luns.len(), hosts.len()),
             );
-        } else {
-            for (lun, names) in luns.iter().zip(hosts.iter()) {
-                let found = self.select_hosts(names, entry.place);
-                self.n_luns += found.len();
-                if self.n_luns > LUNS_MAX {
-                    self.too_many(entry.place, "storage definitions at hosts", LUNS_MAX);
-                    break;
-                }
-                entry.luns.extend(found.into_iter().map(|host| (host, lun.clone())));
-            }
         }
         hosts.clear();
+    }
+
+    fn pair(&mut self, entry: &mut SdEntry, luns: &[String], hosts: &PendingHosts) {
+        for (lun, names) in luns.iter().zip(hosts) {
+            let found = self.select_hosts(names, entry.place);
+            self.n_luns += found.len();
+            if self.n_luns > LUNS_MAX {
+                self.too_many(entry.place, "storage definitions at hosts", LUNS_MAX);
+                return;
+            }
+            entry.luns.extend(found.into_iter().map(|host| (host, lun.clone())));
+        }
     }
 
     /// Carries `count=` out, in the order in which Vdbench does, and looks for equal names.

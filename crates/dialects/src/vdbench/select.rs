@@ -29,18 +29,14 @@ impl Input<'_> {
             }
         }
         let rds = self.repeat_singles(rds);
-        match &self.options.restart_rd {
-            None => rds,
-            Some(first) => match rds.iter().position(|rd| rd.name == *first || rd.rd == *first) {
-                Some(idx) => rds[idx..].to_vec(),
-                None => {
-                    let message = format!("-r: there is no rd={first}");
-                    let help = "name a run definition of the file";
-                    self.findings.error_help(Place::NONE, "unknown-name", message, help);
-                    rds
-                }
-            },
-        }
+        let Some(first) = &self.options.restart_rd else { return rds };
+        let Some(idx) = rds.iter().position(|rd| rd.name == *first || rd.rd == *first) else {
+            let message = format!("-r: there is no rd={first}");
+            let help = "name a run definition of the file";
+            self.findings.error_help(Place::NONE, "unknown-name", message, help);
+            return rds;
+        };
+        rds[idx..].to_vec()
     }
 
     fn finish_rates(&mut self, rd: &mut RdEntry) {
@@ -55,7 +51,7 @@ impl Input<'_> {
         let seconds: f64 = rd.rates.iter().skip(1).step_by(2).map(|second| second.trunc()).sum();
         let message = if rd.rates.is_empty() {
             "'distribution=variable' needs an iorate= list"
-        } else if rd.rates.len() % 2 != 0 {
+        } else if !rd.rates.len().is_multiple_of(2) {
             "the iorate= list of 'distribution=variable' needs an even number of values"
         } else if seconds > VARIABLE_MAX_S {
             "the iorate= list of 'distribution=variable' covers more than 3600 seconds"

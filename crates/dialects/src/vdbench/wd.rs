@@ -267,15 +267,14 @@ impl Input<'_> {
                 param.number(&mut self.findings);
                 return;
             }
-            [_] => None,
             [min, max, _] if min >= max => {
                 Some("xfersize=(min,max,align): min must be below max".to_owned())
             }
             [_, _, align] if *align == 0.0 || align % 512.0 != 0.0 => {
                 Some("xfersize=(min,max,align): align must be a multiple of 512".to_owned())
             }
-            [_, _, _] => None,
-            _ if sizes.len() % 2 != 0 => {
+            [_] | [_, _, _] => None,
+            _ if !sizes.len().is_multiple_of(2) => {
                 Some("xfersize distribution list must be in pairs".to_owned())
             }
             _ => distribution_mistake(sizes),
