@@ -31,6 +31,7 @@ mod sniff;
 mod values;
 mod wd;
 
+pub mod lower_raw;
 pub mod output;
 pub mod run;
 mod write;

@@ -1,0 +1,305 @@
+//! Runs on storage definitions as steps of a plan.
+//!
+//! Each storage definition becomes a job of one worker that keeps as many I/Os in flight as the
+//! definition has threads; the workload definitions that use it become the job's parts. With
+//! `concatenatesds` each workload definition becomes a job over the files of its volume.
+//!
+//! What differs from Vdbench, beside the figures: places and mixes are seeded, so that a run can
+//! be repeated; `poisson`, `hotband` and the contents of duplicates follow our own formulas, which
+//! [`plan::workload::Distribution`] and [`plan::verify::DedupeSets`] state; the sets of duplicates
+//! are those of one storage definition, not of all; a share of the I/Os is kept within a few
+//! operations, where Vdbench draws. Priorities decide only once the queue is full.
+
+mod part;
+mod target;
+
+use plan::job::{AmountMax, ErrorPolicy, RateOf};
+use plan::load::{Arrivals as Spacing, Flow, Limits, Load};
+use plan::verify::{Buffers, DedupeSets, PatternPart, SetCount};
+use plan::workload::{Access, BlockSize, Workload};
+use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir, Step};
+
+use super::run::{
+    Arrivals, CommandTime, Contents, DedupSets, Rate, RawWork, Run, SdFormat, Wd, Work,
+};
+use crate::Loader;
+use target::Target;
+
+/// I/Os that a storage definition may be ahead of the slowest of the same run: the length of
+/// Vdbench's queue before each.
+const SLACK_IOS: u32 = 2000;
+
+/// Failed I/Os after which everything ends, unless `data_errors=` says otherwise.
+const DATA_ERRORS_MAX: u64 = 50;
+
+/// How a curve's rates are rounded up, and below which rate it ends.
+const CURVE_ROUND_UP: (u64, u64, u64) = (1000, 100, 10);
+const CURVE_RATE_MIN_IOPS: u64 = 10;
+
+/// What a step depends on besides its run.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The step that looked for the maximum of the curve which the run is a point of.
+    pub curve_step_idx: Option<u32>,
+    /// Reporting group of the step's first job.
+    pub first_group_id: u32,
+    /// Reads the file of `pattern=`.
+    pub loader: &'a dyn Loader,
+}
+
+/// Turns a run on storage definitions, or their formatting, into a step. What cannot run, and what
+/// runs otherwise than written, is added to `findings`; with an error there, the step is not whole.
+///
+/// `$output` in commands is left as it is. A run of files has no storage: its step is empty.
+pub fn raw_step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> Step {
+    let lowering = Lowering { run, context };
+    let jobs = match &run.work {
+        Work::Raw(work) => lowering.raw_jobs(work, findings),
+        Work::SdFormat(work) => lowering.format_jobs(work, findings),
+        Work::Files(_) | Work::Format(_) => Vec::new(),
+    };
+    let commands = |time| {
+        let of_time = run.commands.iter().filter(move |command| command.time == time);
+        of_time.map(|command| command.text.clone()).collect()
+    };
+    let amount = run.maxdata;
+    Step {
+        name: run.name.clone(),
+        jobs,
+        pause_ns: run.pause_ns,
+        exec_before: commands(CommandTime::Start),
+        exec_after: commands(CommandTime::End),
+        rate_of: lowering.rate_of(findings),
+        amount_max: AmountMax {
+            total_bytes: amount.total_bytes,
+            read_bytes: amount.read_bytes,
+            write_bytes: amount.write_bytes,
+        },
+    }
+}
+
+/// What the jobs of one run share.
+struct Lowering<'a> {
+    run: &'a Run,
+    context: Context<'a>,
+}
+
+/// One workload definition on one target.
+struct Use<'a> {
+    wd: &'a Wd,
+    /// Share of the run's I/Os, of 1.
+    share: f64,
+    /// Its own rate on this target, I/Os per second.
+    rate_iops: Option<f64>,
+}
+
+/// How much of a run a job does.
+#[derive(Clone, Copy)]
+struct JobShare {
+    /// I/Os per second, or what is in proportion to them; `None` is as fast as it goes.
+    rate_iops: Option<f64>,
+    /// Weight in the flow that keeps jobs in step; `None` lets each go by itself.
+    flow_weight: Option<u32>,
+}
+
+impl Lowering<'_> {
+    fn raw_jobs(&self, work: &RawWork, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
+        let mut groups: Vec<(Target, Vec<Use<'_>>)> = Vec::new();
+        for (idx, sd) in work.sds.iter().enumerate() {
+            let uses: Vec<Use<'_>> = (work.wds.iter())
+                .filter(|wd| !wd.concatenate && wd.sds.contains(&idx))
+                .map(|wd| self.use_of(wd, &work.wds, wd.sds.len()))
+                .collect();
+            if !uses.is_empty() {
+                groups.push((Target::of_sd(sd, findings), uses));
+            }
+        }
+        for wd in work.wds.iter().filter(|wd| wd.concatenate) {
+            let sds = wd.sds.iter().filter_map(|idx| work.sds.get(*idx));
+            if let Some(target) = Target::of_volume(wd, sds, findings) {
+                groups.push((target, vec![self.use_of(wd, &work.wds, 1)]));
+            }
+        }
+        let shares: Vec<f64> =
+            groups.iter().map(|(_, uses)| uses.iter().map(|it| it.share).sum()).collect();
+        let job_shares = self.job_shares(&shares, &work.wds);
+        let jobs = groups.iter().zip(job_shares).enumerate();
+        jobs.map(|(idx, ((target, uses), share))| {
+            let mut job = self.job(target, idx as u32, share, findings);
+            job.parts = uses.iter().map(|it| part::part(it, target, findings)).collect();
+            job.workload = summary(&job, target);
+            job.options = target.options(uses.iter().map(|it| it.wd));
+            job
+        })
+        .collect()
+    }
+
+    /// Returns what a workload definition does on each of `n_targets`.
+    fn use_of<'a>(&self, wd: &'a Wd, wds: &[Wd], n_targets: usize) -> Use<'a> {
+        let n_targets = n_targets.max(1) as f64;
+        let rates: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
+        // Workloads with a rate of their own have it; the others share what is left.
+        let share = match (self.run.rate, wd.iorate_iops) {
+            (Rate::Iops(total), Some(own)) if total > 0.0 => own / total.max(rates),
+            (Rate::Iops(total), None) if total > 0.0 => {
+                (total - rates).max(0.0) / total.max(rates) * wd.skew_pct / 100.0
+            }
+            (_, Some(own)) if wds.iter().all(|wd| wd.iorate_iops.is_some()) => own / rates,
+            _ => wd.skew_pct / 100.0,
+        };
+        Use { wd, share: share / n_targets, rate_iops: wd.iorate_iops.map(|rate| rate / n_targets) }
+    }
+
+    /// Divides the run's rate, or its progress, among its jobs.
+    fn job_shares(&self, shares: &[f64], wds: &[Wd]) -> Vec<JobShare> {
+        let rates: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
+        let is_all_rated = !wds.is_empty() && wds.iter().all(|wd| wd.iorate_iops.is_some());
+        let total = match self.run.rate {
+            Rate::Iops(rate) => Some(rate.max(rates)),
+            // In proportion; what they come to is known when the maximum is.
+            Rate::CurvePoint { .. } => Some(100.0),
+            Rate::Max | Rate::CurveMax => is_all_rated.then_some(rates),
+        };
+        let largest = shares.iter().copied().fold(0.0, f64::max);
+        let is_flow = self.run.controlled && shares.len() > 1 && largest > 0.0;
+        let of_share = |share: &f64| JobShare {
+            rate_iops: total.map(|rate| rate * share),
+            // Thousandths of the largest: exact enough, and small enough for the flow's counters.
+            flow_weight: is_flow.then(|| (share / largest * 1000.0).round().max(1.0) as u32),
+        };
+        shares.iter().map(of_share).collect()
+    }
+
+    /// Makes the job of a target, without its workloads.
+    fn job(
+        &self,
+        target: &Target,
+        idx: u32,
+        share: JobShare,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Job {
+        let run = self.run;
+        let flow = |weight| Flow { id: 1, weight, sleep_ns: 0, slack_ios: SLACK_IOS };
+        Job {
+            name: target.name.clone(),
+            group_id: self.context.first_group_id + idx,
+            files: target.files.clone(),
+            engine: EngineSpec {
+                kind: EngineKind::Uring,
+                name: "io_uring".to_owned(),
+                ..EngineSpec::default()
+            },
+            load: Load {
+                queue_depth: target.threads,
+                rate_total_iops: share.rate_iops.filter(|rate| *rate > 0.0),
+                arrivals: match run.arrivals {
+                    Arrivals::Exponential => Spacing::Poisson,
+                    Arrivals::Uniform => Spacing::Uniform,
+                    Arrivals::Deterministic => Spacing::Linear,
+                },
+                flow: share.flow_weight.map(flow),
+                ..Load::default()
+            },
+            limits: Limits {
+                runtime_ns: run.elapsed_ns,
+                time_based: run.elapsed_ns.is_some(),
+                ramp_ns: run.warmup_ns,
+                ..Limits::default()
+            },
+            buffers: buffers(&run.contents, self.context.loader, findings),
+            errors: ErrorPolicy {
+                continue_read: true,
+                continue_write: true,
+                n_errors_max: Some(run.data_errors.map_or(DATA_ERRORS_MAX, |it| it.0).max(1)),
+                exit_all_on_error: true,
+                ..ErrorPolicy::default()
+            },
+            ..Job::default()
+        }
+    }
+
+    /// Writes each file from its start to its end, once.
+    fn format_jobs(&self, work: &SdFormat, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
+        let jobs = work.sds.iter().enumerate().map(|(idx, sd)| {
+            let mut target = Target::of_sd(sd, findings);
+            target.files.allow_create = true;
+            let alone = JobShare { rate_iops: None, flow_weight: None };
+            let mut job = self.job(&target, idx as u32, alone, findings);
+            job.limits.time_based = false;
+            job.workload = Workload {
+                access: Access { read: false, write: true, ..Access::READ },
+                block_size: PerDir::all(BlockSize::Fixed(work.xfersize_bytes.max(512))),
+                seed: target.seed,
+                ..Workload::default()
+            };
+            // What is made first is one version of each set.
+            if let Some(sets) = &mut job.buffers.dedupe_sets {
+                sets.flip_flop = plan::verify::FlipFlop::None;
+            }
+            job.options = target.options(std::iter::empty());
+            job
+        });
+        jobs.collect()
+    }
+
+    fn rate_of(&self, findings: &mut Vec<Diagnostic>) -> Option<RateOf> {
+        let Rate::CurvePoint { pct, stop_above_ns } = self.run.rate else { return None };
+        let Some(step_idx) = self.context.curve_step_idx else {
+            let message =
+                format!("run `{}` is a point of a curve that has no maximum", self.run.name);
+            findings.push(Diagnostic::error("curve-without-maximum", message));
+            return None;
+        };
+        Some(RateOf {
+            step_idx,
+            pct,
+            round_up: CURVE_ROUND_UP,
+            rate_min_iops: CURVE_RATE_MIN_IOPS,
+            stop_above_ns,
+        })
+    }
+}
+
+/// Returns what a job with parts says of itself as a whole: what it issues, and its seed.
+fn summary(job: &Job, target: &Target) -> Workload {
+    let access = job.access();
+    let first = job.parts.first().map(|part| part.workload.clone()).unwrap_or_default();
+    Workload { access, seed: target.seed, ..first }
+}
+
+/// Returns what written data holds.
+fn buffers(contents: &Contents, loader: &dyn Loader, findings: &mut Vec<Diagnostic>) -> Buffers {
+    let mut buffers = Buffers::default();
+    if contents.compratio > 1.0 {
+        buffers.compress_ratio = Some(contents.compratio);
+    }
+    if contents.dedupratio > 1.0 {
+        buffers.dedupe_sets = Some(DedupeSets {
+            ratio: contents.dedupratio,
+            unit_bytes: contents.dedupunit_bytes.clamp(512, 1 << 30) as u32,
+            sets: match contents.dedupsets {
+                DedupSets::Count(count) => SetCount::Count(count),
+                DedupSets::Pct(pct) => SetCount::Pct(pct),
+            },
+            flip_flop: contents.dedupflipflop,
+            hot_sets: contents.deduphotsets.clone(),
+        });
+    }
+    let Some(path) = &contents.pattern_file else { return buffers };
+    match loader.read(path) {
+        Ok(bytes) if !bytes.is_empty() => {
+            buffers.pattern = vec![PatternPart::Bytes(bytes)];
+        }
+        read => {
+            let why =
+                read.err().map_or_else(|| "it is empty".to_owned(), |error| error.to_string());
+            let message = format!("`pattern={path}` cannot be used: {why}");
+            let finding = Diagnostic::error("pattern-unreadable", message)
+                .help("name a file that holds at least one byte");
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+    }
+    buffers
+}

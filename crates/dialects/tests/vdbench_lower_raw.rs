@@ -1,0 +1,373 @@
+//! Vdbench's raw runs as steps of a plan: targets, shares of rates, limits, contents.
+
+use dialects::vdbench::lower_raw::{Context, raw_step};
+use dialects::vdbench::run::{Rate, Run, SdFormat, Work};
+use dialects::vdbench::{Options, parse_text};
+use dialects::{LoadError, Loader};
+use plan::files::{Size, SyncMode};
+use plan::job::{Part, PartRegion};
+use plan::load::Arrivals;
+use plan::verify::{FlipFlop, PatternPart, SetCount};
+use plan::workload::{BlockSize, Distribution, HitArea};
+use plan::{Diagnostic, Job, Severity, Step};
+
+/// A host with one file.
+struct Host;
+
+impl Loader for Host {
+    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        if path == "/tmp/pattern" { Ok(b"abcd".to_vec()) } else { Err(LoadError::NotFound) }
+    }
+
+    fn env(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        4096
+    }
+
+    fn memory_mib(&self) -> u64 {
+        1024
+    }
+
+    fn n_cpus(&self) -> u32 {
+        1
+    }
+}
+
+#[track_caller]
+fn runs(text: &str) -> Vec<Run> {
+    let parsed = parse_text("parmfile", text, &Options::default(), &Host);
+    let is_error = |it: &Diagnostic| it.severity == Severity::Error;
+    assert!(!parsed.diagnostics.iter().any(is_error), "{:?}", parsed.diagnostics);
+    parsed.runs
+}
+
+fn lower(run: &Run, curve_step_idx: Option<u32>) -> (Step, Vec<Diagnostic>) {
+    let mut findings = Vec::new();
+    let context = Context { curve_step_idx, first_group_id: 5, loader: &Host };
+    let step = raw_step(run, context, &mut findings);
+    (step, findings)
+}
+
+/// Lowers the runs of a file without findings.
+#[track_caller]
+fn steps(text: &str) -> Vec<Step> {
+    let lowered = runs(text).iter().map(|run| lower(run, Some(0))).collect::<Vec<_>>();
+    lowered
+        .into_iter()
+        .map(|(step, findings)| {
+            assert_eq!(findings, []);
+            step
+        })
+        .collect()
+}
+
+/// Lowers a run of one workload definition on one storage definition.
+#[track_caller]
+fn job(sd: &str, wd: &str, rd: &str) -> Job {
+    let text = format!(
+        "sd=sd1,lun=/tmp/a,size=1g{sd}\nwd=wd1,sd=sd1{wd}\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1{rd}\n"
+    );
+    let mut steps = steps(&text);
+    assert_eq!((steps.len(), steps[0].jobs.len()), (1, 1));
+    steps.remove(0).jobs.remove(0)
+}
+
+fn part(wd: &str) -> Part {
+    job("", wd, "").parts.remove(0)
+}
+
+/// Returns codes and messages of what is found in a file's first run.
+fn found(text: &str) -> Vec<String> {
+    let (_, findings) = lower(&runs(text)[0], None);
+    findings.into_iter().map(|it| format!("{}: {}", it.code, it.message)).collect()
+}
+
+fn rates(step: &Step) -> Vec<Option<f64>> {
+    step.jobs.iter().map(|job| job.load.rate_total_iops).collect()
+}
+
+fn weights(step: &Step) -> Vec<Option<u32>> {
+    step.jobs.iter().map(|job| job.load.flow.map(|flow| flow.weight)).collect()
+}
+
+#[test]
+fn a_job_is_a_storage_definition_and_its_parts_are_workloads() {
+    let text = "sd=sd1,lun=/tmp/a,size=1g,threads=4\nsd=sd2,lun=/tmp/b,size=1g,threads=16\n\
+                wd=wd1,sd=*,rdpct=70\nwd=wd2,sd=sd2,rdpct=100\n\
+                rd=rd1,wd=*,iorate=max,elapsed=10,interval=1,warmup=5\n";
+    let step = &steps(text)[0];
+    let jobs: Vec<_> = step.jobs.iter().map(|job| (&*job.name, job.load.queue_depth)).collect();
+    assert_eq!(jobs, [("sd1", 4), ("sd2", 16)]);
+    assert_eq!(step.jobs.iter().map(|job| job.group_id).collect::<Vec<_>>(), [5, 6]);
+    let names = |job: &Job| job.parts.iter().map(|part| part.name.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&step.jobs[0]), names(&step.jobs[1])),
+        (vec!["wd1".to_owned()], vec!["wd1".to_owned(), "wd2".to_owned()],)
+    );
+    let limits = &step.jobs[0].limits;
+    assert_eq!((limits.runtime_ns, limits.ramp_ns), (Some(10_000_000_000), 5_000_000_000));
+    assert!(limits.time_based && step.jobs[0].modifies());
+    assert_ne!(step.jobs[0].workload.seed, step.jobs[1].workload.seed);
+    assert_eq!(rates(step), [None, None]);
+    assert_eq!(weights(step), [None, None], "nothing holds an uncontrolled run");
+}
+
+#[test]
+fn rates_are_divided_by_share() {
+    let text = "sd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size=1g\n\
+                wd=wd1,sd=sd1,skew=60\nwd=wd2,sd=*,skew=40\n\
+                rd=rd1,wd=*,iorate=(1000,max),elapsed=10,interval=1,distribution=uniform\n";
+    let steps = steps(text);
+    assert_eq!(rates(&steps[0]), [Some(800.0), Some(200.0)]);
+    assert_eq!(weights(&steps[0]), [Some(1000), Some(250)]);
+    assert_eq!(steps[0].jobs[0].load.arrivals, Arrivals::Uniform);
+    let shares: Vec<f64> = steps[0].jobs[0].parts.iter().map(|part| part.weight).collect();
+    assert!((shares[0] - 0.6).abs() < 1e-9 && (shares[1] - 0.2).abs() < 1e-9, "{shares:?}");
+    // The maximum is controlled too: a workload has a skew.
+    assert_eq!(rates(&steps[1]), [None, None]);
+    assert_eq!(weights(&steps[1]), [Some(1000), Some(250)]);
+    assert_eq!(steps[1].jobs[0].load.flow.map(|flow| flow.slack_ios), Some(2000));
+}
+
+#[test]
+fn a_curve_is_shares_of_its_maximum() {
+    let text = "sd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size=1g\nwd=wd1,sd=*\n\
+                rd=rd1,wd=*,iorate=curve,curve=(50,100),stopcurve=2.5,elapsed=10,interval=1\n";
+    let steps = steps(text);
+    assert_eq!(steps.len(), 3);
+    assert_eq!((steps[0].rate_of, rates(&steps[0])), (None, vec![None, None]));
+    let rate_of = steps[1].rate_of.expect("a point");
+    assert_eq!((rate_of.step_idx, rate_of.pct, rate_of.round_up), (0, 50.0, (1000, 100, 10)));
+    assert_eq!((rate_of.rate_min_iops, rate_of.stop_above_ns), (10, Some(2_500_000)));
+    assert_eq!(rates(&steps[1]), [Some(50.0), Some(50.0)], "in proportion");
+    let (_, findings) = lower(&runs(text)[1], None);
+    assert_eq!(findings[0].code, "curve-without-maximum");
+}
+
+#[test]
+fn workloads_may_have_rates_and_priorities() {
+    let text = "sd=sd1,lun=/tmp/a,size=1g\n\
+                wd=wd1,sd=sd1,iorate=300,priority=1\nwd=wd2,sd=sd1,iorate=100,priority=2\n\
+                wd=wd3,sd=sd1,priority=3\n\
+                rd=rd1,wd=*,iorate=1000,elapsed=10,interval=1\n";
+    let step = &steps(text)[0];
+    assert_eq!(rates(step), [Some(1000.0)]);
+    let parts: Vec<_> =
+        step.jobs[0].parts.iter().map(|part| (part.rate_iops, part.priority)).collect();
+    assert_eq!(parts, [(Some(300.0), 1), (Some(100.0), 2), (None, 3)]);
+    let shares: Vec<f64> = step.jobs[0].parts.iter().map(|part| part.weight).collect();
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+}
+
+#[test]
+fn seeks_are_walks() {
+    let walk = |wd: &str| part(wd).workload;
+    let plain = walk("");
+    assert!(plain.access.random && plain.one_cursor && plain.aligned_to_length);
+    assert!(!plain.no_repeats && plain.random_pct.read == 100);
+    assert_eq!(walk(",seekpct=30").random_pct.write, 30);
+    for seq in [",seekpct=0", ",seekpct=seq", ",seekpct=sequential"] {
+        assert!(!walk(seq).access.random && !walk(seq).ends_with_region);
+    }
+    assert!(walk(",seekpct=eof").ends_with_region && walk(",seekpct=-1").ends_with_region);
+    assert!(walk(",seekpct=seqnz").starts_anywhere);
+    let poisson = walk(",seekpct=(poisson,4)").distribution.read;
+    assert_eq!(poisson, Distribution::Exponential { mean: 0.25 });
+    assert_eq!(walk(",seekpct=100,stride=(8k,16k)").skip_bytes, Some((8192, 16_384)));
+    assert_eq!(walk(",seekpct=0,streams=4").n_streams, 4);
+}
+
+#[test]
+fn sizes_keep_their_shares() {
+    let size = |wd: &str| part(wd).workload.block_size.read;
+    assert_eq!(size(",xfersize=12345"), BlockSize::Fixed(12_345));
+    assert_eq!(size(",xfersize=(4k,25,8k,75)"), BlockSize::Split(vec![(4096, 25), (8192, 75)]));
+    assert_eq!(
+        size(",xfersize=(4k,0.5,8k,99.5)"),
+        BlockSize::Weighted(vec![(4096, 5000), (8192, 995_000)])
+    );
+    let range = job(",align=1k", ",xfersize=(4k,16k,1k)", "").parts.remove(0).workload;
+    assert_eq!(range.block_size.write, BlockSize::Stepped { min: 4096, max: 16_384, step: 1024 });
+    assert_eq!(range.block_align.read, Some(1024));
+}
+
+#[test]
+fn parts_of_a_target() {
+    let region = |wd: &str| part(wd).region;
+    assert_eq!(region(""), PartRegion::Whole);
+    assert_eq!(region(",range=(90,110)"), PartRegion::Pct(90.0, 110.0));
+    assert_eq!(region(",range=(90,110),seekpct=eof"), PartRegion::Pct(90.0, 100.0));
+    assert_eq!(region(",range=(1m,2m)"), PartRegion::Bytes(1 << 20, 2 << 20));
+    assert_eq!(region(",hotband=(10,20)"), PartRegion::Pct(10.0, 20.0));
+    assert_eq!(region(",hotband=(1m,2m)"), PartRegion::Bytes(1 << 20, 2 << 20));
+    let of_both = job(",range=(10,20)", ",range=(30,40)", "").parts.remove(0).region;
+    assert_eq!(of_both, PartRegion::Pct(30.0, 40.0), "the workload's goes first");
+    let hits = job(",hitarea=4m", ",rhpct=50,whpct=10", "").parts.remove(0).workload.hit_area;
+    assert_eq!(hits, Some(HitArea { len_bytes: 4 << 20, read_pct: 50.0, write_pct: 10.0 }));
+    assert_eq!(part(",rhpct=0").workload.hit_area, None);
+}
+
+#[test]
+fn how_targets_are_opened() {
+    let plain = job("", "", "").files;
+    assert_eq!((plain.direct, plain.sync, plain.allow_create), (false, SyncMode::None, false));
+    assert!(!plain.invalidate && !plain.spares_first_block);
+    let offset = job(",offset=4096", "", "").files;
+    assert_eq!(
+        (offset.offset, offset.size),
+        (Size::Bytes(4096), Some(Size::Bytes((1 << 30) - 4096)),)
+    );
+    let flags = |words: &str| job(&format!(",openflags={words}"), "", "").files;
+    assert!(flags("o_direct").direct && flags("directio").direct && flags("0x4000").direct);
+    for word in ["o_sync", "o_dsync", "o_rsync", "0x1000"] {
+        assert_eq!(flags(word).sync, SyncMode::Dsync);
+    }
+    assert_eq!(flags("0x101000").sync, SyncMode::Sync);
+    assert!(flags("(o_direct,fsync)").fsync_on_close);
+    assert_eq!(flags("0x8000").open_flag_bits, 0x8000);
+    let truncates = "sd=sd1,lun=/tmp/a,size=1g,openflags=0x200\nwd=wd1,sd=sd1\n\
+                     rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n";
+    assert_eq!(
+        found(truncates),
+        ["unknown-open-bits: sd=sd1: openflags= has bits that are not passed on: 0x200"]
+    );
+}
+
+#[test]
+fn devices_are_used_past_the_cache_and_not_at_their_first_block() {
+    let text = |flags: &str| {
+        format!(
+            "sd=sd1,lun=/dev/sdx{flags}\nwd=wd1,sd=sd1\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n"
+        )
+    };
+    let files = &steps(&text(",openflags=o_direct"))[0].jobs[0].files;
+    assert!(files.direct && files.spares_first_block && !files.allow_create);
+    assert_eq!(files.size, None);
+    assert_eq!(
+        found(&text("")),
+        ["device-without-direct: sd=sd1: `/dev/sdx` is a device, and a device is used with \
+          direct I/O only"]
+    );
+}
+
+#[test]
+fn volumes_of_several_storage_definitions() {
+    let text = |size: &str| {
+        format!(
+            "concatenatesds=yes\nsd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size={size}\n\
+             wd=wd1,sd=*,threads=6\nrd=rd1,wd=wd1,iorate=500,elapsed=10,interval=1\n"
+        )
+    };
+    let step = &steps(&text("1g"))[0];
+    assert_eq!(step.jobs.len(), 1);
+    let job = &step.jobs[0];
+    assert_eq!((&*job.name, job.load.queue_depth), ("wd1", 6));
+    assert_eq!((job.files.concatenate, job.files.size), (true, Some(Size::Bytes(2 << 30))));
+    assert_eq!((job.files.names.len(), rates(step)), (2, vec![Some(500.0)]));
+    assert_eq!(found(&text("2g")).len(), 1);
+}
+
+#[test]
+fn limits_errors_and_commands() {
+    let text = "data_errors=7\nsd=sd1,lun=/tmp/a,size=1g\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1,maxdata=5g,pause=3,\
+                startcmd=(\"sync\",log),endcmd=\"date\"\n";
+    let step = &steps(text)[0];
+    assert_eq!((step.amount_max.total_bytes, step.pause_ns), (5 << 30, 3_000_000_000));
+    assert_eq!(
+        (&step.exec_before[..], &step.exec_after[..]),
+        (&["sync".to_owned()][..], &["date".to_owned()][..],)
+    );
+    let errors = &step.jobs[0].errors;
+    assert_eq!(errors.n_errors_max, Some(7));
+    assert!(errors.continue_read && errors.continue_write && errors.exit_all_on_error);
+    assert_eq!(job("", "", "").errors.n_errors_max, Some(50));
+}
+
+#[test]
+fn contents_of_writes() {
+    let of = |general: &str| {
+        let text = format!(
+            "{general}\nsd=sd1,lun=/tmp/a,size=1g\nwd=wd1,sd=sd1,rdpct=0\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n"
+        );
+        steps(&text)[0].jobs[0].buffers.clone()
+    };
+    let plain = of("compratio=1");
+    assert_eq!((plain.compress_ratio, &plain.dedupe_sets), (None, &None));
+    assert_eq!(of("compratio=4").compress_ratio, Some(4.0));
+    let sets = of("dedupratio=2,dedupunit=8k,dedupsets=10").dedupe_sets.expect("asked for");
+    assert_eq!((sets.ratio, sets.unit_bytes, sets.sets), (2.0, 8192, SetCount::Count(10)));
+    let by_pct = of("dedupratio=2,dedupunit=8k").dedupe_sets.expect("asked for");
+    assert_eq!((by_pct.sets, by_pct.flip_flop), (SetCount::Pct(5.0), FlipFlop::None));
+    let pattern = of("pattern=/tmp/pattern").pattern;
+    assert_eq!(pattern, [PatternPart::Bytes(b"abcd".to_vec())]);
+}
+
+#[test]
+fn files_are_formatted_in_sequence() {
+    let mut run = runs(
+        "dedupratio=2,dedupunit=4k,compratio=2\nsd=sd1,lun=/tmp/a,size=1g\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n",
+    )
+    .remove(0);
+    let Work::Raw(raw) = run.work.clone() else { panic!("raw work") };
+    let mut sds = raw.sds;
+    sds[0].threads = 2;
+    run.work = Work::SdFormat(SdFormat { sds, xfersize_bytes: 131_072 });
+    run.name = "SD_format".to_owned();
+    (run.elapsed_ns, run.rate, run.warmup_ns) = (None, Rate::Max, 0);
+    run.contents.dedupflipflop = FlipFlop::All;
+    let (step, findings) = lower(&run, None);
+    assert_eq!((findings, step.jobs.len()), (vec![], 1));
+    let job = &step.jobs[0];
+    assert_eq!((job.load.queue_depth, job.limits.runtime_ns), (2, None));
+    assert!(!job.limits.time_based && job.files.allow_create && job.parts.is_empty());
+    assert!(job.modifies() && !job.workload.access.read && !job.workload.access.random);
+    assert_eq!(job.workload.block_size.write, BlockSize::Fixed(131_072));
+    let sets = job.buffers.dedupe_sets.as_ref().expect("asked for");
+    assert_eq!((sets.flip_flop, job.buffers.compress_ratio), (FlipFlop::None, Some(2.0)));
+}
+
+/// Every raw file in the folder of real ones becomes jobs whose parts fit together.
+#[test]
+#[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
+fn real_files_become_jobs() {
+    let Some(folder) = std::env::var_os("PLIMSOLL_CORPUS") else {
+        println!("skipped: PLIMSOLL_CORPUS names no folder of real files");
+        return;
+    };
+    let (mut n_files, mut n_jobs) = (0, 0);
+    for sub in ["vdbench", "vdbench-micro"] {
+        let Ok(entries) = std::fs::read_dir(std::path::Path::new(&folder).join(sub)) else {
+            continue;
+        };
+        let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        for path in paths.filter(|path| path.extension().is_some_and(|ext| ext == "parm")) {
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let parsed = parse_text("parmfile", &text, &Options::compat(), &Host);
+            let raw = parsed.runs.iter().filter(|run| matches!(run.work, Work::Raw(_)));
+            let before = n_jobs;
+            for run in raw.take(50) {
+                let (step, _) = lower(run, Some(0));
+                for job in &step.jobs {
+                    assert!(!job.parts.is_empty(), "{}", path.display());
+                    let weights = job.parts.iter().map(|part| part.weight);
+                    assert!(weights.clone().all(|weight| weight > 0.0 && weight <= 1.0 + 1e-9));
+                    n_jobs += 1;
+                }
+                let sum: f64 =
+                    step.jobs.iter().flat_map(|job| &job.parts).map(|part| part.weight).sum();
+                assert!(step.jobs.is_empty() || (sum - 1.0).abs() < 0.01, "{sum}");
+            }
+            n_files += u32::from(n_jobs > before);
+        }
+    }
+    println!("{n_jobs} jobs of {n_files} files");
+    assert!(n_files > 20, "{n_files}");
+}
