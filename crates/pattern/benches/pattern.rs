@@ -12,8 +12,8 @@ use pattern::{
 };
 use plan::files::FileService;
 use plan::load::{Arrivals as Spacing, Rate};
-use plan::verify::Buffers;
-use plan::workload::{Access, BlockSize, Distribution, Strided, Workload};
+use plan::verify::{Buffers, DedupeSets, FlipFlop, SetCount};
+use plan::workload::{Access, BlockSize, Distribution, HitArea, Strided, Workload};
 use plan::{Direction, PerDir};
 
 /// Calls per round: long enough for the clock, short enough to fall between interruptions.
@@ -81,11 +81,25 @@ fn main() {
         ("zipf", Distribution::Zipf { theta: 1.1, centre: None }),
         ("pareto", Distribution::Pareto { h: 0.2, centre: None }),
         ("normal", Distribution::Normal { deviation_pct: 10.0, centre: None }),
+        ("exponential", Distribution::Exponential { mean: 1.0 / 3.0 }),
+        ("power", Distribution::Power { exponent: 3.0 }),
         ("zoned", Distribution::Zoned(vec![(80, 20), (20, 80)])),
     ] {
         let workload = Workload { distribution: PerDir::all(distribution), ..repeats.clone() };
         measure_offsets(&format!("offsets: {name}"), &workload, tib);
     }
+    let seeking = Workload {
+        random_pct: PerDir::all(50),
+        one_cursor: true,
+        aligned_to_length: true,
+        ..repeats.clone()
+    };
+    measure_offsets("offsets: half of the I/Os seek, one cursor", &seeking, tib);
+    let area = HitArea { len_bytes: 1 << 20, read_pct: 50.0, write_pct: 50.0 };
+    let hits = Workload { hit_area: Some(area), ..repeats.clone() };
+    measure_offsets("offsets: random, half of the I/Os hit", &hits, tib);
+    let skips = Workload { skip_bytes: Some((1 << 20, 2 << 20)), ..seeking };
+    measure_offsets("offsets: half of the I/Os skip", &skips, tib);
     for (name, workload) in [("no repeats", &random), ("repeats", &repeats)] {
         let region = Region { start_bytes: 0, len_bytes: tib };
         let mut offsets = Offsets::new(workload, region, 1, 0).expect("a valid workload");
@@ -121,8 +135,22 @@ fn measure_contents() {
     let random = Buffers::default();
     let halved = Buffers { compress_pct: Some(50), ..Buffers::default() };
     let deduped = Buffers { dedupe_pct: 50, ..Buffers::default() };
-    for (name, buffers) in [("random", random), ("50 % compressible", halved), ("dedupe", deduped)]
-    {
+    let ratio = Buffers { compress_ratio: Some(2.0), ..Buffers::default() };
+    let sets = DedupeSets {
+        ratio: 2.0,
+        unit_bytes: 4096,
+        sets: SetCount::Pct(5.0),
+        flip_flop: FlipFlop::None,
+        hot_sets: Vec::new(),
+    };
+    let by_place = Buffers { dedupe_sets: Some(sets), ..Buffers::default() };
+    for (name, buffers) in [
+        ("random", random),
+        ("50 % compressible", halved),
+        ("dedupe", deduped),
+        ("compressible 2:1", ratio),
+        ("dedupe by place", by_place),
+    ] {
         let contents = Contents::from_buffers(&buffers, spec);
         measure(&format!("contents: 4 KiB {name}"), |i| {
             contents.fill(&mut buf, i, i);

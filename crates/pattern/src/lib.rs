@@ -32,5 +32,5 @@ pub use files::FilePicker;
 pub use mix::Mix;
 pub use offsets::{Extent, Offsets, Region};
 pub use permutation::Permutation;
-pub use rng::{Rng, Stream, derive};
+pub use rng::{Chance, Rng, Stream, derive};
 pub use sizes::Sizes;
