@@ -73,6 +73,7 @@ fn record(jobs: Vec<JobRecord>) -> Record {
         emulation: None,
         global_options: Vec::new(),
         jobs,
+        steps: Vec::new(),
         intervals: Vec::new(),
         disks: Vec::new(),
         notes: Vec::new(),

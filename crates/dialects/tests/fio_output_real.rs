@@ -258,6 +258,7 @@ fn record_of(json: &Value) -> Record {
         emulation: None,
         global_options: options(&json["global options"]),
         jobs: list("jobs").iter().map(|job| job_record(job, &json["global options"])).collect(),
+        steps: Vec::new(),
         intervals: Vec::new(),
         disks: list("disk_util").iter().map(disk_record).collect(),
         notes: Vec::new(),

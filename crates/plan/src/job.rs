@@ -52,7 +52,8 @@ pub struct Step {
 /// A rate that is a share of what an earlier step achieved (a point of a curve).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateOf {
-    /// That step, from 0.
+    /// That step, from 0. The jobs of this step keep the shares that their `rate_total_iops` have
+    /// of the sum, equal ones where there are none.
     pub step_idx: u32,
     /// Percent of its I/Os per second, above 0.
     pub pct: f64,
@@ -65,7 +66,8 @@ pub struct RateOf {
     pub stop_above_ns: Option<u64>,
 }
 
-/// What all jobs of a step move together at most, bytes; 0 is no limit.
+/// What all jobs of a step move together at most in the measured time, bytes; 0 is no limit. It is
+/// exceeded by what is moved within a millisecond or so, and what is in flight then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AmountMax {
     /// Read and written.
@@ -81,8 +83,8 @@ pub struct AmountMax {
 pub struct Part {
     /// Name in reports.
     pub name: String,
-    /// Share of the job's operations, in proportion to the other parts' weights, above 0. Parts
-    /// with a rate of their own take none of it.
+    /// Share of the job's operations, in proportion to the other parts' weights, above 0. Without
+    /// effect in parts with a rate of their own; the others share what those leave of the job's.
     pub weight: f64,
     /// A rate of its own, I/Os per second, whatever the job's; shared equally by its workers.
     pub rate_iops: Option<f64>,
@@ -355,7 +357,8 @@ pub struct ErrorPolicy {
     pub continue_verify: bool,
     /// Error numbers that do not count as errors, per read, write and verify.
     pub ignored_errno: [Vec<i32>; 3],
-    /// A worker that goes on after errors fails with this many of them; `None` is no limit.
+    /// Errors are counted over all workers of the step, whatever their number, and go on; with
+    /// this many of them, at least 1, the worker fails. `None` is no limit.
     pub n_errors_max: Option<u64>,
     /// Print each error that does not end the job.
     pub dump: bool,

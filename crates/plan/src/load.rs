@@ -80,7 +80,7 @@ pub struct Flow {
     pub weight: u32,
     /// Pause when ahead; 0 retries at once.
     pub sleep_ns: u64,
-    /// I/Os of the slowest member's share that a member may be ahead; fio lets it be one.
+    /// I/Os of its own that a member may be ahead of the slowest; fio lets it be one.
     pub slack_ios: u32,
 }
 

@@ -79,8 +79,19 @@ impl Progress {
                 }
             }
             RunEvent::Status(status) => self.status(status),
+            RunEvent::Paused { left_ns, .. } => {
+                let left_s = left_ns.div_ceil(1_000_000_000);
+                self.show(&format!("pause before the next step, {left_s} s left"), false);
+            }
+            RunEvent::CommandEnded { output, .. } => {
+                if !output.is_empty() {
+                    self.tell(output.trim_end());
+                }
+            }
             RunEvent::StepStarted { .. }
+            | RunEvent::StepSkipped { .. }
             | RunEvent::StepEnded { .. }
+            | RunEvent::IoError(_)
             | RunEvent::Interval(_)
             | RunEvent::Report(_) => {}
         }

@@ -16,6 +16,7 @@ pub mod interval;
 pub mod job;
 pub mod json;
 mod latency;
+pub mod step;
 
 pub use disk::DiskRecord;
 pub use emulation::{CapRecord, CapsRecord, EmulationRecord};
@@ -26,6 +27,7 @@ pub use job::{
     PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
 };
 pub use json::ReadError;
+pub use step::{IoErrorRecord, StepRecord};
 
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,9 @@ pub struct Record {
     pub emulation: Option<EmulationRecord>,
     /// Options given for all jobs, as written.
     pub global_options: Vec<(String, String)>,
+    /// The steps, where they have names; in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepRecord>,
     /// One entry per worker, or per group where the job asks for it; in the order of the plan.
     pub jobs: Vec<JobRecord>,
     /// The whole run per second.

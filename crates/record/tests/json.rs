@@ -6,8 +6,8 @@ use hist::Histogram;
 use proptest::prelude::*;
 use record::{
     ClockRecord, CpuShares, DirRecord, DiskRecord, HostRecord, Interval, IntervalDir,
-    IntervalSeries, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA, Samples,
-    SteadyRecord,
+    IntervalSeries, IoErrorRecord, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record,
+    SCHEMA, Samples, SteadyRecord, StepRecord,
 };
 
 fn histogram(values: &[u64]) -> Histogram {
@@ -61,6 +61,23 @@ fn sample() -> Record {
         emulation: None,
         global_options: Vec::new(),
         jobs: vec![job],
+        steps: vec![StepRecord {
+            step_idx: 1,
+            name: "run_(50%)".to_owned(),
+            started_ms: 1500,
+            ended_ms: 3500,
+            rate_iops: Some(1200.0),
+            skipped: Some("no maximum".to_owned()),
+            io_errors: vec![IoErrorRecord {
+                job: "sd1".to_owned(),
+                target: "/dev/sdb".to_owned(),
+                op: "read".to_owned(),
+                offset: 4096,
+                len: 512,
+                errno: 5,
+                at_ms: 1700,
+            }],
+        }],
         intervals: vec![Interval {
             step_idx: 0,
             end_ms: 1000,

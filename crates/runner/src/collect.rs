@@ -93,7 +93,10 @@ fn targets(bound: &BoundWorker) -> Vec<String> {
 
 fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
     let meters = ended.meters.dir(dir);
-    let has_rate = ended.bound.job.load.rate[dir].is_some();
+    let load = &ended.bound.job.load;
+    let has_rate = load.rate[dir].is_some()
+        || load.rate_total_iops.is_some()
+        || ended.bound.job.parts.iter().any(|part| part.rate_iops.is_some());
     let samples = ended.result.map(|result| result.samples).unwrap_or_default();
     let errors: BTreeMap<i32, u64> = ended.result.map_or_else(BTreeMap::new, |result| {
         let of_dir = result.errors.iter().filter(|entry| entry.0 == Some(dir));

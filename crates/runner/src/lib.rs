@@ -12,11 +12,13 @@
 //! Tests: `tests/`, whole runs on temporary files.
 
 mod after;
+mod amount;
 mod bind;
 mod bytes;
 mod clock;
 mod collect;
 mod control;
+mod cpu;
 mod disk;
 mod emulation;
 mod error_dump;
@@ -34,9 +36,11 @@ mod replay;
 mod run;
 mod running;
 mod seat;
+mod series;
 mod status;
 mod steady;
 mod step;
+mod steps;
 mod targets;
 mod thread;
 mod verify_check;
@@ -48,5 +52,5 @@ mod virtual_time;
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{EmulatedTime, Emulation};
-pub use run::{RunError, RunEvent, RunOptions, run};
+pub use run::{DetailedIntervals, RunError, RunEvent, RunOptions, run};
 pub use status::Status;

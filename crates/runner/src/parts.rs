@@ -15,9 +15,9 @@ pub(crate) fn check(job: &Job) -> Vec<Diagnostic> {
     findings
 }
 
-/// A part's weight is a number above 0.
+/// A part's weight is a number above 0, unless its own rate stands in its place.
 fn weight(job: &Job, part: &Part) -> Option<Diagnostic> {
-    if part.weight.is_finite() && part.weight > 0.0 {
+    if part.rate_iops.is_some() || (part.weight.is_finite() && part.weight > 0.0) {
         return None;
     }
     let (job, name, weight) = (&job.name, &part.name, part.weight);

@@ -2,10 +2,15 @@
 
 use std::borrow::Cow;
 
-use plan::{Diagnostic, Plan, Severity};
-use record::{ClockRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, Record};
+use plan::{Diagnostic, Plan, Severity, Step};
+use record::{
+    ClockRecord, Interval, IoErrorRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
+    StepRecord,
+};
 
-use crate::bind::{BoundPlan, bind, too_many_workers};
+use worker::ErrorBudget;
+
+use crate::bind::{BoundPlan, BoundStep, bind, too_many_workers};
 use crate::clock::{Clock, unix_ms};
 use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
@@ -15,7 +20,8 @@ use crate::open_dir;
 use crate::remarks;
 use crate::replay;
 use crate::status::Status;
-use crate::step::{StepContext, run_step};
+use crate::step::{StepContext, StepOutcome, run_step};
+use crate::steps::{self, Point};
 use crate::targets;
 use crate::virtual_time::{self, World};
 
@@ -42,11 +48,20 @@ pub struct RunOptions {
     pub report_interval_ms: Option<u64>,
     /// Volumes that stand in for this host's files and devices.
     pub emulation: Option<Emulation>,
+    /// Run the commands that steps have around them. Otherwise a plan with any is refused.
+    pub allow_commands: bool,
+    /// Intervals of another length, with what each job did by part and kind of operation.
+    pub detailed_intervals: Option<DetailedIntervals>,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
 }
 
 impl RunOptions {
+    /// Says whether time is that of emulated volumes.
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.emulation.as_ref().is_some_and(Emulation::is_virtual)
+    }
+
     /// Returns the time between [`RunEvent::Status`], nanoseconds.
     pub(crate) fn status_interval_ns(&self) -> u64 {
         match self.status_interval_ms {
@@ -54,6 +69,19 @@ impl RunOptions {
             ms => ms * 1_000_000,
         }
     }
+}
+
+/// What intervals hold beside the counts of the whole run.
+///
+/// The first begins with the step, ramp included; the last ends with it, so that the intervals of a
+/// step add up to what it did. One that would end with the time of the step's workers ends when they
+/// have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetailedIntervals {
+    /// Length, nanoseconds, at least a millisecond.
+    pub interval_ns: u64,
+    /// With what this host's processors did.
+    pub cpu: bool,
 }
 
 /// What happens during a run, for progress and live views.
@@ -74,16 +102,49 @@ pub enum RunEvent<'a> {
         /// The file is complete.
         is_last: bool,
     },
+    /// Nothing happens before a step. Told several times a second.
+    Paused {
+        /// Step, from 0.
+        step_idx: u32,
+        /// What is left of the pause, nanoseconds.
+        left_ns: u64,
+    },
+    /// A command before or after a step has ended.
+    CommandEnded {
+        /// Step, from 0.
+        step_idx: u32,
+        /// The command.
+        command: &'a str,
+        /// What it wrote to its two outputs.
+        output: &'a str,
+        /// It succeeded.
+        ok: bool,
+    },
+    /// A step is left out; a note says so too.
+    StepSkipped {
+        /// Step, from 0.
+        step_idx: u32,
+        /// Its name.
+        name: &'a str,
+        /// Why.
+        reason: &'a str,
+    },
+    /// An operation failed, of a job with a limit to its errors.
+    IoError(&'a IoErrorRecord),
     /// The workers of a step start.
     StepStarted {
         /// Step, from 0.
         step_idx: u32,
+        /// Its name; empty where it has none.
+        name: &'a str,
+        /// Rate that followed from another step, I/Os per second over all jobs.
+        rate_iops: Option<f64>,
         /// Workers.
         n_workers: u32,
     },
     /// How it looks now.
     Status(&'a Status),
-    /// One second of the run.
+    /// One second of the run, or as long as [`RunOptions::detailed_intervals`] says.
     Interval(&'a Interval),
     /// The record as it would be if the run ended now. CPU time, samples and failures of workers
     /// that still run are not known yet.
@@ -135,6 +196,7 @@ pub fn run(
         clock,
         zero_unix_ms,
         disks: emulation.is_none().then(|| DiskSampler::start(&bound)),
+        steps: Vec::new(),
         jobs: Vec::new(),
         intervals: Vec::new(),
         notes: Vec::new(),
@@ -143,32 +205,9 @@ pub fn run(
     so_far.note_findings(&findings, on_event);
     let mut n_workers_before = 0;
     for (step_idx, step) in bound.steps.iter().enumerate() {
-        let context = StepContext {
-            step_idx: step_idx as u32,
-            n_steps: bound.steps.len() as u32,
-            clock,
-            zero_unix_ms,
-            options,
-            control,
-            n_workers_before,
-            so_far: &so_far,
-            volumes: ground.shared(),
-        };
+        let number = StepNumber { step_idx: step_idx as u32, n_workers_before };
         n_workers_before += step.workers.len() as u32;
-        let n_workers = step.workers.len() as u32;
-        on_event(RunEvent::StepStarted { step_idx: step_idx as u32, n_workers });
-        let mut outcome = match &mut ground {
-            Ground::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
-            _ => run_step(&context, step, on_event),
-        };
-        on_event(RunEvent::StepEnded { step_idx: step_idx as u32, jobs: &outcome.jobs });
-        so_far.failed |= outcome.failed;
-        so_far.jobs.append(&mut outcome.jobs);
-        so_far.intervals.append(&mut outcome.intervals);
-        for (severity, code, message) in &outcome.notes {
-            so_far.note(*severity, code, message, on_event);
-        }
-        if outcome.stop_all {
+        if !run_one(&mut so_far, number, step, &mut ground, on_event) {
             break;
         }
     }
@@ -176,6 +215,164 @@ pub fn run(
         so_far.note(severity, code, &message, on_event);
     }
     Ok(so_far.record(ground.now_ns(clock), &[], &[]))
+}
+
+/// Where a step stands in its run.
+#[derive(Clone, Copy)]
+struct StepNumber {
+    step_idx: u32,
+    /// Number of workers in the steps before.
+    n_workers_before: u32,
+}
+
+/// Runs a step with all that is around it, unless it is left out. Returns false to end the run.
+fn run_one(
+    so_far: &mut RunSoFar<'_>,
+    number: StepNumber,
+    step: &BoundStep,
+    ground: &mut Ground,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) -> bool {
+    let plan = so_far.plan;
+    let Some(planned) = plan.steps.get(number.step_idx as usize) else { return false };
+    let step_idx = number.step_idx;
+    let mut record = StepRecord { step_idx, name: planned.name.clone(), ..StepRecord::default() };
+    let mut step = Cow::Borrowed(step);
+    if let Some(rate_of) = &planned.rate_of {
+        match steps::point(rate_of, &plan.steps, &so_far.steps, &so_far.jobs) {
+            Point::At(rate_iops) => {
+                record.rate_iops = Some(rate_iops as f64);
+                step = Cow::Owned(steps::at_rate(&step, rate_iops as f64));
+            }
+            Point::Skipped(reason) => {
+                so_far.skip(record, reason, ground.now_ns(so_far.clock), on_event);
+                return true;
+            }
+        }
+    }
+    so_far.pause(number, planned.pause_ns, ground, on_event);
+    so_far.run_commands(step_idx, &planned.exec_before, on_event);
+    if so_far.control.stop() != Stop::No {
+        return false;
+    }
+    let started_ns = ground.now_ns(so_far.clock);
+    record.started_ms = started_ns / 1_000_000;
+    let mut outcome = so_far.run_workers(number, planned, &step, ground, on_event);
+    so_far.run_commands(step_idx, &planned.exec_after, on_event);
+    record.ended_ms = ground.now_ns(so_far.clock) / 1_000_000;
+    record.io_errors = std::mem::take(&mut outcome.io_errors);
+    so_far.steps.push(record);
+    so_far.failed |= outcome.failed;
+    so_far.jobs.append(&mut outcome.jobs);
+    so_far.intervals.append(&mut outcome.intervals);
+    for (severity, code, message) in &outcome.notes {
+        so_far.note(*severity, code, message, on_event);
+    }
+    !outcome.stop_all
+}
+
+/// Longest time for which a pause does not look at requests to stop.
+const PAUSE_TICK_NS: u64 = 50_000_000;
+
+impl RunSoFar<'_> {
+    /// Runs the workers of a step to their end.
+    fn run_workers(
+        &self,
+        number: StepNumber,
+        planned: &Step,
+        step: &BoundStep,
+        ground: &mut Ground,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> StepOutcome {
+        let StepNumber { step_idx, n_workers_before } = number;
+        let context = StepContext {
+            step_idx,
+            n_steps: self.plan.steps.len() as u32,
+            clock: self.clock,
+            zero_unix_ms: self.zero_unix_ms,
+            options: self.options,
+            control: self.control,
+            n_workers_before,
+            errors: ErrorBudget::default(),
+            amount_max: planned.amount_max,
+            so_far: self,
+            volumes: ground.shared(),
+        };
+        let (name, n_workers) = (planned.name.as_str(), step.workers.len() as u32);
+        let rate_iops = planned.rate_of.map(|_| {
+            let first = step.workers.iter().filter(|worker| worker.worker_idx == 0);
+            first.filter_map(|worker| worker.job.load.rate_total_iops).sum()
+        });
+        on_event(RunEvent::StepStarted { step_idx, name, rate_iops, n_workers });
+        let outcome = match ground {
+            Ground::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
+            _ => run_step(&context, step, on_event),
+        };
+        on_event(RunEvent::StepEnded { step_idx, jobs: &outcome.jobs });
+        outcome
+    }
+
+    /// Lets time pass before a step, until somebody asks to stop.
+    fn pause(
+        &self,
+        number: StepNumber,
+        pause_ns: u64,
+        ground: &mut Ground,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        let step_idx = number.step_idx;
+        if let Ground::Virtual(world) = ground {
+            world.now_ns += pause_ns;
+            return;
+        }
+        let until_ns = self.clock.now_ns().saturating_add(pause_ns);
+        while self.control.stop() == Stop::No {
+            let left_ns = until_ns.saturating_sub(self.clock.now_ns());
+            if left_ns == 0 {
+                return;
+            }
+            on_event(RunEvent::Paused { step_idx, left_ns });
+            std::thread::sleep(self.clock.wall_time(left_ns.min(PAUSE_TICK_NS)));
+        }
+    }
+
+    /// Runs the commands around a step, one after another.
+    fn run_commands(
+        &mut self,
+        step_idx: u32,
+        commands: &[String],
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        for command in commands {
+            if self.control.stop() != Stop::No {
+                return;
+            }
+            let (output, failed) = steps::run_command(command);
+            let ok = failed.is_none();
+            on_event(RunEvent::CommandEnded { step_idx, command, output: &output, ok });
+            if let Some(why) = failed {
+                let text = format!("`{command}` failed: {why}");
+                self.note(NoteSeverity::Warning, "command-failed", &text, on_event);
+            }
+        }
+    }
+
+    /// Leaves a step out.
+    fn skip(
+        &mut self,
+        record: StepRecord,
+        reason: String,
+        now_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        let now_ms = now_ns / 1_000_000;
+        let (step_idx, name) = (record.step_idx, record.name.as_str());
+        on_event(RunEvent::StepSkipped { step_idx, name, reason: &reason });
+        let text = format!("step `{name}` is left out: {reason}");
+        self.note(NoteSeverity::Info, "step-skipped", &text, on_event);
+        let skipped = Some(reason);
+        self.steps.push(StepRecord { started_ms: now_ms, ended_ms: now_ms, skipped, ..record });
+    }
 }
 
 /// A plan that may run.
@@ -209,6 +406,8 @@ impl<'a> Ready<'a> {
             (_, Cow::Owned(loaded)) => Cow::Owned(loaded),
             (_, Cow::Borrowed(_)) => plan,
         };
+        let is_virtual = emulation.is_some_and(Emulation::is_virtual);
+        findings.extend(steps::check_commands(&plan, options.allow_commands, is_virtual));
         let run_seed = run_seed(zero_unix_ms);
         let (bound, placement) = match emulation {
             None => (bind_here(&plan, options, run_seed, &mut findings), Placement::default()),
@@ -277,6 +476,8 @@ pub(crate) struct RunSoFar<'a> {
     zero_unix_ms: u64,
     /// Devices below the targets; `None` where there are none.
     disks: Option<DiskSampler>,
+    /// Steps that have ended or were left out.
+    steps: Vec<StepRecord>,
     /// Workers of the steps that have ended.
     jobs: Vec<JobRecord>,
     intervals: Vec<Interval>,
@@ -302,11 +503,18 @@ impl RunSoFar<'_> {
             clock: self.clock_record(),
             emulation: self.options.emulation.as_ref().map(Emulation::record),
             global_options: self.plan.global_options.clone(),
+            steps: self.named_steps(),
             jobs: record::group::group(jobs),
             intervals: [&self.intervals, intervals].concat(),
             disks: self.disks.as_ref().map(DiskSampler::finish).unwrap_or_default(),
             notes: self.notes.clone(),
         }
+    }
+
+    /// Returns the steps, if any has a name.
+    fn named_steps(&self) -> Vec<StepRecord> {
+        let is_named = self.plan.steps.iter().any(|step| !step.name.is_empty());
+        if is_named { self.steps.clone() } else { Vec::new() }
     }
 
     fn clock_record(&self) -> ClockRecord {

@@ -7,8 +7,14 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use plan::EngineKind;
 use plan::job::ExitAll;
-use record::{Interval, JobRecord, NoteSeverity};
-use worker::FlowGroup;
+use plan::load::Flow;
+use record::step::IO_ERRORS_MAX;
+use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity};
+use worker::{FlowGroup, IoError};
+
+use crate::amount::AmountWatch;
+use crate::cpu::CpuSampler;
+use crate::series::SeriesSampler;
 
 use crate::bind::BoundStep;
 use crate::collect::{Ended, job_record};
@@ -24,19 +30,22 @@ use crate::{verify_notes, verify_state};
 /// Length of an interval of the record.
 pub(crate) const INTERVAL_NS: u64 = 1_000_000_000;
 
+/// Shortest interval, nanoseconds.
+const INTERVAL_MIN_NS: u64 = 1_000_000;
+
 /// Returns the flow membership of each worker that has one, by position in the step.
 pub(crate) fn flow_groups(step: &BoundStep) -> BTreeMap<usize, FlowGroup> {
-    let mut by_id: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
+    let mut by_id: BTreeMap<u32, Vec<(usize, Flow)>> = BTreeMap::new();
     for (idx, bound) in step.workers.iter().enumerate() {
         if let Some(flow) = bound.job.load.flow {
-            by_id.entry(flow.id).or_default().push((idx, flow.weight));
+            by_id.entry(flow.id).or_default().push((idx, flow));
         }
     }
     by_id
         .into_values()
         .flat_map(|members| {
-            let weights: Vec<u32> = members.iter().map(|member| member.1).collect();
-            let groups = FlowGroup::members(&weights);
+            let flows: Vec<Flow> = members.iter().map(|member| member.1).collect();
+            let groups = FlowGroup::members(&flows);
             members.into_iter().map(|member| member.0).zip(groups).collect::<Vec<_>>()
         })
         .collect()
@@ -72,18 +81,33 @@ pub(crate) struct Running<'a> {
     /// Watches of steady state, with the positions of their seats.
     pub(crate) steady: Vec<(SteadyWatch, Vec<usize>)>,
     pub(crate) stop_all: bool,
+    amount: Option<AmountWatch>,
+    /// Failed operations, as far as they are kept.
+    io_errors: Vec<IoErrorRecord>,
+    /// Failed operations that were told.
+    n_errors_told: usize,
 }
 
-/// The seconds of a step, for the record's intervals.
+/// The periods of a step, for the record's intervals: seconds, unless others are asked for.
 pub(crate) struct Seconds {
     sampler: IntervalSampler,
+    since_ns: u64,
     next_ns: u64,
+    length_ns: u64,
+    details: Option<Details>,
+}
+
+/// What only detailed intervals hold.
+struct Details {
+    series: SeriesSampler,
+    cpu: Option<CpuSampler>,
 }
 
 impl<'a> Running<'a> {
     /// Makes a step that starts at `now_ns`.
     pub(crate) fn new(context: &'a StepContext<'a>, seats: Vec<Seat<'a>>, now_ns: u64) -> Self {
         let steady = steady_groups(&seats);
+        let meters = seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
         Running {
             context,
             seats,
@@ -93,6 +117,9 @@ impl<'a> Running<'a> {
             steady,
             // Interrupted while files were laid out: nothing starts.
             stop_all: context.control.stop() != Stop::No,
+            amount: AmountWatch::new(context.amount_max, meters, now_ns),
+            io_errors: Vec::new(),
+            n_errors_told: 0,
         }
     }
 
@@ -104,11 +131,58 @@ impl<'a> Running<'a> {
 
     /// Begins the first second of the step.
     pub(crate) fn first_second(&self, now_ns: u64) -> Seconds {
-        Seconds { sampler: self.sampler(now_ns), next_ns: now_ns + INTERVAL_NS }
+        let options = self.context.options.detailed_intervals;
+        let length_ns = options.map_or(INTERVAL_NS, |it| it.interval_ns.max(INTERVAL_MIN_NS));
+        let is_virtual = self.context.options.is_virtual();
+        let details = options.map(|it| Details {
+            series: SeriesSampler::new(&self.seats),
+            cpu: (it.cpu && !is_virtual).then(CpuSampler::start),
+        });
+        let (since_ns, next_ns) = (now_ns, now_ns + length_ns);
+        Seconds { sampler: self.sampler(now_ns), since_ns, next_ns, length_ns, details }
     }
 }
 
 impl Running<'_> {
+    /// Ends the workers when they have moved together what the step allows.
+    pub(crate) fn check_amount(&mut self, now_ns: u64) {
+        if self.amount.as_mut().is_some_and(|amount| amount.is_reached(now_ns)) {
+            self.amount = None;
+            self.stop_where(|_| true);
+        }
+    }
+
+    /// Returns when [`Running::check_amount`] wants to be called at the latest.
+    pub(crate) fn next_look_ns(&self) -> u64 {
+        self.amount.as_ref().map_or(u64::MAX, AmountWatch::next_ns)
+    }
+
+    /// Tells of operations that have failed since the last call.
+    pub(crate) fn tell_errors(&mut self, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        for error in &self.io_errors[self.n_errors_told..] {
+            on_event(RunEvent::IoError(error));
+        }
+        self.n_errors_told = self.io_errors.len();
+    }
+
+    /// Keeps a failed operation, if there is room.
+    fn keep_error(&mut self, idx: usize, error: &IoError) {
+        if self.io_errors.len() >= IO_ERRORS_MAX {
+            return;
+        }
+        let (bound, op) = (self.seats[idx].bound, &error.op);
+        let target = bound.files.get(op.file.0 as usize);
+        self.io_errors.push(IoErrorRecord {
+            job: bound.job.name.clone(),
+            target: target.map_or_else(String::new, |file| file.path.display().to_string()),
+            op: op.kind.name().to_owned(),
+            offset: op.offset,
+            len: op.len,
+            errno: error.errno,
+            at_ms: error.at_ns / 1_000_000,
+        });
+    }
+
     /// Ends the workers whose group has become steady.
     pub(crate) fn check_steady(&mut self, now_ns: u64) {
         for (watch, members) in &mut self.steady {
@@ -134,6 +208,7 @@ impl Running<'_> {
             WorkerEvent::Error { text } => {
                 self.notes.push((NoteSeverity::Info, "io-error", text));
             }
+            WorkerEvent::IoError { idx, error } => self.keep_error(idx, &error),
             WorkerEvent::Ended { idx, result } => {
                 self.note_verification(idx, &result);
                 self.note_remarks(idx, &result);
@@ -196,11 +271,8 @@ impl Running<'_> {
         let seat = &self.seats[idx];
         let errors = &seat.bound.job.errors;
         let group_id = seat.bound.job.group_id;
-        let exit_all = if errors.exit_all_on_error && seat.has_failed() {
-            ExitAll::All
-        } else {
-            errors.exit_all
-        };
+        let ends_all = errors.exit_all_on_error || errors.n_errors_max.is_some();
+        let exit_all = if ends_all && seat.has_failed() { ExitAll::All } else { errors.exit_all };
         match exit_all {
             ExitAll::Itself => {}
             ExitAll::Group => self.stop_where(|other| other.bound.job.group_id == group_id),
@@ -230,11 +302,27 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> u64 {
         if now_ns >= seconds.next_ns {
-            self.end_interval(&mut seconds.sampler, now_ns, on_event);
+            if seconds.details.is_some() && self.ends_by(seconds.next_ns + seconds.length_ns / 2) {
+                // The last one: it ends when the workers have.
+                return u64::MAX;
+            }
+            self.end_interval(seconds, now_ns, on_event);
             // From the schedule, so that intervals do not drift.
-            seconds.next_ns += INTERVAL_NS * ((now_ns - seconds.next_ns) / INTERVAL_NS + 1);
+            let length_ns = seconds.length_ns;
+            seconds.next_ns += length_ns * ((now_ns - seconds.next_ns) / length_ns + 1);
         }
         seconds.next_ns
+    }
+
+    /// Says whether the time of every worker that has not ended is over by then.
+    fn ends_by(&self, at_ns: u64) -> bool {
+        let active = self.seats.iter().filter(|seat| seat.state != SeatState::Ended);
+        active.map(|seat| &seat.bound.job.limits).all(|limits| {
+            let end_ns = limits.runtime_ns.map(|runtime_ns| {
+                self.started_ns + limits.start_delay_ns.1 + limits.ramp_ns + runtime_ns
+            });
+            limits.ramp_bytes == 0 && end_ns.is_some_and(|end_ns| end_ns <= at_ns)
+        })
     }
 
     /// Ends the last second. What is left of it counts, unless it is too short to say anything.
@@ -244,19 +332,28 @@ impl Running<'_> {
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
-        if now_ns + INTERVAL_NS > seconds.next_ns + INTERVAL_NS / 10 {
-            self.end_interval(&mut seconds.sampler, now_ns, on_event);
+        let is_long = now_ns + seconds.length_ns > seconds.next_ns + seconds.length_ns / 10;
+        // Detailed ones add up to what the step did.
+        if is_long || (seconds.details.is_some() && now_ns > seconds.since_ns) {
+            self.end_interval(&mut seconds, now_ns, on_event);
         }
     }
 
     fn end_interval(
         &mut self,
-        sampler: &mut IntervalSampler,
+        seconds: &mut Seconds,
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
-        let mut interval = sampler.sample(now_ns, 0, self.context.step_idx);
+        let mut interval = seconds.sampler.sample(now_ns, 0, self.context.step_idx);
+        let since_ns = std::mem::replace(&mut seconds.since_ns, now_ns);
         interval.ramp = now_ns < self.ramp_end_ns();
+        if let Some(details) = &mut seconds.details {
+            // One that ends with the ramp is seen to end a little after it.
+            interval.ramp = since_ns.midpoint(now_ns) < self.ramp_end_ns();
+            interval.series = details.series.sample();
+            interval.cpu = details.cpu.as_mut().and_then(CpuSampler::sample);
+        }
         on_event(RunEvent::Interval(&interval));
         self.intervals.push(interval);
     }
@@ -333,6 +430,7 @@ impl Running<'_> {
             jobs: self.reported().map(|idx| self.last_record(idx, now_ns)).collect(),
             intervals: std::mem::take(&mut self.intervals),
             notes: self.notes,
+            io_errors: self.io_errors,
             stop_all: self.stop_all,
             failed: self.seats.iter().any(Seat::has_failed),
         }

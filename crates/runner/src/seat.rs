@@ -64,6 +64,11 @@ impl<'a> Seat<'a> {
         }
     }
 
+    /// Makes the worker count by part and kind of operation, whatever its job.
+    pub(crate) fn count_by_series(&mut self) {
+        self.meters = Meters::detailed(&self.bound.job);
+    }
+
     /// Builds the worker and starts its thread.
     pub(crate) fn spawn(
         &mut self,
@@ -138,6 +143,7 @@ impl<'a> Seat<'a> {
         };
         let mut worker = Worker::new(&spec, Arc::clone(&self.meters))
             .map_err(|error| refused(error.to_string()))?;
+        worker.share_errors(context.errors.clone());
         if let Some(flow) = flow {
             worker.join_flow(flow);
         }
@@ -189,10 +195,16 @@ impl<'a> Seat<'a> {
                 .is_some_and(|result| result.failure.is_some() || result.engine_error.is_some())
     }
 
+    /// Returns the bytes that are done, and those to be done in all.
+    fn bytes_progress(&self) -> (u64, u64) {
+        let done = self.meters.dirs.iter().map(|dir| dir.bytes_live.load(Relaxed)).sum();
+        let loops = u64::from(self.bound.job.limits.loops);
+        (done, self.bound.amount_bytes.saturating_mul(loops))
+    }
+
     /// Extrapolates from what is done.
     pub(crate) fn left_by_amount(&self, elapsed_ns: u64) -> Option<u64> {
-        let done: u64 = self.meters.dirs.iter().map(|dir| dir.bytes_live.load(Relaxed)).sum();
-        let total = self.bound.amount_bytes.saturating_mul(u64::from(self.bound.job.limits.loops));
+        let (done, total) = self.bytes_progress();
         if done == 0 {
             return None;
         }

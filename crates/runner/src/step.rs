@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use record::{Interval, JobRecord, NoteSeverity};
+use plan::job::AmountMax;
+use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity};
+
+use worker::ErrorBudget;
 
 use crate::bind::BoundStep;
 use crate::clock::Clock;
@@ -33,6 +36,10 @@ pub(crate) struct StepContext<'a> {
     pub(crate) control: &'a Control,
     /// Number of workers in the steps before.
     pub(crate) n_workers_before: u32,
+    /// Errors that its workers survive together.
+    pub(crate) errors: ErrorBudget,
+    /// What its jobs move together at most.
+    pub(crate) amount_max: AmountMax,
     /// Emulated volumes that the workers' threads work on.
     pub(crate) volumes: Option<SharedVolumes>,
     /// The steps before.
@@ -52,6 +59,8 @@ pub(crate) struct StepOutcome {
     pub(crate) jobs: Vec<JobRecord>,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) notes: Vec<(NoteSeverity, &'static str, String)>,
+    /// Failed operations, as far as they are kept.
+    pub(crate) io_errors: Vec<IoErrorRecord>,
     pub(crate) stop_all: bool,
     /// A worker could not start or failed.
     pub(crate) failed: bool,
@@ -78,6 +87,9 @@ pub(crate) fn run_step(
     let mut seats = Vec::with_capacity(step.workers.len());
     for (idx, bound) in step.workers.iter().enumerate() {
         let mut seat = Seat::new(bound, setup[idx].take());
+        if context.options.detailed_intervals.is_some() {
+            seat.count_by_series();
+        }
         if starts && seat.setup_error.is_none() && !bound.job.files.create_only {
             let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
             let shared = Shared { flow: flows.remove(&idx), waits };
@@ -143,6 +155,7 @@ fn watch(
             break;
         }
         let next_ns = next_interval_ns.min(next_status_ns).min(next_report_ns);
+        let next_ns = next_ns.min(running.next_look_ns());
         let wait = clock.wall_time(next_ns.saturating_sub(clock.now_ns())).min(TICK);
         match events.recv_timeout(wait) {
             Ok(event) => {
@@ -154,6 +167,8 @@ fn watch(
         }
         let now_ns = clock.now_ns();
         running.check_steady(now_ns);
+        running.check_amount(now_ns);
+        running.tell_errors(on_event);
         if now_ns >= next_status_ns {
             let status = running.status(&live.sample(now_ns, 0, 0), now_ns);
             on_event(RunEvent::Status(&status));
@@ -167,6 +182,7 @@ fn watch(
         }
         next_interval_ns = running.tick_interval(&mut seconds, now_ns, on_event);
     }
+    running.tell_errors(on_event);
     running.end_last_interval(seconds, clock.now_ns(), on_event);
 }
 

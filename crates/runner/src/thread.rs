@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use engine::{Engine, EngineError, Usage, Wait};
 use pattern::verify::VerifyState;
-use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, NoData, Worker};
+use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, NoData, Worker};
 
 use crate::after;
 use crate::bytes::{Bytes, Filler};
@@ -23,6 +23,8 @@ pub(crate) enum WorkerEvent {
     Ready { idx: usize, error: Option<SetupError> },
     /// An operation failed, for a job that asks to be told of each.
     Error { text: String },
+    /// An operation failed, of a job with a limit to its errors.
+    IoError { idx: usize, error: IoError },
     /// It has ended.
     Ended { idx: usize, result: Box<WorkerResult> },
 }
@@ -99,10 +101,16 @@ impl ThreadContext {
         wait_until(self.clock, &self.signals, self.clock.now_ns() + self.delay_ns);
         let usage = Usage::of_thread();
         let started_ns = self.clock.now_ns();
+        let around = Around {
+            clock: self.clock,
+            signals: Arc::clone(&self.signals),
+            events: self.events.clone(),
+            idx: self.idx,
+        };
         let engine_error = if self.filler.is_needed() {
-            drive(&mut self.worker, self.clock, &self.signals, engine.as_mut(), &mut self.filler)
+            drive(&mut self.worker, &around, engine.as_mut(), &mut self.filler)
         } else {
-            drive(&mut self.worker, self.clock, &self.signals, engine.as_mut(), &mut NoBytes)
+            drive(&mut self.worker, &around, engine.as_mut(), &mut NoBytes)
         }
         .err();
         let ended_ns = self.clock.now_ns();
@@ -158,11 +166,11 @@ impl ThreadContext {
 /// and total latency of an operation are differences of the same three stamps.
 fn drive<S: DataSource>(
     worker: &mut Worker,
-    clock: Clock,
-    signals: &Signals,
+    around: &Around,
     engine: &mut dyn Engine,
     source: &mut S,
 ) -> Result<(), EngineError> {
+    let (clock, signals) = (around.clock, around.signals.as_ref());
     let depth = worker.queue_depth();
     let mut ops = Vec::with_capacity(depth);
     let mut done = Vec::with_capacity(depth);
@@ -198,6 +206,28 @@ fn drive<S: DataSource>(
         }
         now_ns = clock.now_ns();
         worker.complete(now_ns, ops.len(), &done, &mut source.over(engine));
+        if !worker.io_errors().is_empty() {
+            around.tell_errors(worker);
+        }
+    }
+}
+
+/// What a worker is driven in.
+struct Around {
+    clock: Clock,
+    signals: Arc<Signals>,
+    events: Sender<WorkerEvent>,
+    idx: usize,
+}
+
+impl Around {
+    /// Tells of failed operations.
+    #[cold]
+    fn tell_errors(&self, worker: &mut Worker) {
+        for error in worker.io_errors().drain(..) {
+            // The step outlives its threads; if it is gone, nobody is left to tell.
+            let _gone = self.events.send(WorkerEvent::IoError { idx: self.idx, error });
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use plan::op::{Completion, Op, OpKind};
 use plan::{Direction, IoPriority};
 
 use crate::data::Data;
-use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind};
+use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind, IoError};
 use crate::log::LoggedIo;
 use crate::meters::{RunLength, add, batch_class, depth_class};
 use crate::slots::Slot;
@@ -50,6 +50,7 @@ impl Worker {
             return;
         }
         self.pace.completed(now_ns, done.len());
+        self.last_seen_ns = now_ns;
         let measured = now_ns >= self.measured_ns;
         let is_plain = self.completes_plainly();
         let by_series = self.meters.series().is_some();
@@ -346,7 +347,8 @@ impl Worker {
         let allowed = if is_read { policy.continue_read } else { policy.continue_write };
         let goes_on = allowed && (errno == EIO || errno == EILSEQ);
         self.errors_seen.count(slot.op.kind.direction(), errno);
-        if goes_on || self.ignores(class, errno) {
+        let goes_on = goes_on || self.ignores(class, errno);
+        if self.survives(slot, errno, goes_on) {
             add(&self.meters.n_errors, 1);
             if let Some(series) = self.meters.series().and_then(|all| all.get(slot.series)) {
                 add(&series.n_failed, 1);
@@ -355,6 +357,18 @@ impl Worker {
             return;
         }
         self.fail(Failure { kind, errno, op: Some(slot.op) });
+    }
+
+    /// Says whether the worker goes on after an error, `goes_on` where it may by its number. With a
+    /// limit it does whatever the number, until all workers of the step together have reached it.
+    fn survives(&mut self, slot: &Slot, errno: i32, goes_on: bool) -> bool {
+        let Some(n_errors_max) = self.job.errors.n_errors_max else { return goes_on };
+        if self.io_errors.len() < self.io_errors.capacity() {
+            let (offset, len) = (slot.first_offset, slot.whole_len());
+            let op = Op { offset, len, buf_offset_bytes: 0, ..slot.op };
+            self.io_errors.push(IoError { op, errno, at_ns: self.last_seen_ns });
+        }
+        self.error_budget.count() < n_errors_max.max(1)
     }
 
     /// Remembers a failure that does not stop the worker; it fails when it ends.

@@ -1,6 +1,11 @@
 //! Why a worker failed, and what it counted on the way.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use plan::Direction;
+
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +63,30 @@ impl ErrorsSeen {
     /// Iterates over direction, error number and count.
     pub fn iter(&self) -> impl Iterator<Item = (Option<Direction>, i32, u64)> + '_ {
         self.counts.iter().copied()
+    }
+}
+
+/// A failed operation, as it is told while the worker goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoError {
+    /// What was issued, whole.
+    pub op: plan::op::Op,
+    /// Error number.
+    pub errno: i32,
+    /// When it was seen, on the driver's clock.
+    pub at_ns: u64,
+}
+
+/// The errors that the workers of a step may survive together.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorBudget {
+    n_errors: Arc<AtomicU64>,
+}
+
+impl ErrorBudget {
+    /// Counts an error. Returns how many there were with it.
+    pub(crate) fn count(&self) -> u64 {
+        self.n_errors.fetch_add(1, Relaxed).saturating_add(1)
     }
 }
 

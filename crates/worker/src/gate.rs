@@ -22,6 +22,8 @@ const GROUP_NS: u64 = 100_000;
 #[derive(Debug)]
 pub(crate) struct Gate {
     rates: [Option<Arrivals>; 3],
+    /// One schedule for everything, in place of `rates`.
+    total: Option<IopsSchedule>,
     any_rate: bool,
     /// Least wait for a due operation; 0 waits for each.
     group_ns: u64,
@@ -58,7 +60,7 @@ struct Think {
 }
 
 impl Gate {
-    pub(crate) fn new(job: &Job, seed: u64) -> Result<Self, PatternError> {
+    pub(crate) fn new(job: &Job, worker_idx: u32, seed: u64) -> Result<Self, PatternError> {
         let load: &Load = &job.load;
         let mut rates = [None, None, None];
         for dir in Direction::ALL {
@@ -70,9 +72,16 @@ impl Gate {
         for dir in job.issued_directions() {
             issued[dir as usize] = true;
         }
-        let any_rate = Direction::ALL
-            .iter()
-            .any(|dir| issued[*dir as usize] && rates[*dir as usize].is_some());
+        let total = match shared_rate_iops(job) {
+            Some(rate_iops) => {
+                Some(IopsSchedule::new(job, rate_iops, worker_idx, seed, TOTAL_IDX)?)
+            }
+            None => None,
+        };
+        let any_rate = total.is_some()
+            || Direction::ALL
+                .iter()
+                .any(|dir| issued[*dir as usize] && rates[*dir as usize].is_some());
         let think = (load.think.pause_ns > 0).then(|| Think {
             pause_ns: load.think.pause_ns,
             spin_ns: load.think.spin_ns.min(load.think.pause_ns),
@@ -86,6 +95,7 @@ impl Gate {
         });
         Ok(Gate {
             rates,
+            total,
             any_rate,
             group_ns: if rate_per_s(job) >= GROUP_FROM_PER_S { GROUP_NS } else { 0 },
             issued,
@@ -120,6 +130,14 @@ impl Gate {
     pub(crate) fn ask(&mut self, dir: Direction, now_ns: u64, idle: bool) -> Pass {
         if let Some(pass) = self.ask_think(now_ns, idle) {
             return pass;
+        }
+        if let Some(total) = &self.total {
+            let due_ns = total.due_ns() + self.shift_ns;
+            return if due_ns <= now_ns {
+                Pass::Go(dir, Some(due_ns))
+            } else {
+                Pass::Until(due_ns.max(now_ns + self.group_ns))
+            };
         }
         let Some(due_ns) = self.due_ns(dir) else { return Pass::Go(dir, None) };
         if due_ns <= now_ns {
@@ -178,6 +196,9 @@ impl Gate {
         if let Some(rate) = &mut self.rates[dir as usize] {
             rate.advance(len);
         }
+        if let Some(total) = &mut self.total {
+            total.advance();
+        }
         self.count_think(ThinkCount::Issue);
     }
 
@@ -201,8 +222,72 @@ impl Gate {
     }
 }
 
-/// Returns the operations per second that a job's rates ask for, over all its directions.
+/// Units of an operation in a schedule of I/Os per second. A schedule of bytes counts any unit: in
+/// billionths of an operation also a rate with a fraction is exact for longer than a run lasts.
+const UNITS_PER_IO: u32 = 1_000_000_000;
+
+/// Tells the random gaps of a job's total rate from those of its directions.
+const TOTAL_IDX: u64 = 3;
+
+/// When the operations of one worker are due under a rate that the workers of its job share.
+#[derive(Clone, Debug)]
+pub(crate) struct IopsSchedule {
+    arrivals: Arrivals,
+    /// Added to due times, so that the workers of a job take even turns.
+    phase_ns: u64,
+}
+
+impl IopsSchedule {
+    /// Makes the schedule of a worker of `job`. `idx` tells schedules of the same worker apart.
+    pub(crate) fn new(
+        job: &Job,
+        rate_iops: f64,
+        worker_idx: u32,
+        seed: u64,
+        idx: u64,
+    ) -> Result<Self, PatternError> {
+        let of_worker = rate_iops / f64::from(job.n_workers.max(1));
+        // A rate that is no number becomes 0, which is refused.
+        let units_per_s = Rate::Bytes((of_worker * f64::from(UNITS_PER_IO)).round() as u64);
+        let mut arrivals = Arrivals::new(job.load.arrivals, units_per_s, seed, idx)?;
+        let is_even = job.load.arrivals == plan::load::Arrivals::Linear;
+        if !is_even {
+            // A random process has its first gap before the first operation.
+            arrivals.advance(UNITS_PER_IO);
+        }
+        let phase_ns = if is_even { f64::from(worker_idx) * 1e9 / rate_iops } else { 0.0 };
+        Ok(IopsSchedule { arrivals, phase_ns: phase_ns as u64 })
+    }
+
+    /// Returns when the next operation is due, in nanoseconds after the start.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> u64 {
+        self.arrivals.due_ns().saturating_add(self.phase_ns)
+    }
+
+    /// Goes on to the next operation.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.arrivals.advance(UNITS_PER_IO);
+    }
+}
+
+/// Returns the rate that a job's parts without one of their own share, I/Os per second; `None`
+/// where there is no limit.
+fn shared_rate_iops(job: &Job) -> Option<f64> {
+    let total = job.load.rate_total_iops?;
+    let own: f64 = job.parts.iter().filter_map(|part| part.rate_iops).sum();
+    let left = total - own;
+    let shares = job.parts.is_empty() || job.parts.iter().any(|part| part.rate_iops.is_none());
+    // What rounding leaves of a total that the parts' own rates use up is no rate.
+    (shares && (own == 0.0 || left > 1e-6 * total)).then_some(left)
+}
+
+/// Returns the operations per second that a job's rates ask of one worker.
 fn rate_per_s(job: &Job) -> u64 {
+    if let Some(total) = shared_rate_iops(job) {
+        return (total / f64::from(job.n_workers.max(1))) as u64;
+    }
     let of_dir = |dir| match job.load.rate[dir] {
         Some(Rate::Iops(per_s)) => per_s,
         Some(Rate::Bytes(per_s)) => per_s / u64::from(job.block_size_min()).max(1),

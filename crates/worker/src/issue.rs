@@ -139,10 +139,15 @@ impl Worker {
             return Ok(sync);
         }
         let mut dir = self.source.direction();
-        if !self.gate.is_open() {
+        // What has a schedule of its own has passed it.
+        let asks = !self.gate.is_open() && !self.source.is_by_own_rate();
+        if asks {
             match self.gate.ask(dir, now, self.slots.is_idle()) {
                 Pass::Go(open, due_ns) => (dir, intended_ns) = (open, due_ns.or(intended_ns)),
-                Pass::Until(until_ns) => return Err(Filled::Until(until_ns)),
+                Pass::Until(until_ns) => {
+                    let own_due_ns = self.source.next_own_due_ns().unwrap_or(u64::MAX);
+                    return Err(Filled::Until(until_ns.min(own_due_ns)));
+                }
                 Pass::Drain => return Err(Filled::Drain),
             }
         }
@@ -155,7 +160,9 @@ impl Worker {
         }
         let Some(mut chosen) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
         chosen.intended_ns = intended_ns;
-        self.gate.issued(dir, chosen.len);
+        if asks {
+            self.gate.issued(dir, chosen.len);
+        }
         Ok(chosen)
     }
 

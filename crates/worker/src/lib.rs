@@ -19,6 +19,7 @@ mod errors;
 mod flow;
 mod gate;
 mod issue;
+mod joined;
 mod latency_target;
 mod log;
 mod meters;
@@ -35,7 +36,7 @@ mod verifying;
 mod worker;
 
 pub use data::{Data, LateFailures, NoData, ReadFacts, WriteFacts};
-pub use errors::{ErrorsSeen, Failure, FailureKind};
+pub use errors::{ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
 pub use flow::FlowGroup;
 pub use log::{LogEvent, LogSender};
 pub use meters::{DirMeters, Meters, PriorityMeters};

@@ -4,6 +4,7 @@ use pattern::{PatternError, Stream, derive};
 use plan::Direction;
 use plan::job::{Part, PartRegion};
 
+use crate::gate::IopsSchedule;
 use crate::source::{Chosen, Source};
 use crate::spec::{FileRegion, WorkerSpec};
 
@@ -12,8 +13,14 @@ use crate::spec::{FileRegion, WorkerSpec};
 pub(crate) struct Parts {
     members: Vec<Member>,
     turns: Turns,
-    /// The part that the next operation is of, once that is known.
-    next_idx: Option<usize>,
+    /// The part whose turn it is, once that is known.
+    turn_idx: Option<usize>,
+    /// The part with a rate of its own whose operation goes before.
+    due_idx: Option<usize>,
+    /// Parts with rates of their own, the most urgent first.
+    rated: Vec<usize>,
+    /// When rates count from.
+    since_ns: Option<u64>,
 }
 
 /// One part.
@@ -21,6 +28,8 @@ pub(crate) struct Parts {
 struct Member {
     source: Source,
     weight: f64,
+    /// A rate of its own.
+    rate: Option<IopsSchedule>,
     /// Per file: where a region that goes on at the start of the file's does so. Empty where no
     /// region does.
     wraps: Vec<Wrap>,
@@ -48,7 +57,11 @@ impl Parts {
         }
         let mut turns = Turns::new(derive(spec.seed, Stream::Part, u64::MAX));
         turns.share(&members);
-        Ok(Some(Box::new(Parts { members, turns, next_idx: None })))
+        let mut rated: Vec<usize> =
+            (0..parts.len()).filter(|idx| members[*idx].is_rated()).collect();
+        rated.sort_by_key(|idx| parts[*idx].priority);
+        let (turn_idx, due_idx, since_ns) = (None, None, None);
+        Ok(Some(Box::new(Parts { members, turns, turn_idx, due_idx, rated, since_ns })))
     }
 
     pub(crate) fn n_files(&self) -> u32 {
@@ -63,8 +76,10 @@ impl Parts {
     /// Returns the direction of the next operation; the same one until it is taken.
     #[inline]
     pub(crate) fn direction(&mut self) -> Direction {
-        let idx = self.next_idx.unwrap_or_else(|| self.turns.next());
-        self.next_idx = Some(idx);
+        let idx = match self.due_idx {
+            Some(idx) => idx,
+            None => *self.turn_idx.get_or_insert_with(|| self.turns.next()),
+        };
         self.members[idx].source.direction()
     }
 
@@ -73,22 +88,70 @@ impl Parts {
     #[inline]
     pub(crate) fn take(&mut self, dir: Direction) -> Option<Chosen> {
         loop {
-            let idx = self.next_idx.take().unwrap_or_else(|| self.turns.next());
+            let due_idx = self.due_idx.take();
+            let idx = due_idx.or_else(|| self.turn_idx.take());
+            let idx = idx.unwrap_or_else(|| self.turns.next());
             let member = self.members.get_mut(idx)?;
             if let Some(chosen) = member.take(dir) {
+                if let Some(rate) = &mut member.rate {
+                    rate.advance();
+                }
                 return Some(chosen);
             }
             self.leave(idx);
-            if self.is_over() {
+            if self.is_over() || !self.turns.any_left() {
                 return None;
             }
         }
+    }
+
+    /// Says whether any part has a rate of its own.
+    pub(crate) fn has_rates(&self) -> bool {
+        !self.rated.is_empty()
+    }
+
+    /// Says whether the next operation is one that was due by the rate of its part.
+    #[inline]
+    pub(crate) fn is_by_own_rate(&self) -> bool {
+        self.due_idx.is_some()
+    }
+
+    /// Returns when the next operation is due: of a part with a rate of its own that is due, the
+    /// most urgent first, or where no other part is left of the one that will be. `None` if it is
+    /// the turn of a part without.
+    #[inline]
+    pub(crate) fn due_ns(&mut self, now_ns: u64) -> Option<u64> {
+        if self.rated.is_empty() {
+            return None;
+        }
+        self.since_ns.get_or_insert(now_ns);
+        self.due_idx = self
+            .rated
+            .iter()
+            .copied()
+            .find(|idx| self.due_of(*idx).is_some_and(|due_ns| due_ns <= now_ns));
+        match self.due_idx {
+            Some(idx) => self.due_of(idx),
+            None if self.turns.any_left() => None,
+            None => self.next_due_ns(),
+        }
+    }
+
+    /// Returns when the next part with a rate of its own is due.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        self.rated.iter().filter_map(|idx| self.due_of(*idx)).min()
+    }
+
+    fn due_of(&self, idx: usize) -> Option<u64> {
+        let member = self.members.get(idx).filter(|member| !member.has_left)?;
+        Some(self.since_ns?.saturating_add(member.rate.as_ref()?.due_ns()))
     }
 
     /// Ends a part; the others go on in proportion.
     #[cold]
     fn leave(&mut self, idx: usize) {
         self.members[idx].has_left = true;
+        self.turn_idx = self.turn_idx.filter(|turn_idx| *turn_idx != idx);
         self.turns.share(&self.members);
     }
 
@@ -113,7 +176,20 @@ impl Member {
         });
         let wraps = wraps.collect();
         let source = Source::of_part(part, part_idx, spec, &files, seed)?;
-        Ok(Member { source, weight: part.weight, wraps, has_left: false })
+        let rate = match part.rate_iops {
+            Some(rate) => Some(IopsSchedule::new(&spec.job, rate, spec.worker_idx, seed, 0)?),
+            None => None,
+        };
+        Ok(Member { source, weight: part.weight, rate, wraps, has_left: false })
+    }
+
+    fn is_rated(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Returns the part's share of the turns.
+    fn share(&self) -> f64 {
+        if self.has_left || self.is_rated() { 0.0 } else { self.weight.max(0.0) }
     }
 
     #[inline]
@@ -157,6 +233,8 @@ struct Turns {
     at: u64,
     /// Where the share of each part ends.
     ends: Vec<u64>,
+    /// Parts that have a share.
+    n_left: usize,
 }
 
 /// The golden ratio's fraction in units of 2^-64.
@@ -164,17 +242,17 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Turns {
     fn new(start: u64) -> Self {
-        Turns { at: start, ends: Vec::new() }
+        Turns { at: start, ends: Vec::new(), n_left: 0 }
     }
 
     /// Divides the interval among the members that have not left.
     fn share(&mut self, members: &[Member]) {
-        let weights = members.iter().map(|it| if it.has_left { 0.0 } else { it.weight.max(0.0) });
-        self.divide(weights);
+        self.divide(members.iter().map(Member::share));
     }
 
     fn divide(&mut self, weights: impl Iterator<Item = f64> + Clone) {
         let total: f64 = weights.clone().sum();
+        self.n_left = weights.clone().filter(|weight| *weight > 0.0).count();
         let mut before = 0.0;
         self.ends.clear();
         self.ends.extend(weights.clone().map(|weight| {
@@ -185,6 +263,11 @@ impl Turns {
         if let Some(last_idx) = weights.enumerate().filter(|it| it.1 > 0.0).map(|it| it.0).last() {
             self.ends[last_idx..].fill(u64::MAX);
         }
+    }
+
+    /// Says whether any part has a share.
+    fn any_left(&self) -> bool {
+        self.n_left > 0
     }
 
     #[inline]

@@ -9,6 +9,7 @@ use plan::job::Part;
 use plan::op::OpKind;
 use plan::workload::Workload;
 
+use crate::joined::Joined;
 use crate::parts::Parts;
 use crate::replaying::Replaying;
 use crate::series::{NO_SERIES, series_of};
@@ -98,6 +99,8 @@ enum Files {
         offsets: Vec<Offsets>,
         picker: FilePicker,
     },
+    /// Several files as one.
+    Joined(Box<Joined>),
     /// Several workloads in turn.
     Parts(Box<Parts>),
     /// What was recorded.
@@ -199,22 +202,42 @@ impl Source {
         match &self.files {
             Files::One(_) => 1,
             Files::Many { offsets, .. } => offsets.len() as u32,
+            Files::Joined(joined) => joined.n_files(),
             Files::Parts(parts) => parts.n_files(),
             Files::Whole { n_files, .. } => *n_files,
             Files::Replay(replaying) => replaying.n_files(),
         }
     }
 
-    /// Says whether operations are due at recorded times.
+    /// Says whether operations are due at recorded times, or at those of rates of parts.
     pub(crate) fn is_timed(&self) -> bool {
-        matches!(&self.files, Files::Replay(replaying) if replaying.is_timed())
+        match &self.files {
+            Files::Replay(replaying) => replaying.is_timed(),
+            Files::Parts(parts) => parts.has_rates(),
+            _ => false,
+        }
     }
 
-    /// Returns when the next operation is due, if that was recorded.
+    /// Says whether the next operation is of a part with a rate of its own.
+    #[inline]
+    pub(crate) fn is_by_own_rate(&self) -> bool {
+        matches!(&self.files, Files::Parts(parts) if parts.is_by_own_rate())
+    }
+
+    /// Returns when the next operation of a part with a rate of its own is due.
+    pub(crate) fn next_own_due_ns(&self) -> Option<u64> {
+        match &self.files {
+            Files::Parts(parts) => parts.next_due_ns(),
+            _ => None,
+        }
+    }
+
+    /// Returns when the next operation is due, if that was recorded or the part has a rate.
     #[inline]
     pub(crate) fn due_ns(&mut self, now_ns: u64) -> Option<u64> {
         match &mut self.files {
             Files::Replay(replaying) => replaying.due_ns(now_ns),
+            Files::Parts(parts) => parts.due_ns(now_ns),
             _ => None,
         }
     }
@@ -344,6 +367,21 @@ impl Source {
             Files::One(_) => return None,
             Files::Parts(parts) => parts.take(dir)?,
             Files::Replay(replaying) => replaying.take()?,
+            Files::Joined(joined) => {
+                let next = match joined.next(dir) {
+                    None if self.ends_with_region => {
+                        self.is_over = self.ends_for_good;
+                        return None;
+                    }
+                    None => {
+                        joined.restart(dir);
+                        joined.next(dir)
+                    }
+                    next => next,
+                };
+                let (file_idx, extent) = next?;
+                Chosen::new(kind, file_idx, extent.offset, extent.len, series)
+            }
             Files::Whole { n_files, next_idx } => {
                 if next_idx == n_files {
                     return None;
@@ -398,6 +436,7 @@ impl Source {
                 }
                 picker.restart();
             }
+            Files::Joined(joined) => joined.next_pass(),
             Files::Whole { next_idx, .. } => *next_idx = 0,
             Files::Replay(replaying) => replaying.restart(),
             Files::Parts(parts) => parts.restart(),
@@ -418,6 +457,9 @@ impl Files {
         files: &[FileRegion],
         seed: u64,
     ) -> Result<Self, PatternError> {
+        if spec.job.files.concatenate && files.len() > 1 {
+            return Ok(Files::Joined(Box::new(Joined::new(workload, files, seed)?)));
+        }
         let mut offsets = Vec::with_capacity(files.len());
         for (file_idx, file) in files.iter().enumerate() {
             let region = Region { start_bytes: file.offset_bytes, len_bytes: file.len_bytes };

@@ -10,7 +10,7 @@ use plan::{Direction, Job};
 
 use crate::complete::Runs;
 use crate::data::Data;
-use crate::errors::{EIO, ErrorsSeen, Failure, FailureKind};
+use crate::errors::{EIO, ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
 use crate::flow::FlowGroup;
 use crate::gate::Gate;
 use crate::issue::Filled;
@@ -94,6 +94,8 @@ pub struct Worker {
     end_ns: u64,
     phase_since_ns: u64,
     last_done_ns: u64,
+    /// When completions were last seen.
+    pub(crate) last_seen_ns: u64,
     samplers: [Sampler; 2],
     n_passes_left: u32,
     stopping: bool,
@@ -104,9 +106,16 @@ pub struct Worker {
     /// Slots whose operation goes on with the rest of a short transfer.
     pub(crate) retries: Vec<u32>,
     pub(crate) errors_seen: ErrorsSeen,
+    /// Errors that the workers of the step survive together; counted if the job has a limit.
+    pub(crate) error_budget: ErrorBudget,
+    /// Failed operations that nobody has taken note of yet.
+    pub(crate) io_errors: Vec<IoError>,
     /// First error that did not end the job.
     pub(crate) first_ignored: Option<i32>,
 }
+
+/// Failed operations kept until somebody takes them: more than come in a batch.
+const IO_ERRORS_MAX: usize = 64;
 
 /// Window of the check for a minimum rate.
 #[derive(Debug)]
@@ -128,7 +137,7 @@ impl Worker {
         let has_minimum = Direction::ALL.iter().any(|dir| job.load.rate_min[*dir].is_some());
         Ok(Worker {
             source: Source::new(spec)?,
-            gate: Gate::new(&job, spec.seed)?,
+            gate: Gate::new(&job, spec.worker_idx, spec.seed)?,
             slots: Slots::new(depth),
             verifying: Verifying::new(&job, spec.seed),
             search: job.load.latency_target.map(|target| DepthSearch::new(target, depth)),
@@ -152,6 +161,7 @@ impl Worker {
             end_ns: u64::MAX,
             phase_since_ns: 0,
             last_done_ns: 0,
+            last_seen_ns: 0,
             samplers: [
                 Sampler::new(bandwidth_ms, SampleUnit::KibPerSecond),
                 Sampler::new(iops_ms, SampleUnit::Iops),
@@ -163,6 +173,11 @@ impl Worker {
             seed: spec.seed,
             retries: Vec::with_capacity(depth as usize),
             errors_seen: ErrorsSeen::new(),
+            error_budget: ErrorBudget::default(),
+            io_errors: Vec::with_capacity(match job.errors.n_errors_max {
+                Some(_) => IO_ERRORS_MAX,
+                None => 0,
+            }),
             first_ignored: None,
             job,
             meters,
@@ -172,6 +187,18 @@ impl Worker {
     /// Makes the worker a member of a flow. Before the start.
     pub fn join_flow(&mut self, flow: FlowGroup) {
         self.flow = Some(flow);
+    }
+
+    /// Makes the worker count its errors with those of others. Before the start.
+    pub fn share_errors(&mut self, budget: ErrorBudget) {
+        self.error_budget = budget;
+    }
+
+    /// Returns the failed operations since they were last taken, for whoever drives the worker to
+    /// take; at most 64 are kept. Only of jobs with a limit to their errors.
+    #[inline]
+    pub fn io_errors(&mut self) -> &mut Vec<IoError> {
+        &mut self.io_errors
     }
 
     /// Gives the worker a log. Before the start.

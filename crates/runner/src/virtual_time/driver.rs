@@ -235,6 +235,11 @@ impl<'w> Driver<'w> {
             running.check_steady(now_ns);
             self.heed_stops(running);
         }
+        if running.next_look_ns() != u64::MAX {
+            running.check_amount(now_ns);
+            self.heed_stops(running);
+        }
+        timers.steady_ns = timers.steady_ns.min(running.next_look_ns());
         timers.logs_ns = logs.as_mut().map_or(u64::MAX, |logs| logs.tick(now_ns));
         timers.next_ns = timers.second_ns.min(timers.steady_ns).min(timers.logs_ns);
     }

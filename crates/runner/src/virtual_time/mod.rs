@@ -78,6 +78,9 @@ pub(crate) fn run_step(
     let mut lanes = Vec::with_capacity(n_workers);
     for (idx, bound) in step.workers.iter().enumerate() {
         let mut seat = Seat::new(bound, None);
+        if context.options.detailed_intervals.is_some() {
+            seat.count_by_series();
+        }
         let number = context.n_workers_before + idx as u32;
         let mut lane = None;
         if !bound.job.files.create_only {

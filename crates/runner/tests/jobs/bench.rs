@@ -99,7 +99,13 @@ impl Bench {
     /// Returns why a job file is refused.
     #[track_caller]
     pub(crate) fn refusal(&self, text: &str) -> Vec<Diagnostic> {
-        match runner::run(&self.plan(text), &self.options(), &Control::new(), &mut |_| {}) {
+        self.refusal_of(&self.plan(text))
+    }
+
+    /// Returns why a plan is refused.
+    #[track_caller]
+    pub(crate) fn refusal_of(&self, plan: &Plan) -> Vec<Diagnostic> {
+        match runner::run(plan, &self.options(), &Control::new(), &mut |_| {}) {
             Err(RunError::Refused(findings)) => findings,
             Ok(record) => panic!("it ran: {:?}", record.outcome),
         }

@@ -1,8 +1,10 @@
 //! Steps of jobs that mix several workloads, with commands, pauses and rates around them.
 
-use plan::job::{Part, PartRegion};
+use plan::job::{Part, PartRegion, RateOf};
 use plan::workload::{Access, BlockSize};
-use plan::{PerDir, Plan};
+use plan::{PerDir, Plan, Step};
+use record::{Outcome, Record};
+use runner::{DetailedIntervals, RunEvent};
 
 use crate::bench::Bench;
 
@@ -50,4 +52,157 @@ fn a_job_of_parts_reports_each_of_them() {
         (low.lat.clone(), all.lat.clone()),
         (job.dirs.read.lat.clone(), job.dirs.write.lat.clone())
     );
+}
+
+/// A plan of named steps, each with the one job of [`plan`] for so many milliseconds.
+fn steps(bench: &Bench, names: &[&str], ms: u64) -> Plan {
+    let mut plan = plan(bench, |job| {
+        job.parts = vec![part("wd1", 1.0, Access::READ, 4096)];
+        job.limits.runtime_ns = Some(ms * 1_000_000);
+        job.limits.time_based = true;
+    });
+    let step = plan.steps.remove(0);
+    let named = |name: &&str| Step { name: (*name).to_owned(), ..step.clone() };
+    plan.steps = names.iter().map(named).collect();
+    plan
+}
+
+fn n_reads(record: &Record, step_idx: u32) -> u64 {
+    let of_step = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    of_step.map(|job| job.dirs.read.n_ios).sum()
+}
+
+#[test]
+fn points_of_a_curve_run_at_their_share_of_the_maximum() {
+    let bench = Bench::new();
+    let mut plan = steps(&bench, &["max", "p10", "p0", "p20"], 300);
+    for (idx, pct) in [(1, 10.0), (2, 1e-9), (3, 20.0)] {
+        let round_up = (1000, 100, 10);
+        let (rate_min_iops, stop_above_ns) = (10, None);
+        let rate_of = RateOf { step_idx: 0, pct, round_up, rate_min_iops, stop_above_ns };
+        plan.steps[idx].rate_of = Some(rate_of);
+    }
+    let mut told = Vec::new();
+    let record = bench.run_plan(&plan, |_| {}, &mut |event| match event {
+        RunEvent::StepStarted { name, rate_iops, .. } => {
+            told.push((name.to_owned(), rate_iops.is_some()));
+        }
+        RunEvent::StepSkipped { name, .. } => told.push((format!("not {name}"), false)),
+        _ => {}
+    });
+    let expected = [("max", false), ("p10", true), ("not p0", false), ("not p20", false)];
+    assert_eq!(told, expected.map(|(name, rated)| (name.to_owned(), rated)));
+    let names: Vec<_> =
+        record.steps.iter().map(|it| (it.name.as_str(), it.skipped.is_some())).collect();
+    assert_eq!(names, [("max", false), ("p10", false), ("p0", true), ("p20", true)]);
+    // A tenth of what was possible is possible, but for pauses of a busy machine, caught up with.
+    let asked = record.steps[1].rate_iops.expect("a rate") * 0.3;
+    let (achieved, most) = (n_reads(&record, 1) as f64, asked + 1.0);
+    assert!(achieved <= most && achieved > asked * 0.2, "{achieved} of {asked}");
+    assert!(asked >= n_reads(&record, 0) as f64 * 0.02, "{asked}");
+    assert!(record.notes.iter().any(|note| note.code == "step-skipped"));
+    assert_eq!(record.outcome, Outcome::Complete);
+}
+
+#[test]
+fn a_step_pauses_and_runs_its_commands_where_that_is_allowed() {
+    let bench = Bench::new();
+    let mut plan = steps(&bench, &["rd1"], 50);
+    let file = bench.path("made");
+    plan.steps[0].pause_ns = 200_000_000;
+    plan.steps[0].exec_before = vec![format!("echo made; touch {}", file.display())];
+    plan.steps[0].exec_after = vec!["echo no >&2; false".to_owned()];
+    let refusal = bench.refusal_of(&plan);
+    assert_eq!(refusal.iter().map(|it| it.code).collect::<Vec<_>>(), ["commands-not-allowed"]);
+    assert!(!bench.exists("made"));
+    let (mut outputs, mut n_pauses) = (Vec::new(), 0);
+    let record =
+        bench.run_plan(&plan, |options| options.allow_commands = true, &mut |event| match event {
+            RunEvent::CommandEnded { output, ok, .. } => outputs.push((output.to_owned(), ok)),
+            RunEvent::Paused { .. } => n_pauses += 1,
+            _ => {}
+        });
+    assert_eq!(outputs, [("made\n".to_owned(), true), ("no\n".to_owned(), false)]);
+    assert!(bench.exists("made") && n_pauses > 0 && record.steps[0].started_ms >= 200);
+    assert!(record.notes.iter().any(|note| note.code == "command-failed"));
+}
+
+#[test]
+fn a_step_ends_when_its_jobs_have_moved_enough_together() {
+    let bench = Bench::new();
+    let mut plan = steps(&bench, &["rd1"], 60_000);
+    let mut second = plan.steps[0].jobs[0].clone();
+    second.name = "sd2".to_owned();
+    plan.steps[0].jobs.push(second);
+    plan.steps[0].amount_max.read_bytes = 64 << 20;
+    let record = bench.run_plan(&plan, |_| {}, &mut |_| {});
+    let moved: u64 = record.jobs.iter().map(|job| job.dirs.read.io_bytes).sum();
+    assert!(moved >= 64 << 20 && record.elapsed_ns < 50_000_000_000, "{moved}");
+    assert_eq!(record.outcome, Outcome::Complete);
+}
+
+#[test]
+fn detailed_intervals_add_up_to_what_the_step_did() {
+    let bench = Bench::new();
+    let mut plan = steps(&bench, &["rd1"], 500);
+    plan.steps[0].jobs[0].parts.push(part("wd2", 1.0, WRITE, 8192));
+    plan.steps[0].jobs[0].n_workers = 2;
+    let detailed = DetailedIntervals { interval_ns: 100_000_000, cpu: true };
+    let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
+    let record = bench.run_plan(&plan, set, &mut |_| {});
+    let n_intervals = record.intervals.len();
+    assert!((1..=5).contains(&n_intervals), "{n_intervals}");
+    for (part, op) in [("wd1", "read"), ("wd2", "write")] {
+        let rows = record.intervals.iter().flat_map(|it| &it.series);
+        let rows: Vec<_> = rows.filter(|row| row.part == part).collect();
+        assert!(
+            rows.len() == n_intervals && rows.iter().all(|row| row.op == op && row.job == "sd1")
+        );
+        let all = record.jobs.iter().flat_map(|job| &job.series).filter(|it| it.part == part);
+        let (mut n_ios, mut bytes, mut sum_ns, mut max_ns) = (0, 0, 0, 0);
+        for series in all {
+            n_ios += series.n_ios;
+            bytes += series.io_bytes;
+            sum_ns += series.lat.sum_ns();
+            max_ns = max_ns.max(series.lat.max_ns().unwrap_or(0));
+        }
+        assert_eq!(rows.iter().map(|row| row.n_ios).sum::<u64>(), n_ios);
+        assert_eq!(rows.iter().map(|row| row.io_bytes).sum::<u64>(), bytes);
+        assert_eq!(rows.iter().map(|row| u128::from(row.latency_ns_sum)).sum::<u128>(), sum_ns);
+        assert_eq!(rows.iter().map(|row| row.latency_ns_max).max(), Some(max_ns));
+        assert!(n_ios > 0);
+    }
+    assert!(record.intervals.iter().all(|it| it.cpu.is_some()));
+}
+
+#[test]
+fn a_step_goes_on_after_errors_until_they_are_too_many() {
+    let bench = Bench::new();
+    // The file is cut while it is read: what lies behind its new end moves nothing.
+    let run = |n_errors_max| {
+        let path = bench.file("v1", 4096);
+        let mut plan = steps(&bench, &["rd1", "rd2"], 400);
+        plan.jobs_mut().for_each(|job| job.errors.n_errors_max = Some(n_errors_max));
+        plan.jobs_mut().for_each(|job| job.load.rate_total_iops = Some(1000.0));
+        let mut n_told = 0;
+        let record = bench.run_plan(&plan, |_| {}, &mut |event| match event {
+            RunEvent::Status(_) => {
+                let file = std::fs::File::options().write(true).open(&path).expect("ours");
+                file.set_len(4 << 10).expect("ours");
+            }
+            RunEvent::IoError(error) => {
+                assert_eq!((error.job.as_str(), error.len), ("sd1", 4096));
+                n_told += 1;
+            }
+            _ => {}
+        });
+        (record, n_told)
+    };
+    let (record, n_told) = run(5);
+    assert_eq!((record.outcome, record.steps.len()), (Outcome::Failed, 1));
+    assert_eq!((record.steps[0].io_errors.len(), n_told), (5, 5));
+    let (record, n_told) = run(1 << 40);
+    assert_eq!((record.outcome, record.steps.len()), (Outcome::Complete, 2));
+    assert!(n_told > 5 && record.jobs[0].n_errors > 5, "{n_told}");
+    assert!(record.jobs[0].series[0].n_failed == record.jobs[0].n_errors);
 }

@@ -324,3 +324,31 @@ fn stopping_drains_what_is_in_flight() {
     sim.run(&mut worker, &mut NoData);
     assert!(sim.seen.is_empty(), "nothing is issued after a stop");
 }
+
+#[test]
+fn workers_survive_so_many_errors_together() {
+    #[track_caller]
+    fn check(n_errors_max: u64, expected: [usize; 2], fails: bool) {
+        let budget = worker::ErrorBudget::default();
+        let mut n_kept = [0; 2];
+        let mut failed = false;
+        for n_kept in &mut n_kept {
+            let mut job = job(OpKind::Read, true, 1);
+            job.errors.n_errors_max = Some(n_errors_max);
+            let (mut worker, meters) = worker_of(job, MIB, 32);
+            worker.share_errors(budget.clone());
+            let mut sim = Sim::new(1000);
+            sim.fault = Some((3, -107));
+            sim.run(&mut worker, &mut NoData);
+            *n_kept = worker.io_errors().len();
+            let first = worker.io_errors().first().map(|it| (it.errno, it.op.len, it.at_ns));
+            assert_eq!(first, Some((107, 4096, 4000)));
+            failed |= worker.failure().is_some();
+            let n_errors = meters.n_errors.load(Relaxed);
+            assert_eq!(n_errors, u64::from(worker.failure().is_none()));
+        }
+        assert_eq!((n_kept, failed), (expected, fails));
+    }
+    check(3, [1, 1], false);
+    check(2, [1, 1], true);
+}

@@ -5,5 +5,6 @@ mod common;
 mod load;
 mod parts;
 mod priority;
+mod rates;
 mod replay;
 mod verify;

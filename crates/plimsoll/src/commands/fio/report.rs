@@ -131,7 +131,13 @@ impl<'a> Session<'a> {
                     self.broken = self.report(record);
                 }
             }
-            RunEvent::StepStarted { .. } | RunEvent::Interval(_) => {}
+            // What only plans of other dialects have leads to notes.
+            RunEvent::StepStarted { .. }
+            | RunEvent::StepSkipped { .. }
+            | RunEvent::Paused { .. }
+            | RunEvent::CommandEnded { .. }
+            | RunEvent::IoError(_)
+            | RunEvent::Interval(_) => {}
         }
     }
 

@@ -1,0 +1,104 @@
+//! What the jobs of a step do from period to period, by part and kind of operation.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use record::IntervalSeries;
+use worker::{Meters, SeriesMeters};
+
+use crate::seat::Seat;
+
+/// Takes differences of the workers' counters. There is one of them: it takes the maxima away.
+#[derive(Debug)]
+pub(crate) struct SeriesSampler {
+    rows: Vec<Row>,
+}
+
+/// One job's operations of one part and kind.
+#[derive(Debug)]
+struct Row {
+    job: String,
+    part: String,
+    op: String,
+    /// Its workers, with the position of the series in each.
+    members: Vec<(Arc<Meters>, usize)>,
+    seen: Totals,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    n_ios: u64,
+    bytes: u64,
+    latency_ns_sum: u64,
+    latency_ns2_sum: f64,
+}
+
+impl SeriesSampler {
+    /// Begins the first period of the workers in `seats`, which have done nothing yet.
+    pub(crate) fn new(seats: &[Seat<'_>]) -> Self {
+        let mut rows: Vec<Row> = Vec::new();
+        // Workers of a job have the same series, one after the other.
+        let mut first_of_job = std::collections::HashMap::new();
+        for seat in seats {
+            let Some(series) = seat.meters.series() else { continue };
+            let job = seat.bound.job.name.as_str();
+            let first_idx = *first_of_job.entry(job).or_insert(rows.len());
+            for (idx, (name, _)) in series.iter().enumerate() {
+                let member = (Arc::clone(&seat.meters), idx);
+                let is_same = |row: &&mut Row| {
+                    row.part == name.part && row.op == name.op.name() && row.job == job
+                };
+                match rows[first_idx..].iter_mut().find(is_same) {
+                    Some(row) => row.members.push(member),
+                    None => rows.push(Row {
+                        job: job.to_owned(),
+                        part: name.part.clone(),
+                        op: name.op.name().to_owned(),
+                        members: vec![member],
+                        seen: Totals::default(),
+                    }),
+                }
+            }
+        }
+        SeriesSampler { rows }
+    }
+
+    /// Ends a period: one entry for each job, part and kind, also where nothing was done.
+    pub(crate) fn sample(&mut self) -> Vec<IntervalSeries> {
+        self.rows.iter_mut().map(Row::sample).collect()
+    }
+}
+
+impl Row {
+    fn sample(&mut self) -> IntervalSeries {
+        let mut now = Totals::default();
+        let mut latency_ns_max = 0;
+        for (meters, idx) in &self.members {
+            if let Some((_, of)) = meters.series().and_then(|series| series.iter().nth(*idx)) {
+                now.add(of);
+                latency_ns_max = latency_ns_max.max(of.take_latency_ns_max());
+            }
+        }
+        let before = std::mem::replace(&mut self.seen, now);
+        IntervalSeries {
+            job: self.job.clone(),
+            part: self.part.clone(),
+            op: self.op.clone(),
+            n_ios: now.n_ios.saturating_sub(before.n_ios),
+            io_bytes: now.bytes.saturating_sub(before.bytes),
+            latency_ns_sum: now.latency_ns_sum.wrapping_sub(before.latency_ns_sum),
+            latency_ns2_sum: (now.latency_ns2_sum - before.latency_ns2_sum).max(0.0),
+            latency_ns_max,
+        }
+    }
+}
+
+impl Totals {
+    fn add(&mut self, of: &SeriesMeters) {
+        self.n_ios += of.n_ios_live.load(Relaxed);
+        self.bytes += of.bytes_live.load(Relaxed);
+        self.latency_ns_sum =
+            self.latency_ns_sum.wrapping_add(of.latency_ns_sum_live.load(Relaxed));
+        self.latency_ns2_sum += of.latency_ns2_sum_live();
+    }
+}

@@ -1,0 +1,123 @@
+//! Rates over everything that a job does, and of single parts, in virtual time.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use plan::job::Part;
+use plan::load::Arrivals;
+use plan::op::OpKind;
+use plan::{Direction, Job};
+use worker::{FileRegion, Meters, NoData, Worker, WorkerSpec};
+
+use crate::common::{Sim, job};
+
+const S: u64 = 1_000_000_000;
+const LEN_BYTES: u64 = 1 << 30;
+
+/// Runs worker `worker_idx` of a job for some seconds, at a latency in nanoseconds.
+fn run(mut job: Job, worker_idx: u32, seconds: u64, latency_ns: u64) -> (Sim, Arc<Meters>) {
+    job.limits.runtime_ns = Some(seconds * S);
+    job.limits.time_based = true;
+    let meters = Meters::of(&job);
+    let (job, files) = (Arc::new(job), vec![FileRegion { offset_bytes: 0, len_bytes: LEN_BYTES }]);
+    let seed = 7 + u64::from(worker_idx);
+    let spec = WorkerSpec { job, worker_idx, seed, files, amount_bytes: LEN_BYTES, batch_max: 32 };
+    let mut worker = Worker::new(&spec, Arc::clone(&meters)).expect("the job fits");
+    let mut sim = Sim::new(latency_ns);
+    sim.run(&mut worker, &mut NoData);
+    (sim, meters)
+}
+
+fn rated(rate_iops: f64, arrivals: Arrivals) -> Job {
+    let mut job = job(OpKind::Read, true, 32);
+    job.workload.access.write = true;
+    job.load.rate_total_iops = Some(rate_iops);
+    job.load.arrivals = arrivals;
+    job
+}
+
+#[test]
+fn one_rate_holds_over_all_directions() {
+    #[track_caller]
+    fn check(rate_iops: f64, arrivals: Arrivals, seconds: u64, share_off: f64) {
+        let (sim, _) = run(rated(rate_iops, arrivals), 0, seconds, 1000);
+        let (n, expected) = (sim.seen.len() as f64, rate_iops * seconds as f64);
+        assert!((n - expected).abs() <= 1.0 + expected * share_off, "{n} I/Os, not {expected}");
+        let reads = sim.seen.iter().filter(|seen| seen.op.kind == OpKind::Read).count() as f64;
+        assert!((reads / n - 0.5).abs() < 0.1, "{reads} reads of {n}");
+    }
+    check(500.0, Arrivals::Linear, 4, 0.0);
+    check(33.3, Arrivals::Linear, 3600, 0.0);
+    check(1.0 / 3.0, Arrivals::Linear, 36_000, 0.0);
+    check(100_000.0, Arrivals::Linear, 1, 0.0);
+    // The standard deviation of 100,000 random gaps is 0.3 %, of even ones 0.2 %.
+    check(1000.5, Arrivals::Poisson, 100, 0.01);
+    check(1000.5, Arrivals::Uniform, 100, 0.01);
+}
+
+#[test]
+fn workers_share_a_rate_and_take_even_turns() {
+    let starts = |worker_idx| {
+        let mut job = rated(1000.0, Arrivals::Linear);
+        job.n_workers = 4;
+        let (sim, _) = run(job, worker_idx, 1, 1000);
+        sim.seen.iter().map(|seen| seen.at_ns).collect::<Vec<_>>()
+    };
+    let mut all: Vec<u64> = (0..4).flat_map(starts).collect();
+    all.sort_unstable();
+    assert_eq!(all.len(), 1000);
+    assert!(all.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000));
+}
+
+#[test]
+fn response_time_counts_from_when_an_operation_was_due() {
+    let mut job = rated(1000.0, Arrivals::Linear);
+    job.load.queue_depth = 2;
+    job.workload.access.write = false;
+    // Two at a time of 10 ms each carry 200 a second: after a second 800 are overdue.
+    let (sim, meters) = run(job, 0, 1, 10_000_000);
+    let response = meters.dir(Direction::Read).response.snapshot();
+    assert_eq!(sim.depth_max, 2);
+    assert_eq!(response.count(), meters.dir(Direction::Read).n_ios.load(Relaxed));
+    let longest_ms = response.max_ns().unwrap_or(0) / 1_000_000;
+    assert!((790..=820).contains(&longest_ms), "{longest_ms} ms");
+}
+
+fn part(name: &str, kind: OpKind, rate_iops: Option<f64>, priority: u32) -> Part {
+    let workload = job(kind, true, 1).workload;
+    Part { name: name.to_owned(), rate_iops, priority, workload, ..Part::default() }
+}
+
+fn counts(meters: &Meters) -> Vec<u64> {
+    let series = meters.series().expect("parts");
+    series.iter().map(|(_, of)| of.n_ios.load(Relaxed)).collect()
+}
+
+#[test]
+fn a_part_with_a_rate_has_it_and_the_others_share_the_rest() {
+    let mut job = rated(1000.0, Arrivals::Linear);
+    let own = part("own", OpKind::Write, Some(250.5), 0);
+    job.parts = vec![own, part("a", OpKind::Read, None, 0), part("b", OpKind::Read, None, 0)];
+    job.parts[1].weight = 2.0;
+    let (_, meters) = run(job.clone(), 0, 100, 1000);
+    let n = counts(&meters);
+    assert!(n[0].abs_diff(25_050) <= 1 && (n[1] + n[2]).abs_diff(74_950) <= 1, "{n:?}");
+    assert!(n[1].abs_diff(n[2] * 2) <= 8, "{n:?}");
+    // As fast as it goes, but for the one: at most 32 at a time of 1 ms.
+    job.load.rate_total_iops = None;
+    let (_, meters) = run(job, 0, 10, 1_000_000);
+    let n = counts(&meters);
+    assert!(n[0].abs_diff(2505) <= 1, "{n:?}");
+    assert!((n[0] + n[1] + n[2]).abs_diff(320_000) <= 64, "{n:?}");
+}
+
+#[test]
+fn the_more_urgent_of_two_rates_is_kept_when_both_are_too_much() {
+    let mut job = job(OpKind::Read, true, 1);
+    let urgent = part("urgent", OpKind::Read, Some(80.0), 1);
+    job.parts = vec![part("other", OpKind::Write, Some(80.0), 2), urgent];
+    // One at a time of 10 ms: 100 a second.
+    let (_, meters) = run(job, 0, 100, 10_000_000);
+    let n = counts(&meters);
+    assert!(n[1].abs_diff(8000) <= 1 && n[0].abs_diff(2000) <= 2, "{n:?}");
+}
