@@ -3,7 +3,7 @@
 //! Every read and write of a program comes here: files are opened for direct I/O, so that no page
 //! cache hides the caps. (A mapped file has one; its misses and write-backs come here.) A request
 //! is stamped when it is read from the kernel, less the way that a request takes to here and back
-//! ([`way`]); its data are moved at once, and the answer is sent when the model says. Names and
+//! ([`Way`]); its data are moved at once, and the answer is sent when the model says. Names and
 //! attributes take no modelled time.
 //!
 //! No request ends the server: numbers that nobody was given are `ESTALE` or `EBADF`, names that
@@ -13,7 +13,6 @@ mod convert;
 mod handles;
 #[cfg(test)]
 mod malformed;
-pub(crate) mod way;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -28,16 +27,15 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request,
     TimeOrNow, WriteFlags,
 };
-use rustix::fs::{FallocateFlags, FileType, OFlags, SeekFrom, Stat, seek};
+use rustix::fs::{FallocateFlags, FileType, OFlags, SeekFrom, Stat, getxattr, seek};
 use rustix::io::Errno;
 
-use crate::clock::now_ns;
 use crate::machine::Machine;
 use crate::pacer::lock;
 use crate::store::Opened;
 use crate::tree::{Changes, Identity, NewKind, Node};
+use crate::way::{self, Way};
 use handles::{Handle, Handles};
-use way::Way;
 
 /// How long the kernel may remember names and attributes. Nobody else changes them but a crash,
 /// after which the kernel is told.
@@ -55,6 +53,9 @@ const BLOCK_BYTES: u64 = 4096;
 
 /// Longest name, as nearly everywhere.
 const NAME_MAX: u32 = 255;
+
+/// An attribute that only we know, to measure the way with: there need be no file.
+const WAY_NAME: &str = "user.plimsoll.way";
 
 /// The file system.
 #[derive(Debug)]
@@ -74,12 +75,6 @@ impl Volumes {
     /// Returns what measures the way.
     pub(crate) fn way(&self) -> Arc<Way> {
         Arc::clone(&self.way)
-    }
-
-    /// Returns when the request that is being handled was made, as the model counts it: the caller
-    /// waits for the way here and back as well, so both are part of the modelled time.
-    fn arrived_ns(&self) -> u64 {
-        now_ns().saturating_sub(self.way.length_ns())
     }
 
     /// Returns a file, unless the machine has crashed.
@@ -420,7 +415,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let arrived_ns = self.arrived_ns();
+        let arrived_ns = self.way.made_ns();
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let send = move |data: Answer<Vec<u8>>| match data {
@@ -446,7 +441,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let arrived_ns = self.arrived_ns();
+        let arrived_ns = self.way.made_ns();
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let flags = OFlags::from_bits_retain(flags.0 as u32);
@@ -480,7 +475,7 @@ impl Filesystem for Volumes {
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let arrived_ns = self.arrived_ns();
+        let arrived_ns = self.way.made_ns();
         match self.node(number) {
             Ok(node) => self.machine.flush(&node, arrived_ns, move |end| empty(end, reply)),
             Err(error) => reply.error(convert::error(error)),
@@ -570,8 +565,9 @@ impl Filesystem for Volumes {
     }
 
     fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        if self.way.is_asked_by(name) {
-            let send = move |value| extended(Ok(value), size, reply);
+        if name == WAY_NAME && self.way.is_being_measured() {
+            let value = vec![0; way::ANSWER_BYTES];
+            let send = move || extended(Ok(value), size, reply);
             return way::answer(self.machine.pacer(), send);
         }
         let node = self.node(number);
@@ -628,6 +624,12 @@ impl Filesystem for Volumes {
 /// are in flight at once.
 const FILE_FLAGS: FopenFlags =
     FopenFlags::FOPEN_DIRECT_IO.union(FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+
+/// Measures the way of requests to a mount.
+pub(crate) fn measure_way(way: &Way, mount: &Path) {
+    let mut value = [0; way::ANSWER_BYTES];
+    way.measure(|| getxattr(mount, WAY_NAME, &mut value).ok().map(drop));
+}
 
 /// Tells the kernel to ask again for what it remembers of all files.
 pub(crate) fn forget_cached(machine: &Machine, notifier: &fuser::Notifier) {

@@ -22,3 +22,4 @@ pub mod status;
 mod store;
 mod tree;
 mod waits;
+mod way;

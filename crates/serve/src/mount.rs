@@ -16,7 +16,7 @@ use rustix::mount::UnmountFlags;
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::control::Refusal;
-use crate::fuse::{Volumes, forget_cached};
+use crate::fuse::{Volumes, forget_cached, measure_way};
 use crate::machine::Machine;
 use crate::priority;
 use crate::server::Place;
@@ -267,7 +267,7 @@ pub fn mount(machine: &Arc<Machine>, path: &Path) -> Result<Mount, MountError> {
     priority::go_back();
     let session =
         session.map_err(|source| MountError::Refused { path: path.to_owned(), source })?;
-    way.measure(path);
+    measure_way(&way, path);
     Ok(Mount { session })
 }
 

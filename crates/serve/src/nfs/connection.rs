@@ -10,14 +10,14 @@ use engine::nfs::record::RECORD_BYTES_MAX;
 use super::Server;
 use super::call::{self, Question};
 use super::{mount, names};
-use crate::clock::now_ns;
 use crate::pacer::lock;
+use crate::way;
 
 /// Bytes read from the socket at once.
 const READ_BYTES: usize = 256 << 10;
 
 /// Bit of a fragment's mark that says that it is the record's last.
-const LAST: u32 = 1 << 31;
+pub(super) const LAST: u32 = 1 << 31;
 
 /// Calls in flight, limited.
 #[derive(Debug)]
@@ -69,9 +69,13 @@ pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
     let Ok(writer) = writer.spawn(move || write_all(&out, &to_write)) else { return };
     let mut input = BufReader::with_capacity(READ_BYTES, stream);
     while let Ok(message) = record(&mut input) {
-        let arrived_ns = now_ns();
+        let arrived_ns = server.way.made_ns();
         let Ok(call) = call::read(&message) else { break };
         let answer = Answer { answers: answers.clone(), slot: take(&slots), xid: call.xid };
+        if server.way.is_being_measured() {
+            way::answer(server.machine.pacer(), move || answer.send(vec![0; way::ANSWER_BYTES]));
+            continue;
+        }
         let origin = Origin { client, caller: call.caller, arrived_ns };
         match call.question(&mut { call.arguments }) {
             Ok(Question::Nfs(asked)) => names::nfs(server, &call, &asked, origin, answer),

@@ -28,6 +28,7 @@ mod info;
 mod mount;
 mod names;
 mod repeated;
+mod way;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -40,6 +41,7 @@ use volume::design::Backing as Medium;
 
 use crate::machine::Machine;
 use crate::pacer::lock;
+use crate::way::Way;
 pub use call::Refusal;
 pub use decode::{Decoded, decode_call, read_record};
 
@@ -103,6 +105,7 @@ struct Server {
     volumes: Vec<VolumeFacts>,
     files: Files,
     repeated: Mutex<Repeated>,
+    way: Way,
     /// Where the export is reached.
     address: SocketAddr,
     /// Machines that have connected, in order.
@@ -135,6 +138,7 @@ impl Export {
             files: Files::new(Arc::clone(&machine)).map_err(io::Error::from)?,
             machine,
             repeated: Mutex::default(),
+            way: Way::default(),
             address: listener.local_addr().map_err(listen)?,
             clients: Mutex::default(),
             streams: Mutex::default(),
@@ -142,6 +146,7 @@ impl Export {
             is_crashed: AtomicBool::new(false),
             n_crashes: AtomicU64::new(0),
         });
+        way::measure(&server);
         let accepting = Arc::clone(&server);
         let thread = std::thread::Builder::new().name("nfs".to_owned());
         let thread = thread.spawn(move || accepting.accept(&listener))?;

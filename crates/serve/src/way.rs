@@ -1,38 +1,30 @@
 //! The way of a request: what it takes from a program to us and back.
 //!
 //! Who waits for an answer waits for the way as well, so a request counts as made by so much
-//! earlier than it was read from the kernel. The way is measured when mounting, with requests that
-//! are as a small read in all but the model: the same system calls and buffers, the same threads
-//! that are woken after the same wait. (An attribute that only we know is asked for, so that there
-//! need be no file.)
+//! earlier than it was read. The way is measured when a mount or an export begins, with requests
+//! that are as a small read in all but the model: the same system calls and buffers, the same
+//! threads that are woken after the same wait.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-
-use rustix::fs::getxattr;
 
 use crate::clock::now_ns;
 use crate::pacer::{Outcome, Pacer};
 
-/// The attribute that is asked for.
-const NAME: &str = "user.plimsoll.way";
-
-/// Length of its value: that of a small read, bytes.
-const VALUE_BYTES: usize = 8192;
+/// Length of an answer: that of a small read, bytes.
+pub(crate) const ANSWER_BYTES: usize = 8192;
 
 /// How long an answer is kept back: as long as a disk takes, after which processors are asleep.
 const WAIT_NS: u64 = 1_000_000;
 
-/// How often it is asked for.
+/// How often is asked.
 const N_PROBES: usize = 64;
 
 /// Longest way that is made up for. Far above what a calm machine takes; more means that the
 /// machine was busy all the time, and is no measure of a calm one.
 const MAX_NS: u64 = 100_000;
 
-/// The way of a mount's requests.
+/// The way of a mount's or an export's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
     length_ns: AtomicU64,
@@ -40,26 +32,26 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Returns its length, nanoseconds; 0 until it is known.
-    pub(crate) fn length_ns(&self) -> u64 {
-        self.length_ns.load(Relaxed)
+    /// Returns when a request was made that is read now, as the model counts it.
+    pub(crate) fn made_ns(&self) -> u64 {
+        now_ns().saturating_sub(self.length_ns.load(Relaxed))
     }
 
-    /// Says whether an attribute is the one to measure with.
-    pub(crate) fn is_asked_by(&self, name: &OsStr) -> bool {
-        name == NAME && self.is_being_measured.load(Relaxed)
+    /// Says whether the way is being measured.
+    pub(crate) fn is_being_measured(&self) -> bool {
+        self.is_being_measured.load(Relaxed)
     }
 
-    /// Measures the way to a mount, from now on counted: the lower quartile.
+    /// Measures the way, from now on counted: the lower quartile. `ask` has a request answered that
+    /// is handed to [`answer`].
     ///
     /// The shortest would do for one request in sixty. With the quartile three of four are on time
     /// or late, and one is early by the little that the fastest quarter differs in.
-    pub(crate) fn measure(&self, mount: &Path) {
+    pub(crate) fn measure(&self, mut ask: impl FnMut() -> Option<()>) {
         self.is_being_measured.store(true, Relaxed);
-        let mut value = [0; VALUE_BYTES];
         let mut once = |_| {
             let start_ns = now_ns();
-            getxattr(mount, NAME, &mut value).ok()?;
+            ask()?;
             (now_ns() - start_ns).checked_sub(WAIT_NS)
         };
         let mut ways_ns: Vec<u64> = (0..N_PROBES).filter_map(&mut once).collect();
@@ -71,8 +63,7 @@ impl Way {
 }
 
 /// Answers the request that is being handled when [`WAIT_NS`] have passed.
-pub(super) fn answer(pacer: &Pacer, send: impl FnOnce(Vec<u8>) + Send + 'static) {
-    let value = vec![0; VALUE_BYTES];
-    let reply = move |_: Outcome| send(value);
+pub(crate) fn answer(pacer: &Pacer, send: impl FnOnce() + Send + 'static) {
+    let reply = move |_: Outcome| send();
     pacer.answer_at(now_ns() + WAIT_NS, Box::new(reply));
 }
