@@ -1,9 +1,12 @@
-//! The export against our engine and against libnfs: bytes, sizes, names, errors, restarts, caps.
+//! The export against our engine and against libnfs: bytes, sizes, names, errors, restarts, caps,
+//! clients.
 
 #[path = "../../engine/tests/nfs_support/mod.rs"]
 mod engine_support;
 mod nfs_common;
 
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -13,6 +16,8 @@ use engine::{Engine, Wait};
 use engine_support::{Setup, check_bytes, check_server, fill, op, run};
 use nfs_common::{MOUNT, PLENTY, Served, client, design, free_volume, limit, volume};
 use plan::op::{Completion, Op, OpKind};
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+use serve::clock::now_ns;
 use serve::nfs::Export;
 use volume::design::{Backing, Client, Design, Latency, Pool, Volume};
 
@@ -232,6 +237,84 @@ fn the_volumes_of_a_pool_share_its_throughput() {
     });
     assert!(a.0 > 0 && b.0 > 0, "both volumes get a share: {a:?}, {b:?}");
     check_rate((a.0 + b.0, a.1.max(b.1)), PER_S as f64, f64::from(64 << 10));
+}
+
+/// The way between a client and the server is made up for by at most this much.
+const WAY_MAX_NS: u64 = 100_000;
+
+/// How late an answer may be is a matter of how busy the machine is; early it is never.
+#[test]
+fn no_call_is_answered_early() {
+    const LATENCY_NS: u64 = 5_000_000;
+    let latency = Latency { mean_ns: LATENCY_NS, spread: 0.0 };
+    let slow = Volume { latency, ..volume(MOUNT, PLENTY, None) };
+    let served = Served::start(design(vec![slow], vec![client(1, 128)], Vec::new()));
+    let mut engine = Setup::new(&served.url(MOUNT)).engine(&["file"]).expect("an engine");
+    for n in 0..40 {
+        let kind = if n % 2 == 0 { OpKind::Write } else { OpKind::Read };
+        let one = op(kind, 0, n / 2 * 4096, 4096);
+        let start_ns = now_ns();
+        assert_eq!(run(&mut *engine, &[one]), [4096]);
+        let took_ns = now_ns() - start_ns;
+        assert!(took_ns >= LATENCY_NS - WAY_MAX_NS, "{kind:?} {n}: {took_ns} ns");
+    }
+}
+
+/// Takes connections on 127.0.0.1 and passes all on to an export, coming from `source`. Returns its
+/// port. It ends with the process.
+fn coming_from(source: Ipv4Addr, export: SocketAddr) -> u16 {
+    let listener = TcpListener::bind(nfs_common::anywhere()).expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let join = move |inward: TcpStream| -> io::Result<()> {
+        let outward = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        bind(&outward, &SocketAddr::from((source, 0)))?;
+        connect(&outward, &export)?;
+        let outward = TcpStream::from(outward);
+        for (from, to) in [(&inward, &outward), (&outward, &inward)] {
+            to.set_nodelay(true)?;
+            let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
+            std::thread::spawn(move || {
+                let _ = io::copy(&mut from, &mut to);
+                let _ = to.shutdown(Shutdown::Write);
+            });
+        }
+        Ok(())
+    };
+    std::thread::spawn(move || {
+        for inward in listener.incoming() {
+            inward.and_then(&join).expect("a connection that is passed on");
+        }
+    });
+    port
+}
+
+#[test]
+fn clients_are_told_apart_by_their_addresses() {
+    const FAR_NS: u64 = 200_000_000;
+    let (near, far) = (Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2));
+    let at = |address: Ipv4Addr, round_trip_ns| Client {
+        name: address.to_string(),
+        round_trip_ns,
+        address: Some(address.into()),
+        ..client(1, 128)
+    };
+    let clients = vec![at(near, 0), at(far, FAR_NS)];
+    let served = Served::start(design(vec![volume(MOUNT, PLENTY, None)], clients, Vec::new()));
+    let shortest_ns = |source| {
+        let port = coming_from(source, served.export.address());
+        let url = format!("nfs://127.0.0.1:{port}{MOUNT}");
+        let mut engine = Setup::new(&url).engine(&["file"]).expect("an engine");
+        let times = (0..5).map(|_| {
+            let start_ns = now_ns();
+            assert_eq!(run(&mut *engine, &[op(OpKind::Write, 0, 0, 4096)]), [4096]);
+            now_ns() - start_ns
+        });
+        times.min().expect("five")
+    };
+    // The far one comes first: in the order of coming it would have the place of the near one.
+    let [far_ns, near_ns] = [far, near].map(shortest_ns);
+    assert!(far_ns >= FAR_NS - WAY_MAX_NS, "{far_ns} ns over a round trip of {FAR_NS} ns");
+    assert!(near_ns < FAR_NS, "{near_ns} ns over no round trip");
 }
 
 // --- libnfs ------------------------------------------------------------------------------------
