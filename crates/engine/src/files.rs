@@ -64,11 +64,20 @@ pub struct OpenFlags {
     pub sync: SyncMode,
     /// Create it where it is missing, with mode 0644 less the umask.
     pub create: bool,
+    /// Bits added to the flags of `open(2)`, as the kernel knows them.
+    pub more_bits: u32,
 }
 
 impl Default for OpenFlags {
     fn default() -> Self {
-        OpenFlags { read: true, write: false, direct: false, sync: SyncMode::None, create: false }
+        OpenFlags {
+            read: true,
+            write: false,
+            direct: false,
+            sync: SyncMode::None,
+            create: false,
+            more_bits: 0,
+        }
     }
 }
 
@@ -522,6 +531,7 @@ fn open_path(name: &CStr, open: OpenFlags) -> rustix::io::Result<OwnedFd> {
         };
     flags.set(OFlags::DIRECT, open.direct);
     flags.set(OFlags::CREATE, open.create);
+    flags |= OFlags::from_bits_retain(open.more_bits);
     flags |= match open.sync {
         SyncMode::None => OFlags::empty(),
         SyncMode::Sync => OFlags::SYNC,

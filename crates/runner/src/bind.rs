@@ -310,8 +310,15 @@ impl Binder<'_> {
             let region = FileRegion { offset_bytes: 0, len_bytes };
             return Ok(BoundFile { path, kind, region, size_bytes, read_only });
         }
-        let offset_bytes = self.offset(size_bytes);
-        let wanted = self.region_bytes(&path, kind, size_bytes, offset_bytes, file_idx, n_files)?;
+        let mut offset_bytes = self.offset(size_bytes);
+        let mut wanted =
+            self.region_bytes(&path, kind, size_bytes, offset_bytes, file_idx, n_files)?;
+        if kind == FileKind::Block && self.job.files.spares_first_block {
+            let spared_bytes =
+                u64::from(self.job.block_size_max()).saturating_sub(offset_bytes).min(wanted);
+            offset_bytes += spared_bytes;
+            wanted -= spared_bytes;
+        }
         let len_bytes = self.whole_blocks(&path, wanted)?;
         if (kind == FileKind::Block) && offset_bytes + len_bytes > size_bytes {
             return Err(self.too_small(&path, offset_bytes + len_bytes, size_bytes));

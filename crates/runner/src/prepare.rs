@@ -404,6 +404,7 @@ fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {
             direct: job.files.direct,
             sync: job.files.sync,
             create: job.files.allow_create && (modifies || job.files.create_on_open),
+            more_bits: job.files.open_flag_bits,
         },
         size_bytes: file.needed_bytes(),
     }

@@ -286,4 +286,30 @@ mod tests {
             assert_eq!(said(job, facts, &options), nothing);
         }
     }
+
+    /// Returns first byte and length of what a job in blocks of 8 KiB uses of a target.
+    fn region_of(spares: bool, offset_bytes: u64, facts: TargetFacts) -> (u64, u64) {
+        let mut job = writes();
+        job.workload.block_size = plan::PerDir::all(plan::workload::BlockSize::Fixed(8192));
+        job.files.spares_first_block = spares;
+        job.files.offset = plan::files::Size::Bytes(offset_bytes);
+        let plan =
+            Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
+        let facts = HashMap::from([(PathBuf::from(DEVICE), facts)]);
+        let (bound, unbound) = bind::bind(&plan, &facts, 0);
+        assert_eq!(unbound, []);
+        let region = bound.steps[0].workers[0].files[0].region;
+        (region.offset_bytes, region.len_bytes)
+    }
+
+    #[test]
+    fn the_first_block_of_a_device_is_spared_where_asked() {
+        let gib = 1 << 30;
+        let file = || TargetFacts { kind: FileKind::Regular, ..device() };
+        assert_eq!(region_of(false, 0, device()), (0, gib));
+        assert_eq!(region_of(true, 0, device()), (8192, gib - 8192));
+        assert_eq!(region_of(true, 4096, device()), (8192, gib - 8192));
+        assert_eq!(region_of(true, 16_384, device()), (16_384, gib - 16_384));
+        assert_eq!(region_of(true, 0, file()), (0, gib));
+    }
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dialects::vdbench::lower_raw::{Context, raw_step};
-use dialects::vdbench::{Options, parse_text};
+use dialects::vdbench::{Lun, Options, parse_text, sd_format};
 use dialects::{LoadError, Loader};
 use plan::op::{Completion, Op, OpKind};
-use plan::{Job, Step};
+use plan::{EngineKind, Job, Plan, Step};
+use runner::{Control, RunOptions};
 use worker::{Decision, FileRegion, Meters, NoData, Worker, WorkerSpec};
 
 /// Nothing outside: no file, no variable.
@@ -301,4 +302,64 @@ fn every_size_of_a_loop_is_issued() {
     let expected = [1024, 2048, 4096, 8192, 16_384];
     assert!(n_by_size.keys().copied().eq(expected));
     assert!(n_by_size.values().all(|counts| counts[..] == [2000, 4000]), "{n_by_size:?}");
+}
+
+/// Runs steps on real files, one I/O at a time, and returns the bytes written.
+#[track_caller]
+fn run(folder: &std::path::Path, mut steps: Vec<Step>) -> u64 {
+    for job in steps.iter_mut().flat_map(|step| &mut step.jobs) {
+        (job.engine.kind, job.engine.name) = (EngineKind::Sync, "psync".to_owned());
+    }
+    let plan = Plan { steps, ..Plan::default() };
+    let options = RunOptions { aux_dir: Some(folder.to_owned()), ..RunOptions::default() };
+    let record = runner::run(&plan, &options, &Control::new(), &mut |_| {}).expect("it can run");
+    let errors: Vec<_> = record.jobs.iter().filter(|job| job.error_errno != 0).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    record.jobs.iter().map(|job| job.dirs.write.io_bytes).sum()
+}
+
+#[test]
+fn a_volume_of_two_files_is_written_once_to_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [folder.path().join("a"), folder.path().join("b")];
+    for file in &files {
+        std::fs::write(file, vec![0; 1 << 20]).expect("ours");
+    }
+    let text = format!(
+        "concatenatesds=yes\nsd=default,size=1m\nsd=sd1,lun={}\nsd=sd2,lun={}\n\
+         wd=wd1,sd=*,threads=1,rdpct=0,seekpct=eof,xfersize=64k\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=20,interval=1\n",
+        files[0].display(),
+        files[1].display()
+    );
+    assert_eq!(run(folder.path(), steps(&text)), 2 << 20);
+    for file in &files {
+        let bytes = std::fs::read(file).expect("ours");
+        assert_eq!(bytes.len(), 1 << 20);
+        assert!(bytes.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)));
+    }
+}
+
+#[test]
+fn a_missing_file_is_written_with_as_many_duplicates_as_asked() {
+    const N_BLOCKS: usize = 2048;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("v1");
+    let text = format!(
+        "dedupratio=4,dedupunit=4k\nsd=sd1,lun={},size=8m\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n",
+        file.display()
+    );
+    let parsed = parse_text("parmfile", &text, &Options::default(), &Nothing);
+    let format = sd_format(&parsed, &|_| Lun::Missing).expect("there is something to write");
+    let mut findings = Vec::new();
+    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &Nothing };
+    let step = raw_step(&format, context, &mut findings);
+    assert_eq!((findings, step.jobs.len()), (vec![], 1));
+    assert_eq!(run(folder.path(), vec![step]), 8 << 20);
+    let bytes = std::fs::read(&file).expect("ours");
+    assert_eq!(bytes.len(), N_BLOCKS * 4096);
+    let different: std::collections::HashSet<&[u8]> = bytes.chunks(4096).collect();
+    let ratio = N_BLOCKS as f64 / different.len() as f64;
+    assert_near(ratio, 4.0, 0.5);
 }

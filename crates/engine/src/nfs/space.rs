@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use plan::files::SyncMode;
 use plan::job::EngineSpec;
 use plan::op::{BufId, FileIdx, Op, OpKind};
 use plan::{EngineKind, IoPriority};
@@ -124,8 +123,7 @@ fn check_space(export: &mut Export, path: &Path, layout: &LayoutSpec) -> Result<
 
 /// Makes an engine for one file.
 fn one_file(spec: &EngineSpec, path: &Path) -> Result<Nfs, EngineError> {
-    let open =
-        OpenFlags { read: true, write: true, direct: false, sync: SyncMode::None, create: true };
+    let open = OpenFlags { write: true, create: true, ..OpenFlags::default() };
     let file = FileSpec { path: path.to_owned(), open, size_bytes: 0 };
     let policy = TablePolicy { lazy: true, ..TablePolicy::default() };
     let files = FileTable::new(vec![file], policy)?;

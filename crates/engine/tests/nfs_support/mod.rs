@@ -66,6 +66,7 @@ impl Setup {
             direct: false,
             sync: self.sync,
             create: self.create,
+            ..OpenFlags::default()
         };
         let file = |name: &&str| FileSpec { path: self.path(name), open, size_bytes: 0 };
         let policy = TablePolicy { lazy: true, ..TablePolicy::default() };
