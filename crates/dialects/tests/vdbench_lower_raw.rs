@@ -305,6 +305,13 @@ fn contents_of_writes() {
     assert_eq!((sets.ratio, sets.unit_bytes, sets.sets), (2.0, 8192, SetCount::Count(10)));
     let by_pct = of("dedupratio=2,dedupunit=8k").dedupe_sets.expect("asked for");
     assert_eq!((by_pct.sets, by_pct.flip_flop), (SetCount::Pct(5.0), FlipFlop::None));
+    for (word, expected) in [("yes", FlipFlop::All), ("no", FlipFlop::None), ("hot", FlipFlop::Hot)]
+    {
+        let general =
+            format!("dedupratio=2,dedupunit=8k,dedupflipflop={word},deduphotsets=(2,10,1,30)");
+        let sets = of(&general).dedupe_sets.expect("asked for");
+        assert_eq!((sets.flip_flop, &sets.hot_sets[..]), (expected, &[(2, 10), (1, 30)][..]));
+    }
     let pattern = of("pattern=/tmp/pattern").pattern;
     assert_eq!(pattern, [PatternPart::Bytes(b"abcd".to_vec())]);
 }

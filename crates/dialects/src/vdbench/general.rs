@@ -1,5 +1,7 @@
 //! General parameters.
 
+use plan::verify::FlipFlop;
+
 use super::findings::Place;
 use super::input::{Dedup, Input};
 use super::keywords::Name::{Any, Full, Stem};
@@ -376,10 +378,20 @@ impl Input<'_> {
                 }
                 numbers.as_slice() == [0.0]
             }
-            "deduphotsets" => !numbers.len().is_multiple_of(2) || numbers.contains(&0.0),
-            "dedupflipflop" => param
-                .word(&mut self.findings)
-                .is_some_and(|word| !word.starts_with(['y', 'n']) && !word.starts_with("hot")),
+            "deduphotsets" => {
+                let pairs = numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32));
+                dedup.hot_sets = pairs.collect();
+                !numbers.len().is_multiple_of(2) || numbers.contains(&0.0)
+            }
+            "dedupflipflop" => param.word(&mut self.findings).is_some_and(|word| {
+                dedup.flip_flop = match word {
+                    word if word.starts_with("hot") => Some(FlipFlop::Hot),
+                    word if word.starts_with('y') => Some(FlipFlop::All),
+                    word if word.starts_with('n') => Some(FlipFlop::None),
+                    _ => None,
+                };
+                dedup.flip_flop.is_none()
+            }),
             "dedupacross" | "dedupmaxkey" => false,
             _ => true,
         };
@@ -418,6 +430,8 @@ impl Input<'_> {
             contents.dedupratio = dedup.ratio.unwrap_or(1.0);
             contents.dedupunit_bytes = dedup.unit_bytes;
             contents.dedupsets = dedup.sets.unwrap_or(DedupSets::Pct(5.0));
+            contents.dedupflipflop = dedup.flip_flop.unwrap_or(FlipFlop::None);
+            contents.deduphotsets = dedup.hot_sets;
         }
         let has_pattern = contents.pattern_file.is_some();
         let other = [

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use plan::verify::FlipFlop;
+
 use super::findings::{Findings, Place};
 use super::fsd::FsdEntry;
 use super::fwd::{FormatFwd, FwdEntry};
@@ -84,6 +86,8 @@ pub(super) struct Dedup {
     pub(super) ratio: Option<f64>,
     pub(super) unit_bytes: u64,
     pub(super) sets: Option<DedupSets>,
+    pub(super) flip_flop: Option<FlipFlop>,
+    pub(super) hot_sets: Vec<(u32, u32)>,
     pub(super) place: Option<Place>,
 }
 
