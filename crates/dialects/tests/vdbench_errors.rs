@@ -285,3 +285,22 @@ fn unknown_open_flags_are_found_now_or_when_it_runs() {
     assert!(!parsed.has_errors());
     assert_eq!(parsed.refusals[0].code, "unknown-openflag");
 }
+
+/// What the real tool finds when it runs is found now.
+#[test]
+fn a_kind_reader_finds_what_would_fail_during_the_run() {
+    for (rest, expected) in [
+        ("range=(50,10)", "error wrong-range 1:4"),
+        ("range=(50,160)", "error wrong-range 1:4"),
+        ("range=(1m,2g)", "error wrong-range 1:4"),
+        ("range=(50,120)", ""),
+        ("range=(1m,2m)", ""),
+    ] {
+        let text = format!("sd=s,lun=/a,size=1g,{rest}\nrd=r,sd=s,io=9,el=4\n");
+        let found = all_shown(&kind(&text).diagnostics);
+        assert!(found.starts_with(expected) && found.is_empty() == expected.is_empty(), "{found}");
+        assert!(!compat(&text).has_errors());
+    }
+    let found = all_shown(&kind("sd=s,lun=/dev/x\nrd=r,sd=s,io=9,el=4\n").diagnostics);
+    assert!(found.starts_with("warning device-without-direct 1:4"), "{found}");
+}

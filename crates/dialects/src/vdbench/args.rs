@@ -232,7 +232,7 @@ impl CommandLine {
                 continue;
             }
             is_file = false;
-            if matches!(arg.as_str(), "-t" | "-t1" | "-t2" | "-td" | "-tf") {
+            if arg.starts_with("-t") {
                 demo = Some(arg);
             } else if !self.switch(&arg, findings) {
                 findings.error_help(

@@ -20,21 +20,22 @@ const SKEW_SLACK_PCT: f64 = 0.0001;
 const NS_PER_MS: f64 = 1e6;
 
 /// A run definition with its workloads, before loops.
-struct Picked {
-    rd: RdEntry,
+pub(super) struct Picked {
+    pub(super) rd: RdEntry,
     /// In order of definition, once for each host.
-    sds: Vec<Sd>,
+    pub(super) sds: Vec<Sd>,
     /// Threads of the storage definition, and which of its hosts this is, of how many.
-    threads: Vec<(i64, usize, usize)>,
-    wds: Vec<PickedWd>,
+    pub(super) threads: Vec<(i64, usize, usize)>,
+    pub(super) wds: Vec<PickedWd>,
     is_controlled: bool,
     all_bytes: u64,
 }
 
-struct PickedWd {
-    entry: WdEntry,
+/// A workload of a run definition.
+pub(super) struct PickedWd {
+    pub(super) entry: WdEntry,
     /// Positions in `Picked::sds`.
-    sds: Vec<usize>,
+    pub(super) sds: Vec<usize>,
     skew_pct: f64,
 }
 
@@ -163,30 +164,6 @@ impl Input<'_> {
         Some(found)
     }
 
-    fn check_priorities(&mut self, rd: &RdEntry, wds: &[WdEntry]) {
-        let mut priorities: Vec<i64> = wds.iter().filter_map(|wd| wd.priority).collect();
-        priorities.sort_unstable();
-        priorities.dedup();
-        let has_any = !priorities.is_empty() || wds.iter().any(|wd| wd.iorate != 0.0);
-        let lowest_free =
-            wds.iter().filter(|wd| wd.iorate == 0.0).filter_map(|wd| wd.priority).min();
-        let is_late = |wd: &&WdEntry| {
-            wd.iorate != 0.0 && lowest_free.is_some_and(|free| wd.priority >= Some(free))
-        };
-        let message = if wds.iter().any(|wd| wd.iorate != 0.0 && wd.priority.is_none()) {
-            "a workload with iorate= also must have priority= specified"
-        } else if has_any && priorities.len() != wds.len() {
-            "when one workload has a priority= or iorate=, all need a different priority="
-        } else if wds.iter().find(is_late).is_some() {
-            "workloads with iorate= need a higher priority than those without"
-        } else {
-            return;
-        };
-        let message = format!("rd={}: {message}", rd.name);
-        let help = "priorities are 1, 2, 3 and so on; 1 is the highest";
-        self.findings.error_help(rd.place, "wrong-priority", message, help);
-    }
-
     /// Returns which storage definitions a workload uses on which hosts.
     fn sds_of(&mut self, rd: &RdEntry, wd: &WdEntry) -> Option<Vec<(usize, usize)>> {
         if wd.sds.is_empty() {
@@ -294,88 +271,6 @@ impl Input<'_> {
                     || wd.entry.priority.is_some()
                     || wd.entry.has_user
             });
-    }
-
-    /// Checks what holds for all runs of a run definition.
-    fn check_raw(&mut self, picked: &Picked) {
-        let rd = &picked.rd;
-        let looped = |kind: LoopKind| rd.loops.iter().find(|looped| looped.kind == kind);
-        // Below 0 it is a share of an earlier run's rate, of which there is none.
-        if rd.iorate <= 0.0 && !rd.is_variable && !self.flags.is_replay {
-            let message = format!("rd={}: iorate= parameter is missing", rd.name);
-            let help = "write `iorate=max`, `iorate=curve` or I/Os per second";
-            self.findings.error_help(rd.place, "missing-rate", message, help);
-        }
-        match looped(LoopKind::Xfersize) {
-            Some(sizes) => {
-                let bad = sizes.values.iter().find(|size| **size as i32 % 512 != 0);
-                if let Some(size) = bad {
-                    let message = format!(
-                        "data transfer size not multiple of 512 bytes: {:?}",
-                        f64::from(*size as i32)
-                    );
-                    let help = "in a run definition a list is several sizes, one run each: \
-                                write a distribution into the workload definition";
-                    self.findings.error_help(sizes.place, "wrong-xfersize", message, help);
-                }
-            }
-            None => self.check_alignment(picked),
-        }
-        self.check_streams(picked);
-        let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
-        if let Some(wd) = self.wds.iter().find(|wd| lacks_threads && wd.threads == 0) {
-            let message = format!(
-                "wd={}: for SD concatenation each workload needs threads=, unless the run \
-                 definition has it",
-                wd.name
-            );
-            self.findings.error(wd.place, "missing-threads", message);
-        }
-        let has_compratio = looped(LoopKind::Compratio).is_some();
-        if has_compratio && self.settings.validate {
-            let message = "the 'forcompratio=' parameter may not be used during data validation";
-            self.findings.error(rd.place, "exclusive-parameters", message);
-        }
-        let rates = looped(LoopKind::Rate).map_or(&[][..], |looped| &looped.values);
-        if rates.iter().any(|rate| *rate <= 0.0) {
-            let message = "shares of an earlier run's rate, and rates of 0, do not run";
-            self.findings.refuse(rd.place, "no-relative-rate", message);
-        }
-        let pcts = rd.curve_pcts.as_deref().unwrap_or(&CURVE_PCTS);
-        if rd.iorate == CURVE_RATE && pcts.iter().any(|pct| *pct < 1.0) {
-            let message = format!("rd={}: percentages of curve= must be at least 1", rd.name);
-            self.findings.error(rd.place, "wrong-curve", message);
-        }
-    }
-
-    /// Transfer sizes between two need the same alignment at their storage definitions.
-    fn check_alignment(&mut self, picked: &Picked) {
-        for wd in &picked.wds {
-            let [_, _, align] = wd.entry.xfersizes.as_slice() else { continue };
-            let other = wd.sds.iter().map(|idx| &picked.sds[*idx]);
-            if let Some(sd) = other.into_iter().find(|sd| sd.align_bytes != *align as u64) {
-                let message = format!(
-                    "sd={}: align= must be that of 'xfersize=(min,max,align)' of wd={}: {align}",
-                    sd.name, wd.entry.name
-                );
-                let help = format!("write `align={align}` into the storage definition");
-                self.findings.error_help(wd.entry.place, "wrong-alignment", message, help);
-            }
-        }
-    }
-
-    fn check_streams(&mut self, picked: &Picked) {
-        let Some(streams) = picked.wds.first().map(|wd| wd.entry.streams) else { return };
-        let looped = picked.rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
-        let fewest = match looped {
-            Some(looped) => looped.values.iter().map(|threads| *threads as i64).min(),
-            None => picked.threads.iter().map(|(threads, _, _)| *threads).min(),
-        };
-        if streams > 0 && fewest.is_some_and(|fewest| fewest.max(1) < streams) {
-            let message = format!("rd={}: fewer threads than streams={streams}", picked.rd.name);
-            let help = "write a `threads=` that is a multiple of `streams=`";
-            self.findings.error_help(picked.rd.place, "streams", message, help);
-        }
     }
 
     /// Makes the run of one point, and those of its curve.

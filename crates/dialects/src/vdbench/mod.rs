@@ -1,13 +1,24 @@
 //! Vdbench's parameter files and command line.
 //!
 //! The way in: [`run`] holds what a file comes to, run by run, with everything resolved: defaults,
-//! wildcards, loops and overrides. Reading a file makes runs; lowering turns them into steps of a
-//! [`plan::Plan`]; the outputs print them as Vdbench does.
+//! wildcards, loops and overrides. Reading a file makes runs ([`parse_files`], [`parse_args`]);
+//! lowering turns them into steps of a [`plan::Plan`]; the outputs print them as Vdbench does.
 //!
-//! Source of all rules: the behaviour of Vdbench 5.04.07 and its users guide.
+//! The way of a file: `lines` drops comments, follows includes and replaces names; `params` joins
+//! lines and takes them apart; `values` tells numbers from words and carries ranges out. One module
+//! per section gives its parameters a meaning, with its keywords in Vdbench's order (`general`,
+//! `hosts`, `fsd`, `sd`, `wd`, `fwd`, `rd`). `select` completes run definitions, `expand_raw` and
+//! `expand_files` make runs of them, `announce` says what Vdbench says of each.
+//!
+//! Two modes ([`Mode`]) share all of it. Every mistake is reported with its place, not only the
+//! first; what is understood but cannot run is apart, in [`Parsed::refusals`].
+//!
+//! Source of all rules: the behaviour of Vdbench 5.04.07 and its users guide. Tests:
+//! `tests/vdbench_*.rs`.
 
 mod announce;
 mod args;
+mod check_raw;
 mod expand_files;
 mod expand_raw;
 mod findings;

@@ -41,7 +41,13 @@ impl Param {
     pub(super) fn number(&self, findings: &mut Findings) -> Option<f64> {
         let number = self.values.numbers.first().copied();
         if number.is_none() {
-            self.complain(findings, "a number", "units are k, m, g and t, behind the number");
+            let is_time = ["el", "in", "wa", "pa"].iter().any(|time| self.key.starts_with(time));
+            let help = if is_time {
+                "it is seconds; `m` behind it makes them minutes, `h` hours"
+            } else {
+                "units are k, m, g and t, behind the number"
+            };
+            self.complain(findings, "a number", help);
         }
         number
     }

@@ -1,0 +1,163 @@
+//! What must hold of runs on storage definitions.
+
+use super::expand_raw::Picked;
+use super::findings::Place;
+use super::input::Input;
+use super::loops::LoopKind;
+use super::rd::{CURVE_PCTS, CURVE_RATE, RdEntry};
+use super::run::Sd;
+use super::wd::WdEntry;
+
+impl Input<'_> {
+    /// Checks what holds for all runs of a run definition.
+    pub(super) fn check_raw(&mut self, picked: &Picked) {
+        let rd = &picked.rd;
+        let looped = |kind: LoopKind| rd.loops.iter().find(|looped| looped.kind == kind);
+        // Below 0 it is a share of an earlier run's rate, of which there is none.
+        if rd.iorate <= 0.0 && !rd.is_variable && !self.flags.is_replay {
+            let message = format!("rd={}: iorate= parameter is missing", rd.name);
+            let help = "write `iorate=max`, `iorate=curve` or I/Os per second";
+            self.findings.error_help(rd.place, "missing-rate", message, help);
+        }
+        match looped(LoopKind::Xfersize) {
+            Some(sizes) => {
+                let bad = sizes.values.iter().find(|size| **size as i32 % 512 != 0);
+                if let Some(size) = bad {
+                    let message = format!(
+                        "data transfer size not multiple of 512 bytes: {:?}",
+                        f64::from(*size as i32)
+                    );
+                    let help = "in a run definition a list is several sizes, one run each: \
+                                write a distribution into the workload definition";
+                    self.findings.error_help(sizes.place, "wrong-xfersize", message, help);
+                }
+            }
+            None => self.check_alignment(picked),
+        }
+        self.check_streams(picked);
+        if self.is_kind() {
+            self.check_ranges(picked);
+            self.check_devices(picked);
+        }
+        let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
+        if let Some(wd) = self.wds.iter().find(|wd| lacks_threads && wd.threads == 0) {
+            let message = format!(
+                "wd={}: for SD concatenation each workload needs threads=, unless the run \
+                 definition has it",
+                wd.name
+            );
+            self.findings.error(wd.place, "missing-threads", message);
+        }
+        let has_compratio = looped(LoopKind::Compratio).is_some();
+        if has_compratio && self.settings.validate {
+            let message = "the 'forcompratio=' parameter may not be used during data validation";
+            self.findings.error(rd.place, "exclusive-parameters", message);
+        }
+        let rates = looped(LoopKind::Rate).map_or(&[][..], |looped| &looped.values);
+        if rates.iter().any(|rate| *rate <= 0.0) {
+            let message = "shares of an earlier run's rate, and rates of 0, do not run";
+            self.findings.refuse(rd.place, "no-relative-rate", message);
+        }
+        let pcts = rd.curve_pcts.as_deref().unwrap_or(&CURVE_PCTS);
+        if rd.iorate == CURVE_RATE && pcts.iter().any(|pct| *pct < 1.0) {
+            let message = format!("rd={}: percentages of curve= must be at least 1", rd.name);
+            self.findings.error(rd.place, "wrong-curve", message);
+        }
+    }
+
+    /// Transfer sizes between two need the same alignment at their storage definitions.
+    fn check_alignment(&mut self, picked: &Picked) {
+        for wd in &picked.wds {
+            let [_, _, align] = wd.entry.xfersizes.as_slice() else { continue };
+            let other = wd.sds.iter().map(|idx| &picked.sds[*idx]);
+            if let Some(sd) = other.into_iter().find(|sd| sd.align_bytes != *align as u64) {
+                let message = format!(
+                    "sd={}: align= must be that of 'xfersize=(min,max,align)' of wd={}: {align}",
+                    sd.name, wd.entry.name
+                );
+                let help = format!("write `align={align}` into the storage definition");
+                self.findings.error_help(wd.entry.place, "wrong-alignment", message, help);
+            }
+        }
+    }
+
+    fn check_streams(&mut self, picked: &Picked) {
+        let Some(streams) = picked.wds.first().map(|wd| wd.entry.streams) else { return };
+        let looped = picked.rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
+        let fewest = match looped {
+            Some(looped) => looped.values.iter().map(|threads| *threads as i64).min(),
+            None => picked.threads.iter().map(|(threads, _, _)| *threads).min(),
+        };
+        if streams > 0 && fewest.is_some_and(|fewest| fewest.max(1) < streams) {
+            let message = format!("rd={}: fewer threads than streams={streams}", picked.rd.name);
+            let help = "write a `threads=` that is a multiple of `streams=`";
+            self.findings.error_help(picked.rd.place, "streams", message, help);
+        }
+    }
+
+    /// Vdbench looks at ranges only when it runs.
+    fn check_ranges(&mut self, picked: &Picked) {
+        let sds: Vec<(Place, (f64, f64), Option<u64>)> = picked
+            .sds
+            .iter()
+            .filter_map(|sd| {
+                let entry = self.sds.iter().find(|entry| entry.name == sd.name)?;
+                Some((entry.place, entry.range?, sd.size_bytes))
+            })
+            .collect();
+        let wds = picked.wds.iter().filter_map(|wd| Some((wd.entry.place, wd.entry.range?, None)));
+        for (place, (low, high), size_bytes) in sds.into_iter().chain(wds) {
+            let message = if low >= high {
+                format!("range=({low},{high}): the second value must be higher than the first")
+            } else if low < 100.0 && high > 100.0 && high < 200.0 && high - low >= 100.0 {
+                format!("range=({low},{high}) may not cover 100 percent or more")
+            } else if high > 200.0 && size_bytes.is_some_and(|size| high > size as f64) {
+                format!("range=({low},{high}) ends behind the end of the storage definition")
+            } else {
+                continue;
+            };
+            let help = "up to 200 the values are percentages, above they are bytes";
+            self.findings.error_help(place, "wrong-range", message, help);
+        }
+    }
+
+    /// Vdbench opens no device without flags.
+    fn check_devices(&mut self, picked: &Picked) {
+        let is_open = |sd: &Sd| sd.open != super::run::OpenFlags::default();
+        let is_bare = |sd: &&Sd| sd.lun.starts_with("/dev/") && !is_open(sd);
+        let Some(sd) = picked.sds.iter().find(is_bare) else { return };
+        if picked.rd.open.is_none() && self.is_new("device", &sd.name) {
+            let entry = self.sds.iter().find(|entry| entry.name == sd.name);
+            self.findings.warning(
+                entry.map_or(Place::NONE, |entry| entry.place),
+                "device-without-direct",
+                format!("sd={}: Vdbench refuses to run on {} without openflags", sd.name, sd.lun),
+                "write `openflags=o_direct`",
+            );
+        }
+    }
+
+    pub(super) fn check_priorities(&mut self, rd: &RdEntry, wds: &[WdEntry]) {
+        let mut priorities: Vec<i64> = wds.iter().filter_map(|wd| wd.priority).collect();
+        priorities.sort_unstable();
+        priorities.dedup();
+        let has_any = !priorities.is_empty() || wds.iter().any(|wd| wd.iorate != 0.0);
+        let lowest_free =
+            wds.iter().filter(|wd| wd.iorate == 0.0).filter_map(|wd| wd.priority).min();
+        let is_late = |wd: &&WdEntry| {
+            wd.iorate != 0.0 && lowest_free.is_some_and(|free| wd.priority >= Some(free))
+        };
+        let message = if wds.iter().any(|wd| wd.iorate != 0.0 && wd.priority.is_none()) {
+            "a workload with iorate= also must have priority= specified"
+        } else if has_any && priorities.len() != wds.len() {
+            "when one workload has a priority= or iorate=, all need a different priority="
+        } else if wds.iter().find(is_late).is_some() {
+            "workloads with iorate= need a higher priority than those without"
+        } else {
+            return;
+        };
+        let message = format!("rd={}: {message}", rd.name);
+        let help = "priorities are 1, 2, 3 and so on; 1 is the highest";
+        self.findings.error_help(rd.place, "wrong-priority", message, help);
+    }
+}
