@@ -167,6 +167,9 @@ fn worker_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
 }
 
 fn named_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
+    if job.tree.is_some() {
+        return Vec::new();
+    }
     let files = &job.files;
     if let Some(recording) = recording(job, worker_idx) {
         return recording.files.iter().map(|file| PathBuf::from(&file.name)).collect();

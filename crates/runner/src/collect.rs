@@ -11,10 +11,11 @@ use record::{
     DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
     Samples, SeriesRecord,
 };
-use worker::{Failure, FailureKind, Meters, SeriesMeters, SeriesName};
+use worker::{Failure, FailureKind, Meters, Series, SeriesMeters, SeriesName};
 
 use crate::bind::BoundWorker;
 use crate::thread::WorkerResult;
+use crate::tree;
 use crate::verify_check::BadBlocks;
 
 /// Targets listed per entry: enough to recognise a job, not the thousand files of a large one.
@@ -87,6 +88,9 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
 }
 
 fn targets(bound: &BoundWorker) -> Vec<String> {
+    if let Some(work) = &bound.job.tree {
+        return vec![work.tree.anchor.clone()];
+    }
     let paths = bound.files.iter().take(N_TARGETS_MAX);
     paths.map(|file| file.path.display().to_string()).collect()
 }
@@ -126,9 +130,13 @@ fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
 
 /// Returns the results by part and kind of operation, of jobs whose operations differ in them.
 fn series(ended: &Ended<'_>) -> Vec<SeriesRecord> {
-    if ended.bound.job.parts.is_empty() {
+    let job = &ended.bound.job;
+    if job.parts.is_empty() && job.tree.is_none() {
         return Vec::new();
     }
+    let occurs = |meters: &SeriesMeters| {
+        job.tree.is_none() || meters.n_ios.load(Relaxed) > 0 || meters.n_failed.load(Relaxed) > 0
+    };
     let of_series = |(name, meters): (&SeriesName, &SeriesMeters)| SeriesRecord {
         part: name.part.clone(),
         op: name.op.name().to_owned(),
@@ -137,7 +145,8 @@ fn series(ended: &Ended<'_>) -> Vec<SeriesRecord> {
         io_bytes: meters.bytes.load(Relaxed),
         lat: meters.lat.snapshot(),
     };
-    ended.meters.series().into_iter().flat_map(|all| all.iter().map(of_series)).collect()
+    let all = ended.meters.series().into_iter().flat_map(Series::iter);
+    all.filter(|series| occurs(series.1)).map(of_series).collect()
 }
 
 fn meters_by_priority(meters: &Meters, dir: Direction) -> Vec<PriorityRecord> {
@@ -233,6 +242,9 @@ fn ignored_error(ended: &Ended<'_>, result: &WorkerResult) -> (i32, String) {
 }
 
 fn failure_text(bound: &BoundWorker, failure: &Failure, bad_blocks: &BadBlocks) -> String {
+    if let Some(work) = &bound.job.tree {
+        return tree::failure_text(work, failure);
+    }
     let errno_text = std::io::Error::from_raw_os_error(failure.errno);
     let Some(op) = failure.op else {
         return match failure.kind {

@@ -43,6 +43,7 @@ mod step;
 mod steps;
 mod targets;
 mod thread;
+mod tree;
 mod verify_check;
 mod verify_notes;
 mod verify_pool;

@@ -21,6 +21,7 @@ use crate::file_locks::{Locked, WorkerLocks};
 use crate::overlaps::{Serialized, WorkerRanges};
 use crate::run::{RunEvent, RunOptions};
 use crate::step::StepContext;
+use crate::tree::TreeSeat;
 
 /// Most operations handed over in one call unless the job says otherwise. Larger batches make the
 /// first operation wait for the preparation of the last and gain nothing (measured: 32 against 64).
@@ -302,6 +303,8 @@ pub(crate) struct EngineBuilder {
     n_threads: Option<u32>,
     /// Emulated volumes in place of the files.
     volumes: Option<VolumesSeat>,
+    /// A tree of files in place of the files.
+    tree: Option<TreeSeat>,
 }
 
 impl EngineBuilder {
@@ -354,6 +357,7 @@ impl EngineBuilder {
             n_threads: (job.load.offload && !kind.is_remote())
                 .then_some(job.load.queue_depth.max(1)),
             volumes: None,
+            tree: None,
         }
     }
 
@@ -363,11 +367,20 @@ impl EngineBuilder {
         EngineBuilder { volumes, ..self }
     }
 
+    /// Takes a tree of files in place of the files.
+    #[must_use]
+    pub(crate) fn on_tree(self, tree: Option<TreeSeat>) -> Self {
+        EngineBuilder { tree, ..self }
+    }
+
     /// Opens the files and builds the engine. On the worker's own thread. `stop` cuts short what
     /// may take long.
     pub(crate) fn build(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, EngineError> {
         if let Some(seat) = self.volumes {
             return seat.engine(&self.arena);
+        }
+        if let Some(tree) = self.tree {
+            return tree.engine(Arena::new(&self.arena)?);
         }
         let mut files = FileTable::new(self.files, self.policy)?;
         if self.pre_read {

@@ -15,6 +15,7 @@ use crate::prepare::{self, SetupError, WaitsForOthers};
 use crate::process::Surroundings;
 use crate::step::StepContext;
 use crate::thread::{Signals, ThreadContext, WorkerEvent, WorkerResult};
+use crate::tree::TreeSeat;
 use crate::verify_state;
 
 /// Stack of a worker thread. Its frames are shallow and hold no buffers; thousands of workers must
@@ -30,6 +31,8 @@ pub(crate) struct Seat<'a> {
     pub(crate) state: SeatState,
     pub(crate) result: Option<Box<WorkerResult>>,
     pub(crate) setup_error: Option<SetupError>,
+    /// The tree of files that it works on.
+    pub(crate) tree: Option<TreeSeat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub(crate) enum SeatState {
 pub(crate) struct Shared {
     pub(crate) flow: Option<FlowGroup>,
     pub(crate) waits: WaitsForOthers,
+    /// Of a job on a tree of files: the tree.
+    pub(crate) tree: Option<TreeSeat>,
 }
 
 impl<'a> Seat<'a> {
@@ -61,6 +66,7 @@ impl<'a> Seat<'a> {
             state: SeatState::Ended,
             result: None,
             setup_error,
+            tree: None,
         }
     }
 
@@ -83,7 +89,14 @@ impl<'a> Seat<'a> {
         let volumes = context.volumes.as_ref();
         let volumes = volumes.map(|volumes| volumes.seat(bound, number, Arc::clone(&self.meters)));
         let builder = prepare::EngineBuilder::new(bound, context.options, shared.waits).on(volumes);
-        let (worker, filler) = self.build(context, number, shared.flow, logs)?;
+        let builder = builder.on_tree(shared.tree.clone());
+        let (mut worker, filler) = self.build(context, number, shared.flow, logs)?;
+        if let Some(tree) = &shared.tree {
+            worker
+                .join_tree(Arc::clone(&tree.shared))
+                .map_err(|error| SetupError { errno: libc::EINVAL, message: error.to_string() })?;
+        }
+        self.tree = shared.tree;
         let thread_context = ThreadContext {
             idx,
             worker_number: u64::from(number),
@@ -204,7 +217,10 @@ impl<'a> Seat<'a> {
 
     /// Extrapolates from what is done.
     pub(crate) fn left_by_amount(&self, elapsed_ns: u64) -> Option<u64> {
-        let (done, total) = self.bytes_progress();
+        let (done, total) = match &self.tree {
+            Some(tree) => tree.shared.format_progress(),
+            None => self.bytes_progress(),
+        };
         if done == 0 {
             return None;
         }

@@ -21,6 +21,7 @@ use crate::run::{RunEvent, RunOptions, RunSoFar};
 use crate::running::{Running, flow_groups};
 use crate::seat::{Seat, SeatState, Shared};
 use crate::thread::WorkerEvent;
+use crate::tree::StepTrees;
 use crate::verify_notes;
 
 /// How often the step looks at requests to stop, and at the longest.
@@ -76,6 +77,7 @@ pub(crate) fn run_step(
         None => prepare::step(context, step, on_event),
         Some(_) => step.workers.iter().map(|_| None).collect(),
     };
+    let trees = StepTrees::prepare(context, step);
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
@@ -86,13 +88,14 @@ pub(crate) fn run_step(
         LogSetup::new(context.clock, context.zero_unix_ms, context.aux_dir(), step.workers.len());
     let mut seats = Vec::with_capacity(step.workers.len());
     for (idx, bound) in step.workers.iter().enumerate() {
-        let mut seat = Seat::new(bound, setup[idx].take());
+        let (tree, tree_error) = trees.seat_of(bound);
+        let mut seat = Seat::new(bound, setup[idx].take().or(tree_error));
         if context.options.detailed_intervals.is_some() {
             seat.count_by_series();
         }
         if starts && seat.setup_error.is_none() && !bound.job.files.create_only {
             let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
-            let shared = Shared { flow: flows.remove(&idx), waits };
+            let shared = Shared { flow: flows.remove(&idx), waits, tree };
             if let Err(error) = seat.spawn(context, idx, shared, &mut logs, sender.clone()) {
                 seat.setup_error = Some(error);
             }
@@ -107,6 +110,7 @@ pub(crate) fn run_step(
     watch(&mut running, &events, on_event);
     running.notes.extend(logs.into_iter().flat_map(LogWriter::finish));
     join_threads(&mut running);
+    running.notes.extend(trees.close());
     note_caps(&mut running);
     running.into_outcome(context.clock.now_ns())
 }

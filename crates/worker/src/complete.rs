@@ -71,6 +71,10 @@ impl Worker {
                 continue;
             }
             let slot = *slot;
+            if self.tree.is_some() {
+                self.complete_of_tree(&slot, completion.result, now_ns);
+                continue;
+            }
             let outcome =
                 if whole { Outcome::Done } else { self.irregular(&slot, completion.result) };
             if matches!(outcome, Outcome::Continues) {
@@ -113,7 +117,7 @@ impl Worker {
         let watches = Direction::ALL.iter().any(|dir| self.watches(*dir));
         let follows = self.verifying.is_on() || self.job.workload.access.trim_then_write;
         let times = self.search.is_some() || self.source.is_timed();
-        self.gate.is_open() && !times && !watches && !follows
+        self.gate.is_open() && self.tree.is_none() && !times && !watches && !follows
     }
 
     /// Counts a completed operation.

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use plan::Direction;
 
+use crate::tree::Stuck;
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum FailureKind {
     Engine,
     /// An operation took longer than allowed.
     LatencyAboveMaximum,
+    /// Nothing in a tree of files fits what is to be done.
+    Stuck(Stuck),
 }
 
 /// The first failure of a worker.
@@ -66,6 +69,8 @@ impl ErrorsSeen {
     }
 }
 
+/// No such file.
+pub(crate) const ENOENT: i32 = 2;
 /// A failed operation, as it is told while the worker goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoError {
@@ -92,6 +97,8 @@ impl ErrorBudget {
 
 /// Input/output error.
 pub(crate) const EIO: i32 = 5;
+/// A deadlock would follow.
+pub(crate) const EDEADLK: i32 = 35;
 /// No space left on device.
 pub(crate) const ENOSPC: i32 = 28;
 /// A block fails verification.

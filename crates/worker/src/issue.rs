@@ -96,6 +96,7 @@ impl Worker {
     fn fill_plainly<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
         let is_plain = self.gate.is_open()
             && self.flow.is_none()
+            && self.tree.is_none()
             && !self.verifying.is_on()
             && !self.job.load.serialize_overlap
             && self.held.is_none()
@@ -114,6 +115,9 @@ impl Worker {
     /// Chooses the next operation of the workload, or says why there is none now.
     #[inline]
     fn choose(&mut self, now: u64) -> Result<Chosen, Filled> {
+        if self.tree.is_some() {
+            return self.choose_of_tree(now);
+        }
         if let Some(chosen) = self.held.take() {
             return Ok(chosen);
         }

@@ -104,7 +104,7 @@ impl Meters {
 
     /// Returns counters at zero for a worker of this job. It counts by series if the job has parts.
     pub fn of(job: &Job) -> Arc<Self> {
-        Self::made_for(job, !job.parts.is_empty())
+        Self::made_for(job, !job.parts.is_empty() || job.tree.is_some())
     }
 
     /// Returns counters at zero for a worker of this job that counts by series in any case.

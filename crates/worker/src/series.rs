@@ -102,6 +102,11 @@ pub struct Series {
 impl Series {
     /// Makes the series of a job's parts, or of its directions where it has no parts.
     pub(crate) fn of(job: &Job) -> Self {
+        if let Some(work) = &job.tree {
+            let names = crate::tree::series_names(work);
+            let meters = SeriesMeters::zeroed_slice(names.len());
+            return Series { names, meters };
+        }
         let of_part = |part: &str, workload: &plan::workload::Workload| {
             let access = workload.access;
             let issues_writes = access.write || access.trim_then_write;

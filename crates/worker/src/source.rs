@@ -117,7 +117,9 @@ impl Source {
         let job = &spec.job;
         let workload = &job.workload;
         let n_files = spec.files.len() as u32;
-        let files = if let Some(parts) = Parts::new(spec)? {
+        let files = if job.tree.is_some() {
+            Files::Whole { n_files: 0, next_idx: 0 }
+        } else if let Some(parts) = Parts::new(spec)? {
             Files::Parts(parts)
         } else if job.engine.kind.is_file_operation() {
             Files::Whole { n_files, next_idx: 0 }

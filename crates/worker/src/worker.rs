@@ -23,6 +23,7 @@ use crate::series::SeriesRuns;
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
+use crate::tree::Hand;
 use crate::verifying::Verifying;
 
 /// What the driver of a worker does next.
@@ -70,6 +71,8 @@ pub struct Worker {
     pub(crate) verifying: Verifying,
     pub(crate) search: Option<DepthSearch>,
     pub(crate) flow: Option<FlowGroup>,
+    /// Of a job on a tree of files: what the worker does there.
+    pub(crate) tree: Option<Box<Hand>>,
     pub(crate) log: Option<LogSender>,
     raising: Option<Raising>,
     pub(crate) runs: [Runs; 3],
@@ -142,6 +145,7 @@ impl Worker {
             verifying: Verifying::new(&job, spec.seed),
             search: job.load.latency_target.map(|target| DepthSearch::new(target, depth)),
             flow: None,
+            tree: None,
             log: None,
             raising: Raising::new(&job, spec.seed),
             runs: Default::default(),
@@ -524,6 +528,7 @@ impl Worker {
     }
 
     fn finish(&mut self, now_ns: u64) -> Phase {
+        self.leave_tree();
         if let Some(flow) = &self.flow {
             flow.end();
         }

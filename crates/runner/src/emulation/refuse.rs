@@ -38,6 +38,7 @@ fn contents(job: &Job) -> Option<Diagnostic> {
 fn engine(job: &Job) -> Option<Diagnostic> {
     let kind = job.engine.kind;
     let why = match kind {
+        _ if job.tree.is_some() => "works on a tree of files, and a volume has only blocks",
         EngineKind::Null => "completes at once and never reaches a volume",
         EngineKind::Mmap => "works on the page cache, which is not emulated",
         EngineKind::Fallocate | EngineKind::Ftruncate => "works on a file system, not on blocks",

@@ -76,17 +76,18 @@ impl Pass {
         }
         match self {
             Pass::RemoveFiles => u64::from(state.tree().n_files()),
-            _ => u64::from(state.in_use().len()),
+            _ => u64::from(job.in_use.len()),
         }
     }
 
     /// Returns the number of the entry at a place of the walk.
-    fn entry(self, state: &TreeState, place: u64) -> u32 {
+    fn entry(self, job: &TreeJob, place: u64) -> u32 {
+        let (state, _) = self.tree(job);
         match self {
             // From the last one, which is in the lowest level, to the first.
             Pass::RemoveFolders => state.tree().n_folders() - 1 - place as u32,
             Pass::RemoveFiles | Pass::MakeFolders => place as u32,
-            _ => state.in_use().file(place as u32),
+            _ => job.in_use.file(place as u32),
         }
     }
 
@@ -165,7 +166,7 @@ impl FormatHand {
                 self.pass_idx += 1;
                 continue;
             }
-            let entry = pass.entry(state, place);
+            let entry = pass.entry(job, place);
             if pass.concerns(state, entry) {
                 self.entry = Some(entry);
             } else {

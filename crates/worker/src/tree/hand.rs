@@ -23,6 +23,9 @@ pub(crate) struct Hand {
     admitted: Option<Option<u64>>,
     /// Times in a row that nothing could be done.
     n_waits: u32,
+    /// What is asked for that was begun, and how much may be.
+    n_asked: u64,
+    n_asked_max: u64,
     has_ended: bool,
 }
 
@@ -45,7 +48,13 @@ const WAIT_NS: (u64, u64) = (20_000, 2_000_000);
 
 impl Hand {
     /// Makes the hand of a worker and counts it as at work.
-    pub(crate) fn new(job: Arc<TreeJob>, worker_seed: u64) -> Result<Self, PatternError> {
+    ///
+    /// It ends after `n_asked_max` operations that are asked for.
+    pub(crate) fn new(
+        job: Arc<TreeJob>,
+        worker_seed: u64,
+        n_asked_max: Option<u64>,
+    ) -> Result<Self, PatternError> {
         let kind = match &job.work.activity {
             Activity::Format(format) => Kind::Format(FormatHand::new(*format)),
             Activity::Operations(specs) => {
@@ -65,8 +74,16 @@ impl Hand {
                 }
             }
         };
-        let hand =
-            Hand { job, kind, in_flight: None, admitted: None, n_waits: 0, has_ended: false };
+        let hand = Hand {
+            job,
+            kind,
+            in_flight: None,
+            admitted: None,
+            n_waits: 0,
+            n_asked: 0,
+            n_asked_max: n_asked_max.unwrap_or(u64::MAX),
+            has_ended: false,
+        };
         hand.count_at_work(true);
         Ok(hand)
     }
@@ -94,6 +111,11 @@ impl Hand {
         self.admitted.is_none() && !is_ending
     }
 
+    /// Says whether all that may be asked for has been.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.n_asked >= self.n_asked_max
+    }
+
     /// Lets the next operation through, which was due at the time given.
     pub(crate) fn admit(&mut self, due_ns: Option<u64>) {
         self.admitted = Some(due_ns);
@@ -113,6 +135,7 @@ impl Hand {
         };
         self.n_waits = 0;
         self.in_flight = Some(op);
+        self.n_asked += u64::from(op.is_asked);
         let due_ns = if op.is_asked { self.admitted.take().flatten() } else { None };
         (next, due_ns)
     }

@@ -32,7 +32,8 @@ impl Worker {
     /// # Errors
     /// When the job's sizes cannot be drawn, or it does nothing.
     pub fn join_tree(&mut self, job: Arc<TreeJob>) -> Result<(), PatternError> {
-        self.tree = Some(Box::new(Hand::new(job, self.seed)?));
+        let n_asked_max = self.job.limits.n_ios_max;
+        self.tree = Some(Box::new(Hand::new(job, self.seed, n_asked_max)?));
         Ok(())
     }
 
@@ -40,6 +41,9 @@ impl Worker {
     pub(crate) fn choose_of_tree(&mut self, now: u64) -> Result<Chosen, Filled> {
         let Some(hand) = &self.tree else { return Err(Filled::EndOfPhase) };
         if hand.asks_first() {
+            if hand.is_spent() {
+                return Err(Filled::EndOfPhase);
+            }
             let due_ns = self.ask_for_tree(now)?;
             if let Some(hand) = &mut self.tree {
                 hand.admit(due_ns);
@@ -50,7 +54,7 @@ impl Worker {
             (Next::Op(op), due_ns) => {
                 if op.is_asked {
                     self.gate.issued(direction(&op), op.len);
-                    if let Some(flow) = &self.flow {
+                    if let Some(flow) = &mut self.flow {
                         flow.advance();
                     }
                 }
@@ -78,7 +82,7 @@ impl Worker {
                 Pass::Drain => return Err(Filled::Drain),
             }
         }
-        if self.flow.as_ref().is_some_and(crate::flow::FlowGroup::is_ahead) {
+        if self.flow.as_mut().is_some_and(|flow| flow.is_ahead()) {
             let asked_ns = self.job.load.flow.map_or(0, |flow| flow.sleep_ns);
             return Err(Filled::Until(now + asked_ns.max(RETRY_NS)));
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use pattern::tree::InUse;
 use plan::tree::{Activity, TreeWork};
 
 use super::format::FormatProgress;
@@ -14,6 +15,8 @@ use super::state::TreeState;
 pub struct TreeJob {
     pub(super) work: TreeWork,
     pub(super) state: Arc<TreeState>,
+    /// The files of the tree that are worked on.
+    pub(super) in_use: InUse,
     /// The tree that is copied to, or that a format removes.
     pub(super) second: Option<Arc<TreeState>>,
     /// Turns taken, per task.
@@ -30,7 +33,7 @@ impl TreeJob {
     /// to; of a format, the tree that is there and to be removed, if it is another one.
     pub fn new(
         work: TreeWork,
-        state: Arc<TreeState>,
+        (state, in_use): (Arc<TreeState>, InUse),
         second: Option<Arc<TreeState>>,
         seed: u64,
     ) -> Self {
@@ -42,12 +45,18 @@ impl TreeJob {
         TreeJob {
             work,
             state,
+            in_use,
             second,
             turns: zeros(),
             n_begun: zeros(),
             format: FormatProgress::default(),
             seed,
         }
+    }
+
+    /// Returns what the job does.
+    pub fn work(&self) -> &TreeWork {
+        &self.work
     }
 
     /// Returns the state of the job's tree.

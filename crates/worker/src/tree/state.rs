@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
-use pattern::tree::{InUse, Tree};
+use pattern::tree::Tree;
 use plan::op::OpKind;
 use plan::tree::{FileIo, TreeTask};
 
@@ -87,7 +87,6 @@ const N_EFFECTS: usize = 5;
 #[derive(Debug)]
 pub struct TreeState {
     tree: Tree,
-    in_use: InUse,
     files: Box<[AtomicU16]>,
     folders: Box<[AtomicU8]>,
     /// Files and folders in each folder.
@@ -103,7 +102,7 @@ pub struct TreeState {
 
 impl TreeState {
     /// Makes the state of a tree of which nothing is there.
-    pub fn new(tree: Tree, in_use: InUse) -> Self {
+    pub fn new(tree: Tree) -> Self {
         let n_folders = tree.n_folders() as usize;
         TreeState {
             files: (0..tree.n_files()).map(|_| AtomicU16::new(0)).collect(),
@@ -115,18 +114,12 @@ impl TreeState {
             n_at_work: std::array::from_fn(|_| AtomicU32::new(0)),
             n_left: AtomicU64::new(0),
             tree,
-            in_use,
         }
     }
 
     /// Returns the tree.
     pub fn tree(&self) -> &Tree {
         &self.tree
-    }
-
-    /// Returns the files that are worked on.
-    pub fn in_use(&self) -> &InUse {
-        &self.in_use
     }
 
     /// Returns what is known about a file.

@@ -83,7 +83,7 @@ impl Task {
     ) -> Result<Self, PatternError> {
         let is_folder = matches!(spec.operation, OpKind::Mkdir | OpKind::Rmdir);
         let state = &job.state;
-        let n = if is_folder { state.tree().n_folders() } else { state.in_use().len() };
+        let n = if is_folder { state.tree().n_folders() } else { job.in_use.len() };
         let job_seed = derive(job.seed, Stream::Part, u64::from(idx));
         let worker_seed = derive(worker_seed, Stream::Part, u64::from(idx));
         let select = spec.select;
@@ -388,7 +388,7 @@ impl Task {
             OpKind::Rmdir => return state.hold_empty_folder(position).map(|()| of_folder),
             _ => {}
         }
-        let entry = state.in_use().file(position);
+        let entry = job.in_use.file(position);
         if self.spec.moves_bytes() && state.tree().size_bytes(entry) == 0 {
             return Err(Refused::Unfit);
         }

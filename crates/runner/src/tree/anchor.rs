@@ -1,0 +1,250 @@
+//! The folder that holds a tree: whether it may be used, and what is in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::tree::Anchored;
+use pattern::tree::Tree;
+use plan::op::OpKind;
+use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
+use worker::TreeState;
+
+use super::control::{self, Found};
+use super::{remove, scan};
+use crate::prepare::SetupError;
+
+/// What a step is about to do in an anchor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Purpose {
+    pub(super) format: Option<Format>,
+    pub(super) modifies: bool,
+    /// Removes files or folders.
+    pub(super) removes: bool,
+}
+
+impl Purpose {
+    pub(super) fn of(work: &TreeWork) -> Self {
+        let (format, removes) = match &work.activity {
+            Activity::Format(format) => (Some(*format), format.clean),
+            Activity::Operations(tasks) => {
+                let removes = tasks.iter().any(|task| {
+                    matches!(task.operation, OpKind::Delete | OpKind::Rmdir | OpKind::Move)
+                        || matches!(task.io, FileIo::Sequential { delete: true, .. })
+                });
+                (None, removes)
+            }
+        };
+        Purpose { format, modifies: work.modifies(), removes }
+    }
+
+    /// Joins the purposes of two jobs in the same anchor.
+    pub(super) fn and(self, other: Purpose) -> Purpose {
+        Purpose {
+            format: self.format.or(other.format),
+            modifies: self.modifies || other.modifies,
+            removes: self.removes || other.removes,
+        }
+    }
+}
+
+/// An anchor in use by a step.
+pub(super) struct Anchor {
+    pub(super) path: PathBuf,
+    pub(super) spec: TreeSpec,
+    pub(super) state: Arc<TreeState>,
+    pub(super) purpose: Purpose,
+    /// The control file is ours to write.
+    pub(super) is_ours: bool,
+    /// Things by other names that lie in the anchor.
+    pub(super) n_others: u64,
+}
+
+/// Makes an error of the set-up.
+pub(super) fn refused(errno: i32, message: String) -> SetupError {
+    SetupError { errno, message }
+}
+
+impl Anchor {
+    /// Makes sure that a tree may be used, and finds out what is there of it. `is_stopped` cuts
+    /// short the removal of an old structure.
+    pub(super) fn open(
+        spec: &TreeSpec,
+        purpose: Purpose,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Anchor, SetupError> {
+        let tree = Tree::new(spec).map_err(|error| refused(libc::EINVAL, error.to_string()))?;
+        let path = usable(spec, purpose.modifies)?;
+        let found = control::read(&path).map_err(|message| refused(libc::EINVAL, message))?;
+        let structure = control::structure_of(spec);
+        let anchored =
+            Anchored::open(tree.clone(), &path).map_err(|error| SetupError::from(&error))?;
+        let (n_ours, n_others) =
+            scan::entries(&path, &tree).map_err(|error| of_io("cannot list", &path, &error))?;
+        let unread = |message| refused(libc::ELOOP, format!("`{}`: {message}", path.display()));
+        let is_clean = purpose.format.is_some_and(|format| format.clean);
+        let mut state = TreeState::new(tree.clone());
+        let mut is_ours = true;
+        match found {
+            Found::Nothing if n_ours == 0 => {}
+            Found::Nothing if purpose.modifies => return Err(not_ours(&path, spec)),
+            Found::OfOthers if purpose.format.is_some() || purpose.removes => {
+                return Err(of_others(&path));
+            }
+            Found::Nothing | Found::OfOthers => {
+                is_ours = false;
+                scan::scan(&state, &anchored.anchor).map_err(unread)?;
+            }
+            Found::Ours(control) if control.structure != structure => {
+                if !is_clean {
+                    return Err(differs(&path, spec, &control.structure));
+                }
+                control::write(&path, &control.structure, None)
+                    .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
+                remove::old(&path, &control.structure, is_stopped)?;
+                scan::scan(&state, &anchored.anchor).map_err(unread)?;
+            }
+            Found::Ours(control) => {
+                let is_known =
+                    control.contents.as_ref().is_some_and(|contents| contents.apply(&state));
+                if !is_known || !scan::folders_agree(&state, &anchored.anchor).map_err(unread)? {
+                    state = TreeState::new(tree);
+                    scan::scan(&state, &anchored.anchor).map_err(unread)?;
+                }
+            }
+        }
+        if is_ours && purpose.modifies {
+            control::write(&path, &structure, None)
+                .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
+        }
+        let state = Arc::new(state);
+        Ok(Anchor { path, spec: spec.clone(), state, purpose, is_ours, n_others })
+    }
+
+    /// Writes down what is there after a step. Returns what the user should know.
+    pub(super) fn close(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let shown = self.path.display();
+        let n_left = self.state.n_left();
+        if n_left > 0 {
+            remarks.push(format!(
+                "`{shown}`: {n_left} folders were not removed: they hold what is not of tree `{}`",
+                self.spec.name
+            ));
+        }
+        if self.purpose.format.is_some() && self.n_others > 0 {
+            remarks.push(format!(
+                "`{shown}` holds {} things that are not of tree `{}`: they are left alone",
+                self.n_others, self.spec.name
+            ));
+        }
+        if !self.is_ours || !self.purpose.modifies {
+            return remarks;
+        }
+        let is_removal = self.purpose.format.is_some_and(|format| !format.create);
+        let is_gone = self.state.counts() == (0, 0, 0);
+        let written = if is_removal && is_gone {
+            std::fs::remove_file(self.path.join(control::NAME))
+        } else {
+            let structure = control::structure_of(&self.spec);
+            control::write(&self.path, &structure, Some(&self.state))
+        };
+        if let Err(error) = written {
+            remarks.push(format!(
+                "the control file of `{shown}` cannot be written: {error}; the next run looks at \
+                 every file instead"
+            ));
+        }
+        remarks
+    }
+}
+
+/// Returns the anchor as a path without links, made if it is missing.
+fn usable(spec: &TreeSpec, modifies: bool) -> Result<PathBuf, SetupError> {
+    let path = Path::new(&spec.anchor);
+    let facts = match std::fs::symlink_metadata(path) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            make(path, spec.create_parents)?;
+            std::fs::symlink_metadata(path).map_err(|error| of_io("cannot use", path, &error))?
+        }
+        Err(error) => return Err(of_io("cannot use", path, &error)),
+    };
+    let shown = path.display();
+    if facts.is_symlink() {
+        let message =
+            format!("the anchor `{shown}` is a symbolic link; name the folder that it points to");
+        return Err(refused(libc::ELOOP, message));
+    }
+    if !facts.is_dir() {
+        return Err(refused(libc::ENOTDIR, format!("the anchor `{shown}` is not a folder")));
+    }
+    let whole = path.canonicalize().map_err(|error| of_io("cannot use", path, &error))?;
+    if whole.parent().is_none() {
+        let message = format!("the anchor `{shown}` is the root of all files; name a folder in it");
+        return Err(refused(libc::EINVAL, message));
+    }
+    if modifies && let Err(errno) = rustix::fs::access(&whole, rustix::fs::Access::WRITE_OK) {
+        let message = match errno {
+            rustix::io::Errno::ROFS => format!(
+                "the anchor `{shown}` is on a file system that is mounted read-only; name another"
+            ),
+            errno => format!("nothing can be made in the anchor `{shown}`: {errno}"),
+        };
+        return Err(refused(errno.raw_os_error(), message));
+    }
+    Ok(whole)
+}
+
+fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.exists() && !create_parents) {
+        let message = format!(
+            "the folder `{}` above the anchor `{}` does not exist: create it, or set \
+             create_anchors=yes",
+            parent.display(),
+            path.display()
+        );
+        return Err(refused(libc::ENOENT, message));
+    }
+    let made =
+        if create_parents { std::fs::create_dir_all(path) } else { std::fs::create_dir(path) };
+    made.map_err(|error| of_io("cannot make the anchor", path, &error))
+}
+
+pub(super) fn of_io(what: &str, path: &Path, error: &std::io::Error) -> SetupError {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    refused(errno, format!("{what} `{}`: {error}", path.display()))
+}
+
+fn not_ours(path: &Path, spec: &TreeSpec) -> SetupError {
+    let message = format!(
+        "`{}` holds folders by the names of tree `{}`, but no {} says that they were made for it: \
+         remove them yourself, or name another anchor",
+        path.display(),
+        spec.name,
+        control::NAME
+    );
+    refused(libc::EEXIST, message)
+}
+
+fn of_others(path: &Path) -> SetupError {
+    let message = format!(
+        "the {} in `{}` was made by another program: remove its files with that, or name another \
+         anchor",
+        control::NAME,
+        path.display()
+    );
+    refused(libc::EEXIST, message)
+}
+
+fn differs(path: &Path, spec: &TreeSpec, there: &TreeSpec) -> SetupError {
+    let message = format!(
+        "the structure in `{}` is another one than tree `{}`: it has {}, but {} is asked for; \
+         format=yes removes it and makes the new one",
+        path.display(),
+        spec.name,
+        control::describe(there),
+        control::describe(&control::structure_of(spec))
+    );
+    refused(libc::EEXIST, message)
+}
