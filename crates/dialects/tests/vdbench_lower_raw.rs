@@ -345,6 +345,7 @@ fn files_are_formatted_in_sequence() {
 #[test]
 #[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
 fn real_files_become_jobs() {
+    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
     let Some(folder) = std::env::var_os("PLIMSOLL_CORPUS") else {
         println!("skipped: PLIMSOLL_CORPUS names no folder of real files");
         return;

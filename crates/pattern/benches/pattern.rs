@@ -77,29 +77,8 @@ fn main() {
         &Workload { strided: Some(strided), ..random.clone() },
         tib,
     );
-    for (name, distribution) in [
-        ("zipf", Distribution::Zipf { theta: 1.1, centre: None }),
-        ("pareto", Distribution::Pareto { h: 0.2, centre: None }),
-        ("normal", Distribution::Normal { deviation_pct: 10.0, centre: None }),
-        ("exponential", Distribution::Exponential { mean: 1.0 / 3.0 }),
-        ("power", Distribution::Power { exponent: 3.0 }),
-        ("zoned", Distribution::Zoned(vec![(80, 20), (20, 80)])),
-    ] {
-        let workload = Workload { distribution: PerDir::all(distribution), ..repeats.clone() };
-        measure_offsets(&format!("offsets: {name}"), &workload, tib);
-    }
-    let seeking = Workload {
-        random_pct: PerDir::all(50),
-        one_cursor: true,
-        aligned_to_length: true,
-        ..repeats.clone()
-    };
-    measure_offsets("offsets: half of the I/Os seek, one cursor", &seeking, tib);
-    let area = HitArea { len_bytes: 1 << 20, read_pct: 50.0, write_pct: 50.0 };
-    let hits = Workload { hit_area: Some(area), ..repeats.clone() };
-    measure_offsets("offsets: random, half of the I/Os hit", &hits, tib);
-    let skips = Workload { skip_bytes: Some((1 << 20, 2 << 20)), ..seeking };
-    measure_offsets("offsets: half of the I/Os skip", &skips, tib);
+    measure_spreads(&repeats, tib);
+    measure_shared_walks(&repeats, tib);
     for (name, workload) in [("no repeats", &random), ("repeats", &repeats)] {
         let region = Region { start_bytes: 0, len_bytes: tib };
         let mut offsets = Offsets::new(workload, region, 1, 0).expect("a valid workload");
@@ -126,6 +105,36 @@ fn main() {
         });
     }
     measure_contents();
+}
+
+fn measure_spreads(repeats: &Workload, len_bytes: u64) {
+    for (name, distribution) in [
+        ("zipf", Distribution::Zipf { theta: 1.1, centre: None }),
+        ("pareto", Distribution::Pareto { h: 0.2, centre: None }),
+        ("normal", Distribution::Normal { deviation_pct: 10.0, centre: None }),
+        ("exponential", Distribution::Exponential { mean: 1.0 / 3.0 }),
+        ("power", Distribution::Power { exponent: 3.0 }),
+        ("zoned", Distribution::Zoned(vec![(80, 20), (20, 80)])),
+    ] {
+        let workload = Workload { distribution: PerDir::all(distribution), ..repeats.clone() };
+        measure_offsets(&format!("offsets: {name}"), &workload, len_bytes);
+    }
+}
+
+/// Walks that share a cursor, hit, or skip.
+fn measure_shared_walks(repeats: &Workload, len_bytes: u64) {
+    let seeking = Workload {
+        random_pct: PerDir::all(50),
+        one_cursor: true,
+        aligned_to_length: true,
+        ..repeats.clone()
+    };
+    measure_offsets("offsets: half of the I/Os seek, one cursor", &seeking, len_bytes);
+    let area = HitArea { len_bytes: 1 << 20, read_pct: 50.0, write_pct: 50.0 };
+    let hits = Workload { hit_area: Some(area), ..repeats.clone() };
+    measure_offsets("offsets: random, half of the I/Os hit", &hits, len_bytes);
+    let skips = Workload { skip_bytes: Some((1 << 20, 2 << 20)), ..seeking };
+    measure_offsets("offsets: half of the I/Os skip", &skips, len_bytes);
 }
 
 fn measure_contents() {

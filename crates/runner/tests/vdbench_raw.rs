@@ -1,7 +1,7 @@
 //! Vdbench's raw workloads issue what their definitions say: parameter file, lowering and worker
 //! together, on a device in virtual time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use dialects::vdbench::lower_raw::{Context, raw_step};
@@ -66,7 +66,7 @@ fn drive(job: &Job) -> Vec<Op> {
     };
     let mut worker = Worker::new(&spec, meters).expect("the job fits the region");
     let (mut now_ns, mut seen) = (0, Vec::new());
-    let mut in_flight: std::collections::VecDeque<(u64, Completion)> = Default::default();
+    let mut in_flight: VecDeque<(u64, Completion)> = VecDeque::new();
     let mut ops = Vec::new();
     while let Decision::Exchange { min, until_ns } = worker.next(now_ns, &mut ops, &mut NoData) {
         worker.submitted(now_ns, &ops);
@@ -292,7 +292,8 @@ fn two_runs_are_alike_and_two_targets_are_not() {
 #[test]
 fn every_size_of_a_loop_is_issued() {
     let text = "sd=sd1,lun=/tmp/made-up,size=1g,threads=4\nwd=wd1,sd=sd1\n\
-                rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1,forxfersize=(1k-16k,d),forthreads=(1,2)\n";
+                rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1,\
+                forxfersize=(1k-16k,d),forthreads=(1,2)\n";
     let mut n_by_size: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for step in steps(text) {
         let ops = drive(&step.jobs[0]);
@@ -359,7 +360,7 @@ fn a_missing_file_is_written_with_as_many_duplicates_as_asked() {
     assert_eq!(run(folder.path(), vec![step]), 8 << 20);
     let bytes = std::fs::read(&file).expect("ours");
     assert_eq!(bytes.len(), N_BLOCKS * 4096);
-    let different: std::collections::HashSet<&[u8]> = bytes.chunks(4096).collect();
+    let different: HashSet<&[u8]> = bytes.chunks(4096).collect();
     let ratio = N_BLOCKS as f64 / different.len() as f64;
     assert_near(ratio, 4.0, 0.5);
 }
