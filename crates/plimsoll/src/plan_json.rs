@@ -4,7 +4,7 @@
 
 use dialects::fio::Parsed;
 use plan::files::Size;
-use plan::job::Source;
+use plan::job::{Part, PartRegion, Source};
 use plan::load::Rate;
 use plan::workload::BlockSize;
 use plan::{Diagnostic, Direction, Job, Severity};
@@ -22,7 +22,13 @@ pub(crate) fn page(parsed: &Parsed) -> String {
     let findings: Vec<Value> = findings.map(|finding| finding_json(finding, sources)).collect();
     let steps = parsed.plan.steps.iter();
     let steps: Vec<Value> = steps
-        .map(|step| json!({ "jobs": step.jobs.iter().map(job_json).collect::<Vec<_>>() }))
+        .map(|step| {
+            let jobs: Vec<Value> = step.jobs.iter().map(job_json).collect();
+            match step.name.as_str() {
+                "" => json!({ "jobs": jobs }),
+                name => json!({ "name": name, "jobs": jobs }),
+            }
+        })
         .collect();
     let page = json!({
         "schema": SCHEMA,
@@ -77,12 +83,39 @@ fn job_json(job: &Job) -> Value {
         "io_size": size_json(job.files.io_size),
         "queue_depth": job.load.queue_depth,
         "rate": rates.collect::<Map<_, _>>(),
+        "rate_total_iops": job.load.rate_total_iops,
+        "parts": job.parts.iter().map(part_json).collect::<Vec<_>>(),
         "runtime_ns": job.limits.runtime_ns,
         "ramp_ns": job.limits.ramp_ns,
         "time_based": job.limits.time_based,
         "loops": job.limits.loops,
         "verify": job.verify.method.is_some(),
         "options": job.options,
+    })
+}
+
+/// Describes one of several workloads that a job mixes.
+fn part_json(part: &Part) -> Value {
+    let workload = &part.workload;
+    let directions: Vec<&str> = workload.access.issued().map(Direction::name).collect();
+    let sizes = workload
+        .access
+        .issued()
+        .map(|dir| (dir.name().to_owned(), block_size_json(&workload.block_size[dir])));
+    let region = match part.region {
+        PartRegion::Whole => Value::Null,
+        PartRegion::Pct(from, to) => json!({ "from_pct": from, "to_pct": to }),
+        PartRegion::Bytes(from, to) => json!({ "from_bytes": from, "to_bytes": to }),
+    };
+    json!({
+        "name": part.name,
+        "weight": part.rate_iops.is_none().then_some(part.weight),
+        "rate_iops": part.rate_iops,
+        "directions": directions,
+        "random": workload.access.random,
+        "read_pct": workload.access.is_mixed().then_some(workload.read_pct),
+        "block_size_bytes": sizes.collect::<Map<_, _>>(),
+        "region": region,
     })
 }
 

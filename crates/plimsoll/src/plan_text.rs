@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use plan::files::{FileService, Size, SyncMode};
+use plan::job::{Part, PartRegion};
 use plan::load::{Arrivals, Rate, ThinkCount};
-use plan::workload::{Access, BlockSize, Distribution};
+use plan::workload::{Access, BlockSize, Distribution, Workload};
 use plan::{Direction, Job, PerDir, Plan, Step};
 use units::{format_bytes, format_duration};
 
@@ -162,15 +163,39 @@ fn access_facts(job: &Job) -> Vec<String> {
         let records = job.logs.read_replay.join(" and ");
         return vec![format!("as recorded in {records}"), format!("{stall} its waits")];
     }
-    let workload = &job.workload;
+    if job.parts.is_empty() {
+        return workload_facts(&job.workload);
+    }
+    let sharing = job.parts.iter().filter(|part| part.rate_iops.is_none());
+    let total: f64 = sharing.map(|part| part.weight).sum();
+    let of_part = |part: &Part| {
+        let share = match part.rate_iops {
+            Some(rate) => format!("{rate} I/Os per second"),
+            None => format!("{} %", (1e4 * part.weight / total).round() / 100.0),
+        };
+        let mut facts = workload_facts(&part.workload);
+        facts.extend(match part.region {
+            PartRegion::Whole => None,
+            PartRegion::Pct(from, to) => Some(format!("from {from} to {to} % of the target")),
+            PartRegion::Bytes(from, to) => {
+                Some(format!("from {} to {} of the target", format_bytes(from), format_bytes(to)))
+            }
+        });
+        format!("{} ({share}): {}", part.name, facts.join(", "))
+    };
+    job.parts.iter().map(of_part).collect()
+}
+
+/// Returns what the I/O of one workload looks like.
+fn workload_facts(workload: &Workload) -> Vec<String> {
     let mut facts = vec![access_words(workload.access, workload.read_pct)];
-    facts.extend(block_facts(job));
+    facts.extend(block_facts(workload));
     if workload.access.random {
-        if job.issued_directions().any(|dir| workload.random_pct[dir] != 100) {
-            let share = job.issued_directions().map(|dir| workload.random_pct[dir]).min();
+        if workload.access.issued().any(|dir| workload.random_pct[dir] != 100) {
+            let share = workload.access.issued().map(|dir| workload.random_pct[dir]).min();
             facts.push(format!("{} % random", share.unwrap_or(100)));
         }
-        facts.extend(spread(job));
+        facts.extend(spread(workload));
     }
     if let Some(zones) = workload.strided {
         let (size, skip) = (zones.zone_size_bytes, zones.zone_skip_bytes);
@@ -195,9 +220,9 @@ fn access_words(access: Access, read_pct: u8) -> String {
 }
 
 /// Returns the block sizes, once where the directions agree.
-fn block_facts(job: &Job) -> Vec<String> {
+fn block_facts(workload: &Workload) -> Vec<String> {
     let sizes: Vec<(Direction, &BlockSize)> =
-        job.issued_directions().map(|dir| (dir, &job.workload.block_size[dir])).collect();
+        workload.access.issued().map(|dir| (dir, &workload.block_size[dir])).collect();
     let is_same = sizes.windows(2).all(|pair| pair[0].1 == pair[1].1);
     match sizes.first() {
         Some((_, size)) if is_same => vec![format!("blocks of {}", block_words(size))],
@@ -233,10 +258,10 @@ fn block_words(size: &BlockSize) -> String {
 }
 
 /// Returns how random offsets are spread, once where the directions agree.
-fn spread(job: &Job) -> Option<String> {
-    let first = job.issued_directions().next()?;
-    let words = match &job.workload.distribution[first] {
-        Distribution::Uniform if job.workload.no_repeats => "every block once per pass".to_owned(),
+fn spread(workload: &Workload) -> Option<String> {
+    let first = workload.access.issued().next()?;
+    let words = match &workload.distribution[first] {
+        Distribution::Uniform if workload.no_repeats => "every block once per pass".to_owned(),
         Distribution::Uniform => "blocks may repeat".to_owned(),
         Distribution::Zipf { theta, .. } => format!("zipf {theta}"),
         Distribution::Pareto { h, .. } => format!("pareto {h}"),
@@ -303,7 +328,10 @@ fn load_facts(job: &Job) -> Vec<String> {
     }
     facts.extend(rate_facts(job, &load.rate, "at most"));
     facts.extend(rate_facts(job, &load.rate_min, "fails below"));
-    if load.arrivals == Arrivals::Poisson && load.rate.iter().any(|(_, rate)| rate.is_some()) {
+    let total = load.rate_total_iops;
+    facts.extend(total.map(|rate| format!("at most {rate} I/Os per second in all")));
+    let has_rate = total.is_some() || load.rate.iter().any(|(_, rate)| rate.is_some());
+    if load.arrivals != Arrivals::Linear && has_rate {
         facts.push("random arrivals".to_owned());
     }
     if load.think.pause_ns > 0 {

@@ -18,6 +18,26 @@ fn histogram(values: &[u64]) -> Histogram {
     hist
 }
 
+fn step() -> StepRecord {
+    StepRecord {
+        step_idx: 1,
+        name: "run_(50%)".to_owned(),
+        started_ms: 1500,
+        ended_ms: 3500,
+        rate_iops: Some(1200.0),
+        skipped: Some("no maximum".to_owned()),
+        io_errors: vec![IoErrorRecord {
+            job: "sd1".to_owned(),
+            target: "/dev/sdb".to_owned(),
+            op: "read".to_owned(),
+            offset: 4096,
+            len: 512,
+            errno: 5,
+            at_ms: 1700,
+        }],
+    }
+}
+
 fn sample() -> Record {
     let read = DirRecord {
         io_bytes: 12_288,
@@ -61,23 +81,7 @@ fn sample() -> Record {
         emulation: None,
         global_options: Vec::new(),
         jobs: vec![job],
-        steps: vec![StepRecord {
-            step_idx: 1,
-            name: "run_(50%)".to_owned(),
-            started_ms: 1500,
-            ended_ms: 3500,
-            rate_iops: Some(1200.0),
-            skipped: Some("no maximum".to_owned()),
-            io_errors: vec![IoErrorRecord {
-                job: "sd1".to_owned(),
-                target: "/dev/sdb".to_owned(),
-                op: "read".to_owned(),
-                offset: 4096,
-                len: 512,
-                errno: 5,
-                at_ms: 1700,
-            }],
-        }],
+        steps: vec![step()],
         intervals: vec![Interval {
             step_idx: 0,
             end_ms: 1000,

@@ -74,8 +74,8 @@ impl RunOptions {
 /// What intervals hold beside the counts of the whole run.
 ///
 /// The first begins with the step, ramp included; the last ends with it, so that the intervals of a
-/// step add up to what it did. One that would end with the time of the step's workers ends when they
-/// have ended.
+/// step add up to what it did. One that would end with the time of the step's workers ends when
+/// they have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetailedIntervals {
     /// Length, nanoseconds, at least a millisecond.

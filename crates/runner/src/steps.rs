@@ -21,7 +21,8 @@ pub(crate) fn check_commands(plan: &Plan, allowed: bool, is_virtual: bool) -> Op
     let name = &step.name;
     if is_virtual {
         let text = format!(
-            "step `{name}` runs a command of this host (`{command}`), which virtual time cannot hold"
+            "step `{name}` runs a command of this host (`{command}`), which virtual time cannot \
+             hold"
         );
         return Some(Diagnostic::error("virtual-command", text).help("run without `--virtual`"));
     }

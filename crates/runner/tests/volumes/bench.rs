@@ -117,18 +117,28 @@ impl Bench {
     }
 
     pub(crate) fn try_run(&self, text: &str) -> Result<Record, RunError> {
+        self.try_plan(&plan(text), |_| {})
+    }
+
+    /// Runs a plan, with what `change` changes of the options.
+    pub(crate) fn try_plan(
+        &self,
+        plan: &Plan,
+        change: impl FnOnce(&mut RunOptions),
+    ) -> Result<Record, RunError> {
         let emulation = Emulation {
             design: Arc::new(self.design.clone()),
             design_hash: "0".to_owned(),
             is_warm: self.is_warm,
             time: self.time,
         };
-        let options = RunOptions {
+        let mut options = RunOptions {
             emulation: Some(emulation),
             aux_dir: Some(self.folder.path().to_owned()),
             ..RunOptions::default()
         };
-        runner::run(&plan(text), &options, &Control::new(), &mut |_| {})
+        change(&mut options);
+        runner::run(plan, &options, &Control::new(), &mut |_| {})
     }
 
     #[track_caller]

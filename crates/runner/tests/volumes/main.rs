@@ -7,3 +7,4 @@ mod figures;
 mod real_time;
 mod refusals;
 mod semantics;
+mod steps;
