@@ -38,6 +38,27 @@ fn step() -> StepRecord {
     }
 }
 
+fn interval() -> Interval {
+    Interval {
+        step_idx: 0,
+        end_ms: 1000,
+        length_ms: 1000,
+        ramp: false,
+        dirs: PerDirRecord { read: interval_dir, ..PerDirRecord::default() },
+        series: vec![IntervalSeries {
+            job: "sd1".to_owned(),
+            part: "wd1".to_owned(),
+            op: "read".to_owned(),
+            n_ios: 3,
+            io_bytes: 12_288,
+            latency_ns_sum: 300_000,
+            latency_ns2_sum: 3.5e10,
+            latency_ns_max: 150_000,
+        }],
+        cpu: Some(CpuShares { user_pct: 12.5, ..CpuShares::default() }),
+    }
+}
+
 fn sample() -> Record {
     let read = DirRecord {
         io_bytes: 12_288,
@@ -82,24 +103,7 @@ fn sample() -> Record {
         global_options: Vec::new(),
         jobs: vec![job],
         steps: vec![step()],
-        intervals: vec![Interval {
-            step_idx: 0,
-            end_ms: 1000,
-            length_ms: 1000,
-            ramp: false,
-            dirs: PerDirRecord { read: interval_dir, ..PerDirRecord::default() },
-            series: vec![IntervalSeries {
-                job: "sd1".to_owned(),
-                part: "wd1".to_owned(),
-                op: "read".to_owned(),
-                n_ios: 3,
-                io_bytes: 12_288,
-                latency_ns_sum: 300_000,
-                latency_ns2_sum: 3.5e10,
-                latency_ns_max: 150_000,
-            }],
-            cpu: Some(CpuShares { user_pct: 12.5, ..CpuShares::default() }),
-        }],
+        intervals: vec![interval()],
         disks: vec![DiskRecord {
             name: "dm-0".to_owned(),
             util_pct: 12.5,

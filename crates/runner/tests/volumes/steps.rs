@@ -20,8 +20,8 @@ fn part(name: &str, weight: f64, access: Access, block_bytes: u32) -> Part {
 
 const WRITE: Access = Access { read: false, write: true, ..Access::READ };
 
-/// Steps with these names, each of one job at depth 16 for some seconds: 3 reads of 4 KiB to a write
-/// of 8 KiB.
+/// Steps with these names, each of one job at depth 16 for some seconds: 3 reads of 4 KiB to a
+/// write of 8 KiB.
 fn steps(names: &[&str], seconds: u64) -> Plan {
     let mut plan = plan(
         "[sd1]\nfilename=/mnt/p30/f\nsize=1g\nrw=randread\nioengine=libaio\ndirect=1\niodepth=16\n",
