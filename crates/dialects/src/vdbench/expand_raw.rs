@@ -313,7 +313,11 @@ impl Input<'_> {
         let rd = &picked.rd;
         let control = |rate: f64| picked.is_controlled || (rate != MAX_RATE && rate != CURVE_RATE);
         let announced = raw_text(&name, written, control(written), rd, &point.shown);
-        let simulated = raw_text(&name, listed, control(listed), rd, &point.shown);
+        let simulated = if written.to_bits() == listed.to_bits() {
+            announced.clone()
+        } else {
+            raw_text(&name, listed, control(listed), rd, &point.shown)
+        };
         let work = Work::Raw(RawWork {
             sds: run_sds(picked, point),
             wds: picked.wds.iter().map(|wd| self.run_wd(wd, point)).collect(),
