@@ -39,6 +39,7 @@ fn step() -> StepRecord {
 }
 
 fn interval() -> Interval {
+    let interval_dir = IntervalDir { n_ios: 3, latency_ns_p50: Some(2_000), ..Default::default() };
     Interval {
         step_idx: 0,
         end_ms: 1000,
@@ -89,7 +90,6 @@ fn sample() -> Record {
         }),
         ..JobRecord::default()
     };
-    let interval_dir = IntervalDir { n_ios: 3, latency_ns_p50: Some(2_000), ..Default::default() };
     Record {
         schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
