@@ -155,12 +155,53 @@ fn rows_that_cannot_be_are_rejected_with_the_reason() {
         "uncached_iops is 3,201 IOPS, known is 3,200 IOPS",
     );
     check_rejected("Standard_D2s_v3,2,3200,45,4", "more than 5 % apart");
-    check_rejected("Standard_D2s_v3,2,many,48,4", "`many` is not a number");
+    check_rejected("Standard_D2s_v3,2,many,48,4", "uncached_iops: `many` is not a number");
+    check_rejected("Standard_D2s_v3,2,3200,-48,4", "uncached_mb_s: `-48` is not a number");
     check_rejected("Standard_D2s_v3,2,3200", "3 cells, expected 5");
     check_rejected(",2,3200,48,4", "no name");
     // 2.4 % off is what a map that counts otherwise gives.
     let near = "name,vcpus,uncached_mb_s\nStandard_D2s_v3,2,49\n";
     assert_eq!(compare(near).rejected, []);
+}
+
+/// Compares one row of a machine and says what is doubted, as `column why`.
+#[track_caller]
+fn check_doubted(header: &str, row: &str, expected: &[&str]) {
+    let text = format!("name,{header}\n{row}\n");
+    let edition = catalog::edition("current").expect("an edition");
+    let of = |report: &Report| -> Vec<String> {
+        let doubted = report.doubted.iter();
+        doubted.map(|it| format!("{} {} {} {}", it.line, it.column, it.figure, it.why)).collect()
+    };
+    let report = compare(&text);
+    assert_eq!(of(&report), expected);
+    assert_eq!(report.rejected.len(), usize::from(!expected.is_empty()), "{report:?}");
+    assert_eq!(report.taken.len(), usize::from(expected.is_empty()), "{report:?}");
+    let accepted = import::compare(read(&text), edition, true);
+    assert_eq!((of(&accepted), accepted.taken.len()), (of(&report), 1));
+}
+
+#[test]
+fn unknown_figures_that_are_hard_to_believe_are_doubted() {
+    let disk = "iops,mb_s,size_gib";
+    check_doubted(disk, "P31,6000,220,1500", &[]);
+    check_doubted(disk, "P31,~0,220,1500", &["2 iops ~0 IOPS is nothing"]);
+    let most = "2 iops 9,000,000 IOPS is more than 10 times the most known, 20,000 IOPS";
+    check_doubted(disk, "P31,9000000,220,1500", &[most]);
+    let least = "2 mb_s 2 MB/s is less than a tenth of the least known, 25 MB/s";
+    check_doubted(disk, "P31,6000,2,1500", &[least]);
+    let large = "2 iops 20 IOPS with 220 MB/s makes 11000000 bytes per operation, expected 512 to \
+                 4194304";
+    check_doubted(disk, "P31,20,220,1500", &[large]);
+    let small = "2 iops 100,000 IOPS with 25 MB/s makes 250 bytes per operation, expected 512 to \
+                 4194304";
+    check_doubted(disk, "P31,100000,25,1500", &[small]);
+    // Of a size that is known, too: only its burst was unknown.
+    let machine = "vcpus,uncached_burst_iops,uncached_burst_mb_s";
+    check_doubted(machine, "Standard_D2s_v3,2,4000,200", &[]);
+    let least =
+        "2 uncached_burst_iops 400 IOPS is less than a tenth of the least known, 11,000 IOPS";
+    check_doubted(machine, "Standard_D2s_v3,2,400,200", &[least]);
 }
 
 #[test]

@@ -213,6 +213,33 @@ fn a_published_page_becomes_a_catalogue_of_ones_own() {
 }
 
 #[test]
+fn what_is_hard_to_believe_is_told_and_taken_only_when_accepted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sizes.csv", "name,vcpus,uncached_iops\nStandard_D2s_v9,2,900000000\n");
+    let import = ["catalog", "import", "sizes.csv"];
+    let outcome = sandbox.plimsoll(&import);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    assert_snapshot!(outcome.stdout, @r#"
+    1 row of CSV: 0 new, 0 as known, 1 rejected; 0 figures changed
+
+    rejected
+      line 2  Standard_D2s_v9  hard to believe: uncached_iops
+
+    warnings: hard to believe
+      line 2  Standard_D2s_v9  uncached_iops: 900,000,000 IOPS is more than 10 times
+                               the most known, 1,440,000 IOPS
+    "#);
+    let outcome = sandbox.plimsoll(&[&import[..], &["--accept", "--json"]].concat());
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    assert_eq!(
+        (page["rejected"].as_array().map(Vec::len), &page["new"][0]["name"]),
+        (Some(0), &"Standard_D2s_v9".into())
+    );
+    let warning = &page["warnings"][0];
+    assert_eq!((&warning["line"], &warning["column"]), (&2.into(), &"uncached_iops".into()));
+}
+
+#[test]
 fn what_is_no_table_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("notes.txt", "no table here");

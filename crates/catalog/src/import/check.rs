@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::doubt::{Doubt, Ranges, doubts};
 use super::{Kind, Read, Rejected, Row};
-use crate::column::Unit;
+use crate::column::{Column, Unit};
 use crate::edition::Edition;
 use crate::figure::{Exactness, Figure, Source};
 use crate::item::Item;
@@ -42,6 +43,9 @@ pub struct Report {
     pub new: Vec<Row>,
     /// Figures that differ, or that were unknown.
     pub changed: Vec<Change>,
+    /// Figures that were unknown and are hard to believe. Their rows are taken only if that was
+    /// asked for.
+    pub doubted: Vec<Doubt>,
     /// All rows that were taken.
     pub taken: Vec<Row>,
 }
@@ -49,7 +53,10 @@ pub struct Report {
 /// Compares rows with an edition.
 ///
 /// A row whose operations per second differ from what is known, or whose bytes per second differ by
-/// more than 5 %, is rejected; with `accept` it is taken as a change.
+/// more than 5 %, is rejected; with `accept` it is taken as a change. So is one with an unknown
+/// figure that is hard to believe: nothing, more than 10 times the most
+/// or less than a tenth of the least that the edition has of the property, or operations and bytes
+/// per second that meet at less than 512 B or more than 4 MiB.
 pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
     let n_read = read.rows.len() + read.rejected.len();
     let mut report = Report { n_read, rejected: read.rejected, ..Report::default() };
@@ -59,25 +66,32 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
         licence: String::new(),
         date: String::new(),
     });
+    let disks = Ranges::of(edition.disks().iter().map(|disk| &**disk));
+    let vms = Ranges::of(edition.vms().iter().map(|vm| &**vm));
     for row in read.rows {
-        let known = match row.kind {
-            Kind::Disks => edition.disk(&row.name).map(|disk| &**disk),
-            Kind::Vms => edition.vm(&row.name).map(|vm| &**vm),
+        let (item, ranges) = match row.kind {
+            Kind::Disks => (edition.disk(&row.name).map(|disk| &**disk), &disks),
+            Kind::Vms => (edition.vm(&row.name).map(|vm| &**vm), &vms),
         };
-        compare_row(row, known, &source, accept, &mut report);
+        let known = Known { item, ranges, source: &source };
+        compare_row(row, &known, accept, &mut report);
     }
     report.rejected.sort_by_key(|rejected| rejected.line);
     report
 }
 
-fn compare_row(
-    mut row: Row,
-    known: Option<&Item>,
-    source: &Arc<Source>,
-    accept: bool,
-    report: &mut Report,
-) {
+/// What a row is held against.
+struct Known<'a> {
+    item: Option<&'a Item>,
+    ranges: &'a Ranges<'a>,
+    /// Source of what the table says.
+    source: &'a Arc<Source>,
+}
+
+fn compare_row(mut row: Row, known: &Known<'_>, accept: bool, report: &mut Report) {
+    let Known { item, ranges, source } = *known;
     let mut changes = Vec::new();
+    let mut fresh: Vec<(&'static Column, Figure)> = Vec::new();
     let mut why = None;
     for (name, cell) in &mut row.cells {
         let Some(column) = super::column(name) else { continue };
@@ -88,9 +102,10 @@ fn compare_row(
                 continue;
             }
         };
-        let all = known.map_or(&[][..], |item| item.figures_of(column.property));
+        let all = item.map_or(&[][..], |item| item.figures_of(column.property));
         settle_unit(&mut after, cell, all, source);
         let Some(before) = all.first() else {
+            fresh.push((column, after.clone()));
             changes.push(Change {
                 name: row.name.clone(),
                 property: column.property,
@@ -110,11 +125,23 @@ fn compare_row(
             changes.push(Change { name, property, before, after });
         }
     }
+    let doubted = doubts(&fresh, item, ranges);
+    if !accept && !doubted.is_empty() {
+        let columns: Vec<&str> = doubted.iter().map(|(column, ..)| *column).collect();
+        why.get_or_insert(format!("hard to believe: {}", columns.join(", ")));
+    }
+    report.doubted.extend(doubted.into_iter().map(|(column, figure, why)| Doubt {
+        line: row.line,
+        name: row.name.clone(),
+        column,
+        figure,
+        why,
+    }));
     if let Some(why) = why {
         report.rejected.push(Rejected { line: row.line, name: row.name, why });
         return;
     }
-    if known.is_none() {
+    if item.is_none() {
         report.new.push(row.clone());
     } else if changes.is_empty() {
         report.n_same += 1;

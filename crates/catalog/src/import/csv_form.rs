@@ -61,7 +61,10 @@ fn row(
         let marks = text.trim().starts_with(['~', '>', '=']) || text.contains('*');
         if marks {
             cells.insert(*column, text.trim().to_owned());
-        } else if let Some(number) = cell::number(text).map_err(&rejected)? {
+            continue;
+        }
+        let number = cell::number(text).map_err(|why| rejected(format!("{column}: {why}")))?;
+        if let Some(number) = number {
             cells.insert(*column, number);
         }
     }

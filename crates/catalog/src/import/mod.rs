@@ -7,6 +7,7 @@
 mod cell;
 mod check;
 mod csv_form;
+mod doubt;
 mod go_map;
 mod header;
 mod markdown;
@@ -17,6 +18,7 @@ use std::fmt;
 use crate::column::Column;
 
 pub use check::{Change, Report, compare, table, with_source};
+pub use doubt::Doubt;
 
 /// What rows are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long)]
     date: Option<String>,
 
-    /// Take rows that contradict what is known, too.
+    /// Take rows that contradict what is known or are hard to believe, too.
     #[arg(long)]
     accept: bool,
 
@@ -49,6 +49,8 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 A row is rejected where it contradicts what is known: other IOPS, or a throughput more than 5 % off.
+So is one with an unknown figure that is hard to believe: more than 10 times the most or less than a
+tenth of the least that others have, or IOPS and throughput that meet below 512 B or above 4 MiB.
 The built-in catalogue never changes: --write puts the rows into a folder of your own.
 
 Examples:
@@ -114,6 +116,11 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
         text::wrapped(&head, &rejected.why)
     });
     put(&mut page, "rejected", rejected);
+    let doubted = report.doubted.iter().map(|doubt| {
+        let head = format!("  line {}  {}  ", doubt.line, doubt.name);
+        text::wrapped(&head, &format!("{}: {} {}", doubt.column, doubt.figure, doubt.why))
+    });
+    put(&mut page, "warnings: hard to believe", doubted);
     let changed = report.changed.iter().map(|change| {
         let before = change.before.as_ref().map_or("unknown".to_owned(), ToString::to_string);
         let what = change.property.replace('_', " ");
@@ -164,6 +171,19 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
             })
         })
         .collect();
+    let warnings: Vec<_> = report
+        .doubted
+        .iter()
+        .map(|doubt| {
+            json!({
+                "line": doubt.line,
+                "name": doubt.name,
+                "column": doubt.column,
+                "figure": doubt.figure.to_string(),
+                "why": doubt.why,
+            })
+        })
+        .collect();
     let new: Vec<_> =
         report.new.iter().map(|row| json!({ "name": row.name, "cells": row.cells })).collect();
     let page = json!({
@@ -171,6 +191,7 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
         "n_read": report.n_read,
         "n_same": report.n_same,
         "rejected": rejected,
+        "warnings": warnings,
         "changed": changed,
         "new": new,
         "ignored": ignored,
