@@ -42,6 +42,7 @@ mod sniff;
 mod values;
 mod wd;
 
+pub mod lower_files;
 pub mod lower_raw;
 pub mod output;
 pub mod run;

@@ -1,0 +1,278 @@
+//! Runs on file systems as steps of a plan: one job per workload and structure.
+
+use plan::job::{AmountMax, ExitAll};
+use plan::load::Flow;
+use plan::op::OpKind;
+use plan::tree::{self, Activity, Format, TreeOpen, TreeSpec, TreeTask, TreeWork};
+use plan::workload::{Access, BlockSize};
+use plan::{EngineKind, Job, PerDir, Step};
+
+use super::run::{
+    Arrivals, CommandTime, Contents, FileIo, FileOperation, FileSelect, FileSizes, FileWork,
+    FormatWork, Fsd, Fwd, OpenFlags, Rate, Run, SelectFilter, SelectOrder, StopAfter, Work,
+    Xfersize,
+};
+
+/// Operations that a workload may be ahead of the slowest one's share where shares are kept
+/// without a rate: few, so that the shares hold in short runs as well.
+const SLACK_IOS: u32 = 16;
+
+/// Scale of the weights that keep shares: skew is given to a hundredth of a percent, and divided
+/// by threads.
+const WEIGHT_SCALE: f64 = 10_000.0;
+
+/// Scale of the shares of transfer sizes: they are given to a hundredth of a percent.
+const SHARE_SCALE: f64 = 100.0;
+
+/// Makes the step of a run on files, or of a format; one without jobs for any other run.
+///
+/// The jobs' reporting groups are counted from 0, and what a point of a curve refers to is left to
+/// the caller. The first failed operation ends everything.
+pub fn step(run: &Run) -> Step {
+    let jobs = match &run.work {
+        Work::Files(work) => of_files(run, work),
+        Work::Format(work) => of_format(run, work),
+        Work::Raw(_) | Work::SdFormat(_) => Vec::new(),
+    };
+    let commands = |time| {
+        let at_time = run.commands.iter().filter(move |command| command.time == time);
+        at_time.map(|command| command.text.clone()).collect()
+    };
+    Step {
+        name: run.name.clone(),
+        jobs,
+        pause_ns: run.pause_ns,
+        exec_before: commands(CommandTime::Start),
+        exec_after: commands(CommandTime::End),
+        rate_of: None,
+        amount_max: AmountMax {
+            total_bytes: run.maxdata.total_bytes,
+            read_bytes: run.maxdata.read_bytes,
+            write_bytes: run.maxdata.write_bytes,
+        },
+    }
+}
+
+/// Returns the jobs of workloads on files.
+fn of_files(run: &Run, work: &FileWork) -> Vec<Job> {
+    // Of a point of a curve in proportion; what they come to is known when the maximum is.
+    let total_iops = match run.rate {
+        Rate::Iops(iops) => Some(iops),
+        Rate::CurvePoint { .. } => Some(100.0),
+        Rate::Max | Rate::CurveMax => None,
+    };
+    let keeps_shares = total_iops.is_none() && work.fwds.len() > 1;
+    let of_fwd = |(group_id, fwd): (usize, &Fwd)| {
+        let fsd = work.fsds.get(fwd.fsd)?;
+        let task = task(fwd);
+        let target = fwd.target.and_then(|idx| work.fsds.get(idx));
+        let mut job = job(run, &fwd.name, group_id, fwd.threads);
+        set_access(&mut job, &task.block_size, accesses(&task));
+        job.tree = Some(TreeWork {
+            tree: TreeSpec { share: share(work, fwd, fsd), ..tree_spec(fsd) },
+            target: target.map(tree_spec),
+            open: open(fsd.open, fwd.open),
+            activity: Activity::Operations(vec![task]),
+        });
+        job.load.rate_total_iops = total_iops.map(|iops| iops * fwd.skew_pct / 100.0);
+        if keeps_shares {
+            let weight = fwd.skew_pct * WEIGHT_SCALE / f64::from(fwd.threads.max(1));
+            let weight = (weight.round() as u32).max(1);
+            job.load.flow = Some(Flow { id: 1, weight, sleep_ns: 0, slack_ios: SLACK_IOS });
+        }
+        Some(job)
+    };
+    work.fwds.iter().enumerate().filter_map(of_fwd).collect()
+}
+
+/// Returns the jobs of a format: one per structure.
+fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
+    let of_fsd = |(group_id, fsd): (usize, &Fsd)| {
+        let mut job = job(run, "format", group_id, work.threads);
+        if !work.limited {
+            job.limits.runtime_ns = None;
+        }
+        job.limits.ramp_ns = 0;
+        let block_bytes = work.xfersize_bytes.max(1);
+        set_access(&mut job, &BlockSize::Fixed(block_bytes), (false, true));
+        job.tree = Some(TreeWork {
+            // A part in use is all that is needed later, but whole structures are made.
+            tree: TreeSpec { working_set_bytes: 0, ..tree_spec(fsd) },
+            target: None,
+            open: open(fsd.open, work.open),
+            activity: Activity::Format(Format {
+                clean: work.clean,
+                create: work.create,
+                folders_only: work.directories_only,
+                block_bytes,
+            }),
+        });
+        job
+    };
+    work.fsds.iter().enumerate().map(of_fsd).collect()
+}
+
+/// Makes a job with what all have in common.
+fn job(run: &Run, name: &str, group_id: usize, threads: u32) -> Job {
+    let mut job = Job { name: name.to_owned(), n_workers: threads.max(1), ..Job::default() };
+    job.group_id = group_id as u32;
+    job.engine.kind = EngineKind::Sync;
+    "tree".clone_into(&mut job.engine.name);
+    job.limits.runtime_ns = run.elapsed_ns;
+    job.limits.ramp_ns = run.warmup_ns;
+    job.load.arrivals = match run.arrivals {
+        Arrivals::Exponential => plan::load::Arrivals::Poisson,
+        Arrivals::Uniform => plan::load::Arrivals::Uniform,
+        Arrivals::Deterministic => plan::load::Arrivals::Linear,
+    };
+    set_contents(&mut job, &run.contents);
+    job.errors.exit_all_on_error = true;
+    job.errors.exit_all = ExitAll::Itself;
+    job.reporting.group_reporting = true;
+    job
+}
+
+fn set_contents(job: &mut Job, contents: &Contents) {
+    job.buffers.scramble = false;
+    if contents.compratio > 1.0 {
+        job.buffers.compress_ratio = Some(contents.compratio);
+    }
+}
+
+/// Says which directions a job issues and how large its I/Os are, for all that is not the tree's.
+fn set_access(job: &mut Job, sizes: &BlockSize, (read, write): (bool, bool)) {
+    job.workload.access = Access { read, write, trim: false, random: true, trim_then_write: false };
+    job.workload.block_size = PerDir::all(sizes.clone());
+}
+
+fn accesses(task: &TreeTask) -> (bool, bool) {
+    let pct = task.read_pct;
+    match task.operation {
+        OpKind::Read => (true, pct.is_some_and(|pct| pct < 100.0)),
+        OpKind::Write => (pct.is_some_and(|pct| pct > 0.0), true),
+        _ => (true, false),
+    }
+}
+
+fn task(fwd: &Fwd) -> TreeTask {
+    TreeTask {
+        name: String::new(),
+        weight: 1.0,
+        operation: operation(fwd.operation),
+        read_pct: fwd.rdpct,
+        io: match fwd.fileio {
+            FileIo::Random { shared } => tree::FileIo::Random { shared },
+            FileIo::Sequential { nonzero, delete } => tree::FileIo::Sequential { nonzero, delete },
+        },
+        select: select(fwd.fileselect),
+        block_size: block_size(&fwd.xfersize),
+        stop_after: fwd.stopafter.map(|stop| match stop {
+            StopAfter::Ios(n_ios) => tree::StopAfter::Ios(n_ios),
+            StopAfter::Pct(pct) => tree::StopAfter::Pct(pct),
+        }),
+    }
+}
+
+fn operation(operation: FileOperation) -> OpKind {
+    match operation {
+        FileOperation::Mkdir => OpKind::Mkdir,
+        FileOperation::Rmdir => OpKind::Rmdir,
+        FileOperation::Create => OpKind::Create,
+        FileOperation::Delete => OpKind::Delete,
+        FileOperation::Open => OpKind::Open,
+        FileOperation::Close => OpKind::Close,
+        FileOperation::Read => OpKind::Read,
+        FileOperation::Write => OpKind::Write,
+        FileOperation::Access => OpKind::Access,
+        FileOperation::Getattr => OpKind::Stat,
+        FileOperation::Setattr => OpKind::Setattr,
+        FileOperation::Copy => OpKind::Copy,
+        FileOperation::Move => OpKind::Move,
+    }
+}
+
+fn select(select: FileSelect) -> tree::Select {
+    tree::Select {
+        order: match select.order {
+            SelectOrder::Random => tree::SelectOrder::Random,
+            SelectOrder::Seq => tree::SelectOrder::Seq,
+            SelectOrder::SeqNz => tree::SelectOrder::SeqNz,
+            SelectOrder::Poisson(midpoint) => tree::SelectOrder::Poisson(midpoint),
+            SelectOrder::Skewed(midpoint) => tree::SelectOrder::Skewed(midpoint),
+        },
+        once: select.once,
+        filter: match select.filter {
+            SelectFilter::Any => tree::SelectFilter::Any,
+            SelectFilter::Empty => tree::SelectFilter::Empty,
+            SelectFilter::Full => tree::SelectFilter::Full,
+            SelectFilter::NotFull => tree::SelectFilter::NotFull,
+        },
+    }
+}
+
+fn block_size(xfersize: &Xfersize) -> BlockSize {
+    match xfersize {
+        Xfersize::Fixed(bytes) => BlockSize::Fixed((*bytes).max(1)),
+        Xfersize::Split(parts) => {
+            let weight = |share: f64| (share * SHARE_SCALE).round() as u32;
+            let parts = parts.iter().map(|(bytes, share)| ((*bytes).max(1), weight(*share)));
+            BlockSize::Weighted(parts.filter(|part| part.1 > 0).collect())
+        }
+        Xfersize::Range { min, max, align } => {
+            let step = (*align).max(1);
+            BlockSize::Stepped { min: (*min).max(1), max: (*max).max(1), step }
+        }
+    }
+}
+
+fn tree_spec(fsd: &Fsd) -> TreeSpec {
+    let (file_mask, folder_mask) = match &fsd.mask {
+        Some((file_mask, folder_mask)) => (file_mask.clone(), folder_mask.clone()),
+        None => (tree::DEFAULT_MASKS.0.to_owned(), tree::DEFAULT_MASKS.1.to_owned()),
+    };
+    TreeSpec {
+        name: fsd.name.clone(),
+        anchor: fsd.anchor.clone(),
+        create_parents: fsd.create_parents,
+        depth: fsd.depth,
+        width: fsd.width,
+        files: fsd.files,
+        bottom_only: fsd.bottom_only,
+        sizes: match &fsd.sizes {
+            FileSizes::Fixed(bytes) => tree::FileSizes::Fixed(*bytes),
+            FileSizes::Split(parts) => tree::FileSizes::Split(parts.clone()),
+            FileSizes::Average(bytes) => tree::FileSizes::Average(*bytes),
+        },
+        file_mask,
+        folder_mask,
+        total_bytes: fsd.total_bytes,
+        working_set_bytes: fsd.working_set_bytes,
+        share: (0, 1),
+        seed: tree::DEFAULT_SEED,
+    }
+}
+
+/// Returns which of the files of a shared structure a host uses: every n-th.
+fn share(work: &FileWork, fwd: &Fwd, fsd: &Fsd) -> (u32, u32) {
+    if !fsd.shared {
+        return (0, 1);
+    }
+    let mut hosts: Vec<&str> = Vec::new();
+    for other in work.fwds.iter().filter(|other| other.fsd == fwd.fsd) {
+        if !hosts.contains(&other.host.as_str()) {
+            hosts.push(&other.host);
+        }
+    }
+    let position = hosts.iter().position(|host| *host == fwd.host).unwrap_or(0);
+    (position as u32, hosts.len().max(1) as u32)
+}
+
+/// Joins the flags of a structure and of a workload.
+fn open(of_fsd: OpenFlags, of_fwd: OpenFlags) -> TreeOpen {
+    TreeOpen {
+        direct: of_fsd.direct || of_fwd.direct,
+        dsync: of_fsd.dsync || of_fwd.dsync,
+        fsync_on_close: of_fsd.fsync_on_close || of_fwd.fsync_on_close,
+        raw_bits: of_fsd.raw_bits | of_fwd.raw_bits,
+    }
+}

@@ -1,0 +1,71 @@
+//! Runs on file systems become steps: jobs, trees, tasks, rates and shares.
+
+mod vdbench_support;
+
+use dialects::vdbench::lower_files::step;
+use dialects::vdbench::{Options, parse_text};
+use plan::Step;
+use plan::op::OpKind;
+use plan::tree::{Activity, FileIo, FileSizes, Format, SelectOrder, StopAfter, TreeTask};
+use plan::workload::BlockSize;
+use vdbench_support::{MapHost, all_shown};
+
+const FSD: &str = "fsd=fsd1,anchor=/a,depth=2,width=2,files=8,sizes=(32k,50,64k,50)\n";
+
+/// Returns the steps of a parameter file that has no mistakes.
+#[track_caller]
+fn steps(text: &str) -> Vec<Step> {
+    let parsed = parse_text("t", text, &Options::default(), &MapHost::default());
+    assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+    parsed.runs.iter().map(step).collect()
+}
+
+fn task(step: &Step, job_idx: usize) -> &TreeTask {
+    match &step.jobs[job_idx].tree.as_ref().unwrap().activity {
+        Activity::Operations(tasks) => &tasks[0],
+        Activity::Format(_) => panic!("not a format"),
+    }
+}
+
+#[test]
+fn a_run_and_its_format_are_two_steps() {
+    let steps = steps(&format!(
+        "{FSD}fwd=format,threads=2,xfersize=64k\n\
+         fwd=default,xfersize=4k,fileio=random,fileselect=random,threads=2,stopafter=20\n\
+         fwd=fwd1,fsd=fsd1,operation=read,skew=60\nfwd=fwd2,fsd=fsd1,operation=write,skew=40\n\
+         rd=rd1,fwd=fwd*,fwdrate=200,format=yes,elapsed=4,interval=1\n"
+    ));
+    let [format, run] = &steps[..] else { panic!("{} steps", steps.len()) };
+    let job = &format.jobs[0];
+    let work = job.tree.as_ref().unwrap();
+    assert_eq!((format.name.as_str(), job.n_workers), ("format_for_rd1", 2));
+    assert_eq!((work.tree.n_folders(), work.tree.n_files()), (Some(6), Some(32)));
+    assert_eq!(work.tree.sizes, FileSizes::Split(vec![(32_768, 50.0), (65_536, 50.0)]));
+    let whole = Format { clean: true, create: true, folders_only: false, block_bytes: 65_536 };
+    assert_eq!((&work.activity, job.limits.runtime_ns), (&Activity::Format(whole), None));
+    let rates: Vec<_> = run.jobs.iter().map(|job| job.load.rate_total_iops).collect();
+    assert_eq!(rates, [Some(120.0), Some(80.0)]);
+    assert_eq!(run.jobs[1].name, "fwd2");
+    assert_eq!(run.jobs[1].limits.runtime_ns, Some(4_000_000_000));
+    let read = task(run, 0);
+    assert_eq!((read.operation, read.stop_after), (OpKind::Read, Some(StopAfter::Ios(20))));
+    assert_eq!(
+        (read.io, &read.block_size),
+        (FileIo::Random { shared: false }, &BlockSize::Fixed(4096))
+    );
+    assert!(run.jobs[1].modifies() && !run.jobs[0].modifies());
+}
+
+#[test]
+fn shares_are_kept_without_a_rate() {
+    let steps = steps(&format!(
+        "{FSD}fwd=a,fsd=fsd1,operation=getattr,skew=75,threads=3\n\
+         fwd=b,fsd=fsd1,operation=access,skew=25,threads=1,fileselect=(poisson,5)\n\
+         rd=rd1,fwd=(a,b),fwdrate=max,format=no,elapsed=4,interval=1\n"
+    ));
+    let flows = steps[0].jobs.iter().map(|job| job.load.flow.unwrap());
+    let weights: Vec<u32> = flows.map(|flow| flow.weight).collect();
+    assert_eq!(weights, [250_000, 250_000]);
+    assert_eq!(task(&steps[0], 0).operation, OpKind::Stat);
+    assert_eq!(task(&steps[0], 1).select.order, SelectOrder::Poisson(5.0));
+}
