@@ -3,7 +3,7 @@
 //! [`parse`] reads it from TOML and returns every mistake with its place. docs/designs/ has
 //! examples, docs/designs.md every key.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 mod check;
 mod client;

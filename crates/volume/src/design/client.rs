@@ -1,6 +1,6 @@
 //! Machines that reach network volumes.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use plan::keys::{Findings, Keys};
 
