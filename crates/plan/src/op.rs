@@ -2,8 +2,9 @@
 //!
 //! An operation names its file by [`FileIdx`] and its memory by [`BufId`], never by descriptor or
 //! pointer: the same operation can go to a kernel ring, to an emulated volume in virtual time, or
-//! to an NFS server. In a job that works on a tree of files ([`crate::tree`]) the index names a file
-//! or folder of the tree by its number. Object operations are added to [`OpKind`] as they come.
+//! to an NFS server. In a job that works on a tree of files ([`crate::tree`]) the index names a
+//! file or folder of the tree by its number. Object operations are added to [`OpKind`] as they
+//! come.
 
 use crate::{Direction, IoPriority};
 

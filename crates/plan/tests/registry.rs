@@ -675,6 +675,7 @@ fn samples(param: &Param) -> Vec<Value> {
             "file_service" => vec![word("roundrobin", Some("8"))],
             "sync_file_range" => vec![word("write", Some("32"))],
             "block_size_weights" => vec![word("4096", Some("3"))],
+            "dedupe_hot_sets" => vec![word("12", Some("100"))],
             "memory" => vec![word("mmap", Some("/mnt/pmem"))],
             _ => vec![word("iops", Some("5%"))],
         },

@@ -1,8 +1,9 @@
 //! What no option of fio says: parameters of plans of our own, which runs of other tools come to.
 
-use super::lower::{BASE, COUNT, NUMBER, set, set_some};
-use super::{Category, Kind, Param, Value};
+use super::lower::{BASE, COUNT, NUMBER, set, set_some, word};
+use super::{Category, Choice, Kind, Param, Value};
 use crate::load::{Arrivals, Flow};
+use crate::verify::{DedupeSets, FlipFlop, SetCount};
 use crate::workload::{BlockSize, Distribution, HitArea};
 use crate::{Job, PerDir};
 
@@ -164,6 +165,88 @@ pub(super) const PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
+        name: "compress_ratio",
+        category: Category::Buffers,
+        kind: Kind::Float { min: 1.0, max: 1000.0 },
+        short: "how many times smaller common programs make the data",
+        long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). It \
+               goes before `compress_pct` and `pattern`.",
+        lower: |job, v| set_some(&mut job.buffers.compress_ratio, v.float()),
+        ..BASE
+    },
+    Param {
+        name: "dedupe_ratio",
+        category: Category::Buffers,
+        kind: Kind::Float { min: 1.0, max: 1e6 },
+        short: "blocks over different blocks once everything is written",
+        long: "Written blocks of `dedupe_unit_bytes` repeat so that their number is this many \
+               times that of the different ones (Vdbench's dedupratio). It goes before \
+               `dedupe_pct` and `pattern`.",
+        lower: |job, v| set(&mut dedupe_sets(job).ratio, v.float()),
+        ..BASE
+    },
+    Param {
+        name: "dedupe_unit_bytes",
+        category: Category::Buffers,
+        kind: super::lower::COUNT_FROM_1,
+        default: "4096",
+        short: "bytes of a block that repeats",
+        long: "With `dedupe_ratio`: size of the blocks, which lie at multiples of it.",
+        lower: |job, v| set(&mut dedupe_sets(job).unit_bytes, v.int()),
+        ..BASE
+    },
+    Param {
+        name: "dedupe_set_count",
+        category: Category::Buffers,
+        kind: NUMBER,
+        short: "sets of equal blocks",
+        long: "With `dedupe_ratio`: how many different contents the duplicates have. It goes \
+               before `dedupe_set_pct`.",
+        lower: |job, v| {
+            dedupe_sets(job).sets = SetCount::Count(v.int()?);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_set_pct",
+        category: Category::Buffers,
+        kind: PERCENT_FLOAT,
+        default: "5",
+        short: "sets of equal blocks, percent of all blocks",
+        long: "With `dedupe_ratio`: how many different contents the duplicates have, as a share \
+               of the target's blocks.",
+        lower: |job, v| {
+            dedupe_sets(job).sets = SetCount::Pct(v.float()?);
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_flip_flop",
+        category: Category::Buffers,
+        kind: Kind::Enum(FLIP_FLOPS),
+        default: "no",
+        short: "duplicates change when they are written again",
+        long: "With `dedupe_ratio`: each write of a duplicate has one of two versions of its \
+               set's contents.",
+        lower: |job, v| {
+            let which = [("no", FlipFlop::None), ("yes", FlipFlop::All), ("hot", FlipFlop::Hot)];
+            set(&mut dedupe_sets(job).flip_flop, v.pick(&which))
+        },
+        ..BASE
+    },
+    Param {
+        name: "dedupe_hot_sets",
+        category: Category::Buffers,
+        kind: Kind::Words,
+        short: "sets of known size at the start of the target",
+        long: "With `dedupe_ratio`: how many sets have how many blocks each, such as \
+               `12:100,8:200`.",
+        lower: lower_hot_sets,
+        ..BASE
+    },
+    Param {
         name: "even_gaps",
         category: Category::Load,
         kind: Kind::Bool,
@@ -249,6 +332,33 @@ pub(super) const PARAMS: &[Param] = &[
 fn hit_area(job: &mut Job) -> &mut HitArea {
     let none = HitArea { len_bytes: 0, read_pct: 0.0, write_pct: 0.0 };
     job.workload.hit_area.get_or_insert(none)
+}
+
+const FLIP_FLOPS: &[Choice] = &[
+    word("no", &[], "they stay as they are"),
+    word("yes", &[], "all of them"),
+    word("hot", &[], "those of the hot sets"),
+];
+
+fn dedupe_sets(job: &mut Job) -> &mut DedupeSets {
+    job.buffers.dedupe_sets.get_or_insert_with(|| DedupeSets {
+        ratio: 1.0,
+        unit_bytes: 4096,
+        sets: SetCount::Pct(5.0),
+        flip_flop: FlipFlop::None,
+        hot_sets: Vec::new(),
+    })
+}
+
+fn lower_hot_sets(job: &mut Job, value: &Value) -> Result<(), String> {
+    let mut sets = Vec::new();
+    for (n_sets, n_blocks) in value.words()? {
+        let n_blocks =
+            n_blocks.as_deref().ok_or("a number of blocks must follow, as in `12:100`")?;
+        sets.push((super::lower::number(n_sets)?, super::lower::number(n_blocks)?));
+    }
+    dedupe_sets(job).hot_sets = sets;
+    Ok(())
 }
 
 fn lower_weights(job: &mut Job, value: &Value) -> Result<(), String> {

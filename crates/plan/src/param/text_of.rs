@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::files::{FileService, Size};
 use crate::load::Rate;
-use crate::verify::{DedupeMode, Memory, PatternPart};
+use crate::verify::{DedupeMode, Memory, PatternPart, SetCount};
 use crate::workload::{BlockSize, Distribution};
 use crate::{Direction, Job, PerDir, PriorityShare};
 
@@ -16,6 +16,7 @@ pub(super) fn text_of(name: &str, job: &Job) -> Option<String> {
         .or_else(|| of_load(name, job))
         .or_else(|| of_time(name, job))
         .or_else(|| of_buffers(name, job))
+        .or_else(|| of_dedupe_sets(name, job))
         .or_else(|| of_process(name, job))
         .or_else(|| of_reports(name, job))
         .or_else(|| of_engine(name, job))
@@ -201,6 +202,7 @@ fn of_buffers(name: &str, job: &Job) -> Option<String> {
             DedupeMode::WorkingSet { pct, .. } => shown(pct),
             DedupeMode::Repeat => None,
         },
+        "compress_ratio" => buffers.compress_ratio.map(|ratio| ratio.to_string()),
         "memory" => Some(memory_text(&buffers.memory)),
         "memory_align_bytes" => shown(buffers.align_bytes),
         "lock_memory_bytes" => Some(bytes_text(buffers.lock_memory_bytes, job)),
@@ -214,6 +216,19 @@ fn of_buffers(name: &str, job: &Job) -> Option<String> {
         "verify_cpus" => list(&verify.thread_cpus, ",", u32::to_string),
         "verify_backlog" => shown(verify.backlog),
         "verify_backlog_batch" => shown(verify.backlog_batch),
+        _ => None,
+    }
+}
+
+/// Duplicates by place; `None` without any.
+fn of_dedupe_sets(name: &str, job: &Job) -> Option<String> {
+    let sets = job.buffers.dedupe_sets.as_ref()?;
+    match (name, &sets.sets) {
+        ("dedupe_ratio", _) => shown(sets.ratio),
+        ("dedupe_unit_bytes", _) => shown(sets.unit_bytes),
+        ("dedupe_set_count", SetCount::Count(n)) => shown(n),
+        ("dedupe_set_pct", SetCount::Pct(pct)) => shown(pct),
+        ("dedupe_hot_sets", _) => list(&sets.hot_sets, ",", |(n, size)| format!("{n}:{size}")),
         _ => None,
     }
 }
