@@ -12,6 +12,7 @@ use plan::tree::{
     Activity, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter, TreeOpen,
     TreeSpec, TreeTask, TreeWork,
 };
+use plan::verify::{DedupeSets, FlipFlop, SetCount};
 use plan::workload::{Access, BlockSize, Distribution, HitArea, Workload};
 use plan::{Job, PerDir, Plan, Step};
 
@@ -75,6 +76,15 @@ fn mixed_workloads_come_back() {
     mixed.load.arrivals = Arrivals::Uniform;
     mixed.load.flow = Some(Flow { id: 1, weight: 70, sleep_ns: 0, slack_ios: 2000 });
     mixed.errors.n_errors_max = Some(50);
+    mixed.buffers.compress_ratio = Some(2.5);
+    mixed.buffers.dedupe_sets = Some(DedupeSets {
+        ratio: 3.5,
+        unit_bytes: 8192,
+        sets: SetCount::Count(20),
+        flip_flop: FlipFlop::Hot,
+        hot_sets: vec![(12, 100), (8, 200)],
+    });
+    mixed.files.spares_first_block = true;
     mixed.files.open_flag_bits = 0x1000;
     let random = Access { write: true, random: true, ..Access::READ };
     mixed.workload.access = random;

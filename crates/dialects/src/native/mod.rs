@@ -13,7 +13,7 @@ mod tree_read;
 mod tree_write;
 mod write;
 
-pub use read::{parse_file, parse_text};
+pub use read::{parse_file, parse_files, parse_text};
 pub use write::write;
 
 /// Name and version of the form; the first key of every file.
