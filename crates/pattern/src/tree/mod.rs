@@ -22,7 +22,11 @@ use sizes::SizeOf;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     /// It has more folders or files than can be numbered.
-    #[error("tree `{tree}` would have more than {max} folders or files; lower its depth, width or files", max = plan::tree::ENTRIES_MAX)]
+    #[error(
+        "tree `{tree}` would have more than {max} folders or files; lower its depth, width or \
+         files",
+        max = plan::tree::ENTRIES_MAX
+    )]
     TooLarge {
         /// Its name.
         tree: String,

@@ -72,6 +72,7 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, jobs: Vec<Job>) -> Record {
+        assert!(self.dir.path().is_dir(), "the folder lives as long as the bench");
         run(jobs).unwrap()
     }
 

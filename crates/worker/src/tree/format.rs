@@ -41,7 +41,7 @@ pub(super) struct FormatProgress {
 impl FormatProgress {
     pub(super) fn done_of(&self, job: &TreeJob) -> (u64, u64) {
         let plan::tree::Activity::Format(format) = &job.work.activity else { return (0, 0) };
-        let all = PASSES.iter().filter(|pass| pass.is_part_of(format));
+        let all = PASSES.iter().filter(|pass| pass.is_part_of(*format));
         all.fold((0, 0), |(done, total), pass| {
             (done + self.done[*pass as usize].load(Acquire), total + pass.n_entries(job))
         })
@@ -49,7 +49,7 @@ impl FormatProgress {
 }
 
 impl Pass {
-    fn is_part_of(self, format: &Format) -> bool {
+    fn is_part_of(self, format: Format) -> bool {
         match self {
             Pass::RemoveFiles | Pass::RemoveFolders => format.clean,
             Pass::MakeFolders => format.create,
@@ -148,7 +148,7 @@ impl FormatHand {
     pub(super) fn next(&mut self, job: &TreeJob) -> Next {
         for _ in 0..N_SKIPPED_MAX {
             let Some(&pass) = PASSES.get(self.pass_idx) else { return Next::Done };
-            if !pass.is_part_of(&self.format) {
+            if !pass.is_part_of(self.format) {
                 self.pass_idx += 1;
                 continue;
             }

@@ -20,13 +20,22 @@ pub(crate) struct Hand {
     /// The operation that was handed over.
     in_flight: Option<TreeOp>,
     /// What is asked for next has been let through by rates and flows; it was due at this time.
-    admitted: Option<Option<u64>>,
+    admitted: Admission,
     /// Times in a row that nothing could be done.
     n_waits: u32,
     /// What is asked for that was begun, and how much may be.
     n_asked: u64,
     n_asked_max: u64,
     has_ended: bool,
+}
+
+/// Whether what is asked for next may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Admission {
+    /// It has not been let through.
+    None,
+    /// It has; under a rate it was due at this time.
+    Given(Option<u64>),
 }
 
 #[derive(Debug)]
@@ -78,7 +87,7 @@ impl Hand {
             job,
             kind,
             in_flight: None,
-            admitted: None,
+            admitted: Admission::None,
             n_waits: 0,
             n_asked: 0,
             n_asked_max: n_asked_max.unwrap_or(u64::MAX),
@@ -108,7 +117,7 @@ impl Hand {
             Kind::Format(format) => format.is_ending(),
             Kind::Tasks { tasks, now_idx, .. } => tasks.get(*now_idx).is_some_and(Task::is_ending),
         };
-        self.admitted.is_none() && !is_ending
+        self.admitted == Admission::None && !is_ending
     }
 
     /// Says whether all that may be asked for has been.
@@ -118,7 +127,7 @@ impl Hand {
 
     /// Lets the next operation through, which was due at the time given.
     pub(crate) fn admit(&mut self, due_ns: Option<u64>) {
-        self.admitted = Some(due_ns);
+        self.admitted = Admission::Given(due_ns);
     }
 
     /// Returns the next operation and, of one that is asked for, when it was due.
@@ -136,7 +145,12 @@ impl Hand {
         self.n_waits = 0;
         self.in_flight = Some(op);
         self.n_asked += u64::from(op.is_asked);
-        let due_ns = if op.is_asked { self.admitted.take().flatten() } else { None };
+        let mut due_ns = None;
+        if op.is_asked
+            && let Admission::Given(at_ns) = std::mem::replace(&mut self.admitted, Admission::None)
+        {
+            due_ns = at_ns;
+        }
         (next, due_ns)
     }
 
@@ -173,7 +187,7 @@ fn next_of(
     has_left: &mut [bool],
     rng: &mut Rng,
 ) -> Next {
-    for _ in 0..tasks.len() + 1 {
+    for _ in 0..=tasks.len() {
         if *now_idx >= tasks.len() {
             let Some(drawn) = draw(tasks, has_left, rng) else { return Next::Done };
             *now_idx = drawn;

@@ -236,7 +236,7 @@ impl Task {
                 next = Some(Stage::Io(self.start_place(size_bytes())));
             }
             OpKind::Open => next = Some(Stage::Do(OpKind::Close)),
-            OpKind::Copy | OpKind::Move => self.after_copy(job, kind, held),
+            OpKind::Copy | OpKind::Move => Self::after_copy(job, kind, held),
             _ => {}
         }
         self.held = Some(held);
@@ -246,7 +246,7 @@ impl Task {
         }
     }
 
-    fn after_copy(&self, job: &TreeJob, kind: OpKind, held: Held) {
+    fn after_copy(job: &TreeJob, kind: OpKind, held: Held) {
         if let (Some(second), Some(target)) = (&job.second, held.target) {
             let bytes = job.state.tree().size_bytes(held.entry);
             let whole_bytes = second.tree().size_bytes(target);
