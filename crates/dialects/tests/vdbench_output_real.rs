@@ -194,6 +194,21 @@ fn sums(n: f64, bytes: f64, resp_ms: f64, std_ms: f64, max_ms: f64) -> OpStats {
     }
 }
 
+/// Rebuilds the sums of a raw interval of one second.
+fn raw_sums(line: &FlatLine<'_>) -> RowStats {
+    let figures = line.raw();
+    let n_reads = (figures.rate_iops * figures.read_pct / 100.0).round();
+    let n_writes = figures.rate_iops - n_reads;
+    let bytes = figures.mb_s * 1_048_576.0;
+    let (read_ms, write_ms) = (figures.read_resp_ms, figures.write_resp_ms);
+    let reads = sums(n_reads, bytes, read_ms, figures.read_ms_std, figures.read_ms_max);
+    let writes = sums(n_writes, 0.0, write_ms, figures.write_ms_std, figures.write_ms_max);
+    let mut row = RowStats::new(1_000_000_000, Some(line.cpu()));
+    row.add(FileOperation::Read, &reads);
+    row.add(FileOperation::Write, &writes);
+    row
+}
+
 /// Averages are made of intervals by the definitions here, and come out as Vdbench's.
 #[test]
 fn averages_are_those_of_the_intervals() {
@@ -205,35 +220,11 @@ fn averages_are_those_of_the_intervals() {
         let label = line.word("Interval");
         let n_warmup = if line.word("Run") == "rd2" { 2 } else { 0 };
         if !label.starts_with("avg_") {
-            let figures = line.raw();
-            let n_reads = (figures.rate_iops * figures.read_pct / 100.0).round();
-            let mut row = RowStats::new(1_000_000_000, line.cpu());
-            let bytes = figures.mb_s * 1_048_576.0;
-            row.add(
-                FileOperation::Read,
-                &sums(
-                    n_reads,
-                    bytes,
-                    figures.read_resp_ms,
-                    figures.read_ms_std,
-                    figures.read_ms_max,
-                ),
-            );
-            row.add(
-                FileOperation::Write,
-                &sums(
-                    figures.rate_iops - n_reads,
-                    0.0,
-                    figures.write_resp_ms,
-                    figures.write_ms_std,
-                    figures.write_ms_max,
-                ),
-            );
             if label == "1" {
                 totals = Totals::new(n_warmup > 0);
             }
             let number: u32 = label.parse().expect("a number");
-            totals.add(&row, number <= n_warmup);
+            totals.add(&raw_sums(&line), number <= n_warmup);
             continue;
         }
         totals.finish();

@@ -74,8 +74,8 @@ impl Arrivals {
     ///
     /// Evenly spaced and exact: operation `k` is due at `k / rate` seconds, rounded down; with a
     /// rate in bytes, at the bytes of all operations before it over the rate. Adding a rounded gap
-    /// each time was rejected: at 3,000 op/s the schedule would be 3.6 ms early after an hour. Drawn
-    /// gaps have that mean, and their fractions are carried.
+    /// each time was rejected: at 3,000 op/s the schedule would be 3.6 ms early after an hour.
+    /// Drawn gaps have that mean, and their fractions are carried.
     #[inline]
     pub fn advance(&mut self, len: u32) {
         // 2^32 bytes times 10^9 fit into 64 bits.

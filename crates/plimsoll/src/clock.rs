@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dialects::fio::output::ReportTime;
+use dialects::vdbench::output::Moment;
 
 /// Returns the time of day with the local offset from UTC.
 pub(crate) fn report_time() -> ReportTime {
@@ -27,5 +28,15 @@ impl Stopwatch {
     /// Returns the time since the start.
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
+    }
+}
+
+/// Returns the time of day with the name of the local time zone.
+pub(crate) fn moment() -> Moment {
+    let now = jiff::Zoned::now();
+    Moment {
+        unix_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
+        utc_offset_s: now.offset().seconds(),
+        zone: now.strftime("%Z").to_string(),
     }
 }

@@ -34,8 +34,8 @@ pub(crate) const TERM: Variable =
 /// Folder for temporary files.
 pub(crate) const TMPDIR: Variable = Variable {
     name: "TMPDIR",
-    doc: "Where `plimsoll demo` makes its scratch file when it cannot write to the current \
-          folder; /tmp unless set.",
+    doc: "Where `plimsoll vdbench -t` makes its scratch files, and `plimsoll demo` when it cannot \
+          write to the current folder; /tmp unless set.",
 };
 
 /// The user's folder.

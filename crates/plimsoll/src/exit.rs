@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Interrupted,
     /// A code of fio's own: 1 for mistakes, the number of failed jobs, 128 on a signal.
     Fio(u8),
+    /// A code of Vdbench's own: 0, 157 for any failure, 130 on a signal.
+    Vdbench(u8),
 }
 
 impl Exit {
@@ -32,7 +34,7 @@ impl Exit {
             Exit::WrongUse => 2,
             Exit::Invalid => 3,
             Exit::Interrupted => 130,
-            Exit::Fio(code) => code,
+            Exit::Fio(code) | Exit::Vdbench(code) => code,
         }
     }
 

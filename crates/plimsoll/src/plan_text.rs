@@ -10,6 +10,8 @@ use plan::workload::{Access, BlockSize, Distribution, Workload};
 use plan::{Direction, Job, PerDir, Plan, Step};
 use units::{format_bytes, format_duration};
 
+use crate::summary::step_title;
+
 /// Columns that every line keeps to, unless a single word is longer.
 const COLUMNS: usize = 80;
 /// Column at which facts start.
@@ -32,7 +34,8 @@ pub(crate) fn page(plan: &Plan) -> String {
     let mut page = format!("{}\n", counts.join(", "));
     for (step_idx, step) in plan.steps.iter().enumerate() {
         if plan.steps.len() > 1 {
-            let _ = write!(page, "\nstep {}\n", step_idx + 1);
+            let title = step_title(step_idx as u64 + 1, &step.name);
+            let _ = write!(page, "\n{title}\n");
         }
         for job in &step.jobs {
             put_job(&mut page, job);

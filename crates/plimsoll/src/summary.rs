@@ -23,6 +23,7 @@ use record::{
 use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
 use self::table::{HEADER, direction_rows};
+pub(crate) use self::words::step_title;
 use self::words::{
     block_size, count, count_of, error_words, fit, in_flight, percent, plural, unbroken, wrap,
 };
@@ -52,7 +53,9 @@ pub(crate) fn summary(record: &Record) -> String {
     }
     for (step_idx, jobs) in &steps {
         if steps.len() > 1 {
-            let _ = writeln!(text, "step {}", u64::from(*step_idx) + 1);
+            let known = record.steps.iter().find(|step| step.step_idx == *step_idx);
+            let name = known.map_or("", |step| step.name.as_str());
+            let _ = writeln!(text, "{}", step_title(u64::from(*step_idx) + 1, name));
         }
         put_step(&mut text, record, *step_idx, jobs);
     }

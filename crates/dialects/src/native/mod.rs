@@ -1,8 +1,8 @@
 //! Plans of our own, in TOML: everything that a plan can say, whatever tool it came from.
 //!
 //! A file has `schema = "plimsoll.plan/1"`, a `[[step]]` for each measured period and a
-//! `[[step.job]]` for each job of it. A job's keys are the parameters that `plimsoll explain` knows,
-//! by our names; `[[step.job.part]]` mixes workloads, `[step.job.tree]` works on a tree of files.
+//! `[[step.job]]` for each job of it. A job's keys are the parameters that `plimsoll explain`
+//! knows, by our names; `[[step.job.part]]` mixes workloads, `[step.job.tree]` works on a tree.
 //! Jobs are given their meaning by the same code as those of fio.
 //!
 //! Tests: `tests/native.rs`.

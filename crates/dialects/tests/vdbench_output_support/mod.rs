@@ -44,8 +44,8 @@ pub(crate) fn numbers(row: &str) -> Option<(&str, &str, Vec<f64>)> {
 }
 
 /// Returns processors' shares from user and kernel together, and kernel.
-pub(crate) fn cpu(used_pct: f64, system_pct: f64) -> Option<CpuShares> {
-    Some(CpuShares { user_pct: used_pct - system_pct, system_pct, wait_pct: 0.0, idle_pct: 0.0 })
+pub(crate) fn cpu(used_pct: f64, system_pct: f64) -> CpuShares {
+    CpuShares { user_pct: used_pct - system_pct, system_pct, wait_pct: 0.0, idle_pct: 0.0 }
 }
 
 /// Returns the figures of a row of layout 507.
@@ -68,7 +68,7 @@ pub(crate) fn raw_507(numbers: &[f64]) -> RawFigures {
         write_ms_max: write_max,
         resp_ms_std: std,
         queue_depth: queue,
-        cpu: cpu(numbers[11], numbers[12]),
+        cpu: Some(cpu(numbers[11], numbers[12])),
         ..RawFigures::default()
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn raw_503(numbers: &[f64]) -> RawFigures {
         resp_ms_max: max,
         resp_ms_std: std,
         queue_depth: queue,
-        cpu: numbers.get(11).and_then(|system_pct| cpu(numbers[10], *system_pct)),
+        cpu: numbers.get(11).map(|system_pct| cpu(numbers[10], *system_pct)),
         ..RawFigures::default()
     }
 }
@@ -102,7 +102,7 @@ pub(crate) fn files(numbers: &[f64], has_cpu: bool) -> FileFigures {
         FileFigures { requested: op(numbers[0], numbers[1]), ..FileFigures::default() };
     let mut rest = &numbers[2..];
     if has_cpu {
-        figures.cpu = cpu(rest[0], rest[1]);
+        figures.cpu = Some(cpu(rest[0], rest[1]));
         rest = &rest[2..];
     }
     figures.read_pct = rest[0];
@@ -164,13 +164,13 @@ impl<'a> FlatLine<'a> {
     }
 
     /// Returns processors' shares.
-    pub(crate) fn cpu(&self) -> Option<CpuShares> {
-        Some(CpuShares {
+    pub(crate) fn cpu(&self) -> CpuShares {
+        CpuShares {
             user_pct: self.number("cpu_user"),
             system_pct: self.number("cpu_kernel"),
             wait_pct: self.number("cpu_wait"),
             idle_pct: self.number("cpu_idle"),
-        })
+        }
     }
 
     /// Returns the figures of a raw line.
@@ -190,7 +190,7 @@ impl<'a> FlatLine<'a> {
             read_ms_std: self.number("read_std"),
             write_ms_std: self.number("write_std"),
             queue_depth: self.number("queue_depth"),
-            cpu: self.cpu(),
+            cpu: Some(self.cpu()),
         }
     }
 
@@ -209,7 +209,7 @@ impl<'a> FlatLine<'a> {
         let of = |name: &str| op(&format!("{}{}_r", name[..1].to_uppercase(), &name[1..]));
         FileFigures {
             requested: op("R"),
-            cpu: self.cpu(),
+            cpu: Some(self.cpu()),
             read_pct: if reads > 0.0 { reads * 100.0 / (reads + writes) } else { 0.0 },
             mb_s: self.number("MB/sec"),
             mb_read_s: self.number("MB_read"),

@@ -1,6 +1,6 @@
 //! `plimsoll check`: what job files mean, and every mistake in them. Nothing is run or opened.
 
-use super::input::{self, InputArgs};
+use super::input::{self, Input, InputArgs};
 use crate::exit::{Exit, Failure};
 use crate::{plan_json, plan_text, stream};
 
@@ -26,13 +26,16 @@ Examples:
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let parsed = args.input.parse();
+    let Input { parsed, runs } = args.input.parse(false);
     if args.json {
         stream::print(&plan_json::page(&parsed))?;
         return input::tell(&parsed).map(|()| Exit::Fine);
     }
     // A plan with a hole in it would mislead: after an error only the findings are shown.
     input::tell(&parsed)?;
+    if let Some(runs) = runs {
+        stream::print(&format!("{runs}\n"))?;
+    }
     stream::print(&plan_text::page(&parsed.plan))?;
     Ok(Exit::Fine)
 }

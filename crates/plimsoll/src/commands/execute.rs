@@ -52,6 +52,10 @@ pub(super) struct SafetyArgs {
     /// Write to block devices that hold a partition table or file system. It is lost.
     #[arg(long)]
     pub(super) overwrite_filesystem: bool,
+
+    /// Run the commands that files want to run, such as Vdbench's startcmd= and endcmd=.
+    #[arg(long)]
+    pub(super) allow_commands: bool,
 }
 
 /// Shortest time between lines of progress.
@@ -78,6 +82,7 @@ pub(super) fn run(
         allow_mounted: safety.allow_mounted_write,
         overwrite_filesystem: safety.overwrite_filesystem,
         forbid_uring: forbids_uring(),
+        allow_commands: safety.allow_commands,
         status_interval_ms: result.status_interval.unwrap_or(0),
         emulation,
         ..RunOptions::default()

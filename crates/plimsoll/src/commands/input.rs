@@ -2,8 +2,10 @@
 
 use clap::ValueEnum;
 use dialects::fio::{self, Overrides, Parsed, Wishes};
+use dialects::{Loader, native, vdbench};
 use plan::{Diagnostic, Severity};
 
+use super::vdbench::{self as vdbench_command, Wanted};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -31,6 +33,19 @@ pub(super) struct InputArgs {
     /// Language of the files, where it cannot be told from their content.
     #[arg(long, value_enum)]
     pub(super) dialect: Option<Dialect>,
+
+    /// Of Vdbench's files: every host is this one.
+    #[arg(long)]
+    pub(super) all_hosts_local: bool,
+}
+
+/// What files come to.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// The plan, and what was found.
+    pub(super) parsed: Parsed,
+    /// The runs of Vdbench's files, as a simulation lists them.
+    pub(super) runs: Option<String>,
 }
 
 /// A language of job files.
@@ -38,6 +53,10 @@ pub(super) struct InputArgs {
 pub(super) enum Dialect {
     /// Job files of fio.
     Fio,
+    /// Parameter files of Vdbench.
+    Vdbench,
+    /// Plans of Plimsoll's own.
+    Toml,
 }
 
 /// Splits `A=B` of `--remap`.
@@ -60,8 +79,49 @@ fn setting(text: &str) -> Result<(String, String), String> {
 }
 
 impl InputArgs {
-    /// Parses the files.
-    pub(super) fn parse(&self) -> Parsed {
+    /// Parses the files, to be looked at or to be run.
+    pub(super) fn parse(&self, is_to_run: bool) -> Input {
+        match self.language() {
+            Dialect::Fio => return Input { parsed: self.parse_fio(), runs: None },
+            Dialect::Toml => return Input { parsed: self.parse_native(), runs: None },
+            Dialect::Vdbench => {}
+        }
+        let wanted = Wanted {
+            files: &self.files,
+            set: &self.set,
+            remap: &self.remap,
+            all_hosts_local: self.all_hosts_local,
+            is_to_run,
+        };
+        let (parsed, runs) = vdbench_command::input(&wanted);
+        Input { parsed, runs: Some(runs) }
+    }
+
+    /// Returns the language that the files are in: the one told, or the one that the first of
+    /// them looks more like.
+    fn language(&self) -> Dialect {
+        if let Some(dialect) = self.dialect {
+            return dialect;
+        }
+        let first = self.files.first().filter(|name| *name != "-");
+        let text = first.and_then(|name| HostLoader.read(name).ok()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        if native::sniff(&text) > 0 {
+            return Dialect::Toml;
+        }
+        let is_vdbench = vdbench::sniff(&text) > fio::sniff(&text);
+        if is_vdbench { Dialect::Vdbench } else { Dialect::Fio }
+    }
+
+    /// Parses plans of our own; each further one runs when the one before has ended.
+    fn parse_native(&self) -> Parsed {
+        let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
+        let wishes =
+            Wishes { sections: &self.section, readonly: false, overrides: Some(&overrides) };
+        native::parse_files(&self.files, &wishes, &HostLoader)
+    }
+
+    fn parse_fio(&self) -> Parsed {
         let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
         let wishes =
             Wishes { sections: &self.section, readonly: false, overrides: Some(&overrides) };
@@ -90,7 +150,11 @@ impl InputArgs {
                 let text = format!("`{}` does not look like a fio job file", source.name);
                 Diagnostic::note("unknown-dialect", text)
                     .help("a job file has a `[section]` for each job, with `option=value` lines")
-                    .help("files of other tools are not read yet")
+                    .help(
+                        "Vdbench's parameter files are told by `sd=` or `fsd=` and `rd=` lines, \
+                           plans of our own by `schema = \"plimsoll.plan/1\"`; `--dialect` names \
+                           the language",
+                    )
             })
             .collect()
     }

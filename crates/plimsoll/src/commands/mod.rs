@@ -13,6 +13,8 @@ mod on;
 mod reference;
 mod rehearse;
 mod run;
+mod translate;
+mod vdbench;
 mod welcome;
 
 use std::ffi::OsString;
@@ -33,32 +35,39 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
-3 measured but not to be trusted, 130 interrupted. In fio mode they are fio's own.";
+3 measured but not to be trusted, 130 interrupted. In the modes of fio and Vdbench
+they are those of that tool.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
     Demo(demo::Args),
     Check(check::Args),
+    Translate(translate::Args),
     Explain(explain::Args),
     Catalog(catalog::Args),
     Limits(limits::Args),
     Rehearse(rehearse::Args),
     Fio(fio::Args),
+    Vdbench(vdbench::Args),
     Reference(reference::Args),
     Completion(completion::Args),
 }
 
 /// Runs the command that the arguments name. The first argument is the program's own name: through
-/// a link named `fio` the program is fio.
+/// a link named `fio` or `vdbench` the program is that one.
 pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
     let program = args.first().map(Path::new).and_then(Path::file_name);
     if program.is_some_and(|name| name == "fio") {
         return fio::run(&args[1..]);
     }
+    if program.is_some_and(|name| name == "vdbench") {
+        return vdbench::run(&args[1..]);
+    }
     match args.get(1) {
         None => return welcome::run(),
         Some(command) if command == "fio" => return fio::run(&args[2..]),
+        Some(command) if command == "vdbench" => return vdbench::run(&args[2..]),
         Some(_) => {}
     }
     let cli = match Cli::try_parse_from(args) {
@@ -74,11 +83,13 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Translate(args) => translate::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Catalog(args) => catalog::run(&args),
         Command::Limits(args) => limits::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Fio(args) => fio::run(&args.args),
+        Command::Vdbench(args) => vdbench::run(&args.args),
         Command::Reference(args) => reference::run(&args),
         Command::Completion(args) => completion::run(&args),
     }

@@ -11,6 +11,11 @@ pub(super) fn plural(count: u64, noun: &str) -> String {
     }
 }
 
+/// Returns the title of a step: its number, and its name if it has one.
+pub(crate) fn step_title(number: u64, name: &str) -> String {
+    if name.is_empty() { format!("step {number}") } else { format!("step {number}: {name}") }
+}
+
 /// Returns a count, in full up to four digits: `9999`, `1.25 M`.
 pub(super) fn count(count: u64) -> String {
     if count < 10_000 { count.to_string() } else { units::format_iops(count as f64) }

@@ -12,8 +12,7 @@ pub(super) fn asked(
     lun_bytes: Option<u64>,
 ) -> Asked {
     let rate = match (run.rate, rate_iops) {
-        (Rate::Iops(rate), _) => rate,
-        (Rate::CurvePoint { .. }, Some(rate)) => rate,
+        (Rate::Iops(rate), _) | (Rate::CurvePoint { .. }, Some(rate)) => rate,
         (Rate::CurveMax | Rate::CurvePoint { .. }, _) => reqrate(layout, true),
         (Rate::Max, _) => reqrate(layout, false),
     };

@@ -51,7 +51,7 @@ pub fn reqrate(layout: Layout, is_curve: bool) -> f64 {
 /// Columns of raw workloads with what they mean. The first two are the time of day.
 const RAW: [(&str, &str); 32] = [
     ("Run", "name of the run (rd=)"),
-    ("Interval", "number of the interval; avg_ and the first and last one that count"),
+    ("Interval", "number of the interval, or the first and last one of an average"),
     ("reqrate", "I/Os per second asked for; 9999988 is max, 9999977 is curve"),
     ("rate", "I/Os per second"),
     ("MB/sec", "megabytes per second"),
@@ -120,7 +120,7 @@ fn raw_columns(layout: Layout) -> impl Iterator<Item = (&'static str, &'static s
 pub fn file_flatfile_head() -> String {
     let mut columns: Vec<(String, &str)> = [
         ("Run", "name of the run (rd=)"),
-        ("Interval", "number of the interval; avg_ and the first and last one that count"),
+        ("Interval", "number of the interval, or the first and last one of an average"),
         ("Xfersize", "mean transfer size"),
         ("Threads", "not used"),
         ("Reqrate", "operations per second asked for; 9999988 is max, 9999977 is curve"),

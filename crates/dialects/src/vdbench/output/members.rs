@@ -6,7 +6,7 @@ use hist::Histogram;
 use record::{Interval, JobRecord};
 
 use super::stats::{OpStats, RowStats, Totals, operation_name, operation_of};
-use crate::vdbench::run::{FileOperation, FileWork, Fwd, Run, Work};
+use crate::vdbench::run::{FileOperation, FileWork, Fwd, Run, Sd, Work};
 
 /// Name of the workload of formats.
 pub(super) const FORMAT: &str = "format";
@@ -60,29 +60,23 @@ impl Members {
             is_files: runs.iter().any(is_files),
         };
         members.member(Kind::Total, "");
-        hosts.iter().for_each(|host| {
+        for host in hosts {
             members.member(Kind::Host, host);
-        });
+        }
         for run in runs {
             match &run.work {
                 Work::Raw(raw) => {
-                    raw.sds.iter().for_each(|sd| {
-                        members.member(Kind::Sd, &sd.name);
-                        members.member(Kind::Host, &sd.host);
-                    });
-                    raw.wds.iter().for_each(|wd| {
+                    members.add_sds(&raw.sds);
+                    for wd in &raw.wds {
                         members.member(Kind::Wd, &wd.name);
-                    });
+                    }
                 }
-                Work::SdFormat(format) => format.sds.iter().for_each(|sd| {
-                    members.member(Kind::Sd, &sd.name);
-                    members.member(Kind::Host, &sd.host);
-                }),
+                Work::SdFormat(format) => members.add_sds(&format.sds),
                 Work::Files(files) => members.add_files(files),
                 Work::Format(format) => {
-                    format.fsds.iter().for_each(|fsd| {
+                    for fsd in &format.fsds {
                         members.member(Kind::Fsd, &fsd.name);
-                    });
+                    }
                     members.member(Kind::Fwd, FORMAT);
                 }
             }
@@ -90,10 +84,17 @@ impl Members {
         members
     }
 
+    fn add_sds(&mut self, sds: &[Sd]) {
+        for sd in sds {
+            self.member(Kind::Sd, &sd.name);
+            self.member(Kind::Host, &sd.host);
+        }
+    }
+
     fn add_files(&mut self, files: &FileWork) {
-        files.fsds.iter().for_each(|fsd| {
+        for fsd in &files.fsds {
             self.member(Kind::Fsd, &fsd.name);
-        });
+        }
         for fwd in &files.fwds {
             self.member(Kind::Fwd, &fwd.name);
             self.member(Kind::Host, &fwd.host);
@@ -136,27 +137,54 @@ impl Members {
     pub(super) fn start(&mut self, run: &Run) {
         self.of_job.clear();
         self.requested.clear();
+        let links = self.links(run);
+        let wds = match &run.work {
+            Work::Raw(raw) => raw.wds.iter().map(|wd| self.member(Kind::Wd, &wd.name)).collect(),
+            _ => Vec::new(),
+        };
+        for member in &mut self.all {
+            member.is_active = false;
+            member.totals = Totals::new(run.warmup_ns > 0);
+            member.reads = Histogram::new();
+            member.writes = Histogram::new();
+            member.requested = Histogram::new();
+        }
+        let of_jobs = links.iter().flat_map(|(_, of)| of).copied();
+        for idx in of_jobs.chain(wds).chain([0]) {
+            self.all[idx].is_active = true;
+        }
+        for (job, of) in links {
+            let known = self.of_job.entry(job).or_insert_with(|| vec![0]);
+            for idx in of {
+                if !known.contains(&idx) {
+                    known.push(idx);
+                }
+            }
+        }
+    }
+
+    /// Returns the members of each job, and notes which of its operations were asked for.
+    fn links(&mut self, run: &Run) -> Vec<(String, Vec<usize>)> {
         let first_host = self.all.iter().position(|member| member.kind == Kind::Host);
         let mut links: Vec<(String, Vec<usize>)> = Vec::new();
+        let sds: &[Sd] = match &run.work {
+            Work::Raw(raw) => &raw.sds,
+            Work::SdFormat(format) => &format.sds,
+            Work::Files(_) | Work::Format(_) => &[],
+        };
+        for sd in sds {
+            let of = vec![self.member(Kind::Sd, &sd.name), self.member(Kind::Host, &sd.host)];
+            links.push((sd.name.clone(), of));
+        }
         match &run.work {
             Work::Raw(raw) => {
-                for sd in &raw.sds {
-                    let of =
-                        vec![self.member(Kind::Sd, &sd.name), self.member(Kind::Host, &sd.host)];
-                    links.push((sd.name.clone(), of));
-                }
                 for wd in raw.wds.iter().filter(|wd| wd.concatenate) {
                     let sds = wd.sds.iter().filter_map(|idx| raw.sds.get(*idx));
                     let hosts = sds.take(1).map(|sd| self.member(Kind::Host, &sd.host)).collect();
                     links.push((wd.name.clone(), hosts));
                 }
             }
-            Work::SdFormat(format) => links.extend(format.sds.iter().map(|sd| {
-                (
-                    sd.name.clone(),
-                    vec![self.member(Kind::Sd, &sd.name), self.member(Kind::Host, &sd.host)],
-                )
-            })),
+            Work::SdFormat(_) => {}
             Work::Files(files) => {
                 for (job, fwd) in job_names(run).into_iter().zip(&files.fwds) {
                     let fsd = files.fsds.get(fwd.fsd).map_or("", |fsd| fsd.name.as_str());
@@ -179,30 +207,7 @@ impl Members {
                 }
             }
         }
-        let wds = match &run.work {
-            Work::Raw(raw) => raw.wds.iter().map(|wd| self.member(Kind::Wd, &wd.name)).collect(),
-            _ => Vec::new(),
-        };
-        for member in &mut self.all {
-            member.is_active = false;
-            member.totals = Totals::new(run.warmup_ns > 0);
-            member.reads = Histogram::new();
-            member.writes = Histogram::new();
-            member.requested = Histogram::new();
-        }
-        let of_jobs = links.iter().flat_map(|(_, of)| of).copied();
-        for idx in of_jobs.chain(wds).chain([0]) {
-            self.all[idx].is_active = true;
-        }
-        for (job, of) in links {
-            let known = self.of_job.entry(job).or_insert_with(|| vec![0]);
-            of.iter()
-                .filter(|idx| !known.contains(idx))
-                .copied()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .for_each(|idx| known.push(idx));
-        }
+        links
     }
 
     /// Takes in an interval.

@@ -6,8 +6,8 @@
 //! want, it is not followed: no `NaN`, no `avg_2-1`, no maximum that is carried over from an
 //! earlier interval. A run of a single interval without warmup shows it as `avg_1-1`.
 //!
-//! The way in: [`Report`] turns the events of a run into text for the console and for pages. What it
-//! is made of, rows and lines of flatfiles from figures, is public for readers and tests.
+//! The way in: [`Report`] turns the events of a run into text for the console and for pages. What
+//! it is made of, rows and lines of flatfiles from figures, is public for readers and tests.
 //!
 //! Tests: `tests/vdbench_output*.rs`; where a folder of real output is present they reprint it.
 

@@ -414,9 +414,10 @@ impl Report {
         }
         if !self.has_flatfile_head {
             self.has_flatfile_head = true;
-            let head = match self.is_files {
-                true => file_flatfile_head(),
-                false => raw_flatfile_head(self.setup.layout),
+            let head = if self.is_files {
+                file_flatfile_head()
+            } else {
+                raw_flatfile_head(self.setup.layout)
             };
             output.page(FLATFILE, &head);
         }
@@ -457,9 +458,10 @@ impl Report {
 
     fn header(&self, now: &Moment, columns: &[FileOperation]) -> String {
         let date = now.date();
-        let header = match self.is_files {
-            true => file_header(&date, columns),
-            false => raw_header(self.setup.layout, &date, self.setup.megabyte),
+        let header = if self.is_files {
+            file_header(&date, columns)
+        } else {
+            raw_header(self.setup.layout, &date, self.setup.megabyte)
         };
         format!("\n{header}")
     }
@@ -528,9 +530,10 @@ impl Report {
 
     fn row(&self, now: &Moment, label: &str, row: &RowStats, current: &Current) -> String {
         let (clock, megabyte) = (now.clock(), self.setup.megabyte);
-        match self.is_files {
-            true => file_row(&clock, label, &FileFigures::of(row, megabyte), &current.columns),
-            false => raw_row(self.setup.layout, &clock, label, &RawFigures::of(row, megabyte)),
+        if self.is_files {
+            file_row(&clock, label, &FileFigures::of(row, megabyte), &current.columns)
+        } else {
+            raw_row(self.setup.layout, &clock, label, &RawFigures::of(row, megabyte))
         }
     }
 
@@ -558,8 +561,12 @@ impl Report {
     pub fn end_run(&mut self, now: &Moment, jobs: &[&JobRecord]) -> Output {
         let mut output = self.gathered(now);
         let Some(current) = self.current.take() else { return output };
-        self.members.all.iter_mut().for_each(|member| member.totals.finish());
-        jobs.iter().for_each(|job| self.members.take_job(job));
+        for member in &mut self.members.all {
+            member.totals.finish();
+        }
+        for job in jobs {
+            self.members.take_job(job);
+        }
         let run = &self.runs[current.run_idx];
         output.page(STATUS, &status_line(now, "Workload done", Some(run)));
         for member in self.members.active() {
@@ -603,7 +610,7 @@ impl Report {
         let lines = miscellaneous(sums);
         if self.is_files && !lines.is_empty() {
             let clock = now.clock();
-            let head = ["".to_owned(), "Miscellaneous statistics:".to_owned()];
+            let head = [String::new(), "Miscellaneous statistics:".to_owned()];
             let all = head.iter().chain(&lines).map(|line| format!("{clock} {line}\n"));
             output.log(&all.collect::<String>());
             output.log(&format!("{clock} \n"));
@@ -617,18 +624,20 @@ impl Report {
             _ if !self.has_page(member) => return,
             _ => format!("{}.histogram.html", member.name),
         };
-        let text = match self.is_files {
-            true => file_histogram(&member.requested, &self.limits_us),
-            false => raw_histograms(&member.reads, &member.writes, &self.limits_us),
+        let text = if self.is_files {
+            file_histogram(&member.requested, &self.limits_us)
+        } else {
+            raw_histograms(&member.reads, &member.writes, &self.limits_us)
         };
         output.page(&page, &text);
     }
 
     /// Adds the tables of who did how much.
     fn end_skew(&self, now: &Moment, run: &Run, current: &Current, output: &mut Output) {
-        let kinds: &[(Kind, &str)] = match self.is_files {
-            true => &[(Kind::Host, "Host:"), (Kind::Fsd, "FSD:"), (Kind::Fwd, "FWD:")],
-            false => &[(Kind::Host, "Slave:"), (Kind::Sd, "SD:"), (Kind::Wd, "WD:")],
+        let kinds: &[(Kind, &str)] = if self.is_files {
+            &[(Kind::Host, "Host:"), (Kind::Fsd, "FSD:"), (Kind::Fwd, "FWD:")]
+        } else {
+            &[(Kind::Host, "Slave:"), (Kind::Sd, "SD:"), (Kind::Wd, "WD:")]
         };
         let total = &self.members.all[0];
         if total.totals.label().is_none() {
@@ -642,11 +651,10 @@ impl Report {
             }
             lines.push(String::new());
             let shares = if kind == Kind::Wd { self.shares(run) } else { Vec::new() };
-            match self.is_files {
-                true => lines.extend(file_skew_header(what, &current.columns)),
-                false => {
-                    lines.extend(raw_skew_header(what, self.setup.megabyte, !shares.is_empty()))
-                }
+            if self.is_files {
+                lines.extend(file_skew_header(what, &current.columns))
+            } else {
+                lines.extend(raw_skew_header(what, self.setup.megabyte, !shares.is_empty()))
             }
             for member in &members {
                 let share = shares.iter().find(|(name, _)| *name == member.name);
@@ -675,9 +683,10 @@ impl Report {
         current: &Current,
     ) -> String {
         let (sums, megabyte) = (member.totals.sums(), self.setup.megabyte);
-        match self.is_files {
-            true => file_skew_row(name, &FileFigures::of(sums, megabyte), &current.columns),
-            false => raw_skew_row(name, &RawFigures::of(sums, megabyte), skew),
+        if self.is_files {
+            file_skew_row(name, &FileFigures::of(sums, megabyte), &current.columns)
+        } else {
+            raw_skew_row(name, &RawFigures::of(sums, megabyte), skew)
         }
     }
 
@@ -718,7 +727,7 @@ impl Report {
             let used = super::number::fixed(used_pct, 1);
             warnings.push(vec![
                 format!("Warning: average processor utilization {used}%"),
-                "Above 80% this host may not have enough cycles for the highest rate.".to_owned(),
+                "Above 80% this host may be what limits the rate.".to_owned(),
             ]);
         }
         for warning in warnings {

@@ -184,10 +184,7 @@ impl RowStats {
 /// Returns the mean of two times, by their lengths.
 pub(super) fn weighted(a: CpuShares, a_weight: f64, b: CpuShares, b_weight: f64) -> CpuShares {
     let total = a_weight + b_weight;
-    let mean = |a: f64, b: f64| match total > 0.0 {
-        true => (a * a_weight + b * b_weight) / total,
-        false => a,
-    };
+    let mean = |a: f64, b: f64| if total > 0.0 { (a * a_weight + b * b_weight) / total } else { a };
     CpuShares {
         user_pct: mean(a.user_pct, b.user_pct),
         system_pct: mean(a.system_pct, b.system_pct),

@@ -1,0 +1,364 @@
+//! `plimsoll vdbench`, and the program under the name `vdbench`: Vdbench's command line, console,
+//! output directory and exit codes.
+
+mod compare;
+mod demo;
+mod folder;
+mod lower;
+mod parse;
+mod session;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dialects::Loader;
+use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup};
+use dialects::vdbench::run::Run;
+use dialects::vdbench::{self, CommandLine, Parsed, Repeat, Utility};
+use plan::{Diagnostic, Plan, Severity};
+use record::{Outcome, Record};
+use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
+
+use super::execute;
+use crate::clock::{self, Stopwatch};
+use crate::diagnostics::{self, Texts};
+use crate::exit::{Exit, Failure};
+use crate::loader::HostLoader;
+use crate::signals::Signals;
+use crate::stream;
+
+use lower::plan_of;
+pub(super) use lower::{Wanted, input};
+
+use demo::Scratch;
+use folder::Folder;
+use session::Session;
+
+/// Behave as Vdbench: its command line, its output directory, its exit codes
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true, after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Vdbench's arguments; `--help` lists them.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(super) args: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+A link named `vdbench` to this program does the same. The exit code is 0, or 157
+for any failure, as Vdbench's; 130 after a signal.
+
+Examples:
+  plimsoll vdbench -f parmfile -o out
+  plimsoll vdbench -f parmfile -s
+  plimsoll vdbench -f vnet1-RndRead-workload --remap /mnt/vdb1=./v1 --all-hosts-local
+  plimsoll vdbench parse -i out/flatfile.html -c Run rate resp -a -o out.csv";
+
+const HELP: &str = "\
+Usage: vdbench [-f FILE..] [-o DIR] [OPTIONS] [NAME=VALUE..] [+ RD_PARAMETERS]
+
+Vdbench's options; values may be glued to them:
+  -f FILE..   parameter files
+  -o DIR      output directory (`output`); `DIR+` numbers it, `DIR.tod` adds the time
+  -e N        elapsed time of every run, seconds
+  -i N        interval, seconds
+  -w N        warmup, seconds
+  -s          list the runs, run nothing
+  -m N        processes per host (they are threads here); -mb shows 1000**2 bytes
+  -c[o|y|n]   formats: clean first, only format, always, never
+  -l [N|Ns|Nm|Nh]   repeat all runs
+  -r RD       begin at this run definition
+  -t -t1 -t2 -tf    demonstrations on scratch files
+  NAME=VALUE  what $NAME stands for; + TEXT is added to every run definition
+
+And those of this program:
+  --compat 5.04.07        accept, reject and expand exactly as that version
+  --remap A=B             replace the path prefix A by B
+  --set KEY=VALUE         as if written last in every definition that has the key
+  --all-hosts-local       every host is this one
+  --allow-commands        run the commands of startcmd= and endcmd=
+  --vdbench-layout 503|507   columns of 5.03 to 5.04.06, or of 5.04.07 (default)
+  --allow-mounted-write   write to block devices that are mounted
+  --overwrite-filesystem  write to block devices that hold a file system
+
+Utilities:
+  vdbench parse -i FLATFILE [-c COLUMN..] [-f COLUMN VALUE] [-a] [-o CSV]
+  vdbench compare OLD_DIR NEW_DIR
+";
+
+/// Vdbench's code of every failure.
+const FAILED: Exit = Exit::Vdbench(157);
+/// Length of the samples that intervals are made of: those of Vdbench are whole seconds.
+const SAMPLE_NS: u64 = 1_000_000_000;
+/// What a signal ends with.
+const SIGNALLED: Exit = Exit::Vdbench(130);
+
+/// What this program adds to Vdbench's command line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ours {
+    help: bool,
+    version: bool,
+    layout: Layout,
+    allow_commands: bool,
+    allow_mounted_write: bool,
+    overwrite_filesystem: bool,
+}
+
+/// Runs Vdbench's command line, without the program's name.
+pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
+    let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    vdbench(&args).map_err(|failure| failure.with(FAILED))
+}
+
+fn vdbench(args: &[String]) -> Result<Exit, Failure> {
+    let (ours, args) = Ours::take(args)?;
+    if ours.help || args.is_empty() && !ours.version {
+        stream::print(HELP)?;
+        return Ok(if ours.help { Exit::Fine } else { FAILED });
+    }
+    if ours.version {
+        stream::print(&format!("{}\n", program()))?;
+        return Ok(Exit::Fine);
+    }
+    let scratch = Scratch::wanted(&args)?;
+    let loader: &dyn Loader = match &scratch {
+        Some(scratch) => scratch,
+        None => &HostLoader,
+    };
+    let line = vdbench::parse_args(&args, loader);
+    if let Some((utility, rest)) = &line.utility {
+        return run_utility(*utility, rest);
+    }
+    if let Some(other) = line.other.first() {
+        return Err(Failure::wrong_use(format!("`{other}` is not an option"))
+            .hint("`plimsoll vdbench --help` lists them"));
+    }
+    let joined = args.join(" ");
+    let texts = Texts { sources: &line.parsed.sources, command_line: &joined };
+    diagnostics::tell(&line.parsed.diagnostics.iter().collect::<Vec<_>>(), texts);
+    if line.parsed.has_errors() {
+        return Ok(FAILED);
+    }
+    if line.is_simulation {
+        return simulate(&line, ours);
+    }
+    let format = lower::sd_format(&line.parsed);
+    let runs: Vec<Run> = format.into_iter().chain(line.parsed.runs.iter().cloned()).collect();
+    let (plan, findings) = plan_of(&runs, &line.parsed);
+    let mut refusals = line.parsed.refusals.clone();
+    refusals.extend(remote(&line.parsed));
+    if !ours.allow_commands {
+        refusals.extend(unwanted_command(&line.parsed));
+    }
+    refusals.extend(findings);
+    diagnostics::tell(&refusals.iter().collect::<Vec<_>>(), texts);
+    if refusals.iter().any(|finding| finding.severity == Severity::Error) {
+        return Ok(FAILED);
+    }
+    measure(&line, ours, &runs, plan)
+}
+
+impl Ours {
+    /// Takes the options of this program out of a command line.
+    fn take(args: &[String]) -> Result<(Self, Vec<String>), Failure> {
+        let mut ours = Ours::default();
+        let mut rest = Vec::new();
+        let mut words = args.iter();
+        while let Some(word) = words.next() {
+            let (name, glued) = word
+                .split_once('=')
+                .map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+            match name {
+                "--help" | "-h" => ours.help = true,
+                "--version" => ours.version = true,
+                "--allow-commands" => ours.allow_commands = true,
+                "--allow-mounted-write" => ours.allow_mounted_write = true,
+                "--overwrite-filesystem" => ours.overwrite_filesystem = true,
+                "--vdbench-layout" => {
+                    let value = glued.or_else(|| words.next().map(String::as_str));
+                    ours.layout = match value {
+                        Some("503") => Layout::V503,
+                        Some("507") => Layout::V507,
+                        _ => {
+                            let message = "`--vdbench-layout` is 503 or 507";
+                            return Err(Failure::wrong_use(message));
+                        }
+                    };
+                }
+                _ => rest.push(word.clone()),
+            }
+        }
+        Ok((ours, rest))
+    }
+}
+
+fn program() -> String {
+    format!("Plimsoll {}, in the layout of Vdbench 5.04.07", env!("CARGO_PKG_VERSION"))
+}
+
+fn run_utility(utility: Utility, args: &[String]) -> Result<Exit, Failure> {
+    let (name, instead) = match utility {
+        Utility::ParseFlat => return parse::run(args).map(|()| Exit::Fine),
+        Utility::Compare => return compare::run(args).map(|()| Exit::Fine),
+        Utility::Edit => ("edit", "use an editor of your own"),
+        Utility::Csim => ("csim", "it only simulates compression of files"),
+        Utility::Dsim => ("dsim", "it only simulates deduplication of files"),
+        Utility::Jstack => ("jstack", "there is no Java here"),
+        Utility::Print => ("print", "`dd if=FILE bs=512 skip=N count=1 | xxd` shows a block"),
+        Utility::PrintJournal => ("printjournal", "journals are not written yet"),
+        Utility::Rsh => ("rsh", "no port is opened; hosts will be reached by ssh"),
+        Utility::Sds => ("sds", "`lsblk -p` lists the devices"),
+        Utility::ShowLba => ("showlba", "`plimsoll fio --write_iolog=FILE` records addresses"),
+        Utility::DvPost => ("dvpost", "data is not validated yet"),
+    };
+    Err(Failure::wrong_use(format!("Vdbench's `{name}` is not part of Plimsoll")).hint(instead))
+}
+
+/// Says which hosts are out of reach.
+fn remote(parsed: &Parsed) -> Option<Diagnostic> {
+    let remote: Vec<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
+    let labels = match remote.as_slice() {
+        [] => return None,
+        [first, second, third, _, ..] => {
+            format!("`{first}`, `{second}`, `{third}` and {} more", remote.len() - 3)
+        }
+        few => few.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", "),
+    };
+    let message = format!("runs on other hosts need the fleet, which is not there yet: {labels}");
+    let finding = Diagnostic::error("remote-hosts", message)
+        .help("`--all-hosts-local` runs everything on this host");
+    Some(finding.help("or write `hd=localhost`"))
+}
+
+/// Names the first command that the files want to run.
+fn unwanted_command(parsed: &Parsed) -> Option<Diagnostic> {
+    let of_runs = parsed.runs.iter().flat_map(|run| &run.commands);
+    let first = of_runs.chain(&parsed.settings.commands).next()?;
+    let message = format!("the file wants to run a command: {}", first.text);
+    let help = "`--allow-commands` allows what startcmd= and endcmd= say";
+    Some(Diagnostic::error("commands", message).help(help))
+}
+
+fn session(line: &CommandLine, ours: Ours, runs: &[Run]) -> Result<Session, Failure> {
+    let now = clock::moment();
+    let folder = Folder::make(&line.output_dir, &now)?;
+    let settings = &line.parsed.settings;
+    let setup = Setup {
+        folder: folder.name.clone(),
+        folder_path: folder.full_path(),
+        layout: ours.layout,
+        megabyte: if line.decimal_megabytes { Megabyte::Decimal } else { Megabyte::Binary },
+        program: program(),
+        pid: std::process::id(),
+        hosts: line.parsed.hosts.iter().map(|host| host.label.clone()).collect(),
+        histogram_ns: settings.histogram_ns.clone(),
+        sd_detail: settings.report.sd_detail,
+        fsd_detail: settings.report.fsd_detail,
+        copied: line.parsed.copied.clone(),
+        scanned: line.parsed.scanned.clone(),
+    };
+    let report = Report::new(setup, runs.to_vec());
+    let mut session = Session::new(report, folder, runs.to_vec());
+    session.open(line.is_simulation);
+    session.tell(&format!("{}\n", program()), false);
+    for argument in &line.arguments {
+        session.tell(&format!("input argument scanned: '{argument}'\n"), false);
+    }
+    Ok(session)
+}
+
+/// Lists the runs.
+fn simulate(line: &CommandLine, ours: Ours) -> Result<Exit, Failure> {
+    let mut session = session(line, ours, &line.parsed.runs)?;
+    session.simulation(&vdbench::simulation(&line.parsed));
+    session.close(&Ending::Simulated);
+    Ok(if session.is_whole() { Exit::Fine } else { FAILED })
+}
+
+/// Runs everything, as often as asked for.
+fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Result<Exit, Failure> {
+    let n_formats = runs.len() - line.parsed.runs.len();
+    let mut session = session(line, ours, runs)?;
+    session.connected();
+    let options = RunOptions {
+        command: execute::command(),
+        allow_mounted: ours.allow_mounted_write,
+        overwrite_filesystem: ours.overwrite_filesystem,
+        forbid_uring: execute::forbids_uring(),
+        allow_commands: ours.allow_commands,
+        detailed_intervals: Some(DetailedIntervals { interval_ns: SAMPLE_NS, cpu: true }),
+        ..RunOptions::default()
+    };
+    let control = Arc::new(Control::new());
+    let signals = Signals::listen(&control);
+    let stopwatch = Stopwatch::start();
+    let mut n_passes = 0;
+    let ending = loop {
+        let first = if n_passes == 0 { 0 } else { n_formats };
+        lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
+        session.begin(first, n_passes);
+        let mut is_told = false;
+        let outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
+            if signals.last().is_some() && !is_told {
+                is_told = true;
+                session.tell("CTRL-C or SIGTERM: shutting down; results are kept", false);
+            }
+            session.event(&event);
+        });
+        n_passes += 1;
+        let ending = ended(&mut session, outcome)?;
+        let again = ending == Ending::Complete
+            && is_due(&line.parsed.settings.repeat, n_passes, stopwatch.elapsed());
+        if !again {
+            break ending;
+        }
+        (plan, _) = plan_of(&runs[n_formats..], &line.parsed);
+    };
+    session.close(&ending);
+    Ok(match ending {
+        Ending::Interrupted => SIGNALLED,
+        Ending::Aborted(_) => FAILED,
+        _ if !session.is_whole() => FAILED,
+        Ending::Complete | Ending::Simulated => Exit::Fine,
+    })
+}
+
+/// Keeps the record of a pass and says how it ended.
+fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<Ending, Failure> {
+    let record = match outcome {
+        Ok(record) => record,
+        Err(RunError::Refused(findings)) => {
+            let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+            let texts: Vec<String> = errors
+                .flat_map(|finding| {
+                    let help = finding.help.iter().map(|help| format!("  {help}"));
+                    std::iter::once(finding.message.clone()).chain(help)
+                })
+                .collect();
+            session.tell(&texts.join("\n"), true);
+            let why = findings.first().map_or_else(String::new, |finding| finding.message.clone());
+            return Ok(Ending::Aborted(why));
+        }
+    };
+    session.keep(&record)?;
+    Ok(match record.outcome {
+        Outcome::Complete => Ending::Complete,
+        Outcome::Interrupted => Ending::Interrupted,
+        Outcome::Failed => {
+            let failed = record.jobs.iter().find(|job| job.error_errno != 0);
+            let why = failed.map_or("the run failed", |job| job.error_message.as_str());
+            session.tell(why, true);
+            Ending::Aborted(why.to_owned())
+        }
+    })
+}
+
+/// Says whether all runs are to be made once more.
+fn is_due(repeat: &Repeat, n_passes: u64, elapsed: Duration) -> bool {
+    match repeat {
+        Repeat::Once => false,
+        Repeat::Times(n) => n_passes < *n,
+        Repeat::For(ns) => elapsed < Duration::from_nanos(*ns),
+        Repeat::Forever => true,
+    }
+}

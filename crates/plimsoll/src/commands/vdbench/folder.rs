@@ -1,0 +1,132 @@
+//! The output directory: made once, and every text goes to the end of its page at once.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use dialects::vdbench::output::Moment;
+
+use crate::exit::Failure;
+
+/// Number of directories that `-o dir+` can make.
+const NUMBERED_MAX: u32 = 999;
+/// What every page of results begins with. Nothing else is ever removed.
+const PAGE_START: &[u8] = b"<title>Vdbench ";
+
+/// An output directory.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// As in titles of pages.
+    pub(super) name: String,
+    /// The first failure to write.
+    broken: Option<String>,
+}
+
+impl Folder {
+    /// Makes the directory that `-o` means. Pages of results in it are removed.
+    pub(super) fn make(wanted: &str, now: &Moment) -> Result<Self, Failure> {
+        let path = if let Some(stem) = wanted.strip_suffix('+') {
+            return Folder::numbered(stem);
+        } else if let Some(stem) = wanted.strip_suffix(".tod") {
+            PathBuf::from(format!("{stem}.{}", now.compact()))
+        } else {
+            PathBuf::from(wanted)
+        };
+        fs::create_dir_all(&path).map_err(|error| cannot(&path, &error))?;
+        remove_pages(&path).map_err(|error| cannot(&path, &error))?;
+        Ok(Folder::at(path))
+    }
+
+    /// Makes the first of `dir001` to `dir999` that is not there.
+    fn numbered(stem: &str) -> Result<Self, Failure> {
+        for number in 1..=NUMBERED_MAX {
+            let path = PathBuf::from(format!("{stem}{number:03}"));
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(|error| cannot(parent, &error))?;
+            }
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Folder::at(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(cannot(&path, &error)),
+            }
+        }
+        let message = format!("`{stem}001` to `{stem}{NUMBERED_MAX}` are there already");
+        Err(Failure::wrong_use(message).hint("remove old results, or name another directory"))
+    }
+
+    fn at(path: PathBuf) -> Self {
+        let name = path.file_name().map_or_else(
+            || path.to_string_lossy().into_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        Folder { path, name, broken: None }
+    }
+
+    /// Returns the full path.
+    pub(super) fn full_path(&self) -> String {
+        let full = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        full.to_string_lossy().into_owned()
+    }
+
+    /// Adds to the end of pages. Returns the first failure ever, once: the run goes on, and what
+    /// the console shows is all there is then.
+    pub(super) fn add(&mut self, pages: &[(String, String)]) -> Option<String> {
+        let mut first = None;
+        for (page, text) in pages {
+            let written = append(&self.path.join(page), text);
+            if let Err(error) = written
+                && self.broken.is_none()
+            {
+                let problem =
+                    format!("cannot write to `{}`: {error}", self.path.join(page).display());
+                self.broken = Some(problem.clone());
+                first = Some(problem);
+            }
+        }
+        first
+    }
+
+    /// Says whether something could not be written.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    /// Writes a file whole, or not at all.
+    pub(super) fn put(&self, name: &str, text: &str) -> io::Result<()> {
+        let (path, part) = (self.path.join(name), self.path.join(format!("{name}.part")));
+        let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        written
+    }
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    File::options().append(true).create(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn cannot(path: &Path, error: &io::Error) -> Failure {
+    Failure::wrong_use(format!("cannot make the output directory `{}`: {error}", path.display()))
+        .hint("name another one: -o DIR")
+}
+
+/// Removes pages of earlier results: files named `*.html` that begin as pages do.
+fn remove_pages(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_html = path.extension().is_some_and(|extension| extension == "html");
+        if is_html && entry.file_type()?.is_file() && is_page(&path) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_page(path: &Path) -> bool {
+    let mut start = [0; PAGE_START.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *PAGE_START
+}

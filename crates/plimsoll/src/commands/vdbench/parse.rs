@@ -1,0 +1,145 @@
+//! `vdbench parse`: chosen columns and lines of a flatfile, for spreadsheets.
+
+use std::fmt::Write as _;
+
+use crate::exit::Failure;
+use crate::stream::{self, Sink};
+
+const USAGE: &str = "plimsoll vdbench parse -i flatfile.html [-c columns..] [-f column value].. \
+                     [-a] [-o file.csv]";
+
+/// What is chosen.
+#[derive(Debug, Default)]
+struct Choice {
+    input: Option<String>,
+    output: Option<String>,
+    /// Names of columns, in the order wanted; all where there are none.
+    columns: Vec<String>,
+    /// Columns that must have a value.
+    filters: Vec<(String, String)>,
+    /// Only averages of runs.
+    only_averages: bool,
+}
+
+/// Runs the utility.
+pub(super) fn run(args: &[String]) -> Result<(), Failure> {
+    let choice = Choice::parse(args)?;
+    let Some(input) = &choice.input else {
+        return Err(Failure::wrong_use("no flatfile is named").hint(USAGE));
+    };
+    let text = match input.as_str() {
+        "-" => std::io::read_to_string(std::io::stdin()),
+        path => std::fs::read_to_string(path),
+    };
+    let text =
+        text.map_err(|error| Failure::wrong_use(format!("cannot read `{input}`: {error}")))?;
+    let table = chosen(&text, &choice)?;
+    let output = choice.output.as_deref().filter(|path| *path != "-");
+    Sink::open(output)?.write(&table)?;
+    if let Some(path) = output {
+        let n_lines = table.lines().count().saturating_sub(1);
+        stream::tell(&format!("{n_lines} lines written to `{path}`\n"));
+    }
+    Ok(())
+}
+
+impl Choice {
+    fn parse(args: &[String]) -> Result<Self, Failure> {
+        let mut choice = Choice::default();
+        let mut rest = args.iter().map(String::as_str).peekable();
+        while let Some(arg) = rest.next() {
+            let value = |rest: &mut std::iter::Peekable<_>, glued: &str| match glued {
+                "" => next_value(rest, arg),
+                glued => Ok(glued.to_owned()),
+            };
+            match arg.split_at_checked(2) {
+                Some(("-i", glued)) => choice.input = Some(value(&mut rest, glued)?),
+                Some(("-o", glued)) => choice.output = Some(value(&mut rest, glued)?),
+                Some(("-a", "")) => choice.only_averages = true,
+                Some(("-c", glued)) => {
+                    let first = value(&mut rest, glued)?;
+                    choice.columns.extend(first.split(',').map(str::to_owned));
+                    while let Some(name) = rest.next_if(|word| !word.starts_with('-')) {
+                        choice.columns.push(name.to_owned());
+                    }
+                }
+                Some(("-f", glued)) => {
+                    let column = value(&mut rest, glued)?;
+                    choice.filters.push((column, next_value(&mut rest, arg)?));
+                }
+                _ => {
+                    let message = format!("`{arg}` is not an option of `parse`");
+                    return Err(Failure::wrong_use(message).hint(USAGE));
+                }
+            }
+        }
+        Ok(choice)
+    }
+}
+
+fn next_value<'a>(
+    rest: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
+    option: &str,
+) -> Result<String, Failure> {
+    let value = rest.next().map(str::to_owned);
+    value.ok_or_else(|| Failure::wrong_use(format!("`{option}` has no value")).hint(USAGE))
+}
+
+/// Returns the lines and columns chosen, with commas between them.
+fn chosen(text: &str, choice: &Choice) -> Result<String, Failure> {
+    let table = Table::read(text)
+        .ok_or_else(|| Failure::wrong_use("this is no flatfile: it has no heading"))?;
+    let idx_of = |name: &String| {
+        table.idx_of(name).ok_or_else(|| {
+            let names = table.names.join(" ");
+            Failure::wrong_use(format!("the flatfile has no column `{name}`"))
+                .hint(format!("its columns are: {names}"))
+        })
+    };
+    let columns: Vec<usize> = match choice.columns.as_slice() {
+        [] => (0..table.names.len()).collect(),
+        names => names.iter().map(idx_of).collect::<Result<_, _>>()?,
+    };
+    let filters = choice.filters.iter().map(|(name, value)| Ok((idx_of(name)?, value.as_str())));
+    let filters = filters.collect::<Result<Vec<(usize, &str)>, Failure>>()?;
+    let interval_idx = table.idx_of("Interval");
+    let mut text = String::new();
+    let mut push = |words: &[&str]| {
+        let words: Vec<&str> =
+            columns.iter().map(|&idx| words.get(idx).copied().unwrap_or_default()).collect();
+        let _ = writeln!(text, "{}", words.join(","));
+    };
+    push(&table.names);
+    for line in &table.lines {
+        let word = |idx: usize| line.get(idx).copied().unwrap_or_default();
+        let is_average = interval_idx.is_some_and(|idx| word(idx).starts_with("avg"));
+        let is_wanted = filters.iter().all(|(idx, value)| word(*idx) == *value);
+        if is_wanted && (is_average || !choice.only_averages) {
+            push(line);
+        }
+    }
+    Ok(text)
+}
+
+/// A flatfile.
+pub(super) struct Table<'a> {
+    pub(super) names: Vec<&'a str>,
+    pub(super) lines: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Table<'a> {
+    /// Takes a flatfile apart; `None` if there is no heading.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let lines = text.lines().filter(|line| !line.starts_with(['*', '<']));
+        let mut lines = lines
+            .map(|line| line.split_whitespace().collect::<Vec<_>>())
+            .filter(|words| !words.is_empty());
+        let names = lines.next().filter(|names| names.contains(&"Run"))?;
+        Some(Table { names, lines: lines.collect() })
+    }
+
+    /// Returns the position of a column, whatever its case.
+    pub(super) fn idx_of(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known.eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,416 @@
+//! The program under the name `vdbench`, and Vdbench's files under the other commands.
+
+mod common;
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Outcome, Sandbox, outcome};
+use serde_json::Value;
+
+const RAW: &str = "\
+* two files
+sd=default,size=1m
+sd=sd1,lun=f1,threads=2
+sd=sd2,lun=f2,threads=2
+wd=wd1,sd=sd1,xf=4k,rdpct=70,skew=60
+wd=wd2,sd=sd2,xf=(4k,50,8k,50),rdpct=0,skew=40
+rd=rd1,wd=wd*,iorate=200,elapsed=3,interval=1
+rd=rd2,wd=wd*,iorate=max,elapsed=2,interval=1,warmup=1,forthreads=(1,2)
+";
+
+const FILES: &str = "\
+fsd=fsd1,anchor=tree,depth=2,width=2,files=4,size=8k
+fwd=fwd1,fsd=fsd1,operation=read,xfersize=4k,fileio=sequential,fileselect=random,threads=2
+fwd=fwd2,fsd=fsd1,operation=getattr,fileselect=random,threads=1
+rd=rd1,fwd=fwd*,fwdrate=100,format=yes,elapsed=3,interval=1
+";
+
+fn vdbench(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    sandbox.plimsoll(&[&["vdbench"], args].concat())
+}
+
+fn page(sandbox: &Sandbox, name: &str) -> String {
+    std::fs::read_to_string(sandbox.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn record(sandbox: &Sandbox, name: &str) -> Value {
+    serde_json::from_str(&page(sandbox, name)).expect("a record")
+}
+
+/// The words behind `avg_` of every average of a page.
+fn averages(page: &str) -> Vec<(String, Vec<f64>)> {
+    let of_line = |line: &str| {
+        let mut words = line.split_once("avg_")?.1.split_whitespace();
+        let label = words.next()?.to_owned();
+        Some((label, words.map(|word| word.parse().expect("a number")).collect()))
+    };
+    page.lines().filter_map(of_line).collect()
+}
+
+/// Rate of the samples of a step, from the n-th on.
+fn rate(record: &Value, step_idx: u64, first: usize) -> f64 {
+    let samples = record["intervals"].as_array().expect("a list");
+    let of_step = samples
+        .iter()
+        .filter(|sample| sample["step_idx"].as_u64() == Some(step_idx) && sample["ramp"] == false);
+    let (n_ios, length_ms) = of_step.skip(first).fold((0, 0), |(n_ios, length_ms), sample| {
+        let series = sample["series"].as_array().expect("a list");
+        let n_here = series.iter().map(|of| of["n_ios"].as_u64().expect("a count")).sum::<u64>();
+        (n_ios + n_here, length_ms + sample["length_ms"].as_u64().expect("a length"))
+    });
+    n_ios as f64 * 1000.0 / length_ms as f64
+}
+
+#[test]
+fn a_raw_run_leaves_what_scripts_look_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("raw.parm", RAW);
+    let outcome = vdbench(&sandbox, &["-fraw.parm", "-o", "out"]);
+    let console = outcome.success();
+    let end = format!(
+        " Vdbench execution completed successfully. Output directory: {} \n\n",
+        sandbox.path("out").canonicalize().expect("a folder").display()
+    );
+    assert!(console.ends_with(&end), "{console}");
+    let record = record(&sandbox, "out/plimsoll.json");
+    let summary = page(&sandbox, "out/summary.html");
+    let found = averages(&summary);
+    let labels: Vec<&str> = found.iter().map(|(label, _)| label.as_str()).collect();
+    assert!(labels[0] == "1-1" || labels[0].starts_with("2-"), "{labels:?}");
+    assert_eq!(labels[1..], ["2-3", "2-3", "2-3"]);
+    // Without warmup the first interval is left out, with it the ramp is.
+    for (idx, first) in [(1, 1), (2, 0), (3, 0)] {
+        let (ours, theirs) = (found[idx].1[0], rate(&record, idx as u64, first));
+        assert!((ours - theirs).abs() < 0.06, "run {idx}: {ours} for {theirs}\n{summary}");
+    }
+    for name in [
+        "totals",
+        "status",
+        "logfile",
+        "errorlog",
+        "parmfile",
+        "parmscan",
+        "skew",
+        "histogram",
+        "flatfile",
+        "localhost",
+        "localhost-0",
+        "localhost-0.stdout",
+        "sd1",
+        "sd2",
+        "wd1",
+        "wd2",
+        "sd1.histogram",
+        "wd2.histogram",
+    ] {
+        let text = page(&sandbox, &format!("out/{name}.html"));
+        assert!(text.starts_with(&format!("<title>Vdbench out/{name}.html</title><pre>\n")));
+        assert!(!text.contains("NaN") && !text.contains("avg_2-1"), "{name}");
+    }
+    assert_eq!(averages(&page(&sandbox, "out/totals.html")), found);
+    let status = page(&sandbox, "out/status.html");
+    assert_eq!(status.matches("\tWorkload done\t").count(), 4, "{status}");
+    assert!(status.trim_end().ends_with("\tVdbench complete"), "{status}");
+    let flat = page(&sandbox, "out/flatfile.html");
+    assert_eq!(flat.lines().filter(|line| line.contains(" avg_")).count(), 4, "{flat}");
+    assert!(page(&sandbox, "out/parmscan.html").contains("keyw: lun=f1"));
+}
+
+#[test]
+fn results_of_parts_add_up() {
+    let sandbox = Sandbox::new();
+    sandbox.write("raw.parm", RAW);
+    vdbench(&sandbox, &["-f", "raw.parm", "-o", "out"]).success();
+    let last = |name: &str| averages(&page(&sandbox, name)).pop().expect("an average").1;
+    let (all, sd1, sd2) = (last("out/summary.html"), last("out/sd1.html"), last("out/sd2.html"));
+    assert!(all[0] > 0.0 && (all[0] - sd1[0] - sd2[0]).abs() < 0.15, "{all:?} {sd1:?} {sd2:?}");
+    let (wd1, wd2) = (last("out/wd1.html"), last("out/wd2.html"));
+    assert_eq!((wd1, wd2), (sd1.clone(), sd2.clone()));
+    assert!((sd1[0] * 100.0 / all[0] - 60.0).abs() < 5.0, "shares: {sd1:?} of {all:?}");
+    assert_eq!(sd2[3], 0.0, "no reads");
+    assert!((5500.0..6800.0).contains(&sd2[2]), "half 4k, half 8k: {}", sd2[2]);
+}
+
+#[test]
+fn both_layouts_are_told_apart() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "raw.parm",
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+        rd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1\n",
+    );
+    let args = ["-f", "raw.parm", "-o", "out", "--vdbench-layout", "503", "-mb"];
+    vdbench(&sandbox, &args).success();
+    let summary = page(&sandbox, "out/summary.html");
+    assert!(summary.contains("rate  1000**2     i/o"), "{summary}");
+    assert!(averages(&summary).iter().all(|(_, figures)| figures.len() == 12), "{summary}");
+    assert!(!page(&sandbox, "out/flatfile.html").contains("read_max"));
+}
+
+#[test]
+fn files_are_made_and_read() {
+    let sandbox = Sandbox::new();
+    sandbox.write("fs.parm", FILES);
+    let outcome = vdbench(&sandbox, &["-f", "fs.parm", "-o", "out"]);
+    let console = outcome.success();
+    assert!(console.contains("Starting RD=format_for_rd1"), "{console}");
+    assert!(console.contains("Miscellaneous statistics:"), "{console}");
+    let (fwd1, fwd2) = (page(&sandbox, "out/fwd1.html"), page(&sandbox, "out/fwd2.html"));
+    let last = |page: &str| averages(page).pop().expect("an average").1;
+    let all = last(&page(&sandbox, "out/fsd1.html"));
+    let (reads, stats) = (last(&fwd1), last(&fwd2));
+    assert!((all[0] - reads[0] - stats[0]).abs() < 0.2, "{all:?} {reads:?} {stats:?}");
+    assert!(reads[0] > 0.0 && stats[0] > 0.0);
+    assert!(fwd1.contains("std_") && fwd1.contains("max_"));
+    let created = page(&sandbox, "out/format.html");
+    assert!(created.contains("avg_1-"), "{created}");
+    assert!(page(&sandbox, "out/histogram.html").contains("Total of all requested operations"));
+    assert!(page(&sandbox, "out/anchors.html").contains("tree"));
+}
+
+#[test]
+fn a_simulation_lists_and_runs_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("raw.parm", RAW);
+    let outcome = vdbench(&sandbox, &["-f", "raw.parm", "-s", "-o", "out"]);
+    let console = outcome.success();
+    for part in [
+        " Simulating RD=rd1; I/O rate: 200; elapsed=3; For loops: None\n",
+        " Simulating RD=rd2; I/O rate: Controlled MAX; elapsed=2 warmup=1; For loops: threads=2\n",
+        " Total amount of Run Definitions: 3; total elapsed time 9 seconds, or 0.0025 hours, ",
+        " Vdbench simulation completed successfully. Output directory: ",
+    ] {
+        assert!(console.contains(part), "{part}\n{console}");
+    }
+    assert!(!sandbox.path("f1").exists());
+    assert!(page(&sandbox, "out/summary.html").contains("Simulating RD=rd2"));
+}
+
+#[test]
+fn a_link_named_vdbench_is_vdbench() {
+    let sandbox = Sandbox::new();
+    let link = sandbox.path("vdbench");
+    symlink(env!("CARGO_BIN_EXE_plimsoll"), &link).expect("a link");
+    let help = outcome(sandbox.command(&link).arg("--help"));
+    assert!(help.success().starts_with("Usage: vdbench"));
+    let wrong = outcome(sandbox.command(&link).args(["-f", "none.parm"]));
+    assert_eq!(wrong.code, 157, "{}{}", wrong.stdout, wrong.stderr);
+    assert!(wrong.stderr.contains("none.parm"), "{}", wrong.stderr);
+}
+
+#[test]
+fn only_pages_of_results_are_removed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("raw.parm", RAW);
+    std::fs::create_dir(sandbox.path("out")).expect("a folder");
+    sandbox.write("out/old.html", "<title>Vdbench out/old.html</title><pre>\n");
+    sandbox.write("out/mine.html", "<html>mine</html>");
+    sandbox.write("out/notes.txt", "<title>Vdbench notes</title>");
+    vdbench(&sandbox, &["-f", "raw.parm", "-s", "-o", "out"]).success();
+    let is_there = |name: &str| sandbox.path(name).exists();
+    assert!(!is_there("out/old.html"));
+    assert!(is_there("out/mine.html") && is_there("out/notes.txt"));
+}
+
+#[test]
+fn directories_are_numbered_or_stamped() {
+    let sandbox = Sandbox::new();
+    sandbox.write("raw.parm", RAW);
+    for name in ["out001", "out002"] {
+        vdbench(&sandbox, &["-f", "raw.parm", "-s", "-o", "out+"]).success();
+        assert!(sandbox.path(name).join("summary.html").exists(), "{name}");
+    }
+    vdbench(&sandbox, &["-f", "raw.parm", "-s", "-oday.tod"]).success();
+    let names = std::fs::read_dir(sandbox.path("")).expect("ours").flatten();
+    let stamped = names.filter(|entry| entry.file_name().to_string_lossy().starts_with("day.2"));
+    assert_eq!(stamped.count(), 1);
+}
+
+#[test]
+fn remote_hosts_need_what_is_not_there() {
+    let sandbox = Sandbox::new();
+    let text = "hd=default,shell=ssh,user=root\nhd=one,system=far1\nhd=two,system=far2\n\
+                sd=sd1,host=one,lun=f1,size=1m\nsd=sd2,host=two,lun=f2,size=1m\nwd=wd1,sd=*\n\
+                rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
+    sandbox.write("mh.parm", text);
+    let refused = vdbench(&sandbox, &["-f", "mh.parm", "-o", "out"]);
+    assert_eq!(refused.code, 157);
+    assert!(refused.stderr.contains("fleet") && refused.stderr.contains("`one`, `two`"));
+    assert!(refused.stderr.contains("--all-hosts-local"), "{}", refused.stderr);
+    assert!(!sandbox.path("out").exists(), "nothing was begun");
+    vdbench(&sandbox, &["-f", "mh.parm", "-o", "out", "--all-hosts-local"]).success();
+    let (one, two) = (page(&sandbox, "out/one.html"), page(&sandbox, "out/two-0.html"));
+    assert!(!averages(&one).is_empty() && !averages(&two).is_empty());
+}
+
+#[test]
+fn commands_need_a_permission() {
+    let sandbox = Sandbox::new();
+    let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1,startcmd=\"touch $output/began\"\n";
+    sandbox.write("a.parm", text);
+    let refused = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    assert_eq!(refused.code, 157);
+    assert!(refused.stderr.contains("--allow-commands"), "{}", refused.stderr);
+    vdbench(&sandbox, &["-f", "a.parm", "-o", "out", "--allow-commands"]).success();
+    assert!(sandbox.path("out/began").exists());
+}
+
+#[test]
+fn a_kill_leaves_what_was_measured() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.parm",
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+        rd=rd1,wd=wd1,iorate=50,elapsed=600,interval=1\n",
+    );
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let command = command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    wait_for(|| {
+        let summary = std::fs::read_to_string(sandbox.path("out/summary.html"));
+        summary.is_ok_and(|summary| summary.contains("           2       "))
+    });
+    child.kill().and_then(|()| child.wait()).expect("it is ours");
+    let flat = page(&sandbox, "out/flatfile.html");
+    assert!(flat.lines().any(|line| line.contains(" rd1 2 50 ")), "{flat}");
+}
+
+#[test]
+fn an_interrupt_ends_with_averages() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.parm",
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+        rd=rd1,wd=wd1,iorate=50,elapsed=600,interval=1\nrd=rd2,wd=wd1,iorate=50,elapsed=600\n",
+    );
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let command = command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    wait_for(|| {
+        let summary = std::fs::read_to_string(sandbox.path("out/summary.html"));
+        summary.is_ok_and(|summary| summary.contains("           2       "))
+    });
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("a shell's tool").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(averages(&page(&sandbox, "out/summary.html")).len(), 2, "of format and rd1");
+    assert!(page(&sandbox, "out/status.html").contains("Abort requested: interrupted"));
+    assert_eq!(record(&sandbox, "out/plimsoll.json")["outcome"], "interrupted");
+}
+
+#[track_caller]
+fn wait_for(mut is_done: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_done() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "it does not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn utilities() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.parm",
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+        rd=rd1,wd=wd1,iorate=(50,100),elapsed=2,interval=1\n",
+    );
+    vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]).success();
+    let args = [
+        "parse",
+        "-i",
+        "out/flatfile.html",
+        "-c",
+        "run",
+        "reqrate",
+        "rate",
+        "-a",
+        "-f",
+        "Run",
+        "rd1",
+        "-o",
+        "out.csv",
+    ];
+    assert_eq!(vdbench(&sandbox, &args).success(), "");
+    let table = page(&sandbox, "out.csv");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("Run,reqrate,rate", 3), "{table}");
+    assert!(lines[1].starts_with("rd1,50,") && lines[2].starts_with("rd1,100,"), "{table}");
+    let wrong = vdbench(&sandbox, &["parseflat", "-i", "out/flatfile.html", "-c", "nothing"]);
+    assert_eq!(wrong.code, 157);
+    assert!(wrong.stderr.contains("no column `nothing`"), "{}", wrong.stderr);
+    let compared = vdbench(&sandbox, &["compare", "out", "out"]);
+    let table = compared.success();
+    let row = table.lines().find(|line| line.starts_with("rd1 reqrate=100 ")).expect(table);
+    assert_eq!(row.matches("+0.0%").count(), 4, "{table}");
+    for name in ["edit", "print", "showlba", "rsh", "jstack"] {
+        let answer = vdbench(&sandbox, &[name]);
+        assert_eq!(answer.code, 157, "{name}");
+        assert!(answer.stderr.contains("is not part of Plimsoll"), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn other_commands_read_these_files() {
+    let sandbox = Sandbox::new();
+    sandbox.write("raw.parm", RAW);
+    let checked = sandbox.plimsoll(&["check", "raw.parm"]);
+    assert!(checked.success().contains("Simulating RD=rd2; I/O rate: Controlled MAX"));
+    let checked = sandbox.plimsoll(&["check", "raw.parm", "--json"]);
+    let page: Value = serde_json::from_str(checked.success()).expect("JSON");
+    assert_eq!(page["steps"][2]["name"], "rd2 threads=2");
+    assert!(!sandbox.path("f1").exists(), "nothing was made");
+    let set = ["--set", "elapsed=2", "--remap", "f2=g2"];
+    let args = [&["run", "raw.parm", "--no-progress", "--json"][..], &set].concat();
+    let ran = sandbox.plimsoll(&args);
+    let record: Value = serde_json::from_str(ran.success()).expect("JSON");
+    assert_eq!(record["outcome"], "complete");
+    assert!(sandbox.path("g2").exists() && !sandbox.path("f2").exists());
+    sandbox.write("bad.parm", "sd=sd1,lun=f\nwd=wd1,sd=sd9\nrd=rd1,wd=wd1,elapsed=1\n");
+    let bad = sandbox.plimsoll(&["check", "bad.parm", "--dialect", "vdbench"]);
+    assert_eq!(bad.code, 2);
+    assert!(bad.stderr.contains("sd9") && bad.stderr.contains("bad.parm:2:"), "{}", bad.stderr);
+}
+
+#[test]
+fn demonstrations_clean_up() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("tmp")).expect("a folder");
+    for (switch, word) in [("-t", "RD=rd1"), ("-tf", "format_for_rd1")] {
+        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        command.args(["vdbench", switch, "-e2", "-o", "out"]).env("TMPDIR", sandbox.path("tmp"));
+        let done = outcome(&mut command);
+        assert!(done.success().contains(word), "{}", done.stdout);
+        let left = std::fs::read_dir(sandbox.path("tmp")).expect("ours").count();
+        assert_eq!(left, 0, "{switch}");
+    }
+}
+
+#[test]
+fn a_full_disk_costs_pages_and_not_results() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.parm",
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+        rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n",
+    );
+    std::fs::create_dir(sandbox.path("out")).expect("a folder");
+    symlink("/dev/full", sandbox.path("out/summary.html")).expect("a link");
+    symlink("/dev/full", sandbox.path("out/plimsoll.json.part")).expect("a link");
+    let outcome = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    assert_eq!(outcome.code, 157);
+    assert_eq!(
+        outcome.stderr.matches("summary.html`: No space left").count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
+    assert!(outcome.stderr.contains("the record follows here"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("avg_2-2") && outcome.stdout.contains("\"schema\""));
+    assert!(!averages(&page(&sandbox, "out/totals.html")).is_empty(), "other pages go on");
+}
