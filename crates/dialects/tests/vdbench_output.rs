@@ -324,7 +324,7 @@ fn readers_find_figures_by_name() {
         let lines = written.page("flatfile.html").lines();
         let mut lines = lines.filter(|line| !line.starts_with(['*', '<']));
         let names: Vec<&str> = lines.next().expect("a heading").split_whitespace().collect();
-        let last: Vec<&str> = lines.last().expect("averages").split_whitespace().collect();
+        let last: Vec<&str> = lines.next_back().expect("averages").split_whitespace().collect();
         assert_eq!(names.len(), last.len(), "{layout:?}");
         let word = |name: &str| last[names.iter().position(|known| *known == name).expect(name)];
         let number = |name: &str| word(name).parse::<f64>().expect(name);

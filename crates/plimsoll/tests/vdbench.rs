@@ -5,7 +5,7 @@ mod common;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{Outcome, Sandbox, outcome};
 use serde_json::Value;
@@ -130,7 +130,7 @@ fn results_of_parts_add_up() {
     let (wd1, wd2) = (last("out/wd1.html"), last("out/wd2.html"));
     assert_eq!((wd1, wd2), (sd1.clone(), sd2.clone()));
     assert!((sd1[0] * 100.0 / all[0] - 60.0).abs() < 5.0, "shares: {sd1:?} of {all:?}");
-    assert_eq!(sd2[3], 0.0, "no reads");
+    assert!(sd2[3] < 1e-9, "no reads: {sd2:?}");
     assert!((5500.0..6800.0).contains(&sd2[2]), "half 4k, half 8k: {}", sd2[2]);
 }
 
@@ -305,11 +305,13 @@ fn an_interrupt_ends_with_averages() {
 
 #[track_caller]
 fn wait_for(mut is_done: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_done() {
-        assert!(begin.elapsed() < Duration::from_secs(120), "it does not come");
+    for _ in 0..2400 {
+        if is_done() {
+            return;
+        }
         std::thread::sleep(Duration::from_millis(50));
     }
+    panic!("it does not come");
 }
 
 #[test]

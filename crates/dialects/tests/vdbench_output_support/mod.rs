@@ -50,13 +50,13 @@ pub(crate) fn cpu(used_pct: f64, system_pct: f64) -> CpuShares {
 
 /// Returns the figures of a row of layout 507.
 pub(crate) fn raw_507(numbers: &[f64]) -> RawFigures {
-    let &[rate_iops, mb_s, bytes, read_pct, resp, read, write, read_max, write_max, std, queue, ..] =
+    let &[iops, mb_s, bytes, read_pct, resp, read, write, read_max, write_max, std, queue, ..] =
         numbers
     else {
         panic!("{numbers:?}");
     };
     RawFigures {
-        rate_iops,
+        rate_iops: iops,
         mb_s,
         bytes_per_io: bytes as u64,
         read_pct,

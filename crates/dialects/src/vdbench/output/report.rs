@@ -652,9 +652,9 @@ impl Report {
             lines.push(String::new());
             let shares = if kind == Kind::Wd { self.shares(run) } else { Vec::new() };
             if self.is_files {
-                lines.extend(file_skew_header(what, &current.columns))
+                lines.extend(file_skew_header(what, &current.columns));
             } else {
-                lines.extend(raw_skew_header(what, self.setup.megabyte, !shares.is_empty()))
+                lines.extend(raw_skew_header(what, self.setup.megabyte, !shares.is_empty()));
             }
             for member in &members {
                 let share = shares.iter().find(|(name, _)| *name == member.name);
