@@ -210,29 +210,44 @@ fn a_binary_file_is_no_job_file() {
 
 #[test]
 fn a_file_of_another_tool_is_told() {
-    assert_snapshot!(mistake("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1\n"), @r#"
-    error[option-outside-section]: option `sd` stands before the first section
+    assert_snapshot!(mistake("Version 1.1.0\n'TEST SETUP\n"), @r#"
+    error[option-outside-section]: option `Version 1.1.0` stands before the first
+                                   section
      --> job.fio:1:1
       |
-    1 | sd=sd1,lun=/dev/sdb
-      | ^^
+    1 | Version 1.1.0
+      | ^^^^^^^^^^^^^
       |
       = help: write `[global]` or a job's `[name]` above it
 
-    error[option-outside-section]: option `wd` stands before the first section
+    error[option-outside-section]: option `'TEST SETUP` stands before the first
+                                   section
      --> job.fio:2:1
       |
-    2 | wd=wd1,sd=sd1
-      | ^^
+    2 | 'TEST SETUP
+      | ^^^^^^^^^^^
       |
       = help: write `[global]` or a job's `[name]` above it
 
     note[unknown-dialect]: `job.fio` does not look like a fio job file
      |
      = help: a job file has a `[section]` for each job, with `option=value` lines
-     = help: files of other tools are not read yet
+     = help: Vdbench's parameter files are told by `sd=` or `fsd=` and `rd=` lines,
+             plans of our own by `schema = "plimsoll.plan/1"`; `--dialect` names
+             the language
 
     2 errors
+    exit code 2
+    "#);
+}
+
+#[test]
+fn a_parameter_file_is_read_as_one_whatever_its_name() {
+    assert_snapshot!(mistake("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1\n"), @r#"
+    error[unexpected-end]: unexpected end of the parameter file
+     |
+     = help: there must be a run definition (`rd=`) at the end
+
     exit code 2
     "#);
 }
