@@ -36,12 +36,11 @@ impl Loader for Nothing {
 fn main() {
     #[expect(clippy::disallowed_methods, reason = "an example has arguments and a clock")]
     let (path, start) = (std::env::args().nth(1), Instant::now);
-    let large = match path {
-        Some(path) => std::fs::read_to_string(path).unwrap_or_default(),
-        None => {
-            let sd = |idx| format!("sd=sd{idx},lun=/disk{idx},size=1g\n");
-            (0..2000).map(sd).collect::<String>() + "rd=r1,sd=sd*,iorate=9,elapsed=4\n"
-        }
+    let large = if let Some(path) = path {
+        std::fs::read_to_string(path).unwrap_or_default()
+    } else {
+        let sd = |idx| format!("sd=sd{idx},lun=/disk{idx},size=1g\n");
+        (0..2000).map(sd).collect::<String>() + "rd=r1,sd=sd*,iorate=9,elapsed=4\n"
     };
     let loops = "sd=sd1,lun=/a,size=1g\nsd=sd2,lun=/b,size=1g\nwd=wd1,sd=sd*\nrd=r1,wd=wd1,\
                  elapsed=4,iorate=(1-10,1),threads=(1-100,1),rdpct=(1-100,1)\n";

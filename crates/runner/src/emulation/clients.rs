@@ -25,14 +25,11 @@ pub(super) fn of_jobs(
         if by_job.contains_key(job) || lost.contains(job) || !is_remote(worker, design) {
             continue;
         }
-        match design.client_of(job) {
-            Some(client) => {
-                by_job.insert(job.clone(), client);
-            }
-            None => {
-                lost.insert(job.clone());
-                findings.push(on_no_client(job, design));
-            }
+        if let Some(client) = design.client_of(job) {
+            by_job.insert(job.clone(), client);
+        } else {
+            lost.insert(job.clone());
+            findings.push(on_no_client(job, design));
         }
     }
     let used: HashSet<u16> = by_job.values().copied().collect();
