@@ -9,12 +9,12 @@ use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter, TreeOpen,
-    TreeSpec, TreeTask, TreeWork,
+    Activity, ENGINE_NAME, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter,
+    TreeOpen, TreeSpec, TreeTask, TreeWork,
 };
 use plan::verify::{DedupeSets, FlipFlop, SetCount};
 use plan::workload::{Access, BlockSize, Distribution, HitArea, Workload};
-use plan::{Job, PerDir, Plan, Step};
+use plan::{EngineSpec, Job, PerDir, Plan, Step};
 
 fn parse(text: &str) -> Parsed {
     parse_text("plan.toml", text, &Wishes::default(), &MapHost::default())
@@ -167,8 +167,10 @@ fn trees_come_back() {
     };
     let copy = TreeTask { operation: OpKind::Copy, ..TreeTask::default() };
     let open = TreeOpen { direct: true, dsync: true, fsync_on_close: true, raw_bits: 3 };
+    let engine = EngineSpec { name: ENGINE_NAME.to_owned(), ..EngineSpec::default() };
     let with = |activity| Job {
         name: "t".to_owned(),
+        engine: engine.clone(),
         tree: Some(TreeWork { tree: tree.clone(), target: Some(target.clone()), open, activity }),
         ..Job::default()
     };

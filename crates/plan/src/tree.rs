@@ -20,6 +20,9 @@ pub const IN_TARGET: u32 = 1 << 31;
 /// position in the folder above, both from 1.
 pub const DEFAULT_MASKS: (&str, &str) = ("vdb_f%04d.file", "vdb.%d_%d.dir");
 
+/// Name of the engine of every job that works on a tree, for reports.
+pub const ENGINE_NAME: &str = "tree";
+
 /// Default seed of sizes and of the part in use; one for all, so that the same definition is the
 /// same tree in every run.
 pub const DEFAULT_SEED: u64 = 0x7472_6565;

@@ -304,6 +304,9 @@ fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
                 part.workload = workload;
                 job.parts.push(part);
             }
+            if draft.tree.is_some() {
+                plan::tree::ENGINE_NAME.clone_into(&mut job.engine.name);
+            }
             job.tree = draft.tree;
             step.jobs.push(job);
         }

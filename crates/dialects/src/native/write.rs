@@ -34,7 +34,10 @@ fn write_job(job: &Job, is_new_group: bool, text: &mut String) {
         text.push_str("new_group = true\n");
     }
     for (param, value) in param::written(job) {
-        option(param, &value, text);
+        // Trees have one engine, which follows from them.
+        if job.tree.is_none() || param.name != "engine" {
+            option(param, &value, text);
+        }
     }
     for part in &job.parts {
         write_part(job, part, text);

@@ -117,7 +117,7 @@ fn job(run: &Run, name: &str, group_id: usize, threads: u32) -> Job {
     let mut job = Job { name: name.to_owned(), n_workers: threads.max(1), ..Job::default() };
     job.group_id = group_id as u32;
     job.engine.kind = EngineKind::Sync;
-    "tree".clone_into(&mut job.engine.name);
+    plan::tree::ENGINE_NAME.clone_into(&mut job.engine.name);
     job.limits.runtime_ns = run.elapsed_ns;
     job.limits.ramp_ns = run.warmup_ns;
     job.load.arrivals = match run.arrivals {

@@ -170,7 +170,13 @@ impl TreeSeat {
             (Some(path), Some(state)) => Some(open(path, state)?),
             _ => None,
         };
-        engine::tree::on_tree(first, second, access(self.shared.work()), "tree", arena)
+        engine::tree::on_tree(
+            first,
+            second,
+            access(self.shared.work()),
+            plan::tree::ENGINE_NAME,
+            arena,
+        )
     }
 }
 
