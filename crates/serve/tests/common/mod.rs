@@ -4,10 +4,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serve::backing::Backing as Folder;
 use serve::machine::{Machine, MachineOptions};
-use serve::mount::{self, Forgetter, Mount, MountError};
+use serve::mount::{self, Forgetter, Mount, MountError, UnmountError};
 use tempfile::TempDir;
 use volume::design::{Backing, Disk, Latency, Stripe, Vm, Volume};
 use volume::{CacheMode, Cap, Design, Limit};
@@ -115,7 +116,15 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = mount::unmount(&self.path(), std::thread::panicking());
+        let mut unmounted = mount::unmount(&self.path(), std::thread::panicking());
+        // A program that another test starts holds all open files until it is really begun.
+        for _ in 0..200 {
+            if !matches!(unmounted, Err(UnmountError::Busy { .. })) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            unmounted = mount::unmount(&self.path(), std::thread::panicking());
+        }
         assert!(unmounted.is_ok() || std::thread::panicking(), "{unmounted:?}");
         if let Some(mount) = self.mount.take() {
             let ended = mount.wait();
