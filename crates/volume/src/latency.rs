@@ -29,6 +29,11 @@ impl Sampler {
         *self = Sampler::new(latency, self.random);
     }
 
+    /// Returns the shortest latency that is ever drawn, nanoseconds.
+    pub(crate) fn min_ns(&self) -> u64 {
+        self.borders.first().map_or(self.mean_ns, |&border| u64::from(border))
+    }
+
     /// Returns the latency of the next operation, nanoseconds.
     #[inline]
     pub(crate) fn next_ns(&mut self) -> u64 {

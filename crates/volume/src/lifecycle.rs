@@ -141,6 +141,7 @@ impl System {
         self.lanes.clear(self.now_ns);
         self.operations.clear();
         self.ends.clear();
+        self.break_promises();
         self.slots.clear(self.now_ns);
         for order in &mut self.orders {
             order.clear();

@@ -14,6 +14,7 @@ use crate::latency::{Sampler, mix64};
 use crate::layout::{Layout, VolumePlace};
 use crate::network::SlotTable;
 use crate::operation::{Operation, Order};
+use crate::promise::Promises;
 use crate::slab::{NIL, Slab};
 use crate::unit::units;
 
@@ -91,6 +92,7 @@ pub struct System {
     pub(crate) ends: TimeHeap,
     /// Completions that no poll has returned yet, in order of time.
     finished: Vec<Done>,
+    pub(crate) promises: Promises,
     pub(crate) now_ns: u64,
     /// `None` before the first call that has a time.
     pub(crate) start_ns: Option<u64>,
@@ -130,6 +132,7 @@ impl System {
             operations: Slab::with_capacity(n_waiting),
             ends: TimeHeap::with_capacity(n_pieces + design.volumes.len()),
             finished: Vec::with_capacity(n_waiting),
+            promises: Promises::default(),
             now_ns: 0,
             start_ns: None,
         }
@@ -140,6 +143,7 @@ impl System {
     pub fn submit(&mut self, now_ns: u64, io: Io) {
         self.advance(now_ns);
         let operation = self.operations.insert(Operation::new(&io));
+        self.open_promise(operation);
         match io.kind {
             IoKind::Flush => self.submit_flush(operation, io.volume),
             IoKind::Read => self.submit_pieces(operation, &io),
@@ -308,12 +312,14 @@ impl System {
             let n_pieces = &mut self.operations[operation].n_left;
             *n_pieces += 1;
             let is_last = left == 0 || *n_pieces >= n_pieces_max;
+            self.widen_promise(operation);
             match way.station {
                 Stations::NETWORK => self.send(piece),
                 _ if is_cached => self.join(way.cached_lane, piece),
                 _ => self.join(way.lane, piece),
             }
             if is_last {
+                self.settle_promise(operation, 0);
                 return;
             }
             offset_bytes = offset_bytes.wrapping_add(u64::from(len_bytes));
@@ -388,7 +394,7 @@ impl System {
             Role::Cache => self.serve_cached(piece),
             Role::Disk => {
                 let latency_ns = self.media[usize::from(volume)].disk.next_ns();
-                self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+                self.end_at(self.now_ns.saturating_add(latency_ns), piece);
             }
             Role::Egress if self.lanes.pieces[piece].task == Task::Commit => {
                 self.answer_call(piece);
@@ -410,7 +416,7 @@ impl System {
         let latency_ns = self.media[usize::from(volume)].disk.next_ns();
         let distance_ns = self.layout.clients[usize::from(disk)].round_trip_ns;
         let wait_ns = latency_ns.saturating_add(distance_ns);
-        self.ends.push(self.now_ns.saturating_add(wait_ns), piece);
+        self.end_at(self.now_ns.saturating_add(wait_ns), piece);
     }
 
     /// Completes a piece after the latency of the cache.
@@ -418,7 +424,7 @@ impl System {
     pub(crate) fn end_from_cache(&mut self, piece: u32) {
         let volume = self.lanes.pieces[piece].volume;
         let latency_ns = self.media[usize::from(volume)].cache.next_ns();
-        self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+        self.end_at(self.now_ns.saturating_add(latency_ns), piece);
     }
 
     /// Completes a piece, and its operation with its last piece.
@@ -491,11 +497,13 @@ impl System {
             volume,
             task: if is_call { Task::Commit } else { Task::Plain },
         });
+        self.widen_promise(operation);
+        self.settle_promise(operation, 0);
         if is_call {
             self.send(piece);
             return;
         }
         let latency_ns = self.media[usize::from(volume)].disk.next_ns();
-        self.ends.push(self.now_ns.saturating_add(latency_ns), piece);
+        self.end_at(self.now_ns.saturating_add(latency_ns), piece);
     }
 }

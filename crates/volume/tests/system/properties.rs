@@ -150,6 +150,40 @@ proptest! {
     }
 
     #[test]
+    fn every_end_is_promised_ahead(design in any_design(), operations in any_operations()) {
+        let mut system = system(&design);
+        let (mut done, mut promises, mut now_ns) = (Vec::new(), Vec::new(), 0);
+        system.take_promises(&mut promises);
+        let ahead_ns = system.latency_min_ns();
+        let mut operations = operations.iter().peekable();
+        let mut due_ns = operations.peek().map(|(gap_ns, _)| *gap_ns);
+        loop {
+            let event_ns = system.next_event_ns().map(|event_ns| event_ns.max(now_ns));
+            let Some(next_ns) = [event_ns, due_ns].into_iter().flatten().min() else { break };
+            now_ns = next_ns;
+            if due_ns == Some(now_ns) {
+                let (_, io) = operations.next().expect("it is due");
+                let volume = io.volume % design.volumes.len() as u16;
+                system.submit(now_ns, Io { volume, ..*io });
+                due_ns = operations.peek().map(|(gap_ns, _)| now_ns + gap_ns);
+            } else {
+                system.poll(now_ns, &mut done);
+            }
+            let n_known = promises.len();
+            system.take_promises(&mut promises);
+            for promise in &promises[n_known..] {
+                prop_assert!(promise.at_ns >= now_ns + ahead_ns);
+            }
+        }
+        system.poll(now_ns, &mut done);
+        let mut promised: Vec<_> = promises.iter().map(|it| (it.at_ns, it.id)).collect();
+        let mut ended: Vec<_> = done.iter().map(|done| (done.at_ns, done.id)).collect();
+        promised.sort_unstable();
+        ended.sort_unstable();
+        prop_assert_eq!(promised, ended);
+    }
+
+    #[test]
     fn no_cap_carries_more_than_its_rate_and_its_allowance(
         design in any_design(),
         operations in any_operations(),
