@@ -4,8 +4,8 @@ use dialects::vdbench::output::{
     Ending, Layout, Megabyte, Moment, Output, Report, Setup, raw_header,
 };
 use dialects::vdbench::run::{
-    Arrivals, Contents, FileIo, FileOperation, FileSelect, FileSizes, FileWork, Fsd, Fwd, MaxData,
-    OpenFlags, Rate, RawWork, Run, Sd, Seek, SelectFilter, SelectOrder, Wd, Work, Xfersize,
+    AmountMax, Arrivals, Contents, FileIo, FileOperation, FileSizes, FileWork, Fsd, Fwd, OpenFlags,
+    Rate, RawWork, Run, Sd, Seek, Select, SelectFilter, SelectOrder, Wd, Work, Xfersize,
 };
 use hist::Histogram;
 use record::{CpuShares, Interval, IntervalSeries, JobRecord, PerDirRecord, SeriesRecord};
@@ -82,8 +82,8 @@ fn run(name: &str, warmup_s: u64, work: Work) -> Run {
         warmup_ns: warmup_s * S,
         interval_ns: S,
         pause_ns: 0,
-        maxdata: MaxData::default(),
-        arrivals: Arrivals::Exponential,
+        maxdata: AmountMax::default(),
+        arrivals: Arrivals::Poisson,
         commands: Vec::new(),
         contents: Contents::default(),
         data_errors: None,
@@ -365,11 +365,7 @@ fn fwd(name: &str, operation: FileOperation) -> Fwd {
         operation,
         rdpct: None,
         fileio: FileIo::Random { shared: false },
-        fileselect: FileSelect {
-            order: SelectOrder::Random,
-            once: false,
-            filter: SelectFilter::Any,
-        },
+        fileselect: Select { order: SelectOrder::Random, once: false, filter: SelectFilter::Any },
         xfersize: Xfersize::Fixed(4096),
         threads: 2,
         stopafter: None,

@@ -5,7 +5,7 @@ use super::input::Input;
 use super::keywords::Name::{Any, Full};
 use super::keywords::Table;
 use super::params::Param;
-use super::run::{FileOperation, FileSelect, OpenFlags, SelectFilter, SelectOrder};
+use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
 use super::values::java_number;
 
 /// A file system workload definition as written.
@@ -17,7 +17,7 @@ pub(super) struct FwdEntry {
     pub(super) hosts: Vec<String>,
     pub(super) target: Option<String>,
     pub(super) xfersizes: Vec<f64>,
-    pub(super) select: FileSelect,
+    pub(super) select: Select,
     pub(super) is_sequential: bool,
     pub(super) is_nonzero: bool,
     pub(super) is_delete: bool,
@@ -42,7 +42,7 @@ impl Default for FwdEntry {
             hosts: vec!["*".to_owned()],
             target: None,
             xfersizes: vec![4096.0],
-            select: FileSelect { order: SelectOrder::Seq, once: false, filter: SelectFilter::Any },
+            select: Select { order: SelectOrder::Seq, once: false, filter: SelectFilter::Any },
             is_sequential: true,
             is_nonzero: false,
             is_delete: false,

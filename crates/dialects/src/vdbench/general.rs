@@ -8,7 +8,7 @@ use super::keywords::Name::{Any, Full, Stem};
 use super::keywords::Table;
 use super::params::Param;
 use super::parsed::Repeat;
-use super::run::{Command, CommandTime, DedupSets};
+use super::run::{Command, CommandTime, SetCount};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -372,8 +372,8 @@ impl Input<'_> {
             }
             "dedupsets" => {
                 match numbers.as_slice() {
-                    [sets] if *sets < 0.0 => dedup.sets = Some(DedupSets::Pct(-sets)),
-                    [sets] => dedup.sets = Some(DedupSets::Count(*sets as u64)),
+                    [sets] if *sets < 0.0 => dedup.sets = Some(SetCount::Pct(-sets)),
+                    [sets] => dedup.sets = Some(SetCount::Count(*sets as u64)),
                     _ => {}
                 }
                 numbers.as_slice() == [0.0]
@@ -429,7 +429,7 @@ impl Input<'_> {
         if dedup.is_on {
             contents.dedupratio = dedup.ratio.unwrap_or(1.0);
             contents.dedupunit_bytes = dedup.unit_bytes;
-            contents.dedupsets = dedup.sets.unwrap_or(DedupSets::Pct(5.0));
+            contents.dedupsets = dedup.sets.unwrap_or(SetCount::Pct(5.0));
             contents.dedupflipflop = dedup.flip_flop.unwrap_or(FlipFlop::None);
             contents.deduphotsets = dedup.hot_sets;
         }

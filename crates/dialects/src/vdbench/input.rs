@@ -18,7 +18,7 @@ use super::options::Options;
 use super::params::{Param, Params};
 use super::parsed::Settings;
 use super::rd::RdEntry;
-use super::run::DedupSets;
+use super::run::SetCount;
 use super::sd::SdEntry;
 use super::wd::WdEntry;
 use crate::Loader;
@@ -85,7 +85,7 @@ pub(super) struct Dedup {
     pub(super) is_on: bool,
     pub(super) ratio: Option<f64>,
     pub(super) unit_bytes: u64,
-    pub(super) sets: Option<DedupSets>,
+    pub(super) sets: Option<SetCount>,
     pub(super) flip_flop: Option<FlipFlop>,
     pub(super) hot_sets: Vec<(u32, u32)>,
     pub(super) place: Option<Place>,

@@ -1,16 +1,15 @@
 //! Runs on file systems as steps of a plan: one job per workload and structure.
 
-use plan::job::{AmountMax, ExitAll};
+use plan::job::ExitAll;
 use plan::load::Flow;
 use plan::op::OpKind;
-use plan::tree::{self, Activity, Format, TreeOpen, TreeSpec, TreeTask, TreeWork};
+use plan::tree::{self, Activity, Format, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
 use plan::{EngineKind, Job, PerDir, Step};
 
 use super::run::{
-    Arrivals, CommandTime, Contents, FileIo, FileOperation, FileSelect, FileSizes, FileWork,
-    FormatWork, Fsd, Fwd, OpenFlags, Rate, Run, SelectFilter, SelectOrder, StopAfter, Work,
-    Xfersize,
+    CommandTime, Contents, FileOperation, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run,
+    Work, Xfersize,
 };
 
 /// Operations that a workload may be ahead of the slowest one's share where shares are kept
@@ -45,11 +44,7 @@ pub fn step(run: &Run) -> Step {
         exec_before: commands(CommandTime::Start),
         exec_after: commands(CommandTime::End),
         rate_of: None,
-        amount_max: AmountMax {
-            total_bytes: run.maxdata.total_bytes,
-            read_bytes: run.maxdata.read_bytes,
-            write_bytes: run.maxdata.write_bytes,
-        },
+        amount_max: run.maxdata,
     }
 }
 
@@ -120,11 +115,7 @@ fn job(run: &Run, name: &str, group_id: usize, threads: u32) -> Job {
     plan::tree::ENGINE_NAME.clone_into(&mut job.engine.name);
     job.limits.runtime_ns = run.elapsed_ns;
     job.limits.ramp_ns = run.warmup_ns;
-    job.load.arrivals = match run.arrivals {
-        Arrivals::Exponential => plan::load::Arrivals::Poisson,
-        Arrivals::Uniform => plan::load::Arrivals::Uniform,
-        Arrivals::Deterministic => plan::load::Arrivals::Linear,
-    };
+    job.load.arrivals = run.arrivals;
     set_contents(&mut job, &run.contents);
     job.errors.exit_all_on_error = true;
     job.errors.exit_all = ExitAll::Itself;
@@ -160,16 +151,10 @@ fn task(fwd: &Fwd) -> TreeTask {
         weight: 1.0,
         operation: operation(fwd.operation),
         read_pct: fwd.rdpct,
-        io: match fwd.fileio {
-            FileIo::Random { shared } => tree::FileIo::Random { shared },
-            FileIo::Sequential { nonzero, delete } => tree::FileIo::Sequential { nonzero, delete },
-        },
-        select: select(fwd.fileselect),
+        io: fwd.fileio,
+        select: fwd.fileselect,
         block_size: block_size(&fwd.xfersize),
-        stop_after: fwd.stopafter.map(|stop| match stop {
-            StopAfter::Ios(n_ios) => tree::StopAfter::Ios(n_ios),
-            StopAfter::Pct(pct) => tree::StopAfter::Pct(pct),
-        }),
+        stop_after: fwd.stopafter,
     }
 }
 
@@ -191,25 +176,6 @@ fn operation(operation: FileOperation) -> OpKind {
     }
 }
 
-fn select(select: FileSelect) -> tree::Select {
-    tree::Select {
-        order: match select.order {
-            SelectOrder::Random => tree::SelectOrder::Random,
-            SelectOrder::Seq => tree::SelectOrder::Seq,
-            SelectOrder::SeqNz => tree::SelectOrder::SeqNz,
-            SelectOrder::Poisson(midpoint) => tree::SelectOrder::Poisson(midpoint),
-            SelectOrder::Skewed(midpoint) => tree::SelectOrder::Skewed(midpoint),
-        },
-        once: select.once,
-        filter: match select.filter {
-            SelectFilter::Any => tree::SelectFilter::Any,
-            SelectFilter::Empty => tree::SelectFilter::Empty,
-            SelectFilter::Full => tree::SelectFilter::Full,
-            SelectFilter::NotFull => tree::SelectFilter::NotFull,
-        },
-    }
-}
-
 fn block_size(xfersize: &Xfersize) -> BlockSize {
     match xfersize {
         Xfersize::Fixed(bytes) => BlockSize::Fixed((*bytes).max(1)),
@@ -225,7 +191,8 @@ fn block_size(xfersize: &Xfersize) -> BlockSize {
     }
 }
 
-fn tree_spec(fsd: &Fsd) -> TreeSpec {
+/// Returns a structure as a tree.
+pub(super) fn tree_spec(fsd: &Fsd) -> TreeSpec {
     let (file_mask, folder_mask) = match &fsd.mask {
         Some((file_mask, folder_mask)) => (file_mask.clone(), folder_mask.clone()),
         None => (tree::DEFAULT_MASKS.0.to_owned(), tree::DEFAULT_MASKS.1.to_owned()),
@@ -238,11 +205,7 @@ fn tree_spec(fsd: &Fsd) -> TreeSpec {
         width: fsd.width,
         files: fsd.files,
         bottom_only: fsd.bottom_only,
-        sizes: match &fsd.sizes {
-            FileSizes::Fixed(bytes) => tree::FileSizes::Fixed(*bytes),
-            FileSizes::Split(parts) => tree::FileSizes::Split(parts.clone()),
-            FileSizes::Average(bytes) => tree::FileSizes::Average(*bytes),
-        },
+        sizes: fsd.sizes.clone(),
         file_mask,
         folder_mask,
         total_bytes: fsd.total_bytes,
@@ -268,8 +231,8 @@ fn share(work: &FileWork, fwd: &Fwd, fsd: &Fsd) -> (u32, u32) {
 }
 
 /// Joins the flags of a structure and of a workload.
-fn open(of_fsd: OpenFlags, of_fwd: OpenFlags) -> TreeOpen {
-    TreeOpen {
+fn open(of_fsd: OpenFlags, of_fwd: OpenFlags) -> OpenFlags {
+    OpenFlags {
         direct: of_fsd.direct || of_fwd.direct,
         dsync: of_fsd.dsync || of_fwd.dsync,
         fsync_on_close: of_fsd.fsync_on_close || of_fwd.fsync_on_close,

@@ -13,15 +13,13 @@
 mod part;
 mod target;
 
-use plan::job::{AmountMax, ErrorPolicy, RateOf};
-use plan::load::{Arrivals as Spacing, Flow, Limits, Load};
-use plan::verify::{Buffers, DedupeSets, PatternPart, SetCount};
+use plan::job::{ErrorPolicy, RateOf};
+use plan::load::{Flow, Limits, Load};
+use plan::verify::{Buffers, DedupeSets, PatternPart};
 use plan::workload::{Access, BlockSize, Workload};
 use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir, Step};
 
-use super::run::{
-    Arrivals, CommandTime, Contents, DedupSets, Rate, RawWork, Run, SdFormat, Wd, Work,
-};
+use super::run::{CommandTime, Contents, Rate, RawWork, Run, SdFormat, Wd, Work};
 use crate::Loader;
 use target::Target;
 
@@ -62,7 +60,6 @@ pub fn raw_step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>)
         let of_time = run.commands.iter().filter(move |command| command.time == time);
         of_time.map(|command| command.text.clone()).collect()
     };
-    let amount = run.maxdata;
     Step {
         name: run.name.clone(),
         jobs,
@@ -70,11 +67,7 @@ pub fn raw_step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>)
         exec_before: commands(CommandTime::Start),
         exec_after: commands(CommandTime::End),
         rate_of: lowering.rate_of(findings),
-        amount_max: AmountMax {
-            total_bytes: amount.total_bytes,
-            read_bytes: amount.read_bytes,
-            write_bytes: amount.write_bytes,
-        },
+        amount_max: run.maxdata,
     }
 }
 
@@ -192,11 +185,7 @@ impl Lowering<'_> {
             load: Load {
                 queue_depth: target.threads,
                 rate_total_iops: share.rate_iops.filter(|rate| *rate > 0.0),
-                arrivals: match run.arrivals {
-                    Arrivals::Exponential => Spacing::Poisson,
-                    Arrivals::Uniform => Spacing::Uniform,
-                    Arrivals::Deterministic => Spacing::Linear,
-                },
+                arrivals: run.arrivals,
                 flow: share.flow_weight.map(flow),
                 ..Load::default()
             },
@@ -277,10 +266,7 @@ fn buffers(contents: &Contents, loader: &dyn Loader, findings: &mut Vec<Diagnost
         buffers.dedupe_sets = Some(DedupeSets {
             ratio: contents.dedupratio,
             unit_bytes: contents.dedupunit_bytes.clamp(512, 1 << 30) as u32,
-            sets: match contents.dedupsets {
-                DedupSets::Count(count) => SetCount::Count(count),
-                DedupSets::Pct(pct) => SetCount::Pct(pct),
-            },
+            sets: contents.dedupsets,
             flip_flop: contents.dedupflipflop,
             hot_sets: contents.deduphotsets.clone(),
         });

@@ -9,7 +9,7 @@ use super::keywords::{self, Table};
 use super::loops::{Loop, LoopKind};
 use super::options::FormatOverride;
 use super::params::Param;
-use super::run::{Arrivals, Command, CommandTime, FileOperation, MaxData, OpenFlags};
+use super::run::{AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags};
 use super::values::MAX_RATE;
 
 /// What `iorate=curve` is kept as.
@@ -80,7 +80,7 @@ impl Default for RdEntry {
             pause_s: 0,
             maxdata: [0.0; 3],
             loops: Vec::new(),
-            arrivals: Arrivals::Exponential,
+            arrivals: Arrivals::Poisson,
             is_variable: false,
             commands: Vec::new(),
             format: Format::default(),
@@ -107,13 +107,13 @@ impl RdEntry {
     }
 
     /// Returns the limits on data, given the size of all storage definitions.
-    pub(super) fn max_data(&self, all_bytes: u64) -> MaxData {
+    pub(super) fn max_data(&self, all_bytes: u64) -> AmountMax {
         let bytes = |written: f64| match written {
             n if n <= 0.0 => 0,
             n if n < 100.0 => (n * all_bytes as f64) as u64,
             n => n as u64,
         };
-        MaxData {
+        AmountMax {
             total_bytes: bytes(self.maxdata[0]),
             read_bytes: bytes(self.maxdata[1]),
             write_bytes: bytes(self.maxdata[2]),
@@ -466,11 +466,11 @@ impl Input<'_> {
             let word = word.to_lowercase();
             let is = |name: &str| name.starts_with(&word);
             if is("exponential") {
-                entry.arrivals = Arrivals::Exponential;
+                entry.arrivals = Arrivals::Poisson;
             } else if is("uniform") {
                 entry.arrivals = Arrivals::Uniform;
             } else if is("deterministic") {
-                entry.arrivals = Arrivals::Deterministic;
+                entry.arrivals = Arrivals::Linear;
             } else if is("variable") || is("spike") {
                 entry.is_variable = true;
                 let message = "rates that vary within a run (`distribution=variable`, `spike`) \

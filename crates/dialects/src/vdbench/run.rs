@@ -2,7 +2,12 @@
 //!
 //! Sizes are bytes, times nanoseconds, percentages 0..=100 unless said otherwise.
 
-use plan::verify::FlipFlop;
+pub use plan::job::AmountMax;
+pub use plan::load::Arrivals;
+/// `openflags`: `o_dsync`, `o_rsync` and `o_sync` all mean `O_DSYNC`.
+pub use plan::tree::TreeOpen as OpenFlags;
+pub use plan::tree::{FileIo, FileSizes, Select, SelectFilter, SelectOrder, StopAfter};
+pub use plan::verify::{FlipFlop, SetCount};
 
 /// One run of a run definition: what Vdbench announces with `Starting RD=`.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +37,7 @@ pub struct Run {
     /// Pause before the run.
     pub pause_ns: u64,
     /// Ends the run after this much data.
-    pub maxdata: MaxData,
+    pub maxdata: AmountMax,
     /// Spacing of I/Os under a rate.
     pub arrivals: Arrivals,
     /// Commands around the run: `startcmd`, `endcmd`.
@@ -71,29 +76,6 @@ pub fn curve_rate_iops(max_iops: f64, pct: f64) -> u64 {
     share.next_multiple_of(if share > 1000 { 100 } else { 10 })
 }
 
-/// What ends a run before its time; 0 is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MaxData {
-    /// Bytes read and written.
-    pub total_bytes: u64,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub write_bytes: u64,
-}
-
-/// Spacing of I/Os under a rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrivals {
-    /// Exponentially distributed gaps.
-    #[default]
-    Exponential,
-    /// Gaps spread evenly between none and twice the mean.
-    Uniform,
-    /// Equal gaps.
-    Deterministic,
-}
-
 /// When a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandTime {
@@ -124,7 +106,7 @@ pub struct Contents {
     /// Bytes of a block for deduplication; 0 where not asked for.
     pub dedupunit_bytes: u64,
     /// Sets of equal blocks: a number, or a percentage of the blocks.
-    pub dedupsets: DedupSets,
+    pub dedupsets: SetCount,
     /// Duplicates that change when they are written again (`dedupflipflop`).
     pub dedupflipflop: FlipFlop,
     /// Sets of known size at the target's start: how many, and how many blocks each
@@ -140,21 +122,12 @@ impl Default for Contents {
             compratio: 1.0,
             dedupratio: 1.0,
             dedupunit_bytes: 0,
-            dedupsets: DedupSets::Pct(5.0),
+            dedupsets: SetCount::Pct(5.0),
             dedupflipflop: FlipFlop::None,
             deduphotsets: Vec::new(),
             pattern_file: None,
         }
     }
-}
-
-/// How many sets of equal blocks there are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DedupSets {
-    /// So many.
-    Count(u64),
-    /// Percent of all blocks.
-    Pct(f64),
 }
 
 /// What a run does.
@@ -211,19 +184,6 @@ pub enum Span {
     Pct(f64, f64),
     /// First byte and the one behind the last.
     Bytes(u64, u64),
-}
-
-/// `openflags`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenFlags {
-    /// `O_DIRECT` (`o_direct`, `directio`).
-    pub direct: bool,
-    /// `O_DSYNC` (`o_dsync`, `o_rsync` and `o_sync` all mean it).
-    pub dsync: bool,
-    /// `fsync` before closing.
-    pub fsync_on_close: bool,
-    /// Bits handed to the kernel as written.
-    pub raw_bits: u32,
 }
 
 /// A workload definition with what the run overrides.
@@ -345,17 +305,6 @@ pub struct Fsd {
     pub open: OpenFlags,
 }
 
-/// Sizes of files.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FileSizes {
-    /// All the same.
-    Fixed(u64),
-    /// Sizes and their shares in percent.
-    Split(Vec<(u64, f64)>),
-    /// Random with this mean (`sizes=(n,0)`).
-    Average(u64),
-}
-
 /// A file system workload definition with what the run overrides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fwd {
@@ -374,7 +323,7 @@ pub struct Fwd {
     /// How a file is read and written.
     pub fileio: FileIo,
     /// Which file is next.
-    pub fileselect: FileSelect,
+    pub fileselect: Select,
     /// Transfer sizes.
     pub xfersize: Xfersize,
     /// Threads, for this entry alone.
@@ -416,71 +365,6 @@ pub enum FileOperation {
     Copy,
     /// Moves files to another structure.
     Move,
-}
-
-/// How a file is read and written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileIo {
-    /// Anywhere.
-    Random {
-        /// Several threads may work on the same file.
-        shared: bool,
-    },
-    /// From its start to its end.
-    Sequential {
-        /// Starts elsewhere than at the start.
-        nonzero: bool,
-        /// A file is removed after it was read or written.
-        delete: bool,
-    },
-}
-
-/// Which file is next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FileSelect {
-    /// What the next file is drawn by.
-    pub order: SelectOrder,
-    /// Each file once, then the workload is done.
-    pub once: bool,
-    /// Which files are considered.
-    pub filter: SelectFilter,
-}
-
-/// What the next file is drawn by.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SelectOrder {
-    /// Any.
-    Random,
-    /// One after the other from the first.
-    Seq,
-    /// One after the other, not from the first.
-    SeqNz,
-    /// By a Poisson distribution with this midpoint.
-    Poisson(f64),
-    /// More often those at the front, with this midpoint.
-    Skewed(f64),
-}
-
-/// Which files are considered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelectFilter {
-    /// All.
-    Any,
-    /// Those of size 0.
-    Empty,
-    /// Those with their whole size.
-    Full,
-    /// Those without their whole size.
-    NotFull,
-}
-
-/// When a file is left for the next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum StopAfter {
-    /// After so many I/Os.
-    Ios(u64),
-    /// After I/Os for so many percent of its size.
-    Pct(f64),
 }
 
 /// What a format does before a run of files.
