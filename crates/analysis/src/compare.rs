@@ -1,0 +1,251 @@
+//! Is one set of runs better or worse than another?
+//!
+//! Each value is the figure of one whole run (IOPS, MiB/s, a percentile): samples within a run say
+//! nothing about the next run. The figure of merit is the ratio candidate / baseline: the median of
+//! the ratios of all pairs, with its interval from their ranks (Hodges and Lehmann; Mann and
+//! Whitney). It assumes no distribution, is exact for few runs, and follows from the values alone.
+//! The bootstrap of the ratio of medians was rejected: it needs random numbers, and its intervals
+//! of fewer than ten values are too narrow.
+//!
+//! Runs taken one set after the other share more than the set: the machine warms up, a neighbour
+//! comes and goes. Unless the order was mixed, the interval is widened by what neighbouring runs
+//! have in common.
+
+use crate::series;
+use crate::stats::{Interval, normal_quantile, pair_interval};
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Rates.
+    Higher,
+    /// Latencies, errors, cost.
+    Lower,
+}
+
+/// In which order the runs were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunOrder {
+    /// Mixed, such as A B B A or shuffled: what drifts met both sets.
+    Mixed,
+    /// First one set, then the other; or nobody knows.
+    Blocks,
+}
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompareOptions {
+    /// Which way is better.
+    pub better: Better,
+    /// In which order the runs were taken.
+    pub order: RunOrder,
+    /// Probability that the interval holds the true ratio, such as 0.95.
+    pub coverage: f64,
+    /// Smallest difference that matters, as a share: 0.05 for 5 %. Decides between "no difference
+    /// shown" and "cannot tell", never between better and worse.
+    pub effect_min: f64,
+}
+
+impl CompareOptions {
+    /// 95 %, and 5 % matters; order unknown.
+    pub fn new(better: Better) -> Self {
+        CompareOptions { better, order: RunOrder::Blocks, coverage: 0.95, effect_min: 0.05 }
+    }
+}
+
+/// What came of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The interval excludes 1, on the good side.
+    Better,
+    /// The interval excludes 1, on the bad side.
+    Worse,
+    /// The interval includes 1, and excludes every difference that matters.
+    NoDifferenceShown,
+    /// The interval includes both 1 and differences that matter, or there is none.
+    CannotTell,
+}
+
+/// A ratio of two sets, and what it means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Runs of the baseline.
+    pub n_baseline: usize,
+    /// Runs of the candidate.
+    pub n_candidate: usize,
+    /// Median of the baseline; none where its values are unusable.
+    pub baseline_median: Option<f64>,
+    /// Median of the candidate.
+    pub candidate_median: Option<f64>,
+    /// Candidate / baseline, the median over all pairs; none where a value is not above 0.
+    pub ratio: Option<f64>,
+    /// Interval of the ratio; none with too few runs.
+    pub interval: Option<Interval>,
+    /// How much the interval was widened for runs that resemble their neighbours; 1 for not.
+    pub widening: f64,
+    /// What it means.
+    pub verdict: Verdict,
+    /// Runs of each set with which a difference of `effect_min` would be found nine times of ten;
+    /// none where that is unknown or there are enough.
+    pub n_runs_needed: Option<usize>,
+    /// One sentence: the verdict's reason, and what would be needed to tell.
+    pub reason: String,
+}
+
+impl Comparison {
+    /// Returns whether the candidate is shown to be worse, by an estimated `loss_max` or more.
+    ///
+    /// `loss_max` is a share: 0.05 for 5 %. A loss that is not shown never fails; a shown one that
+    /// is smaller than the limit does not either.
+    pub fn fails(&self, loss_max: f64, better: Better) -> bool {
+        let loss = self.ratio.map(|ratio| match better {
+            Better::Higher => 1.0 - ratio,
+            Better::Lower => ratio - 1.0,
+        });
+        self.verdict == Verdict::Worse && loss.is_some_and(|loss| loss >= loss_max)
+    }
+}
+
+/// Fewest runs of each set for an interval of 95 %.
+pub const N_RUNS_MIN: usize = 4;
+
+/// Least chance to find a difference with the runs that are said to be needed.
+const POWER: f64 = 0.9;
+
+/// Share of its efficiency that a comparison of ranks keeps where means would be best (3 / pi).
+const RANK_EFFICIENCY: f64 = 0.955;
+
+/// Highest autocorrelation of runs allowed for; beyond, no number of runs would do.
+const AUTOCORRELATION_MAX: f64 = 0.8;
+
+const NO_RUN: &str = "one side has no run";
+const NO_RATIO: &str = "a run has a figure that is not above 0, which has no ratio";
+const DRIFT: &str = "; runs resemble their neighbours, so take both sets in mixed order";
+
+/// Compares two sets of runs, each in the order in which they were taken.
+pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) -> Comparison {
+    let mut result = Comparison {
+        n_baseline: baseline.len(),
+        n_candidate: candidate.len(),
+        baseline_median: series::median(baseline),
+        candidate_median: series::median(candidate),
+        ratio: None,
+        interval: None,
+        widening: 1.0,
+        verdict: Verdict::CannotTell,
+        n_runs_needed: None,
+        reason: String::new(),
+    };
+    let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
+    let (from, to) = (logs(baseline), logs(candidate));
+    let Some((shift, interval)) = pair_interval(&from, &to, options.coverage) else {
+        let is_one_empty = baseline.is_empty() || candidate.is_empty();
+        result.reason = if is_one_empty { NO_RUN } else { NO_RATIO }.to_owned();
+        return result;
+    };
+    result.ratio = Some(shift.exp());
+    let Some(interval) = interval else {
+        result.n_runs_needed = Some(N_RUNS_MIN.max(least_runs(options.coverage)));
+        result.reason = too_few(&result, options);
+        return result;
+    };
+    if options.order == RunOrder::Blocks {
+        result.widening = widening(&from, &to);
+    }
+    let end = |end: f64| (shift + (end - shift) * result.widening).exp();
+    let interval =
+        Interval { low: end(interval.low), high: end(interval.high), coverage: interval.coverage };
+    result.interval = Some(interval);
+    result.verdict = verdict(&interval, options);
+    if result.verdict == Verdict::CannotTell {
+        result.n_runs_needed = runs_needed(&from, &to, result.widening, options);
+    }
+    result.reason = reason(&result, &interval, options);
+    result
+}
+
+fn verdict(interval: &Interval, options: &CompareOptions) -> Verdict {
+    let is_up_better = options.better == Better::Higher;
+    if interval.low > 1.0 {
+        return if is_up_better { Verdict::Better } else { Verdict::Worse };
+    }
+    if interval.high < 1.0 {
+        return if is_up_better { Verdict::Worse } else { Verdict::Better };
+    }
+    let is_small =
+        interval.low > 1.0 - options.effect_min && interval.high < 1.0 + options.effect_min;
+    if is_small { Verdict::NoDifferenceShown } else { Verdict::CannotTell }
+}
+
+/// Returns the factor by which runs that resemble their neighbours widen the interval: the root of
+/// `(1 + r) / (1 - r)`, with the lag-1 autocorrelation `r` of both sets around their own means.
+fn widening(from: &[f64], to: &[f64]) -> f64 {
+    let (mut products, mut squares, mut n) = (0.0, 0.0, 0.0);
+    for set in [from, to] {
+        let mean = series::mean(set).unwrap_or(0.0);
+        let of_set = series::lag_products(set, mean);
+        products += of_set.0;
+        squares += of_set.1;
+        n += set.len() as f64;
+    }
+    if squares <= 0.0 {
+        return 1.0;
+    }
+    // Of short sets `r` comes out too low, by about (1 + 3 r) / n each (Marriott and Pope, 1954).
+    let of_each = n / 2.0;
+    let r = products / squares;
+    let r = (r + (1.0 + 3.0 * r.max(0.0)) / of_each).clamp(0.0, AUTOCORRELATION_MAX);
+    ((1.0 + r) / (1.0 - r)).sqrt()
+}
+
+/// Returns the runs of each set that find a difference that matters with probability [`POWER`].
+fn runs_needed(from: &[f64], to: &[f64], widening: f64, options: &CompareOptions) -> Option<usize> {
+    let variance = |set: &[f64]| series::stdev(set).map(|stdev| stdev * stdev);
+    let variance = (variance(from)? + variance(to)?) * widening * widening;
+    let z = normal_quantile(f64::midpoint(1.0, options.coverage))? + normal_quantile(POWER)?;
+    let effect = options.effect_min.ln_1p();
+    let n = (z * z * variance / (effect * effect) / RANK_EFFICIENCY).ceil();
+    (n.is_finite() && n < 1e6).then(|| (n as usize).max(from.len().min(to.len()) + 1))
+}
+
+/// Returns the fewest runs of each of two equal sets that have an interval.
+fn least_runs(coverage: f64) -> usize {
+    let has_interval = |n: &usize| {
+        let zeros = vec![0.0; *n];
+        pair_interval(&zeros, &zeros, coverage).is_some_and(|(_, interval)| interval.is_some())
+    };
+    (1..100).find(has_interval).unwrap_or(100)
+}
+
+fn too_few(result: &Comparison, options: &CompareOptions) -> String {
+    let needed = result.n_runs_needed.unwrap_or(N_RUNS_MIN);
+    format!(
+        "{} and {} runs are too few for an interval of {} %: how much runs vary is unknown; take \
+         at least {needed} of each",
+        result.n_baseline,
+        result.n_candidate,
+        options.coverage * 100.0,
+    )
+}
+
+fn reason(result: &Comparison, interval: &Interval, options: &CompareOptions) -> String {
+    let pct = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+    let range = format!("between {} and {}", pct(interval.low), pct(interval.high));
+    let effect_pct = options.effect_min * 100.0;
+    let drift = if result.widening > 1.0 { DRIFT } else { "" };
+    match result.verdict {
+        Verdict::Better | Verdict::Worse => {
+            format!("{} ({range})", pct(result.ratio.unwrap_or(1.0)))
+        }
+        Verdict::NoDifferenceShown => {
+            format!("the difference lies {range}, which is less than {effect_pct} %")
+        }
+        Verdict::CannotTell => match result.n_runs_needed {
+            Some(n) => format!(
+                "the difference lies {range}; to find one of {effect_pct} %, take about {n} runs \
+                 of each{drift}"
+            ),
+            None => format!("the difference lies {range}: runs vary too much to tell{drift}"),
+        },
+    }
+}

@@ -1,0 +1,26 @@
+//! What measurements mean: steady or not, valid or not, how much a volume carries, and whether one
+//! run differs from another.
+//!
+//! - A series over time: [`steady`] (SNIA's two tests), [`warmup`] (where it ends), [`change`]
+//!   (where the level jumps, such as when credits run out).
+//! - A run: [`gates`], each a [`Gate`] that passed, failed or could not be judged, with its reason
+//!   and figures.
+//! - Repeats: [`stats`] (median and mean with intervals, batch means) and [`compare`].
+//! - A curve: [`search`] asks for one load after the other until it has the load line; [`Limits`]
+//!   say what a load must keep (`p99 < 2ms`); [`curve`] turns points into figures: load at a
+//!   latency, overall response time, knee, scalability law.
+//!
+//! Never here: measuring, a clock, I/O, the environment, text files, or text for people beyond one
+//! sentence per verdict. Everything is a function of its arguments, so a search can be driven by a
+//! simulation as well as by a volume.
+//!
+//! Sources of the formulas stand beside them. Tests: `tests/`, with the published golden values.
+
+pub mod change;
+pub mod compare;
+pub mod series;
+pub mod stats;
+pub mod steady;
+pub mod warmup;
+
+pub use compare::{Comparison, compare};
