@@ -5,33 +5,8 @@
 
 use std::time::Instant;
 
+use dialects::NoHost;
 use dialects::vdbench::{Options, parse_text};
-use dialects::{LoadError, Loader};
-
-/// No files and no variables.
-struct Nothing;
-
-impl Loader for Nothing {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::NotFound)
-    }
-
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-
-    fn n_cpus(&self) -> u32 {
-        1
-    }
-}
 
 fn main() {
     #[expect(clippy::disallowed_methods, reason = "an example has arguments and a clock")]
@@ -46,7 +21,7 @@ fn main() {
                  elapsed=4,iorate=(1-10,1),threads=(1-100,1),rdpct=(1-100,1)\n";
     for (name, text) in [("the file", large.as_str()), ("100,000 runs", loops)] {
         let began = start();
-        let parsed = parse_text("file", text, &Options::default(), &Nothing);
+        let parsed = parse_text("file", text, &Options::default(), &NoHost);
         let ms = began.elapsed().as_secs_f64() * 1e3;
         println!("{name}: {} runs, {} bytes in {ms:.1} ms", parsed.runs.len(), text.len());
     }

@@ -14,5 +14,5 @@ pub mod native;
 pub mod translation;
 pub mod vdbench;
 
-pub use loader::{LoadError, Loader};
+pub use loader::{LoadError, Loader, NoHost};
 pub use translation::Translation;

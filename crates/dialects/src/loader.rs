@@ -44,3 +44,30 @@ pub trait Loader {
     /// Returns the number of CPUs that are online.
     fn n_cpus(&self) -> u32;
 }
+
+/// A host with nothing on it: no file, no variable, one CPU, 1 GiB of memory in pages of 4 KiB. For
+/// texts that ask for nothing: those that a program makes itself, benchmarks, tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+
+impl Loader for NoHost {
+    fn read(&self, _path: &str) -> Result<Vec<u8>, LoadError> {
+        Err(LoadError::NotFound)
+    }
+
+    fn env(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        4096
+    }
+
+    fn memory_mib(&self) -> u64 {
+        1024
+    }
+
+    fn n_cpus(&self) -> u32 {
+        1
+    }
+}

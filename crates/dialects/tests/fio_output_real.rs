@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use dialects::NoHost;
 use dialects::fio::output::log::{LogColumns, LogKind, LogLine, file_name, histogram_line, line};
 use dialects::fio::output::{self, JsonOptions, ReportTime, TerseVersion};
-use dialects::{LoadError, Loader};
 use hist::Histogram;
 use plan::Direction;
 use record::{
@@ -411,31 +411,6 @@ fn check(arguments: &[&str]) {
 fn plan_of(arguments: &[&str]) -> plan::Plan {
     let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
     dialects::fio::parse_args(&arguments, &NoHost).parsed.plan
-}
-
-/// A host that these arguments ask nothing of.
-struct NoHost;
-
-impl Loader for NoHost {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::NotFound)
-    }
-
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-
-    fn n_cpus(&self) -> u32 {
-        1
-    }
 }
 
 /// Returns what kind of value each field of a terse line has.

@@ -8,28 +8,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use dialects::NoHost;
 use dialects::fio::{Wishes, parse_text};
-use dialects::{LoadError, Loader};
 use engine::Usage;
 use record::Record;
 use runner::{Control, EmulatedTime, Emulation, RunOptions};
 
 const P30: &str = include_str!("../../../docs/designs/p30.toml");
 const DS14: &str = include_str!("../../../docs/designs/ds14.toml");
-
-/// Random reads of one disk.
-const ONE_DISK: &str = "\
-[j]
-directory=/mnt/p30
-size=100g
-rw=randread
-bs=8k
-ioengine=libaio
-direct=1
-iodepth=32
-time_based=1
-runtime=1200
-";
 
 /// One disk behind a host cache that it does not fit into.
 const BEHIND_CACHE: &str = "\
@@ -44,22 +30,7 @@ disk = \"P30\"
 cache = \"ReadOnly\"
 ";
 
-/// Random reads of a range larger than the cache, which takes in what it holds as it is asked for:
-/// hits and misses come in turns from the first read to the last.
-const MISSES: &str = "\
-[j]
-directory=/mnt/p30
-size=1000g
-rw=randread
-bs=8k
-ioengine=libaio
-direct=1
-iodepth=32
-time_based=1
-runtime=1200
-";
-
-/// The same range on a cache so small that from early on each block takes the place of another.
+/// A cache so small that from early on each block takes the place of another.
 const SMALL_CACHE: &str = "\
 [vm]
 uncached = { iops = 50000, throughput = \"512MB/s\" }
@@ -70,20 +41,6 @@ cache = \"8GiB\"
 mount = \"/mnt/p30\"
 disk = \"P30\"
 cache = \"ReadOnly\"
-";
-
-/// Random reads of twice what that cache holds.
-const EVICTIONS: &str = "\
-[j]
-directory=/mnt/p30
-size=16g
-rw=randread
-bs=8k
-ioengine=libaio
-direct=1
-iodepth=32
-time_based=1
-runtime=900
 ";
 
 /// Random writes on ten striped disks and random reads of a cached one, at the same time.
@@ -104,34 +61,6 @@ directory=/mnt/readcache
 rw=randread
 ";
 
-/// The same stripe alone.
-const STRIPE: &str = "\
-[j]
-directory=/mnt/nocache
-rw=randwrite
-bs=8k
-ioengine=libaio
-direct=1
-size=100g
-iodepth=128
-time_based=1
-runtime=60
-";
-
-/// The documents' warm-up of a cache: two hours of reads of 1 MiB.
-const WARM_UP: &str = "\
-[j]
-directory=/mnt/readcache
-size=200g
-rw=randread
-bs=1m
-ioengine=libaio
-direct=1
-iodepth=128
-time_based=1
-runtime=2h
-";
-
 /// One disk whose latency does not vary, so that what is above it is ours.
 const CONSTANT: &str = "\
 [[volume]]
@@ -140,53 +69,40 @@ disk = \"P30\"
 latency = \"1ms\"
 ";
 
-/// One I/O at a time, for the lateness.
-const ONE_AT_A_TIME: &str = "\
-[j]
-directory=/mnt/p30
-size=1g
-rw=randread
-bs=8k
-ioengine=libaio
-direct=1
-iodepth=1
-time_based=1
-runtime=10
-";
-
 const ROUNDS: usize = 3;
 
-struct NoWorld;
-
-impl Loader for NoWorld {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::Failed(path.to_owned()))
-    }
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-    fn n_cpus(&self) -> u32 {
-        1
-    }
+/// Returns a job file of one job with these options, apart by blanks: direct I/O for a fixed time.
+fn job(options: &str) -> String {
+    let options = options.replace(' ', "\n");
+    format!("[j]\nioengine=libaio\ndirect=1\ntime_based=1\n{options}\n")
 }
 
 fn main() {
     // `cargo bench` passes `--bench`; what else comes is part of a name.
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let one_disk = |rest: &str| job(&format!("directory=/mnt/p30 rw=randread bs=8k {rest}"));
+    let stripe = "directory=/mnt/nocache size=100g rw=randwrite bs=8k iodepth=128 runtime=60";
+    let warm_up = "directory=/mnt/readcache size=200g rw=randread bs=1m iodepth=128 runtime=2h";
+    // A range larger than the cache, which takes in what it holds as it is asked for: hits and
+    // misses come in turns from the first read to the last. Then twice what the small cache holds.
     let cases = [
-        ("P30, depth 32", P30, ONE_DISK, false),
-        ("P30 behind ReadOnly, cold", BEHIND_CACHE, MISSES, false),
-        ("P30 behind ReadOnly, full", SMALL_CACHE, EVICTIONS, true),
-        ("10-disk stripe, depth 128", DS14, STRIPE, false),
-        ("10-disk stripe and a warm cache", DS14, STRIPE_AND_CACHE, true),
-        ("2 h of warm-up at 1 MiB", DS14, WARM_UP, false),
+        ("P30, depth 32", P30, one_disk("size=100g iodepth=32 runtime=1200"), false),
+        (
+            "P30 behind ReadOnly, cold",
+            BEHIND_CACHE,
+            one_disk("size=1000g iodepth=32 runtime=1200"),
+            false,
+        ),
+        (
+            "P30 behind ReadOnly, full",
+            SMALL_CACHE,
+            one_disk("size=16g iodepth=32 runtime=900"),
+            true,
+        ),
+        ("10-disk stripe, depth 128", DS14, job(stripe), false),
+        ("10-disk stripe and a warm cache", DS14, STRIPE_AND_CACHE.to_owned(), true),
+        ("2 h of warm-up at 1 MiB", DS14, job(warm_up), false),
     ];
     let columns = ["I/Os", "s", "I/Os per s", "CPU s", "per CPU s"];
     let [n, s, rate, cpu, per_cpu] = columns;
@@ -195,7 +111,7 @@ fn main() {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
             continue;
         }
-        let mut rounds: Vec<Round> = (0..ROUNDS).map(|_| round(design, jobs, is_warm)).collect();
+        let mut rounds: Vec<Round> = (0..ROUNDS).map(|_| round(design, &jobs, is_warm)).collect();
         rounds.sort_by(|a, b| a.wall_s.total_cmp(&b.wall_s));
         let Round { n_ios, wall_s, cpu_s } = rounds[ROUNDS / 2];
         let [per_s, per_cpu_s] = [wall_s, cpu_s].map(|seconds| n_ios as f64 / seconds);
@@ -208,7 +124,8 @@ fn main() {
 
 /// Runs one I/O at a time in real time, and prints by how much the latencies exceed the model's.
 fn print_lateness() {
-    let record = run(CONSTANT, ONE_AT_A_TIME, false, EmulatedTime::Real(1.0));
+    let one_at_a_time = "directory=/mnt/p30 size=1g rw=randread bs=8k iodepth=1 runtime=10";
+    let record = run(CONSTANT, &job(one_at_a_time), false, EmulatedTime::Real(1.0));
     let latency = &record.jobs[0].dirs.read.lat;
     let above = |share: f64| latency.quantile(share).unwrap_or(0) as f64 / 1000.0 - 1000.0;
     println!(
@@ -244,7 +161,7 @@ fn round(design: &str, jobs: &str, is_warm: bool) -> Round {
 fn run(design: &str, jobs: &str, is_warm: bool, time: EmulatedTime) -> Record {
     let (design, findings) = volume::design::parse(design);
     let design = design.unwrap_or_else(|| panic!("{findings:?}"));
-    let plan = parse_text("bench.fio", jobs, &Wishes::default(), &NoWorld).plan;
+    let plan = parse_text("bench.fio", jobs, &Wishes::default(), &NoHost).plan;
     let emulation =
         Emulation { design: Arc::new(design), design_hash: String::new(), is_warm, time };
     let options = RunOptions { emulation: Some(emulation), ..RunOptions::default() };

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use dialects::NoHost;
 use dialects::fio::{Wishes, parse_text};
-use dialects::{LoadError, Loader};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, RunError, RunEvent, RunOptions};
@@ -11,26 +11,6 @@ use runner::{Control, RunError, RunEvent, RunOptions};
 /// A folder that is removed with everything in it.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
-}
-
-struct NoWorld;
-
-impl Loader for NoWorld {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::Failed(format!("{path} is not for tests")))
-    }
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-    fn n_cpus(&self) -> u32 {
-        std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
-    }
 }
 
 impl Bench {
@@ -61,7 +41,7 @@ impl Bench {
     #[track_caller]
     pub(crate) fn plan(&self, text: &str) -> Plan {
         let text = text.replace('@', self.folder.path().to_str().expect("text"));
-        let parsed = parse_text("test.fio", &text, &Wishes::default(), &NoWorld);
+        let parsed = parse_text("test.fio", &text, &Wishes::default(), &NoHost);
         assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
         parsed.plan
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use dialects::NoHost;
 use dialects::fio::{Wishes, parse_text};
-use dialects::{LoadError, Loader};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, EmulatedTime, Emulation, RunError, RunOptions};
@@ -12,30 +12,9 @@ use volume::{CacheMode, Cap, Design, Limit};
 
 const GIB: u64 = 1 << 30;
 
-/// A job file's world: nothing but the text.
-struct NoWorld;
-
-impl Loader for NoWorld {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::Failed(format!("{path} is not for tests")))
-    }
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-    fn n_cpus(&self) -> u32 {
-        4
-    }
-}
-
 #[track_caller]
 pub(crate) fn plan(text: &str) -> Plan {
-    let parsed = parse_text("test.fio", text, &Wishes::default(), &NoWorld);
+    let parsed = parse_text("test.fio", text, &Wishes::default(), &NoHost);
     assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
     parsed.plan
 }
