@@ -1,9 +1,10 @@
 //! The command line: long options, prefixes, values, switches, order.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{CommandLine, Eta, Format, enghelp, parse_args, sniff, usage};
-use fio_parse_support::{MapHost, all_shown, parse};
+use support::fio::parse;
+use support::{MapHost, all_shown};
 
 /// Parses a command line; blanks separate arguments, and `~` stands for a blank within one.
 fn args(line: &str) -> CommandLine {

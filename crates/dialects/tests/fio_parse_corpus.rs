@@ -1,67 +1,23 @@
 //! Verdicts of fio 3.33 on job files from the field, where the corpus is present.
-#![expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
+#![expect(clippy::print_stdout, reason = "a test says how much it compared")]
 
-mod fio_parse_support;
-
-use std::path::{Path, PathBuf};
+mod support;
 
 use dialects::fio::{Wishes, parse_file, parse_text, write};
-use dialects::{LoadError, Loader, native};
-use fio_parse_support::{MapHost, all_shown, difference};
+use dialects::native;
 use plan::{Job, Plan, Step};
-
-/// The corpus folder, with files read from there and every variable set to `1m`.
-struct Corpus {
-    folder: PathBuf,
-    host: MapHost,
-}
-
-impl Loader for Corpus {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        std::fs::read(self.folder.join(path)).map_err(|_| LoadError::NotFound)
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.host.env(name)
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        self.host.page_size_bytes()
-    }
-
-    fn memory_mib(&self) -> u64 {
-        self.host.memory_mib()
-    }
-
-    fn n_cpus(&self) -> u32 {
-        self.host.n_cpus()
-    }
-}
-
-fn corpus_folder() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
-    let folder = std::env::var_os("PLIMSOLL_CORPUS")
-        .map_or_else(|| workspace.join("../shared/corpus"), PathBuf::from)
-        .join("fio");
-    folder.join("index.tsv").is_file().then_some(folder)
-}
+use support::{FolderHost, MapHost, all_shown, corpus, difference, rows};
 
 #[test]
 fn verdicts_agree_with_fio() {
-    let Some(folder) = corpus_folder() else {
-        println!("skipped: no corpus (set PLIMSOLL_CORPUS)");
-        return;
-    };
-    let index = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
+    let Some(path) = corpus("fio", "index.tsv") else { return };
     let host = MapHost { env_all: Some("1m".to_owned()), ..MapHost::default() };
-    let corpus = Corpus { folder, host };
+    let corpus = FolderHost { path, host };
     let (mut n_accept, mut n_accepted, mut n_reject, mut n_rejected) = (0, 0, 0, 0);
     let mut differences = Vec::new();
-    for row in index.lines().skip(1) {
-        let columns: Vec<&str> = row.split('\t').collect();
-        let (file, verdict, n_jobs) =
-            (columns[0], columns[1], columns[2].parse::<usize>().unwrap());
+    for columns in rows(&corpus.path, "index.tsv") {
+        let (file, verdict) = (columns[0].as_str(), columns[1].as_str());
+        let n_jobs: usize = columns[2].parse().unwrap();
         let parsed = parse_file(file, &Wishes::default(), &corpus);
         let accepted = !parsed.has_errors();
         if verdict == "ok" {
@@ -86,7 +42,7 @@ fn verdicts_agree_with_fio() {
 
 /// What is written of a plan reads as the same plan.
 #[track_caller]
-fn check_written(file: &str, plan: &Plan, corpus: &Corpus) {
+fn check_written(file: &str, plan: &Plan, corpus: &FolderHost) {
     let written = write(plan);
     let read = parse_text(file, &written.text, &Wishes::default(), corpus);
     assert!(!read.has_errors(), "{file}:\n{}\n{}", written.text, all_shown(&read.diagnostics));
@@ -100,7 +56,7 @@ fn check_written(file: &str, plan: &Plan, corpus: &Corpus) {
 
 /// The same for a plan of our own.
 #[track_caller]
-fn check_native(file: &str, plan: &Plan, corpus: &Corpus) {
+fn check_native(file: &str, plan: &Plan, corpus: &FolderHost) {
     let text = native::write(plan).text;
     let read = native::parse_text(file, &text, &Wishes::default(), corpus);
     assert!(!read.has_errors(), "{file}:\n{text}\n{}", all_shown(&read.diagnostics));

@@ -1,10 +1,11 @@
 //! Messages: what a user sees for each mistake, all of a file at once, with line and column.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{Wishes, parse_file};
-use fio_parse_support::{MapHost, all_shown, parse};
 use plan::Diagnostic;
+use support::fio::parse;
+use support::{MapHost, all_shown};
 
 /// Checks all findings of a text.
 #[track_caller]

@@ -1,11 +1,12 @@
 //! Job files: sections, comments, includes, variables, defaults, groups and steps.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{Overrides, Parsed, Wishes, parse_args, parse_file, parse_text};
-use fio_parse_support::{MapHost, all_shown, parse};
 use plan::EngineKind;
 use plan::workload::BlockSize;
+use support::fio::parse;
+use support::{MapHost, all_shown};
 
 /// Parses `main.fio` of the host and returns its findings.
 #[track_caller]

@@ -2,11 +2,12 @@
 //! not. Where we differ on purpose, the list says why.
 #![expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
 
-mod fio_parse_support;
+mod support;
 
 use std::process::{Command, Stdio};
 
-use fio_parse_support::{all_shown, parse};
+use support::all_shown;
+use support::fio::parse;
 
 /// Lines of a job that fio 3.33 accepts, and we too.
 const ACCEPTED: &[&str] = &[

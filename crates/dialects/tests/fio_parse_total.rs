@@ -1,10 +1,11 @@
 //! Parsing is total: any bytes give a plan and findings, in time that grows with their number.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{Wishes, parse_args, parse_file, parse_text, sniff};
-use fio_parse_support::{MapHost, parse};
 use proptest::prelude::*;
+use support::MapHost;
+use support::fio::parse;
 
 /// Words of the language, to get beyond the first mistake.
 fn word() -> impl Strategy<Value = String> {

@@ -1,14 +1,15 @@
 //! Values: numbers, times, lists, distributions and patterns, and the job they make.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{Wishes, parse_text};
-use fio_parse_support::{MapHost, all_shown, parse};
 use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::PatternPart;
 use plan::workload::{BlockSize, Distribution};
 use plan::{Direction, Job, PerDir};
+use support::fio::parse;
+use support::{MapHost, all_shown};
 
 #[track_caller]
 fn job(lines: &str) -> Job {

@@ -1,12 +1,12 @@
 //! A plan written as a fio job file reads as the same plan.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{Wishes, parse_text, write};
-use fio_parse_support::{MapHost, all_shown, difference};
 use plan::job::{Part, PartRegion};
 use plan::load::Rate;
 use plan::{Job, Plan, Step};
+use support::{MapHost, all_shown, difference};
 
 /// What a file says, without how it was written.
 fn meaning(plan: &Plan) -> Vec<Vec<Job>> {
@@ -16,7 +16,7 @@ fn meaning(plan: &Plan) -> Vec<Vec<Job>> {
 
 #[track_caller]
 fn check_round_trip(text: &str) {
-    let host = MapHost::with(&[], &[]);
+    let host = MapHost::default();
     let first = parse_text("job.fio", text, &Wishes::default(), &host);
     assert!(!first.has_errors(), "{}", all_shown(&first.diagnostics));
     let written = write(&first.plan);
@@ -78,7 +78,7 @@ fn mixed_workloads_become_jobs_and_are_told() {
         vec![part("a", 3.0, PartRegion::Whole), part("b", 1.0, PartRegion::Pct(20.0, 60.0))];
     let step = Step { jobs: vec![job], pause_ns: 2_000_000_000, ..Step::default() };
     let written = write(&Plan { steps: vec![step], ..Plan::default() });
-    let host = MapHost::with(&[], &[]);
+    let host = MapHost::default();
     let read = parse_text("written.fio", &written.text, &Wishes::default(), &host);
     let jobs: Vec<&Job> = read.plan.jobs().collect();
     let [a, b] = jobs[..] else { panic!("{}", written.text) };

@@ -1,10 +1,9 @@
 //! Plans of our own: what is written is read, and mistakes have their place.
 
-mod fio_parse_support;
+mod support;
 
 use dialects::fio::{Parsed, Wishes};
 use dialects::native::{SCHEMA, parse_text, sniff, write};
-use fio_parse_support::{MapHost, all_shown, difference};
 use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow};
 use plan::op::OpKind;
@@ -15,6 +14,7 @@ use plan::tree::{
 use plan::verify::{DedupeSets, FlipFlop, SetCount};
 use plan::workload::{Access, BlockSize, Distribution, HitArea, Workload};
 use plan::{EngineSpec, Job, PerDir, Plan, Step};
+use support::{MapHost, all_shown, difference};
 
 fn parse(text: &str) -> Parsed {
     parse_text("plan.toml", text, &Wishes::default(), &MapHost::default())

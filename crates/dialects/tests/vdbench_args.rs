@@ -1,12 +1,13 @@
 //! Vdbench's command line.
 
-mod vdbench_support;
+mod support;
 
 use dialects::vdbench::{CommandLine, FormatOverride, Mode, Repeat, Utility, parse_args};
-use vdbench_support::{MapHost, all_shown, runs};
+use support::vdbench::runs;
+use support::{MapHost, all_shown};
 
 fn line(args: &str) -> CommandLine {
-    let host = MapHost::with(&[
+    let host = MapHost::of_files(&[
         ("a", "sd=sd1,lun=/mnt/a,size=1g\nwd=wd1,sd=sd1\n"),
         ("b", "rd=r1,wd=wd1,iorate=9,elapsed=4\nrd=r2,wd=wd1,iorate=9,elapsed=6\n"),
         ("f", "fsd=f1,anchor=/mnt/a\nfwd=w1,fsd=f1\nrd=r1,fwd=w1,fwdrate=9,elapsed=4\n"),

@@ -1,67 +1,28 @@
 //! Verdicts and run lists of 5.04.07 on parameter files from the field, where the corpus is
 //! present, and on cases written for it, always.
-#![expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
+#![expect(clippy::print_stdout, reason = "a test says how much it compared")]
 
-mod vdbench_support;
+mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use dialects::Loader;
 use dialects::vdbench::{Options, Parsed, parse_args, parse_files, simulation, sniff};
-use dialects::{LoadError, Loader};
-use vdbench_support::{MapHost, all_shown};
+use support::{FolderHost, MapHost, all_shown, rows};
 
-/// A folder as current directory. Host names exist, but those that the real run did not find.
-struct Folder {
-    path: PathBuf,
-    host: MapHost,
-}
-
-impl Loader for Folder {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        std::fs::read(self.path.join(path)).map_err(|_| LoadError::NotFound)
-    }
-
-    fn host_exists(&self, name: &str) -> bool {
-        !name.ends_with(".xyz.com")
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.host.env(name)
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        self.host.page_size_bytes()
-    }
-
-    fn memory_mib(&self) -> u64 {
-        self.host.memory_mib()
-    }
-
-    fn n_cpus(&self) -> u32 {
-        self.host.n_cpus()
-    }
-}
-
-fn corpus() -> Option<Folder> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
-    let path = std::env::var_os("PLIMSOLL_CORPUS")
-        .map_or_else(|| workspace.join("../shared/corpus"), PathBuf::from)
-        .join("vdbench");
-    path.join("index.tsv").is_file().then(|| Folder { path, host: MapHost::default() })
+/// Returns the corpus. Names of hosts exist, but those that the real run did not find.
+fn corpus() -> Option<FolderHost> {
+    let path = support::corpus("vdbench", "index.tsv")?;
+    let host = MapHost { unknown_hosts: vec![".xyz.com".to_owned()], ..MapHost::default() };
+    Some(FolderHost { path, host })
 }
 
 #[test]
 fn verdicts_and_run_lists_agree_with_vdbench() {
-    let Some(folder) = corpus() else {
-        println!("skipped: no corpus (set PLIMSOLL_CORPUS)");
-        return;
-    };
-    let index = std::fs::read_to_string(folder.path.join("index.tsv")).unwrap();
+    let Some(folder) = corpus() else { return };
     let (mut n_files, mut n_lists, mut differences) = (0, 0, Vec::new());
-    for row in index.lines().skip(1) {
-        let columns: Vec<&str> = row.split('\t').collect();
-        let (file, verdict) = (columns[0], columns[2]);
+    for columns in rows(&folder.path, "index.tsv") {
+        let (file, verdict) = (columns[0].as_str(), columns[2].as_str());
         let parsed = parse_files(&[file], &Options::compat(), &folder);
         n_files += 1;
         if parsed.has_errors() != (verdict == "reject") {
@@ -92,14 +53,9 @@ fn verdicts_and_run_lists_agree_with_vdbench() {
 /// what would fail during the run.
 #[test]
 fn the_kind_mode_agrees_where_nothing_is_misread() {
-    let Some(folder) = corpus() else {
-        println!("skipped: no corpus (set PLIMSOLL_CORPUS)");
-        return;
-    };
-    let index = std::fs::read_to_string(folder.path.join("index.tsv")).unwrap();
-    for row in index.lines().skip(1) {
-        let columns: Vec<&str> = row.split('\t').collect();
-        let (file, verdict) = (columns[0], columns[2]);
+    let Some(folder) = corpus() else { return };
+    for columns in rows(&folder.path, "index.tsv") {
+        let (file, verdict) = (columns[0].as_str(), columns[2].as_str());
         let kind = parse_files(&[file], &Options::default(), &folder);
         if verdict == "reject" {
             assert!(kind.has_errors(), "{file}");
@@ -114,12 +70,11 @@ fn the_kind_mode_agrees_where_nothing_is_misread() {
 #[test]
 fn cases_agree_with_vdbench() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vdbench-micro");
-    let folder = Folder { path, host: MapHost::default() };
-    let index = std::fs::read_to_string(folder.path.join("expected.tsv")).unwrap();
+    let folder = FolderHost { path, host: MapHost::default() };
     let mut n_cases = 0;
-    for row in index.lines().skip(1) {
-        let columns: Vec<&str> = row.split('\t').collect();
-        let (case, arguments, verdict, expected) = (columns[0], columns[1], columns[2], columns[3]);
+    for columns in rows(&folder.path, "expected.tsv") {
+        let [case, arguments, verdict, expected] =
+            [0, 1, 2, 3].map(|column| columns[column].as_str());
         let mut args =
             vec!["--compat".to_owned(), "-s".to_owned(), "-f".to_owned(), format!("{case}.parm")];
         args.extend(arguments.split_whitespace().map(str::to_owned));

@@ -1,10 +1,11 @@
 //! What is rejected, and where: one line of a table per rule, for both modes unless it says so.
 
-mod vdbench_support;
+mod support;
 
 use dialects::vdbench::{Options, parse_text};
 use plan::Severity;
-use vdbench_support::{MapHost, all_shown, compat, kind, shown};
+use support::vdbench::{compat, kind};
+use support::{MapHost, all_shown, shown};
 
 const SD: &str = "sd=sd1,lun=/a,size=1g\n";
 const WD: &str = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n";
@@ -101,7 +102,8 @@ fn hosts() {
     let parsed = parse_text("t", &text, &Options::compat(), &host);
     assert_eq!(
         all_shown(&parsed.diagnostics),
-        "error unknown-host 1:14 Host 'nowhere' does not exist"
+        "error unknown-host 1:14 Host 'nowhere' does not exist | give an address, or a name that \
+         this machine can resolve"
     );
     let local = Options { all_hosts_local: true, ..Options::compat() };
     assert!(!parse_text("t", &text, &local, &host).has_errors());

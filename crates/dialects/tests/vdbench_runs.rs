@@ -1,12 +1,13 @@
 //! Runs that parameter files come to: one rule per test, as 5.04.07 lists them.
 
-mod vdbench_support;
+mod support;
 
 use dialects::vdbench::run::{Rate, Seek, Span, Work, Xfersize};
 use dialects::vdbench::{
     Lun, Options, Parsed, announced_with_rate, parse_files, parse_text, sd_format, simulation,
 };
-use vdbench_support::{MapHost, all_shown, compat, kind, runs};
+use support::vdbench::{compat, kind, runs};
+use support::{MapHost, all_shown};
 
 /// A file with one storage definition, one workload and this run definition.
 fn raw(rd: &str) -> String {
@@ -306,7 +307,7 @@ fn substitution_and_additions() {
 #[test]
 fn includes_in_both_orders() {
     let main = "include=sds.inc\nrd=r,sd=*,io=9,el=4\n";
-    let host = MapHost::with(&[
+    let host = MapHost::of_files(&[
         ("dir/sub/main", main),
         ("dir/sub/sds.inc", "sd=beside,lun=/a\n"),
         ("dir/sds.inc", "sd=above,lun=/a\n"),
@@ -317,7 +318,7 @@ fn includes_in_both_orders() {
     let kind = parse_files(&["dir/sub/main"], &Options::default(), &host);
     assert_eq!(kind.sds[0].name, "beside");
     assert!(all_shown(&kind.diagnostics).contains("warning include-order 1:9"));
-    let nested = MapHost::with(&[
+    let nested = MapHost::of_files(&[
         ("main", "include=one\nrd=r,sd=*,io=9,el=4\n"),
         ("one", "include=two\n"),
         ("two", "sd=s,lun=/a\n"),
@@ -328,7 +329,7 @@ fn includes_in_both_orders() {
 
 #[test]
 fn several_files_are_one() {
-    let host = MapHost::with(&[("one", "sd=s,lun=/a\neof\nx"), ("two", "rd=r,sd=s,io=9,el=4")]);
+    let host = MapHost::of_files(&[("one", "sd=s,lun=/a\neof\nx"), ("two", "rd=r,sd=s,io=9,el=4")]);
     assert_eq!(parse_files(&["one", "two"], &Options::compat(), &host).runs.len(), 1);
 }
 
@@ -422,8 +423,11 @@ fn a_kind_reader_reads_what_was_meant() {
 fn skews_of_files_are_checked_before_the_run() {
     let text = "fsd=f,anchor=/a\nfwd=w1,fsd=f,skew=60\nfwd=w2,fsd=f,skew=40\n\
                 rd=r1,fwd=w*,fwdrate=9,el=4\nrd=r2,fwd=w1,fwdrate=9,el=4\n";
-    let found = all_shown(&kind(text).diagnostics);
-    assert_eq!(found, "error wrong-skew 5:4 rd=r2: total skew must add up to 100: 60.0");
+    assert_eq!(
+        all_shown(&kind(text).diagnostics),
+        "error wrong-skew 5:4 rd=r2: total skew must add up to 100: 60.0 | change the `skew=` of \
+         its workloads: Vdbench finds this only during the run"
+    );
     let parsed = compat(text);
     assert_eq!(parsed.runs.len(), 2);
     assert_eq!(parsed.refusals.len(), 1);
@@ -446,7 +450,7 @@ fn generated_workloads() {
                 rd=default,warmup=60,elapsed=600,iorate=max\n* Run Definitions\n\
                 rd=SeqMix-6,wd=SeqMix,sd=(\"sd*\"),threads=6\n\
                 rd=SeqMix-7,wd=SeqMix,sd=(\"sd*\"),threads=7\n";
-    let host = MapHost::with(&[("main", main), ("hosts", &hds), ("luns", &sds)]);
+    let host = MapHost::of_files(&[("main", main), ("hosts", &hds), ("luns", &sds)]);
     let remote = parse_files(&["main"], &Options::compat(), &host);
     let run = |n: u32, elapsed: &str| {
         format!("SeqMix-{n}; I/O rate: Uncontrolled MAX; {elapsed}; For loops: threads={n}")

@@ -1,13 +1,14 @@
 //! Parsing is total: any bytes give runs or findings, in time that grows with their number.
 
-mod vdbench_support;
+mod support;
 
 use dialects::vdbench::run::Work;
 use dialects::vdbench::{
     Mode, Options, Parsed, announced_with_rate, parse_args, parse_files, simulation, sniff,
 };
 use proptest::prelude::*;
-use vdbench_support::{MapHost, compat, kind};
+use support::MapHost;
+use support::vdbench::{compat, kind};
 
 /// Words of the language, to get beyond the first mistake.
 const WORDS: &[&str] = &[
@@ -275,7 +276,7 @@ fn products_of_definitions_are_refused() {
 
 #[test]
 fn include_bombs_are_refused() {
-    let mut host = MapHost::with(&[("main", "include=f0\nsd=s,lun=/a\nrd=r,sd=s,io=9\n")]);
+    let mut host = MapHost::of_files(&[("main", "include=f0\nsd=s,lun=/a\nrd=r,sd=s,io=9\n")]);
     for level in 0..40 {
         let text = format!("include=f{0}\ninclude=f{0}\n", level + 1);
         host.files.insert(format!("f{level}"), text.into_bytes());

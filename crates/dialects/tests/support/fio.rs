@@ -1,0 +1,10 @@
+//! fio's language.
+
+use dialects::fio::{Parsed, Wishes, parse_text};
+
+use super::MapHost;
+
+/// Parses a job file on an empty host.
+pub(crate) fn parse(text: &str) -> Parsed {
+    parse_text("test.fio", text, &Wishes::default(), &MapHost::default())
+}
