@@ -1,14 +1,15 @@
 //! Runs on file systems become steps: jobs, trees, tasks, rates and shares.
 
-mod vdbench_support;
+mod support;
 
-use dialects::vdbench::lower_files::step;
+use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{Options, parse_text};
 use plan::Step;
+use plan::job::RateOf;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, FileSizes, Format, SelectOrder, StopAfter, TreeTask};
 use plan::workload::BlockSize;
-use vdbench_support::{MapHost, all_shown};
+use support::{MapHost, all_shown};
 
 const FSD: &str = "fsd=fsd1,anchor=/a,depth=2,width=2,files=8,sizes=(32k,50,64k,50)\n";
 
@@ -17,7 +18,12 @@ const FSD: &str = "fsd=fsd1,anchor=/a,depth=2,width=2,files=8,sizes=(32k,50,64k,
 fn steps(text: &str) -> Vec<Step> {
     let parsed = parse_text("t", text, &Options::default(), &MapHost::default());
     assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
-    parsed.runs.iter().map(step).collect()
+    let mut findings = Vec::new();
+    let context =
+        Context { curve_step_idx: Some(0), first_group_id: 7, loader: &MapHost::default() };
+    let steps = parsed.runs.iter().map(|run| step(run, context, &mut findings)).collect();
+    assert_eq!(findings, []);
+    steps
 }
 
 fn task(step: &Step, job_idx: usize) -> &TreeTask {
@@ -54,6 +60,7 @@ fn a_run_and_its_format_are_two_steps() {
         (FileIo::Random { shared: false }, &BlockSize::Fixed(4096))
     );
     assert!(run.jobs[1].modifies() && !run.jobs[0].modifies());
+    assert_eq!(run.jobs.iter().map(|job| job.group_id).collect::<Vec<_>>(), [7, 8]);
 }
 
 #[test]
@@ -68,4 +75,33 @@ fn shares_are_kept_without_a_rate() {
     assert_eq!(weights, [250_000, 250_000]);
     assert_eq!(task(&steps[0], 0).operation, OpKind::Stat);
     assert_eq!(task(&steps[0], 1).select.order, SelectOrder::Poisson(5.0));
+}
+
+#[test]
+fn points_of_a_curve_refer_to_its_maximum() {
+    let steps = steps(&format!(
+        "{FSD}fwd=a,fsd=fsd1,operation=read\n\
+         rd=rd1,fwd=a,fwdrate=curve,curve=(50,100),stopcurve=5,format=no,elapsed=4,interval=1\n"
+    ));
+    let [maximum, half, _] = &steps[..] else { panic!("{} steps", steps.len()) };
+    assert_eq!(maximum.rate_of, None);
+    let expected = RateOf {
+        step_idx: 0,
+        pct: 50.0,
+        round_up: (1000, 100, 10),
+        rate_min_iops: 10,
+        stop_above_ns: Some(5_000_000),
+    };
+    assert_eq!(half.rate_of, Some(expected));
+}
+
+#[test]
+fn jobs_of_one_workload_are_told_apart() {
+    let steps = steps(&format!(
+        "{FSD}fsd=fsd2,anchor=/b\nfwd=a,fsd=fsd*,operation=read,threads=2\n\
+         rd=rd1,fwd=a,fwdrate=max,format=yes,elapsed=4,interval=1\n"
+    ));
+    let names = |step: &Step| step.jobs.iter().map(|job| job.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&steps[0]), ["format/fsd1", "format/fsd2"]);
+    assert_eq!(names(&steps[1]), ["a/fsd1", "a/fsd2"]);
 }

@@ -1,44 +1,26 @@
 //! Vdbench's raw runs as steps of a plan: targets, shares of rates, limits, contents.
 
-use dialects::vdbench::lower_raw::{Context, raw_step};
+mod support;
+
+use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::run::{Rate, Run, SdFormat, Work};
 use dialects::vdbench::{Options, parse_text};
-use dialects::{LoadError, Loader};
 use plan::files::{Size, SyncMode};
 use plan::job::{Part, PartRegion};
 use plan::load::Arrivals;
 use plan::verify::{FlipFlop, PatternPart, SetCount};
 use plan::workload::{BlockSize, Distribution, HitArea};
 use plan::{Diagnostic, Job, Severity, Step};
+use support::{MapHost, corpus};
 
-/// A host with one file.
-struct Host;
-
-impl Loader for Host {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        if path == "/tmp/pattern" { Ok(b"abcd".to_vec()) } else { Err(LoadError::NotFound) }
-    }
-
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-
-    fn n_cpus(&self) -> u32 {
-        1
-    }
+/// Returns a host with one file.
+fn host() -> MapHost {
+    MapHost::of_files(&[("/tmp/pattern", "abcd")])
 }
 
 #[track_caller]
 fn runs(text: &str) -> Vec<Run> {
-    let parsed = parse_text("parmfile", text, &Options::default(), &Host);
+    let parsed = parse_text("parmfile", text, &Options::default(), &host());
     let is_error = |it: &Diagnostic| it.severity == Severity::Error;
     assert!(!parsed.diagnostics.iter().any(is_error), "{:?}", parsed.diagnostics);
     parsed.runs
@@ -46,8 +28,8 @@ fn runs(text: &str) -> Vec<Run> {
 
 fn lower(run: &Run, curve_step_idx: Option<u32>) -> (Step, Vec<Diagnostic>) {
     let mut findings = Vec::new();
-    let context = Context { curve_step_idx, first_group_id: 5, loader: &Host };
-    let step = raw_step(run, context, &mut findings);
+    let context = Context { curve_step_idx, first_group_id: 5, loader: &host() };
+    let step = step(run, context, &mut findings);
     (step, findings)
 }
 
@@ -343,22 +325,16 @@ fn files_are_formatted_in_sequence() {
 
 /// Every raw file in the folder of real ones becomes jobs whose parts fit together.
 #[test]
-#[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
+#[expect(clippy::print_stdout, reason = "a test says how much it compared")]
 fn real_files_become_jobs() {
-    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
-    let Some(folder) = std::env::var_os("PLIMSOLL_CORPUS") else {
-        println!("skipped: PLIMSOLL_CORPUS names no folder of real files");
-        return;
-    };
+    let Some(folder) = corpus("vdbench", "index.tsv") else { return };
     let (mut n_files, mut n_jobs) = (0, 0);
-    for sub in ["vdbench", "vdbench-micro"] {
-        let Ok(entries) = std::fs::read_dir(std::path::Path::new(&folder).join(sub)) else {
-            continue;
-        };
+    for folder in [folder.clone(), folder.with_file_name("vdbench-micro")] {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
         let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
         for path in paths.filter(|path| path.extension().is_some_and(|ext| ext == "parm")) {
             let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            let parsed = parse_text("parmfile", &text, &Options::compat(), &Host);
+            let parsed = parse_text("parmfile", &text, &Options::compat(), &host());
             let raw = parsed.runs.iter().filter(|run| matches!(run.work, Work::Raw(_)));
             let before = n_jobs;
             for run in raw.take(50) {

@@ -4,38 +4,13 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use dialects::vdbench::lower_raw::{Context, raw_step};
+use dialects::NoHost;
+use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{Lun, Options, parse_text, sd_format};
-use dialects::{LoadError, Loader};
 use plan::op::{Completion, Op, OpKind};
 use plan::{EngineKind, Job, Plan, Step};
 use runner::{Control, RunOptions};
 use worker::{Decision, FileRegion, Meters, NoData, Worker, WorkerSpec};
-
-/// Nothing outside: no file, no variable.
-struct Nothing;
-
-impl Loader for Nothing {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::NotFound)
-    }
-
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-
-    fn n_cpus(&self) -> u32 {
-        1
-    }
-}
 
 const SD_BYTES: u64 = 1 << 30;
 const LATENCY_NS: u64 = 1_000_000;
@@ -43,11 +18,11 @@ const LATENCY_NS: u64 = 1_000_000;
 /// Parses a file and lowers all its runs.
 #[track_caller]
 fn steps(text: &str) -> Vec<Step> {
-    let parsed = parse_text("parmfile", text, &Options::default(), &Nothing);
+    let parsed = parse_text("parmfile", text, &Options::default(), &NoHost);
     assert_eq!((parsed.diagnostics, parsed.refusals), (vec![], vec![]));
     let mut findings = Vec::new();
-    let context = Context { curve_step_idx: Some(0), first_group_id: 0, loader: &Nothing };
-    let steps = parsed.runs.iter().map(|run| raw_step(run, context, &mut findings)).collect();
+    let context = Context { curve_step_idx: Some(0), first_group_id: 0, loader: &NoHost };
+    let steps = parsed.runs.iter().map(|run| step(run, context, &mut findings)).collect();
     assert_eq!(findings, []);
     steps
 }
@@ -351,11 +326,11 @@ fn a_missing_file_is_written_with_as_many_duplicates_as_asked() {
          rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n",
         file.display()
     );
-    let parsed = parse_text("parmfile", &text, &Options::default(), &Nothing);
+    let parsed = parse_text("parmfile", &text, &Options::default(), &NoHost);
     let format = sd_format(&parsed, &|_| Lun::Missing).expect("there is something to write");
     let mut findings = Vec::new();
-    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &Nothing };
-    let step = raw_step(&format, context, &mut findings);
+    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &NoHost };
+    let step = step(&format, context, &mut findings);
     assert_eq!((findings, step.jobs.len()), (vec![], 1));
     assert_eq!(run(folder.path(), vec![step]), 8 << 20);
     let bytes = std::fs::read(&file).expect("ours");

@@ -1,15 +1,14 @@
-//! Runs on file systems as steps of a plan: one job per workload and structure.
+//! The jobs of runs on file systems: one per workload and structure.
 
 use plan::job::ExitAll;
 use plan::load::Flow;
 use plan::op::OpKind;
 use plan::tree::{self, Activity, Format, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
-use plan::{EngineKind, Job, PerDir, Step};
+use plan::{EngineKind, Job, PerDir};
 
 use super::run::{
-    CommandTime, Contents, FileOperation, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run,
-    Work, Xfersize,
+    Contents, FileOperation, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run, Work, Xfersize,
 };
 
 /// Operations that a workload may be ahead of the slowest one's share where shares are kept
@@ -23,28 +22,13 @@ const WEIGHT_SCALE: f64 = 10_000.0;
 /// Scale of the shares of transfer sizes: they are given to a hundredth of a percent.
 const SHARE_SCALE: f64 = 100.0;
 
-/// Makes the step of a run on files, or of a format; one without jobs for any other run.
-///
-/// The jobs' reporting groups are counted from 0, and what a point of a curve refers to is left to
-/// the caller. The first failed operation ends everything.
-pub fn step(run: &Run) -> Step {
-    let jobs = match &run.work {
+/// Makes the jobs of a run on files, or of a format, without names and groups; none for any other
+/// run. The first failed operation ends everything.
+pub(super) fn jobs(run: &Run) -> Vec<Job> {
+    match &run.work {
         Work::Files(work) => of_files(run, work),
         Work::Format(work) => of_format(run, work),
         Work::Raw(_) | Work::SdFormat(_) => Vec::new(),
-    };
-    let commands = |time| {
-        let at_time = run.commands.iter().filter(move |command| command.time == time);
-        at_time.map(|command| command.text.clone()).collect()
-    };
-    Step {
-        name: run.name.clone(),
-        jobs,
-        pause_ns: run.pause_ns,
-        exec_before: commands(CommandTime::Start),
-        exec_after: commands(CommandTime::End),
-        rate_of: None,
-        amount_max: run.maxdata,
     }
 }
 
@@ -57,11 +41,11 @@ fn of_files(run: &Run, work: &FileWork) -> Vec<Job> {
         Rate::Max | Rate::CurveMax => None,
     };
     let keeps_shares = total_iops.is_none() && work.fwds.len() > 1;
-    let of_fwd = |(group_id, fwd): (usize, &Fwd)| {
+    let of_fwd = |fwd: &Fwd| {
         let fsd = work.fsds.get(fwd.fsd)?;
         let task = task(fwd);
         let target = fwd.target.and_then(|idx| work.fsds.get(idx));
-        let mut job = job(run, &fwd.name, group_id, fwd.threads);
+        let mut job = job(run, fwd.threads);
         set_access(&mut job, &task.block_size, accesses(&task));
         job.tree = Some(TreeWork {
             tree: TreeSpec { share: share(work, fwd, fsd), ..tree_spec(fsd) },
@@ -77,13 +61,13 @@ fn of_files(run: &Run, work: &FileWork) -> Vec<Job> {
         }
         Some(job)
     };
-    work.fwds.iter().enumerate().filter_map(of_fwd).collect()
+    work.fwds.iter().filter_map(of_fwd).collect()
 }
 
 /// Returns the jobs of a format: one per structure.
 fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
-    let of_fsd = |(group_id, fsd): (usize, &Fsd)| {
-        let mut job = job(run, "format", group_id, work.threads);
+    let of_fsd = |fsd: &Fsd| {
+        let mut job = job(run, work.threads);
         if !work.limited {
             job.limits.runtime_ns = None;
         }
@@ -104,13 +88,12 @@ fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
         });
         job
     };
-    work.fsds.iter().enumerate().map(of_fsd).collect()
+    work.fsds.iter().map(of_fsd).collect()
 }
 
-/// Makes a job with what all have in common.
-fn job(run: &Run, name: &str, group_id: usize, threads: u32) -> Job {
-    let mut job = Job { name: name.to_owned(), n_workers: threads.max(1), ..Job::default() };
-    job.group_id = group_id as u32;
+/// Makes a job with what all have in common, without a name.
+fn job(run: &Run, threads: u32) -> Job {
+    let mut job = Job { n_workers: threads.max(1), ..Job::default() };
     job.engine.kind = EngineKind::Sync;
     plan::tree::ENGINE_NAME.clone_into(&mut job.engine.name);
     job.limits.runtime_ns = run.elapsed_ns;

@@ -1,4 +1,4 @@
-//! Runs on storage definitions as steps of a plan.
+//! The jobs of runs on storage definitions.
 //!
 //! Each storage definition becomes a job of one worker that keeps as many I/Os in flight as the
 //! definition has threads; the workload definitions that use it become the job's parts. With
@@ -13,13 +13,14 @@
 mod part;
 mod target;
 
-use plan::job::{ErrorPolicy, RateOf};
+use plan::job::ErrorPolicy;
 use plan::load::{Flow, Limits, Load};
 use plan::verify::{Buffers, DedupeSets, PatternPart};
 use plan::workload::{Access, BlockSize, Workload};
-use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir, Step};
+use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
 
-use super::run::{CommandTime, Contents, Rate, RawWork, Run, SdFormat, Wd, Work};
+use super::lower::Context;
+use super::run::{Contents, Rate, RawWork, Run, SdFormat, Wd, Work};
 use crate::Loader;
 use target::Target;
 
@@ -30,44 +31,14 @@ const SLACK_IOS: u32 = 2000;
 /// Failed I/Os after which everything ends, unless `data_errors=` says otherwise.
 const DATA_ERRORS_MAX: u64 = 50;
 
-/// How a curve's rates are rounded up, and below which rate it ends.
-const CURVE_ROUND_UP: (u64, u64, u64) = (1000, 100, 10);
-const CURVE_RATE_MIN_IOPS: u64 = 10;
-
-/// What a step depends on besides its run.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The step that looked for the maximum of the curve which the run is a point of.
-    pub curve_step_idx: Option<u32>,
-    /// Reporting group of the step's first job.
-    pub first_group_id: u32,
-    /// Reads the file of `pattern=`.
-    pub loader: &'a dyn Loader,
-}
-
-/// Turns a run on storage definitions, or their formatting, into a step. What cannot run, and what
-/// runs otherwise than written, is added to `findings`; with an error there, the step is not whole.
-///
-/// `$output` in commands is left as it is. A run of files has no storage: its step is empty.
-pub fn raw_step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> Step {
+/// Makes the jobs of a run on storage definitions, or of their formatting, without groups; none for
+/// any other run.
+pub(super) fn jobs(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
     let lowering = Lowering { run, context };
-    let jobs = match &run.work {
+    match &run.work {
         Work::Raw(work) => lowering.raw_jobs(work, findings),
         Work::SdFormat(work) => lowering.format_jobs(work, findings),
         Work::Files(_) | Work::Format(_) => Vec::new(),
-    };
-    let commands = |time| {
-        let of_time = run.commands.iter().filter(move |command| command.time == time);
-        of_time.map(|command| command.text.clone()).collect()
-    };
-    Step {
-        name: run.name.clone(),
-        jobs,
-        pause_ns: run.pause_ns,
-        exec_before: commands(CommandTime::Start),
-        exec_after: commands(CommandTime::End),
-        rate_of: lowering.rate_of(findings),
-        amount_max: run.maxdata,
     }
 }
 
@@ -116,9 +87,9 @@ impl Lowering<'_> {
         let shares: Vec<f64> =
             groups.iter().map(|(_, uses)| uses.iter().map(|it| it.share).sum()).collect();
         let job_shares = self.job_shares(&shares, &work.wds);
-        let jobs = groups.iter().zip(job_shares).enumerate();
-        jobs.map(|(idx, ((target, uses), share))| {
-            let mut job = self.job(target, idx as u32, share, findings);
+        let jobs = groups.iter().zip(job_shares);
+        jobs.map(|((target, uses), share)| {
+            let mut job = self.job(target, share, findings);
             job.parts = uses.iter().map(|it| part::part(it, target, findings)).collect();
             job.workload = summary(&job, target);
             job.options = target.options(uses.iter().map(|it| it.wd));
@@ -164,18 +135,11 @@ impl Lowering<'_> {
     }
 
     /// Makes the job of a target, without its workloads.
-    fn job(
-        &self,
-        target: &Target,
-        idx: u32,
-        share: JobShare,
-        findings: &mut Vec<Diagnostic>,
-    ) -> Job {
+    fn job(&self, target: &Target, share: JobShare, findings: &mut Vec<Diagnostic>) -> Job {
         let run = self.run;
         let flow = |weight| Flow { id: 1, weight, sleep_ns: 0, slack_ios: SLACK_IOS };
         Job {
             name: target.name.clone(),
-            group_id: self.context.first_group_id + idx,
             files: target.files.clone(),
             engine: EngineSpec {
                 kind: EngineKind::Uring,
@@ -209,11 +173,11 @@ impl Lowering<'_> {
 
     /// Writes each file from its start to its end, once.
     fn format_jobs(&self, work: &SdFormat, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
-        let jobs = work.sds.iter().enumerate().map(|(idx, sd)| {
+        let jobs = work.sds.iter().map(|sd| {
             let mut target = Target::of_sd(sd, findings);
             target.files.allow_create = true;
             let alone = JobShare { rate_iops: None, flow_weight: None };
-            let mut job = self.job(&target, idx as u32, alone, findings);
+            let mut job = self.job(&target, alone, findings);
             job.limits.time_based = false;
             job.workload = Workload {
                 access: Access { read: false, write: true, ..Access::READ },
@@ -229,23 +193,6 @@ impl Lowering<'_> {
             job
         });
         jobs.collect()
-    }
-
-    fn rate_of(&self, findings: &mut Vec<Diagnostic>) -> Option<RateOf> {
-        let Rate::CurvePoint { pct, stop_above_ns } = self.run.rate else { return None };
-        let Some(step_idx) = self.context.curve_step_idx else {
-            let message =
-                format!("run `{}` is a point of a curve that has no maximum", self.run.name);
-            findings.push(Diagnostic::error("curve-without-maximum", message));
-            return None;
-        };
-        Some(RateOf {
-            step_idx,
-            pct,
-            round_up: CURVE_ROUND_UP,
-            rate_min_iops: CURVE_RATE_MIN_IOPS,
-            stop_above_ns,
-        })
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The way in: [`run`] holds what a file comes to, run by run, with everything resolved: defaults,
 //! wildcards, loops and overrides. Reading a file makes runs ([`parse_files`], [`parse_args`]);
-//! lowering turns them into steps of a [`plan::Plan`]; the outputs print them as Vdbench does.
+//! [`lower::step`] turns each into a step of a [`plan::Plan`]; the outputs print them as Vdbench
+//! does.
 //!
 //! The way of a file: `lines` drops comments, follows includes and replaces names; `params` joins
 //! lines and takes them apart; `values` tells numbers from words and carries ranges out. One module
@@ -30,6 +31,8 @@ mod input;
 mod keywords;
 mod lines;
 mod loops;
+mod lower_files;
+mod lower_raw;
 mod openflags;
 mod options;
 mod params;
@@ -41,12 +44,11 @@ mod select;
 mod sniff;
 mod values;
 mod wd;
+mod write;
 
-pub mod lower_files;
-pub mod lower_raw;
+pub mod lower;
 pub mod output;
 pub mod run;
-mod write;
 
 pub use announce::{announced_with_rate, simulation};
 pub use args::{CommandLine, Utility, parse_args};

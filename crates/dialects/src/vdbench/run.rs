@@ -69,11 +69,16 @@ pub enum Rate {
     Iops(f64),
 }
 
-/// Returns the rate of a curve's point: a share of the maximum, rounded up to a multiple of 100
-/// above 1,000 and of 10 below. Vdbench: 50 % of 828 is 420, 70 % is 580.
+/// How a curve's rates are rounded up: above the first to a multiple of the second, else to one of
+/// the third.
+pub const CURVE_ROUND_UP: (u64, u64, u64) = (1000, 100, 10);
+
+/// Returns the rate of a curve's point: a share of the maximum, rounded up by [`CURVE_ROUND_UP`].
+/// Vdbench: 50 % of 828 is 420, 70 % is 580.
 pub fn curve_rate_iops(max_iops: f64, pct: f64) -> u64 {
     let share = (max_iops.max(0.0).trunc() as u64).saturating_mul(pct as u64) / 100;
-    share.next_multiple_of(if share > 1000 { 100 } else { 10 })
+    let (limit, above, below) = CURVE_ROUND_UP;
+    share.next_multiple_of(if share > limit { above } else { below })
 }
 
 /// When a command runs.

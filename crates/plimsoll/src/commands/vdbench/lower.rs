@@ -3,19 +3,12 @@
 use std::fmt::Write as _;
 
 use dialects::fio;
-use dialects::vdbench::lower_raw::{Context, raw_step};
-use dialects::vdbench::output::job_names;
-use dialects::vdbench::run::{Command, CommandTime, Rate, Run, Sd, Work};
-use dialects::vdbench::{self, Lun, Options, Parsed, lower_files};
-use plan::job::RateOf;
+use dialects::vdbench::lower::{Context, step, texts_at};
+use dialects::vdbench::run::{Command, CommandTime, Rate, Run, Sd};
+use dialects::vdbench::{self, Lun, Options, Parsed};
 use plan::{Diagnostic, Plan, Step};
 
 use crate::loader::HostLoader;
-
-/// How the rate of a curve's point is rounded: above 1000 up to a multiple of 100, else of 10.
-const ROUND_UP: (u64, u64, u64) = (1000, 100, 10);
-/// A curve ends where a point comes to less, I/Os per second.
-const CURVE_RATE_MIN_IOPS: u64 = 10;
 
 /// Parameter files for the commands that all languages share, and what changes them.
 #[derive(Debug)]
@@ -59,14 +52,8 @@ pub(super) fn plan_of(runs: &[Run], parsed: &Parsed) -> (Plan, Vec<Diagnostic>) 
         if run.rate == Rate::CurveMax {
             curve_step_idx = Some(step_idx as u32);
         }
-        let mut step = match &run.work {
-            Work::Raw(_) | Work::SdFormat(_) => {
-                let loader = &HostLoader;
-                let context = Context { curve_step_idx, first_group_id: n_groups, loader };
-                raw_step(run, context, &mut findings)
-            }
-            Work::Files(_) | Work::Format(_) => file_step(run, curve_step_idx, n_groups),
-        };
+        let context = Context { curve_step_idx, first_group_id: n_groups, loader: &HostLoader };
+        let mut step = step(run, context, &mut findings);
         n_groups += step.jobs.len() as u32;
         // Runs of one definition differ in their loops only.
         for (name, value) in &run.loops {
@@ -75,25 +62,6 @@ pub(super) fn plan_of(runs: &[Run], parsed: &Parsed) -> (Plan, Vec<Diagnostic>) 
         steps.push(step);
     }
     (Plan { sources: parsed.sources.clone(), steps, ..Plan::default() }, findings)
-}
-
-/// Returns the step of a run on files, with names that tell its jobs apart.
-fn file_step(run: &Run, curve_step_idx: Option<u32>, first_group_id: u32) -> Step {
-    let mut step = lower_files::step(run);
-    for (job, name) in step.jobs.iter_mut().zip(job_names(run)) {
-        job.name = name;
-        job.group_id += first_group_id;
-    }
-    if let (Rate::CurvePoint { pct, stop_above_ns }, Some(step_idx)) = (run.rate, curve_step_idx) {
-        step.rate_of.get_or_insert(RateOf {
-            step_idx,
-            pct,
-            round_up: ROUND_UP,
-            rate_min_iops: CURVE_RATE_MIN_IOPS,
-            stop_above_ns,
-        });
-    }
-    step
 }
 
 /// Returns the run that writes files which are missing or short.
@@ -111,15 +79,11 @@ fn look(sd: &Sd) -> Lun {
 
 /// Adds the commands around everything, and tells all commands where the output directory is.
 pub(super) fn add_commands(plan: &mut Plan, commands: &[Command], path: &str) {
-    let of = |time| {
-        let of_time = commands.iter().filter(move |command| command.time == time);
-        of_time.map(|command| command.text.clone())
-    };
     if let Some(first) = plan.steps.first_mut() {
-        first.exec_before.splice(0..0, of(CommandTime::Start));
+        first.exec_before.splice(0..0, texts_at(CommandTime::Start, commands));
     }
     if let Some(last) = plan.steps.last_mut() {
-        last.exec_after.extend(of(CommandTime::End));
+        last.exec_after.extend(texts_at(CommandTime::End, commands));
     }
     for step in &mut plan.steps {
         for command in step.exec_before.iter_mut().chain(&mut step.exec_after) {
