@@ -102,8 +102,8 @@ fn hosts() {
     let parsed = parse_text("t", &text, &Options::compat(), &host);
     assert_eq!(
         all_shown(&parsed.diagnostics),
-        "error unknown-host 1:14 Host 'nowhere' does not exist | give an address, or a name that \
-         this machine can resolve"
+        "error unknown-host 1:14 Host 'nowhere' does not exist | write an address, or a name \
+         that this machine can resolve; with `--all-hosts-local` everything runs on this host"
     );
     let local = Options { all_hosts_local: true, ..Options::compat() };
     assert!(!parse_text("t", &text, &local, &host).has_errors());

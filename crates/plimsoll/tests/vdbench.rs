@@ -4,7 +4,7 @@ mod common;
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Outcome, Sandbox, outcome};
@@ -30,6 +30,31 @@ rd=rd1,fwd=fwd*,fwdrate=100,format=yes,elapsed=3,interval=1
 
 fn vdbench(sandbox: &Sandbox, args: &[&str]) -> Outcome {
     sandbox.plimsoll(&[&["vdbench"], args].concat())
+}
+
+/// Makes a sandbox with one small file to work on, in a run with these parameters: `a.parm`.
+fn with_one_file(rd: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,interval=1";
+    sandbox.write("a.parm", format!("{text},{rd}\n"));
+    sandbox
+}
+
+/// Runs it.
+fn run_one_file(sandbox: &Sandbox, more: &[&str]) -> Outcome {
+    vdbench(sandbox, &[&["-f", "a.parm", "-o", "out"], more].concat())
+}
+
+/// Starts it, and returns once two intervals are in its summary.
+fn begin_one_file(sandbox: &Sandbox) -> Child {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    wait_for(|| {
+        let summary = std::fs::read_to_string(sandbox.path("out/summary.html"));
+        summary.is_ok_and(|summary| summary.contains("           2       "))
+    });
+    child
 }
 
 fn page(sandbox: &Sandbox, name: &str) -> String {
@@ -86,26 +111,9 @@ fn a_raw_run_leaves_what_scripts_look_for() {
         let (ours, theirs) = (found[idx].1[0], rate(&record, idx as u64, first));
         assert!((ours - theirs).abs() < 0.06, "run {idx}: {ours} for {theirs}\n{summary}");
     }
-    for name in [
-        "totals",
-        "status",
-        "logfile",
-        "errorlog",
-        "parmfile",
-        "parmscan",
-        "skew",
-        "histogram",
-        "flatfile",
-        "localhost",
-        "localhost-0",
-        "localhost-0.stdout",
-        "sd1",
-        "sd2",
-        "wd1",
-        "wd2",
-        "sd1.histogram",
-        "wd2.histogram",
-    ] {
+    let names = "totals status logfile errorlog parmfile parmscan skew histogram flatfile localhost \
+                 localhost-0 localhost-0.stdout sd1 sd2 wd1 wd2 sd1.histogram wd2.histogram";
+    for name in names.split(' ') {
         let text = page(&sandbox, &format!("out/{name}.html"));
         assert!(text.starts_with(&format!("<title>Vdbench out/{name}.html</title><pre>\n")));
         assert!(!text.contains("NaN") && !text.contains("avg_2-1"), "{name}");
@@ -136,14 +144,8 @@ fn results_of_parts_add_up() {
 
 #[test]
 fn both_layouts_are_told_apart() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "raw.parm",
-        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
-        rd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1\n",
-    );
-    let args = ["-f", "raw.parm", "-o", "out", "--vdbench-layout", "503", "-mb"];
-    vdbench(&sandbox, &args).success();
+    let sandbox = with_one_file("iorate=100,elapsed=2");
+    run_one_file(&sandbox, &["--vdbench-layout", "503", "-mb"]).success();
     let summary = page(&sandbox, "out/summary.html");
     assert!(summary.contains("rate  1000**2     i/o"), "{summary}");
     assert!(averages(&summary).iter().all(|(_, figures)| figures.len() == 12), "{summary}");
@@ -232,7 +234,7 @@ fn directories_are_numbered_or_stamped() {
 #[test]
 fn remote_hosts_need_what_is_not_there() {
     let sandbox = Sandbox::new();
-    let text = "hd=default,shell=ssh,user=root\nhd=one,system=far1\nhd=two,system=far2\n\
+    let text = "hd=default,shell=ssh,user=root\nhd=one,system=127.0.1.1\nhd=two,system=127.0.1.2\n\
                 sd=sd1,host=one,lun=f1,size=1m\nsd=sd2,host=two,lun=f2,size=1m\nwd=wd1,sd=*\n\
                 rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
     sandbox.write("mh.parm", text);
@@ -248,32 +250,18 @@ fn remote_hosts_need_what_is_not_there() {
 
 #[test]
 fn commands_need_a_permission() {
-    let sandbox = Sandbox::new();
-    let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
-                rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1,startcmd=\"touch $output/began\"\n";
-    sandbox.write("a.parm", text);
-    let refused = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    let sandbox = with_one_file("iorate=50,elapsed=2,startcmd=\"touch $output/began\"");
+    let refused = run_one_file(&sandbox, &[]);
     assert_eq!(refused.code, 157);
     assert!(refused.stderr.contains("--allow-commands"), "{}", refused.stderr);
-    vdbench(&sandbox, &["-f", "a.parm", "-o", "out", "--allow-commands"]).success();
+    run_one_file(&sandbox, &["--allow-commands"]).success();
     assert!(sandbox.path("out/began").exists());
 }
 
 #[test]
 fn a_kill_leaves_what_was_measured() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "a.parm",
-        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
-        rd=rd1,wd=wd1,iorate=50,elapsed=600,interval=1\n",
-    );
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    let command = command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
-    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
-    wait_for(|| {
-        let summary = std::fs::read_to_string(sandbox.path("out/summary.html"));
-        summary.is_ok_and(|summary| summary.contains("           2       "))
-    });
+    let sandbox = with_one_file("iorate=50,elapsed=600");
+    let mut child = begin_one_file(&sandbox);
     child.kill().and_then(|()| child.wait()).expect("it is ours");
     let flat = page(&sandbox, "out/flatfile.html");
     assert!(flat.lines().any(|line| line.contains(" rd1 2 50 ")), "{flat}");
@@ -281,19 +269,8 @@ fn a_kill_leaves_what_was_measured() {
 
 #[test]
 fn an_interrupt_ends_with_averages() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "a.parm",
-        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
-        rd=rd1,wd=wd1,iorate=50,elapsed=600,interval=1\nrd=rd2,wd=wd1,iorate=50,elapsed=600\n",
-    );
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    let command = command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    wait_for(|| {
-        let summary = std::fs::read_to_string(sandbox.path("out/summary.html"));
-        summary.is_ok_and(|summary| summary.contains("           2       "))
-    });
+    let sandbox = with_one_file("iorate=50,elapsed=600\nrd=rd2,wd=wd1,iorate=50,elapsed=600");
+    let child = begin_one_file(&sandbox);
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("a shell's tool").success());
     let output = child.wait_with_output().expect("it ends");
@@ -316,28 +293,10 @@ fn wait_for(mut is_done: impl FnMut() -> bool) {
 
 #[test]
 fn utilities() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "a.parm",
-        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
-        rd=rd1,wd=wd1,iorate=(50,100),elapsed=2,interval=1\n",
-    );
-    vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]).success();
-    let args = [
-        "parse",
-        "-i",
-        "out/flatfile.html",
-        "-c",
-        "run",
-        "reqrate",
-        "rate",
-        "-a",
-        "-f",
-        "Run",
-        "rd1",
-        "-o",
-        "out.csv",
-    ];
+    let sandbox = with_one_file("iorate=(50,100),elapsed=2");
+    run_one_file(&sandbox, &[]).success();
+    let args = "parse -i out/flatfile.html -c run reqrate rate -a -f Run rd1 -o out.csv";
+    let args: Vec<&str> = args.split(' ').collect();
     assert_eq!(vdbench(&sandbox, &args).success(), "");
     let table = page(&sandbox, "out.csv");
     let lines: Vec<&str> = table.lines().collect();
@@ -395,23 +354,14 @@ fn demonstrations_clean_up() {
 
 #[test]
 fn a_full_disk_costs_pages_and_not_results() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "a.parm",
-        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
-        rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n",
-    );
+    let sandbox = with_one_file("iorate=50,elapsed=2");
     std::fs::create_dir(sandbox.path("out")).expect("a folder");
     symlink("/dev/full", sandbox.path("out/summary.html")).expect("a link");
     symlink("/dev/full", sandbox.path("out/plimsoll.json.part")).expect("a link");
-    let outcome = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    let outcome = run_one_file(&sandbox, &[]);
     assert_eq!(outcome.code, 157);
-    assert_eq!(
-        outcome.stderr.matches("summary.html`: No space left").count(),
-        1,
-        "{}",
-        outcome.stderr
-    );
+    let n_said = outcome.stderr.matches("summary.html`: No space left").count();
+    assert_eq!(n_said, 1, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("the record follows here"), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("avg_2-2") && outcome.stdout.contains("\"schema\""));
     assert!(!averages(&page(&sandbox, "out/totals.html")).is_empty(), "other pages go on");

@@ -155,7 +155,8 @@ impl Input<'_> {
                         param.place,
                         "unknown-host",
                         format!("Host '{word}' does not exist"),
-                        "give an address, or a name that this machine can resolve",
+                        "write an address, or a name that this machine can resolve; with \
+                         `--all-hosts-local` everything runs on this host",
                     );
                 }
                 host.system = word;

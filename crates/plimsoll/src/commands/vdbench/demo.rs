@@ -54,6 +54,10 @@ impl Loader for Scratch {
         HostLoader.is_file(path)
     }
 
+    fn host_exists(&self, name: &str) -> bool {
+        HostLoader.host_exists(name)
+    }
+
     fn env(&self, name: &str) -> Option<String> {
         match name {
             "TMPDIR" => Some(self.dir.to_string_lossy().into_owned()),
