@@ -6,9 +6,13 @@
 //! host come in through a [`Loader`]; nothing here opens a file, reads the environment or a clock,
 //! and no input makes it panic: every mistake is a [`plan::Diagnostic`] with its place.
 //!
+//! `sniff` of each dialect says how much a text looks like one of its own, in percent of the lines
+//! that it would know; the largest is the likeliest.
+//!
 //! Tests: `tests/fio_parse*.rs` for reading, beside the modules for the parts.
 
 pub mod fio;
+mod likeness;
 pub mod loader;
 pub mod native;
 pub mod translation;

@@ -4,11 +4,9 @@ use plan::param::find_fio;
 
 use super::engines::owners;
 use super::scan::{Line, lines};
+use crate::likeness::{LINES_MAX, pct};
 
-/// Most lines that are looked at.
-const LINES_MAX: usize = 400;
-
-/// Says how much a text looks like a fio job file, in percent.
+/// Says how much a text looks like a fio job file, 0..=100 on the scale of all dialects.
 ///
 /// It counts the lines that fio would know: `[section]` headers, includes and known options. A text
 /// without a section is none.
@@ -26,5 +24,5 @@ pub fn sniff(text: &str) -> u8 {
         };
         n_known += usize::from(is_known);
     }
-    if n_sections == 0 { 0 } else { (n_known * 100 / n_lines) as u8 }
+    if n_sections == 0 { 0 } else { pct(n_known, n_lines) }
 }

@@ -19,8 +19,9 @@ pub use write::write;
 /// Name and version of the form; the first key of every file.
 pub const SCHEMA: &str = "plimsoll.plan/1";
 
-/// Says how much a text looks like one of our plans: 0 is not at all.
-pub fn sniff(text: &str) -> u32 {
+/// Says how much a text looks like one of our plans: all that its first key says, 0 or 100 on the
+/// scale of all dialects.
+pub fn sniff(text: &str) -> u8 {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
     let is_ours =
         line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.plan"));

@@ -1,11 +1,9 @@
 //! Telling parameter files from others by their content.
 
 use super::lines::is_blank;
+use crate::likeness::{LINES_MAX, pct};
 
-/// Most lines that are looked at.
-const LINES_MAX: usize = 400;
-
-/// Says how much a text looks like a parameter file, in percent.
+/// Says how much a text looks like a parameter file, 0..=100 on the scale of all dialects.
 ///
 /// It counts the lines that begin as Vdbench's do: a definition, a general parameter, or the
 /// continuation of one. A text without a definition is none.
@@ -27,7 +25,7 @@ pub fn sniff(text: &str) -> u8 {
         n_known += usize::from(is_definition || is_general || is_continued || written == "eof");
         is_open = written.ends_with(',');
     }
-    if n_definitions == 0 { 0 } else { (n_known * 100 / n_lines) as u8 }
+    if n_definitions == 0 { 0 } else { pct(n_known, n_lines) }
 }
 
 fn is_general(key: &str) -> bool {
