@@ -1,11 +1,12 @@
 //! One operation per file: create, look at, remove. The engines `filecreate` to `dirdelete`, and
-//! the same operations wherever another engine is handed one.
+//! the same operations wherever another engine is handed one. The calls are those of trees, too.
 
 use plan::job::{EngineKind, StatCall};
 use plan::op::{Op, OpKind};
 
+use crate::named::{At, Manner};
 use crate::one_by_one::CarryOut;
-use crate::{Arena, FileTable, call};
+use crate::{Arena, FileTable, call, named};
 
 /// Carries out the operation of its name, whatever direction the job counts it as.
 pub(crate) struct FileOps {
@@ -40,57 +41,6 @@ pub(crate) fn carry_out(files: &FileTable, op: &Op) -> i32 {
 
 fn file_call(files: &FileTable, op: &Op, kind: OpKind, stat_call: StatCall) -> i32 {
     let Some(name) = files.c_name(op.file) else { return -libc::EBADF };
-    let path = name.as_ptr();
-    // SAFETY: in each call the name ends with NUL and outlives the call, and the memory for the
-    // answer is as large as the call expects.
-    call::retry(|| unsafe {
-        match kind {
-            OpKind::Create => {
-                let flags = libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC;
-                match libc::open(path, flags, 0o644) {
-                    fd if fd < 0 => -1,
-                    fd => {
-                        libc::close(fd);
-                        0
-                    }
-                }
-            }
-            OpKind::Stat => stat(path, stat_call),
-            OpKind::Delete => libc::unlink(path) as isize,
-            OpKind::Mkdir => libc::mkdir(path, 0o755) as isize,
-            OpKind::Rmdir => libc::rmdir(path) as isize,
-            _ => {
-                *libc::__errno_location() = libc::EOPNOTSUPP;
-                -1
-            }
-        }
-    })
-}
-
-/// Asks for the metadata of a path and throws it away.
-///
-/// # Safety
-/// `path` ends with NUL.
-unsafe fn stat(path: *const libc::c_char, stat_call: StatCall) -> isize {
-    let mut facts = std::mem::MaybeUninit::<libc::stat64>::uninit();
-    // SAFETY: the kernel fills `facts`, which is what these calls expect; nobody reads it.
-    let result = unsafe {
-        match stat_call {
-            StatCall::Stat => libc::stat64(path, facts.as_mut_ptr()),
-            StatCall::Lstat => libc::lstat64(path, facts.as_mut_ptr()),
-            StatCall::Statx => {
-                let path = std::ffi::CStr::from_ptr(path);
-                let flags = rustix::fs::AtFlags::empty();
-                let mask = rustix::fs::StatxFlags::BASIC_STATS;
-                return match rustix::fs::statx(rustix::fs::CWD, path, flags, mask) {
-                    Ok(_) => 0,
-                    Err(errno) => {
-                        *libc::__errno_location() = errno.raw_os_error();
-                        -1
-                    }
-                };
-            }
-        }
-    };
-    result as isize
+    let at = At { folder: libc::AT_FDCWD, path: name.as_ptr() };
+    named::carry_out(kind, at, Manner::of_fio(stat_call))
 }

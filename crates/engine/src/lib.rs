@@ -25,6 +25,7 @@ mod fileop;
 mod layer;
 mod mapped;
 mod mounts;
+mod named;
 mod null;
 mod offload;
 mod one_by_one;

@@ -2,9 +2,10 @@
 
 use std::os::fd::AsRawFd;
 
-use plan::op::Op;
+use plan::op::{Op, OpKind};
 
-use super::{OnTree, open};
+use super::OnTree;
+use crate::named::{self, Manner, open};
 use crate::{Arena, call};
 
 impl OnTree {
@@ -87,7 +88,7 @@ impl OnTree {
         match self.copy(op, arena) {
             0 => {
                 let from = self.first.at(false, op.file.0, &mut self.path);
-                super::named_call(plan::op::OpKind::Delete, from)
+                named::carry_out(OpKind::Delete, from, Manner::IN_TREE)
             }
             failed => failed,
         }

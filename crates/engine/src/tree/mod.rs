@@ -5,7 +5,7 @@
 
 mod copy;
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use pattern::tree::Tree;
@@ -13,6 +13,7 @@ use plan::op::{Op, OpKind};
 use plan::tree::{IN_TARGET, TreeOpen};
 use rustix::fs::{Mode, OFlags};
 
+use crate::named::{self, At, Manner, open};
 use crate::one_by_one::{CarryOut, OneByOne};
 use crate::{Arena, Engine, EngineError, FileTable, TablePolicy, call};
 
@@ -109,14 +110,6 @@ struct OnTree {
     opened: Vec<(u32, OwnedFd)>,
 }
 
-/// What is needed to reach a file or folder by name.
-#[derive(Clone, Copy)]
-struct At {
-    folder: RawFd,
-    /// Ends with NUL, within a buffer that outlives the call.
-    path: *const libc::c_char,
-}
-
 impl Anchored {
     /// Writes a path into the buffer. Returns where it is.
     fn at(&self, is_folder: bool, number: u32, path: &mut Vec<u8>) -> At {
@@ -194,7 +187,7 @@ impl OnTree {
                             0
                         },
                     ),
-                    kind => named_call(kind, at),
+                    kind => named::carry_out(kind, at, Manner::IN_TREE),
                 }
             }
             None => -libc::EBADF,
@@ -202,43 +195,4 @@ impl OnTree {
         self.path = path;
         result
     }
-}
-
-/// Opens a file. A mode is for one that is made.
-fn open(at: At, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i32> {
-    // SAFETY: the path ends with NUL and outlives the call.
-    let fd = call::retry(|| unsafe { libc::openat(at.folder, at.path, flags, mode) as isize });
-    if fd < 0 {
-        return Err(fd);
-    }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
-    Ok(unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) })
-}
-
-fn named_call(kind: OpKind, at: At) -> i32 {
-    if kind == OpKind::Create {
-        let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
-        return open(at, flags | libc::O_NOFOLLOW, 0o644).map_or_else(|result| result, |_| 0);
-    }
-    let no_follow = libc::AT_SYMLINK_NOFOLLOW;
-    // SAFETY: in each call the name ends with NUL and outlives the call, and the memory for the
-    // answer is as large as the call expects. A null time means now.
-    call::retry(|| unsafe {
-        let result = match kind {
-            OpKind::Delete => libc::unlinkat(at.folder, at.path, 0),
-            OpKind::Mkdir => libc::mkdirat(at.folder, at.path, 0o755),
-            OpKind::Rmdir => libc::unlinkat(at.folder, at.path, libc::AT_REMOVEDIR),
-            OpKind::Access => libc::faccessat(at.folder, at.path, libc::R_OK, 0),
-            OpKind::Setattr => libc::utimensat(at.folder, at.path, std::ptr::null(), no_follow),
-            OpKind::Stat => {
-                let mut facts = std::mem::MaybeUninit::<libc::stat64>::uninit();
-                libc::fstatat64(at.folder, at.path, facts.as_mut_ptr(), no_follow)
-            }
-            _ => {
-                *libc::__errno_location() = libc::EOPNOTSUPP;
-                -1
-            }
-        };
-        result as isize
-    })
 }
