@@ -269,7 +269,8 @@ pub enum SetCount {
 pub enum FlipFlop {
     /// None: a duplicate is written as it was.
     None,
-    /// All: a write draws one of the two versions that each set has.
+    /// All: each set has two versions, and a write of a block has the other one than the write
+    /// before it. What a worker has not written yet counts as the first.
     All,
     /// Those of hot sets.
     Hot,

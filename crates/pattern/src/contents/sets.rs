@@ -4,6 +4,13 @@
 //! the blocks that have no equal. So a block is unique with a probability of
 //! `1 / ratio - sets / n`; the others are of set `block mod sets`. A set is too seldom empty to be
 //! seen, where draws would leave many empty.
+//!
+//! Each set has two versions. A duplicate that flips has the other one each time it is written, as
+//! in Vdbench: a bit per block says which was last.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use plan::verify::{DedupeSets, FlipFlop, SetCount};
 
@@ -21,6 +28,8 @@ pub(super) struct Grouping {
     n_hot_sets: u64,
     n_hot_blocks: u64,
     flip_flop: FlipFlop,
+    /// Version of each block that was written last; empty where none flips.
+    versions: Arc<[AtomicU64]>,
     /// Seed of what is unique and what is not.
     place_seed: u64,
     /// Seed of the sets' contents.
@@ -71,6 +80,11 @@ impl Grouping {
             n_hot_sets: first_set,
             n_hot_blocks: end_block,
             flip_flop: sets.flip_flop,
+            versions: versions(match sets.flip_flop {
+                FlipFlop::None => 0,
+                FlipFlop::All => n_blocks,
+                FlipFlop::Hot => end_block.min(n_blocks),
+            }),
             place_seed: derive(spec.job_seed, Stream::Dedupe, 2),
             set_seed: derive(spec.job_seed, Stream::Dedupe, 3),
         }
@@ -120,7 +134,7 @@ impl Grouping {
         (!is_unique).then(|| self.n_hot_sets + block % (self.n_sets - self.n_hot_sets))
     }
 
-    /// Returns which of a set's two versions a write holds.
+    /// Returns which of a set's two versions a write holds: the other one than the write before it.
     fn version(&self, set: u64, block: u64, generation: u64) -> u64 {
         let flips = match self.flip_flop {
             FlipFlop::None => false,
@@ -130,6 +144,22 @@ impl Grouping {
         if !flips || generation == 0 {
             return 0;
         }
-        derive(derive(self.place_seed, Stream::Dedupe, block), Stream::Dedupe, generation) & 1
+        let bit = block % u64::from(u64::BITS);
+        match self.versions.get((block / u64::from(u64::BITS)) as usize) {
+            Some(word) => !(word.fetch_xor(1 << bit, Relaxed) >> bit) & 1,
+            // Beyond what is remembered a write draws.
+            None => {
+                let of_block = derive(self.place_seed, Stream::Dedupe, block);
+                derive(of_block, Stream::Dedupe, generation) & 1
+            }
+        }
     }
+}
+
+/// Most blocks whose version is remembered, one bit each: 512 MiB, 16 TiB of 4 KiB blocks.
+const VERSIONS_MAX: u64 = 1 << 32;
+
+fn versions(n_blocks: u64) -> Arc<[AtomicU64]> {
+    let n_words = n_blocks.min(VERSIONS_MAX).div_ceil(u64::from(u64::BITS));
+    (0..n_words).map(|_| AtomicU64::new(0)).collect()
 }
