@@ -167,12 +167,9 @@ impl Member {
     fn new(part: &Part, part_idx: u16, spec: &WorkerSpec) -> Result<Self, PatternError> {
         let seed = derive(spec.seed, Stream::Part, u64::from(part_idx));
         let block_bytes = part.workload.block_size_min();
-        let files: Vec<FileRegion> =
-            spec.files.iter().map(|file| file.of_part(part.region, block_bytes)).collect();
-        let is_wrapped = matches!(part.region, PartRegion::Pct(_, to_pct) if to_pct > 100.0);
-        let wraps = spec.files.iter().filter(|_| is_wrapped).map(|file| Wrap {
-            end_bytes: file.offset_bytes + file.len_bytes,
-            len_bytes: file.len_bytes,
+        let wraps = spec.files.iter().filter(|_| is_wrapped).map(|file| {
+            let FileRegion { offset_bytes, len_bytes } = file.in_whole_blocks(block_bytes);
+            Wrap { end_bytes: offset_bytes + len_bytes, len_bytes }
         });
         let wraps = wraps.collect();
         let source = Source::of_part(part, part_idx, spec, &files, seed)?;

@@ -15,17 +15,30 @@ pub struct FileRegion {
 }
 
 impl FileRegion {
+    /// Returns it without what is left of its end after whole blocks.
+    #[must_use]
+    pub fn in_whole_blocks(self, block_bytes: u32) -> FileRegion {
+        let rest_bytes = self.len_bytes % u64::from(block_bytes.max(1));
+        FileRegion { len_bytes: self.len_bytes - rest_bytes, ..self }
+    }
+
     /// Returns what a part of a job uses of it. Both ends are rounded down to whole blocks, counted
-    /// from the start of the region. Where a region of percentages goes on at the start of the
-    /// file's, the result goes on behind its end.
+    /// from the start of the region, as in Vdbench: it may begin up to a block before what was asked
+    /// for and ends up to a block before its end, so that parts that adjoin neither overlap nor
+    /// leave a gap. Where a region of percentages goes on at the start of the file's, the result
+    /// goes on behind its last whole block.
     #[must_use]
     pub fn of_part(self, region: PartRegion, block_bytes: u32) -> FileRegion {
         let block_bytes = u64::from(block_bytes.max(1));
         let whole = |bytes: u64| bytes / block_bytes * block_bytes;
+        let len_bytes = match region {
+            PartRegion::Pct(_, to_pct) if to_pct > 100.0 => whole(self.len_bytes),
+            _ => self.len_bytes,
+        };
         let share = |pct: f64| {
             // To a millionth of a percent, so that whole percentages are exact.
             let millionths = (pct.clamp(0.0, 200.0) * 1e6).round() as u128;
-            let bytes = u128::from(self.len_bytes) * millionths / 100_000_000;
+            let bytes = u128::from(len_bytes) * millionths / 100_000_000;
             whole(u64::try_from(bytes).unwrap_or(u64::MAX))
         };
         let (from, to) = match region {

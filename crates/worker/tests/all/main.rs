@@ -6,5 +6,6 @@ mod load;
 mod parts;
 mod priority;
 mod rates;
+mod regions;
 mod replay;
 mod verify;
