@@ -3,7 +3,7 @@
 //! Every read and write of a program comes here: files are opened for direct I/O, so that no page
 //! cache hides the caps. (A mapped file has one; its misses and write-backs come here.) A request
 //! is stamped when it is read from the kernel, less the way that a request takes to here and back
-//! ([`Way`]); its data are moved at once, and the answer is sent when the model says. Names and
+//! ([`way`]); its data are moved at once, and the answer is sent when the model says. Names and
 //! attributes take no modelled time.
 //!
 //! No request ends the server: numbers that nobody was given are `ESTALE` or `EBADF`, names that
@@ -34,7 +34,7 @@ use crate::machine::Machine;
 use crate::pacer::lock;
 use crate::store::Opened;
 use crate::tree::{Changes, Identity, NewKind, Node};
-use crate::way::{self, Way};
+use crate::way;
 use handles::{Handle, Handles};
 
 /// How long the kernel may remember names and attributes. Nobody else changes them but a crash,
@@ -62,19 +62,13 @@ const WAY_NAME: &str = "user.plimsoll.way";
 pub(crate) struct Volumes {
     machine: Arc<Machine>,
     handles: Handles,
-    way: Arc<Way>,
 }
 
 type Answer<T> = Result<T, Errno>;
 
 impl Volumes {
     pub(crate) fn new(machine: Arc<Machine>) -> Self {
-        Volumes { machine, handles: Handles::default(), way: Arc::default() }
-    }
-
-    /// Returns what measures the way.
-    pub(crate) fn way(&self) -> Arc<Way> {
-        Arc::clone(&self.way)
+        Volumes { machine, handles: Handles::default() }
     }
 
     /// Returns a file, unless the machine has crashed.
@@ -415,7 +409,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let arrived_ns = self.way.made_ns();
+        let arrived_ns = self.machine.pacer().way().made_ns();
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let send = move |data: Answer<Vec<u8>>| match data {
@@ -441,7 +435,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let arrived_ns = self.way.made_ns();
+        let arrived_ns = self.machine.pacer().way().made_ns();
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let flags = OFlags::from_bits_retain(flags.0 as u32);
@@ -475,7 +469,7 @@ impl Filesystem for Volumes {
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let arrived_ns = self.way.made_ns();
+        let arrived_ns = self.machine.pacer().way().made_ns();
         match self.node(number) {
             Ok(node) => self.machine.flush(&node, arrived_ns, move |end| empty(end, reply)),
             Err(error) => reply.error(convert::error(error)),
@@ -565,7 +559,7 @@ impl Filesystem for Volumes {
     }
 
     fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        if name == WAY_NAME && self.way.is_being_measured() {
+        if name == WAY_NAME && self.machine.pacer().way().is_being_measured() {
             let value = vec![0; way::ANSWER_BYTES];
             let send = move || extended(Ok(value), size, reply);
             return way::answer(self.machine.pacer(), send);
@@ -626,9 +620,9 @@ const FILE_FLAGS: FopenFlags =
     FopenFlags::FOPEN_DIRECT_IO.union(FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
 
 /// Measures the way of requests to a mount.
-pub(crate) fn measure_way(way: &Way, mount: &Path) {
+pub(crate) fn measure_way(machine: &Machine, mount: &Path) {
     let mut value = [0; way::ANSWER_BYTES];
-    way.measure(|| getxattr(mount, WAY_NAME, &mut value).ok().map(drop));
+    machine.pacer().way().measure(|| getxattr(mount, WAY_NAME, &mut value).ok().map(drop));
 }
 
 /// Tells the kernel to ask again for what it remembers of all files.

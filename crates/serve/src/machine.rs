@@ -528,7 +528,7 @@ fn read(file: &File, offset: u64, len: u32) -> Result<Vec<u8>, Errno> {
 
 fn done<T>(outcome: Outcome, value: T) -> Result<T, Errno> {
     match outcome {
-        Outcome::Done(_) => Ok(value),
+        Outcome::Done => Ok(value),
         Outcome::Lost => Err(Errno::IO),
     }
 }

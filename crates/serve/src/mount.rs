@@ -259,7 +259,6 @@ pub fn mount(machine: &Arc<Machine>, path: &Path) -> Result<Mount, MountError> {
     config.n_threads = Some(n_cores.clamp(*THREADS.start(), *THREADS.end()));
     config.clone_fd = true;
     let volumes = Volumes::new(Arc::clone(machine));
-    let way = volumes.way();
     let session = Session::new(volumes, path, &config);
     // The threads that read requests inherit it.
     priority::go_ahead();
@@ -267,7 +266,7 @@ pub fn mount(machine: &Arc<Machine>, path: &Path) -> Result<Mount, MountError> {
     priority::go_back();
     let session =
         session.map_err(|source| MountError::Refused { path: path.to_owned(), source })?;
-    measure_way(&way, path);
+    measure_way(machine, path);
     Ok(Mount { session })
 }
 

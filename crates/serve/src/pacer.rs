@@ -1,12 +1,18 @@
 //! Real time around the model: each request completes when the model says.
 //!
 //! Any thread submits; one thread waits for the next completion and sends the replies. A request
-//! counts from the moment it arrived, so what handing it over costs is part of the modelled time
+//! counts from the moment it was made, so what bringing it here costs is part of the modelled time
 //! and not on top of it. A wait is slept but for its end, which is spun: a sleeper wakes late by
 //! tens of microseconds.
 //!
+//! The model stays behind the clock by the way of a request ([`Way`]), or it would have gone past
+//! the moment that a request was made at whenever another one ended meanwhile. Answers are on time
+//! all the same: the model promises an end as soon as it is certain, a medium's latency ahead.
+//!
 //! Locks are taken in this order: what a crash takes back ([`Undo`]), then the model.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -17,16 +23,21 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use volume::{
-    CapId, ChangeError, Design, Done, Io, IoKind, Start, Stations, Status, System, SystemOptions,
+    ChangeError, Design, Done, Io, IoKind, Promise, Start, Status, System, SystemOptions,
 };
 
 use crate::clock::now_ns;
 use crate::priority;
 use crate::store::undo::{Lost, Undo};
 use crate::waits::Waits;
+use crate::way::Way;
 
 /// The end of a wait that is spun, nanoseconds. A sleep ends this late at worst on an idle machine.
 const SPIN_NS: u64 = 50_000;
+
+/// How long before the earliest promise that may come of it something in the model is handled:
+/// longer than a sleep ends late.
+const AHEAD_NS: u64 = 200_000;
 
 /// I/Os in the model at once; more wait outside. Above what the kernel has in flight
 /// (`fuse::BACKGROUND_MAX`) and what the slots of a network client allow (16 x 128).
@@ -36,7 +47,7 @@ pub const WAITING_MAX: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// At its modelled time.
-    Done(Done),
+    Done,
     /// The machine crashed, or its end came, before it was done.
     Lost,
 }
@@ -77,7 +88,11 @@ impl Request {
 
 /// A request in the model.
 struct Waiting {
-    reply: Reply,
+    /// `None` once it was answered.
+    reply: Option<Reply>,
+    /// Extents whose end has not come by the clock.
+    n_unanswered: usize,
+    /// Extents that the model has not brought to their end.
     n_extents_left: usize,
     volume: u16,
     /// When the model took it in, by the model's time.
@@ -90,14 +105,19 @@ struct Queue {
     waiting: Vec<Option<Waiting>>,
     free: Vec<usize>,
     /// Requests that the model has no room for.
-    outside: std::collections::VecDeque<(Request, Reply)>,
+    outside: VecDeque<(Request, Reply)>,
+    /// When extents will end, and their requests, the next first.
+    promised: BinaryHeap<Reverse<(u64, u64)>>,
     /// The model's time, which never goes back.
     time_ns: u64,
+    /// How long before an end its promise is made at the latest.
+    latency_min_ns: u64,
     is_crashed: bool,
     is_stopped: bool,
     /// What the completed I/Os have waited, by volume.
     waits: Vec<Waits>,
     done: Vec<Done>,
+    promises: Vec<Promise>,
     flushed: Vec<(u16, Range<u64>)>,
     /// What is answered at a time of its own, past the model.
     timed: Option<(u64, Reply)>,
@@ -109,8 +129,24 @@ struct Shared {
     undo: Arc<Mutex<Undo>>,
     queue: Mutex<Queue>,
     wake: Condvar,
-    /// When the next completion is due; what the pacing thread waits for.
+    /// When something is due next; what the pacing thread waits for.
     due_ns: AtomicU64,
+    way: Way,
+}
+
+/// When something is due next, by the clock.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    /// To the moment.
+    exact_ns: u64,
+    /// By about then.
+    about_ns: u64,
+}
+
+impl Due {
+    fn first_ns(self) -> u64 {
+        self.exact_ns.min(self.about_ns)
+    }
 }
 
 /// What a machine's caps and I/Os are doing.
@@ -143,32 +179,43 @@ impl Pacer {
     /// Starts the model of a design, with its pacing thread.
     pub(crate) fn start(design: &Design, start: Start, undo: Arc<Mutex<Undo>>) -> io::Result<Self> {
         let options = SystemOptions { n_waiting_max: WAITING_MAX, start, seed: design.seed };
+        let system = System::new(design, &options);
         let mut queue = Queue {
-            system: System::new(design, &options),
+            latency_min_ns: system.latency_min_ns(),
+            system,
             waiting: (0..WAITING_MAX).map(|_| None).collect(),
             free: (0..WAITING_MAX).rev().collect(),
-            outside: std::collections::VecDeque::new(),
+            outside: VecDeque::new(),
+            promised: BinaryHeap::with_capacity(WAITING_MAX),
             time_ns: now_ns(),
             is_crashed: false,
             is_stopped: false,
             waits: vec![Waits::default(); design.volumes.len()],
             done: Vec::with_capacity(WAITING_MAX),
+            promises: Vec::with_capacity(WAITING_MAX),
             flushed: Vec::new(),
             timed: None,
             settle_error: None,
         };
-        // From the first question on the model keeps what reached the disk.
+        // From the first question on the model keeps what reached the disk, and promises.
         queue.system.take_flushed(&mut queue.flushed);
+        queue.system.take_promises(&mut queue.promises);
         let shared = Arc::new(Shared {
             undo,
             queue: Mutex::new(queue),
             wake: Condvar::new(),
             due_ns: AtomicU64::new(u64::MAX),
+            way: Way::default(),
         });
         let pacing = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("pacer".to_owned());
         let thread = thread.spawn(move || pacing.run())?;
         Ok(Pacer { shared, thread: Some(thread) })
+    }
+
+    /// Returns the way of the requests that come here.
+    pub(crate) fn way(&self) -> &Way {
+        &self.shared.way
     }
 
     /// Hands a request to the model. The reply is called exactly once, possibly before this
@@ -212,32 +259,37 @@ impl Pacer {
         }
     }
 
-    /// Does something to the model.
-    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut System, u64) -> R) -> R {
-        let mut queue = lock(&self.shared.queue);
-        let time_ns = queue.advance(now_ns());
-        let result = act(&mut queue.system, time_ns);
-        self.shared.plan(&queue);
-        result
-    }
-
-    /// Looks at the caps and at what the volumes' I/Os have waited for them.
+    /// Looks at the caps and at what the volumes' I/Os have waited for them, all that were
+    /// answered until now.
     pub(crate) fn look(&self) -> Look {
+        let mut undo = lock(&self.shared.undo);
         let mut queue = lock(&self.shared.queue);
+        let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.advance(now_ns());
-        Look { status: queue.system.status(time_ns), waits: queue.waits.clone() }
+        let look = Look { status: queue.system.status(time_ns), waits: queue.waits.clone() };
+        self.shared.plan(&queue);
+        drop(queue);
+        drop(undo);
+        ended.into_iter().for_each(|reply| reply(Outcome::Done));
+        look
     }
 
     /// Changes the design under the requests that wait.
     pub(crate) fn change(&self, design: &Design) -> Result<(), ChangeError> {
-        self.with(|system, time_ns| system.change(time_ns, design))
+        let mut queue = lock(&self.shared.queue);
+        let time_ns = queue.advance(now_ns());
+        let changed = queue.system.change(time_ns, design);
+        queue.latency_min_ns = queue.system.latency_min_ns();
+        queue.take_promises();
+        self.shared.plan(&queue);
+        changed
     }
 
     /// Crashes the machine: what waits is lost, and what only the cache had is taken back.
     pub(crate) fn crash(&self, n_volumes: u16) -> Crashed {
         let mut undo = lock(&self.shared.undo);
         let mut queue = lock(&self.shared.queue);
-        let ended = queue.collect(&mut undo);
+        let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.time_ns;
         let Queue { system, .. } = &mut *queue;
         let dirty = (0..n_volumes)
@@ -251,12 +303,8 @@ impl Pacer {
         self.shared.plan(&queue);
         drop(queue);
         drop(undo);
-        for (reply, done) in ended {
-            reply(Outcome::Done(done));
-        }
-        for reply in lost_requests {
-            reply(Outcome::Lost);
-        }
+        ended.into_iter().for_each(|reply| reply(Outcome::Done));
+        lost_requests.into_iter().for_each(|reply| reply(Outcome::Lost));
         Crashed { dirty, lost, error: outcome.err().map(|error| error.to_string()) }
     }
 
@@ -279,9 +327,7 @@ impl Drop for Pacer {
             self.shared.wake.notify_all();
             queue.drain()
         };
-        for reply in lost {
-            reply(Outcome::Lost);
-        }
+        lost.into_iter().for_each(|reply| reply(Outcome::Lost));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -316,27 +362,49 @@ impl Queue {
             let io = Io { id, kind, volume, client, offset_bytes: address, len_bytes };
             self.system.submit(time_ns, io);
         }
-        let n_extents_left = extents.len();
-        let waiting = Waiting { reply, n_extents_left, volume, submitted_ns: time_ns };
+        let n = extents.len();
+        let waiting = Waiting {
+            reply: Some(reply),
+            n_unanswered: n,
+            n_extents_left: n,
+            volume,
+            submitted_ns: time_ns,
+        };
         self.waiting[slot] = Some(waiting);
+        self.take_promises();
     }
 
-    /// Moves the model to now and returns the replies that are due. What reached the disk until
-    /// now is settled before.
-    fn collect(&mut self, undo: &mut Undo) -> Vec<(Reply, Done)> {
+    fn take_promises(&mut self) {
+        self.system.take_promises(&mut self.promises);
+        let promises = self.promises.drain(..).map(|promise| Reverse((promise.at_ns, promise.id)));
+        self.promised.extend(promises);
+    }
+
+    /// Moves the model to what it is behind the clock and returns the replies that are due. What
+    /// reached the disk until then is settled before.
+    fn collect(&mut self, undo: &mut Undo, behind_ns: u64) -> Vec<Reply> {
+        let now_ns = now_ns();
+        let until_ns = now_ns.saturating_sub(behind_ns);
         // Time stays where it is while nothing is due: a request that is on its way counts from
         // before now.
-        let is_due = self.system.next_event_ns().is_some_and(|due_ns| due_ns <= now_ns());
-        let time_ns = if is_due { self.advance(now_ns()) } else { self.time_ns };
+        let is_due = self.system.next_event_ns().is_some_and(|due_ns| due_ns <= until_ns);
+        let time_ns = if is_due { self.advance(until_ns) } else { self.time_ns };
         let mut done = std::mem::take(&mut self.done);
         self.system.poll(time_ns, &mut done);
         self.settle(undo);
-        let mut ended: Vec<_> = done.iter().filter_map(|done| self.end(*done)).collect();
-        if let Some((due_ns, reply)) = self.timed.take_if(|(due_ns, _)| *due_ns <= now_ns()) {
-            ended.push((reply, past_the_model(due_ns)));
+        self.take_promises();
+        let mut ended = Vec::new();
+        while self.promised.peek().is_some_and(|first| first.0.0 <= now_ns) {
+            let Some(Reverse((_, id))) = self.promised.pop() else { break };
+            ended.extend(self.answer(id));
         }
-        done.clear();
+        for done in done.drain(..) {
+            ended.extend(self.end(done));
+        }
         self.done = done;
+        if let Some((_, reply)) = self.timed.take_if(|(due_ns, _)| *due_ns <= now_ns) {
+            ended.push(reply);
+        }
         while !self.free.is_empty() {
             let Some((request, reply)) = self.outside.pop_front() else { break };
             self.take_in(Request { arrived_ns: time_ns, ..request }, reply);
@@ -345,9 +413,23 @@ impl Queue {
     }
 
     /// Returns when the next thing is due.
-    fn next_due_ns(&self) -> u64 {
+    fn next_due(&self, behind_ns: u64) -> Due {
         let timed_ns = self.timed.as_ref().map_or(u64::MAX, |(due_ns, _)| *due_ns);
-        self.system.next_event_ns().unwrap_or(u64::MAX).min(timed_ns)
+        let promised_ns = self.promised.peek().map_or(u64::MAX, |first| first.0.0);
+        let exact_ns = timed_ns.min(promised_ns);
+        let Some(event_ns) = self.system.next_event_ns() else {
+            return Due { exact_ns, about_ns: u64::MAX };
+        };
+        // What happens in the model by then brings no end before another latency has passed.
+        match self.latency_min_ns.checked_sub(AHEAD_NS) {
+            Some(rest_ns) => {
+                Due { exact_ns, about_ns: event_ns.saturating_add(rest_ns.max(behind_ns)) }
+            }
+            None => Due {
+                exact_ns: exact_ns.min(event_ns.saturating_add(behind_ns)),
+                about_ns: u64::MAX,
+            },
+        }
     }
 
     /// Forgets the old contents of what reached the disk.
@@ -360,7 +442,16 @@ impl Queue {
         }
     }
 
-    fn end(&mut self, done: Done) -> Option<(Reply, Done)> {
+    /// An extent's end has come by the clock. Returns the reply of a request that waits for none.
+    fn answer(&mut self, id: u64) -> Option<Reply> {
+        let waiting = self.waiting.get_mut(usize::try_from(id).ok()?)?.as_mut()?;
+        waiting.n_unanswered = waiting.n_unanswered.saturating_sub(1);
+        if waiting.n_unanswered > 0 { None } else { waiting.reply.take() }
+    }
+
+    /// The model has brought an extent to its end. Frees the place of a request that has ended
+    /// altogether, and returns its reply if it has none yet.
+    fn end(&mut self, done: Done) -> Option<Reply> {
         let slot = usize::try_from(done.id).ok()?;
         let waiting = self.waiting.get_mut(slot)?.as_mut()?;
         if let Some(waits) = self.waits.get_mut(usize::from(waiting.volume)) {
@@ -370,9 +461,8 @@ impl Queue {
         if waiting.n_extents_left > 0 {
             return None;
         }
-        let waiting = self.waiting[slot].take()?;
         self.free.push(slot);
-        Some((waiting.reply, done))
+        self.waiting[slot].take()?.reply
     }
 
     /// Takes out the replies of all requests.
@@ -381,9 +471,10 @@ impl Queue {
         for slot in 0..self.waiting.len() {
             if let Some(waiting) = self.waiting[slot].take() {
                 self.free.push(slot);
-                replies.push(waiting.reply);
+                replies.extend(waiting.reply);
             }
         }
+        self.promised.clear();
         replies.extend(self.timed.take().map(|(_, reply)| reply));
         replies.extend(self.outside.drain(..).map(|(_, reply)| reply));
         replies
@@ -391,9 +482,15 @@ impl Queue {
 }
 
 impl Shared {
+    /// Returns how far the model stays behind the clock: by the way, as long as it can promise
+    /// that far ahead.
+    fn behind_ns(&self, queue: &Queue) -> u64 {
+        self.way.length_ns().min(queue.latency_min_ns)
+    }
+
     /// Wakes the pacing thread if something is due before what it waits for.
     fn plan(&self, queue: &Queue) {
-        let due_ns = queue.next_due_ns();
+        let due_ns = queue.next_due(self.behind_ns(queue)).first_ns();
         if due_ns < self.due_ns.load(Acquire) {
             self.due_ns.store(due_ns, Release);
             self.wake.notify_one();
@@ -411,18 +508,13 @@ impl Shared {
                 if queue.is_stopped {
                     return;
                 }
-                let ended = queue.collect(&mut undo);
-                let due_ns = queue.next_due_ns();
-                self.due_ns.store(due_ns, Release);
-                ended
+                let behind_ns = self.behind_ns(&queue);
+                queue.collect(&mut undo, behind_ns)
             };
-            let is_idle = ended.is_empty();
-            for (reply, done) in ended {
-                reply(Outcome::Done(done));
-            }
-            if is_idle {
+            if ended.is_empty() {
                 self.wait();
             }
+            ended.into_iter().for_each(|reply| reply(Outcome::Done));
         }
     }
 
@@ -430,16 +522,17 @@ impl Shared {
     fn wait(&self) {
         let mut queue = lock(&self.queue);
         loop {
-            let due_ns = self.due_ns.load(Acquire);
-            let left_ns = due_ns.saturating_sub(now_ns());
-            if queue.is_stopped || left_ns == 0 {
+            let due = queue.next_due(self.behind_ns(&queue));
+            self.due_ns.store(due.first_ns(), Release);
+            let now_ns = now_ns();
+            if queue.is_stopped || due.first_ns() <= now_ns {
                 return;
             }
-            if left_ns <= SPIN_NS {
+            let until_ns = due.exact_ns.saturating_sub(SPIN_NS).min(due.about_ns);
+            let Some(nap_ns) = until_ns.checked_sub(now_ns).filter(|nap_ns| *nap_ns > 0) else {
                 break;
-            }
-            let nap = Duration::from_nanos(left_ns - SPIN_NS);
-            let woken = self.wake.wait_timeout(queue, nap);
+            };
+            let woken = self.wake.wait_timeout(queue, Duration::from_nanos(nap_ns));
             queue = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(queue);
@@ -447,11 +540,6 @@ impl Shared {
             std::hint::spin_loop();
         }
     }
-}
-
-/// The end of what the model has no part in.
-fn past_the_model(at_ns: u64) -> Done {
-    Done { id: 0, at_ns, held_by: CapId::NONE, held_ns: 0, stations: Stations::default() }
 }
 
 /// Locks; a thread that panicked left nothing half done that would matter more than going on.

@@ -11,7 +11,7 @@ use serve::clock::now_ns;
 use volume::CacheMode;
 
 /// The way between a caller and the server is made up for by at most this much.
-const WAY_MAX: Duration = Duration::from_micros(100);
+const WAY_MAX: Duration = Duration::from_micros(250);
 
 const LATENCY: Duration = Duration::from_millis(5);
 

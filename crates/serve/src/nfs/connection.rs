@@ -69,10 +69,10 @@ pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
     let Ok(writer) = writer.spawn(move || write_all(&out, &to_write)) else { return };
     let mut input = BufReader::with_capacity(READ_BYTES, stream);
     while let Ok(message) = record(&mut input) {
-        let arrived_ns = server.way.made_ns();
+        let arrived_ns = server.machine.pacer().way().made_ns();
         let Ok(call) = call::read(&message) else { break };
         let answer = Answer { answers: answers.clone(), slot: take(&slots), xid: call.xid };
-        if server.way.is_being_measured() {
+        if server.machine.pacer().way().is_being_measured() {
             way::answer(server.machine.pacer(), move || answer.send(vec![0; way::ANSWER_BYTES]));
             continue;
         }

@@ -77,7 +77,7 @@ impl Server {
             Request { kind, volume, client: origin.client, extents, arrived_ns: origin.arrived_ns };
         let reply = move |outcome| {
             reply(match outcome {
-                Outcome::Done(_) => Ok(()),
+                Outcome::Done => Ok(()),
                 Outcome::Lost => Err(Errno::IO),
             });
         };

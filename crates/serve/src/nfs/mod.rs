@@ -41,7 +41,6 @@ use volume::design::Backing as Medium;
 
 use crate::machine::Machine;
 use crate::pacer::lock;
-use crate::way::Way;
 pub use call::Refusal;
 pub use decode::{Decoded, decode_call, read_record};
 
@@ -105,7 +104,6 @@ struct Server {
     volumes: Vec<VolumeFacts>,
     files: Files,
     repeated: Mutex<Repeated>,
-    way: Way,
     /// Where the export is reached.
     address: SocketAddr,
     /// Machines that have connected, in order.
@@ -138,7 +136,6 @@ impl Export {
             files: Files::new(Arc::clone(&machine)).map_err(io::Error::from)?,
             machine,
             repeated: Mutex::default(),
-            way: Way::default(),
             address: listener.local_addr().map_err(listen)?,
             clients: Mutex::default(),
             streams: Mutex::default(),

@@ -30,7 +30,7 @@ fn measured(server: &Arc<Server>) -> io::Result<()> {
     let thread = thread.spawn(move || connection::run(&serving, &theirs, 0))?;
     let mut call = (LAST | size_of_val(&CALL) as u32).to_be_bytes().to_vec();
     call.extend(CALL.iter().flat_map(|word| word.to_be_bytes()));
-    server.way.measure(|| {
+    server.machine.pacer().way().measure(|| {
         ours.write_all(&call).ok()?;
         connection::record(&mut ours).ok().map(drop)
     });
