@@ -140,7 +140,7 @@ pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) ->
     let (from, to) = (logs(baseline), logs(candidate));
     let Some((shift, interval)) = pair_interval(&from, &to, options.coverage) else {
         let is_one_empty = baseline.is_empty() || candidate.is_empty();
-        result.reason = if is_one_empty { NO_RUN } else { NO_RATIO }.to_owned();
+        result.reason = String::from(if is_one_empty { NO_RUN } else { NO_RATIO });
         return result;
     };
     result.ratio = Some(shift.exp());

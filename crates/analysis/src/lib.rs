@@ -18,9 +18,16 @@
 
 pub mod change;
 pub mod compare;
+pub mod curve;
+pub mod limit;
+mod random;
+pub mod search;
 pub mod series;
 pub mod stats;
 pub mod steady;
 pub mod warmup;
 
 pub use compare::{Comparison, compare};
+pub use curve::Point;
+pub use limit::{Limit, LimitError, Limits};
+pub use search::{LoadLine, Search, SearchOptions};

@@ -137,7 +137,11 @@ proptest! {
     }
 
     #[test]
-    fn the_slope_of_a_line_is_its_slope(from in -1e3_f64..1e3, by in -1e3_f64..1e3, n in 2_usize..50) {
+    fn the_slope_of_a_line_is_its_slope(
+        from in -1e3_f64..1e3,
+        by in -1e3_f64..1e3,
+        n in 2_usize..50,
+    ) {
         let line: Vec<f64> = (0..n).map(|idx| from + by * idx as f64).collect();
         prop_assert!((series::slope(&line).unwrap() - by).abs() < 1e-6);
     }

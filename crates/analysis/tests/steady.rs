@@ -188,7 +188,10 @@ fn without_noise_the_place_is_exact() {
 
 proptest! {
     #[test]
-    fn nothing_panics(values in prop::collection::vec(prop::num::f64::ANY, 0..80), window in 0_usize..9) {
+    fn nothing_panics(
+        values in prop::collection::vec(prop::num::f64::ANY, 0..80),
+        window in 0_usize..9,
+    ) {
         let rule = SteadyRule { n_rounds: window, ..SteadyRule::default() };
         let _ = assess(&[&values], &rule);
         let _ = WarmUp::of(&values);
@@ -198,7 +201,10 @@ proptest! {
     }
 
     #[test]
-    fn scaling_changes_no_verdict(values in prop::collection::vec(1.0_f64..1e3, 5), by in 0.01_f64..100.0) {
+    fn scaling_changes_no_verdict(
+        values in prop::collection::vec(1.0_f64..1e3, 5),
+        by in 0.01_f64..100.0,
+    ) {
         let scaled: Vec<f64> = values.iter().map(|value| value * by).collect();
         let rule = SteadyRule::default();
         let (plain, scaled) = (WindowTest::of(&values, &rule), WindowTest::of(&scaled, &rule));

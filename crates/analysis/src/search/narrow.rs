@@ -1,0 +1,56 @@
+//! Where to try next between a load that passes and one that fails.
+
+use super::Search;
+
+/// Least share of a bracket that a guess cuts off at either end: a guess beside an end that is
+/// wrong gains nothing.
+const CUT_MIN: f64 = 0.1;
+
+/// Returns the geometric middle of two loads that are not neighbours.
+pub(super) fn middle(low: u64, high: u64) -> u64 {
+    ((low as f64 * high as f64).sqrt() as u64).clamp(low + 1, high - 1)
+}
+
+impl Search {
+    /// Returns a load strictly between both.
+    pub(super) fn narrow(&mut self, pass: u64, fail: u64) -> u64 {
+        let inside = |units: u64| units.clamp(pass + 1, fail - 1);
+        if let Some(guess) = self.by_achieved(pass, fail) {
+            return inside(guess);
+        }
+        let width = (fail as f64 / pass as f64).ln();
+        // A guess that left more than half of the bracket was a bad one: halve it once.
+        let was_bad = self.width_before.is_some_and(|before| width > before / 2.0);
+        let guess = if was_bad { None } else { self.by_pressure(pass, fail) };
+        self.width_before = guess.is_some().then_some(width);
+        inside(guess.unwrap_or_else(|| middle(pass, fail)))
+    }
+
+    /// Guesses from what an overloaded probe achieved: the line is not above that. First a little
+    /// below it, then a little above, so that both together are a bracket within the tolerance.
+    fn by_achieved(&self, pass: u64, fail: u64) -> Option<u64> {
+        let tolerance = self.options.tolerance;
+        let achieved = self.tally(fail).achieved? / self.options.step;
+        let (low, high) = (pass as f64, fail as f64);
+        if achieved >= high * (1.0 - tolerance) {
+            return None;
+        }
+        let below = achieved * (1.0 - tolerance / 2.0);
+        let above = achieved * (1.0 + tolerance / 3.0);
+        let guess = [below, above].into_iter().find(|guess| *guess > low * (1.0 + tolerance / 4.0));
+        guess.filter(|guess| *guess < high).map(|guess| guess as u64)
+    }
+
+    /// Guesses from how hard the limits were pressed at both ends: near saturation the inverse of a
+    /// waiting time falls in a straight line.
+    fn by_pressure(&self, pass: u64, fail: u64) -> Option<u64> {
+        let inverse = |units| self.tally(units).pressure.filter(|p| *p > 0.0).map(|p| 1.0 / p);
+        let (at_pass, at_fail) = (inverse(pass)?, inverse(fail)?);
+        if at_pass <= 1.0 || at_fail >= 1.0 {
+            return None; // failed for another reason than the limits
+        }
+        let (low, high) = (pass as f64, fail as f64);
+        let part = ((at_pass - 1.0) / (at_pass - at_fail)).clamp(CUT_MIN, 1.0 - CUT_MIN);
+        Some((low + part * (high - low)) as u64)
+    }
+}

@@ -1,0 +1,324 @@
+//! The search for the load line, driven by simulated volumes.
+
+mod common;
+
+use analysis::limit::Measured;
+use analysis::search::{
+    LineEnd, PointOrder, ProbeResult, Purpose, Search, SearchError, SearchOptions,
+};
+use analysis::{Limits, LoadLine};
+use common::Noise;
+use hist::Histogram;
+use proptest::prelude::*;
+
+/// Runs a search to its end.
+fn drive(options: SearchOptions, mut probe: impl FnMut(f64) -> ProbeResult) -> Search {
+    let mut search = Search::new(options).unwrap();
+    while let Some(next) = search.next_probe() {
+        search.take(probe(next.load));
+        assert!(search.taken().len() < 500, "the search does not end");
+    }
+    search
+}
+
+/// A volume that carries so much, and says no more than that.
+fn carries(limit: f64) -> impl FnMut(f64) -> ProbeResult {
+    move |load| ProbeResult { passed: load <= limit, achieved: None, pressure: None }
+}
+
+/// Probes before the bracket is confirmed.
+fn n_search(search: &Search) -> usize {
+    let is_search = |purpose| matches!(purpose, Purpose::Coarse | Purpose::Narrow);
+    search.taken().iter().filter(|(probe, _)| is_search(probe.purpose)).count()
+}
+
+fn loads(search: &Search, purpose: Purpose) -> Vec<f64> {
+    let of_it = search.taken().iter().filter(|(probe, _)| probe.purpose == purpose);
+    of_it.map(|(probe, _)| probe.load).collect()
+}
+
+/// How operations arrive.
+#[derive(Clone, Copy)]
+enum Arrivals {
+    Fixed,
+    Poisson,
+}
+
+/// IOPS that the simulated disk is allowed.
+const DISK_IOPS: f64 = 5_000.0;
+
+/// Time an operation takes once it is let through.
+const SERVICE_S: f64 = 0.001;
+
+/// Response times behind a token bucket that lets `DISK_IOPS` operations through, one at a time;
+/// each arrival is a step of the recursion. Returns them with what was achieved.
+fn token_bucket(load: f64, seconds: f64, arrivals: Arrivals, seed: u64) -> (Histogram, f64) {
+    let mut noise = Noise::new(seed);
+    let (mut now_s, mut tokens, mut hist) = (0.0, 1.0, Histogram::new());
+    let mut filled_at_s = 0.0;
+    let mut n_done = 0_u64;
+    loop {
+        now_s += match arrivals {
+            Arrivals::Fixed => 1.0 / load,
+            Arrivals::Poisson => noise.exponential() / load,
+        };
+        if now_s > seconds {
+            break;
+        }
+        // Tokens may be owed: who takes one that is not there waits until it is.
+        tokens = f64::min(1.0, tokens + (now_s - filled_at_s) * DISK_IOPS) - 1.0;
+        filled_at_s = now_s;
+        let wait_s = (-tokens / DISK_IOPS).max(0.0);
+        hist.record(((wait_s + SERVICE_S) * 1e9) as u64);
+        n_done += u64::from(now_s + wait_s + SERVICE_S <= seconds);
+    }
+    (hist, n_done as f64 / seconds)
+}
+
+fn p99_10ms() -> Limits {
+    "p99 < 10ms".parse::<Limits>().unwrap().with_achieved()
+}
+
+fn simulated(arrivals: Arrivals, seed: u64) -> Search {
+    let limits = p99_10ms();
+    let mut n = 0;
+    drive(SearchOptions::rate(200.0), |load| {
+        n += 1;
+        let (latency, achieved_iops) = token_bucket(load, 120.0, arrivals, seed * 1000 + n);
+        let offered_iops = Some(load);
+        let measured = Measured { latency: &latency, achieved_iops, offered_iops };
+        ProbeResult {
+            passed: limits.broken(&measured).is_empty(),
+            achieved: Some(achieved_iops),
+            pressure: Some(limits.pressure(&measured)),
+        }
+    })
+}
+
+#[track_caller]
+fn check_line(search: &Search, truth: f64) {
+    let line = search.line();
+    assert_eq!(line.end, LineEnd::Bracketed, "{line:?}");
+    let load = line.load.unwrap();
+    assert!((load / truth - 1.0).abs() <= 0.02, "{line:?}, and the truth is {truth}");
+    assert!(n_search(search) <= 12, "{} probes: {:?}", n_search(search), search.taken());
+    assert!(line.dips.is_empty());
+}
+
+#[test]
+fn fixed_arrivals_are_carried_up_to_the_cap() {
+    for seed in 0..2 {
+        check_line(&simulated(Arrivals::Fixed, seed), DISK_IOPS);
+    }
+}
+
+/// The 99th percentile of the response time under Poisson arrivals, by the tail of the M/D/1 queue:
+/// `P(W > x) = (1 - rho) / (rho e^(theta d) - 1) e^(-theta x)`, where `theta` solves
+/// `load (e^(theta d) - 1) = theta` with the service time `d`.
+fn p99_by_formula(load: f64) -> f64 {
+    let d = 1.0 / DISK_IOPS;
+    let rho = load * d;
+    let (mut low, mut high) = (1e-6 / d, 50.0 / d);
+    for _ in 0..200 {
+        let theta = f64::midpoint(low, high);
+        let grows = load * ((theta * d).exp() - 1.0) > theta;
+        if grows { high = theta } else { low = theta }
+    }
+    let theta = f64::midpoint(low, high);
+    let front = (1.0 - rho) / (rho * (theta * d).exp() - 1.0);
+    (front / 0.01).ln() / theta + SERVICE_S
+}
+
+/// The same by Lindley's recursion over waiting times, long enough to be exact to a percent.
+fn p99_by_recursion(load: f64, n: usize) -> f64 {
+    let mut noise = Noise::new(99);
+    let (mut wait, mut waits) = (0.0_f64, Vec::with_capacity(n));
+    for _ in 0..n {
+        waits.push(wait);
+        wait = (wait + 1.0 / DISK_IOPS - noise.exponential() / load).max(0.0);
+    }
+    waits.sort_by(f64::total_cmp);
+    waits[n * 99 / 100] + SERVICE_S
+}
+
+fn load_with_p99(limit_s: f64, p99: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (1_000.0, DISK_IOPS * 0.9999);
+    for _ in 0..40 {
+        let load = f64::midpoint(low, high);
+        if p99(load) > limit_s { high = load } else { low = load }
+    }
+    low
+}
+
+#[test]
+fn poisson_arrivals_are_carried_below_the_cap() {
+    let truth = load_with_p99(0.010, p99_by_formula);
+    assert!((4_700.0..4_850.0).contains(&truth), "{truth}");
+    let recursion = p99_by_recursion(truth, 3_000_000);
+    assert!((recursion / 0.010 - 1.0).abs() < 0.1, "p99 there is {recursion} s");
+    for seed in 0..4 {
+        check_line(&simulated(Arrivals::Poisson, seed), truth);
+    }
+}
+
+#[test]
+fn any_line_is_found_from_any_start() {
+    let line = |limit: f64, start: f64| {
+        let options = SearchOptions { n_curve_points: 0, ..SearchOptions::rate(start) };
+        drive(options, carries(limit)).line()
+    };
+    for limit in [1.0, 2.0, 7.0, 99.0, 5_000.0, 1.3e6, 9.9e8] {
+        for start in [1.0, 50.0, 4_000.0, 1e9] {
+            let line = line(limit, start);
+            assert_eq!(line.end, LineEnd::Bracketed, "{limit} from {start}: {line:?}");
+            let (load, fail) = (line.load.unwrap(), line.first_fail.unwrap());
+            assert!(load <= limit && limit < fail, "{line:?}");
+            assert!(fail - load <= f64::max(1.0, 0.01 * load), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn depths_are_whole_and_begin_at_one() {
+    let search = drive(SearchOptions::depth(256), carries(21.0));
+    let line = search.line();
+    assert_eq!((line.load, line.first_fail), (Some(21.0), Some(22.0)));
+    assert_eq!(loads(&search, Purpose::Coarse), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+    assert!(search.taken().iter().all(|(probe, _)| probe.load.fract() == 0.0));
+}
+
+#[test]
+fn both_ends_are_repeated() {
+    let line_of = |n_repeats| {
+        let options = SearchOptions { n_repeats, ..SearchOptions::rate(100.0) };
+        let search = drive(options, carries(5_000.0));
+        (loads(&search, Purpose::Confirm).len(), search.line().interval.unwrap().coverage)
+    };
+    assert_eq!(line_of(1), (0, 0.0));
+    assert_eq!(line_of(3), (4, 0.5));
+    let (n_confirm, coverage) = line_of(7);
+    assert_eq!(n_confirm, 12);
+    assert!((coverage - 0.96875).abs() < 1e-12);
+}
+
+#[test]
+fn a_pass_that_does_not_repeat_moves_the_line_down() {
+    let mut n_high = 0;
+    let search = drive(SearchOptions::rate(100.0), |load| {
+        // Above 4,000 every probe but the first fails.
+        n_high += u32::from(load > 4_000.0 && load < 6_000.0);
+        let passed = load <= 4_000.0 || (load < 6_000.0 && n_high == 1);
+        ProbeResult { passed, achieved: None, pressure: None }
+    });
+    let line = search.line();
+    assert_eq!(line.end, LineEnd::Bracketed);
+    let load = line.load.unwrap();
+    assert!((3_920.0..=4_000.0).contains(&load), "{line:?}");
+    assert!(line.interval.unwrap().high > line.first_fail.unwrap(), "{line:?}");
+}
+
+#[test]
+fn the_curve_has_equal_steps_in_the_order_asked_for() {
+    let curve = |order| {
+        let options = SearchOptions { order, ..SearchOptions::rate(100.0) };
+        let search = drive(options, carries(5_000.0));
+        (loads(&search, Purpose::Curve), search.line().load.unwrap())
+    };
+    let (up, line) = curve(PointOrder::Ascending);
+    // The last point is the line itself, which has been measured.
+    assert_eq!(up.len(), 9);
+    for (idx, load) in up.iter().enumerate() {
+        assert!((load - line * (idx + 1) as f64 / 10.0).abs() <= 1.0, "{up:?}");
+    }
+    let (mut down, _) = curve(PointOrder::Descending);
+    down.reverse();
+    assert_eq!(up, down);
+    let (mut mixed, _) = curve(PointOrder::Shuffled { seed: 1 });
+    assert_ne!(up, mixed);
+    assert_eq!(mixed, curve(PointOrder::Shuffled { seed: 1 }).0);
+    assert_ne!(mixed, curve(PointOrder::Shuffled { seed: 2 }).0);
+    mixed.sort_by(f64::total_cmp);
+    assert_eq!(up, mixed);
+}
+
+#[test]
+fn a_dip_below_the_line_is_told() {
+    let search = drive(SearchOptions::rate(100.0), |load| {
+        let is_dip = (2_400.0..2_600.0).contains(&load);
+        ProbeResult { passed: load <= 5_000.0 && !is_dip, achieved: None, pressure: None }
+    });
+    let line = search.line();
+    assert_eq!(line.dips.len(), 1);
+    assert!((line.dips[0] - 2_500.0).abs() < 50.0 && line.load.unwrap() > 4_900.0, "{line:?}");
+    assert_eq!(loads(&search, Purpose::Again).len(), 1);
+}
+
+#[test]
+fn searches_without_a_line_end() {
+    let end = |options: SearchOptions, limit: f64| {
+        let search = drive(options, carries(limit));
+        (search.line().end, search.taken().len())
+    };
+    let options = SearchOptions { max: 1_000.0, n_curve_points: 0, ..SearchOptions::rate(100.0) };
+    assert_eq!(end(options, 1e9), (LineEnd::NothingFailed, 5));
+    let options = SearchOptions { min: 10.0, ..options };
+    assert_eq!(end(options, 1.0), (LineEnd::NothingPassed, 5));
+    let options = SearchOptions { n_probes_max: 3, ..options };
+    assert_eq!(end(options, 500.0), (LineEnd::Unfinished, 3));
+}
+
+#[test]
+fn options_that_contradict_are_refused() {
+    let refused = |change: fn(&mut SearchOptions)| {
+        let mut options = SearchOptions::rate(100.0);
+        change(&mut options);
+        Search::new(options).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(refused(|o| o.start = 0.0), SearchError::NotPositive { name: "start", .. }));
+    assert!(matches!(refused(|o| o.max = f64::NAN), SearchError::NotPositive { .. }));
+    assert!(matches!(refused(|o| o.max = 50.0), SearchError::Order { .. }));
+    assert!(matches!(refused(|o| o.factor = 1.0), SearchError::Factor { .. }));
+    assert!(matches!(refused(|o| o.step = 1e-9), SearchError::Steps { .. }));
+    assert!(matches!(refused(|o| o.n_repeats = 0), SearchError::NotPositive { .. }));
+}
+
+/// Returns whether the parts of a line agree with each other.
+fn is_consistent(line: &LoadLine) -> bool {
+    let is_ordered = line.load.zip(line.first_fail).is_none_or(|(load, fail)| load < fail);
+    let holds = line.interval.is_none_or(|interval| interval.low < interval.high);
+    is_ordered && holds
+}
+
+proptest! {
+    #[test]
+    fn results_by_chance_never_trap_the_search(
+        seed in any::<u64>(),
+        start in 1.0_f64..1e4,
+        step in 0.01_f64..10.0,
+        n_repeats in 1_u32..8,
+    ) {
+        let mut noise = Noise::new(seed);
+        let options = SearchOptions {
+            start: start.max(step), min: step, step, n_repeats, ..SearchOptions::rate(1.0)
+        };
+        let search = drive(options, |load| ProbeResult {
+            passed: noise.unit() < 0.5,
+            achieved: (noise.unit() < 0.5).then(|| load * 2.0 * noise.unit()),
+            pressure: (noise.unit() < 0.5).then(|| 2.0 * noise.unit()),
+        });
+        prop_assert!(search.taken().len() <= 60 + 20);
+        prop_assert!(is_consistent(&search.line()), "{:?}", search.line());
+    }
+
+    #[test]
+    fn noise_around_the_line_keeps_it_near(seed in any::<u64>(), limit in 100.0_f64..1e6) {
+        let mut noise = Noise::new(seed);
+        let options = SearchOptions { n_repeats: 5, ..SearchOptions::rate(50.0) };
+        let search = drive(options, |load| {
+            let passed = load < limit * (1.0 + 0.01 * noise.normal());
+            ProbeResult { passed, achieved: None, pressure: None }
+        });
+        let load = search.line().load.unwrap();
+        prop_assert!((0.93..1.05).contains(&(load / limit)), "{load} of {limit}");
+    }
+}
