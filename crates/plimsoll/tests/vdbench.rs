@@ -111,8 +111,9 @@ fn a_raw_run_leaves_what_scripts_look_for() {
         let (ours, theirs) = (found[idx].1[0], rate(&record, idx as u64, first));
         assert!((ours - theirs).abs() < 0.06, "run {idx}: {ours} for {theirs}\n{summary}");
     }
-    let names = "totals status logfile errorlog parmfile parmscan skew histogram flatfile localhost \
-                 localhost-0 localhost-0.stdout sd1 sd2 wd1 wd2 sd1.histogram wd2.histogram";
+    let names = "totals status logfile errorlog parmfile parmscan skew histogram flatfile \
+                 localhost localhost-0 localhost-0.stdout sd1 sd2 wd1 wd2 sd1.histogram \
+                 wd2.histogram";
     for name in names.split(' ') {
         let text = page(&sandbox, &format!("out/{name}.html"));
         assert!(text.starts_with(&format!("<title>Vdbench out/{name}.html</title><pre>\n")));

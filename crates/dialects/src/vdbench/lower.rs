@@ -24,8 +24,9 @@ pub struct Context<'a> {
     pub loader: &'a dyn Loader,
 }
 
-/// Turns a run into a step; the names of its jobs tell them apart, as [`job_names`] does. What cannot run, and what runs otherwise than written, is added to
-/// `findings`; with an error there, the step is not whole.
+/// Turns a run into a step, whose jobs have the names of [`job_names`], which tell them apart. What
+/// cannot run, and what runs otherwise than written, is added to `findings`; with an error there,
+/// the step is not whole.
 ///
 /// `$output` in commands is left as it is.
 pub fn step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> Step {
