@@ -19,6 +19,8 @@
 pub mod change;
 pub mod compare;
 pub mod curve;
+pub mod gate;
+pub mod gates;
 pub mod limit;
 mod random;
 pub mod search;
@@ -29,5 +31,6 @@ pub mod warmup;
 
 pub use compare::{Comparison, compare};
 pub use curve::Point;
+pub use gate::{Figure, Gate, GateName, GateVerdict};
 pub use limit::{Limit, LimitError, Limits};
 pub use search::{LoadLine, Search, SearchOptions};

@@ -1,0 +1,136 @@
+//! A check of a measurement, and what it said.
+
+use std::fmt;
+
+/// What came of one check of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// Which check.
+    pub name: GateName,
+    /// What it said.
+    pub verdict: GateVerdict,
+    /// One sentence with the figures that decided.
+    pub reason: String,
+    /// The figures, for programs.
+    pub figures: Vec<Figure>,
+}
+
+/// What a check can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateVerdict {
+    /// The measurement keeps the condition.
+    Passed,
+    /// It does not: its numbers do not mean what they seem to.
+    Failed,
+    /// Something to judge it by is missing. Never a silent pass.
+    Unknown,
+}
+
+/// A figure of a check.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Name with its unit last, such as `achieved_share`.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+/// The checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GateName {
+    /// Rates and latencies had settled and kept their level.
+    Steady,
+    /// The level was not borrowed from burst credits.
+    Credits,
+    /// Little's law holds between what was in flight, the rate and the service time.
+    Little,
+    /// The depth asked for was kept.
+    QueueDepth,
+    /// The rate asked for was achieved.
+    Offered,
+    /// The load generator itself was not the limit.
+    Generator,
+    /// More was touched than caches hold.
+    Footprint,
+    /// The host's own page cache did not answer.
+    PageCache,
+    /// Operations did not fail.
+    Errors,
+    /// Socket buffers hold what a network path carries.
+    SocketBuffers,
+}
+
+impl GateName {
+    /// All checks, in the order in which a summary lists them.
+    pub const ALL: [GateName; 10] = [
+        GateName::Errors,
+        GateName::Steady,
+        GateName::Credits,
+        GateName::Offered,
+        GateName::QueueDepth,
+        GateName::Generator,
+        GateName::Little,
+        GateName::Footprint,
+        GateName::PageCache,
+        GateName::SocketBuffers,
+    ];
+
+    /// Returns the stable short name for scripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            GateName::Steady => "steady",
+            GateName::Credits => "credits",
+            GateName::Little => "littles-law",
+            GateName::QueueDepth => "queue-depth",
+            GateName::Offered => "offered",
+            GateName::Generator => "generator",
+            GateName::Footprint => "footprint",
+            GateName::PageCache => "page-cache",
+            GateName::Errors => "errors",
+            GateName::SocketBuffers => "socket-buffers",
+        }
+    }
+}
+
+impl fmt::Display for GateName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Gate {
+    pub(crate) fn passed(name: GateName, reason: impl Into<String>) -> Self {
+        Self::new(name, GateVerdict::Passed, reason)
+    }
+
+    pub(crate) fn failed(name: GateName, reason: impl Into<String>) -> Self {
+        Self::new(name, GateVerdict::Failed, reason)
+    }
+
+    pub(crate) fn unknown(name: GateName, reason: impl Into<String>) -> Self {
+        Self::new(name, GateVerdict::Unknown, reason)
+    }
+
+    /// Passed or failed.
+    pub(crate) fn judged(name: GateName, is_kept: bool, reason: impl Into<String>) -> Self {
+        let verdict = if is_kept { GateVerdict::Passed } else { GateVerdict::Failed };
+        Self::new(name, verdict, reason)
+    }
+
+    pub(crate) fn new(name: GateName, verdict: GateVerdict, reason: impl Into<String>) -> Self {
+        Gate { name, verdict, reason: reason.into(), figures: Vec::new() }
+    }
+
+    /// Adds figures; those that are not finite are left out.
+    #[must_use]
+    pub(crate) fn with(mut self, figures: &[(&'static str, f64)]) -> Self {
+        let finite = figures.iter().filter(|(_, value)| value.is_finite());
+        self.figures.extend(finite.map(|&(name, value)| Figure { name, value }));
+        self
+    }
+
+    /// Returns a figure by its name.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    }
+}

@@ -1,0 +1,91 @@
+//! Was the level borrowed? Many cloud disks carry more than they are sold for until their burst
+//! credits run out.
+
+use crate::change::{ChangeRule, changes};
+use crate::gate::{Gate, GateName};
+use crate::series;
+
+/// What is known of a target's burst credits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BurstKnowledge {
+    /// It has none.
+    None,
+    /// Its figures.
+    Known {
+        /// Operations per second that it carries for ever.
+        baseline_iops: f64,
+        /// Operations beyond the baseline that a full account holds.
+        credit_ios: f64,
+    },
+    /// Nothing, as of a cloud disk of unknown kind.
+    Unknown {
+        /// Longest time that credits of such targets last, seconds.
+        lasts_s_max: f64,
+    },
+}
+
+/// What credits are judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct CreditInputs<'a> {
+    /// Operations per second, sample by sample, from the start: the warm-up spends credits too.
+    pub iops: &'a [f64],
+    /// Length of a sample, seconds.
+    pub sample_s: f64,
+    /// What is known.
+    pub knowledge: BurstKnowledge,
+}
+
+/// Smallest fall that can be the end of credits, percent: bursts are sold by multiples.
+const FALL_PCT_MIN: f64 = 15.0;
+
+/// Rate above the baseline that is rounding and noise, as a share.
+const ABOVE_MIN: f64 = 0.02;
+
+/// Judges whether a rate can be kept. Unknown, with "credits possible", where the run was too short
+/// to tell.
+pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
+    let name = GateName::Credits;
+    if inputs.knowledge == BurstKnowledge::None {
+        return Gate::passed(name, "the target has no burst credits");
+    }
+    let Some(mean_iops) = series::mean(inputs.iops) else {
+        return Gate::unknown(name, "no samples to judge burst credits by");
+    };
+    let rule = ChangeRule { size_pct_min: FALL_PCT_MIN, ..ChangeRule::default() };
+    let falls = changes(inputs.iops, &rule);
+    if let Some(fall) = falls.iter().rev().find(|change| change.after < change.before) {
+        let at_s = fall.at_idx as f64 * inputs.sample_s;
+        let reason = format!(
+            "IOPS fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
+            fall.before, fall.after
+        );
+        let figures =
+            [("fell_at_s", at_s), ("before_iops", fall.before), ("after_iops", fall.after)];
+        return Gate::failed(name, reason).with(&figures);
+    }
+    let run_s = inputs.iops.len() as f64 * inputs.sample_s;
+    match inputs.knowledge {
+        BurstKnowledge::Known { baseline_iops, credit_ios } => {
+            let above_iops = mean_iops - baseline_iops;
+            if above_iops <= baseline_iops * ABOVE_MIN {
+                let reason = format!("{mean_iops:.0} IOPS are within the baseline");
+                return Gate::passed(name, reason).with(&[("baseline_iops", baseline_iops)]);
+            }
+            let lasts_s = credit_ios / above_iops;
+            let reason = format!(
+                "credits possible: {mean_iops:.0} IOPS are above the baseline of \
+                 {baseline_iops:.0}, and a full account lasts {lasts_s:.0} s; the run took \
+                 {run_s:.0} s"
+            );
+            Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s)])
+        }
+        BurstKnowledge::Unknown { lasts_s_max } if run_s < lasts_s_max => {
+            let reason = format!(
+                "credits possible: {run_s:.0} s are too short to see burst credits end; run for \
+                 {lasts_s_max:.0} s, or name the disk"
+            );
+            Gate::unknown(name, reason).with(&[("lasts_s_max", lasts_s_max), ("run_s", run_s)])
+        }
+        _ => Gate::passed(name, format!("the rate did not fall in {run_s:.0} s")),
+    }
+}

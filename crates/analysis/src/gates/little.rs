@@ -1,0 +1,76 @@
+//! Little's law, and what follows from it.
+
+use crate::gate::{Gate, GateName};
+
+use super::pct;
+
+/// What is known of operations in flight over one window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlightInputs {
+    /// Mean of the operations in flight, sampled while the run went on; none if nobody did.
+    pub in_flight: Option<f64>,
+    /// Operations completed per second.
+    pub completed_iops: f64,
+    /// Mean service time, nanoseconds; none without operations.
+    pub service_ns: Option<f64>,
+    /// Length of the window, seconds.
+    pub window_s: f64,
+}
+
+impl FlightInputs {
+    /// Returns rate times service time: what must be in flight.
+    fn by_law(&self) -> Option<f64> {
+        self.service_ns.map(|service_ns| self.completed_iops * service_ns / 1e9)
+    }
+}
+
+/// The largest difference that rounding explains, as a share.
+const DIFFERENCE_MAX: f64 = 0.02;
+
+/// Service times that a window must hold: operations that cross its ends count in part only.
+const N_SERVICE_TIMES_MIN: f64 = 100.0;
+
+/// Judges whether in flight = rate x service time, within 2 %.
+///
+/// A difference means a wrong clock, wrong accounting, or errors at the ends of the window. What
+/// was in flight must have been sampled: computed from the other two, the law always holds.
+pub fn little(inputs: &FlightInputs) -> Gate {
+    let name = GateName::Little;
+    let (Some(in_flight), Some(by_law)) = (inputs.in_flight, inputs.by_law()) else {
+        return Gate::unknown(name, "operations in flight were not sampled");
+    };
+    let figures = [("in_flight", in_flight), ("rate_x_service_time", by_law)];
+    let service_s = inputs.service_ns.unwrap_or(0.0) / 1e9;
+    if inputs.window_s < N_SERVICE_TIMES_MIN * service_s {
+        let reason = format!(
+            "a window of {:.1} s is too short for operations of {service_s:.3} s",
+            inputs.window_s
+        );
+        return Gate::unknown(name, reason).with(&figures);
+    }
+    let difference = (in_flight - by_law).abs() / in_flight;
+    let reason = format!(
+        "{in_flight:.2} in flight, and rate x service time is {by_law:.2}: off by {} (limit 2 %)",
+        pct(difference)
+    );
+    let is_kept = in_flight > 0.0 && difference <= DIFFERENCE_MAX;
+    Gate::judged(name, is_kept, reason).with(&figures).with(&[("difference_share", difference)])
+}
+
+/// Judges whether a closed loop kept the depth asked for, all workers together, within 2 %.
+///
+/// A shortfall means that the engine did not sustain it, as with libaio on buffered files. Where
+/// nothing was sampled, rate x service time tells the depth.
+pub fn queue_depth(asked: f64, inputs: &FlightInputs) -> Gate {
+    let name = GateName::QueueDepth;
+    let Some(achieved) = inputs.in_flight.or(inputs.by_law()) else {
+        return Gate::unknown(name, "no operations to tell the queue depth by");
+    };
+    if asked.is_nan() || asked <= 0.0 {
+        return Gate::unknown(name, "no queue depth was asked for");
+    }
+    let shortfall = 1.0 - achieved / asked;
+    let reason = format!("a queue depth of {asked:.0} was asked for, and {achieved:.1} kept");
+    let figures = [("asked", asked), ("achieved", achieved), ("shortfall_share", shortfall)];
+    Gate::judged(name, shortfall <= DIFFERENCE_MAX, reason).with(&figures)
+}

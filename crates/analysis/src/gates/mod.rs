@@ -1,0 +1,28 @@
+//! The checks of a run. Each is a function of plain figures and says what it could not judge.
+
+mod credits;
+mod errors;
+mod footprint;
+mod generator;
+mod little;
+mod mount;
+mod network;
+mod of_record;
+mod offered;
+mod steadiness;
+
+pub use credits::{BurstKnowledge, CreditInputs, credits};
+pub use errors::{ErrorInputs, errors};
+pub use footprint::{CacheSize, FootprintInputs, PageCacheInputs, footprint, page_cache};
+pub use generator::{GeneratorInputs, generator};
+pub use little::{FlightInputs, little, queue_depth};
+pub use mount::{MountRemark, mount_remarks};
+pub use network::{SocketInputs, socket_buffers};
+pub use of_record::{StepSeries, of_step};
+pub use offered::{OfferedInputs, offered};
+pub use steadiness::{SteadyInputs, steadiness};
+
+/// Prints a share in percent with one digit.
+fn pct(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}

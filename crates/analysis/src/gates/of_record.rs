@@ -1,0 +1,116 @@
+//! The checks that a record alone allows.
+
+use record::{Interval, JobRecord, Record};
+
+use crate::gate::Gate;
+use crate::steady::SteadyRule;
+
+use super::{
+    ErrorInputs, FlightInputs, GeneratorInputs, SteadyInputs, errors, generator, queue_depth,
+    steadiness,
+};
+
+/// A step's figures over time, without ramps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepSeries {
+    /// Length of a sample, seconds.
+    pub sample_s: f64,
+    /// Operations per second, all directions together.
+    pub iops: Vec<f64>,
+    /// Bytes per second, all directions together.
+    pub bytes_per_s: Vec<f64>,
+    /// 99th percentile of total latency per direction, nanoseconds; only directions with
+    /// operations in every sample. Percentiles of directions cannot be merged.
+    pub p99_ns: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl StepSeries {
+    /// Takes the series of a step out of a record. A last sample that is shorter than half of the
+    /// others is left out: its rate is mostly noise.
+    pub fn of(record: &Record, step_idx: u32) -> Self {
+        let of_step = |interval: &&Interval| interval.step_idx == step_idx && !interval.ramp;
+        let mut intervals: Vec<&Interval> = record.intervals.iter().filter(of_step).collect();
+        let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
+        if intervals.last().is_some_and(|last| last.length_ms * 2 < length_ms) {
+            intervals.pop();
+        }
+        let per_s = |interval: &Interval, count: u64| {
+            count as f64 * 1000.0 / interval.length_ms.max(1) as f64
+        };
+        let sum = |interval: &Interval, of: fn(&record::IntervalDir) -> u64| {
+            let total = interval.dirs.iter().map(|(_, dir)| of(dir)).fold(0, u64::saturating_add);
+            per_s(interval, total)
+        };
+        let mut series = StepSeries {
+            sample_s: length_ms as f64 / 1000.0,
+            iops: intervals.iter().map(|interval| sum(interval, |dir| dir.n_ios)).collect(),
+            bytes_per_s: intervals.iter().map(|i| sum(i, |dir| dir.io_bytes)).collect(),
+            p99_ns: Vec::new(),
+        };
+        for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
+            let p99 = |interval: &&Interval| {
+                let dir = interval.dirs.iter().nth(idx).map(|(_, dir)| dir);
+                dir.and_then(|dir| dir.latency_ns_p99).map(|ns| ns as f64)
+            };
+            let p99_ns: Option<Vec<f64>> = intervals.iter().map(p99).collect();
+            series.p99_ns.extend(p99_ns.filter(|p99_ns| !p99_ns.is_empty()).map(|p| (name, p)));
+        }
+        series
+    }
+}
+
+/// Judges a step by what its record holds: errors, steadiness, the workers' CPU time, and, where
+/// `is_closed`, the queue depth.
+pub fn of_step(record: &Record, step_idx: u32, is_closed: bool, rule: &SteadyRule) -> Vec<Gate> {
+    let of_step = |job: &&JobRecord| job.step_idx == step_idx;
+    let jobs: Vec<&JobRecord> = record.jobs.iter().filter(of_step).collect();
+    let total =
+        |of: fn(&JobRecord) -> u64| jobs.iter().map(|job| of(job)).fold(0, u64::saturating_add);
+    let inputs = ErrorInputs {
+        n_ios: total(JobRecord::n_ios),
+        n_errors: total(|job| job.n_errors),
+        share_max: 0.0,
+    };
+    let series = StepSeries::of(record, step_idx);
+    let p99_ns: Vec<&[f64]> = series.p99_ns.iter().map(|(_, p99_ns)| p99_ns.as_slice()).collect();
+    let mut gates = vec![
+        errors(&inputs),
+        steadiness(&SteadyInputs {
+            iops: &series.iops,
+            p99_ns: &p99_ns,
+            sample_s: series.sample_s,
+            rule: *rule,
+        }),
+    ];
+    if is_closed {
+        let asked: f64 =
+            jobs.iter().map(|job| f64::from(job.queue_depth) * f64::from(job.n_workers)).sum();
+        gates.push(queue_depth(asked, &flight(&jobs, series.iops.len() as f64 * series.sample_s)));
+    }
+    gates.push(generator(&GeneratorInputs {
+        worker_cpu_share_max: worker_cpu_share_max(&jobs),
+        ..GeneratorInputs::default()
+    }));
+    gates
+}
+
+/// Rate times time in the queue, summed over workers and directions: of each its own.
+fn flight(jobs: &[&JobRecord], window_s: f64) -> FlightInputs {
+    let (mut rate_iops, mut in_flight) = (0.0, 0.0);
+    for dir in jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir) {
+        // From the choice on: an operation in submission occupies its place in the queue.
+        rate_iops += dir.rate_iops();
+        in_flight += dir.rate_iops() * dir.lat.mean_ns().unwrap_or(0.0) / 1e9;
+    }
+    let service_ns = (rate_iops > 0.0).then(|| in_flight / rate_iops * 1e9);
+    FlightInputs { in_flight: None, completed_iops: rate_iops, service_ns, window_s }
+}
+
+/// The largest CPU share of a worker; of a group the mean of its members.
+fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
+    let shares = jobs.iter().filter(|job| job.runtime_ns > 0).map(|job| {
+        let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
+        cpu_ns as f64 / job.runtime_ns as f64
+    });
+    shares.max_by(f64::total_cmp)
+}

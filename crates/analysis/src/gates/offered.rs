@@ -1,0 +1,68 @@
+//! Was the rate achieved that was asked for?
+
+use crate::gate::{Gate, GateName};
+use crate::limit::Limits;
+
+use super::pct;
+
+/// What an open load is judged by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OfferedInputs {
+    /// Operations per second asked for.
+    pub offered_iops: f64,
+    /// Operations per second completed.
+    pub achieved_iops: f64,
+    /// The least share of its own rate that one worker achieved; none if unknown.
+    pub worker_share_min: Option<f64>,
+    /// Operations due and not submitted when the window began.
+    pub backlog_start: u64,
+    /// The same when it ended.
+    pub backlog_end: u64,
+    /// Length of the window, seconds.
+    pub window_s: f64,
+}
+
+/// Least share that one worker must achieve (SPEC's template default).
+const WORKER_SHARE_MIN: f64 = 0.75;
+
+/// Growth of the backlog over the window that counts as not keeping up, as a share of what was due.
+const BACKLOG_GROWTH_MAX: f64 = 0.01;
+
+/// Judges whether an open load was carried: overall 95 %, each worker 75 %, and no growing backlog.
+pub fn offered(inputs: &OfferedInputs) -> Gate {
+    let name = GateName::Offered;
+    if inputs.offered_iops.is_nan() || inputs.offered_iops <= 0.0 {
+        return Gate::unknown(name, "no rate was asked for");
+    }
+    let share = inputs.achieved_iops / inputs.offered_iops;
+    let due = inputs.offered_iops * inputs.window_s;
+    let growth = inputs.backlog_end.saturating_sub(inputs.backlog_start) as f64 / due;
+    let mut broken = Vec::new();
+    if share.is_nan() || share < Limits::ACHIEVED_SHARE_MIN {
+        broken.push(format!(
+            "{} of {:.0} IOPS were achieved (limit 95 %)",
+            pct(share),
+            inputs.offered_iops
+        ));
+    }
+    if let Some(worker_share) = inputs.worker_share_min.filter(|share| *share < WORKER_SHARE_MIN) {
+        broken.push(format!("one worker achieved {} (limit 75 %)", pct(worker_share)));
+    }
+    if growth > BACKLOG_GROWTH_MAX {
+        broken.push(format!(
+            "the backlog grew from {} to {} operations",
+            inputs.backlog_start, inputs.backlog_end
+        ));
+    }
+    let reason = if broken.is_empty() {
+        format!("{} of {:.0} IOPS were achieved", pct(share), inputs.offered_iops)
+    } else {
+        broken.join("; ")
+    };
+    let figures = [
+        ("achieved_share", share),
+        ("worker_share_min", inputs.worker_share_min.unwrap_or(f64::NAN)),
+        ("backlog_growth_share", growth),
+    ];
+    Gate::judged(name, broken.is_empty(), reason).with(&figures)
+}

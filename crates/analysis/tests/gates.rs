@@ -1,0 +1,275 @@
+//! The checks of a run: each passes, fails where it must, and says what it could not judge.
+
+mod common;
+
+use analysis::gates::{
+    BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FlightInputs, FootprintInputs,
+    GeneratorInputs, OfferedInputs, PageCacheInputs, SocketInputs, SteadyInputs, credits, errors,
+    footprint, generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
+};
+use analysis::steady::SteadyRule;
+use analysis::{Gate, GateName, GateVerdict};
+use common::Noise;
+
+use GateVerdict::{Failed, Passed, Unknown};
+
+#[track_caller]
+fn check(gate: &Gate, name: GateName, verdict: GateVerdict, reason: &str) {
+    assert_eq!((gate.name, gate.verdict), (name, verdict), "{gate:?}");
+    assert!(gate.reason.contains(reason), "{}", gate.reason);
+    assert!(gate.figures.iter().all(|figure| figure.value.is_finite()), "{gate:?}");
+}
+
+const MIB: f64 = 1_048_576.0;
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<&str> = GateName::ALL.iter().map(|name| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), GateName::ALL.len());
+}
+
+/// A series of levels, each for so many seconds, with noise of 1 % that resembles its neighbours.
+fn levels(levels: &[(usize, f64)]) -> Vec<f64> {
+    let n = levels.iter().map(|(n, _)| n).sum();
+    let level = levels.iter().flat_map(|(n, level)| std::iter::repeat_n(*level, *n));
+    let noise = Noise::new(5).correlated(n, 0.5);
+    level.zip(noise).map(|(level, part)| level * (1.0 + 0.01 * part)).collect()
+}
+
+#[track_caller]
+fn check_steady(iops: &[f64], p99_ns: &[f64], verdict: GateVerdict, reason: &str) -> Gate {
+    let rule = SteadyRule::default();
+    let gate = steadiness(&SteadyInputs { iops, p99_ns: &[p99_ns], sample_s: 1.0, rule });
+    check(&gate, GateName::Steady, verdict, reason);
+    gate
+}
+
+#[test]
+fn a_run_is_steady_or_says_what_moved() {
+    let flat = levels(&[(300, 5_000.0)]);
+    let p99_ns = levels(&[(300, 2e6)]);
+    check_steady(&flat, &p99_ns, Passed, "5 rounds");
+    let rising: Vec<f64> =
+        flat.iter().enumerate().map(|(s, iops)| iops * (1.0 + 0.0006 * s as f64)).collect();
+    check_steady(&rising, &p99_ns, Failed, "IOPS rose by");
+    let worse: Vec<f64> =
+        p99_ns.iter().enumerate().map(|(s, ns)| ns * (1.0 + 0.001 * s as f64)).collect();
+    check_steady(&flat, &worse, Failed, "p99 varied by");
+    check_steady(&[0.0; 300], &p99_ns, Failed, "IOPS stood still");
+    check_steady(&flat[..4], &p99_ns, Unknown, "4 samples do not make 5 rounds");
+    let mut gap = p99_ns.clone();
+    gap[200] = f64::NAN;
+    check_steady(&flat, &gap, Unknown, "gaps");
+}
+
+#[test]
+fn a_limit_that_changes_in_the_middle_is_not_steady() {
+    let p99_ns = levels(&[(300, 2e6)]);
+    let gate =
+        check_steady(&levels(&[(180, 5_000.0), (120, 3_500.0)]), &p99_ns, Failed, "IOPS went");
+    let at_s = gate.figure("change_at_s").unwrap();
+    assert!((175.0..=185.0).contains(&at_s), "{at_s}");
+    // There and back: the first and the last round agree.
+    check_steady(
+        &levels(&[(100, 5_000.0), (60, 4_300.0), (140, 5_000.0)]),
+        &p99_ns,
+        Failed,
+        "went",
+    );
+}
+
+#[test]
+fn credits_that_run_out_or_might() {
+    let burst = levels(&[(1_805, 3_500.0), (1_795, 500.0)]);
+    let judge = |iops: &[f64], knowledge| credits(&CreditInputs { iops, sample_s: 1.0, knowledge });
+    let unknown = BurstKnowledge::Unknown { lasts_s_max: 3_600.0 };
+    let gate = judge(&burst, unknown);
+    check(&gate, GateName::Credits, Failed, "burst credits run out");
+    let at_s = gate.figure("fell_at_s").unwrap();
+    assert!((1_800.0..=1_810.0).contains(&at_s), "{at_s}");
+    check(&judge(&burst[..600], unknown), GateName::Credits, Unknown, "credits possible");
+    let flat = levels(&[(3_600, 500.0)]);
+    check(&judge(&flat, unknown), GateName::Credits, Passed, "did not fall");
+    let known = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
+    check(&judge(&burst[..600], known), GateName::Credits, Unknown, "lasts 180");
+    check(&judge(&flat[..60], known), GateName::Credits, Passed, "within the baseline");
+    check(&judge(&burst[..600], BurstKnowledge::None), GateName::Credits, Passed, "no burst");
+    check(&judge(&[], unknown), GateName::Credits, Unknown, "no samples");
+}
+
+const FLIGHT: FlightInputs = FlightInputs {
+    in_flight: Some(32.0),
+    completed_iops: 16_000.0,
+    service_ns: Some(2e6),
+    window_s: 60.0,
+};
+
+#[test]
+fn littles_law() {
+    // Depth 8 of 4 workers.
+    check(&little(&FLIGHT), GateName::Little, Passed, "32.00 in flight");
+    let off = FlightInputs { service_ns: Some(1.95e6), ..FLIGHT };
+    check(&little(&off), GateName::Little, Failed, "off by 2.5 %");
+    let near = FlightInputs { service_ns: Some(1.97e6), ..FLIGHT };
+    check(&little(&near), GateName::Little, Passed, "off by 1.5 %");
+    let unsampled = FlightInputs { in_flight: None, ..FLIGHT };
+    check(&little(&unsampled), GateName::Little, Unknown, "not sampled");
+    let short = FlightInputs { window_s: 0.1, ..FLIGHT };
+    check(&little(&short), GateName::Little, Unknown, "too short");
+    let idle = FlightInputs { in_flight: Some(0.0), ..FLIGHT };
+    check(&little(&idle), GateName::Little, Failed, "0.00 in flight");
+}
+
+#[test]
+fn the_depth_asked_for() {
+    check(&queue_depth(32.0, &FLIGHT), GateName::QueueDepth, Passed, "32.0 kept");
+    check(&queue_depth(64.0, &FLIGHT), GateName::QueueDepth, Failed, "64 was asked for, and 32.0");
+    // Without samples, rate x service time tells it.
+    let unsampled = FlightInputs { in_flight: None, ..FLIGHT };
+    check(&queue_depth(32.0, &unsampled), GateName::QueueDepth, Passed, "32.0 kept");
+    let empty = FlightInputs { in_flight: None, service_ns: None, ..FLIGHT };
+    check(&queue_depth(32.0, &empty), GateName::QueueDepth, Unknown, "no operations");
+    check(&queue_depth(0.0, &FLIGHT), GateName::QueueDepth, Unknown, "no queue depth");
+}
+
+const OFFERED: OfferedInputs = OfferedInputs {
+    offered_iops: 1_000.0,
+    achieved_iops: 964.8,
+    worker_share_min: Some(0.9),
+    backlog_start: 0,
+    backlog_end: 0,
+    window_s: 60.0,
+};
+
+#[test]
+fn the_rate_asked_for() {
+    check(&offered(&OFFERED), GateName::Offered, Passed, "96.5 %");
+    let less = OfferedInputs { offered_iops: 67_500.0, achieved_iops: 48_731.0, ..OFFERED };
+    check(&offered(&less), GateName::Offered, Failed, "72.2 %");
+    let uneven = OfferedInputs { worker_share_min: Some(0.74), ..OFFERED };
+    check(&offered(&uneven), GateName::Offered, Failed, "one worker achieved 74.0 %");
+    let growing = OfferedInputs { backlog_end: 700, ..OFFERED };
+    check(&offered(&growing), GateName::Offered, Failed, "from 0 to 700");
+    let steady_backlog = OfferedInputs { backlog_start: 700, backlog_end: 700, ..OFFERED };
+    check(&offered(&steady_backlog), GateName::Offered, Passed, "");
+    let unasked = OfferedInputs { offered_iops: 0.0, ..OFFERED };
+    check(&offered(&unasked), GateName::Offered, Unknown, "no rate");
+    let nothing = OfferedInputs { achieved_iops: f64::NAN, ..OFFERED };
+    check(&offered(&nothing), GateName::Offered, Failed, "");
+}
+
+#[test]
+fn a_generator_at_its_limit() {
+    let easy = GeneratorInputs {
+        worker_cpu_share_max: Some(0.4),
+        host_cpu_share: Some(0.3),
+        steal_share: Some(0.0),
+        late_share: Some(0.001),
+    };
+    check(&generator(&easy), GateName::Generator, Passed, "room to spare");
+    check(&generator(&GeneratorInputs::default()), GateName::Generator, Unknown, "not known");
+    let trips = [
+        (
+            GeneratorInputs { worker_cpu_share_max: Some(0.99), ..easy },
+            "a worker was busy for 99.0 %",
+        ),
+        (GeneratorInputs { host_cpu_share: Some(0.98), ..easy }, "the host was busy for 98.0 %"),
+        (GeneratorInputs { steal_share: Some(0.05), ..easy }, "the hypervisor took 5.0 %"),
+        (GeneratorInputs { late_share: Some(0.2), ..easy }, "submitted late: 20.0 %"),
+    ];
+    for (inputs, reason) in trips {
+        check(&generator(&inputs), GateName::Generator, Failed, reason);
+    }
+}
+
+const GIB: u64 = 1 << 30;
+
+#[test]
+fn more_is_touched_than_caches_hold() {
+    let judge = |touched: Option<u64>, host: Option<u64>| {
+        let caches = [
+            CacheSize { name: "controller", bytes: Some(GIB) },
+            CacheSize { name: "host cache", bytes: host },
+        ];
+        footprint(&FootprintInputs { touched_bytes: touched, caches: &caches })
+    };
+    check(
+        &judge(Some(64 * GIB), Some(32 * GIB)),
+        GateName::Footprint,
+        Passed,
+        "more than the host",
+    );
+    check(
+        &judge(Some(8 * GIB), Some(32 * GIB)),
+        GateName::Footprint,
+        Failed,
+        "the host cache holds 32.0 GiB",
+    );
+    check(&judge(Some(8 * GIB), None), GateName::Footprint, Unknown, "host cache is unknown");
+    check(&judge(Some(GIB / 2), None), GateName::Footprint, Failed, "the controller holds");
+    check(&judge(None, None), GateName::Footprint, Unknown, "not known");
+    let none = FootprintInputs { touched_bytes: Some(1), caches: &[] };
+    check(&footprint(&none), GateName::Footprint, Passed, "no cache");
+}
+
+#[test]
+fn the_page_cache_of_this_host() {
+    let judge = |is_direct, touched_bytes| {
+        page_cache(&PageCacheInputs { is_direct, touched_bytes, memory_bytes: 8 * GIB })
+    };
+    let name = GateName::PageCache;
+    check(&judge(Some(true), None), name, Passed, "direct");
+    check(&judge(Some(false), Some(4 * GIB)), name, Failed, "speed of memory");
+    check(&judge(Some(false), Some(32 * GIB)), name, Passed, "in play, but");
+    check(&judge(Some(false), None), name, Unknown, "up to 8.00 GiB");
+    check(&judge(None, None), name, Unknown, "not known");
+}
+
+#[test]
+fn operations_that_fail() {
+    let judge = |n_ios, n_errors, share_max| errors(&ErrorInputs { n_ios, n_errors, share_max });
+    check(&judge(1_000, 0, 0.0), GateName::Errors, Passed, "no operation failed");
+    check(&judge(1_000, 1, 0.0), GateName::Errors, Failed, "1 of 1001");
+    check(&judge(999, 1, 0.01), GateName::Errors, Passed, "1 of 1000");
+    check(&judge(0, 5, 1.0), GateName::Errors, Failed, "5 of 5");
+    check(&judge(0, 0, 0.0), GateName::Errors, Unknown, "no operation");
+}
+
+/// Linux's defaults, and 4,500 MiB/s at 1 ms over one connection: 4,608 KiB under way.
+const SOCKETS: SocketInputs = SocketInputs {
+    bandwidth_bytes_s: 4_500.0 * MIB,
+    round_trip_ns: 1e6,
+    n_connections: 1,
+    tcp_rmem: Some([4_096, 131_072, 6_291_456]),
+    tcp_wmem: Some([4_096, 16_384, 4_194_304]),
+    rmem_max: Some(212_992),
+    wmem_max: Some(212_992),
+    is_set_by_program: false,
+};
+
+#[test]
+fn socket_buffers_hold_what_is_under_way() {
+    let name = GateName::SocketBuffers;
+    let gate = socket_buffers(&SOCKETS);
+    check(&gate, name, Failed, "net.ipv4.tcp_wmem allows 4.00 MiB per connection");
+    check(&gate, name, Failed, "so 1 connection carries 2000 MiB/s at 1.00 ms");
+    check(&gate, name, Failed, "set it to 9437184 or more");
+    assert!((gate.figure("flight_bytes").unwrap() - 4_500.0 * 1_048.576).abs() < 1.0);
+    // What is asked for would do, and so would three connections.
+    let enough = Some([4_096, 131_072, 9_437_184]);
+    check(
+        &socket_buffers(&SocketInputs { tcp_rmem: enough, tcp_wmem: enough, ..SOCKETS }),
+        name,
+        Passed,
+        "4.50 MiB are under way",
+    );
+    check(&socket_buffers(&SocketInputs { n_connections: 3, ..SOCKETS }), name, Passed, "");
+    let by_program = SocketInputs { is_set_by_program: true, n_connections: 3, ..SOCKETS };
+    check(&socket_buffers(&by_program), name, Failed, "net.core.rmem_max allows 208 KiB");
+    let unknown = SocketInputs { tcp_rmem: None, tcp_wmem: None, ..SOCKETS };
+    check(&socket_buffers(&unknown), name, Unknown, "not known");
+    let no_path = SocketInputs { round_trip_ns: 0.0, ..SOCKETS };
+    check(&socket_buffers(&no_path), name, Unknown, "round trip");
+}

@@ -1,0 +1,184 @@
+//! What a record alone tells: series, points, checks; and what mount options cost.
+
+use analysis::gates::{StepSeries, mount_remarks, of_step};
+use analysis::steady::SteadyRule;
+use analysis::{GateName, GateVerdict, Point};
+use hist::Histogram;
+use record::{
+    ClockRecord, DirRecord, HostRecord, Interval, IntervalDir, JobRecord, Outcome, PerDirRecord,
+    Record, SCHEMA,
+};
+
+const S_NS: u64 = 1_000_000_000;
+
+fn latencies(n: u64, ns: u64) -> Histogram {
+    let mut hist = Histogram::new();
+    hist.record_n(ns, n);
+    hist
+}
+
+/// A worker that reads 1,000 times a second for 100 s at a depth of 2, each in 2 ms.
+fn worker() -> JobRecord {
+    let n_ios = 100_000;
+    let read = DirRecord {
+        n_ios,
+        io_bytes: n_ios * 4096,
+        runtime_ns: 100 * S_NS,
+        clat: latencies(n_ios, 1_990_000),
+        lat: latencies(n_ios, 2_000_000),
+        ..DirRecord::default()
+    };
+    JobRecord {
+        n_workers: 1,
+        queue_depth: 2,
+        runtime_ns: 100 * S_NS,
+        cpu_user_ns: 10 * S_NS,
+        cpu_system_ns: 20 * S_NS,
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        ..JobRecord::default()
+    }
+}
+
+fn second(end_s: u64, length_ms: u64, n_ios: u64) -> Interval {
+    let read = IntervalDir {
+        n_ios,
+        io_bytes: n_ios * 4096,
+        latency_ns_p99: Some(2_000_000),
+        ..IntervalDir::default()
+    };
+    Interval {
+        step_idx: 0,
+        end_ms: end_s * 1000,
+        length_ms,
+        ramp: end_s <= 10,
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        series: Vec::new(),
+        cpu: None,
+    }
+}
+
+/// Two such workers, with a ramp of 10 s and a short last interval.
+fn run() -> Record {
+    let mut intervals: Vec<Interval> = (1..=110).map(|s| second(s, 1000, 2_000)).collect();
+    intervals.push(second(111, 20, 1));
+    Record {
+        schema: SCHEMA.to_owned(),
+        plimsoll_version: "0.1.0".to_owned(),
+        started_unix_ms: 0,
+        elapsed_ns: 110 * S_NS,
+        outcome: Outcome::Complete,
+        command: Vec::new(),
+        host: HostRecord::default(),
+        clock: ClockRecord::default(),
+        emulation: None,
+        global_options: Vec::new(),
+        steps: Vec::new(),
+        jobs: vec![worker(), worker()],
+        intervals,
+        disks: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn a_series_has_neither_ramp_nor_rest() {
+    let series = StepSeries::of(&run(), 0);
+    assert_eq!(series.iops, [2_000.0; 100]);
+    assert_eq!(series.bytes_per_s, [2_000.0 * 4096.0; 100]);
+    assert_eq!(series.p99_ns, [("read", vec![2e6; 100])]);
+    assert!((series.sample_s - 1.0).abs() < 1e-12);
+    assert_eq!(StepSeries::of(&run(), 1).iops, Vec::<f64>::new());
+}
+
+#[test]
+fn a_point_adds_workers_up() {
+    let point = Point::of_closed(&run(), 0).unwrap();
+    assert_eq!((point.queue_depth, point.offered_iops), (Some(4), None));
+    assert!((point.achieved_iops - 2_000.0).abs() < 1e-9);
+    assert!((point.bytes_per_s - 2_000.0 * 4096.0).abs() < 1e-6);
+    assert_eq!(point.latency.count(), 200_000);
+    assert_eq!(point.latency.max_ns(), Some(1_990_000));
+    assert_eq!(Point::of_closed(&run(), 1), None);
+    // An open load is judged by response times, which this one has none of.
+    assert_eq!(Point::of_open(&run(), 0, 2_000.0), None);
+    let mut open = run();
+    for job in &mut open.jobs {
+        job.dirs.read.response = Some(latencies(100_000, 5_000_000));
+    }
+    let point = Point::of_open(&open, 0, 2_000.0).unwrap();
+    assert_eq!(point.latency.max_ns(), Some(5_000_000));
+    assert_eq!((point.queue_depth, point.offered_iops), (None, Some(2_000.0)));
+}
+
+/// Changes a good record, and returns the checks that do not pass any more.
+fn trips(change: impl FnOnce(&mut Record)) -> Vec<(GateName, GateVerdict)> {
+    let mut record = run();
+    change(&mut record);
+    let gates = of_step(&record, 0, true, &SteadyRule::default());
+    let tripped = gates.iter().filter(|gate| gate.verdict != GateVerdict::Passed);
+    tripped.map(|gate| (gate.name, gate.verdict)).collect()
+}
+
+#[test]
+fn each_fault_trips_its_own_check() {
+    use GateVerdict::Failed;
+    assert_eq!(trips(|_| {}), []);
+    assert_eq!(trips(|record| record.jobs[0].n_errors = 3), [(GateName::Errors, Failed)]);
+    assert_eq!(
+        trips(|record| {
+            let late = record.intervals.iter_mut().filter(|interval| interval.end_ms > 60_000);
+            late.for_each(|interval| interval.dirs.read.n_ios = 1_000);
+        }),
+        [(GateName::Steady, Failed)]
+    );
+    assert_eq!(
+        trips(|record| {
+            let late = record.intervals.iter_mut().filter(|interval| interval.end_ms > 60_000);
+            late.for_each(|interval| interval.dirs.read.latency_ns_p99 = Some(9_000_000));
+        }),
+        [(GateName::Steady, Failed)]
+    );
+    assert_eq!(trips(|record| record.jobs[1].queue_depth = 8), [(GateName::QueueDepth, Failed)]);
+    assert_eq!(
+        trips(|record| record.jobs[1].cpu_system_ns = 90 * S_NS),
+        [(GateName::Generator, Failed)]
+    );
+}
+
+#[test]
+fn nothing_done_is_never_a_pass() {
+    let gates = of_step(&run(), 7, true, &SteadyRule::default());
+    assert!(gates.iter().all(|gate| gate.verdict == GateVerdict::Unknown), "{gates:?}");
+}
+
+#[track_caller]
+fn check_mount(file_system: &str, options: &str, expected: &[(&str, &str)]) {
+    let found = mount_remarks(file_system, options, 65_536);
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (remark, (option, cost)) in found.iter().zip(expected) {
+        assert_eq!(remark.option, *option);
+        assert!(remark.cost.contains(cost), "{remark:?}");
+    }
+}
+
+#[test]
+fn mount_options_and_what_they_cost() {
+    let good = "rw,vers=3,rsize=262144,wsize=262144,hard,proto=tcp,nconnect=8";
+    check_mount("nfs", good, &[]);
+    check_mount("nfs4", "rw,rsize=262144,wsize=262144", &[("nconnect", "one TCP connection")]);
+    check_mount(
+        "nfs",
+        "rsize=4096,noac,soft,nconnect=4,sync",
+        &[
+            ("rsize=4096", "takes 16 calls"),
+            ("noac", "not cached"),
+            ("soft", "an error instead"),
+            ("sync", "stable storage"),
+        ],
+    );
+    check_mount("ext4", "rw,relatime,discard", &[("discard", "discard at once")]);
+    check_mount("xfs", "rw,nobarrier", &[("nobarrier", "not durable")]);
+    check_mount("ext4", "rw,relatime", &[]);
+    let small = mount_remarks("nfs", "rsize=32768,nconnect=8", 4_096);
+    assert!(small[0].cost.contains("read-ahead"), "{small:?}");
+}
