@@ -1,8 +1,10 @@
-//! What a worker itself costs per operation: `cargo bench -p worker`, or for one case by
-//! instructions `perf stat -e instructions:u target/release/deps/cost-* CASE`.
+//! What a worker itself costs per operation: `cargo bench -p worker`, or `-- CASE ...` for some. A
+//! number sets the operations of a case: `valgrind --tool=callgrind target/release/deps/cost-*
+//! read 1000000` counts instructions where the processor does not say.
 //!
 //! Each operation completes 10 us after it was chosen, all of a batch together. Not included: the
-//! engine, the clock, the bytes.
+//! engine, the clock, the bytes. The cases with `part` are those of the same name as Vdbench's
+//! files come to: one workload or two with shares, counted each for itself.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -10,9 +12,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use plan::Job;
+use plan::job::Part;
 use plan::load::Rate;
 use plan::op::Completion;
+use plan::workload::{BlockSize, Workload};
+use plan::{Job, PerDir};
 use worker::{Decision, FileRegion, Meters, NoData, Worker, WorkerSpec};
 
 /// Bytes of the region: 64 Mi blocks.
@@ -27,14 +31,48 @@ const CASES: &[Case] = &[
     ("mixed", |job| job.workload.access.write = true, 10_000_000),
     ("rate", |job| job.load.rate.read = Some(Rate::Iops(3_000_000)), 10_000_000),
     ("depth1", |job| job.load.queue_depth = 1, 10_000_000),
+    ("sizes", |job| job.workload.block_size = sizes(), 10_000_000),
+    ("sequential", |job| job.workload.access.random = false, 10_000_000),
+    ("part-read", |job| job.parts = vec![part(job, 1.0)], 10_000_000),
+    ("part-mixed", |job| part_of(job, |it| it.access.write = true), 10_000_000),
+    ("part-sizes", |job| part_of(job, |it| it.block_size = sizes()), 10_000_000),
+    ("part-sequential", |job| part_of(job, |it| it.access.random = false), 10_000_000),
+    ("part-rate", part_at_rate, 10_000_000),
+    ("parts", |job| job.parts = vec![part(job, 70.0), part(job, 30.0)], 10_000_000),
+    ("parts-mixed", parts_mixed, 10_000_000),
 ];
 
+fn sizes() -> PerDir<BlockSize> {
+    PerDir::all(BlockSize::Split(vec![(4096, 60), (8192, 30), (65_536, 10)]))
+}
+
+fn part(job: &Job, weight: f64) -> Part {
+    Part { weight, workload: job.workload.clone(), ..Part::default() }
+}
+
+fn part_of(job: &mut Job, change: fn(&mut Workload)) {
+    change(&mut job.workload);
+    job.parts = vec![part(job, 1.0)];
+}
+
+fn part_at_rate(job: &mut Job) {
+    job.parts = vec![part(job, 1.0)];
+    job.load.rate_total_iops = Some(3e6);
+}
+
+fn parts_mixed(job: &mut Job) {
+    job.workload.access.write = true;
+    job.parts = vec![part(job, 70.0), part(job, 30.0)];
+}
+
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    println!("{:10} {:>10}", "case", "ns per op");
+    let args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let (numbers, wanted): (Vec<_>, Vec<_>) = args.partition(|arg| arg.parse::<u64>().is_ok());
+    let n_ops_set: Option<u64> = numbers.first().and_then(|arg| arg.parse().ok());
+    println!("{:16} {:>10}", "case", "ns per op");
     for (name, change, n_ops) in CASES {
         if wanted.is_empty() || wanted.iter().any(|case| case == name) {
-            println!("{name:10} {:10.1}", run(*change, *n_ops));
+            println!("{name:16} {:10.1}", run(*change, n_ops_set.unwrap_or(*n_ops)));
         }
     }
 }

@@ -53,7 +53,7 @@ impl Worker {
         self.last_seen_ns = now_ns;
         let measured = now_ns >= self.measured_ns;
         let is_plain = self.completes_plainly();
-        let by_series = self.meters.series().is_some();
+        let by_series = self.counts_series;
         for completion in done {
             let slot = self.slots.get(completion.slot);
             let whole = completion.is_whole(&slot.op);
@@ -91,7 +91,7 @@ impl Worker {
                 self.flush_run(dir, now_ns);
             }
         }
-        if let Some(series) = self.meters.series() {
+        if by_series && let Some(series) = self.meters.series() {
             self.series_runs.flush(series, now_ns, measured);
         }
         if self.verifying.is_late() {
@@ -158,7 +158,9 @@ impl Worker {
         };
         self.gate.completed();
         self.count(dir, slot.start_ns, slot.submit_ns, bytes, now_ns);
-        self.count_series(slot.series, slot.start_ns, bytes, now_ns);
+        if self.counts_series {
+            self.count_series(slot.series, slot.start_ns, bytes, now_ns);
+        }
         if !measured {
             return;
         }
@@ -229,7 +231,14 @@ impl Worker {
         self.bytes_done += bytes;
         add(&meters.n_ios_live, n_ios);
         add(&meters.bytes_live, bytes);
-        if now_ns < self.measured_ns {
+        let measured = now_ns >= self.measured_ns;
+        if !self.counts_series
+            && let Some(series) = self.meters.series()
+        {
+            let latency_ns = now_ns.saturating_sub(runs.start_ns);
+            series.add(dir, (n_ios, bytes), latency_ns, measured);
+        }
+        if !measured {
             return;
         }
         add(&meters.n_ios, n_ios);
@@ -372,7 +381,13 @@ impl Worker {
             let op = Op { offset, len, buf_offset_bytes: 0, ..slot.op };
             self.io_errors.push(IoError { op, errno, at_ns: self.last_seen_ns });
         }
-        self.error_budget.count() < n_errors_max.max(1)
+        // In a tree, what fails to open or make a file leaves nothing to go on with.
+        let is_survivable = self.tree.is_none()
+            || matches!(
+                slot.op.kind,
+                OpKind::Read | OpKind::Write | OpKind::Copy | OpKind::Move | OpKind::Close
+            );
+        self.error_budget.count() < n_errors_max.max(1) && is_survivable
     }
 
     /// Remembers a failure that does not stop the worker; it fails when it ends.

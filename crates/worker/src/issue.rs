@@ -5,8 +5,9 @@ use plan::op::{BufId, FileIdx, Op, OpKind};
 use plan::{Direction, IoPriority};
 
 use crate::data::{Data, WriteFacts};
+use crate::flow::FlowGroup;
 use crate::gate::Pass;
-use crate::source::Chosen;
+use crate::source::{Chosen, Place};
 use crate::verifying::Replay;
 use crate::worker::Worker;
 
@@ -90,12 +91,10 @@ impl Worker {
     }
 
     /// Fills a batch as far as it goes without asking what most jobs leave out: rates, think time,
-    /// flows, verification, syncs, several files, mixes. What stops it is not said;
-    /// [`Worker::fill`] finds it.
+    /// verification, syncs, trees of files. What stops it is not said; [`Worker::fill`] finds it.
     #[inline]
     fn fill_plainly<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
         let is_plain = self.gate.is_open()
-            && self.flow.is_none()
             && self.tree.is_none()
             && !self.verifying.is_on()
             && !self.job.load.serialize_overlap
@@ -107,8 +106,30 @@ impl Worker {
         }
         let n_free = (self.depth() as usize).saturating_sub(self.slots.n_in_flight());
         let n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
-        for idx in 0..self.source.take_batch(n_ops) {
-            self.issue(self.source.of_batch(idx), now, ops, data);
+        if self.flow.is_none() && self.source.takes_batches() {
+            let n_taken = self.source.take_batch(n_ops);
+            for idx in 0..n_taken {
+                self.issue_plain(self.source.of_batch(idx), now, ops, data);
+            }
+            self.n_issued += n_taken as u64;
+        } else if !self.source.is_timed() {
+            self.fill_in_turn(n_ops, now, ops, data);
+        }
+    }
+
+    /// The same for several files, mixes, parts and members of a flow: one by one.
+    #[inline(never)]
+    fn fill_in_turn<D: Data>(&mut self, n_ops: usize, now: u64, ops: &mut Vec<Op>, data: &mut D) {
+        for _ in 0..n_ops {
+            if self.flow.as_ref().is_some_and(FlowGroup::is_ahead) {
+                return;
+            }
+            let Some(place) = self.source.take_next() else { return };
+            if let Some(flow) = &self.flow {
+                flow.advance();
+            }
+            self.issue_plain(place, now, ops, data);
+            self.n_issued += 1;
         }
     }
 
@@ -162,8 +183,8 @@ impl Worker {
             }
             flow.advance();
         }
-        let Some(mut chosen) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
-        chosen.intended_ns = intended_ns;
+        let Some(place) = self.source.take(dir) else { return Err(Filled::EndOfPhase) };
+        let chosen = Chosen { intended_ns, ..place.into() };
         if asks {
             self.gate.issued(dir, chosen.len);
         }
@@ -214,29 +235,34 @@ impl Worker {
             self.queued.push(chosen);
             return;
         };
-        let op = Op {
-            offset: chosen.offset,
-            len: chosen.len,
-            file: FileIdx(chosen.file_idx),
-            slot: slot_idx,
-            buf: BufId(slot_idx),
-            buf_offset_bytes: 0,
-            kind: chosen.kind,
-            priority: IoPriority::NONE,
-        };
+        let op = op(slot_idx, chosen.kind, chosen.file_idx, chosen.offset, chosen.len);
         let slot = self.slots.get_mut(slot_idx);
-        slot.op = op;
-        slot.start_ns = now;
+        slot.begin(op, now, chosen.series);
         slot.intended_ns = chosen.intended_ns.unwrap_or(now);
-        slot.first_offset = chosen.offset;
         slot.check = chosen.check;
-        slot.busy = true;
-        slot.series = chosen.series;
         self.n_issued += 1;
         if chosen.kind == OpKind::Write {
             self.issue_write(&op, now, data);
         } else if self.verifying.is_on() {
             self.issue_verifying(&chosen, slot_idx);
+        }
+        if let Some(log) = &self.log {
+            log.issue(now.saturating_sub(self.start_ns), &op);
+        }
+        ops.push(op);
+    }
+
+    /// Does the same for an operation of a plain batch, for which there is a slot. Does not count
+    /// it.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn issue_plain<D: Data>(&mut self, place: Place, now: u64, ops: &mut Vec<Op>, data: &mut D) {
+        let Some(slot_idx) = self.slots.take() else { return };
+        let Place { kind, file_idx, extent, series } = place;
+        let op = op(slot_idx, kind, file_idx, extent.offset, extent.len);
+        self.slots.get_mut(slot_idx).begin(op, now, series);
+        if kind == OpKind::Write {
+            self.issue_write(&op, now, data);
         }
         if let Some(log) = &self.log {
             log.issue(now.saturating_sub(self.start_ns), &op);
@@ -345,5 +371,20 @@ impl Worker {
             self.issue(read, now, ops, data);
         }
         self.batch_full(self.slots.len())
+    }
+}
+
+/// Makes the operation of a slot.
+#[inline]
+fn op(slot_idx: u32, kind: OpKind, file_idx: u32, offset: u64, len: u32) -> Op {
+    Op {
+        offset,
+        len,
+        file: FileIdx(file_idx),
+        slot: slot_idx,
+        buf: BufId(slot_idx),
+        buf_offset_bytes: 0,
+        kind,
+        priority: IoPriority::NONE,
     }
 }

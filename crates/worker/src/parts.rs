@@ -1,11 +1,12 @@
 //! Several workloads that one worker mixes, operation by operation.
 
+use pattern::offsets::Extent;
 use pattern::{PatternError, Stream, derive};
-use plan::Direction;
 use plan::job::{Part, PartRegion};
+use plan::{Direction, Job};
 
 use crate::gate::IopsSchedule;
-use crate::source::{Chosen, Source};
+use crate::source::{Place, Source};
 use crate::spec::{FileRegion, WorkerSpec};
 
 /// The parts of a worker's job and whose turn it is.
@@ -44,6 +45,25 @@ struct Wrap {
     len_bytes: u64,
 }
 
+/// Returns the part of a job that has just one, where nothing sets it apart from the workload of a
+/// job without parts. It costs no more than that then.
+pub(crate) fn alone(job: &Job) -> Option<&Part> {
+    let [part] = job.parts.as_slice() else { return None };
+    (part.rate_iops.is_none() && !goes_on_at_start(part.region)).then_some(part)
+}
+
+/// Returns what a part uses of the worker's files, and its seed.
+pub(crate) fn place(part: &Part, part_idx: u16, spec: &WorkerSpec) -> (Vec<FileRegion>, u64) {
+    let block_bytes = part.workload.block_size_min();
+    let files = spec.files.iter().map(|file| file.of_part(part.region, block_bytes)).collect();
+    (files, derive(spec.seed, Stream::Part, u64::from(part_idx)))
+}
+
+/// Says whether a region ends behind the end of the file's, and so goes on at its start.
+fn goes_on_at_start(region: PartRegion) -> bool {
+    matches!(region, PartRegion::Pct(_, to_pct) if to_pct > 100.0)
+}
+
 impl Parts {
     /// Builds the parts of a job; `None` if it has none.
     pub(crate) fn new(spec: &WorkerSpec) -> Result<Option<Box<Self>>, PatternError> {
@@ -74,7 +94,6 @@ impl Parts {
     }
 
     /// Returns the direction of the next operation; the same one until it is taken.
-    #[inline]
     pub(crate) fn direction(&mut self) -> Direction {
         let idx = match self.due_idx {
             Some(idx) => idx,
@@ -85,24 +104,39 @@ impl Parts {
 
     /// Takes the next operation, in direction `dir` if a part issues that. `None` when every part
     /// has done its work.
-    #[inline]
-    pub(crate) fn take(&mut self, dir: Direction) -> Option<Chosen> {
+    pub(crate) fn take(&mut self, dir: Direction) -> Option<Place> {
         loop {
             let due_idx = self.due_idx.take();
             let idx = due_idx.or_else(|| self.turn_idx.take());
             let idx = idx.unwrap_or_else(|| self.turns.next());
             let member = self.members.get_mut(idx)?;
-            if let Some(chosen) = member.take(dir) {
+            if let Some(place) = member.take(dir) {
                 if let Some(rate) = &mut member.rate {
                     rate.advance();
                 }
-                return Some(chosen);
+                return Some(place);
             }
             self.leave(idx);
             if self.is_over() || !self.turns.any_left() {
                 return None;
             }
         }
+    }
+
+    /// Takes the next operation of parts without rates of their own.
+    #[inline]
+    pub(crate) fn take_next(&mut self) -> Option<Place> {
+        let idx = self.turn_idx.take().unwrap_or_else(|| self.turns.next());
+        let member = &mut self.members[idx];
+        let dir = member.source.direction();
+        member.take_own(dir).or_else(|| self.take_after(idx, dir))
+    }
+
+    /// Takes the next operation, if any, when a part has just none left.
+    #[cold]
+    fn take_after(&mut self, idx: usize, dir: Direction) -> Option<Place> {
+        self.leave(idx);
+        if self.is_over() || !self.turns.any_left() { None } else { self.take(dir) }
     }
 
     /// Says whether any part has a rate of its own.
@@ -165,7 +199,8 @@ impl Parts {
 
 impl Member {
     fn new(part: &Part, part_idx: u16, spec: &WorkerSpec) -> Result<Self, PatternError> {
-        let seed = derive(spec.seed, Stream::Part, u64::from(part_idx));
+        let (files, seed) = place(part, part_idx, spec);
+        let is_wrapped = goes_on_at_start(part.region);
         let block_bytes = part.workload.block_size_min();
         let wraps = spec.files.iter().filter(|_| is_wrapped).map(|file| {
             let FileRegion { offset_bytes, len_bytes } = file.in_whole_blocks(block_bytes);
@@ -190,22 +225,28 @@ impl Member {
     }
 
     #[inline]
-    fn take(&mut self, dir: Direction) -> Option<Chosen> {
+    fn take(&mut self, dir: Direction) -> Option<Place> {
         let own = self.source.direction();
         let dir = if self.source.issues(dir) { dir } else { own };
-        let mut chosen = self.source.take(dir)?;
-        if let Some(wrap) = self.wraps.get(chosen.file_idx as usize) {
-            chosen.offset = wrap.place(chosen.offset, chosen.len);
+        self.take_own(dir)
+    }
+
+    /// Takes the next operation in a direction that the part issues.
+    #[inline]
+    fn take_own(&mut self, dir: Direction) -> Option<Place> {
+        let mut place = self.source.take(dir)?;
+        if let Some(wrap) = self.wraps.get(place.file_idx as usize) {
+            place.extent.offset = wrap.place(place.extent);
         }
-        Some(chosen)
+        Some(place)
     }
 }
 
 impl Wrap {
     /// Returns where an operation goes that may lie behind the end of its file's region. One across
     /// the end is moved before it.
-    fn place(self, offset: u64, len: u32) -> u64 {
-        let (len, end) = (u64::from(len), self.end_bytes);
+    fn place(self, extent: Extent) -> u64 {
+        let (offset, len, end) = (extent.offset, u64::from(extent.len), self.end_bytes);
         if offset >= end {
             offset - self.len_bytes
         } else if offset + len > end {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use pattern::PatternError;
+use pattern::offsets::Extent;
 use plan::Direction;
 use plan::replay::{RecordedOp, Recording};
 use plan::workload::Workload;
 
 use crate::series::{NO_SERIES, series_of};
-use crate::source::Chosen;
+use crate::source::{Chosen, Place};
 
 /// A recording and how far it has been replayed.
 #[derive(Debug)]
@@ -78,18 +79,18 @@ impl Replaying {
 
     /// Takes the next operation.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Chosen> {
+    pub(crate) fn take(&mut self) -> Option<Place> {
         let RecordedOp { kind, file_idx, offset, len, .. } =
             *self.recording.ops.get(self.next_idx)?;
         self.next_idx += 1;
         let series = kind.direction().map_or(NO_SERIES, |dir| series_of(0, dir));
-        Some(Chosen::new(kind, file_idx, offset, len, series))
+        Some(Place { kind, file_idx, extent: Extent { offset, len }, series })
     }
 
     /// Takes the next operation if it is a sync.
     #[inline]
     pub(crate) fn take_sync(&mut self) -> Option<Chosen> {
         let next = self.recording.ops.get(self.next_idx)?;
-        if next.kind.is_sync() { self.take() } else { None }
+        if next.kind.is_sync() { self.take().map(Chosen::from) } else { None }
     }
 }

@@ -132,6 +132,25 @@ impl Series {
         all.filter_map(|(name, meters)| Some((name.as_ref()?, meters)))
     }
 
+    /// Says whether the operations of this job, counted by series, are told apart by more than
+    /// their direction.
+    pub(crate) fn differ(job: &Job) -> bool {
+        job.parts.len() > 1 || job.tree.is_some()
+    }
+
+    /// Adds operations of a job whose series are its directions, all with the same latency.
+    #[inline]
+    pub(crate) fn add(
+        &self,
+        dir: Direction,
+        (n_ios, bytes): (u64, u64),
+        latency_ns: u64,
+        measured: bool,
+    ) {
+        let run = Run { start_ns: 0, n_ios, bytes };
+        self.meters[usize::from(series_of(0, dir))].add(&run, latency_ns, measured);
+    }
+
     pub(crate) fn get(&self, series: u16) -> Option<&SeriesMeters> {
         self.meters.get(usize::from(series))
     }

@@ -30,6 +30,18 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// Takes an operation in that was chosen at `now_ns`, and was due then.
+    #[inline]
+    pub(crate) fn begin(&mut self, op: Op, now_ns: u64, series: u16) {
+        self.op = op;
+        self.start_ns = now_ns;
+        self.intended_ns = now_ns;
+        self.first_offset = op.offset;
+        self.check = None;
+        self.busy = true;
+        self.series = series;
+    }
+
     /// Returns the length of the whole operation, also after a short transfer.
     pub(crate) fn whole_len(&self) -> u32 {
         (self.op.offset - self.first_offset) as u32 + self.op.len

@@ -10,7 +10,7 @@ use plan::op::OpKind;
 use plan::workload::Workload;
 
 use crate::joined::Joined;
-use crate::parts::Parts;
+use crate::parts::{self, Parts};
 use crate::replaying::Replaying;
 use crate::series::{NO_SERIES, series_of};
 use crate::spec::{FileRegion, WorkerSpec};
@@ -39,11 +39,29 @@ pub(crate) struct BlockCheck {
     pub(crate) trimmed: bool,
 }
 
+/// An operation of a workload, before anything is known of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) kind: OpKind,
+    pub(crate) file_idx: u32,
+    pub(crate) extent: Extent,
+    /// See [`Chosen::series`].
+    pub(crate) series: u16,
+}
+
+impl From<Place> for Chosen {
+    #[inline]
+    fn from(place: Place) -> Self {
+        let Place { kind, file_idx, extent: Extent { offset, len }, series } = place;
+        Chosen { kind, file_idx, offset, len, intended_ns: None, check: None, series }
+    }
+}
+
 impl Chosen {
     /// Makes an operation of the workload.
     #[inline]
     pub(crate) fn new(kind: OpKind, file_idx: u32, offset: u64, len: u32, series: u16) -> Self {
-        Chosen { kind, file_idx, offset, len, intended_ns: None, check: None, series }
+        Place { kind, file_idx, extent: Extent { offset, len }, series }.into()
     }
 
     /// Makes a sync of a whole file.
@@ -116,6 +134,17 @@ impl Source {
     pub(crate) fn new(spec: &WorkerSpec) -> Result<Self, PatternError> {
         let job = &spec.job;
         let workload = &job.workload;
+        let is_amount_set = job.files.io_size.is_some();
+        let ends_for_good = workload.ends_with_region && !workload.access.random;
+        // Parts go round their regions each for itself, not all when the amount of one is done.
+        let is_endless = !job.parts.is_empty() && job.limits.time_based || ends_for_good;
+        let amount_bytes = if is_endless && !is_amount_set { u64::MAX } else { spec.amount_bytes };
+        let n_ios_max = job.limits.n_ios_max.unwrap_or(u64::MAX);
+        if let Some(part) = parts::alone(job) {
+            let (files, seed) = parts::place(part, 0, spec);
+            let source = Source::of_part(part, 0, spec, &files, seed)?;
+            return Ok(Source { amount_bytes, n_ios_max, ..source });
+        }
         let n_files = spec.files.len() as u32;
         let files = if job.tree.is_some() {
             Files::Whole { n_files: 0, next_idx: 0 }
@@ -128,14 +157,10 @@ impl Source {
         } else {
             Files::of(workload, spec, &spec.files, spec.seed)?
         };
-        let is_amount_set = job.files.io_size.is_some();
         let ends_with_region = !workload.access.random && !is_amount_set && !job.limits.time_based;
-        let ends_for_good = workload.ends_with_region && !workload.access.random;
-        // Parts go round their regions each for itself, not all when the amount of one is done.
-        let is_endless = !job.parts.is_empty() && job.limits.time_based || ends_for_good;
         Ok(Source {
-            amount_bytes: if is_endless && !is_amount_set { u64::MAX } else { spec.amount_bytes },
-            n_ios_max: job.limits.n_ios_max.unwrap_or(u64::MAX),
+            amount_bytes,
+            n_ios_max,
             kinds: kinds(spec),
             series: Direction::ALL.map(|dir| series_of(0, dir)),
             ends_with_region: ends_with_region || ends_for_good,
@@ -264,7 +289,8 @@ impl Source {
     }
 
     /// Returns the direction of the next operation; the same one until it is taken.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `take`")]
+    #[inline(always)]
     pub(crate) fn direction(&mut self) -> Direction {
         if let Some(dir) = self.pending {
             return dir;
@@ -276,6 +302,35 @@ impl Source {
         };
         self.pending = Some(dir);
         dir
+    }
+
+    /// Says whether [`Source::take_batch`] chooses anything: of one file and in one direction.
+    #[inline]
+    pub(crate) fn takes_batches(&self) -> bool {
+        matches!(self.files, Files::One(_)) && self.mix.only().is_some()
+    }
+
+    /// Chooses the next operation, of a source that is not timed. `None` where a pass ends: then
+    /// nothing was chosen.
+    #[inline]
+    pub(crate) fn take_next(&mut self) -> Option<Place> {
+        if self.is_done() {
+            return None;
+        }
+        if let Files::Parts(parts) = &mut self.files {
+            let place = parts.take_next()?;
+            return Some(self.count(place));
+        }
+        if matches!(self.files, Files::Whole { .. } | Files::Replay(_)) {
+            return None;
+        }
+        let dir = self.direction();
+        let place = self.take(dir);
+        if place.is_none() {
+            // The direction stays what was drawn.
+            self.pending = Some(dir);
+        }
+        place
     }
 
     /// Chooses operations of a worker with one file and one direction, at most `n_max`. Returns how
@@ -331,20 +386,24 @@ impl Source {
 
     /// Returns an operation of those last chosen by [`Source::take_batch`].
     #[inline]
-    pub(crate) fn of_batch(&self, idx: usize) -> Chosen {
-        let Extent { offset, len } = self.batch[self.batch_first + idx];
-        Chosen::new(self.batch_kind, 0, offset, len, self.batch_series)
+    pub(crate) fn of_batch(&self, idx: usize) -> Place {
+        let extent = self.batch[self.batch_first + idx];
+        Place { kind: self.batch_kind, file_idx: 0, extent, series: self.batch_series }
     }
 
     /// Chooses the next operation in a direction; `None` when no file has any left to choose.
-    #[inline]
-    pub(crate) fn take(&mut self, dir: Direction) -> Option<Chosen> {
+    #[expect(
+        clippy::inline_always,
+        reason = "the call costs a quarter of what it does, and there are three of it"
+    )]
+    #[inline(always)]
+    pub(crate) fn take(&mut self, dir: Direction) -> Option<Place> {
         if self.pending == Some(dir) {
             self.pending = None;
         }
         let (kind, series) = (self.kinds[dir as usize], self.series[dir as usize]);
-        if let Some(Extent { offset, len }) = self.take_ahead() {
-            return Some(self.count(Chosen::new(kind, 0, offset, len, series)));
+        if let Some(extent) = self.take_ahead() {
+            return Some(self.count(Place { kind, file_idx: 0, extent, series }));
         }
         if let Files::One(offsets) = &mut self.files {
             let extent = match offsets.next(dir) {
@@ -359,13 +418,13 @@ impl Source {
                     offsets.next(dir)?
                 }
             };
-            return Some(self.count(Chosen::new(kind, 0, extent.offset, extent.len, series)));
+            return Some(self.count(Place { kind, file_idx: 0, extent, series }));
         }
         self.take_of_many(dir, kind, series)
     }
 
-    fn take_of_many(&mut self, dir: Direction, kind: OpKind, series: u16) -> Option<Chosen> {
-        let chosen = match &mut self.files {
+    fn take_of_many(&mut self, dir: Direction, kind: OpKind, series: u16) -> Option<Place> {
+        let place = match &mut self.files {
             Files::One(_) => return None,
             Files::Parts(parts) => parts.take(dir)?,
             Files::Replay(replaying) => replaying.take()?,
@@ -382,14 +441,14 @@ impl Source {
                     next => next,
                 };
                 let (file_idx, extent) = next?;
-                Chosen::new(kind, file_idx, extent.offset, extent.len, series)
+                Place { kind, file_idx, extent, series }
             }
             Files::Whole { n_files, next_idx } => {
                 if next_idx == n_files {
                     return None;
                 }
                 *next_idx += 1;
-                Chosen::new(kind, *next_idx - 1, 0, 0, series)
+                Place { kind, file_idx: *next_idx - 1, extent: Extent::default(), series }
             }
             Files::Many { offsets, picker } => loop {
                 let Some(file_idx) = picker.next() else {
@@ -405,20 +464,20 @@ impl Source {
                     continue;
                 };
                 if let Some(extent) = offsets[file_idx as usize].next(dir) {
-                    break Chosen::new(kind, file_idx, extent.offset, extent.len, series);
+                    break Place { kind, file_idx, extent, series };
                 }
                 picker.finish(file_idx);
             },
         };
         self.n_fruitless = 0;
-        Some(self.count(chosen))
+        Some(self.count(place))
     }
 
     #[inline]
-    fn count(&mut self, chosen: Chosen) -> Chosen {
-        self.bytes_chosen += u64::from(chosen.len);
+    fn count(&mut self, place: Place) -> Place {
+        self.bytes_chosen += u64::from(place.extent.len);
         self.n_chosen += 1;
-        chosen
+        place
     }
 
     /// Starts another pass over the amount, unless the work ends for good with the first.

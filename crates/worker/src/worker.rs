@@ -19,7 +19,7 @@ use crate::log::LogSender;
 use crate::meters::{Meters, SampleUnit, Sampler, add};
 use crate::pace::Pace;
 use crate::raising::Raising;
-use crate::series::SeriesRuns;
+use crate::series::{Series, SeriesRuns};
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
@@ -77,6 +77,8 @@ pub struct Worker {
     raising: Option<Raising>,
     pub(crate) runs: [Runs; 3],
     pub(crate) series_runs: SeriesRuns,
+    /// Each operation is counted by its series. Otherwise those of a direction all have the same.
+    pub(crate) counts_series: bool,
     pub(crate) phase: Phase,
     pub(crate) failure: Option<Failure>,
     /// An operation that was chosen but must wait for an overlapping one.
@@ -150,6 +152,7 @@ impl Worker {
             raising: Raising::new(&job, spec.seed),
             runs: Default::default(),
             series_runs: SeriesRuns::new(meters.series()),
+            counts_series: meters.series().is_some() && Series::differ(&job),
             phase: Phase::New,
             failure: None,
             held: None,

@@ -188,3 +188,78 @@ fn operations_of_parts_do_not_depend_on_batches() {
     assert_eq!(seen(1), seen(7));
     assert_eq!(seen(1), seen(32));
 }
+
+/// Checks that a job, also where it waits for nothing and so is filled in by batches, issues what
+/// it does where each operation asks whether a pause is due.
+#[track_caller]
+fn check_asking(what: &str, n_files: u64, change: impl Fn(&mut Job)) {
+    let seen = |asks: bool| {
+        let mut job = mixed(Vec::new(), 3000);
+        change(&mut job);
+        if asks {
+            (job.load.think.pause_ns, job.load.think.every_ios) = (1, u32::MAX);
+        }
+        let meters = Meters::detailed(&job);
+        let file = |idx| FileRegion { offset_bytes: idx * 4096, len_bytes: MIB };
+        let spec = WorkerSpec {
+            worker_idx: 0,
+            seed: 3,
+            files: (0..n_files).map(file).collect(),
+            amount_bytes: MIB,
+            batch_max: 32,
+            job: Arc::new(job),
+        };
+        let mut worker = Worker::new(&spec, Arc::clone(&meters)).expect("the job fits");
+        let mut sim = Sim::new(10_000);
+        sim.run(&mut worker, &mut NoData);
+        let ops = sim.seen.iter().map(|it| (it.op.kind, it.op.file, it.op.offset, it.op.len));
+        (ops.collect::<Vec<_>>(), counts(&meters))
+    };
+    let (plain, asking) = (seen(false), seen(true));
+    assert!(plain.0.len() >= 256, "{what}: {} operations", plain.0.len());
+    assert_eq!(plain, asking, "{what}");
+}
+
+#[test]
+fn batches_hold_what_would_be_chosen_one_by_one() {
+    let read = || part("r", 3.0, OpKind::Read, true);
+    let sequential = |name| part(name, 2.0, OpKind::Write, false);
+    let for_a_time = |job: &mut Job| {
+        (job.limits.time_based, job.limits.runtime_ns) = (true, Some(S));
+    };
+    check_asking("a mix", 1, |job| job.workload.access.write = true);
+    check_asking("a sequential mix, again and again", 1, |job| {
+        (job.workload.access.write, job.workload.access.random) = (true, false);
+        for_a_time(job);
+    });
+    check_asking("several files", 3, |job| job.limits.loops = 3);
+    check_asking("one part", 1, |job| job.parts = vec![read()]);
+    check_asking("one sequential part", 2, |job| {
+        job.parts = vec![sequential("w")];
+        for_a_time(job);
+    });
+    check_asking("one part that goes on at the start", 1, |job| {
+        job.parts = vec![Part { region: PartRegion::Pct(50.0, 150.0), ..read() }];
+    });
+    check_asking("two parts", 2, |job| {
+        job.parts = vec![read(), sequential("w")];
+        for_a_time(job);
+    });
+    check_asking("one of two parts ends", 1, |job| {
+        job.parts = vec![read(), until_end("e", 1.0)];
+        for_a_time(job);
+    });
+}
+
+#[test]
+fn a_part_alone_is_the_workload_that_it_holds() {
+    let seen = |region| {
+        let mut both = part("both", 1.0, OpKind::Read, true);
+        (both.workload.access.write, both.region) = (true, region);
+        let (sim, meters) = run(mixed(vec![both], 2000), FILE, 1000, 32);
+        let ops = sim.seen.iter().map(|it| (it.op.kind, it.op.offset)).collect::<Vec<_>>();
+        (ops, counts(&meters))
+    };
+    // More than the whole keeps its turns. What it uses beyond is less than a block.
+    assert_eq!(seen(PartRegion::Whole), seen(PartRegion::Pct(0.0, 100.000_1)));
+}
