@@ -1,6 +1,9 @@
 //! What a record alone tells: series, points, checks; and what mount options cost.
 
+use analysis::alike::{DifferenceKind, differences};
+use analysis::compare::{Better, RunOrder};
 use analysis::gates::{StepSeries, mount_remarks, of_step};
+use analysis::metric::{metrics, run_order};
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point};
 use hist::Histogram;
@@ -181,4 +184,75 @@ fn mount_options_and_what_they_cost() {
     check_mount("ext4", "rw,relatime", &[]);
     let small = mount_remarks("nfs", "rsize=32768,nconnect=8", 4_096);
     assert!(small[0].cost.contains("read-ahead"), "{small:?}");
+}
+
+#[test]
+fn figures_to_compare() {
+    let found = metrics(&run(), 0);
+    let names: Vec<&str> = found.iter().map(|metric| metric.name.as_str()).collect();
+    let expected = [
+        "iops",
+        "bytes_per_s",
+        "read_iops",
+        "read_mean_ns",
+        "read_p50_ns",
+        "read_p95_ns",
+        "read_p99_ns",
+        "read_p99_9_ns",
+    ];
+    assert_eq!(names, expected);
+    assert!((found[0].value - 2_000.0).abs() < 1e-9 && found[0].better == Better::Higher);
+    assert!((found[3].value - 1_990_000.0).abs() < 1e-9 && found[3].better == Better::Lower);
+    // Ten operations must lie beyond a percentile.
+    let mut short = run();
+    for job in &mut short.jobs {
+        job.dirs.read.n_ios = 500;
+        job.dirs.read.clat = latencies(500, 1_990_000);
+    }
+    let last = metrics(&short, 0).pop().unwrap().name;
+    assert_eq!(last, "read_p99_ns", "1,000 operations have one beyond 99.9 %");
+}
+
+#[test]
+fn the_order_of_runs() {
+    let check = |baseline: &[u64], candidate: &[u64], order| {
+        assert_eq!(run_order(baseline, candidate), order, "{baseline:?} {candidate:?}");
+    };
+    check(&[1, 2, 3, 4], &[5, 6, 7, 8], RunOrder::Blocks);
+    check(&[5, 6, 7, 8], &[1, 2, 3, 4], RunOrder::Blocks);
+    check(&[1, 4, 5, 8], &[2, 3, 6, 7], RunOrder::Mixed);
+    check(&[1, 3, 5], &[2, 4, 6], RunOrder::Mixed);
+    check(&[1], &[2], RunOrder::Blocks);
+    check(&[1, 2, 3, 4, 5, 12, 13, 14], &[6, 7, 8, 9, 10, 11], RunOrder::Blocks);
+}
+
+/// Returns in what a changed record differs from the good one.
+fn differs(change: impl FnOnce(&mut Record)) -> Vec<(DifferenceKind, String)> {
+    let mut other = run();
+    change(&mut other);
+    differences(&run(), &other).into_iter().map(|found| (found.kind, found.what)).collect()
+}
+
+#[test]
+fn unlike_runs_say_what_differs() {
+    use DifferenceKind::{Surroundings, Workload};
+    let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(differs(|_| {}), []);
+    let found = differs(|record| {
+        record.host.kernel = "Linux 6.12".to_owned();
+        record.global_options.push(option("bs", "8k"));
+        record.jobs[0].options.push(option("runtime", "60"));
+        record.jobs[0].queue_depth = 4;
+        record.started_unix_ms = 1;
+    });
+    let expected = [
+        (Workload, "bs of job ``"),
+        (Workload, "iodepth of job ``"),
+        (Workload, "bs of job ``"),
+        (Surroundings, "kernel"),
+        (Surroundings, "runtime of job ``"),
+    ];
+    assert_eq!(found, expected.map(|(kind, what)| (kind, what.to_owned())));
+    let fewer = differs(|record| record.jobs.truncate(1));
+    assert_eq!(fewer, [(Workload, "number of jobs".to_owned())]);
 }
