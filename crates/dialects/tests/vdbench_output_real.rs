@@ -6,10 +6,10 @@ mod vdbench_output_support;
 use std::path::Path;
 
 use dialects::vdbench::output::{
-    Asked, FileFigures, HISTOGRAM_LIMITS_US, Layout, Megabyte, Moment, OpStats, RowStats, Skew,
-    Totals, block, file_columns, file_flatfile_head, file_flatfile_row, file_header, file_row,
-    file_skew_header, file_skew_row, file_spread_rows, misc_line, raw_flatfile_head,
-    raw_flatfile_row, raw_header, raw_row, raw_skew_header, raw_skew_row,
+    Asked, FileFigures, HISTOGRAM_LIMITS_US, LABEL_COLUMNS, Layout, Megabyte, Moment, OpStats,
+    RowStats, Skew, Totals, block, file_columns, file_flatfile_head, file_flatfile_row,
+    file_header, file_row, file_skew_header, file_skew_row, file_spread_rows, misc_line,
+    raw_flatfile_head, raw_flatfile_row, raw_header, raw_row, raw_skew_header, raw_skew_row,
 };
 use dialects::vdbench::run::FileOperation;
 use hist::Histogram;
@@ -307,11 +307,14 @@ fn tables_of_skew_are_printed_again() {
         let what = line.split_whitespace().next().unwrap_or_default();
         if ["Slave:", "SD:", "WD:"].contains(&what) {
             n_lines += 1;
-            assert_eq!(raw_skew_header(what, Megabyte::Binary, what == "WD:")[1], line);
+            assert_eq!(
+                raw_skew_header(what, LABEL_COLUMNS, Megabyte::Binary, what == "WD:")[1],
+                line
+            );
         } else if line.starts_with("                     i/o") {
             n_lines += 1;
             let has_skew = line.contains("skew");
-            assert_eq!(raw_skew_header("", Megabyte::Binary, has_skew)[0], line);
+            assert_eq!(raw_skew_header("", LABEL_COLUMNS, Megabyte::Binary, has_skew)[0], line);
         }
         let figures: Vec<&str> = line.split_whitespace().skip(1).collect();
         let figures: Option<Vec<f64>> =
@@ -320,7 +323,7 @@ fn tables_of_skew_are_printed_again() {
         n_lines += 1;
         let skew =
             figures.get(10).map(|&requested_pct| Skew { requested_pct, observed_pct: figures[11] });
-        assert_eq!(raw_skew_row(what, &raw_503(&figures), skew), line);
+        assert_eq!(raw_skew_row(what, LABEL_COLUMNS, &raw_503(&figures), skew), line);
     }
     assert!(n_lines > 40, "{n_lines}");
     let page = std::fs::read_to_string(golden.join("out_fs/skew.html")).expect("it is there");

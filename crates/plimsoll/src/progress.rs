@@ -90,6 +90,7 @@ impl Progress {
             }
             RunEvent::StepStarted { .. }
             | RunEvent::StepSkipped { .. }
+            | RunEvent::Tree { .. }
             | RunEvent::StepEnded { .. }
             | RunEvent::IoError(_)
             | RunEvent::Interval(_)

@@ -1,7 +1,7 @@
 //! Stopping a run from outside.
 
-use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU8};
 
 /// How urgently a run should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +18,7 @@ pub enum Stop {
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicU8,
+    ends_step: AtomicBool,
 }
 
 impl Control {
@@ -30,6 +31,17 @@ impl Control {
     pub fn request_stop(&self) {
         let level = self.stop.load(Relaxed);
         self.stop.store(level.saturating_add(1).min(2), Relaxed);
+    }
+
+    /// Asks the step that is running to end before its time, as if it were over; the next one
+    /// follows. Without a step that runs, it is the next one's.
+    pub fn request_step_end(&self) {
+        self.ends_step.store(true, Relaxed);
+    }
+
+    /// Takes such a request, if there is one.
+    pub(crate) fn take_step_end(&self) -> bool {
+        self.ends_step.swap(false, Relaxed)
     }
 
     /// Returns what was asked for.

@@ -142,6 +142,19 @@ pub enum RunEvent<'a> {
         /// Workers.
         n_workers: u32,
     },
+    /// What is there of a tree of files, before the workers of a step start and after they ended.
+    Tree {
+        /// Its anchor as the plan names it.
+        anchor: &'a str,
+        /// Files with their whole size.
+        n_files: u64,
+        /// Folders.
+        n_folders: u64,
+        /// Bytes of these files.
+        size_bytes: u64,
+        /// The step is about to start.
+        is_start: bool,
+    },
     /// How it looks now.
     Status(&'a Status),
     /// One second of the run, or as long as [`RunOptions::detailed_intervals`] says.

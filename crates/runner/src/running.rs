@@ -366,21 +366,31 @@ impl Running<'_> {
     /// Passes on a request to stop. Returns false to leave at once.
     pub(crate) fn obey_control(&mut self) -> bool {
         match self.context.control.stop() {
-            Stop::No => true,
+            Stop::No => {
+                if self.context.control.take_step_end() {
+                    self.end_seats();
+                }
+                true
+            }
             Stop::Soon => {
                 self.stop_all = true;
-                for seat in &mut self.seats {
-                    if seat.state == SeatState::Waiting {
-                        seat.go();
-                    }
-                    seat.stop();
-                }
+                self.end_seats();
                 true
             }
             Stop::Now => {
                 self.stop_all = true;
                 false
             }
+        }
+    }
+
+    /// Lets workers that wait for others begin, so that all can end.
+    fn end_seats(&mut self) {
+        for seat in &mut self.seats {
+            if seat.state == SeatState::Waiting {
+                seat.go();
+            }
+            seat.stop();
         }
     }
 

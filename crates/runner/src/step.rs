@@ -78,6 +78,7 @@ pub(crate) fn run_step(
         Some(_) => step.workers.iter().map(|_| None).collect(),
     };
     let trees = StepTrees::prepare(context, step);
+    trees.tell(true, on_event);
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
@@ -110,6 +111,7 @@ pub(crate) fn run_step(
     watch(&mut running, &events, on_event);
     running.notes.extend(logs.into_iter().flat_map(LogWriter::finish));
     join_threads(&mut running);
+    trees.tell(false, on_event);
     running.notes.extend(trees.close());
     note_caps(&mut running);
     running.into_outcome(context.clock.now_ns())

@@ -133,7 +133,9 @@ impl Input<'_> {
                 settings.contents.compratio = ratio;
                 self.flags.has_compratio = true;
             }
-            Key::CompressionSeed | Key::Ignored => {}
+            Key::CompressionSeed | Key::Ignored => {
+                self.has_no_effect(param, "is without effect here");
+            }
             Key::Dedup => {
                 let mut dedup = std::mem::take(&mut self.flags.dedup);
                 self.dedup(&mut dedup, param, true);
@@ -152,10 +154,19 @@ impl Input<'_> {
                 let Some(ios) = param.long(findings) else { return };
                 settings.ios_per_jvm = ios.max(1) as u64;
             }
-            Key::Timeout => settings.timeout.clone_from(&param.values.raw),
+            Key::Timeout => {
+                settings.timeout.clone_from(&param.values.raw);
+                self.has_no_effect(param, "is without effect: nobody watches for idle storage");
+            }
             Key::Monitor => settings.monitor = param.word(findings).map(str::to_owned),
             _ => self.general_word(key, param),
         }
+    }
+
+    /// Warns of what is read and changes nothing.
+    fn has_no_effect(&mut self, param: &Param, what: &str) {
+        let message = format!("`{}=` {what}", param.key);
+        self.findings.warning(param.key_place, "without-effect", message, "it may be left out");
     }
 
     /// Reads the parameters whose values are words, or of several kinds.
@@ -260,6 +271,9 @@ impl Input<'_> {
         }
         let numbers = param.values.numbers.iter().map(ToString::to_string);
         self.settings.messagescan = param.values.words.iter().cloned().chain(numbers).collect();
+        if self.settings.messagescan != ["no"] {
+            self.has_no_effect(param, "is without effect: the system's log is not read");
+        }
     }
 
     fn validate(&mut self, param: &Param) {

@@ -5,6 +5,7 @@ mod compare;
 mod demo;
 mod folder;
 mod lower;
+mod monitor;
 mod parse;
 mod session;
 
@@ -13,9 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dialects::Loader;
-use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup};
+use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup, SetupHost};
 use dialects::vdbench::run::Run;
-use dialects::vdbench::{self, CommandLine, Parsed, Repeat, Utility};
+use dialects::vdbench::{self, CommandLine, Host, Parsed, Repeat, Utility};
 use plan::{Diagnostic, Plan, Severity};
 use record::{Outcome, Record};
 use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
@@ -33,6 +34,7 @@ pub(super) use lower::{Wanted, input};
 
 use demo::Scratch;
 use folder::Folder;
+use monitor::Monitor;
 use session::Session;
 
 /// Behave as Vdbench: its command line, its output directory, its exit codes
@@ -88,6 +90,9 @@ Utilities:
 
 /// Vdbench's code of every failure.
 const FAILED: Exit = Exit::Vdbench(157);
+/// Vdbench's `ios_per_jvm`: a limit of its processes, of which threads know nothing. Whoever names
+/// another means it.
+const IOS_PER_JVM: u64 = 100_000;
 /// Length of the samples that intervals are made of: those of Vdbench are whole seconds.
 const SAMPLE_NS: u64 = 1_000_000_000;
 /// What a signal ends with.
@@ -250,10 +255,11 @@ fn session(line: &CommandLine, ours: Ours, runs: &[Run]) -> Result<Session, Fail
         megabyte: if line.decimal_megabytes { Megabyte::Decimal } else { Megabyte::Binary },
         program: program(),
         pid: std::process::id(),
-        hosts: line.parsed.hosts.iter().map(|host| host.label.clone()).collect(),
+        hosts: line.parsed.hosts.iter().map(setup_host).collect(),
         histogram_ns: settings.histogram_ns.clone(),
-        sd_detail: settings.report.sd_detail,
-        fsd_detail: settings.report.fsd_detail,
+        detail: settings.report,
+        abort_skew_pct: settings.abort_failed_skew_pct,
+        ios_per_slave_max: Some(settings.ios_per_jvm).filter(|ios| *ios != IOS_PER_JVM),
         copied: line.parsed.copied.clone(),
         scanned: line.parsed.scanned.clone(),
     };
@@ -267,6 +273,10 @@ fn session(line: &CommandLine, ours: Ours, runs: &[Run]) -> Result<Session, Fail
     Ok(session)
 }
 
+fn setup_host(host: &Host) -> SetupHost {
+    SetupHost { label: host.label.clone(), n_slaves: host.jvms }
+}
+
 /// Lists the runs.
 fn simulate(line: &CommandLine, ours: Ours) -> Result<Exit, Failure> {
     let mut session = session(line, ours, &line.parsed.runs)?;
@@ -278,7 +288,10 @@ fn simulate(line: &CommandLine, ours: Ours) -> Result<Exit, Failure> {
 /// Runs everything, as often as asked for.
 fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Result<Exit, Failure> {
     let n_formats = runs.len() - line.parsed.runs.len();
+    let control = Arc::new(Control::new());
+    let monitor = line.parsed.settings.monitor.as_deref().map(Monitor::watch).transpose()?;
     let mut session = session(line, ours, runs)?;
+    session.obey(monitor, Arc::clone(&control));
     session.connected();
     let options = RunOptions {
         command: execute::command(),
@@ -289,7 +302,6 @@ fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Resu
         detailed_intervals: Some(DetailedIntervals { interval_ns: SAMPLE_NS, cpu: true }),
         ..RunOptions::default()
     };
-    let control = Arc::new(Control::new());
     let signals = Signals::listen(&control);
     let stopwatch = Stopwatch::start();
     let mut n_passes = 0;
@@ -308,6 +320,7 @@ fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Resu
         n_passes += 1;
         let ending = ended(&mut session, outcome)?;
         let again = ending == Ending::Complete
+            && !session.is_ended_by_user()
             && is_due(&line.parsed.settings.repeat, n_passes, stopwatch.elapsed());
         if !again {
             break ending;
@@ -341,7 +354,12 @@ fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<End
         }
     };
     session.keep(&record)?;
+    if let Some(why) = session.abort_reason() {
+        session.tell(&why, true);
+        return Ok(Ending::Aborted(why));
+    }
     Ok(match record.outcome {
+        Outcome::Interrupted if session.is_ended_by_user() => Ending::Complete,
         Outcome::Complete => Ending::Complete,
         Outcome::Interrupted => Ending::Interrupted,
         Outcome::Failed => {

@@ -29,6 +29,7 @@ use self::anchor::{Anchor, Purpose, refused};
 use crate::bind::{BoundStep, BoundWorker};
 use crate::control::Stop;
 use crate::prepare::SetupError;
+use crate::run::RunEvent;
 use crate::step::StepContext;
 
 /// The trees of a step.
@@ -130,6 +131,16 @@ impl StepTrees {
             Some(Ok(seat)) => (Some(seat.clone()), None),
             Some(Err(error)) => (None, Some(error.clone())),
             None => (None, None),
+        }
+    }
+
+    /// Tells what is there.
+    pub(crate) fn tell(&self, is_start: bool, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        for anchor in self.anchors.values() {
+            let (_, n_files, n_folders) = anchor.state.counts();
+            let size_bytes = anchor.state.full_bytes();
+            let anchor = anchor.spec.anchor.as_str();
+            on_event(RunEvent::Tree { anchor, n_files, n_folders, size_bytes, is_start });
         }
     }
 

@@ -139,6 +139,19 @@ impl TreeState {
         (self.n_files.load(Relaxed), self.n_full.load(Relaxed), self.n_folders.load(Relaxed))
     }
 
+    /// Returns the bytes of the files that have their whole size. It looks at every file, unless all
+    /// or none do.
+    pub fn full_bytes(&self) -> u64 {
+        match self.n_full.load(Relaxed) {
+            0 => 0,
+            n if n == self.files.len() as u64 => self.tree.total_bytes(),
+            _ => {
+                let full = (0..self.tree.n_files()).filter(|&file| self.file(file).is_full);
+                full.map(|file| self.tree.size_bytes(file)).sum()
+            }
+        }
+    }
+
     /// Returns how many folders could not be removed for what others put there.
     pub fn n_left(&self) -> u64 {
         self.n_left.load(Relaxed)

@@ -4,8 +4,23 @@ use super::number::size;
 use crate::vdbench::lower_files::tree_spec;
 use crate::vdbench::run::Fsd;
 
-/// Returns the row of one structure.
-pub(super) fn row(fsd: &Fsd) -> String {
+/// What is there of a structure of files at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeSeen {
+    /// Files with their whole size.
+    pub n_files: u64,
+    /// Folders.
+    pub n_folders: u64,
+    /// Bytes of these files.
+    pub bytes: u64,
+    /// Files that were opened in the run so far; `None` where nobody counts.
+    pub n_opened: Option<u64>,
+    /// Their bytes.
+    pub opened_bytes: u64,
+}
+
+/// Returns the row of one structure, with what is there of it where that is known.
+pub(super) fn row(fsd: &Fsd, seen: Option<&TreeSeen>) -> String {
     let spec = tree_spec(fsd);
     let count = |n: Option<u64>| n.map_or_else(|| "n/a".to_owned(), |n| n.to_string());
     let all_bytes = spec.expected_bytes().unwrap_or(0.0);
@@ -14,8 +29,19 @@ pub(super) fn row(fsd: &Fsd) -> String {
         let n_files = spec.n_files().map(|n| (n as f64 * share).round() as u64);
         format!(" {:>8} {:>8} {:>6}", count(n_files), 0, size(bytes))
     };
+    let (existing, opened) = match seen {
+        None => (format!(" {0:>8} {0:>8} {0:>6}", "n/a"), format!(" {0:>8} {0:>6}", "n/a")),
+        Some(seen) => {
+            let TreeSeen { n_files, n_folders, bytes, n_opened, opened_bytes } = *seen;
+            let opened_size = n_opened.map_or_else(|| "n/a".to_owned(), |_| size(opened_bytes));
+            (
+                format!(" {n_files:>8} {n_folders:>8} {:>6}", size(bytes)),
+                format!(" {:>8} {opened_size:>6}", count(n_opened)),
+            )
+        }
+    };
     format!(
-        "{:<26} {:>6} {:>8} {:>6}{}{}\n",
+        "{:<25} {:>8} {:>8} {:>6}{}{}{existing}{opened}\n",
         fsd.anchor,
         count(spec.n_files()),
         count(spec.n_folders()),

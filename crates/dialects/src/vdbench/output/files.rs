@@ -2,7 +2,7 @@
 
 use record::CpuShares;
 
-use super::number::{fixed, squeezed};
+use super::number::squeezed;
 use super::raw::Megabyte;
 use super::stats::{OPERATIONS, Totals};
 use super::stats::{OpStats, RowStats};
@@ -254,30 +254,4 @@ fn spread_row(
     }
     row.push('\n');
     row
-}
-
-/// Returns the lines of the statistics below a run: what was done how often, and per second.
-pub fn miscellaneous(row: &RowStats) -> Vec<String> {
-    let lines: [(&str, &str, FileOperation); 9] = [
-        ("FILE_CREATES", "Files created:", FileOperation::Create),
-        ("FILE_DELETES", "Files deleted:", FileOperation::Delete),
-        ("DIRECTORY_CREATES", "Directories created:", FileOperation::Mkdir),
-        ("DIRECTORY_DELETES", "Directories removed:", FileOperation::Rmdir),
-        ("FILE_OPENS", "Files opened:", FileOperation::Open),
-        ("FILE_CLOSES", "Close requests:", FileOperation::Close),
-        ("GET_ATTR", "Attributes read:", FileOperation::Getattr),
-        ("SET_ATTR", "Attributes written:", Setattr),
-        ("ACCESS", "Access rights asked for:", Access),
-    ];
-    let used = lines.iter().filter(|(_, _, operation)| row.op(*operation).n > 0);
-    let line = |&(name, text, operation): &(&str, &str, FileOperation)| {
-        let n = row.op(operation).n;
-        misc_line(name, text, n, row.per_s(n as f64))
-    };
-    used.map(line).collect()
-}
-
-/// Returns a line of these statistics.
-pub fn misc_line(name: &str, text: &str, n: u64, per_s: f64) -> String {
-    format!("{name:<20}{text:<40}{n:>11}{:>11}/sec", fixed(per_s.floor(), 0))
 }

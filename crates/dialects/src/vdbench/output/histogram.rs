@@ -17,16 +17,20 @@ const HEADING: &str =
 /// Columns of the bar for 100 %.
 const BAR_COLUMNS: f64 = 50.0;
 
-/// Returns the blocks of raw I/O: both directions together, then each that occurred.
+/// Returns the blocks of raw I/O: both directions together, then each; of one direction alone only
+/// that.
 pub fn raw_histograms(reads: &Histogram, writes: &Histogram, limits_us: &[u64]) -> String {
-    let mut both = reads.clone();
-    both.merge(writes);
-    let blocks = [("Reads and writes:", &both), ("Reads:", reads), ("Writes:", writes)];
-    let mut text = String::new();
-    for (title, histogram) in blocks {
-        text.push_str(&block(title, histogram, limits_us));
+    match (reads.count(), writes.count()) {
+        (0, 0) => NOTHING.to_owned(),
+        (_, 0) => block("Only reads done for this workload:", reads, limits_us),
+        (0, _) => block("Only writes done for this workload:", writes, limits_us),
+        _ => {
+            let mut both = reads.clone();
+            both.merge(writes);
+            let blocks = [("Reads and writes:", &both), ("Reads:", reads), ("Writes:", writes)];
+            blocks.map(|(title, histogram)| block(title, histogram, limits_us)).concat()
+        }
     }
-    if text.is_empty() { NOTHING.to_owned() } else { text }
 }
 
 const NOTHING: &str = "No statistics generated for this run.\n";

@@ -1,15 +1,16 @@
-//! Who has rows and histograms of their own: the whole run, hosts, storage, workloads.
+//! Who has rows and histograms of their own: the whole run, hosts, slaves, storage, workloads.
 
 use std::collections::BTreeMap;
 
 use hist::Histogram;
 use record::{Interval, JobRecord};
 
-use super::stats::{OpStats, RowStats, Totals, operation_name, operation_of};
-use crate::vdbench::run::{FileOperation, FileWork, Fwd, Run, Sd, Work};
-
-/// Name of the workload of formats.
-pub(super) const FORMAT: &str = "format";
+use super::counters::Counters;
+use super::jobs::{Share, Storage, is_files, shares};
+use super::report::SetupHost;
+use super::stats::{OpStats, RowStats, Totals, operation_of};
+use crate::vdbench::parsed::Report as Detail;
+use crate::vdbench::run::{FileOperation, Run, Work};
 
 /// What a member stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,17 +18,26 @@ pub(super) enum Kind {
     /// Everything.
     Total,
     Host,
+    /// A process of Vdbench's: here the jobs that would be its.
+    Slave,
+    /// What one host or slave does on one storage or structure (`report=`).
+    Part,
     Sd,
     Wd,
     Fsd,
     Fwd,
 }
 
-/// One that has rows and a histogram of its own.
+/// One that has rows of its own.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) kind: Kind,
+    /// Its name, which is that of its page.
     pub(super) name: String,
+    /// Of a slave its host, of a part its host or slave: position among all.
+    pub(super) of: Option<usize>,
+    /// Of a part, what it works on.
+    pub(super) storage: Option<Storage>,
     /// It has a part in the run that is going on.
     pub(super) is_active: bool,
     pub(super) row: RowStats,
@@ -41,64 +51,43 @@ pub(super) struct Member {
 #[derive(Debug)]
 pub(super) struct Members {
     pub(super) all: Vec<Member>,
+    /// What was done in the run that is going on, warmup included.
+    pub(super) counters: Counters,
     by_name: BTreeMap<(Kind, String), usize>,
+    /// Slaves of each host, by its label.
+    n_slaves: BTreeMap<String, u32>,
+    first_host: String,
+    detail: Detail,
     /// Members of a job of the run that is going on, by its name.
     of_job: BTreeMap<String, Vec<usize>>,
     /// Operations that the user asked for, by job. Raw jobs have none.
-    requested: BTreeMap<String, Vec<FileOperation>>,
+    asked: BTreeMap<String, Vec<FileOperation>>,
     is_files: bool,
 }
 
 impl Members {
     /// Finds them in the runs, in order.
-    pub(super) fn of(runs: &[Run], hosts: &[String]) -> Self {
+    pub(super) fn of(runs: &[Run], hosts: &[SetupHost], detail: Detail) -> Self {
+        let first_host = hosts.first().map_or("localhost", |host| &host.label).to_owned();
         let mut members = Members {
             all: Vec::new(),
+            counters: Counters::default(),
             by_name: BTreeMap::new(),
+            n_slaves: hosts.iter().map(|host| (host.label.clone(), host.n_slaves.max(1))).collect(),
+            first_host,
+            detail,
             of_job: BTreeMap::new(),
-            requested: BTreeMap::new(),
+            asked: BTreeMap::new(),
             is_files: runs.iter().any(is_files),
         };
         members.member(Kind::Total, "");
         for host in hosts {
-            members.member(Kind::Host, host);
+            members.host(&host.label);
         }
         for run in runs {
-            match &run.work {
-                Work::Raw(raw) => {
-                    members.add_sds(&raw.sds);
-                    for wd in &raw.wds {
-                        members.member(Kind::Wd, &wd.name);
-                    }
-                }
-                Work::SdFormat(format) => members.add_sds(&format.sds),
-                Work::Files(files) => members.add_files(files),
-                Work::Format(format) => {
-                    for fsd in &format.fsds {
-                        members.member(Kind::Fsd, &fsd.name);
-                    }
-                    members.member(Kind::Fwd, FORMAT);
-                }
-            }
+            members.links(run);
         }
         members
-    }
-
-    fn add_sds(&mut self, sds: &[Sd]) {
-        for sd in sds {
-            self.member(Kind::Sd, &sd.name);
-            self.member(Kind::Host, &sd.host);
-        }
-    }
-
-    fn add_files(&mut self, files: &FileWork) {
-        for fsd in &files.fsds {
-            self.member(Kind::Fsd, &fsd.name);
-        }
-        for fwd in &files.fwds {
-            self.member(Kind::Fwd, &fwd.name);
-            self.member(Kind::Host, &fwd.host);
-        }
     }
 
     /// Returns the position of a member, which is made where it is new.
@@ -109,6 +98,8 @@ impl Members {
             self.all.push(Member {
                 kind,
                 name: name.to_owned(),
+                of: None,
+                storage: None,
                 is_active: false,
                 row: RowStats::default(),
                 totals: Totals::default(),
@@ -120,28 +111,59 @@ impl Members {
         idx
     }
 
-    pub(super) fn names(&self, kind: Kind) -> Vec<String> {
-        let of_kind = self.all.iter().filter(|member| member.kind == kind);
-        of_kind.map(|member| member.name.clone()).collect()
+    /// Returns the position of a host, which is made with its slaves where it is new.
+    fn host(&mut self, label: &str) -> usize {
+        let idx = self.member(Kind::Host, label);
+        for number in 0..self.n_slaves_of(label) {
+            let slave = self.member(Kind::Slave, &slave_name(label, number));
+            self.all[slave].of = Some(idx);
+        }
+        idx
     }
 
-    pub(super) fn active(&self) -> impl Iterator<Item = &Member> {
-        self.all.iter().filter(|member| member.is_active)
+    fn n_slaves_of(&self, host: &str) -> u32 {
+        self.n_slaves.get(host).copied().unwrap_or(1)
+    }
+
+    pub(super) fn names(&self, kind: Kind) -> Vec<String> {
+        self.of_kind(kind).map(|(_, member)| member.name.clone()).collect()
+    }
+
+    /// Returns the members of a kind, with their positions.
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (usize, &Member)> {
+        self.all.iter().enumerate().filter(move |(_, member)| member.kind == kind)
+    }
+
+    /// Returns the slaves of a host, or the parts of a host or slave.
+    pub(super) fn below(&self, kind: Kind, of: usize) -> impl Iterator<Item = &Member> {
+        self.of_kind(kind).map(|(_, member)| member).filter(move |member| member.of == Some(of))
+    }
+
+    /// Returns those that have rows in the run that is going on. Of files all structures and
+    /// workloads do.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &Member> {
+        let is_always =
+            |member: &Member| self.is_files && matches!(member.kind, Kind::Fsd | Kind::Fwd);
+        self.all.iter().filter(move |member| member.is_active || is_always(member))
+    }
+
+    /// Returns the label of the host that a part belongs to.
+    pub(super) fn host_of(&self, part: &Member) -> &str {
+        let owner = part.of.map(|of| &self.all[of]);
+        let host = owner.and_then(|owner| owner.of.map(|of| &self.all[of])).or(owner);
+        host.map_or("", |host| &host.name)
     }
 
     pub(super) fn active_of(&self, kind: Kind) -> Vec<&Member> {
-        self.active().filter(|member| member.kind == kind).collect()
+        self.all.iter().filter(|member| member.is_active && member.kind == kind).collect()
     }
 
     /// Begins a run.
     pub(super) fn start(&mut self, run: &Run) {
         self.of_job.clear();
-        self.requested.clear();
+        self.asked.clear();
+        self.counters = Counters::default();
         let links = self.links(run);
-        let wds = match &run.work {
-            Work::Raw(raw) => raw.wds.iter().map(|wd| self.member(Kind::Wd, &wd.name)).collect(),
-            _ => Vec::new(),
-        };
         for member in &mut self.all {
             member.is_active = false;
             member.totals = Totals::new(run.warmup_ns > 0);
@@ -149,75 +171,83 @@ impl Members {
             member.writes = Histogram::new();
             member.requested = Histogram::new();
         }
-        let of_jobs = links.iter().flat_map(|(_, of)| of).copied();
-        for idx in of_jobs.chain(wds).chain([0]) {
+        let wds: Vec<usize> = match &run.work {
+            Work::Raw(raw) => raw.wds.iter().map(|wd| self.member(Kind::Wd, &wd.name)).collect(),
+            _ => Vec::new(),
+        };
+        for idx in links.iter().flat_map(|(_, of)| of).copied().chain(wds).chain([0]) {
             self.all[idx].is_active = true;
         }
-        for (job, of) in links {
-            let known = self.of_job.entry(job).or_insert_with(|| vec![0]);
+        for (share, of) in links {
+            let known = self.of_job.entry(share.job.clone()).or_insert_with(|| vec![0]);
             for idx in of {
                 if !known.contains(&idx) {
                     known.push(idx);
                 }
             }
+            self.asked.entry(share.job).or_default().extend(share.asked);
         }
     }
 
-    /// Returns the members of each job, and notes which of its operations were asked for.
-    fn links(&mut self, run: &Run) -> Vec<(String, Vec<usize>)> {
-        let first_host = self.all.iter().position(|member| member.kind == Kind::Host);
-        let mut links: Vec<(String, Vec<usize>)> = Vec::new();
-        let sds: &[Sd] = match &run.work {
-            Work::Raw(raw) => &raw.sds,
-            Work::SdFormat(format) => &format.sds,
-            Work::Files(_) | Work::Format(_) => &[],
-        };
-        for sd in sds {
-            let of = vec![self.member(Kind::Sd, &sd.name), self.member(Kind::Host, &sd.host)];
-            links.push((sd.name.clone(), of));
+    /// Returns the members of each job of a run. Those that are new are made.
+    ///
+    /// The jobs of a host go to its slaves in turn, so that the rows of slaves add up to those of
+    /// their host.
+    fn links(&mut self, run: &Run) -> Vec<(Share, Vec<usize>)> {
+        let mut n_jobs: BTreeMap<String, u32> = BTreeMap::new();
+        let mut links = Vec::new();
+        for share in shares(run) {
+            let host = share.host.clone().unwrap_or_else(|| self.first_host.clone());
+            let n_before = n_jobs.entry(host.clone()).or_default();
+            let slave = slave_name(&host, *n_before % self.n_slaves_of(&host));
+            *n_before += 1;
+            let host = self.host(&host);
+            let slave = self.member(Kind::Slave, &slave);
+            let mut of = vec![host, slave];
+            if let Some(storage) = &share.storage {
+                of.push(self.member(storage.kind, &storage.name));
+                let detail = self.detail;
+                for (owner, is_wanted) in [(host, detail.host_detail), (slave, detail.slave_detail)]
+                {
+                    if is_wanted {
+                        of.push(self.part(owner, storage));
+                    }
+                }
+            }
+            if let Some(fwd) = &share.fwd {
+                of.push(self.member(Kind::Fwd, fwd));
+            }
+            links.push((share, of));
         }
-        match &run.work {
-            Work::Raw(raw) => {
-                for wd in raw.wds.iter().filter(|wd| wd.concatenate) {
-                    let sds = wd.sds.iter().filter_map(|idx| raw.sds.get(*idx));
-                    let hosts = sds.take(1).map(|sd| self.member(Kind::Host, &sd.host)).collect();
-                    links.push((wd.name.clone(), hosts));
-                }
-            }
-            Work::SdFormat(_) => {}
-            Work::Files(files) => {
-                for (job, fwd) in job_names(run).into_iter().zip(&files.fwds) {
-                    let fsd = files.fsds.get(fwd.fsd).map_or("", |fsd| fsd.name.as_str());
-                    let of = vec![
-                        self.member(Kind::Fwd, &fwd.name),
-                        self.member(Kind::Host, &fwd.host),
-                        self.member(Kind::Fsd, fsd),
-                    ];
-                    links.push((job.clone(), of));
-                    self.requested.entry(job).or_default().extend(asked_for(fwd));
-                }
-            }
-            Work::Format(format) => {
-                for (job, fsd) in job_names(run).into_iter().zip(&format.fsds) {
-                    let mut of =
-                        vec![self.member(Kind::Fwd, FORMAT), self.member(Kind::Fsd, &fsd.name)];
-                    of.extend(first_host);
-                    links.push((job.clone(), of));
-                    self.requested.insert(job, vec![FileOperation::Write]);
-                }
+        if let Work::Raw(raw) = &run.work {
+            for wd in &raw.wds {
+                self.member(Kind::Wd, &wd.name);
             }
         }
         links
     }
 
+    fn part(&mut self, owner: usize, storage: &Storage) -> usize {
+        let name = format!("{}.{}", self.all[owner].name, storage.name);
+        let idx = self.member(Kind::Part, &name);
+        let member = &mut self.all[idx];
+        (member.of, member.storage) = (Some(owner), Some(storage.clone()));
+        idx
+    }
+
     /// Takes in an interval.
     pub(super) fn take(&mut self, interval: &Interval) {
+        let length_ns = interval.length_ms.saturating_mul(1_000_000);
         for member in &mut self.all {
-            member.row = RowStats::new(interval.length_ms.saturating_mul(1_000_000), interval.cpu);
+            member.row = RowStats::new(length_ns, interval.cpu);
         }
+        self.counters.pass(length_ns);
         for series in &interval.series {
             let Some(operation) = operation_of(&series.op) else { continue };
-            let is_asked = self.is_asked(&series.job, operation);
+            let asked = self.asked.get(&series.job).map_or(&[][..], Vec::as_slice);
+            let is_asked = asked.contains(&operation);
+            let writes = asked.contains(&FileOperation::Write);
+            self.counters.add(operation, series.n_ios, writes);
             let stats = OpStats::from(series);
             for idx in self.involved(&series.job, &series.part) {
                 let row = &mut self.all[idx].row;
@@ -240,7 +270,8 @@ impl Members {
         }
         for series in &job.series {
             let Some(operation) = operation_of(&series.op) else { continue };
-            let is_asked = self.is_asked(&job.name, operation);
+            let is_asked =
+                self.asked.get(&job.name).is_some_and(|asked| asked.contains(&operation));
             for idx in self.involved(&job.name, &series.part) {
                 let member = &mut self.all[idx];
                 match operation {
@@ -264,67 +295,8 @@ impl Members {
         }
         of
     }
-
-    fn is_asked(&self, job: &str, operation: FileOperation) -> bool {
-        self.requested.get(job).is_some_and(|asked| asked.contains(&operation))
-    }
 }
 
-/// Returns names for the jobs of a run, one per storage definition, workload of files or structure
-/// to be formatted, in order. Workloads of files that share a name get what tells them apart.
-pub fn job_names(run: &Run) -> Vec<String> {
-    match &run.work {
-        Work::Raw(raw) => raw.sds.iter().map(|sd| sd.name.clone()).collect(),
-        Work::SdFormat(format) => format.sds.iter().map(|sd| sd.name.clone()).collect(),
-        Work::Format(format) => match format.fsds.as_slice() {
-            [_] => vec![FORMAT.to_owned()],
-            fsds => fsds.iter().map(|fsd| format!("{FORMAT}/{}", fsd.name)).collect(),
-        },
-        Work::Files(files) => file_job_names(files),
-    }
-}
-
-fn file_job_names(files: &FileWork) -> Vec<String> {
-    let mut names: Vec<String> = Vec::with_capacity(files.fwds.len());
-    for fwd in &files.fwds {
-        let alike = files.fwds.iter().filter(|other| other.name == fwd.name);
-        let (n_alike, n_here) = alike
-            .fold((0, 0), |(all, here), other| (all + 1, here + u32::from(other.fsd == fwd.fsd)));
-        let mut name = fwd.name.clone();
-        if n_alike > n_here {
-            name = format!("{name}/{}", files.fsds.get(fwd.fsd).map_or("", |fsd| &fsd.name));
-        }
-        if n_here > 1 {
-            name = format!("{name}/{}", operation_name(fwd.operation));
-        }
-        let stem = name.clone();
-        let mut number = 1;
-        while names.contains(&name) {
-            number += 1;
-            name = format!("{stem}/{number}");
-        }
-        names.push(name);
-    }
-    names
-}
-
-/// Says whether a run works on files.
-pub(super) fn is_files(run: &Run) -> bool {
-    matches!(run.work, Work::Files(_) | Work::Format(_))
-}
-
-/// Returns the operations that a workload was defined for.
-fn asked_for(fwd: &Fwd) -> Vec<FileOperation> {
-    match fwd.rdpct {
-        Some(_) => vec![FileOperation::Read, FileOperation::Write],
-        None => vec![fwd.operation],
-    }
-}
-
-/// Returns the operations that occur in a run, as far as its definition says.
-pub(super) fn operations(run: &Run) -> Vec<FileOperation> {
-    match &run.work {
-        Work::Files(files) => files.fwds.iter().flat_map(asked_for).collect(),
-        _ => Vec::new(),
-    }
+fn slave_name(host: &str, number: u32) -> String {
+    format!("{host}-{number}")
 }

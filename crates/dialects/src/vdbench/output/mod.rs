@@ -13,9 +13,11 @@
 
 mod anchors;
 mod asked;
+mod counters;
 mod files;
 mod flatfile;
 mod histogram;
+mod jobs;
 mod members;
 mod number;
 mod page;
@@ -25,18 +27,20 @@ mod samples;
 mod stats;
 mod time;
 
+pub use counters::{Counters, misc_line};
 pub use files::{
     FileFigures, OpFigures, file_columns, file_header, file_row, file_skew_header, file_skew_row,
-    file_spread_rows, misc_line, miscellaneous,
+    file_spread_rows,
 };
 pub use flatfile::{
     Asked, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row, reqrate,
 };
 pub use histogram::{HISTOGRAM_LIMITS_US, block, file_histogram, raw_histograms};
-pub use members::job_names;
+pub use jobs::job_names;
 pub use raw::{
-    Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header, raw_skew_row,
+    LABEL_COLUMNS, Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header,
+    raw_skew_row,
 };
-pub use report::{Ending, Output, Report, Setup};
+pub use report::{Ending, Output, Report, Setup, SetupHost, TreeSeen};
 pub use stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name, operation_of};
 pub use time::Moment;

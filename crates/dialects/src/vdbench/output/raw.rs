@@ -204,15 +204,26 @@ impl Skew {
     }
 }
 
-/// Returns the two heading lines of a table in skew.html. `what` is such as `SD:`.
-pub fn raw_skew_header(what: &str, megabyte: Megabyte, has_skew: bool) -> [String; 2] {
+/// Columns of names in tables of skew.html, if no name is longer.
+pub const LABEL_COLUMNS: usize = 13;
+
+/// Returns the two heading lines of a table in skew.html. `what` is such as `SD:`, `width` the
+/// columns of names.
+pub fn raw_skew_header(
+    what: &str,
+    width: usize,
+    megabyte: Megabyte,
+    has_skew: bool,
+) -> [String; 2] {
     let mb = megabyte.heading();
     let mut lines = [
-        "                     i/o   MB/sec   bytes   read     resp     read    write     resp     \
-         resp queue "
-            .to_owned(),
         format!(
-            "{what:<13}       rate  {mb}     i/o    pct     time     resp     resp      max   \
+            "{:width$}        i/o   MB/sec   bytes   read     resp     read    write     resp     \
+             resp queue ",
+            ""
+        ),
+        format!(
+            "{what:<width$}       rate  {mb}     i/o    pct     time     resp     resp      max   \
              stddev depth "
         ),
     ];
@@ -226,9 +237,9 @@ pub fn raw_skew_header(what: &str, megabyte: Megabyte, has_skew: bool) -> [Strin
 /// Name of the last line of tables in skew.html.
 pub(super) const TOTAL: &str = "Total";
 
-/// Returns a line of a table in skew.html.
-pub fn raw_skew_row(name: &str, figures: &RawFigures, skew: Option<Skew>) -> String {
-    let mut row = format!("{name:<13}");
+/// Returns a line of a table in skew.html, with so many columns for the name.
+pub fn raw_skew_row(name: &str, width: usize, figures: &RawFigures, skew: Option<Skew>) -> String {
+    let mut row = format!("{name:<width$}");
     push(&mut row, &columns_503(figures));
     push(&mut row, &[column(figures.queue_depth, 5, 1)]);
     let Some(skew) = skew else {

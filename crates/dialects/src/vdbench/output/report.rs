@@ -6,32 +6,33 @@
 
 use record::{Interval, JobRecord};
 
+mod head;
+mod run_totals;
+mod skew;
+
+use super::anchors;
 use super::asked::asked;
-use super::files::{
-    FileFigures, file_columns, file_header, file_row, file_skew_header, file_skew_row,
-    file_spread_rows, miscellaneous,
-};
+use super::files::{FileFigures, file_columns, file_header, file_row, file_spread_rows};
 use super::flatfile::{
     Asked, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row,
 };
 use super::histogram::{HISTOGRAM_LIMITS_US, file_histogram, raw_histograms};
-use super::members::{Kind, Member, Members, is_files, operations};
-use super::page::{anchor, boxed, link_line, link_lines, run_links, status_line, title};
-use super::raw::{
-    Layout, Megabyte, RawFigures, Skew, TOTAL, raw_header, raw_row, raw_skew_header, raw_skew_row,
-};
+use super::jobs::{is_files, operations};
+use super::members::{Kind, Member, Members};
+use super::page::{anchor, link_line, status_line, title};
+use super::raw::{Layout, Megabyte, RawFigures, raw_header, raw_row};
 use super::samples;
 use super::stats::{RowStats, Totals};
 use super::time::Moment;
-use crate::vdbench::run::{FileOperation, Rate, Run, Work};
+use crate::vdbench::parsed::Report as Detail;
+use crate::vdbench::run::{FileOperation, Fsd, Run, Work};
+use run_totals::RunTotals;
+
+pub use super::anchors::TreeSeen;
 
 /// Intervals between headings.
 const ROWS_PER_HEADING: u32 = 30;
 const NS_PER_MS: u64 = 1_000_000;
-/// Processors in use above this are warned of, percent.
-const CPU_PCT_MAX: f64 = 80.0;
-/// Shares of workloads that are off by more are warned of, percent.
-const SKEW_PCT_MAX: f64 = 1.0;
 
 /// What the outputs depend on besides the runs.
 #[derive(Clone, Debug)]
@@ -48,18 +49,30 @@ pub struct Setup {
     pub program: String,
     /// Number of the process.
     pub pid: u32,
-    /// Labels of hosts.
-    pub hosts: Vec<String>,
+    /// Hosts.
+    pub hosts: Vec<SetupHost>,
     /// Upper limits of the histogram's buckets, nanoseconds; empty is [`HISTOGRAM_LIMITS_US`].
     pub histogram_ns: Vec<u64>,
-    /// A page per storage definition.
-    pub sd_detail: bool,
-    /// A page per file system definition.
-    pub fsd_detail: bool,
+    /// Which pages there are (`report=`).
+    pub detail: Detail,
+    /// Ends everything after a run whose shares are off by more percent (`abort_failed_skew`).
+    pub abort_skew_pct: Option<f64>,
+    /// Warns of more I/Os per second and slave (`ios_per_jvm`).
+    pub ios_per_slave_max: Option<u64>,
     /// What parmfile.html lists.
     pub copied: Vec<String>,
     /// What parmscan.html lists.
     pub scanned: Vec<String>,
+}
+
+/// A host, as far as pages show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupHost {
+    /// Its label.
+    pub label: String,
+    /// Processes that Vdbench would start there (`jvms=`): each has pages, and its part of the
+    /// host's jobs.
+    pub n_slaves: u32,
 }
 
 /// What is to be written now.
@@ -69,6 +82,10 @@ pub struct Output {
     pub console: String,
     /// Name of a page and the text that goes to its end, in order.
     pub pages: Vec<(String, String)>,
+    /// Name of a page and the text that replaces all of it.
+    pub whole: Vec<(String, String)>,
+    /// Everything ends after this run, and why.
+    pub abort: Option<String>,
 }
 
 impl Output {
@@ -104,6 +121,7 @@ const ANCHORS: &str = "anchors.html";
 const HISTOGRAM: &str = "histogram.html";
 const PARMFILE: &str = "parmfile.html";
 const PARMSCAN: &str = "parmscan.html";
+const RUN_TOTALS: &str = "totals_optional.html";
 
 /// How a run of the program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +152,9 @@ pub struct Report {
     /// Operations with columns in totals.html so far.
     totals_columns: Option<Vec<FileOperation>>,
     has_flatfile_head: bool,
+    /// skew.html says what it counts.
+    has_skew_note: bool,
+    run_totals: RunTotals,
 }
 
 /// A run that goes on.
@@ -145,6 +166,8 @@ struct Current {
     n_warmup: u32,
     /// Samples since the last row.
     gathered: Option<Interval>,
+    /// The line of anchors.html where the run begins: below what was there before.
+    anchors_start: Option<String>,
 }
 
 impl Report {
@@ -155,7 +178,7 @@ impl Report {
             limits_ns => limits_ns.iter().map(|ns| ns / 1000).collect(),
         };
         Report {
-            members: Members::of(&runs, &setup.hosts),
+            members: Members::of(&runs, &setup.hosts, setup.detail),
             is_files: runs.iter().any(is_files),
             setup,
             runs,
@@ -163,6 +186,8 @@ impl Report {
             limits_us,
             totals_columns: None,
             has_flatfile_head: false,
+            has_skew_note: false,
+            run_totals: RunTotals::default(),
         }
     }
 
@@ -206,147 +231,13 @@ impl Report {
         text
     }
 
-    /// Opens the pages of a run that is not simulated.
-    fn open_details(&self, now: &Moment, output: &mut Output) {
-        let links = run_links(&self.runs);
-        output.page(SUMMARY, &self.summary_links());
-        output.page(TOTALS, &links);
-        output.page(LOG, &links);
-        let created = format!(
-            "Vdbench error log, created {} \nError log. If there are no error messages beyond \
-             this line then there were no Data Validation or I/O errors.\n\n",
-            now.long()
-        );
-        self.open_page(output, ERRORS, &created);
-        self.open_page(output, SKEW, &format!("Workload skew report\n\n{links}"));
-        self.open_page(output, HISTOGRAM, &format!("Total response time histogram.\n\n{links}"));
-        if self.is_files {
-            self.open_page(output, ANCHORS, &self.anchors_head(&links));
-        }
-        for host in self.members.names(Kind::Host) {
-            let (worker, stdout) = (format!("{host}-0"), format!("{host}-0.stdout.html"));
-            let head = format!(
-                "Host summary report(s) for host={host}\n\nLink to slave summary report:    <A \
-                 HREF=\"{worker}.html\">{worker} summary</A>   <A HREF=\"{stdout}\">{worker} \
-                 stdout</A>\n{links}"
-            );
-            self.open_page(output, &format!("{host}.html"), &head);
-            let console = link_line("Console log:", &stdout, "Slave stdout/stderr");
-            let head = format!("Slave summary report for slave={worker}\n\n{console}{links}");
-            self.open_page(output, &format!("{worker}.html"), &head);
-            self.open_page(output, &stdout, &format!("stdout/stderr for slave={worker}\n{links}"));
-        }
-        for member in &self.members.all {
-            self.open_member(output, member, &links);
-        }
-    }
-
-    fn open_page(&self, output: &mut Output, page: &str, head: &str) {
-        output.page(page, &title(&self.setup.folder, page));
-        output.page(page, head);
-    }
-
-    fn open_member(&self, output: &mut Output, member: &Member, links: &str) {
-        let name = &member.name;
-        let (page, histogram, kind) = match member.kind {
-            _ if !self.has_page(member) => return,
-            Kind::Sd => {
-                (format!("SD report for sd={name}"), "SD response time histogram.".into(), "")
-            }
-            Kind::Wd => (
-                format!("Workload Report for wd={name}"),
-                "WD response time histogram.".to_owned(),
-                "",
-            ),
-            Kind::Fsd => (
-                format!("Report for fsd {name}"),
-                format!("Performance histogram for FSD={name}"),
-                "fs",
-            ),
-            Kind::Fwd => (
-                format!("Report for fwd {name}"),
-                format!("Performance histogram for FWD={name}"),
-                "fs",
-            ),
-            Kind::Total | Kind::Host => return,
-        };
-        let to_histogram = match kind {
-            "fs" => "Link to Performance histogram:",
-            _ => "Link to response time histogram:",
-        };
-        let link = link_line(to_histogram, &format!("{name}.histogram.html"), "histogram");
-        self.open_page(output, &format!("{name}.html"), &format!("{page}\n\n{link}{links}"));
-        let head = format!("{histogram}\n\n{links}");
-        self.open_page(output, &format!("{name}.histogram.html"), &head);
-    }
-
-    /// Says whether a member of storage or workload has pages of its own.
-    fn has_page(&self, member: &Member) -> bool {
-        match member.kind {
-            Kind::Total | Kind::Host => false,
-            Kind::Sd => self.setup.sd_detail,
-            Kind::Fsd => self.setup.fsd_detail,
-            Kind::Wd | Kind::Fwd => true,
-        }
-    }
-
-    fn summary_links(&self) -> String {
-        let mut text = link_line("Link to errorlog:", ERRORS, "errorlog");
-        text.push_str(&link_line("Link to flatfile:", FLATFILE, "flatfile"));
-        if self.is_files {
-            text.push_str(&link_line("Link to anchor status:", ANCHORS, "anchors"));
-        }
-        text.push('\n');
-        let names = |kind| self.members.names(kind);
-        text.push_str(&link_lines("Link to HOST reports:", &names(Kind::Host)));
-        if self.is_files {
-            if self.setup.fsd_detail {
-                text.push_str(&link_lines("Link to FSD reports:", &names(Kind::Fsd)));
-            }
-            text.push_str(&link_lines("Link to FWD reports:", &names(Kind::Fwd)));
-        }
-        text.push_str(&link_line("Link to response time histogram:", HISTOGRAM, "histogram"));
-        text.push_str(&link_line("Link to workload skew report:", SKEW, "skew"));
-        if !self.is_files {
-            if self.setup.sd_detail {
-                text.push_str(&link_lines("Link to SD reports:", &names(Kind::Sd)));
-            }
-            text.push('\n');
-            for name in names(Kind::Wd) {
-                let page = format!("{name}.html");
-                text.push_str(&link_line("Link to workload report:", &page, &name));
-            }
-        }
-        text.push_str(&run_links(&self.runs));
-        text
-    }
-
-    fn anchors_head(&self, links: &str) -> String {
-        let mut text = format!("Anchor status report\n\n{ANCHORS_HEAD}\n{links}");
-        let mut known: Vec<&str> = Vec::new();
-        for run in &self.runs {
-            let fsds = match &run.work {
-                Work::Files(files) => &files.fsds,
-                Work::Format(format) => &format.fsds,
-                _ => continue,
-            };
-            for fsd in fsds {
-                if !known.contains(&fsd.anchor.as_str()) {
-                    known.push(&fsd.anchor);
-                    text.push_str(&super::anchors::row(fsd));
-                }
-            }
-        }
-        text
-    }
-
     /// Returns what is printed once everything is ready to run.
     pub fn connected(&self, now: &Moment) -> Output {
         let mut output = Output::default();
         let pid = self.setup.pid;
         let mut events = vec!["Starting slaves".to_owned()];
-        for host in self.members.names(Kind::Host) {
-            events.push(format!("Slave {host}-0 (pid {pid:>6}) connected to master {pid}"));
+        for slave in self.members.names(Kind::Slave) {
+            events.push(format!("Slave {slave} (pid {pid:>6}) connected to master {pid}"));
         }
         events.push("Slaves connected".to_owned());
         events.push("Query host configuration started".to_owned());
@@ -358,6 +249,11 @@ impl Report {
         output
     }
 
+    /// Counts a failed I/O.
+    pub fn count_error(&mut self) {
+        self.run_totals.n_errors += 1;
+    }
+
     /// Returns a message for console and log; of an error, for the log of errors, too.
     pub fn message(&self, now: &Moment, text: &str, is_error: bool) -> Output {
         let mut output = Output::default();
@@ -366,6 +262,13 @@ impl Report {
         if is_error {
             output.page(ERRORS, &text);
         }
+        output
+    }
+
+    /// Returns what says that the user asked for an end.
+    pub fn requested(&self, now: &Moment, text: &str) -> Output {
+        let mut output = self.message(now, text, false);
+        output.page(STATUS, &status_line(now, text, None));
         output
     }
 
@@ -398,12 +301,13 @@ impl Report {
         let Some(run) = self.runs.get(run_idx) else { return output };
         self.members.start(run);
         let interval_ns = run.interval_ns.max(1);
-        let current = Current {
+        let mut current = Current {
             run_idx,
             columns: file_columns(&operations(run)),
             asked: asked(run, self.setup.layout, rate_iops, lun_bytes),
             n_warmup: u32::try_from(run.warmup_ns.div_ceil(interval_ns)).unwrap_or(u32::MAX),
             gathered: None,
+            anchors_start: None,
         };
         let starting = format!("{} Starting {announced}", now.clock());
         output.page(STATUS, &status_line(now, "Starting", Some(run)));
@@ -412,6 +316,7 @@ impl Report {
         for page in self.anchored_pages() {
             output.page(&page, &anchor);
         }
+        current.anchors_start = self.is_files.then_some(anchor);
         if !self.has_flatfile_head {
             self.has_flatfile_head = true;
             let head = if self.is_files {
@@ -429,31 +334,34 @@ impl Report {
         output
     }
 
-    /// Returns the pages in which runs can be jumped to.
+    /// Returns the pages in which runs can be jumped to, but anchors.html.
     fn anchored_pages(&self) -> Vec<String> {
         let mut pages = [SUMMARY, LOG, TOTALS, SKEW, HISTOGRAM].map(str::to_owned).to_vec();
-        if self.is_files {
-            pages.push(ANCHORS.to_owned());
-        }
-        for member in &self.members.all {
-            pages.extend(self.row_pages(member));
-            if member.kind == Kind::Host {
-                pages.push(format!("{}-0.stdout.html", member.name));
-            } else if self.has_page(member) {
+        for member in self.members.all.iter().filter(|member| self.has_page(member)) {
+            pages.push(format!("{}.html", member.name));
+            if member.kind == Kind::Slave {
+                pages.push(format!("{}.stdout.html", member.name));
+            } else if self.has_histogram(member) {
                 pages.push(format!("{}.histogram.html", member.name));
             }
         }
         pages
     }
 
-    /// Returns the pages that have the rows of a member.
-    fn row_pages(&self, member: &Member) -> Vec<String> {
-        match member.kind {
-            Kind::Total => Vec::new(),
-            Kind::Host => vec![format!("{}.html", member.name), format!("{}-0.html", member.name)],
-            _ if self.has_page(member) => vec![format!("{}.html", member.name)],
-            _ => Vec::new(),
+    /// Takes in what is there of the structure in an anchor, before a run or after it.
+    pub fn tree(&mut self, anchor: &str, seen: &TreeSeen, is_start: bool) -> Output {
+        let mut output = Output::default();
+        let Some(current) = &mut self.current else { return output };
+        let run = &self.runs[current.run_idx];
+        let Some(fsd) = structures(run).iter().find(|fsd| fsd.anchor == anchor) else {
+            return output;
+        };
+        let row = anchors::row(fsd, Some(seen));
+        if !is_start && let Some(start) = current.anchors_start.take() {
+            output.page(ANCHORS, &start);
         }
+        output.page(ANCHORS, &row);
+        output
     }
 
     fn header(&self, now: &Moment, columns: &[FileOperation]) -> String {
@@ -496,13 +404,20 @@ impl Report {
         self.members.take(&interval);
         let n_before = self.members.all[0].totals.n_intervals();
         let is_rest = interval.length_ms.saturating_mul(NS_PER_MS) < run.interval_ns / 4;
+        if is_rest && n_before == 0 && self.members.all[0].row.all().n == 0 {
+            // Nothing could begin: a row of zeros would look like a result.
+            return output;
+        }
         if is_rest && n_before > 0 {
             for member in &mut self.members.all {
                 member.totals.add_rest(&member.row);
             }
+            self.run_totals.sums.append(&self.members.all[0].row);
             return output;
         }
         let number = n_before + 1;
+        self.run_totals.sums.append(&self.members.all[0].row);
+        self.run_totals.last = Some((run.name.clone(), number));
         for member in &mut self.members.all {
             member.totals.add(&member.row, interval.ramp);
         }
@@ -511,19 +426,21 @@ impl Report {
             0 => self.header(now, &current.columns),
             _ => String::new(),
         };
-        for member in self.members.active() {
+        for member in self.members.shown() {
             let text = format!("{header}{}", self.row(now, &label, &member.row, current));
             if member.kind == Kind::Total {
                 output.summary(&text);
-            }
-            for page in self.row_pages(member) {
-                output.page(&page, &text);
+            } else if self.has_page(member) {
+                output.page(&format!("{}.html", member.name), &text);
             }
         }
         let flat = self.flat_row(now, &label, &self.members.all[0].row, None, &current.asked);
         output.page(FLATFILE, &flat);
         if number == current.n_warmup.max(1) {
             output.page(STATUS, &status_line(now, "Warmup done", Some(run)));
+        }
+        if self.setup.detail.run_totals {
+            output.whole.push((RUN_TOTALS.to_owned(), self.run_totals_page(now)));
         }
         output
     }
@@ -567,21 +484,27 @@ impl Report {
         for job in jobs {
             self.members.take_job(job);
         }
-        let run = &self.runs[current.run_idx];
+        let run = &self.runs[current.run_idx].clone();
         output.page(STATUS, &status_line(now, "Workload done", Some(run)));
-        for member in self.members.active() {
+        for member in self.members.shown() {
             let text = self.averages(now, member, &current);
             if member.kind == Kind::Total {
                 output.summary(&text);
-            }
-            for page in self.row_pages(member) {
-                output.page(&page, &text);
+            } else if self.has_page(member) {
+                output.page(&format!("{}.html", member.name), &text);
             }
             self.end_histogram(&mut output, member);
         }
         self.end_totals(now, &current, &mut output);
+        if let Some(start) = &current.anchors_start {
+            output.page(ANCHORS, start);
+            for fsd in structures(run) {
+                output.page(ANCHORS, &anchors::row(fsd, None));
+            }
+        }
         self.end_skew(now, run, &current, &mut output);
-        self.warn(now, run, &mut output);
+        let off = self.warn(now, run, &mut output);
+        output.abort = jobs.iter().find_map(|job| failure(job)).or(off);
         output.page(STATUS, &status_line(now, "Slaves done", Some(run)));
         output
     }
@@ -607,7 +530,7 @@ impl Report {
         output.page(TOTALS, &self.row(now, &label, sums, current));
         let flat = self.flat_row(now, &label, sums, Some(&total.totals), &current.asked);
         output.page(FLATFILE, &flat);
-        let lines = miscellaneous(sums);
+        let lines = self.members.counters.lines();
         if self.is_files && !lines.is_empty() {
             let clock = now.clock();
             let head = [String::new(), "Miscellaneous statistics:".to_owned()];
@@ -620,8 +543,7 @@ impl Report {
     fn end_histogram(&self, output: &mut Output, member: &Member) {
         let page = match member.kind {
             Kind::Total => HISTOGRAM.to_owned(),
-            Kind::Host => return,
-            _ if !self.has_page(member) => return,
+            _ if !self.has_histogram(member) => return,
             _ => format!("{}.histogram.html", member.name),
         };
         let text = if self.is_files {
@@ -631,112 +553,9 @@ impl Report {
         };
         output.page(&page, &text);
     }
+}
 
-    /// Adds the tables of who did how much.
-    fn end_skew(&self, now: &Moment, run: &Run, current: &Current, output: &mut Output) {
-        let kinds: &[(Kind, &str)] = if self.is_files {
-            &[(Kind::Host, "Host:"), (Kind::Fsd, "FSD:"), (Kind::Fwd, "FWD:")]
-        } else {
-            &[(Kind::Host, "Slave:"), (Kind::Sd, "SD:"), (Kind::Wd, "WD:")]
-        };
-        let total = &self.members.all[0];
-        if total.totals.label().is_none() {
-            return;
-        }
-        let mut lines = Vec::new();
-        for &(kind, what) in kinds {
-            let members = self.members.active_of(kind);
-            if members.is_empty() {
-                continue;
-            }
-            lines.push(String::new());
-            let shares = if kind == Kind::Wd { self.shares(run) } else { Vec::new() };
-            if self.is_files {
-                lines.extend(file_skew_header(what, &current.columns));
-            } else {
-                lines.extend(raw_skew_header(what, self.setup.megabyte, !shares.is_empty()));
-            }
-            for member in &members {
-                let share = shares.iter().find(|(name, _)| *name == member.name);
-                let name = match kind {
-                    Kind::Host if !self.is_files => format!("{}-0", member.name),
-                    _ => member.name.clone(),
-                };
-                lines.push(self.skew_row(&name, member, share.map(|share| share.1), current));
-            }
-            let all = Skew { requested_pct: 100.0, observed_pct: 100.0 };
-            if members.len() > 1 || !self.is_files {
-                let all = (!shares.is_empty()).then_some(all);
-                lines.push(self.skew_row(TOTAL, total, all, current));
-            }
-        }
-        let clock = now.clock();
-        let text: String = lines.iter().map(|line| format!("{clock} {line}\n")).collect();
-        output.page(SKEW, &text);
-    }
-
-    fn skew_row(
-        &self,
-        name: &str,
-        member: &Member,
-        skew: Option<Skew>,
-        current: &Current,
-    ) -> String {
-        let (sums, megabyte) = (member.totals.sums(), self.setup.megabyte);
-        if self.is_files {
-            file_skew_row(name, &FileFigures::of(sums, megabyte), &current.columns)
-        } else {
-            raw_skew_row(name, &RawFigures::of(sums, megabyte), skew)
-        }
-    }
-
-    /// Returns the shares of workloads, where they were to be kept.
-    fn shares(&self, run: &Run) -> Vec<(String, Skew)> {
-        let Work::Raw(raw) = &run.work else { return Vec::new() };
-        let total = self.members.all[0].totals.sums().all().n as f64;
-        if total == 0.0 {
-            return Vec::new();
-        }
-        let members = self.members.active_of(Kind::Wd);
-        let share = |member: &&Member| {
-            let wd = raw.wds.iter().find(|wd| wd.name == member.name)?;
-            let observed_pct = member.totals.sums().all().n as f64 * 100.0 / total;
-            Some((wd.name.clone(), Skew { requested_pct: wd.skew_pct, observed_pct }))
-        };
-        members.iter().filter_map(share).collect()
-    }
-
-    /// Warns of shares that were not kept, and of processors without rest.
-    fn warn(&self, now: &Moment, run: &Run, output: &mut Output) {
-        let clock = now.clock();
-        let mut warnings: Vec<Vec<String>> = Vec::new();
-        let is_shared = run.controlled || matches!(run.rate, Rate::Iops(_));
-        if is_shared
-            && let Some((name, skew)) =
-                self.shares(run).into_iter().find(|(_, skew)| skew.delta_pct().abs() > SKEW_PCT_MAX)
-        {
-            let delta = super::number::fixed(skew.delta_pct(), 2);
-            warnings.push(vec![format!(
-                "Observed Workload skew for wd={name} delta greater than 1% ({delta}). See \
-                 skew.html for details"
-            )]);
-        }
-        let cpu = self.members.all[0].totals.sums().cpu.unwrap_or_default();
-        let used_pct = cpu.user_pct + cpu.system_pct;
-        if used_pct > CPU_PCT_MAX {
-            let used = super::number::fixed(used_pct, 1);
-            warnings.push(vec![
-                format!("Warning: average processor utilization {used}%"),
-                "Above 80% this host may be what limits the rate.".to_owned(),
-            ]);
-        }
-        for warning in warnings {
-            let lines = boxed(&warning);
-            output
-                .summary(&lines.iter().map(|line| format!("{clock} {line}\n")).collect::<String>());
-        }
-    }
-
+impl Report {
     /// Ends everything.
     pub fn close(&self, now: &Moment, ending: &Ending) -> Output {
         let mut output = Output::default();
@@ -770,6 +589,23 @@ impl Report {
     }
 }
 
+/// Returns why a job did nothing, if it could not begin.
+fn failure(job: &JobRecord) -> Option<String> {
+    let dirs = [&job.dirs.read, &job.dirs.write, &job.dirs.trim];
+    let has_done =
+        dirs.iter().any(|dir| dir.n_ios > 0) || job.series.iter().any(|series| series.n_ios > 0);
+    (job.error_errno != 0 && !has_done).then(|| job.error_message.clone())
+}
+
+/// Returns the structures of files that a run works on.
+fn structures(run: &Run) -> &[Fsd] {
+    match &run.work {
+        Work::Files(files) => &files.fsds,
+        Work::Format(format) => &format.fsds,
+        Work::Raw(_) | Work::SdFormat(_) => &[],
+    }
+}
+
 fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -780,9 +616,4 @@ const STATUS_HEAD: &str = "\
 * One line per event, written at once: time, event and, of a run, its name and its loops.
 * A tab stands between the columns. Programs may rely on this page.
 
-";
-
-const ANCHORS_HEAD: &str = "\
-                             ......Anchor size....    ......Total size.....    ......Workingset.....
-                             files     dirs  bytes    files     dirs  bytes    files     dirs  bytes
 ";

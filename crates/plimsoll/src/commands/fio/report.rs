@@ -135,6 +135,7 @@ impl<'a> Session<'a> {
             RunEvent::StepStarted { .. }
             | RunEvent::StepSkipped { .. }
             | RunEvent::Paused { .. }
+            | RunEvent::Tree { .. }
             | RunEvent::CommandEnded { .. }
             | RunEvent::IoError(_)
             | RunEvent::Interval(_) => {}

@@ -26,6 +26,9 @@ pub(super) struct Folder {
 impl Folder {
     /// Makes the directory that `-o` means. Pages of results in it are removed.
     pub(super) fn make(wanted: &str, now: &Moment) -> Result<Self, Failure> {
+        if wanted.is_empty() {
+            return Err(Failure::wrong_use("`-o` names no output directory").hint("write `-o DIR`"));
+        }
         let path = if let Some(stem) = wanted.strip_suffix('+') {
             return Folder::numbered(stem);
         } else if let Some(stem) = wanted.strip_suffix(".tod") {
@@ -72,19 +75,30 @@ impl Folder {
     /// Adds to the end of pages. Returns the first failure ever, once: the run goes on, and what
     /// the console shows is all there is then.
     pub(super) fn add(&mut self, pages: &[(String, String)]) -> Option<String> {
+        let written = pages.iter().map(|(page, text)| (page, append(&self.path.join(page), text)));
+        let failed: Vec<(&String, io::Error)> =
+            written.filter_map(|(page, written)| Some((page, written.err()?))).collect();
+        failed.into_iter().find_map(|(page, error)| self.note(page, &error))
+    }
+
+    /// Writes pages anew. Returns the first failure ever, once.
+    pub(super) fn replace(&mut self, pages: &[(String, String)]) -> Option<String> {
         let mut first = None;
         for (page, text) in pages {
-            let written = append(&self.path.join(page), text);
-            if let Err(error) = written
-                && self.broken.is_none()
-            {
-                let problem =
-                    format!("cannot write to `{}`: {error}", self.path.join(page).display());
-                self.broken = Some(problem.clone());
-                first = Some(problem);
+            if let Err(error) = self.put(page, text) {
+                first = first.or(self.note(page, &error));
             }
         }
         first
+    }
+
+    fn note(&mut self, page: &str, error: &io::Error) -> Option<String> {
+        if self.broken.is_some() {
+            return None;
+        }
+        let problem = format!("cannot write to `{}`: {error}", self.path.join(page).display());
+        self.broken = Some(problem.clone());
+        Some(problem)
     }
 
     /// Says whether something could not be written.

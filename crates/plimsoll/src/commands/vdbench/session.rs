@@ -1,14 +1,16 @@
 //! A run under Vdbench's name: what happens is turned into its console and its pages.
 
 use std::io;
+use std::sync::Arc;
 
 use dialects::vdbench::announced_with_rate;
-use dialects::vdbench::output::{Ending, Output, Report};
+use dialects::vdbench::output::{Ending, Output, Report, TreeSeen};
 use dialects::vdbench::run::{Run, Work};
 use record::{IoErrorRecord, NoteSeverity, Record};
-use runner::RunEvent;
+use runner::{Control, RunEvent};
 
 use super::folder::Folder;
+use super::monitor::{Monitor, Wish};
 use crate::{clock, stream};
 
 /// Name of the record beside the pages, without its ending.
@@ -25,11 +27,43 @@ pub(super) struct Session {
     n_passes: u64,
     /// Nobody reads the console any more.
     is_unread: bool,
+    control: Arc<Control>,
+    monitor: Option<Monitor>,
+    /// The monitored file ended everything.
+    is_ended_by_user: bool,
+    /// Why everything ends before its time.
+    abort_reason: Option<String>,
 }
 
 impl Session {
     pub(super) fn new(report: Report, folder: Folder, runs: Vec<Run>) -> Self {
-        Session { report, folder, runs, first: 0, n_passes: 0, is_unread: false }
+        Session {
+            report,
+            folder,
+            runs,
+            first: 0,
+            n_passes: 0,
+            is_unread: false,
+            control: Arc::default(),
+            monitor: None,
+            is_ended_by_user: false,
+            abort_reason: None,
+        }
+    }
+
+    /// Watches a file for wishes, and passes on what ends runs.
+    pub(super) fn obey(&mut self, monitor: Option<Monitor>, control: Arc<Control>) {
+        (self.monitor, self.control) = (monitor, control);
+    }
+
+    /// Returns why everything ended before its time, if a result was the reason.
+    pub(super) fn abort_reason(&self) -> Option<String> {
+        self.abort_reason.clone()
+    }
+
+    /// Says whether the monitored file ended everything.
+    pub(super) fn is_ended_by_user(&self) -> bool {
+        self.is_ended_by_user
     }
 
     /// Begins to run them, from this one on, for the n-th time.
@@ -81,17 +115,46 @@ impl Session {
                 let text = format!("command {how}: {command}\n{}", output.trim_end());
                 self.report.message(&now, &text, !ok)
             }
-            RunEvent::IoError(error) => self.report.message(&now, &io_error(error), true),
+            RunEvent::IoError(error) => {
+                self.report.count_error();
+                self.report.message(&now, &io_error(error), true)
+            }
             RunEvent::StepEnded { jobs, .. } => {
                 self.report.end_run(&now, &jobs.iter().collect::<Vec<_>>())
             }
-            RunEvent::Interval(interval) => self.report.interval(&now, interval),
+            RunEvent::Tree { anchor, n_files, n_folders, size_bytes, is_start } => {
+                let (n_files, n_folders, bytes) = (*n_files, *n_folders, *size_bytes);
+                let seen = TreeSeen { n_files, n_folders, bytes, ..TreeSeen::default() };
+                self.report.tree(anchor, &seen, *is_start)
+            }
+            RunEvent::Interval(interval) => {
+                self.look();
+                self.report.interval(&now, interval)
+            }
             RunEvent::Note(note) if note.severity != NoteSeverity::Info => {
                 let is_error = note.severity == NoteSeverity::Error;
                 self.report.message(&now, &note.message, is_error)
             }
             _ => return,
         };
+        self.write(&output);
+    }
+
+    /// Looks into the monitored file.
+    fn look(&mut self) {
+        let Some(wish) = self.monitor.as_ref().and_then(Monitor::wish) else { return };
+        let text = match wish {
+            Wish::EndRun => {
+                self.control.request_step_end();
+                "User requested early shutdown of this run."
+            }
+            Wish::EndAll => {
+                self.is_ended_by_user = true;
+                self.control.request_stop();
+                "User requested early Vdbench termination."
+            }
+        };
+        let output = self.report.requested(&clock::moment(), text);
         self.write(&output);
     }
 
@@ -136,7 +199,12 @@ impl Session {
         if !self.is_unread && !output.console.is_empty() {
             self.is_unread = stream::print(&output.console).is_err();
         }
-        if let Some(problem) = self.folder.add(&output.pages) {
+        if let Some(why) = &output.abort {
+            self.abort_reason = Some(why.clone());
+            self.control.request_stop();
+        }
+        let added = self.folder.add(&output.pages).or(self.folder.replace(&output.whole));
+        if let Some(problem) = added {
             stream::tell(&format!(
                 "error: {problem}\nhint: the run goes on, and the console shows its results\n"
             ));

@@ -1,0 +1,218 @@
+//! Pages of a run before anything is measured: headings and links.
+
+use super::super::jobs::Storage;
+use super::super::members::{Kind, Member};
+use super::super::page::{link_line, link_lines, run_links, title};
+use super::{
+    ANCHORS, ERRORS, FLATFILE, HISTOGRAM, LOG, Output, RUN_TOTALS, Report, SKEW, SUMMARY, TOTALS,
+};
+use crate::vdbench::output::Moment;
+
+impl Report {
+    /// Opens the pages of a run that is not simulated.
+    pub(super) fn open_details(&self, now: &Moment, output: &mut Output) {
+        let links = run_links(&self.runs);
+        output.page(SUMMARY, &self.summary_links());
+        output.page(TOTALS, &links);
+        output.page(LOG, &links);
+        let created = format!(
+            "Vdbench error log, created {} \nError log. If there are no error messages beyond \
+             this line then there were no Data Validation or I/O errors.\n\n",
+            now.long()
+        );
+        self.open_page(output, ERRORS, &created);
+        self.open_page(output, SKEW, &format!("Workload skew report\n\n{SKEW_HEAD}\n{links}"));
+        self.open_page(output, HISTOGRAM, &format!("Total response time histogram.\n\n{links}"));
+        if self.is_files {
+            self.open_page(
+                output,
+                ANCHORS,
+                &format!("Anchor status report\n\n{ANCHORS_NOTE}\n{ANCHORS_HEAD}\n{links}"),
+            );
+        }
+        if self.setup.detail.run_totals {
+            output.whole.push((RUN_TOTALS.to_owned(), self.run_totals_page(now)));
+        }
+        for (idx, host) in self.members.of_kind(Kind::Host) {
+            self.open_host(output, idx, host, &links);
+        }
+        for (idx, slave) in self.members.of_kind(Kind::Slave) {
+            self.open_slave(output, idx, slave, &links);
+        }
+        for member in &self.members.all {
+            self.open_member(output, member, &links);
+        }
+    }
+
+    fn open_page(&self, output: &mut Output, page: &str, head: &str) {
+        output.page(page, &title(&self.setup.folder, page));
+        output.page(page, head);
+    }
+
+    fn open_host(&self, output: &mut Output, idx: usize, host: &Member, links: &str) {
+        let name = &host.name;
+        let mut head = format!("Host summary report(s) for host={name}\n\n");
+        for slave in self.members.below(Kind::Slave, idx) {
+            let slave = &slave.name;
+            let summary = format!("<A HREF=\"{slave}.html\">{slave} summary</A>");
+            let stdout = format!("<A HREF=\"{slave}.stdout.html\">{slave} stdout</A>");
+            let text = "Link to slave summary report:";
+            head.push_str(&format!("{text:<33}{summary}   {stdout}\n"));
+        }
+        let messages = format!("{name}.var_adm_msgs.html");
+        head.push_str(&link_line("Link to /var/adm/messages:", &messages, "messages"));
+        head.push_str(&self.part_links("Link to host", idx));
+        self.open_page(output, &format!("{name}.html"), &format!("{head}{links}"));
+        self.open_page(output, &messages, MESSAGES);
+    }
+
+    fn open_slave(&self, output: &mut Output, idx: usize, slave: &Member, links: &str) {
+        let name = &slave.name;
+        let stdout = format!("{name}.stdout.html");
+        let console = link_line("Console log:", &stdout, "Slave stdout/stderr");
+        let parts = self.part_links("Links to slave", idx);
+        let head = format!("Slave summary report for slave={name}\n\n{console}{parts}{links}");
+        self.open_page(output, &format!("{name}.html"), &head);
+        self.open_page(output, &stdout, &format!("stdout/stderr for slave={name}\n{links}"));
+    }
+
+    /// Returns the links of a host or slave to what it does on each storage.
+    fn part_links(&self, of_whom: &str, idx: usize) -> String {
+        let what = if self.is_files { "FSD" } else { "SD" };
+        let mut lines = String::new();
+        for part in self.members.below(Kind::Part, idx) {
+            let Some(storage) = &part.storage else { continue };
+            // Of files every line says what it is, else the first one alone.
+            let is_headed = self.is_files || lines.is_empty();
+            let text = if is_headed { format!("{of_whom} {what} reports:") } else { String::new() };
+            let page = format!("{}.html", part.name);
+            lines.push_str(&link_line(&text, &page, &self.part_text(part, storage)));
+        }
+        lines
+    }
+
+    /// Returns which storage a part works on, as links and headings say it.
+    fn part_text(&self, part: &Member, storage: &Storage) -> String {
+        let Storage { name, path, .. } = storage;
+        let host = self.members.host_of(part);
+        match storage.kind {
+            Kind::Fsd => format!("fsd={name}"),
+            _ => format!("sd={name},host={host},lun={path}"),
+        }
+    }
+
+    fn open_member(&self, output: &mut Output, member: &Member, links: &str) {
+        let name = &member.name;
+        let (page, histogram) = match member.kind {
+            _ if !self.has_page(member) => return,
+            Kind::Sd => {
+                (format!("SD report for sd={name}"), "SD response time histogram.".to_owned())
+            }
+            Kind::Wd => (
+                format!("Workload Report for wd={name}"),
+                format!("wd={name} response time histogram."),
+            ),
+            Kind::Fsd => {
+                (format!("Report for fsd {name}"), format!("Performance histogram for FSD={name}"))
+            }
+            Kind::Fwd => {
+                (format!("Report for fwd {name}"), format!("Performance histogram for FWD={name}"))
+            }
+            Kind::Part => return self.open_part(output, member, links),
+            Kind::Total | Kind::Host | Kind::Slave => return,
+        };
+        let to_histogram = match member.kind {
+            Kind::Fsd | Kind::Fwd => "Link to Performance histogram:",
+            _ => "Link to response time histogram:",
+        };
+        let link = link_line(to_histogram, &format!("{name}.histogram.html"), "histogram");
+        self.open_page(output, &format!("{name}.html"), &format!("{page}\n\n{link}{links}"));
+        let head = format!("{histogram}\n\n{links}");
+        self.open_page(output, &format!("{name}.histogram.html"), &head);
+    }
+
+    fn open_part(&self, output: &mut Output, part: &Member, links: &str) {
+        let Some(storage) = &part.storage else { return };
+        let is_slave = part.of.is_some_and(|of| self.members.all[of].kind == Kind::Slave);
+        let owner = if is_slave { "Slave" } else { "Host" };
+        let what = if self.is_files { "FSD" } else { "SD" };
+        let text = self.part_text(part, storage);
+        let head = format!("{owner} {what} report for {text}\n\n{links}");
+        self.open_page(output, &format!("{}.html", part.name), &head);
+    }
+
+    /// Says whether a member has a page of rows that is its alone.
+    pub(super) fn has_page(&self, member: &Member) -> bool {
+        match member.kind {
+            Kind::Total => false,
+            Kind::Sd => self.setup.detail.sd_detail,
+            Kind::Fsd => self.setup.detail.fsd_detail,
+            Kind::Host | Kind::Slave | Kind::Part | Kind::Wd | Kind::Fwd => true,
+        }
+    }
+
+    /// Says whether it has a page of histograms, too.
+    pub(super) fn has_histogram(&self, member: &Member) -> bool {
+        let has_one = matches!(member.kind, Kind::Sd | Kind::Wd | Kind::Fsd | Kind::Fwd);
+        has_one && self.has_page(member)
+    }
+
+    fn summary_links(&self) -> String {
+        let mut text = link_line("Link to errorlog:", ERRORS, "errorlog");
+        text.push_str(&link_line("Link to flatfile:", FLATFILE, "flatfile"));
+        if self.is_files {
+            text.push_str(&link_line("Link to anchor status:", ANCHORS, "anchors"));
+        }
+        if self.setup.detail.run_totals {
+            text.push_str(&link_line("Totals of all runs:", RUN_TOTALS, "totals_optional"));
+        }
+        text.push('\n');
+        let names = |kind| self.members.names(kind);
+        text.push_str(&link_lines("Link to HOST reports:", &names(Kind::Host)));
+        if self.is_files {
+            if self.setup.detail.fsd_detail {
+                text.push_str(&link_lines("Link to FSD reports:", &names(Kind::Fsd)));
+            }
+            text.push_str(&link_lines("Link to FWD reports:", &names(Kind::Fwd)));
+        }
+        text.push_str(&link_line("Link to response time histogram:", HISTOGRAM, "histogram"));
+        text.push_str(&link_line("Link to workload skew report:", SKEW, "skew"));
+        if self.is_files {
+            text.push_str(&link_line("Link to anchor report:", ANCHORS, "anchors"));
+        } else {
+            if self.setup.detail.sd_detail {
+                text.push_str(&link_lines("Link to SD reports:", &names(Kind::Sd)));
+            }
+            text.push('\n');
+            for name in names(Kind::Wd) {
+                let page = format!("{name}.html");
+                text.push_str(&link_line("Link to workload report:", &page, &name));
+            }
+        }
+        text.push_str(&run_links(&self.runs));
+        text
+    }
+}
+
+const SKEW_HEAD: &str = "\
+What each one did, and what share of the workload that was.
+Tables of hosts, slaves and workloads are there where there is more than one of them.
+
+";
+
+const MESSAGES: &str = "\
+This page is for the last lines of the host's log of system messages.
+Plimsoll does not read that log: see `dmesg` or `journalctl -k` for the time of the run.
+
+";
+
+const ANCHORS_NOTE: &str = "\
+(Of a structure that several hosts share, 'shared=yes', these are the files of all of them)
+";
+
+const ANCHORS_HEAD: &str = concat!(
+    "                             ......Anchor size....    ......Total size.....    ",
+    "......Workingset.....    ....Existing ........    ...Opened...             \n",
+    "                             files     dirs  bytes    files     dirs  bytes    ",
+    "files     dirs  bytes    files     dirs  bytes    files  bytes\n",
+);
