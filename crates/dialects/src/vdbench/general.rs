@@ -260,7 +260,18 @@ impl Input<'_> {
             let is_remove = "remove_device".starts_with(word);
             self.settings.data_errors = Some((if is_remove { 10_000 } else { 0 }, None));
             let command = if is_remove { "remove_device" } else { word };
-            self.settings.data_errors_command = Some(command.to_owned());
+            let instead = match command {
+                "remove_device" => Some("a storage definition with errors stays in use"),
+                command if command.starts_with("stop") => None,
+                _ => Some("the command is not run; the first failed I/O ends everything"),
+            };
+            let command = command.to_owned();
+            if let Some(instead) = instead {
+                let message = format!("`data_errors={command}`: {instead}");
+                let help = "write `data_errors=n` to go on until n I/Os have failed";
+                self.findings.warning(param.place, "data-errors-command", message, help);
+            }
+            self.settings.data_errors_command = Some(command);
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use plan::verify::FlipFlop;
+use plan::verify::{DedupeSets, FlipFlop};
 
 use super::findings::{Findings, Place};
 use super::fsd::FsdEntry;
@@ -21,6 +21,7 @@ use super::rd::RdEntry;
 use super::run::SetCount;
 use super::sd::SdEntry;
 use super::wd::WdEntry;
+use super::written;
 use crate::Loader;
 
 /// Most hosts, and most definitions of a kind, that `clients=` and `count=` may make; and most
@@ -89,6 +90,19 @@ pub(super) struct Dedup {
     pub(super) flip_flop: Option<FlipFlop>,
     pub(super) hot_sets: Vec<(u32, u32)>,
     pub(super) place: Option<Place>,
+}
+
+impl Dedup {
+    /// Returns what is asked for, once it is checked.
+    pub(super) fn sets(&self) -> DedupeSets {
+        DedupeSets {
+            ratio: self.ratio.unwrap_or(1.0),
+            unit_bytes: written::unit_bytes(self.unit_bytes),
+            sets: self.sets.unwrap_or(SetCount::Pct(5.0)),
+            flip_flop: self.flip_flop.unwrap_or(FlipFlop::None),
+            hot_sets: self.hot_sets.clone(),
+        }
+    }
 }
 
 impl<'a> Input<'a> {

@@ -32,7 +32,7 @@ pub struct Context<'a> {
 pub fn step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> Step {
     let mut jobs = match &run.work {
         Work::Raw(_) | Work::SdFormat(_) => lower_raw::jobs(run, context, findings),
-        Work::Files(_) | Work::Format(_) => lower_files::jobs(run),
+        Work::Files(_) | Work::Format(_) => lower_files::jobs(run, context, findings),
     };
     for (job, group_id) in jobs.iter_mut().zip(context.first_group_id..) {
         job.group_id = group_id;

@@ -1,15 +1,16 @@
 //! The jobs of runs on file systems: one per workload and structure.
 
-use plan::job::ExitAll;
 use plan::load::Flow;
 use plan::op::OpKind;
 use plan::tree::{self, Activity, Format, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
-use plan::{EngineKind, Job, PerDir};
+use plan::{Diagnostic, EngineKind, Job, PerDir};
 
+use super::lower::Context;
 use super::run::{
-    Contents, FileOperation, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run, Work, Xfersize,
+    FileOperation, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run, Work, Xfersize,
 };
+use super::written;
 
 /// Operations that a workload may be ahead of the slowest one's share where shares are kept
 /// without a rate: few, so that the shares hold in short runs as well.
@@ -23,13 +24,21 @@ const WEIGHT_SCALE: f64 = 10_000.0;
 const SHARE_SCALE: f64 = 100.0;
 
 /// Makes the jobs of a run on files, or of a format, without names and groups; none for any other
-/// run. The first failed operation ends everything.
-pub(super) fn jobs(run: &Run) -> Vec<Job> {
-    match &run.work {
+/// run.
+///
+/// As in Vdbench, failed reads, writes, copies and closes are survived as `data_errors=` says; any
+/// other failed operation ends everything.
+pub(super) fn jobs(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
+    let mut jobs = match &run.work {
         Work::Files(work) => of_files(run, work),
         Work::Format(work) => of_format(run, work),
         Work::Raw(_) | Work::SdFormat(_) => Vec::new(),
+    };
+    if !jobs.is_empty() {
+        let buffers = written::buffers(run, None, context.loader, findings);
+        jobs.iter_mut().for_each(|job| job.buffers = buffers.clone());
     }
+    jobs
 }
 
 /// Returns the jobs of workloads on files.
@@ -99,18 +108,9 @@ fn job(run: &Run, threads: u32) -> Job {
     job.limits.runtime_ns = run.elapsed_ns;
     job.limits.ramp_ns = run.warmup_ns;
     job.load.arrivals = run.arrivals;
-    set_contents(&mut job, &run.contents);
-    job.errors.exit_all_on_error = true;
-    job.errors.exit_all = ExitAll::Itself;
+    job.errors = written::errors(run);
     job.reporting.group_reporting = true;
     job
-}
-
-fn set_contents(job: &mut Job, contents: &Contents) {
-    job.buffers.scramble = false;
-    if contents.compratio > 1.0 {
-        job.buffers.compress_ratio = Some(contents.compratio);
-    }
 }
 
 /// Says which directions a job issues and how large its I/Os are, for all that is not the tree's.

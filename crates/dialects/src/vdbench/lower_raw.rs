@@ -13,23 +13,18 @@
 mod part;
 mod target;
 
-use plan::job::ErrorPolicy;
 use plan::load::{Flow, Limits, Load};
-use plan::verify::{Buffers, DedupeSets, PatternPart};
 use plan::workload::{Access, BlockSize, Workload};
 use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
 
 use super::lower::Context;
-use super::run::{Contents, Rate, RawWork, Run, SdFormat, Wd, Work};
-use crate::Loader;
+use super::run::{Rate, RawWork, Run, SdFormat, Wd, Work};
+use super::written;
 use target::Target;
 
 /// I/Os that a storage definition may be ahead of the slowest of the same run: the length of
 /// Vdbench's queue before each.
 const SLACK_IOS: u32 = 2000;
-
-/// Failed I/Os after which everything ends, unless `data_errors=` says otherwise.
-const DATA_ERRORS_MAX: u64 = 50;
 
 /// Makes the jobs of a run on storage definitions, or of their formatting, without groups; none for
 /// any other run.
@@ -159,14 +154,8 @@ impl Lowering<'_> {
                 ramp_ns: run.warmup_ns,
                 ..Limits::default()
             },
-            buffers: buffers(&run.contents, self.context.loader, findings),
-            errors: ErrorPolicy {
-                continue_read: true,
-                continue_write: true,
-                n_errors_max: Some(run.data_errors.map_or(DATA_ERRORS_MAX, |it| it.0).max(1)),
-                exit_all_on_error: true,
-                ..ErrorPolicy::default()
-            },
+            buffers: written::buffers(run, target.dedup.as_ref(), self.context.loader, findings),
+            errors: written::errors(run),
             ..Job::default()
         }
     }
@@ -185,10 +174,6 @@ impl Lowering<'_> {
                 seed: target.seed,
                 ..Workload::default()
             };
-            // What is made first is one version of each set.
-            if let Some(sets) = &mut job.buffers.dedupe_sets {
-                sets.flip_flop = plan::verify::FlipFlop::None;
-            }
             job.options = target.options(std::iter::empty());
             job
         });
@@ -201,38 +186,4 @@ fn summary(job: &Job, target: &Target) -> Workload {
     let access = job.access();
     let first = job.parts.first().map(|part| part.workload.clone()).unwrap_or_default();
     Workload { access, seed: target.seed, ..first }
-}
-
-/// Returns what written data holds.
-fn buffers(contents: &Contents, loader: &dyn Loader, findings: &mut Vec<Diagnostic>) -> Buffers {
-    let mut buffers = Buffers::default();
-    if contents.compratio > 1.0 {
-        buffers.compress_ratio = Some(contents.compratio);
-    }
-    if contents.dedupratio > 1.0 {
-        buffers.dedupe_sets = Some(DedupeSets {
-            ratio: contents.dedupratio,
-            unit_bytes: contents.dedupunit_bytes.clamp(512, 1 << 30) as u32,
-            sets: contents.dedupsets,
-            flip_flop: contents.dedupflipflop,
-            hot_sets: contents.deduphotsets.clone(),
-        });
-    }
-    let Some(path) = &contents.pattern_file else { return buffers };
-    match loader.read(path) {
-        Ok(bytes) if !bytes.is_empty() => {
-            buffers.pattern = vec![PatternPart::Bytes(bytes)];
-        }
-        read => {
-            let why =
-                read.err().map_or_else(|| "it is empty".to_owned(), |error| error.to_string());
-            let message = format!("`pattern={path}` cannot be used: {why}");
-            let finding = Diagnostic::error("pattern-unreadable", message)
-                .help("name a file that holds at least one byte");
-            if !findings.contains(&finding) {
-                findings.push(finding);
-            }
-        }
-    }
-    buffers
 }

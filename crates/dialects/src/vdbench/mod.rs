@@ -45,6 +45,7 @@ mod sniff;
 mod values;
 mod wd;
 mod write;
+mod written;
 
 pub mod lower;
 pub mod output;

@@ -7,7 +7,7 @@ pub use plan::load::Arrivals;
 /// `openflags`: `o_dsync`, `o_rsync` and `o_sync` all mean `O_DSYNC`.
 pub use plan::tree::TreeOpen as OpenFlags;
 pub use plan::tree::{FileIo, FileSizes, Select, SelectFilter, SelectOrder, StopAfter};
-pub use plan::verify::{FlipFlop, SetCount};
+pub use plan::verify::{DedupeSets, FlipFlop, SetCount};
 
 /// One run of a run definition: what Vdbench announces with `Starting RD=`.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,6 +178,8 @@ pub struct Sd {
     pub offset_bytes: u64,
     /// Places are multiples of this; 0 is the transfer size.
     pub align_bytes: u64,
+    /// Duplicates of its own, in place of what the run's contents say; a ratio of 1 is none.
+    pub dedup: Option<DedupeSets>,
     /// How it is opened.
     pub open: OpenFlags,
 }

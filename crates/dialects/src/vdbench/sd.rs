@@ -64,6 +64,7 @@ impl SdEntry {
             hitarea_bytes: self.hitarea_bytes.max(0) as u64,
             offset_bytes: self.offset_bytes.max(0) as u64,
             align_bytes: self.align_bytes.max(0) as u64,
+            dedup: self.dedup.as_ref().map(Dedup::sets),
             open: self.open,
         }
     }
