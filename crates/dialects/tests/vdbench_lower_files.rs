@@ -105,3 +105,27 @@ fn jobs_of_one_workload_are_told_apart() {
     assert_eq!(names(&steps[0]), ["format/fsd1", "format/fsd2"]);
     assert_eq!(names(&steps[1]), ["a/fsd1", "a/fsd2"]);
 }
+
+#[test]
+fn contents_and_errors_are_those_of_raw_runs() {
+    let of = |general: &str| {
+        let text = format!(
+            "{general}\nfsd=fsd1,anchor=/tmp/a,depth=1,width=1,files=10,size=64k\n\
+             fwd=fwd1,fsd=fsd1,operation=write\n\
+             rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=10,interval=1\n"
+        );
+        let jobs = steps(&text).into_iter().flat_map(|step| step.jobs);
+        jobs.map(|job| (job.buffers, job.errors)).collect::<Vec<_>>()
+    };
+    let [format, run] = of("dedupratio=2,dedupunit=8k,dedupflipflop=yes").try_into().unwrap();
+    let sets = |buffers: &plan::verify::Buffers| buffers.dedupe_sets.clone().unwrap();
+    assert_eq!((sets(&format.0).ratio, sets(&run.0).ratio), (2.0, 2.0));
+    // What is made first is one version of each set.
+    assert_eq!(sets(&format.0).flip_flop, plan::verify::FlipFlop::None);
+    assert_eq!(sets(&run.0).flip_flop, plan::verify::FlipFlop::All);
+    for (buffers, errors) in of("compratio=4,data_errors=(7,3)") {
+        assert_eq!(buffers.compress_ratio, Some(4.0));
+        assert_eq!((errors.n_errors_max, errors.quiet_ns), (Some(7), Some(3_000_000_000)));
+        assert!(errors.fails_in_the_end && errors.exit_all_on_error);
+    }
+}

@@ -355,3 +355,32 @@ fn real_files_become_jobs() {
     println!("{n_jobs} jobs of {n_files} files");
     assert!(n_files > 20, "{n_files}");
 }
+
+#[test]
+fn errors_end_a_run_by_number_by_silence_and_in_the_end() {
+    let of = |general: &str| {
+        let text = format!(
+            "{general}\nsd=sd1,lun=/tmp/a,size=1g\nwd=wd1,sd=sd1\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n"
+        );
+        let errors = steps(&text)[0].jobs[0].errors.clone();
+        assert!(errors.fails_in_the_end);
+        (errors.n_errors_max, errors.quiet_ns)
+    };
+    assert_eq!(of("data_errors=50"), (Some(50), None));
+    assert_eq!(of("data_errors=(7,3)"), (Some(7), Some(3_000_000_000)));
+    assert_eq!(of("data_errors=0"), (Some(1), None));
+    assert_eq!(of("data_errors=stop"), (Some(1), None));
+}
+
+#[test]
+fn a_storage_definition_may_have_duplicates_of_its_own() {
+    let text = "dedupratio=2,dedupunit=8k\nsd=sd1,lun=/tmp/a,size=1g\n\
+                sd=sd2,lun=/tmp/b,size=1g,dedupratio=4,dedupsets=10,dedupflipflop=yes\n\
+                wd=wd1,sd=sd*,rdpct=0\nrd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n";
+    let jobs = steps(text).swap_remove(0).jobs;
+    let sets = jobs.iter().map(|job| job.buffers.dedupe_sets.clone().expect("asked for"));
+    let found: Vec<_> = sets.map(|it| (it.ratio, it.unit_bytes, it.sets, it.flip_flop)).collect();
+    let of_all = (2.0, 8192, SetCount::Pct(5.0), FlipFlop::None);
+    assert_eq!(found, [of_all, (4.0, 8192, SetCount::Count(10), FlipFlop::All)]);
+}

@@ -358,8 +358,14 @@ pub struct ErrorPolicy {
     /// Error numbers that do not count as errors, per read, write and verify.
     pub ignored_errno: [Vec<i32>; 3],
     /// Errors are counted over all workers of the step, whatever their number, and go on; with
-    /// this many of them, at least 1, the worker fails. `None` is no limit.
+    /// this many of them, at least 1, the worker fails. `None` is no limit. In a tree of files
+    /// reads, writes, copies and closes are survived so; whatever else fails there ends its worker.
     pub n_errors_max: Option<u64>,
+    /// With `n_errors_max`: a step with errors that were survived has failed when it ends, and
+    /// nothing follows it.
+    pub fails_in_the_end: bool,
+    /// With `n_errors_max`: everything ends when the last error is so long ago.
+    pub quiet_ns: Option<u64>,
     /// Print each error that does not end the job.
     pub dump: bool,
     /// The first failing job ends all.

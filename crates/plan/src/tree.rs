@@ -309,6 +309,17 @@ impl TreeWork {
         }
     }
 
+    /// Returns what of the work changes something first, in words; `None` if nothing does.
+    pub fn change(&self) -> Option<&'static str> {
+        match &self.activity {
+            Activity::Format(_) => Some("format"),
+            Activity::Operations(tasks) => {
+                let task = tasks.iter().find(|task| task.modifies())?;
+                Some(if task.moves_bytes() { OpKind::Write.name() } else { task.operation.name() })
+            }
+        }
+    }
+
     /// Returns the largest I/O in bytes, 0 where there is none.
     pub fn block_size_max(&self) -> u32 {
         match &self.activity {

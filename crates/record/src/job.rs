@@ -71,7 +71,8 @@ pub struct JobRecord {
     /// Results per direction.
     pub dirs: PerDirRecord<DirRecord>,
     /// Results by part and kind of operation; empty unless the job has parts or works on a tree of
-    /// files. Their sums are those of `dirs`.
+    /// files. Those of what the job was asked to do add up to `dirs`. In a tree what leads to an
+    /// operation or ends it, the opening, closing and making of its file, stands here alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesRecord>,
     /// Latency of fsync, fdatasync and sync_file_range.

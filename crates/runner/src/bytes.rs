@@ -7,6 +7,7 @@ use engine::Engine;
 use pattern::verify::{BlockFacts, Verifier, VerifyConfigError};
 use pattern::{Contents, ContentsSpec, Refresh};
 use plan::op::{BufId, Op};
+use plan::tree::IN_TARGET;
 use plan::{EngineKind, Job};
 use worker::{Data, LateFailures, ReadFacts, WriteFacts};
 
@@ -37,6 +38,8 @@ pub(crate) struct Filler {
     pool: Option<CheckPool>,
     /// Verified blocks compress as the job asks; otherwise they are random or the pattern.
     sealed_contents: bool,
+    /// Distance of a tree's files from each other where contents go by place; else 0.
+    spacing_bytes: u64,
     worker_number: u16,
     bad: BadBlocks,
 }
@@ -74,6 +77,7 @@ impl Filler {
             checker,
             pool,
             sealed_contents: job.buffers.compress_pct.is_some() && verify.pattern.is_empty(),
+            spacing_bytes: spacing_bytes(job),
             worker_number,
             bad: BadBlocks::default(),
             job: Arc::clone(job),
@@ -108,10 +112,11 @@ impl Filler {
 
     fn write(&self, block: &mut [u8], op: &Op, facts: WriteFacts) {
         let Some(checker) = &self.checker else {
+            let place = op.offset + u64::from(op.file.0 & !IN_TARGET) * self.spacing_bytes;
             match self.refresh {
                 Refresh::Never => {}
-                Refresh::Scramble => self.contents.scramble(block, op.offset, facts.number),
-                Refresh::Fill => self.contents.fill(block, op.offset, facts.number),
+                Refresh::Scramble => self.contents.scramble(block, place, facts.number),
+                Refresh::Fill => self.contents.fill(block, place, facts.number),
             }
             return;
         };
@@ -143,6 +148,14 @@ impl Filler {
         }
         if checker.check(block, op, facts, &mut self.bad) { Ok(()) } else { Err(EILSEQ) }
     }
+}
+
+/// Returns the distance at which files of a tree lie one behind the other for duplicates that go by
+/// place: their mean size in whole blocks. 0 where nothing does.
+fn spacing_bytes(job: &Job) -> u64 {
+    let (Some(work), Some(sets)) = (&job.tree, &job.buffers.dedupe_sets) else { return 0 };
+    let unit_bytes = u64::from(sets.unit_bytes.max(1));
+    (work.tree.sizes.mean_bytes() as u64).next_multiple_of(unit_bytes)
 }
 
 /// A filler with the engine whose buffers it works on.

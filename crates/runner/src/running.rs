@@ -10,7 +10,7 @@ use plan::job::ExitAll;
 use plan::load::Flow;
 use record::step::IO_ERRORS_MAX;
 use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity};
-use worker::{FlowGroup, IoError};
+use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
 use crate::cpu::CpuSampler;
@@ -19,13 +19,14 @@ use crate::series::SeriesSampler;
 use crate::bind::BoundStep;
 use crate::collect::{Ended, job_record};
 use crate::control::Stop;
+use crate::error_watch::ErrorWatch;
 use crate::run::RunEvent;
 use crate::seat::{Seat, SeatState};
 use crate::status::{IntervalSampler, Status};
 use crate::steady::SteadyWatch;
 use crate::step::{StepContext, StepOutcome};
 use crate::thread::{WorkerEvent, WorkerResult};
-use crate::{verify_notes, verify_state};
+use crate::{tree, verify_notes, verify_state};
 
 /// Length of an interval of the record.
 pub(crate) const INTERVAL_NS: u64 = 1_000_000_000;
@@ -82,6 +83,7 @@ pub(crate) struct Running<'a> {
     pub(crate) steady: Vec<(SteadyWatch, Vec<usize>)>,
     pub(crate) stop_all: bool,
     amount: Option<AmountWatch>,
+    errors: ErrorWatch,
     /// Failed operations, as far as they are kept.
     io_errors: Vec<IoErrorRecord>,
     /// Failed operations that were told.
@@ -109,6 +111,7 @@ impl<'a> Running<'a> {
         let steady = steady_groups(&seats);
         let meters = seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
         Running {
+            errors: ErrorWatch::new(&seats),
             context,
             seats,
             started_ns: now_ns,
@@ -144,17 +147,23 @@ impl<'a> Running<'a> {
 }
 
 impl Running<'_> {
-    /// Ends the workers when they have moved together what the step allows.
-    pub(crate) fn check_amount(&mut self, now_ns: u64) {
+    /// Ends the workers when they have moved together what the step allows, or when the last failed
+    /// operation is long enough ago.
+    pub(crate) fn check_ends(&mut self, now_ns: u64) {
+        if self.errors.is_quiet(now_ns) {
+            self.stop_all = true;
+            self.stop_where(|_| true);
+        }
         if self.amount.as_mut().is_some_and(|amount| amount.is_reached(now_ns)) {
             self.amount = None;
             self.stop_where(|_| true);
         }
     }
 
-    /// Returns when [`Running::check_amount`] wants to be called at the latest.
+    /// Returns when [`Running::check_ends`] wants to be called at the latest.
     pub(crate) fn next_look_ns(&self) -> u64 {
-        self.amount.as_ref().map_or(u64::MAX, AmountWatch::next_ns)
+        let of_amount = self.amount.as_ref().map_or(u64::MAX, AmountWatch::next_ns);
+        of_amount.min(self.errors.next_ns())
     }
 
     /// Tells of operations that have failed since the last call.
@@ -167,14 +176,19 @@ impl Running<'_> {
 
     /// Keeps a failed operation, if there is room.
     fn keep_error(&mut self, idx: usize, error: &IoError) {
+        self.errors.saw(error.at_ns);
         if self.io_errors.len() >= IO_ERRORS_MAX {
             return;
         }
         let (bound, op) = (self.seats[idx].bound, &error.op);
-        let target = bound.files.get(op.file.0 as usize);
+        let target = match &bound.job.tree {
+            Some(work) => tree::path_of(work, op),
+            None => (bound.files.get(op.file.0 as usize))
+                .map_or_else(String::new, |file| file.path.display().to_string()),
+        };
         self.io_errors.push(IoErrorRecord {
             job: bound.job.name.clone(),
-            target: target.map_or_else(String::new, |file| file.path.display().to_string()),
+            target,
             op: op.kind.name().to_owned(),
             offset: op.offset,
             len: op.len,
@@ -408,9 +422,22 @@ impl Running<'_> {
             left_ns: self.left_ns(now_ns),
             iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
             bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
+            format: self.format_status(),
             latency_ns_p50: dirs.iter().filter_map(|dir| dir.latency_ns_p50).max(),
             latency_ns_p99: dirs.iter().filter_map(|dir| dir.latency_ns_p99).max(),
         }
+    }
+
+    /// Returns how far all formats of the step are together; each is counted once, however many
+    /// workers it has.
+    fn format_status(&self) -> Option<FormatStatus> {
+        let mut of_jobs = BTreeMap::new();
+        for seat in &self.seats {
+            if let Some(status) = seat.format_status() {
+                of_jobs.insert(Arc::as_ptr(&seat.bound.job), status);
+            }
+        }
+        of_jobs.into_values().reduce(FormatStatus::and)
     }
 
     /// Estimates the time until the last worker ends: by its runtime, and by its progress.
@@ -436,13 +463,19 @@ impl Running<'_> {
 impl Running<'_> {
     /// Returns what came of the step, `now_ns` being its end.
     pub(crate) fn into_outcome(mut self, now_ns: u64) -> StepOutcome {
+        let failure = self.errors.failure(&self.seats);
+        let has_failed = failure.is_some() || self.seats.iter().any(Seat::has_failed);
+        if let Some(text) = failure {
+            self.stop_all = true;
+            self.notes.push((NoteSeverity::Error, "operations-failed", text));
+        }
         StepOutcome {
             jobs: self.reported().map(|idx| self.last_record(idx, now_ns)).collect(),
             intervals: std::mem::take(&mut self.intervals),
             notes: self.notes,
             io_errors: self.io_errors,
             stop_all: self.stop_all,
-            failed: self.seats.iter().any(Seat::has_failed),
+            failed: has_failed,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::thread::{JoinHandle, Thread};
 
 use pattern::ContentsSpec;
-use worker::{FlowGroup, Meters, Worker, WorkerSpec};
+use worker::{FlowGroup, FormatStatus, Meters, Worker, WorkerSpec};
 
 use crate::bind::BoundWorker;
 use crate::bytes::Filler;
@@ -90,13 +90,13 @@ impl<'a> Seat<'a> {
         let volumes = volumes.map(|volumes| volumes.seat(bound, number, Arc::clone(&self.meters)));
         let builder = prepare::EngineBuilder::new(bound, context.options, shared.waits).on(volumes);
         let builder = builder.on_tree(shared.tree.clone());
+        self.tree.clone_from(&shared.tree);
         let (mut worker, filler) = self.build(context, number, shared.flow, logs)?;
         if let Some(tree) = &shared.tree {
             worker
                 .join_tree(Arc::clone(&tree.shared))
                 .map_err(|error| SetupError { errno: libc::EINVAL, message: error.to_string() })?;
         }
-        self.tree = shared.tree;
         let thread_context = ThreadContext {
             idx,
             worker_number: u64::from(number),
@@ -169,7 +169,12 @@ impl<'a> Seat<'a> {
         }
         let contents = ContentsSpec {
             block_bytes: job.block_size_min(),
-            region_bytes: bound.files.iter().map(|file| file.region.len_bytes).sum(),
+            region_bytes: match &self.tree {
+                Some(tree) if job.buffers.dedupe_sets.is_some() => {
+                    tree.shared.state().tree().total_bytes()
+                }
+                _ => bound.files.iter().map(|file| file.region.len_bytes).sum(),
+            },
             worker_seed: seed,
             job_seed: job.workload.seed,
         };
@@ -215,10 +220,17 @@ impl<'a> Seat<'a> {
         (done, self.bound.amount_bytes.saturating_mul(loops))
     }
 
+    /// Returns how far the format is that the worker takes part in.
+    pub(crate) fn format_status(&self) -> Option<FormatStatus> {
+        self.tree.as_ref()?.shared.format_status()
+    }
+
     /// Extrapolates from what is done.
     pub(crate) fn left_by_amount(&self, elapsed_ns: u64) -> Option<u64> {
-        let (done, total) = match &self.tree {
-            Some(tree) => tree.shared.format_progress(),
+        let (done, total) = match self.format_status() {
+            // Once files are written, what is left to write says more than their number.
+            Some(format) if format.bytes.0 > 0 && format.bytes.0 < format.bytes.1 => format.bytes,
+            Some(format) => format.entries,
             None => self.bytes_progress(),
         };
         if done == 0 {

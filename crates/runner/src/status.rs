@@ -7,7 +7,7 @@ use hist::Histogram;
 use plan::Direction;
 use record::interval::IntervalDir;
 use record::{Interval, PerDirRecord};
-use worker::Meters;
+use worker::{FormatStatus, Meters};
 
 /// What a status line shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Status {
     pub elapsed_ns: u64,
     /// Time until the step ends as far as can be told, nanoseconds.
     pub left_ns: Option<u64>,
+    /// How far the step's formats of trees are together; `None` where it formats none.
+    pub format: Option<FormatStatus>,
     /// Operations per second in the last period, per direction.
     pub iops: [f64; 3],
     /// Bytes per second in the last period, per direction.

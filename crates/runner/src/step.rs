@@ -173,7 +173,7 @@ fn watch(
         }
         let now_ns = clock.now_ns();
         running.check_steady(now_ns);
-        running.check_amount(now_ns);
+        running.check_ends(now_ns);
         running.tell_errors(on_event);
         if now_ns >= next_status_ns {
             let status = running.status(&live.sample(now_ns, 0, 0), now_ns);

@@ -63,6 +63,8 @@ pub(crate) fn check(
         if job.engine.kind == EngineKind::Null {
             continue;
         }
+        let of_tree = check_tree(job, options);
+        findings.extend(of_tree.filter(|finding| seen.insert(finding.message.clone())));
         for file in &worker.files {
             let Some(facts) = facts.get(&file.path) else { continue };
             let of_file = [
@@ -94,6 +96,17 @@ fn check_writable(job: &Job, facts: &TargetFacts, options: &RunOptions) -> Optio
         );
     }
     None
+}
+
+/// Refuses what changes a tree of files where writing is forbidden.
+fn check_tree(job: &Job, options: &RunOptions) -> Option<Diagnostic> {
+    let work = job.tree.as_ref().filter(|_| options.read_only)?;
+    let (name, change, anchor) = (&job.name, work.change()?, &work.tree.anchor);
+    let message =
+        format!("job `{name}` does `{change}` below `{anchor}`, and writing is forbidden here");
+    let help = "leave out `--readonly`, or keep to read, getattr, access, open and close on files \
+                that are there";
+    Some(Diagnostic::error("read-only-run", message).help(help))
 }
 
 /// Refuses to write where something would be destroyed.

@@ -327,6 +327,31 @@ pub(super) const PARAMS: &[Param] = &[
         lower: |job, v| set_some(&mut job.errors.n_errors_max, v.int()),
         ..BASE
     },
+    Param {
+        name: "errors_fail",
+        category: Category::Errors,
+        kind: Kind::Bool,
+        default: "0",
+        short: "errors that were survived fail the step in its end",
+        long: "With `n_errors_max`: a step with errors that did not end it has failed when it ends, \
+               and nothing follows it.",
+        lower: |job, v| set(&mut job.errors.fails_in_the_end, v.bool()),
+        ..BASE
+    },
+    Param {
+        name: "errors_quiet_s",
+        category: Category::Errors,
+        kind: NUMBER,
+        short: "seconds after the last error when everything ends",
+        long: "With `n_errors_max`: everything ends when for so many seconds no operation has \
+               failed after one that did.",
+        lower: |job, v| {
+            let quiet_s: u64 = v.int()?;
+            job.errors.quiet_ns = Some(quiet_s.saturating_mul(1_000_000_000));
+            Ok(())
+        },
+        ..BASE
+    },
 ];
 
 fn hit_area(job: &mut Job) -> &mut HitArea {

@@ -250,6 +250,7 @@ fn of_process(name: &str, job: &Job) -> Option<String> {
         "group_id" => process.gid.map(|id| id.to_string()),
         "io_scheduler" => process.io_scheduler.clone(),
         "ignore_errors" => {
+        "errors_quiet_s" => job.errors.quiet_ns.map(|ns| (ns / 1_000_000_000).to_string()),
             let lists = &job.errors.ignored_errno;
             let one =
                 |codes: &Vec<i32>| codes.iter().map(i32::to_string).collect::<Vec<_>>().join(",");

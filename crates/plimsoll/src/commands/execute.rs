@@ -53,6 +53,10 @@ pub(super) struct SafetyArgs {
     #[arg(long)]
     pub(super) overwrite_filesystem: bool,
 
+    /// Refuse jobs that change anything: that write, trim, make or remove.
+    #[arg(long)]
+    pub(super) readonly: bool,
+
     /// Run the commands that files want to run, such as Vdbench's startcmd= and endcmd=.
     #[arg(long)]
     pub(super) allow_commands: bool,
@@ -80,6 +84,7 @@ pub(super) fn run(
     let options = RunOptions {
         command: command(),
         allow_mounted: safety.allow_mounted_write,
+        read_only: safety.readonly,
         overwrite_filesystem: safety.overwrite_filesystem,
         forbid_uring: forbids_uring(),
         allow_commands: safety.allow_commands,

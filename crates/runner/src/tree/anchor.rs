@@ -163,6 +163,13 @@ fn usable(spec: &TreeSpec, modifies: bool) -> Result<PathBuf, SetupError> {
     let path = Path::new(&spec.anchor);
     let facts = match std::fs::symlink_metadata(path) {
         Ok(facts) => facts,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !modifies => {
+            let message = format!(
+                "the anchor `{}` does not exist, and nothing here makes it: run a format first",
+                path.display()
+            );
+            return Err(refused(libc::ENOENT, message));
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             make(path, spec.create_parents)?;
             std::fs::symlink_metadata(path).map_err(|error| of_io("cannot use", path, &error))?

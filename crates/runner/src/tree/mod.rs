@@ -10,7 +10,7 @@ mod remove;
 mod scan;
 mod words;
 
-pub(crate) use words::failure_text;
+pub(crate) use words::{failure_text, path_of};
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

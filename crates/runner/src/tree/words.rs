@@ -56,7 +56,7 @@ fn stuck_text(work: &TreeWork, stuck: Stuck) -> String {
 }
 
 /// Returns the path of what an operation of a job works on.
-fn path_of(work: &TreeWork, op: &Op) -> String {
+pub(crate) fn path_of(work: &TreeWork, op: &Op) -> String {
     let is_second = op.file.0 & IN_TARGET != 0;
     let number = op.file.0 & !IN_TARGET;
     let spec = if is_second { work.target.as_ref().unwrap_or(&work.tree) } else { &work.tree };

@@ -236,7 +236,7 @@ impl<'w> Driver<'w> {
             self.heed_stops(running);
         }
         if running.next_look_ns() != u64::MAX {
-            running.check_amount(now_ns);
+            running.check_ends(now_ns);
             self.heed_stops(running);
         }
         timers.steady_ns = timers.steady_ns.min(running.next_look_ns());

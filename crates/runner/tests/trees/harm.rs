@@ -97,6 +97,11 @@ fn a_damaged_control_file_is_told() {
 fn work_without_files_says_what_is_missing() {
     let bench = Bench::new();
     let record = bench.run(vec![bench.task(task(OpKind::Read), 100)]);
+    let message = &record.jobs[0].error_message;
+    assert!(message.contains("does not exist, and nothing here makes it"), "{message}");
+    assert!(!bench.anchor().exists());
+    std::fs::create_dir(bench.anchor()).unwrap();
+    let record = bench.run(vec![bench.task(task(OpKind::Read), 100)]);
     let expected = "read: tree `fsd1` has not a file that is written in full, and nobody makes \
                     one: let a format make the tree first";
     assert_eq!(record.jobs[0].error_message, expected);

@@ -7,6 +7,8 @@
 )]
 
 mod bench;
+mod contents;
+mod errors;
 mod formats;
 mod harm;
 mod million;

@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use plan::op::OpKind;
-use plan::tree::{Format, IN_TARGET};
+use plan::tree::{Activity, Format, IN_TARGET};
+
+use pattern::tree::InUse;
 
 use super::shared::TreeJob;
 use super::state::{FileFlags, TreeState};
@@ -36,15 +38,77 @@ const PASSES: [Pass; 5] =
 pub(super) struct FormatProgress {
     taken: [AtomicU64; PASSES.len()],
     done: [AtomicU64; PASSES.len()],
+    /// Bytes of files that are as they shall be, and that all shall have.
+    done_bytes: AtomicU64,
+    total_bytes: u64,
+}
+
+/// How much of something is done, and how much there is to do.
+pub type DoneOf = (u64, u64);
+
+/// How far a format is. What it does not do has nothing to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FormatStatus {
+    /// Files and folders that were looked at to be removed.
+    pub removed: DoneOf,
+    /// Folders that are there.
+    pub folders: DoneOf,
+    /// Files that have their whole size.
+    pub files: DoneOf,
+    /// What these files hold, in bytes, and what is written of others.
+    pub bytes: DoneOf,
+    /// Steps of the work: each file and folder, once for each time that it is touched.
+    pub entries: DoneOf,
+}
+
+impl FormatStatus {
+    /// Adds the progress of another job.
+    #[must_use]
+    pub fn and(self, other: FormatStatus) -> FormatStatus {
+        let sum = |a: DoneOf, b: DoneOf| (a.0 + b.0, a.1 + b.1);
+        FormatStatus {
+            removed: sum(self.removed, other.removed),
+            folders: sum(self.folders, other.folders),
+            files: sum(self.files, other.files),
+            bytes: sum(self.bytes, other.bytes),
+            entries: sum(self.entries, other.entries),
+        }
+    }
 }
 
 impl FormatProgress {
-    pub(super) fn done_of(&self, job: &TreeJob) -> (u64, u64) {
-        let plan::tree::Activity::Format(format) = &job.work.activity else { return (0, 0) };
-        let all = PASSES.iter().filter(|pass| pass.is_part_of(*format));
-        all.fold((0, 0), |(done, total), pass| {
-            (done + self.done[*pass as usize].load(Acquire), total + pass.n_entries(job))
-        })
+    pub(super) fn of_bytes(total_bytes: u64) -> Self {
+        FormatProgress { total_bytes, ..FormatProgress::default() }
+    }
+
+    pub(super) fn status(&self, job: &TreeJob) -> Option<FormatStatus> {
+        let Activity::Format(format) = &job.work.activity else { return None };
+        let mut status = FormatStatus::default();
+        for pass in PASSES.iter().filter(|pass| pass.is_part_of(*format)) {
+            let (done, total) = (self.done[*pass as usize].load(Acquire), pass.n_entries(job));
+            let part = match pass {
+                Pass::RemoveFiles | Pass::RemoveFolders => &mut status.removed,
+                Pass::MakeFolders => &mut status.folders,
+                // Files are made and then written: only then are they done.
+                Pass::MakeFiles => &mut (0, 0),
+                Pass::WriteFiles => &mut status.files,
+            };
+            *part = (part.0 + done, part.1 + total);
+            status.entries = (status.entries.0 + done, status.entries.1 + total);
+        }
+        status.bytes = (self.done_bytes.load(Relaxed).min(self.total_bytes), self.total_bytes);
+        Some(status)
+    }
+}
+
+/// Returns the bytes that a job's format leaves in files.
+pub(super) fn bytes_to_make(activity: &Activity, state: &TreeState, in_use: &InUse) -> u64 {
+    match activity {
+        Activity::Format(format) if Pass::WriteFiles.is_part_of(*format) => {
+            let sizes = (0..in_use.len()).map(|place| state.tree().size_bytes(in_use.file(place)));
+            sizes.fold(0, u64::saturating_add)
+        }
+        _ => 0,
     }
 }
 
@@ -170,6 +234,9 @@ impl FormatHand {
             if pass.concerns(state, entry) {
                 self.entry = Some(entry);
             } else {
+                if pass == Pass::WriteFiles {
+                    job.format.done_bytes.fetch_add(state.tree().size_bytes(entry), Relaxed);
+                }
                 done.fetch_add(1, AcqRel);
             }
         }
@@ -232,6 +299,7 @@ impl FormatHand {
             }
             OpKind::Write => {
                 let end = op.offset + u64::from(op.len);
+                job.format.done_bytes.fetch_add(u64::from(op.len), Relaxed);
                 if end < size_bytes {
                     self.stage = Stage::Write(end);
                 } else {

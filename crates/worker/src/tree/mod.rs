@@ -11,6 +11,7 @@ mod shared;
 mod state;
 mod task;
 
+pub use format::{DoneOf, FormatStatus};
 pub use shared::TreeJob;
 pub use state::{FileFlags, TreeState};
 

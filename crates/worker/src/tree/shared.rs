@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use pattern::tree::InUse;
 use plan::tree::{Activity, TreeWork};
 
-use super::format::FormatProgress;
+use super::format::{FormatProgress, FormatStatus, bytes_to_make};
 use super::state::TreeState;
 
 /// One job on a tree, as its workers share it.
@@ -42,6 +42,7 @@ impl TreeJob {
             Activity::Format(_) => 0,
         };
         let zeros = || (0..n_tasks).map(|_| AtomicU64::new(0)).collect();
+        let to_make_bytes = bytes_to_make(&work.activity, &state, &in_use);
         TreeJob {
             work,
             state,
@@ -49,7 +50,7 @@ impl TreeJob {
             second,
             turns: zeros(),
             n_begun: zeros(),
-            format: FormatProgress::default(),
+            format: FormatProgress::of_bytes(to_make_bytes),
             seed,
         }
     }
@@ -69,10 +70,9 @@ impl TreeJob {
         self.second.as_ref()
     }
 
-    /// Returns how much of a format is done, and how much there is to do in all: files and folders,
-    /// once for each time that they are touched.
-    pub fn format_progress(&self) -> (u64, u64) {
-        self.format.done_of(self)
+    /// Returns how far a format is; `None` of a job that is none.
+    pub fn format_status(&self) -> Option<FormatStatus> {
+        self.format.status(self)
     }
 
     pub(super) fn begin(&self, task: u16) {

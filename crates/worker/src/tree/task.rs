@@ -195,7 +195,10 @@ impl Task {
         if op.kind == OpKind::Write && !held.flags.is_full {
             job.state.set_file(held.entry, FileFlags { has_data: true, ..held.flags });
         }
-        if matches!(self.stage, Stage::Io(_)) {
+        if matches!(self.stage, Stage::Io(_)) && op.kind == OpKind::Read {
+            // What lies behind a place that cannot be read may be readable.
+            self.advance(job, op);
+        } else if matches!(self.stage, Stage::Io(_)) {
             self.stage = Stage::Do(OpKind::Close);
         } else {
             self.let_go(job);

@@ -2,6 +2,7 @@
 
 use plan::Diagnostic;
 use plan::files::{Fadvise, Fileset, Size, SyncMode};
+use plan::verify::DedupeSets;
 
 use super::super::run::{OpenFlags, Sd, Span, Wd, Xfersize};
 
@@ -27,6 +28,8 @@ pub(super) struct Target {
     pub(super) range: Option<Span>,
     pub(super) hitarea_bytes: u64,
     pub(super) align_bytes: u64,
+    /// Duplicates of its own; those of all where there are none.
+    pub(super) dedup: Option<DedupeSets>,
     /// The same in every run, so that what is a duplicate stays one.
     pub(super) seed: u64,
 }
@@ -70,6 +73,7 @@ impl Target {
             range: sd.range,
             hitarea_bytes: sd.hitarea_bytes,
             align_bytes: sd.align_bytes,
+            dedup: sd.dedup.clone(),
             seed: seed_of(&sd.name),
         }
     }
@@ -114,6 +118,7 @@ impl Target {
             range: None,
             hitarea_bytes: 0,
             align_bytes: 0,
+            dedup: first.dedup.clone(),
             seed: seed_of(&wd.name),
         })
     }
