@@ -1,0 +1,125 @@
+//! The run store: one SQLite file that keeps every run, written as the run goes.
+//!
+//! A run is there from its start on. While it goes, its intervals are appended and the record as it
+//! stands is renewed; when it ends, its final record takes that place. A run whose program was
+//! killed is found as interrupted by whoever looks next, with what was measured until then.
+//!
+//! Several programs may write at once: SQLite's write-ahead log lets readers go on, and a writer
+//! waits for another one. Nothing here is on the path of an I/O.
+//!
+//! Never here: measuring, text for people.
+//!
+//! Tests: `tests/`.
+
+mod find;
+mod live;
+mod meta;
+mod owner;
+mod runs;
+mod schema;
+mod series;
+
+pub use find::{FindError, Which};
+pub use live::{Begin, Live};
+pub use runs::{Filter, RunRow, State, Totals};
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+/// How long one program waits for another one that writes.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// The store's file in a folder of the user's data, such as `~/.local/share`.
+pub const FILE: &str = "plimsoll/runs.db";
+
+/// Why the store could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file or its folder cannot be made or opened.
+    #[error("cannot open the run store {}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file is no run store.
+    #[error("{} is not a run store: it is {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: String,
+    },
+    /// The file was written by a newer version.
+    #[error(
+        "{} was written by a newer version of plimsoll (its layout is {found}, \
+         this one knows {known})", path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Number of its layout.
+        found: i64,
+        /// Number of the newest layout that this version knows.
+        known: i64,
+    },
+    /// SQLite could not do what was asked: full disk, read-only file, damage.
+    #[error("the run store: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// What lies in the store cannot be read.
+    #[error("run {id} in the store is damaged: {what}")]
+    Damaged {
+        /// The run.
+        id: i64,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    db: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens a store, and makes it where there is none: the file for its owner only, as commands
+    /// and names of machines stand in it.
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        let failed = |source| StoreError::Open { path: path.to_owned(), source };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(failed)?;
+        }
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        drop(options.open(path).map_err(failed)?);
+        Store::set_up(Connection::open(path)?, path)
+    }
+
+    /// Opens a store that is there, to read. Returns `None` where there is none.
+    pub fn open_existing(path: &Path) -> Result<Option<Store>, StoreError> {
+        match fs::metadata(path) {
+            Ok(_) => Store::open(path).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(StoreError::Open { path: path.to_owned(), source }),
+        }
+    }
+
+    fn set_up(mut db: Connection, path: &Path) -> Result<Store, StoreError> {
+        db.busy_timeout(BUSY)?;
+        schema::migrate(&mut db, path)?;
+        Ok(Store { db, path: path.to_owned() })
+    }
+
+    /// Returns where the store is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}

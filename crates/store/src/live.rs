@@ -1,0 +1,166 @@
+//! A run on its way into the store.
+
+use record::{Interval, Outcome, Record};
+use rusqlite::{TransactionBehavior, params};
+
+use crate::runs::{State, Totals};
+use crate::series::{Tail, pack};
+use crate::{Store, StoreError, owner};
+
+/// What a run is known by from its start on.
+#[derive(Clone, Debug, Default)]
+pub struct Begin {
+    /// What the user calls it; may be empty.
+    pub name: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// The command and its arguments, as typed.
+    pub command: Vec<String>,
+    /// The plan, in the native language.
+    pub plan: String,
+    /// Start of the run, milliseconds since the Unix epoch.
+    pub started_unix_ms: u64,
+}
+
+/// A run that is being written. Dropped before [`Live::finish`] it stays as interrupted.
+#[derive(Debug)]
+pub struct Live {
+    store: Store,
+    id: i64,
+    tail: Tail,
+    is_finished: bool,
+}
+
+impl Store {
+    /// Begins a run. From here on it is found by others, as running.
+    pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
+        let id = self.insert(begin, State::Running, None)?;
+        Ok(Live { store: self, id, tail: Tail::default(), is_finished: false })
+    }
+
+    /// Adds a run that has ended, and returns its number.
+    pub fn add(&mut self, begin: &Begin, record: &Record) -> Result<i64, StoreError> {
+        self.insert(begin, State::of(record.outcome), Some(record))
+    }
+
+    fn insert(
+        &mut self,
+        begin: &Begin,
+        state: State,
+        record: Option<&Record>,
+    ) -> Result<i64, StoreError> {
+        let step = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let owner = if state == State::Running { owner::this() } else { String::new() };
+        step.execute(
+            "INSERT INTO runs (name, started_unix_ms, elapsed_ns, state, owner, command, plan,
+                n_jobs, n_warnings, record)
+             VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, 0, 0, x'')",
+            params![
+                begin.name,
+                i64::try_from(begin.started_unix_ms).unwrap_or(i64::MAX),
+                state.word(),
+                owner,
+                serde_json::to_string(&begin.command).unwrap_or_default(),
+                begin.plan,
+            ],
+        )?;
+        let id = step.last_insert_rowid();
+        for tag in &begin.tags {
+            step.execute(
+                "INSERT OR IGNORE INTO tags (run_id, tag) VALUES (?1, ?2)",
+                params![id, tag],
+            )?;
+        }
+        step.commit()?;
+        if let Some(record) = record {
+            self.put_record(id, record, state)?;
+        }
+        Ok(id)
+    }
+
+    /// Puts a run's record in place, with the figures that a list shows.
+    fn put_record(&mut self, id: i64, record: &Record, state: State) -> Result<(), StoreError> {
+        let totals = Totals::of(record);
+        // Intervals lie in chunks of their own.
+        let packed = pack(&Record { intervals: Vec::new(), ..record.clone() });
+        let owner = if state == State::Running { owner::this() } else { String::new() };
+        let step = self.db.unchecked_transaction()?;
+        step.execute(
+            "UPDATE runs SET elapsed_ns = ?2, state = ?3, owner = ?4, n_jobs = ?5, rate_iops = ?6,
+                rate_bytes_per_s = ?7, latency_ns_p50 = ?8, latency_ns_p99 = ?9, n_warnings = ?10,
+                record = ?11
+             WHERE id = ?1",
+            params![
+                id,
+                i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX),
+                state.word(),
+                owner,
+                totals.n_jobs,
+                totals.rate_iops,
+                totals.rate_bytes_per_s,
+                totals.latency_ns_p50.map(u64::cast_signed),
+                totals.latency_ns_p99.map(u64::cast_signed),
+                totals.n_warnings,
+                packed,
+            ],
+        )?;
+        if state != State::Running {
+            self.replace_intervals(id, record)?;
+        }
+        step.commit()?;
+        Ok(())
+    }
+}
+
+impl Live {
+    /// Returns the run's number.
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Appends an interval.
+    pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
+        self.tail.push(&self.store, self.id, interval)
+    }
+
+    /// Keeps the record as it stands, for the case that nothing comes after.
+    pub fn report(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.store.put_record(self.id, record, State::Running)
+    }
+
+    /// Puts the final record in place.
+    pub fn finish(mut self, record: &Record) -> Result<i64, StoreError> {
+        self.store.put_record(self.id, record, State::of(record.outcome))?;
+        self.is_finished = true;
+        Ok(self.id)
+    }
+
+    /// Takes a run back that was refused before it began.
+    pub fn forget(mut self) -> Result<(), StoreError> {
+        self.is_finished = true;
+        self.store.delete(self.id)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // Whoever looks later finds out by itself if this fails.
+            let _ = self.store.db.execute(
+                "UPDATE runs SET state = 'interrupted', owner = '' WHERE id = ?1",
+                [self.id],
+            );
+        }
+    }
+}
+
+impl State {
+    /// Returns what became of a run, by its record.
+    pub fn of(outcome: Outcome) -> State {
+        match outcome {
+            Outcome::Complete => State::Complete,
+            Outcome::Interrupted => State::Interrupted,
+            Outcome::Failed => State::Failed,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Runs in a list, and one run in full.
+
+use std::collections::BTreeMap;
+
+use hist::Histogram;
+use record::{Note, NoteSeverity, Outcome, Record};
+use rusqlite::{Row, params};
+
+use crate::series::unpack;
+use crate::{Store, StoreError, owner};
+
+/// What became of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It goes on now.
+    Running,
+    /// It did all that its plan says.
+    Complete,
+    /// It was stopped, or its program was killed; what was measured until then is there.
+    Interrupted,
+    /// A part of it failed.
+    Failed,
+}
+
+impl State {
+    const ALL: [State; 4] = [State::Running, State::Complete, State::Interrupted, State::Failed];
+
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Complete => "complete",
+            State::Interrupted => "interrupted",
+            State::Failed => "failed",
+        }
+    }
+}
+
+/// Figures of a run as a whole: all jobs, all directions, after the ramp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Totals {
+    /// Jobs.
+    pub n_jobs: u32,
+    /// I/Os per second, the sum over jobs; `None` without any.
+    pub rate_iops: Option<f64>,
+    /// Bytes per second.
+    pub rate_bytes_per_s: Option<f64>,
+    /// Median of the total latency, nanoseconds.
+    pub latency_ns_p50: Option<u64>,
+    /// 99th percentile.
+    pub latency_ns_p99: Option<u64>,
+    /// Remarks that weigh on the figures.
+    pub n_warnings: u32,
+}
+
+/// One run in a list.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RunRow {
+    /// Its number in this store.
+    pub id: i64,
+    /// What the user calls it; may be empty.
+    pub name: String,
+    /// What the user wrote about it.
+    pub note: String,
+    /// Words to find it by, sorted.
+    pub tags: Vec<String>,
+    /// Start, milliseconds since the Unix epoch.
+    pub started_unix_ms: u64,
+    /// Length with preparation, nanoseconds; of a run under way, until its last report.
+    pub elapsed_ns: u64,
+    /// What became of it.
+    pub state: State,
+    /// The command and its arguments, as typed.
+    pub command: Vec<String>,
+    /// Its figures.
+    #[serde(flatten)]
+    pub totals: Totals,
+}
+
+/// Which runs are listed. The newest come first.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only those with all of these tags.
+    pub tags: Vec<String>,
+    /// Only those whose name or command has this in it.
+    pub text: String,
+    /// At most this many; 0 for all.
+    pub n_max: u32,
+}
+
+/// Columns of a row, in the order that [`row`] reads.
+const COLUMNS: &str = "id, name, note, started_unix_ms, elapsed_ns, state, owner, command, n_jobs,
+    rate_iops, rate_bytes_per_s, latency_ns_p50, latency_ns_p99, n_warnings,
+    (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id)";
+
+impl Store {
+    /// Lists runs, the newest first.
+    pub fn runs(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
+        let tags = serde_json::to_string(&filter.tags).unwrap_or_default();
+        let n_max = if filter.n_max == 0 { -1 } else { i64::from(filter.n_max) };
+        let mut ask = self.db.prepare(&format!(
+            "SELECT {COLUMNS} FROM runs
+             WHERE NOT EXISTS (
+                    SELECT 1 FROM json_each(?1) AS wanted WHERE NOT EXISTS (
+                        SELECT 1 FROM tags WHERE run_id = runs.id AND tag = wanted.value))
+                AND (instr(name, ?2) OR instr(command, ?2))
+             ORDER BY id DESC LIMIT ?3"
+        ))?;
+        let rows = ask.query_map(params![tags, filter.text, n_max], row)?;
+        rows.map(|row| row.map_err(StoreError::from)).collect()
+    }
+
+    /// Returns one run, by its number.
+    pub fn run(&self, id: i64) -> Result<Option<RunRow>, StoreError> {
+        let mut ask = self.db.prepare(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
+        let mut rows = ask.query_map([id], row)?;
+        rows.next().transpose().map_err(StoreError::from)
+    }
+
+    /// Returns a run's record with all its intervals. Of a run that was cut off it is the last
+    /// that was kept, as interrupted; `None` if it ended before there was one.
+    pub fn record(&self, id: i64) -> Result<Option<Record>, StoreError> {
+        let damaged = |what: String| StoreError::Damaged { id, what };
+        let ask = "SELECT record FROM runs WHERE id = ?1";
+        let packed: Vec<u8> = self.db.query_row(ask, [id], |row| row.get(0))?;
+        if packed.is_empty() {
+            return Ok(None);
+        }
+        let json = unpack(&packed).map_err(damaged)?;
+        let text = String::from_utf8(json).map_err(|error| damaged(error.to_string()))?;
+        let mut record = Record::from_json(&text).map_err(|error| damaged(error.to_string()))?;
+        record.intervals = self.intervals(id)?;
+        let is_cut_off = self.run(id)?.is_some_and(|run| run.state == State::Interrupted);
+        if is_cut_off && record.outcome == Outcome::Complete {
+            record.outcome = Outcome::Interrupted;
+        }
+        Ok(Some(record))
+    }
+
+    /// Returns the plan that a run was made from, in the native language.
+    pub fn plan(&self, id: i64) -> Result<String, StoreError> {
+        let ask = "SELECT plan FROM runs WHERE id = ?1";
+        Ok(self.db.query_row(ask, [id], |row| row.get(0))?)
+    }
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let word: String = row.get(5)?;
+    let owner: String = row.get(6)?;
+    let state = State::ALL.into_iter().find(|state| state.word() == word);
+    let state = match state.unwrap_or(State::Interrupted) {
+        State::Running if !owner::is_alive(&owner) => State::Interrupted,
+        state => state,
+    };
+    let command: String = row.get(7)?;
+    let tags: Option<String> = row.get(14)?;
+    Ok(RunRow {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        note: row.get(2)?,
+        tags: tags.map_or_else(Vec::new, |all| all.split('\x1f').map(str::to_owned).collect()),
+        started_unix_ms: row.get::<_, i64>(3)?.cast_unsigned(),
+        elapsed_ns: row.get::<_, i64>(4)?.cast_unsigned(),
+        state,
+        command: serde_json::from_str(&command).unwrap_or_default(),
+        totals: Totals {
+            n_jobs: row.get(8)?,
+            rate_iops: row.get(9)?,
+            rate_bytes_per_s: row.get(10)?,
+            latency_ns_p50: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
+            latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
+            n_warnings: row.get(13)?,
+        },
+    })
+}
+
+impl Totals {
+    /// Adds a record's jobs up. Of several steps, which ran one after the other, it is the mean
+    /// over their time.
+    pub fn of(record: &Record) -> Totals {
+        let mut latency = Histogram::default();
+        // By step: rates of its jobs, and how long it was measured.
+        let mut steps: BTreeMap<u32, (f64, f64, u64)> = BTreeMap::new();
+        for job in &record.jobs {
+            let step = steps.entry(job.step_idx).or_default();
+            for (_, dir) in job.dirs.iter() {
+                step.0 += dir.rate_iops();
+                step.1 += dir.rate_bytes();
+                step.2 = step.2.max(dir.runtime_ns);
+                latency.merge(&dir.lat);
+            }
+        }
+        let all_ns: u64 = steps.values().map(|step| step.2).sum();
+        let mean = |rate: fn(&(f64, f64, u64)) -> f64| {
+            let sum: f64 = steps.values().map(|step| rate(step) * step.2 as f64).sum();
+            (all_ns > 0).then(|| sum / all_ns as f64)
+        };
+        let weighs = |note: &&Note| note.severity != NoteSeverity::Info;
+        Totals {
+            n_jobs: record.jobs.len() as u32,
+            rate_iops: mean(|step| step.0),
+            rate_bytes_per_s: mean(|step| step.1),
+            latency_ns_p50: latency.quantile(0.5),
+            latency_ns_p99: latency.quantile(0.99),
+            n_warnings: record.notes.iter().filter(weighs).count() as u32,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Intervals in chunks: what comes every second is appended without writing the rest again.
+
+use record::{Interval, Record};
+use rusqlite::params;
+
+use crate::{Store, StoreError};
+
+/// Intervals of one chunk.
+const CHUNK_LEN: usize = 60;
+
+/// Packs what serde can write: JSON, compressed.
+pub(crate) fn pack<T: serde::Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    let json = serde_json::to_vec(value).expect("every map key is text, and memory takes it");
+    miniz_oxide::deflate::compress_to_vec_zlib(&json, 6)
+}
+
+/// Largest record that is unpacked, bytes: far above what the longest run makes.
+const UNPACKED_BYTES_MAX: usize = 4 << 30;
+
+/// Unpacks what [`pack`] made.
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+    miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, UNPACKED_BYTES_MAX)
+        .map_err(|error| error.to_string())
+}
+
+/// The chunk that a run's next interval goes into.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    chunk_no: i64,
+    intervals: Vec<Interval>,
+}
+
+impl Tail {
+    /// Appends an interval to a run.
+    pub(crate) fn push(
+        &mut self,
+        store: &Store,
+        id: i64,
+        interval: &Interval,
+    ) -> Result<(), StoreError> {
+        if self.intervals.len() == CHUNK_LEN {
+            self.intervals.clear();
+            self.chunk_no += 1;
+        }
+        self.intervals.push(interval.clone());
+        let mut put = store.db.prepare(
+            "INSERT OR REPLACE INTO series (run_id, chunk_no, intervals) VALUES (?1, ?2, ?3)",
+        )?;
+        put.execute(params![id, self.chunk_no, pack(&self.intervals)])?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Puts the intervals of a whole record in place of what is there.
+    pub(crate) fn replace_intervals(&self, id: i64, record: &Record) -> Result<(), StoreError> {
+        self.db.execute("DELETE FROM series WHERE run_id = ?1", [id])?;
+        let mut put = self
+            .db
+            .prepare("INSERT INTO series (run_id, chunk_no, intervals) VALUES (?1, ?2, ?3)")?;
+        for (chunk_no, chunk) in record.intervals.chunks(CHUNK_LEN).enumerate() {
+            put.execute(params![id, chunk_no as i64, pack(chunk)])?;
+        }
+        Ok(())
+    }
+
+    /// Returns a run's intervals, in order.
+    pub fn intervals(&self, id: i64) -> Result<Vec<Interval>, StoreError> {
+        let mut all = Vec::new();
+        let mut ask =
+            self.db.prepare("SELECT intervals FROM series WHERE run_id = ?1 ORDER BY chunk_no")?;
+        let mut rows = ask.query([id])?;
+        while let Some(row) = rows.next()? {
+            let damaged = |what| StoreError::Damaged { id, what };
+            let json = unpack(row.get_ref(0)?.as_blob().unwrap_or_default()).map_err(damaged)?;
+            let chunk: Vec<Interval> = serde_json::from_slice(&json)
+                .map_err(|error| StoreError::Damaged { id, what: error.to_string() })?;
+            all.extend(chunk);
+        }
+        Ok(all)
+    }
+}
