@@ -93,6 +93,21 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    fn untold(n_baseline: usize, n_candidate: usize) -> Self {
+        Comparison {
+            n_baseline,
+            n_candidate,
+            baseline_median: None,
+            candidate_median: None,
+            ratio: None,
+            interval: None,
+            widening: 1.0,
+            verdict: Verdict::CannotTell,
+            n_runs_needed: None,
+            reason: String::new(),
+        }
+    }
+
     /// Returns whether the candidate is shown to be worse, by an estimated `loss_max` or more.
     ///
     /// `loss_max` is a share: 0.05 for 5 %. A loss that is not shown never fails; a shown one that
@@ -124,18 +139,9 @@ const DRIFT: &str = "; runs resemble their neighbours, so take both sets in mixe
 
 /// Compares two sets of runs, each in the order in which they were taken.
 pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) -> Comparison {
-    let mut result = Comparison {
-        n_baseline: baseline.len(),
-        n_candidate: candidate.len(),
-        baseline_median: series::median(baseline),
-        candidate_median: series::median(candidate),
-        ratio: None,
-        interval: None,
-        widening: 1.0,
-        verdict: Verdict::CannotTell,
-        n_runs_needed: None,
-        reason: String::new(),
-    };
+    let mut result = Comparison::untold(baseline.len(), candidate.len());
+    result.baseline_median = series::median(baseline);
+    result.candidate_median = series::median(candidate);
     let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
     let (from, to) = (logs(baseline), logs(candidate));
     let Some((shift, interval)) = pair_interval(&from, &to, options.coverage) else {
@@ -160,6 +166,45 @@ pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) ->
     if result.verdict == Verdict::CannotTell {
         result.n_runs_needed = runs_needed(&from, &to, result.widening, options);
     }
+    result.reason = reason(&result, &interval, options);
+    result
+}
+
+/// Compares two figures that each have their own interval, such as two load lines: the ratio lies
+/// between the quotients of opposite ends.
+///
+/// Its coverage is what both leave (`a + b - 1`); below that asked for it cannot tell, however far
+/// apart the figures are.
+pub fn compare_intervals(
+    baseline: (f64, Interval),
+    candidate: (f64, Interval),
+    options: &CompareOptions,
+) -> Comparison {
+    let mut result = Comparison::untold(1, 1);
+    result.baseline_median = Some(baseline.0);
+    result.candidate_median = Some(candidate.0);
+    let figures = [baseline.0, baseline.1.low, baseline.1.high, candidate.0, candidate.1.low];
+    if !figures.iter().all(|figure| *figure > 0.0 && figure.is_finite()) {
+        NO_RATIO.clone_into(&mut result.reason);
+        return result;
+    }
+    result.ratio = Some(candidate.0 / baseline.0);
+    let interval = Interval {
+        low: candidate.1.low / baseline.1.high,
+        high: candidate.1.high / baseline.1.low,
+        coverage: (baseline.1.coverage + candidate.1.coverage - 1.0).max(0.0),
+    };
+    result.interval = Some(interval);
+    if interval.coverage < options.coverage {
+        result.reason = format!(
+            "both intervals together hold with {:.1} % only, and {} % are asked for: repeat more \
+             often",
+            interval.coverage * 100.0,
+            options.coverage * 100.0
+        );
+        return result;
+    }
+    result.verdict = verdict(&interval, options);
     result.reason = reason(&result, &interval, options);
     result
 }
@@ -245,7 +290,7 @@ fn reason(result: &Comparison, interval: &Interval, options: &CompareOptions) ->
                 "the difference lies {range}; to find one of {effect_pct} %, take about {n} runs \
                  of each{drift}"
             ),
-            None => format!("the difference lies {range}: runs vary too much to tell{drift}"),
+            None => format!("the difference lies {range}, which is too wide to tell{drift}"),
         },
     }
 }

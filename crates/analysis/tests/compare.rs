@@ -2,7 +2,8 @@
 
 mod common;
 
-use analysis::compare::{Better, CompareOptions, RunOrder, Verdict, compare};
+use analysis::compare::{Better, CompareOptions, RunOrder, Verdict, compare, compare_intervals};
+use analysis::stats::Interval;
 use common::Noise;
 
 fn options(order: RunOrder) -> CompareOptions {
@@ -169,6 +170,26 @@ fn failing_takes_a_shown_loss_of_the_limit() {
     assert!(!fails(0.9, 0.15), "a loss of 10 % is below 15 %");
     assert!(!fails(1.1, 0.05), "a gain is no loss");
     assert!(!fails(1.0, 0.0));
+}
+
+#[test]
+fn load_lines_are_compared_by_their_brackets() {
+    let line = |load: f64, width: f64, coverage| {
+        (load, Interval { low: load, high: load * (1.0 + width), coverage })
+    };
+    let judge = |from, to| compare_intervals(from, to, &options(RunOrder::Blocks));
+    let sure = |load| line(load, 0.01, 0.98);
+    assert_eq!(judge(sure(5_000.0), sure(4_700.0)).verdict, Verdict::Worse);
+    assert_eq!(judge(sure(5_000.0), sure(5_300.0)).verdict, Verdict::Better);
+    assert_eq!(judge(sure(5_000.0), sure(4_980.0)).verdict, Verdict::NoDifferenceShown);
+    let wide = judge(line(5_000.0, 0.2, 0.98), sure(5_300.0));
+    assert_eq!(wide.verdict, Verdict::CannotTell);
+    let unsure = judge(line(5_000.0, 0.01, 0.5), sure(2_500.0));
+    assert_eq!(unsure.verdict, Verdict::CannotTell);
+    assert!(unsure.reason.contains("repeat more often"), "{}", unsure.reason);
+    assert!((unsure.ratio.unwrap() - 0.5).abs() < 1e-9);
+    let none = judge(line(0.0, 0.01, 0.98), sure(2_500.0));
+    assert_eq!((none.verdict, none.ratio), (Verdict::CannotTell, None));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use analysis::curve::{
-    LoadAt, Point, Usl, UslError, UslFit, knees, load_at, overall_response_time,
+    LoadAt, Point, Usl, UslError, UslFit, depth_for, knees, load_at, overall_response_time,
 };
 use analysis::limit::LatencyFigure;
 use common::Noise;
@@ -186,6 +186,19 @@ fn what_cannot_be_fitted_says_why() {
     assert_eq!(UslFit::of(&[(1.0, 1.0); 6]), Err(UslError::NotACurve));
     let rising: Vec<(f64, f64)> = (1..9).map(|n| (f64::from(n), f64::from(n))).collect();
     assert!(matches!(UslFit::of(&rising), Err(UslError::PeakNotBracketed { .. })));
+}
+
+#[test]
+fn the_depth_that_a_rate_needs() {
+    // Published: 1 ms and 5,000 IOPS; 1.14 ms and 3,500; 1.3 ms and 5,000; 1 ms and 300,000.
+    assert_eq!(depth_for(5_000.0, 1e6), Some(5));
+    assert_eq!(depth_for(3_500.0, 1.14e6), Some(4));
+    assert_eq!(depth_for(5_000.0, 1.3e6), Some(7));
+    assert_eq!(depth_for(300_000.0, 1e6), Some(300));
+    assert_eq!(depth_for(10.0, 1e6), Some(1));
+    for (iops, ns) in [(0.0, 1e6), (1e3, 0.0), (f64::NAN, 1e6), (1e300, 1e300)] {
+        assert_eq!(depth_for(iops, ns), None);
+    }
 }
 
 #[test]
