@@ -1,5 +1,6 @@
 //! Side by side with others: the same job files by our tool, by fio, and by loops that do nothing
-//! else. `docs/performance.md` holds the table and how to repeat it.
+//! else; and Vdbench's files beside job files, both by our tool. `docs/performance.md` holds the
+//! table and how to repeat it.
 //!
 //! Both sides run pinned to one core, in turn, so that what disturbs one disturbs the other; what
 //! counts is the median of the ratios of pairs.
@@ -61,7 +62,10 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         for row in &ROWS {
             let is_asked = options.rows.is_empty() || options.rows.iter().any(|r| r == row.name);
             // What reads no device needs no second round.
-            if is_asked && (row.uses_device || state != State::Filled) {
+            let is_new_to_it = row.uses_device || state != State::Filled;
+            // A target that was named is read only, unless it is set up for us.
+            let may_write = options.target.is_none() || options.zram_bytes.is_some();
+            if is_asked && is_new_to_it && (may_write || !row.writes) {
                 measure(&bench, row, state, &options, &mut lines)
                     .with_context(|| format!("row `{}`", row.name))?;
             }

@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail, ensure};
 use super::rows::ROWS;
 
 pub(crate) const USAGE: &str = "\
-cargo xtask peers [OPTIONS]      fio and bare loops beside our release build
+cargo xtask peers [OPTIONS]      fio and bare loops beside our release build, and Vdbench's files
+                                 beside job files that ask for the same
 
   --device PATH      read this block device (default: /dev/zram0 where it has a size, else a file)
   --file PATH        read this file

@@ -6,13 +6,16 @@ pub(crate) struct Row {
     pub(crate) name: &'static str,
     /// What the table says it is.
     pub(crate) about: &'static str,
-    /// The text of the job file that our tool runs, and fio where it is the peer.
+    /// The text of the file that our tool runs: fio's job file, or Vdbench's parameter file where
+    /// the peer is a job file of ours. fio runs the same one where it is the peer.
     pub(crate) job: &'static str,
     pub(crate) peer: Peer,
     pub(crate) measure: Measure,
     pub(crate) target: Target,
     /// Whether it reads the device or file, so that it is run once per state of it.
     pub(crate) uses_device: bool,
+    /// Whether it writes to it: left out on what the user named to be read.
+    pub(crate) writes: bool,
 }
 
 /// What our tool is compared with.
@@ -21,6 +24,8 @@ pub(crate) enum Peer {
     Fio,
     /// The bare loop of this name and depth (`crates/engine/examples/bare_loop.rs`).
     Bare(&'static str, u32),
+    /// Our own tool on this job file, which asks for the same as the row's parameter file.
+    JobFile(&'static str),
 }
 
 /// What a run is judged by.
@@ -28,6 +33,9 @@ pub(crate) enum Peer {
 pub(crate) enum Measure {
     /// I/Os per second.
     Iops,
+    /// I/Os per second of user and system time of the whole process: what a core to itself carries,
+    /// also on a machine that is busy with other things.
+    IosPerCpuSecond,
     /// User and system time of the whole process per I/O, in nanoseconds.
     CpuNsPerIo,
     /// Peak resident memory above so many bytes of I/O buffers.
@@ -53,11 +61,44 @@ const RATE_IO_URING: &str = include_str!("jobs/rate_io_uring.fio");
 const RATE_PSYNC: &str = include_str!("jobs/rate_psync.fio");
 const MEMORY: &str = include_str!("jobs/memory.fio");
 
+/// Parameter files of Vdbench, and job files that ask for the same.
+const READ_PARAMETERS: &str = include_str!("jobs/vdbench_read.parm");
+const READ_JOB: &str = include_str!("jobs/vdbench_read.fio");
+const MIXED_PARAMETERS: &str = include_str!("jobs/vdbench_mixed.parm");
+const MIXED_JOB: &str = include_str!("jobs/vdbench_mixed.fio");
+const SIZES_PARAMETERS: &str = include_str!("jobs/vdbench_sizes.parm");
+const SIZES_JOB: &str = include_str!("jobs/vdbench_sizes.fio");
+const SHARES_PARAMETERS: &str = include_str!("jobs/vdbench_shares.parm");
+const SHARES_JOB: &str = include_str!("jobs/vdbench_shares.fio");
+const SEQUENTIAL_PARAMETERS: &str = include_str!("jobs/vdbench_sequential.parm");
+const SEQUENTIAL_JOB: &str = include_str!("jobs/vdbench_sequential.fio");
+const RATE_PARAMETERS: &str = include_str!("jobs/vdbench_rate.parm");
+const RATE_JOB: &str = include_str!("jobs/vdbench_rate.fio");
+
+/// A row of Vdbench's parameters beside a job file that asks for the same.
+const fn vdbench(
+    name: &'static str,
+    about: &'static str,
+    parameters: &'static str,
+    job: &'static str,
+) -> Row {
+    Row {
+        name,
+        about,
+        job: parameters,
+        peer: Peer::JobFile(job),
+        measure: Measure::IosPerCpuSecond,
+        target: Target::RatioAtLeast(0.95),
+        uses_device: true,
+        writes: false,
+    }
+}
+
 /// Buffers of the job `memory`: 16 jobs, 64 deep, 4 KiB each.
 const MEMORY_BUFFERS_BYTES: u64 = 16 * 64 * 4096;
 
 /// Every row, in the order of the table.
-pub(crate) const ROWS: [Row; 9] = [
+pub(crate) const ROWS: [Row; 15] = [
     Row {
         name: "io_uring",
         about: "io_uring, iodepth=128, direct",
@@ -66,6 +107,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::Iops,
         target: Target::RatioAtLeast(1.7),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "io_uring-tuned",
@@ -75,6 +117,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::Iops,
         target: Target::RatioAtLeast(1.1),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "io_uring-bare",
@@ -84,6 +127,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::Iops,
         target: Target::RatioAtLeast(0.95),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "libaio",
@@ -93,6 +137,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::Iops,
         target: Target::RatioAtLeast(1.2),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "libaio-bare",
@@ -102,6 +147,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::Iops,
         target: Target::RatioAtLeast(0.95),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "null",
@@ -111,6 +157,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::Iops,
         target: Target::RatioAtLeast(8.0),
         uses_device: false,
+        writes: false,
     },
     Row {
         name: "rate-io_uring",
@@ -120,6 +167,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::CpuNsPerIo,
         target: Target::RatioAtMost(0.6),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "rate-psync",
@@ -129,6 +177,7 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::CpuNsPerIo,
         target: Target::RatioAtMost(0.6),
         uses_device: true,
+        writes: false,
     },
     Row {
         name: "memory",
@@ -138,5 +187,16 @@ pub(crate) const ROWS: [Row; 9] = [
         measure: Measure::PeakBytesAbove(MEMORY_BUFFERS_BYTES),
         target: Target::AtMost(64.0 * 1024.0 * 1024.0),
         uses_device: true,
+        writes: false,
+    },
+    vdbench("vdbench-read", "Vdbench: 4k reads, threads=128", READ_PARAMETERS, READ_JOB),
+    vdbench("vdbench-sizes", "Vdbench: xfersize=(4k,60,8k,30,64k,10)", SIZES_PARAMETERS, SIZES_JOB),
+    vdbench("vdbench-shares", "Vdbench: two WDs, skew=70 and 30", SHARES_PARAMETERS, SHARES_JOB),
+    vdbench("vdbench-seq", "Vdbench: 64k, sequential", SEQUENTIAL_PARAMETERS, SEQUENTIAL_JOB),
+    vdbench("vdbench-rate", "Vdbench: iorate=50000", RATE_PARAMETERS, RATE_JOB),
+    // The last one: it leaves nothing as it was.
+    Row {
+        writes: true,
+        ..vdbench("vdbench-mixed", "Vdbench: 8k, rdpct=70", MIXED_PARAMETERS, MIXED_JOB)
     },
 ];

@@ -51,6 +51,7 @@ impl Line {
     fn cells(&self) -> [String; 7] {
         let show = |value: f64| match self.row.measure {
             Measure::Iops => format!("{:.0} k", value / 1e3),
+            Measure::IosPerCpuSecond => format!("{:.0} k/CPU s", value / 1e3),
             Measure::CpuNsPerIo => format!("{value:.0} ns/IO"),
             Measure::PeakBytesAbove(_) => format!("{:.1} MiB", value / 1024.0 / 1024.0),
         };
@@ -69,6 +70,7 @@ impl Line {
         let peer = match self.row.peer {
             Peer::Fio => "fio",
             Peer::Bare(..) => "bare loop",
+            Peer::JobFile(_) => "a job file",
         };
         let state = if self.row.uses_device { self.state.name() } else { "-" };
         [

@@ -44,6 +44,7 @@ impl Outcome {
     pub(crate) fn value(&self, measure: Measure) -> f64 {
         match measure {
             Measure::Iops => self.iops,
+            Measure::IosPerCpuSecond => self.n_ios as f64 * 1e9 / self.cpu_ns as f64,
             Measure::CpuNsPerIo => self.cpu_ns as f64 / self.n_ios as f64,
             Measure::PeakBytesAbove(bytes) => self.peak_bytes.saturating_sub(bytes) as f64,
         }
@@ -53,7 +54,15 @@ impl Outcome {
 impl Bench {
     /// Runs our tool on the row's job file.
     pub(crate) fn run_ours(&self, row: &Row) -> Result<Outcome> {
-        self.run_job(row, Command::new(&self.plimsoll).arg("fio"))
+        match row.peer {
+            Peer::JobFile(_) => {
+                // Vdbench knows no variables of the environment.
+                self.run_for_record(&format!("{}.parm", row.name), &self.put_in(row.job))
+            }
+            Peer::Fio | Peer::Bare(..) => {
+                self.run_job(row, Command::new(&self.plimsoll).arg("fio"))
+            }
+        }
     }
 
     /// Runs the row's peer.
@@ -67,7 +76,30 @@ impl Bench {
                 let (text, outcome) = self.run(&command)?;
                 outcome.with_counts(&serde_json::from_str(&text).context("not JSON")?)
             }
+            Peer::JobFile(job) => self.run_for_record(&format!("{}.fio", row.name), job),
         }
+    }
+
+    /// Runs a file of any dialect by `plimsoll run`, for the record it prints.
+    fn run_for_record(&self, name: &str, text: &str) -> Result<Outcome> {
+        let path = self.folder.join(name);
+        std::fs::write(&path, text)?;
+        let (text, outcome) =
+            self.run(Command::new(&self.plimsoll).args(["run", "--json"]).arg(path))?;
+        let record = parse_json(&text)?;
+        ensure!(record["outcome"] == "complete", "the run ended {}", record["outcome"]);
+        let job = record["jobs"].as_array().and_then(|jobs| jobs.first()).context("no job")?;
+        let counts = ["read", "write"].iter().filter_map(|dir| job["dirs"][*dir]["n_ios"].as_u64());
+        let n_ios: u64 = counts.sum();
+        let runtime_ns = job["runtime_ns"].as_f64().context("no `runtime_ns`")?;
+        ensure!(n_ios > 0 && runtime_ns > 0.0, "nothing was read or written");
+        Ok(Outcome { iops: n_ios as f64 * 1e9 / runtime_ns, n_ios, ..outcome })
+    }
+
+    /// Puts target and seconds into a parameter file.
+    fn put_in(&self, text: &str) -> String {
+        let target = self.target.display().to_string();
+        text.replace("PEERS_TARGET", &target).replace("PEERS_SECONDS", &self.seconds.to_string())
     }
 
     /// Runs a job file by one of the tools that read such, for what it prints.
