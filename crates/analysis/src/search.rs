@@ -77,6 +77,8 @@ pub struct Search {
     taken: Vec<(Probe, ProbeResult)>,
     /// Width of the bracket before the last guess, as a ratio.
     width_before: Option<f64>,
+    /// Guesses by what an overloaded probe achieved.
+    n_by_achieved: u32,
     /// What the bracket was when the curve began, and the loads still to be measured for it.
     curve: Option<(Edges, Vec<u64>)>,
 }
@@ -91,6 +93,7 @@ impl Search {
             next: None,
             taken: Vec::new(),
             width_before: None,
+            n_by_achieved: 0,
             curve: None,
         };
         search.next = search.plan();

@@ -179,6 +179,26 @@ fn any_line_is_found_from_any_start() {
 }
 
 #[test]
+fn a_volume_that_collapses_is_searched_as_fast() {
+    // Overloaded, it achieves most of what is asked for, but late.
+    let search = drive(SearchOptions::rate(100.0), |load| ProbeResult {
+        passed: load <= 1_700.0,
+        achieved: Some(if load <= 1_700.0 { load } else { 0.9 * load }),
+        pressure: Some(if load <= 1_700.0 { 0.5 } else { 40.0 }),
+    });
+    assert!((1_680.0..=1_700.0).contains(&search.line().load.unwrap()), "{:?}", search.line());
+    assert!(n_search(&search) <= 16, "{} probes: {:?}", n_search(&search), search.taken());
+    // Or next to nothing.
+    let search = drive(SearchOptions::rate(100.0), |load| ProbeResult {
+        passed: load <= 1_700.0,
+        achieved: Some(if load <= 1_700.0 { load } else { 50.0 }),
+        pressure: None,
+    });
+    assert!((1_680.0..=1_700.0).contains(&search.line().load.unwrap()), "{:?}", search.line());
+    assert!(n_search(&search) <= 16, "{} probes: {:?}", n_search(&search), search.taken());
+}
+
+#[test]
 fn depths_are_whole_and_begin_at_one() {
     let search = drive(SearchOptions::depth(256), carries(21.0));
     let line = search.line();

@@ -6,6 +6,10 @@ use super::Search;
 /// wrong gains nothing.
 const CUT_MIN: f64 = 0.1;
 
+/// Guesses by what was achieved: a volume that collapses under overload achieves less than it could
+/// carry, or much more than its limits allow, each time again.
+const BY_ACHIEVED_MAX: u32 = 3;
+
 /// Returns the geometric middle of two loads that are not neighbours.
 pub(super) fn middle(low: u64, high: u64) -> u64 {
     ((low as f64 * high as f64).sqrt() as u64).clamp(low + 1, high - 1)
@@ -15,7 +19,10 @@ impl Search {
     /// Returns a load strictly between both.
     pub(super) fn narrow(&mut self, pass: u64, fail: u64) -> u64 {
         let inside = |units: u64| units.clamp(pass + 1, fail - 1);
-        if let Some(guess) = self.by_achieved(pass, fail) {
+        if self.n_by_achieved < BY_ACHIEVED_MAX
+            && let Some(guess) = self.by_achieved(pass, fail)
+        {
+            self.n_by_achieved += 1;
             return inside(guess);
         }
         let width = (fail as f64 / pass as f64).ln();
