@@ -5,8 +5,9 @@
 //!   (where the level jumps, such as when credits run out).
 //! - A run: [`gates`], each a [`Gate`] that passed, failed or could not be judged, with its reason
 //!   and figures.
-//! - Repeats: [`stats`] (median and mean with intervals, batch means) and [`compare`]; [`metric`]
-//!   has the figures of a run to compare, [`alike`] whether it makes sense.
+//! - Repeats: [`stats`] (median and mean with intervals, batch means) and
+//!   [`compare()`]; [`metric`] has the figures of a run to compare, [`alike`] whether it makes
+//!   sense.
 //! - A curve: [`search`] asks for one load after the other until it has the load line; [`Limits`]
 //!   say what a load must keep (`p99 < 2ms`); [`curve`] turns points into figures: load at a
 //!   latency, overall response time, knee, scalability law.

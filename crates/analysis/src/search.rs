@@ -68,6 +68,20 @@ pub struct ProbeResult {
 }
 
 /// A search at work.
+///
+/// ```
+/// use analysis::search::{ProbeResult, Search, SearchOptions};
+///
+/// let mut search = Search::new(SearchOptions::rate(100.0))?;
+/// while let Some(probe) = search.next_probe() {
+///     // Here a volume that carries 5,000, and no more is known of it.
+///     let passed = probe.load <= 5_000.0;
+///     search.take(ProbeResult { passed, achieved: None, pressure: None });
+/// }
+/// let line = search.line();
+/// assert!(line.load.is_some_and(|load| (4_950.0..=5_000.0).contains(&load)));
+/// # Ok::<(), analysis::search::SearchError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Search {
     options: SearchOptions,
