@@ -281,6 +281,99 @@ fn an_interrupt_ends_with_averages() {
     assert_eq!(record(&sandbox, "out/plimsoll.json")["outcome"], "interrupted");
 }
 
+#[test]
+fn a_monitored_file_ends_a_run_or_all_of_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.parm",
+        "monitor=mon\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+        rd=default,wd=wd1,iorate=50,elapsed=600,interval=1\nrd=rd1\nrd=rd2\nrd=rd3\n",
+    );
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    let command = command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let events = |text: &str| {
+        let status = std::fs::read_to_string(sandbox.path("out/status.html"));
+        status.is_ok_and(|status| status.contains(text))
+    };
+    wait_for(|| events("Warmup done\trd=rd1"));
+    sandbox.write("mon", "end_rd\n");
+    wait_for(|| events("Warmup done\trd=rd2"));
+    assert_eq!(page(&sandbox, "mon"), "", "the wish is taken");
+    sandbox.write("mon", "end_vdbench\n");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    let status = page(&sandbox, "out/status.html");
+    for (event, n) in [("early shutdown of this run.", 1), ("early Vdbench termination.", 1)] {
+        assert_eq!(status.matches(event).count(), n, "{status}");
+    }
+    assert!(!status.contains("rd=rd3") && status.contains("Vdbench complete"), "{status}");
+    sandbox.write("mon", "something else");
+    let refused = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    assert_eq!((refused.code, page(&sandbox, "mon").as_str()), (157, "something else"));
+}
+
+#[test]
+fn what_cannot_begin_has_no_averages_and_ends_everything() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.parm",
+        "fsd=fsd1,anchor=no/such/tree,depth=1,width=1,files=2,size=4k\n\
+        fwd=fwd1,fsd=fsd1,operation=read\n\
+        rd=rd1,fwd=fwd1,fwdrate=10,format=yes,elapsed=2,interval=1\n",
+    );
+    let failed = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    assert_eq!(failed.code, 157, "{}{}", failed.stdout, failed.stderr);
+    assert!(failed.stdout.contains("create_anchors=yes"), "{}", failed.stdout);
+    assert!(!failed.stdout.contains("avg_") && !failed.stdout.contains("Starting RD=rd1"));
+    assert!(page(&sandbox, "out/status.html").contains("\tAbort requested: "));
+    assert!(!page(&sandbox, "out/flatfile.html").contains(" avg_"));
+}
+
+#[test]
+fn shares_that_are_off_end_everything() {
+    let sandbox = Sandbox::new();
+    // No few hundred operations can be shared like this.
+    sandbox.write(
+        "a.parm",
+        "abort_failed_skew=0.0001\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,skew=33.333\n\
+        wd=wd2,sd=sd1,skew=66.667\nrd=default,wd=*,iorate=100,elapsed=2,interval=1\n\
+        rd=rd1\nrd=rd2\n",
+    );
+    let failed = vdbench(&sandbox, &["-f", "a.parm", "-o", "out"]);
+    assert_eq!(failed.code, 157, "{}", failed.stdout);
+    assert!(failed.stdout.contains("'abort_failed_skew=0.0001'"), "{}", failed.stdout);
+    assert!(!failed.stdout.contains("Starting RD=rd2"), "{}", failed.stdout);
+    assert!(page(&sandbox, "out/totals.html").contains("RD=rd1"));
+}
+
+#[test]
+fn every_link_leads_to_a_page() {
+    let sandbox = Sandbox::new();
+    let report = "report=(host_detail,slave_detail)\nreport_run_totals=yes\nhd=localhost,jvms=3\n";
+    sandbox.write("raw.parm", &format!("{report}{RAW}"));
+    vdbench(&sandbox, &["-f", "raw.parm", "-o", "out"]).success();
+    let mut n_links = 0;
+    for entry in std::fs::read_dir(sandbox.path("out")).expect("a folder").flatten() {
+        let name = entry.file_name().into_string().expect("a plain name");
+        let text = page(&sandbox, &format!("out/{name}"));
+        for part in text.split("<A HREF=\"").skip(1) {
+            let target = part.split('"').next().expect("a link");
+            n_links += 1;
+            match target.strip_prefix('#') {
+                Some(anchor) => {
+                    assert!(text.contains(&format!("<a name=\"{anchor}\">")), "{name} {target}");
+                }
+                None => assert!(sandbox.path(&format!("out/{target}")).exists(), "{name} {target}"),
+            }
+        }
+    }
+    assert!(n_links > 100, "{n_links}");
+    for name in ["localhost-2", "localhost.sd1", "localhost-1.sd2", "totals_optional"] {
+        assert!(sandbox.path(&format!("out/{name}.html")).exists(), "{name}");
+    }
+}
+
 #[track_caller]
 fn wait_for(mut is_done: impl FnMut() -> bool) {
     for _ in 0..2400 {

@@ -341,15 +341,16 @@ fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<End
     let record = match outcome {
         Ok(record) => record,
         Err(RunError::Refused(findings)) => {
-            let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+            let mut errors =
+                findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
+            let why = errors.peek().map_or_else(String::new, |finding| finding.message.clone());
             let texts: Vec<String> = errors
                 .flat_map(|finding| {
-                    let help = finding.help.iter().map(|help| format!("  {help}"));
+                    let help = finding.help.iter().map(|help| format!("  {}", in_its_words(help)));
                     std::iter::once(finding.message.clone()).chain(help)
                 })
                 .collect();
             session.tell(&texts.join("\n"), true);
-            let why = findings.first().map_or_else(String::new, |finding| finding.message.clone());
             return Ok(Ending::Aborted(why));
         }
     };
@@ -369,6 +370,11 @@ fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<End
             Ending::Aborted(why.to_owned())
         }
     })
+}
+
+/// Names what to change as Vdbench's files do.
+fn in_its_words(help: &str) -> String {
+    help.replace("`bs`", "`xfersize=`")
 }
 
 /// Says whether all runs are to be made once more.

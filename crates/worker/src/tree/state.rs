@@ -139,8 +139,8 @@ impl TreeState {
         (self.n_files.load(Relaxed), self.n_full.load(Relaxed), self.n_folders.load(Relaxed))
     }
 
-    /// Returns the bytes of the files that have their whole size. It looks at every file, unless all
-    /// or none do.
+    /// Returns the bytes of the files that have their whole size. It looks at every file, unless
+    /// all or none do.
     pub fn full_bytes(&self) -> u64 {
         match self.n_full.load(Relaxed) {
             0 => 0,

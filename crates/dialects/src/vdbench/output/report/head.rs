@@ -197,7 +197,6 @@ impl Report {
 const SKEW_HEAD: &str = "\
 What each one did, and what share of the workload that was.
 Tables of hosts, slaves and workloads are there where there is more than one of them.
-
 ";
 
 const MESSAGES: &str = "\
