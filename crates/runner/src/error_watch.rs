@@ -48,7 +48,8 @@ impl ErrorWatch {
         if self.is_over {
             let quiet_s = self.quiet_ns.unwrap_or(0) / NS_PER_S;
             return Some(format!(
-                "{n_errors} operations failed, the last more than {quiet_s} seconds ago: the run ends"
+                "{n_errors} operations failed, the last more than {quiet_s} seconds ago: \
+                 the run ends"
             ));
         }
         let is_failure = |seat: &Seat<'_>| {

@@ -23,10 +23,10 @@ impl FileRegion {
     }
 
     /// Returns what a part of a job uses of it. Both ends are rounded down to whole blocks, counted
-    /// from the start of the region, as in Vdbench: it may begin up to a block before what was asked
-    /// for and ends up to a block before its end, so that parts that adjoin neither overlap nor
-    /// leave a gap. Where a region of percentages goes on at the start of the file's, the result
-    /// goes on behind its last whole block.
+    /// from the start of the region, as in Vdbench: it may begin up to a block before what was
+    /// asked for and ends up to a block before its end, so that parts that adjoin neither overlap
+    /// nor leave a gap. Where a region of percentages goes on at the start of the file's, the
+    /// result goes on behind its last whole block.
     #[must_use]
     pub fn of_part(self, region: PartRegion, block_bytes: u32) -> FileRegion {
         let block_bytes = u64::from(block_bytes.max(1));

@@ -27,8 +27,8 @@ pub(super) fn errors(run: &Run) -> ErrorPolicy {
     }
 }
 
-/// Returns what written data holds. `own` are the duplicates of one definition, in place of those of
-/// all.
+/// Returns what written data holds. `own` are the duplicates of one definition, in place of those
+/// of all.
 pub(super) fn buffers(
     run: &Run,
     own: Option<&DedupeSets>,

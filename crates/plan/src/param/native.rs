@@ -333,8 +333,8 @@ pub(super) const PARAMS: &[Param] = &[
         kind: Kind::Bool,
         default: "0",
         short: "errors that were survived fail the step in its end",
-        long: "With `n_errors_max`: a step with errors that did not end it has failed when it ends, \
-               and nothing follows it.",
+        long: "With `n_errors_max`: a step with errors that did not end it has failed when it \
+               ends, and nothing follows it.",
         lower: |job, v| set(&mut job.errors.fails_in_the_end, v.bool()),
         ..BASE
     },
