@@ -1,9 +1,14 @@
 //! How runs are announced, and the list that a simulation prints.
 
+use std::fmt::{Arguments, Write as _};
+
 use super::parsed::Parsed;
 use super::rd::{CURVE_RATE, NO_ELAPSED_S, RdEntry};
 use super::run::{Rate, Run, Work};
 use super::values::MAX_RATE;
+
+/// Room for what is said of a run: most fit, and 100,000 of them grow no string.
+const TEXT_BYTES: usize = 128;
 
 /// Nanoseconds of a second.
 pub(super) const NS_PER_S: u64 = 1_000_000_000;
@@ -17,16 +22,22 @@ pub(super) fn raw_text(
     loops: &[(String, String)],
 ) -> String {
     let control = if is_controlled { "Controlled" } else { "Uncontrolled" };
-    let rate = if rate == MAX_RATE {
-        format!("{control} MAX")
+    let mut text = String::with_capacity(TEXT_BYTES);
+    text.extend(["RD=", name, "; I/O rate: "]);
+    if rate == MAX_RATE {
+        text.extend([control, " MAX"]);
     } else if rate == CURVE_RATE {
-        format!("{control} curve")
+        text.extend([control, " curve"]);
     } else if rd.is_variable {
-        "Variable".to_owned()
+        text.push_str("Variable");
     } else {
-        (rate as i32).to_string()
-    };
-    format!("RD={name}; I/O rate: {rate}; {}; {}", elapsed(rd), loops_text(loops))
+        add(&mut text, format_args!("{}", rate as i32));
+    }
+    text.push_str("; ");
+    add_elapsed(&mut text, rd);
+    text.push_str("; ");
+    add_loops(&mut text, loops);
+    text
 }
 
 /// What Vdbench says of a run of file system definitions.
@@ -36,30 +47,41 @@ pub(super) fn files_text(
     rd: &RdEntry,
     loops: &[(String, String)],
 ) -> String {
-    let rate = if rate == MAX_RATE {
-        "max.".to_owned()
+    let mut text = String::with_capacity(TEXT_BYTES);
+    text.extend(["RD=", name, "; "]);
+    add_elapsed(&mut text, rd);
+    text.push_str("; fwdrate=");
+    if rate == MAX_RATE {
+        text.push_str("max.");
     } else if rate == CURVE_RATE {
-        "curve.".to_owned()
+        text.push_str("curve.");
     } else {
-        format!("{};", rate as i32)
-    };
-    format!("RD={name}; {}; fwdrate={rate} {}", elapsed(rd), loops_text(loops))
+        add(&mut text, format_args!("{};", rate as i32));
+    }
+    text.push(' ');
+    add_loops(&mut text, loops);
+    text
 }
 
-fn elapsed(rd: &RdEntry) -> String {
+fn add(text: &mut String, words: Arguments<'_>) {
+    text.write_fmt(words).expect("a string takes every write");
+}
+
+fn add_elapsed(text: &mut String, rd: &RdEntry) {
     match (rd.elapsed_s, rd.warmup_s) {
-        (NO_ELAPSED_S, _) => "elapsed=(none)".to_owned(),
-        (elapsed_s, warmup_s) if warmup_s > 0 => format!("elapsed={elapsed_s} warmup={warmup_s}"),
-        (elapsed_s, _) => format!("elapsed={elapsed_s}"),
+        (NO_ELAPSED_S, _) => text.push_str("elapsed=(none)"),
+        (elapsed_s, warmup_s) if warmup_s > 0 => {
+            add(text, format_args!("elapsed={elapsed_s} warmup={warmup_s}"));
+        }
+        (elapsed_s, _) => add(text, format_args!("elapsed={elapsed_s}")),
     }
 }
 
-fn loops_text(loops: &[(String, String)]) -> String {
-    if loops.is_empty() {
-        return "For loops: None".to_owned();
+fn add_loops(text: &mut String, loops: &[(String, String)]) {
+    text.push_str(if loops.is_empty() { "For loops: None" } else { "For loops:" });
+    for (name, value) in loops {
+        text.extend([" ", name, "=", value]);
     }
-    let texts: Vec<String> = loops.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    format!("For loops: {}", texts.join(" "))
 }
 
 /// Returns a run's announcement with the rate that a curve's point came to; other runs keep theirs.

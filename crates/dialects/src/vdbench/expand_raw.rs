@@ -53,8 +53,8 @@ impl Input<'_> {
         if !self.has_room(rd.place, n_points(&rd.loops), n_each) {
             return;
         }
-        for point in points(&rd.loops, false) {
-            self.raw_run(&picked, &point, runs);
+        for mut point in points(&rd.loops, false) {
+            self.raw_run(&picked, &mut point, runs);
         }
     }
 
@@ -274,7 +274,7 @@ impl Input<'_> {
     }
 
     /// Makes the run of one point, and those of its curve.
-    fn raw_run(&mut self, picked: &Picked, point: &Point, runs: &mut Vec<Run>) {
+    fn raw_run(&mut self, picked: &Picked, point: &mut Point, runs: &mut Vec<Run>) {
         let rd = &picked.rd;
         let written = point.get(LoopKind::Rate).unwrap_or(rd.iorate);
         let rate = match written {
@@ -307,7 +307,7 @@ impl Input<'_> {
     fn one_run(
         &self,
         picked: &Picked,
-        point: &Point,
+        point: &mut Point,
         (name, rate, written, listed): (String, Rate, f64, f64),
     ) -> Run {
         let rd = &picked.rd;
@@ -322,7 +322,10 @@ impl Input<'_> {
             sds: run_sds(picked, point),
             wds: picked.wds.iter().map(|wd| self.run_wd(wd, point)).collect(),
         });
+        // Nobody else shows them: moved, which counts where there are 100,000 runs.
+        let loops = std::mem::take(&mut point.shown);
         let mut run = self.bare_run(rd, point, work);
+        run.loops = loops;
         run.name = name;
         run.announced = announced;
         run.simulated = simulated;
