@@ -60,9 +60,9 @@ fn sd_job_names(sds: &[Sd]) -> Vec<String> {
             repeated.insert(sd.name.as_str());
         }
     }
-    let name = |sd: &Sd| match repeated.contains(sd.name.as_str()) {
-        true => format!("{}/{}", sd.name, sd.host),
-        false => sd.name.clone(),
+    let name = |sd: &Sd| {
+        let is_repeated = repeated.contains(sd.name.as_str());
+        if is_repeated { format!("{}/{}", sd.name, sd.host) } else { sd.name.clone() }
     };
     sds.iter().map(name).collect()
 }

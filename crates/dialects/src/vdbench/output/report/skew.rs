@@ -50,16 +50,18 @@ impl Report {
         let shares = self.shares(run);
         for table in self.skew_tables() {
             lines.push(String::new());
-            match self.is_files {
-                true => self.file_table(&table, current, &mut lines),
-                false => self.raw_table(&table, None, &mut lines),
+            if self.is_files {
+                self.file_table(&table, current, &mut lines);
+            } else {
+                self.raw_table(&table, None, &mut lines);
             }
         }
         if shares.len() > 1 {
             lines.push(String::new());
-            match self.is_files {
-                true => lines.extend(file_shares(&shares)),
-                false => self.raw_shares(run, &shares, &mut lines),
+            if self.is_files {
+                lines.extend(file_shares(&shares));
+            } else {
+                self.raw_shares(run, &shares, &mut lines);
             }
         }
         let clock = now.clock();
