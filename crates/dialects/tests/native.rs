@@ -91,12 +91,12 @@ fn mixed_workloads_come_back() {
     mixed.workload.no_repeats = false;
     let first = Workload {
         access: random,
-        read_pct: 70,
+        read_pct: 70.25,
         no_repeats: false,
         block_size: PerDir::all(BlockSize::Weighted(vec![(4096, 125), (65_536, 875)])),
         aligned_to_length: true,
         one_cursor: true,
-        random_pct: PerDir::all(20),
+        random_pct: PerDir::all(12.5),
         hit_area: Some(HitArea { len_bytes: 1 << 20, read_pct: 12.5, write_pct: 0.0 }),
         ..Workload::default()
     };

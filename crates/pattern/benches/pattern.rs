@@ -89,7 +89,7 @@ fn main() {
         });
     }
 
-    let mut mix = Mix::new(Access { write: true, ..Access::READ }, 70, 1);
+    let mut mix = Mix::new(Access { write: true, ..Access::READ }, 70.0, 1);
     measure("mix: 70 % reads", |_| {
         black_box(mix.next());
     });
@@ -124,7 +124,7 @@ fn measure_spreads(repeats: &Workload, len_bytes: u64) {
 /// Walks that share a cursor, hit, or skip.
 fn measure_shared_walks(repeats: &Workload, len_bytes: u64) {
     let seeking = Workload {
-        random_pct: PerDir::all(50),
+        random_pct: PerDir::all(50.0),
         one_cursor: true,
         aligned_to_length: true,
         ..repeats.clone()

@@ -3,7 +3,7 @@
 use plan::Direction;
 use plan::workload::Access;
 
-use crate::rng::{Rng, Stream};
+use crate::rng::{Chance, Rng, Stream};
 
 /// The sequence of directions of one worker.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub struct Mix {
 #[derive(Clone, Debug)]
 enum Kind {
     Only(Direction),
-    /// Reads with this share in percent, else writes.
-    Mixed(u8),
+    /// Reads with this chance, else writes.
+    Mixed(Chance),
     /// Trim and write in turn; the value comes next.
     TrimThenWrite(Direction),
 }
@@ -26,11 +26,11 @@ impl Mix {
     ///
     /// Reads and writes are drawn independently, one number per I/O, as fio does: after 100,000
     /// I/Os the share is within 0.5 % of `read_pct`.
-    pub fn new(access: Access, read_pct: u8, seed: u64) -> Self {
+    pub fn new(access: Access, read_pct: f64, seed: u64) -> Self {
         let kind = if access.trim_then_write {
             Kind::TrimThenWrite(Direction::Trim)
         } else if access.is_mixed() {
-            Kind::Mixed(read_pct)
+            Kind::Mixed(Chance::from_pct(read_pct))
         } else if access.write {
             Kind::Only(Direction::Write)
         } else if access.trim {
@@ -56,8 +56,8 @@ impl Mix {
     pub fn next(&mut self) -> Direction {
         match &mut self.kind {
             Kind::Only(dir) => *dir,
-            Kind::Mixed(read_pct) => {
-                if self.rng.percent(*read_pct) {
+            Kind::Mixed(chance) => {
+                if self.rng.chance(*chance) {
                     Direction::Read
                 } else {
                     Direction::Write

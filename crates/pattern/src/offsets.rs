@@ -222,7 +222,7 @@ fn fixed_block(workload: &Workload) -> Option<(u32, u64)> {
         let this = (size.min(), u64::from(workload.block_align[dir].unwrap_or(size.min())));
         let is_same = size.min() == size.max() && *block.get_or_insert(this) == this;
         let is_uniform = matches!(workload.distribution[dir], Distribution::Uniform);
-        if !is_same || !is_uniform || workload.random_pct[dir] < 100 {
+        if !is_same || !is_uniform || workload.random_pct[dir] < 100.0 {
             return None;
         }
     }

@@ -100,7 +100,7 @@ fn draws_go_on_sequentially_or_stay() {
 #[test]
 fn a_share_of_random_io() {
     let workload =
-        Workload { random_pct: PerDir::all(30), no_repeats: false, ..workload("randread") };
+        Workload { random_pct: PerDir::all(30.0), no_repeats: false, ..workload("randread") };
     let mut offsets = Offsets::new(&workload, region(1 << 30), 1, 0).unwrap();
     let extents: Vec<Extent> = (0..20_000).map_while(|_| offsets.next(Read)).collect();
     let n_sequential = extents.windows(2).filter(|pair| pair[1].offset == pair[0].end()).count();
@@ -171,7 +171,7 @@ fn sizes_by_pattern() {
     let workload = Workload {
         block_size,
         block_size_by_pattern: true,
-        random_pct: PerDir::all(50),
+        random_pct: PerDir::all(50.0),
         ..workload("randread")
     };
     let mut offsets = Offsets::new(&workload, region(1 << 20), 1, 0).unwrap();
@@ -311,7 +311,7 @@ prop_compose! {
         no_repeats: bool,
         distribution in distributions(),
         ios_per_draw in 1_u32..4,
-        random_pct in prop::sample::select(vec![100_u8, 100, 50, 0]),
+        random_pct in prop::sample::select(vec![100.0, 100.0, 50.0, 0.5, 0.0]),
         step in -20_i64..20,
         strided in proptest::option::of((1_u64..64, 64_u64..96, 0_u64..40)),
         (identical, unaligned, by_pattern) in any::<(bool, bool, bool)>(),

@@ -92,7 +92,7 @@ fn sizes_that_cannot_be_drawn_are_refused() {
 
 #[track_caller]
 fn check_mix(rw: &str, expected: &[Direction]) {
-    let mut mix = Mix::new(workload(rw).access, 50, 1);
+    let mut mix = Mix::new(workload(rw).access, 50.0, 1);
     let got: Vec<Direction> = expected.iter().map(|_| mix.next()).collect();
     assert_eq!(got, expected);
 }
@@ -107,11 +107,11 @@ fn directions_of_unmixed_walks() {
 
 #[test]
 fn share_of_reads() {
-    for read_pct in [0, 1, 30, 50, 99, 100] {
+    for read_pct in [0.0, 0.5, 1.0, 30.0, 33.3, 50.0, 99.0, 100.0] {
         let mut mix = Mix::new(workload("randrw").access, read_pct, 3);
         let n_reads = (0..N_DRAWS).filter(|_| mix.next() == Read).count();
         let share = n_reads as f64 / f64::from(N_DRAWS) * 100.0;
-        assert!((share - f64::from(read_pct)).abs() < 0.5, "{share} for {read_pct}");
+        assert!((share - read_pct).abs() < 0.5, "{share} for {read_pct}");
     }
 }
 

@@ -14,7 +14,7 @@ use Direction::{Read, Write};
 const N_IOS: usize = 100_000;
 
 /// A walk of which so many percent of the I/Os seek, over any mix of directions.
-fn seeking(random_pct: u8) -> Workload {
+fn seeking(random_pct: f64) -> Workload {
     Workload {
         random_pct: PerDir::all(random_pct),
         no_repeats: false,
@@ -54,10 +54,10 @@ fn seek_pct(ios: &[(Direction, Extent)], region: Region) -> f64 {
 #[test]
 fn so_many_percent_seek_and_the_rest_go_on_whatever_the_direction() {
     let region = Region { start_bytes: 8192, len_bytes: 1 << 30 };
-    for pct in [0, 5, 20, 50, 95, 100] {
+    for pct in [0.0, 5.0, 12.5, 50.0, 95.0, 100.0] {
         let got_pct = seek_pct(&issue(&seeking(pct), region, N_IOS), region);
         // A draw hits the next block by chance once in 262,144 times.
-        assert!((got_pct - f64::from(pct)).abs() < 0.6, "{got_pct} % for {pct} %");
+        assert!((got_pct - pct).abs() < 0.6, "{got_pct} % for {pct} %");
     }
 }
 
@@ -85,14 +85,14 @@ fn a_shared_cursor_starts_over_for_all() {
 #[test]
 fn a_walk_that_never_seeks_starts_over_at_the_end() {
     let extents: Vec<Extent> =
-        issue(&seeking(0), region(12), 6).into_iter().map(|(_, extent)| extent).collect();
+        issue(&seeking(0.0), region(12), 6).into_iter().map(|(_, extent)| extent).collect();
     assert_eq!(offsets_kib(&extents), [0, 4, 8, 0, 4, 8]);
 }
 
 #[test]
 fn random_places_are_multiples_of_the_length() {
     let sizes = BlockSize::Weighted(vec![(4096, 1), (65_536, 1), (12_288, 1)]);
-    let workload = Workload { block_size: PerDir::all(sizes), ..seeking(100) };
+    let workload = Workload { block_size: PerDir::all(sizes), ..seeking(100.0) };
     let region = Region { start_bytes: 4096, len_bytes: 10 << 20 };
     let mut n_by_len = BTreeMap::new();
     for (_, extent) in issue(&workload, region, N_IOS) {
@@ -108,7 +108,7 @@ fn an_alignment_goes_before_the_length() {
     let workload = Workload {
         block_size: PerDir::all(BlockSize::Fixed(65_536)),
         block_align: PerDir::all(Some(4096)),
-        ..seeking(100)
+        ..seeking(100.0)
     };
     let ios = issue(&workload, region(1024), N_IOS);
     assert!(ios.iter().all(|(_, extent)| extent.offset.is_multiple_of(4096)));
@@ -123,7 +123,7 @@ fn spreads_place_larger_blocks_where_they_are_dense() {
     let workload = Workload {
         block_size: PerDir::all(sizes),
         distribution: PerDir::all(Distribution::Power { exponent: 3.0 }),
-        ..seeking(100)
+        ..seeking(100.0)
     };
     let region = Region { start_bytes: 0, len_bytes: 1 << 30 };
     for len in [4096, 65_536] {
@@ -141,7 +141,7 @@ fn spreads_place_larger_blocks_where_they_are_dense() {
 
 #[track_caller]
 fn check_skips(min_kib: u64, max_kib: u64, gaps_kib: &[u64]) {
-    let workload = Workload { skip_bytes: Some((min_kib * KIB, max_kib * KIB)), ..seeking(100) };
+    let workload = Workload { skip_bytes: Some((min_kib * KIB, max_kib * KIB)), ..seeking(100.0) };
     let region = Region { start_bytes: 4096, len_bytes: 1 << 30 };
     let ios = issue(&workload, region, 10_000);
     assert_eq!(ios[0].1.offset, 4096);
@@ -230,18 +230,18 @@ fn check_hits(workload: &Workload, read_pct: f64, write_pct: f64) {
 
 #[test]
 fn hits_go_to_the_start_and_misses_behind_it() {
-    check_hits(&seeking(100), 0.0, 0.0);
-    check_hits(&seeking(100), 100.0, 0.0);
-    check_hits(&seeking(100), 20.0, 75.5);
-    check_hits(&seeking(0), 33.3, 50.0);
+    check_hits(&seeking(100.0), 0.0, 0.0);
+    check_hits(&seeking(100.0), 100.0, 0.0);
+    check_hits(&seeking(100.0), 20.0, 75.5);
+    check_hits(&seeking(0.0), 33.3, 50.0);
     let sizes = BlockSize::Weighted(vec![(4096, 1), (65_536, 1)]);
-    check_hits(&Workload { block_size: PerDir::all(sizes), ..seeking(30) }, 50.0, 10.0);
+    check_hits(&Workload { block_size: PerDir::all(sizes), ..seeking(30.0) }, 50.0, 10.0);
 }
 
 #[test]
 fn hits_and_misses_are_two_walks() {
     let area = HitArea { len_bytes: 16 * KIB, read_pct: 50.0, write_pct: 50.0 };
-    let workload = Workload { hit_area: Some(area), ..seeking(0) };
+    let workload = Workload { hit_area: Some(area), ..seeking(0.0) };
     let ios = issue(&workload, region(1 << 20), 200);
     let (hits, misses): (Vec<Extent>, Vec<Extent>) =
         ios.into_iter().map(|io| io.1).partition(|extent| extent.offset < 16 * KIB);
@@ -253,7 +253,7 @@ fn hits_and_misses_are_two_walks() {
 fn a_hit_area_that_leaves_no_room_is_refused() {
     for len_bytes in [0, 4095, 60 * KIB, 1 << 40] {
         let area = HitArea { len_bytes, read_pct: 50.0, write_pct: 50.0 };
-        let workload = Workload { hit_area: Some(area), ..seeking(100) };
+        let workload = Workload { hit_area: Some(area), ..seeking(100.0) };
         let is_built = Offsets::new(&workload, region(62), 1, 0).is_ok();
         assert!(!is_built, "{len_bytes}");
     }

@@ -192,8 +192,8 @@ pub struct HitArea {
 pub struct Workload {
     /// Directions and walk.
     pub access: Access,
-    /// Share of reads among reads and writes, percent.
-    pub read_pct: u8,
+    /// Share of reads among reads and writes, percent, 0..=100; counts to a millionth.
+    pub read_pct: f64,
     /// Sizes per direction.
     pub block_size: PerDir<BlockSize>,
     /// Alignment of random offsets in bytes; `None` is the smallest block size of the direction.
@@ -202,8 +202,9 @@ pub struct Workload {
     pub block_unaligned: bool,
     /// `block_size.read` is for sequential and `.write` for random I/O (fio `bs_is_seq_rand`).
     pub block_size_by_pattern: bool,
-    /// Share of random I/O per direction, percent, when the walk is random.
-    pub random_pct: PerDir<u8>,
+    /// Share of random I/O per direction, percent, when the walk is random; 0..=100, counts to a
+    /// millionth.
+    pub random_pct: PerDir<f64>,
     /// Every block once per pass (a permutation, or fio's map for mixed sizes); otherwise draws
     /// are independent (`norandommap`).
     pub no_repeats: bool,
@@ -263,12 +264,12 @@ impl Default for Workload {
     fn default() -> Self {
         Workload {
             access: Access::READ,
-            read_pct: 50,
+            read_pct: 50.0,
             block_size: PerDir::all(BlockSize::Fixed(4096)),
             block_align: PerDir::all(None),
             block_unaligned: false,
             block_size_by_pattern: false,
-            random_pct: PerDir::all(100),
+            random_pct: PerDir::all(100.0),
             no_repeats: true,
             generator: RandomGenerator::Standard,
             distribution: PerDir::all(Distribution::Uniform),

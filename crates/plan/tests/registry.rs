@@ -235,7 +235,7 @@ fn later_of_two_opposites_wins() {
     let job = lower(&[("buffered", Value::Bool(true)), ("direct", Value::Bool(true))]);
     assert!(job.files.direct);
     let job = lower(&[("rwmixread", Value::Int(70)), ("rwmixwrite", Value::Int(40))]);
-    assert_eq!(job.workload.read_pct, 60);
+    assert_eq!(job.workload.read_pct, 60.0);
 }
 
 #[test]
@@ -633,7 +633,9 @@ fn samples(param: &Param) -> Vec<Value> {
         Kind::Time(_) => vec![Value::TimeNs(5_000_000_000)],
         Kind::TimeRange(_) => vec![Value::TimeRangeNs(1, 5), Value::TimeNs(3)],
         Kind::TimePerDir(_) => vec![Value::TimePerDirNs(PerDir::all(Some(7)))],
-        Kind::Float { min, max } => vec![Value::Float(min.midpoint(max))],
+        Kind::Float { min, max } => {
+            vec![Value::Float(min.midpoint(max)), Value::Float(min.midpoint(max).midpoint(max))]
+        }
         Kind::FloatList { .. } => vec![Value::Floats(vec![50.0, 99.5])],
         Kind::Enum(_) => {
             let words = choices(param).into_iter().filter(|word| *word != "zbd");

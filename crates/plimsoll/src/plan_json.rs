@@ -6,7 +6,7 @@ use dialects::fio::Parsed;
 use plan::files::Size;
 use plan::job::{Part, PartRegion, Source};
 use plan::load::Rate;
-use plan::workload::BlockSize;
+use plan::workload::{BlockSize, Workload};
 use plan::{Diagnostic, Direction, Job, Severity};
 use serde_json::{Map, Value, json};
 
@@ -77,7 +77,7 @@ fn job_json(job: &Job) -> Value {
         "n_files_generated": plan_text::n_generated(job),
         "directions": directions,
         "random": job.workload.access.random,
-        "read_pct": job.workload.access.is_mixed().then_some(job.workload.read_pct),
+        "read_pct": read_pct(&job.workload),
         "block_size_bytes": block_sizes.collect::<Map<_, _>>(),
         "size": size_json(job.files.size),
         "io_size": size_json(job.files.io_size),
@@ -92,6 +92,15 @@ fn job_json(job: &Job) -> Value {
         "verify": job.verify.method.is_some(),
         "options": job.options,
     })
+}
+
+/// Returns the share of reads in a mix: a whole number where it is one.
+fn read_pct(workload: &Workload) -> Value {
+    match workload.read_pct {
+        _ if !workload.access.is_mixed() => Value::Null,
+        pct if pct.fract() == 0.0 => json!(pct as u64),
+        pct => json!(pct),
+    }
 }
 
 /// Describes one of several workloads that a job mixes.
@@ -113,7 +122,7 @@ fn part_json(part: &Part) -> Value {
         "rate_iops": part.rate_iops,
         "directions": directions,
         "random": workload.access.random,
-        "read_pct": workload.access.is_mixed().then_some(workload.read_pct),
+        "read_pct": read_pct(workload),
         "block_size_bytes": sizes.collect::<Map<_, _>>(),
         "region": region,
     })

@@ -194,9 +194,9 @@ fn workload_facts(workload: &Workload) -> Vec<String> {
     let mut facts = vec![access_words(workload.access, workload.read_pct)];
     facts.extend(block_facts(workload));
     if workload.access.random {
-        if workload.access.issued().any(|dir| workload.random_pct[dir] != 100) {
-            let share = workload.access.issued().map(|dir| workload.random_pct[dir]).min();
-            facts.push(format!("{} % random", share.unwrap_or(100)));
+        if workload.access.issued().any(|dir| workload.random_pct[dir] < 100.0) {
+            let shares = workload.access.issued().map(|dir| workload.random_pct[dir]);
+            facts.push(format!("{} % random", shares.fold(100.0, f64::min)));
         }
         facts.extend(spread(workload));
     }
@@ -208,12 +208,14 @@ fn workload_facts(workload: &Workload) -> Vec<String> {
 }
 
 /// Returns the directions and the walk: `random, 70 % read and 30 % write`.
-fn access_words(access: Access, read_pct: u8) -> String {
+fn access_words(access: Access, read_pct: f64) -> String {
     let walk = if access.random { "random" } else { "sequential" };
     let what = if access.trim_then_write {
         "trim, then write of the same block".to_owned()
     } else if access.is_mixed() {
-        format!("{read_pct} % read and {} % write", 100_u8.saturating_sub(read_pct))
+        // To a millionth of a percent, which is what counts.
+        let write_pct = ((100.0 - read_pct) * 1e6).round() / 1e6;
+        format!("{read_pct} % read and {write_pct} % write")
     } else {
         let parts = [(access.read, "read"), (access.write, "write"), (access.trim, "trim")];
         let names: Vec<&str> = parts.iter().filter(|part| part.0).map(|part| part.1).collect();

@@ -127,6 +127,12 @@ fn so_many_percent_seek() {
     assert!(ops.iter().enumerate().all(|(k, op)| op.offset == k as u64 * 65_536 % SD_BYTES));
 }
 
+/// Fractions count, as Vdbench compares a random fraction with them.
+#[test]
+fn fractions_of_a_percent_seek() {
+    assert_near(seek_pct(&issue(",seekpct=87.5")), 87.5, 0.4);
+}
+
 #[test]
 fn a_sequential_walk_starts_elsewhere_or_ends() {
     let ops = issue(",seekpct=seqnz,xfersize=1m");

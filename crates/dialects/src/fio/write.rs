@@ -127,6 +127,13 @@ impl Writer {
         if std::mem::take(&mut workload.starts_anywhere) {
             self.to.lose("a sequential start at a random place: write offset=");
         }
+        for pct in std::iter::once(&mut workload.read_pct).chain(workload.random_pct.iter_mut()) {
+            if pct.fract() != 0.0 {
+                // Not none and not all: a mix stays one.
+                *pct = pct.round().clamp(1.0, 99.0);
+                self.to.lose("fractions of a percent in a mix: whole percents");
+            }
+        }
         for spread in workload.distribution.iter_mut() {
             let text = match spread {
                 Distribution::Exponential { .. } => "exponentially",
@@ -158,8 +165,8 @@ impl Writer {
         let access = job.workload.access;
         for dir in Direction::ALL {
             let of_dir = match (dir, access.is_mixed()) {
-                (Direction::Read, true) => own * f64::from(job.workload.read_pct) / 100.0,
-                (Direction::Write, true) => own * (1.0 - f64::from(job.workload.read_pct) / 100.0),
+                (Direction::Read, true) => own * job.workload.read_pct / 100.0,
+                (Direction::Write, true) => own * (1.0 - job.workload.read_pct / 100.0),
                 _ => own,
             };
             let is_issued = job.issued_directions().any(|issued| issued == dir);

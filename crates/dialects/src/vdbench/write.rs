@@ -60,8 +60,10 @@ const SAID: &[&str] = &[
     "queue_depth",
     "ramp_time",
     "random_pct",
+    "random_share_pct",
     "rate_iops",
     "read_pct",
+    "read_share_pct",
     "refill",
     "repeats_allowed",
     "runtime",
@@ -207,8 +209,8 @@ impl Writer {
         }
         let read_pct = match (access.read, access.write) {
             (true, true) => workload.read_pct,
-            (_, true) => 0,
-            _ => 100,
+            (_, true) => 0.0,
+            _ => 100.0,
         };
         let dir = if access.read { Direction::Read } else { Direction::Write };
         if access.is_mixed() && workload.block_size.read != workload.block_size.write {

@@ -6,7 +6,7 @@ use plan::{Direction, PerDir};
 use super::order::{Order, n_places};
 use super::{Extent, Region, dirs, random_size};
 use crate::error::PatternError;
-use crate::rng::{Rng, Stream};
+use crate::rng::{Chance, Rng, Stream};
 use crate::sizes::Sizes;
 
 /// One direction's place in the walk.
@@ -17,7 +17,8 @@ struct Position {
     /// Sizes of sequential I/O, when they differ by pattern and not by direction.
     sequential_sizes: Option<Sizes>,
     align_bytes: u64,
-    random_pct: u8,
+    /// Chance that an I/O is a random one; `None` is always.
+    random: Option<Chance>,
     /// Random places, and where walks start, are multiples of a size of their own.
     is_aligned: bool,
     /// The last I/O since the start of the walk or zone, of this direction unless all share one.
@@ -230,7 +231,7 @@ impl General {
         let is_draw_due = self.ios_to_draw == 0;
         if is_draw_due {
             self.ios_to_draw = self.ios_per_draw;
-            if position.random_pct >= 100 || self.walk_rng.percent(position.random_pct) {
+            if position.random.is_none_or(|chance| self.walk_rng.chance(chance)) {
                 return self.draw(dir);
             }
         } else if self.sequencer == Sequencer::Identical
@@ -331,13 +332,14 @@ fn position(workload: &Workload, dir: Direction, seed: u64) -> Result<Position, 
         return Err(PatternError::BlockSize { min_bytes: 0, max_bytes: sizes.max_bytes() });
     }
     let random_pct = workload.random_pct[dir];
+    let random = (random_pct < 100.0).then(|| Chance::from_pct(random_pct));
     let align_bytes = u64::from(align);
     let is_aligned = workload.block_align[dir].is_some();
     Ok(Position {
         sizes,
         sequential_sizes,
         align_bytes,
-        random_pct,
+        random,
         is_aligned,
         last: None,
         first_bytes: 0,

@@ -61,7 +61,8 @@ fn of_workload(name: &str, job: &Job) -> Option<String> {
         given_dirs_text(&workload.block_size, |size| text(size, &bytes))
     };
     match name {
-        "read_pct" => shown(workload.read_pct),
+        "read_pct" => shown(workload.read_pct).filter(|_| is_whole(workload.read_pct)),
+        "read_share_pct" => shown(workload.read_pct).filter(|_| !is_whole(workload.read_pct)),
         "block_size_bytes" => sizes(|size, bytes| match size {
             BlockSize::Fixed(size) => Some(bytes(*size)),
             _ => None,
@@ -102,7 +103,10 @@ fn of_workload(name: &str, job: &Job) -> Option<String> {
         "hit_area_read_pct" => shown(workload.hit_area?.read_pct),
         "hit_area_write_pct" => shown(workload.hit_area?.write_pct),
         "block_align_bytes" => given_dirs_text(&workload.block_align, |align| align.map(bytes)),
-        "random_pct" => Some(dirs_text(&workload.random_pct, u8::to_string)),
+        "random_pct" => Some(dirs_text(&workload.random_pct, f64::to_string))
+            .filter(|_| workload.random_pct.iter().all(|(_, pct)| is_whole(*pct))),
+        "random_share_pct" => shown(workload.random_pct.read)
+            .filter(|_| workload.random_pct.iter().any(|(_, pct)| !is_whole(*pct))),
         "distribution" => {
             given_dirs_text(&workload.distribution, |spread| distribution_text(spread, job))
         }
@@ -246,11 +250,11 @@ fn of_process(name: &str, job: &Job) -> Option<String> {
         "exec_before" => process.exec_before.clone(),
         "exec_after" => process.exec_after.clone(),
         "n_errors_max" => job.errors.n_errors_max.map(|n| n.to_string()),
+        "errors_quiet_s" => job.errors.quiet_ns.map(|ns| (ns / 1_000_000_000).to_string()),
         "user_id" => process.uid.map(|id| id.to_string()),
         "group_id" => process.gid.map(|id| id.to_string()),
         "io_scheduler" => process.io_scheduler.clone(),
         "ignore_errors" => {
-        "errors_quiet_s" => job.errors.quiet_ns.map(|ns| (ns / 1_000_000_000).to_string()),
             let lists = &job.errors.ignored_errno;
             let one =
                 |codes: &Vec<i32>| codes.iter().map(i32::to_string).collect::<Vec<_>>().join(",");
@@ -310,6 +314,11 @@ fn of_engine(name: &str, job: &Job) -> Option<String> {
         "nfs_write_bytes" => engine.nfs.write_bytes.map(|n| n.to_string()),
         _ => None,
     }
+}
+
+/// Says whether a percentage has no fraction, which is all that fio's options take.
+fn is_whole(pct: f64) -> bool {
+    pct.fract() == 0.0
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands where some fields have no text")]

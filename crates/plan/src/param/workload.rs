@@ -2,8 +2,8 @@
 
 use super::lower::{BASE, COUNT, NUMBER, PERCENT, REGION, narrow, set, set_dirs, word};
 use super::{AccessValue, Category, Choice, Kind, Param, Support, Value};
-use crate::Job;
 use crate::workload::{BlockSize, DEFAULT_SEED, RandomGenerator, Sequencer, Strided};
+use crate::{Job, PerDir};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -32,7 +32,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Share of reads when both reads and writes are issued; writes get the rest. The \
                later of `read_pct` and `write_pct` wins. It counts I/Os, so with different block \
                sizes the shares of bytes differ.",
-        lower: |job, v| set(&mut job.workload.read_pct, v.int()),
+        lower: |job, v| set(&mut job.workload.read_pct, v.int::<u8>().map(f64::from)),
         ..BASE
     },
     Param {
@@ -45,9 +45,18 @@ pub(super) static PARAMS: &[Param] = &[
         long: "The other side of `read_pct`: reads get the rest, and the later of the two wins.",
         lower: |job, v| {
             let write_pct: u8 = v.int()?;
-            job.workload.read_pct = 100_u8.saturating_sub(write_pct);
+            job.workload.read_pct = f64::from(100_u8.saturating_sub(write_pct));
             Ok(())
         },
+        ..BASE
+    },
+    Param {
+        name: "read_share_pct",
+        category: Category::Workload,
+        kind: Kind::Float { min: 0.0, max: 100.0 },
+        short: "share of reads in a mix, in fractions of a percent",
+        long: "The same as `read_pct`, but finer than whole percents.",
+        lower: |job, v| set(&mut job.workload.read_pct, v.float()),
         ..BASE
     },
     Param {
@@ -136,7 +145,21 @@ pub(super) static PARAMS: &[Param] = &[
         short: "share of random I/O, percent, per direction",
         long: "For random walks: the rest of the I/O goes on sequentially from where the last \
                one ended. Sequential walks are not affected.",
-        lower: |job, v| set_dirs(&mut job.workload.random_pct, v, narrow),
+        lower: |job, v| {
+            set_dirs(&mut job.workload.random_pct, v, |pct| narrow::<u8>(pct).map(f64::from))
+        },
+        ..BASE
+    },
+    Param {
+        name: "random_share_pct",
+        category: Category::Workload,
+        kind: Kind::Float { min: 0.0, max: 100.0 },
+        short: "share of random I/O, in fractions of a percent",
+        long: "The same as `random_pct` for all directions, but finer than whole percents.",
+        lower: |job, v| {
+            job.workload.random_pct = PerDir::all(v.float()?);
+            Ok(())
+        },
         ..BASE
     },
     Param {

@@ -58,7 +58,7 @@ fn parts_get_their_shares_and_are_counted_apart() {
     large.workload.block_size = PerDir::all(BlockSize::Fixed(65536));
     let mut both = part("both", 1.5, OpKind::Read, true);
     both.workload.access.write = true;
-    both.workload.read_pct = 75;
+    both.workload.read_pct = 75.0;
     let job = mixed(vec![part("small", 7.5, OpKind::Read, true), large, both], 10_000);
     let (sim, meters) = run(job, FILE, 1000, 32);
     let found = counts(&meters);

@@ -28,11 +28,11 @@ pub(super) fn part(it: &Use<'_>, target: &Target, findings: &mut Vec<Diagnostic>
 
 fn workload(wd: &Wd, target: &Target, findings: &mut Vec<Diagnostic>) -> Workload {
     let seek_pct = match wd.seek {
-        Seek::Pct(pct) => whole_pct("seekpct", pct, wd, findings),
-        Seek::Poisson(_) => 100,
-        Seek::Seq | Seek::SeqNz | Seek::Eof => 0,
+        Seek::Pct(pct) => pct.clamp(0.0, 100.0),
+        Seek::Poisson(_) => 100.0,
+        Seek::Seq | Seek::SeqNz | Seek::Eof => 0.0,
     };
-    let is_random = seek_pct > 0;
+    let is_random = seek_pct > 0.0;
     if wd.stride_bytes.is_some() && !is_random {
         let message = format!("wd={}: stride= is without effect where nothing seeks", wd.name);
         let help = "write `seekpct=100`: each I/O then goes forward by the stride";
@@ -53,10 +53,10 @@ fn workload(wd: &Wd, target: &Target, findings: &mut Vec<Diagnostic>) -> Workloa
             random: is_random,
             ..Access::READ
         },
-        read_pct: whole_pct("rdpct", wd.rdpct, wd, findings),
+        read_pct: wd.rdpct.clamp(0.0, 100.0),
         block_size: PerDir::all(block_size(&wd.xfersize)),
         block_align: PerDir::all(align),
-        random_pct: PerDir::all(if is_random { seek_pct } else { 100 }),
+        random_pct: PerDir::all(if is_random { seek_pct } else { 100.0 }),
         no_repeats: false,
         distribution: PerDir::all(distribution),
         one_cursor: true,
@@ -114,16 +114,4 @@ fn block_size(xfersize: &Xfersize) -> BlockSize {
             parts.iter().map(|(bytes, pct)| (*bytes, (pct * 1e4).round() as u32)).collect(),
         ),
     }
-}
-
-/// Rounds a percentage to a whole one, but not to none or all, and says so.
-fn whole_pct(what: &str, pct: f64, wd: &Wd, findings: &mut Vec<Diagnostic>) -> u8 {
-    let pct = pct.clamp(0.0, 100.0);
-    if pct.fract() == 0.0 {
-        return pct as u8;
-    }
-    let rounded = pct.round().clamp(1.0, 99.0) as u8;
-    let message = format!("wd={}: {what}={pct} is taken as {rounded}", wd.name);
-    add(findings, Diagnostic::warning("rounded-percentage", message));
-    rounded
 }
