@@ -55,6 +55,10 @@ impl ErrorWatch {
         let is_failure = |seat: &Seat<'_>| {
             seat.bound.job.errors.fails_in_the_end && seat.meters.n_errors.load(Relaxed) > 0
         };
+        // One that failed for the number of errors says so itself.
+        if seats.iter().any(Seat::has_failed) {
+            return None;
+        }
         let shown = || format!("{n_errors} operations failed: nothing more is run");
         seats.iter().any(is_failure).then(shown)
     }

@@ -36,7 +36,9 @@ pub(super) fn jobs(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnosti
     };
     if !jobs.is_empty() {
         let buffers = written::buffers(run, None, context.loader, findings);
-        jobs.iter_mut().for_each(|job| job.buffers = buffers.clone());
+        for job in &mut jobs {
+            job.buffers = buffers.clone();
+        }
     }
     jobs
 }
