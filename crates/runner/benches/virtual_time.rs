@@ -1,6 +1,10 @@
 //! How many I/Os a second of wall time carries in virtual time: `cargo bench -p runner`. Workers,
 //! volumes with their latency distribution, histograms and attribution, all on one thread. And how
 //! late completions are where time passes.
+//!
+//! The best of the rounds is what the program can do, the median what the machine let it do. A
+//! fixed loop is timed before each case, so that figures of different machines, or of one that is
+//! slow for the moment, can be compared.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -71,6 +75,10 @@ latency = \"1ms\"
 
 const ROUNDS: usize = 3;
 
+/// Steps of the loop that tells how fast the machine is. Each depends on the one before: a
+/// multiplication and two more operations, five to six cycles.
+const CALIBRATION_STEPS: u64 = 100_000_000;
+
 /// Returns a job file of one job with these options, apart by blanks: direct I/O for a fixed time.
 fn job(options: &str) -> String {
     let options = options.replace(' ', "\n");
@@ -104,9 +112,12 @@ fn main() {
         ("10-disk stripe and a warm cache", DS14, STRIPE_AND_CACHE.to_owned(), true),
         ("2 h of warm-up at 1 MiB", DS14, job(warm_up), false),
     ];
-    let columns = ["I/Os", "s", "I/Os per s", "CPU s", "per CPU s"];
-    let [n, s, rate, cpu, per_cpu] = columns;
-    println!("{:34} {n:>10} {s:>8} {rate:>12} {cpu:>8} {per_cpu:>12}", "median of 3");
+    let columns = ["I/Os", "best s", "median s", "best I/Os/s", "median", "per CPU s", "steps/s"];
+    let [n, best, s, rate, median, per_cpu, steps] = columns;
+    println!(
+        "{:32} {n:>9} {best:>7} {s:>8} {rate:>12} {median:>11} {per_cpu:>11} {steps:>11}",
+        "of 3 rounds"
+    );
     for (name, design, jobs, is_warm) in cases {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
             continue;
@@ -120,6 +131,17 @@ fn main() {
     if wanted.is_empty() || wanted.iter().any(|part| "real time".contains(part.as_str())) {
         print_lateness();
     }
+}
+
+/// Returns the steps per second of a loop of integers that knows no memory.
+fn calibrate() -> f64 {
+    let start = Instant::now();
+    let mut value = std::hint::black_box(1_u64);
+    for _ in 0..CALIBRATION_STEPS {
+        value = (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    std::hint::black_box(value);
+    CALIBRATION_STEPS as f64 / start.elapsed().as_secs_f64()
 }
 
 /// Runs one I/O at a time in real time, and prints by how much the latencies exceed the model's.
