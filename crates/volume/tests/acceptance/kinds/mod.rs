@@ -13,8 +13,8 @@ use crate::table::Case;
 /// What cost cases wait for.
 const DESIGN_SEARCH: &str = "the design search";
 
-/// What cases about Vdbench's files wait for.
-const VDBENCH: &str = "Vdbench parameter files";
+/// What cases about the source's Vdbench files wait for.
+const VDBENCH: &str = "ready-made jobs: the source's own files run, but nothing of ours makes them";
 
 /// Answers a case: in closed form, and by a run in virtual time where there is something to run.
 pub(crate) fn answer(case: &Case) -> Outcome {

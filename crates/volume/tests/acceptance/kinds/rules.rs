@@ -117,8 +117,8 @@ pub(crate) fn ordering(case: &Case) -> Outcome {
             let is_similar = (rates[0] / rates[1] - 1.0).abs() < 0.05;
             Answer::new().with("effect", if is_similar { "similar" } else { "differs" }).into()
         }
-        "E-07" => Outcome::Waits("metadata operations over NFS"),
-        "E-08" => Outcome::Waits("NFSv4.1 and metadata operations"),
+        "E-07" => Outcome::Waits("an attribute cache (nocto, actimeo): it is the kernel client's"),
+        "E-08" => Outcome::Waits("NFSv4.1: engine, exports and designs speak NFSv3 only"),
         id => panic!("{id}: no answer to this ordering"),
     }
 }
