@@ -146,9 +146,9 @@ fn walks() {
     assert_eq!(walk("rw=randread:8").ios_per_draw, 8);
     assert!(walk("rw=randtrimwrite").access.trim_then_write);
     assert!(walk("readwrite=rw").access.is_mixed());
-    assert_eq!(walk("rwmixread=70\nrwmixwrite=60").read_pct, 40.0);
-    assert_eq!(walk("rwmixwrite=60\nrwmixread=70").read_pct, 70.0);
-    assert_eq!(walk("rwmixread=30%").read_pct, 30.0);
+    assert_eq!(walk("rwmixread=70\nrwmixwrite=60").read_pct as u8, 40);
+    assert_eq!(walk("rwmixwrite=60\nrwmixread=70").read_pct as u8, 70);
+    assert_eq!(walk("rwmixread=30%").read_pct as u8, 30);
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn later_of_two_opposites_wins() {
     let job = lower(&[("buffered", Value::Bool(true)), ("direct", Value::Bool(true))]);
     assert!(job.files.direct);
     let job = lower(&[("rwmixread", Value::Int(70)), ("rwmixwrite", Value::Int(40))]);
-    assert_eq!(job.workload.read_pct, 60.0);
+    assert_eq!(Some(job.workload.read_pct), Some(60.0));
 }
 
 #[test]
