@@ -40,3 +40,11 @@ pub(crate) fn moment() -> Moment {
         zone: now.strftime("%Z").to_string(),
     }
 }
+
+/// Prints a moment as a local date with hour and minute.
+pub(crate) fn local_minute(unix_ms: u64) -> String {
+    let moment =
+        i64::try_from(unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let zone = jiff::tz::TimeZone::system();
+    moment.map_or("-".to_owned(), |at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
+}

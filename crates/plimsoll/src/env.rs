@@ -41,7 +41,21 @@ pub(crate) const TMPDIR: Variable = Variable {
 /// The user's folder.
 pub(crate) const HOME: Variable = Variable {
     name: "HOME",
-    doc: "Where `plimsoll rehearse` keeps data, in .local/state, where XDG_STATE_HOME is not set.",
+    doc: "Where runs are kept, in .local/share, where XDG_DATA_HOME is not set, and what \
+          `plimsoll rehearse` keeps, in .local/state, where XDG_STATE_HOME is not set.",
+};
+
+/// The run store.
+pub(crate) const STORE: Variable = Variable {
+    name: "PLIMSOLL_STORE",
+    doc: "The file that runs are kept in where `--store` names none. Set to nothing, no run is \
+          kept.",
+};
+
+/// The user's folder for data.
+pub(crate) const XDG_DATA_HOME: Variable = Variable {
+    name: "XDG_DATA_HOME",
+    doc: "Runs are kept in plimsoll/runs.db below it where PLIMSOLL_STORE is not set.",
 };
 
 /// The user's folder for what programs keep.
@@ -51,7 +65,8 @@ pub(crate) const XDG_STATE_HOME: Variable = Variable {
 };
 
 /// All of them, in the order of the reference.
-pub(crate) const ALL: [Variable; 6] = [FORBID_URING, HOME, NO_COLOR, TERM, TMPDIR, XDG_STATE_HOME];
+pub(crate) const ALL: [Variable; 8] =
+    [FORBID_URING, HOME, NO_COLOR, STORE, TERM, TMPDIR, XDG_DATA_HOME, XDG_STATE_HOME];
 
 /// Returns the value of a variable that a job file names; `None` where it is not set, or no text.
 pub(crate) fn of_job_file(name: &str) -> Option<String> {

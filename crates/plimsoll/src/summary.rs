@@ -22,6 +22,7 @@ use record::{
 };
 use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
+pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};
 pub(crate) use self::words::step_title;
 use self::words::{

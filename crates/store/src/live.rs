@@ -118,13 +118,14 @@ impl Live {
         self.id
     }
 
-    /// Appends an interval.
+    /// Appends an interval. It is there for others within a second.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
         self.tail.push(&self.store, self.id, interval)
     }
 
     /// Keeps the record as it stands, for the case that nothing comes after.
     pub fn report(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.tail.write(&self.store, self.id)?;
         self.store.put_record(self.id, record, State::Running)
     }
 
@@ -146,6 +147,7 @@ impl Drop for Live {
     fn drop(&mut self) {
         if !self.is_finished {
             // Whoever looks later finds out by itself if this fails.
+            let _ = self.tail.write(&self.store, self.id);
             let _ = self.store.db.execute(
                 "UPDATE runs SET state = 'interrupted', owner = '' WHERE id = ?1",
                 [self.id],

@@ -7,6 +7,7 @@ use plan::Plan;
 use record::{NoteSeverity, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunOptions};
 
+use super::keep::{Kept, KeepArgs, REPORT_INTERVAL_MS};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, When};
@@ -40,6 +41,9 @@ pub(super) struct ResultArgs {
     /// Show no progress.
     #[arg(long)]
     pub(super) no_progress: bool,
+
+    #[command(flatten)]
+    pub(super) keep: KeepArgs,
 }
 
 /// Permissions to do harm.
@@ -81,6 +85,7 @@ pub(super) fn run(
     safety: SafetyArgs,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open(result.output.as_deref())?;
+    let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
     let options = RunOptions {
         command: command(),
         allow_mounted: safety.allow_mounted_write,
@@ -89,6 +94,8 @@ pub(super) fn run(
         forbid_uring: forbids_uring(),
         allow_commands: safety.allow_commands,
         status_interval_ms: result.status_interval.unwrap_or(0),
+        // Virtual time passes too fast to be followed, and is soon had again.
+        report_interval_ms: (!is_virtual).then_some(REPORT_INTERVAL_MS),
         emulation,
         ..RunOptions::default()
     };
@@ -119,19 +126,28 @@ fn measure(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<Rec
     let signals = Signals::listen(&control);
     let mut progress = Progress::new(when, result.status_interval);
     let mut is_told = false;
+    let mut kept = Kept::begin(&result.keep, &options.command, plan);
     let outcome = runner::run(plan, options, &control, &mut |event| {
         if signals.last().is_some() && !is_told {
             is_told = true;
             progress.tell("stopping; a second signal stops at once\n");
         }
         progress.event(&event);
+        kept.event(&event);
     });
     drop(progress);
-    outcome.map_err(|RunError::Refused(findings)| {
-        let findings: Vec<_> = findings.iter().collect();
-        diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
-        Failure::silent(Exit::WrongUse)
-    })
+    match outcome {
+        Ok(record) => {
+            kept.finish(&record);
+            Ok(record)
+        }
+        Err(RunError::Refused(findings)) => {
+            kept.forget();
+            let findings: Vec<_> = findings.iter().collect();
+            diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
+            Err(Failure::silent(Exit::WrongUse))
+        }
+    }
 }
 
 /// Returns what the record says about the run as an exit code.

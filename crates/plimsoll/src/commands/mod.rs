@@ -8,11 +8,14 @@ mod execute;
 mod explain;
 mod fio;
 mod input;
+mod keep;
 mod limits;
 mod on;
 mod reference;
 mod rehearse;
 mod run;
+mod runs;
+mod show;
 mod translate;
 mod vdbench;
 mod welcome;
@@ -42,6 +45,8 @@ Vdbench they are those of that tool.";
 enum Command {
     Run(run::Args),
     Demo(demo::Args),
+    Runs(runs::Args),
+    Show(show::Args),
     Check(check::Args),
     Translate(translate::Args),
     Explain(explain::Args),
@@ -82,6 +87,8 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Runs(args) => runs::run(&args),
+        Command::Show(args) => show::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -53,7 +53,7 @@ fn put_row(text: &mut String, label: &str, dir: Option<&DirRecord>, latency: &Hi
 }
 
 /// Returns a rate with three digits, at least; always in MiB/s, so that rows compare.
-fn mib_per_s(rate_bytes: f64) -> String {
+pub(crate) fn mib_per_s(rate_bytes: f64) -> String {
     let text = units::format_rate_mib_s(rate_bytes);
     text.trim_end_matches(" MiB/s").to_owned()
 }

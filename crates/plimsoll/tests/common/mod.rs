@@ -55,7 +55,7 @@ impl Sandbox {
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.dir.path()).stdin(Stdio::null());
-        command.env_remove("PLIMSOLL_FORBID_URING").env("TZ", "UTC");
+        command.env_remove("PLIMSOLL_FORBID_URING").env("TZ", "UTC").env("PLIMSOLL_STORE", "");
         command
     }
 }

@@ -48,7 +48,8 @@ pub enum EmulatedTime {
 }
 
 impl Emulation {
-    pub(crate) fn is_virtual(&self) -> bool {
+    /// Says whether time is that of the volumes, not of a clock.
+    pub fn is_virtual(&self) -> bool {
         self.time == EmulatedTime::Virtual
     }
 

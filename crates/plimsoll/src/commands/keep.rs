@@ -1,0 +1,135 @@
+//! Runs on their way into the run store, and where the store is.
+
+use std::path::PathBuf;
+
+use record::Record;
+use runner::RunEvent;
+use store::{Begin, Live, Store};
+
+use crate::exit::Failure;
+use crate::{clock, env, stream};
+
+/// Where the run store is.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct StoreArgs {
+    /// The run store; $PLIMSOLL_STORE, or plimsoll/runs.db in the folder for user data unless
+    /// given.
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+/// How a run is kept.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct KeepArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Keep nothing of the run.
+    #[arg(long, conflicts_with_all = ["store", "name", "tag"])]
+    no_store: bool,
+
+    /// What to call the run: `plimsoll show NAME` finds it again.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// A word to find the run by; may be given several times.
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+}
+
+/// Time between two records of a run under way, milliseconds.
+pub(super) const REPORT_INTERVAL_MS: u64 = 10_000;
+
+impl StoreArgs {
+    /// Returns the store's file; `None` where the environment says that there is none, or knows no
+    /// folder of the user's.
+    fn path(&self) -> Option<PathBuf> {
+        if let Some(path) = &self.store {
+            return Some(path.clone());
+        }
+        if let Some(path) = env::STORE.get() {
+            return (!path.is_empty()).then(|| path.into());
+        }
+        let data = env::XDG_DATA_HOME.get().filter(|path| path.starts_with('/'));
+        let home = || Some(PathBuf::from(env::HOME.get()?).join(".local/share"));
+        Some(data.map(PathBuf::from).or_else(home)?.join(store::FILE))
+    }
+
+    /// Opens the store to look into it.
+    pub(super) fn open(&self) -> Result<Store, Failure> {
+        let Some(path) = self.path() else {
+            return Err(Failure::wrong_use("there is no run store")
+                .hint("name one: --store FILE, or set PLIMSOLL_STORE to its path"));
+        };
+        let store = Store::open_existing(&path).map_err(failure)?;
+        store.ok_or_else(|| {
+            Failure::wrong_use(format!("there is no run store at {}", path.display()))
+                .hint("`plimsoll run FILE` makes one and keeps the run")
+        })
+    }
+}
+
+/// Tells what is wrong with a store.
+pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
+    Failure::wrong_use(error.to_string())
+}
+
+/// A run that is being kept, as far as that works: a run goes on where its store fails.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Option<Live>);
+
+impl Kept {
+    /// Begins to keep a run.
+    pub(super) fn begin(args: &KeepArgs, command: &[String], plan: &plan::Plan) -> Kept {
+        let path = if args.no_store { None } else { args.store.path() };
+        let Some(path) = path else { return Kept(None) };
+        let begin = Begin {
+            name: args.name.clone().unwrap_or_default(),
+            tags: args.tag.clone(),
+            command: command.to_vec(),
+            plan: dialects::native::write(plan).text,
+            started_unix_ms: clock::report_time().unix_ms,
+        };
+        let live = Store::open(&path).and_then(|store| store.begin(&begin));
+        let mut kept = Kept(None);
+        kept.0 = kept.told(live);
+        kept
+    }
+
+    /// Keeps what an event brings.
+    pub(super) fn event(&mut self, event: &RunEvent<'_>) {
+        let Some(live) = &mut self.0 else { return };
+        let kept = match event {
+            RunEvent::Interval(interval) => live.interval(interval),
+            RunEvent::Report(record) => live.report(record),
+            _ => return,
+        };
+        if self.told(kept).is_none() {
+            self.0 = None;
+        }
+    }
+
+    /// Puts the final record in place.
+    pub(super) fn finish(mut self, record: &Record) {
+        if let Some(live) = self.0.take() {
+            self.told(live.finish(record));
+        }
+    }
+
+    /// Takes the run back: it was refused.
+    pub(super) fn forget(mut self) {
+        if let Some(live) = self.0.take() {
+            self.told(live.forget());
+        }
+    }
+
+    fn told<T>(&self, outcome: Result<T, store::StoreError>) -> Option<T> {
+        let tell = |error| {
+            stream::tell(&format!(
+                "warning: the run is not kept: {error}\n\
+                 hint: --store FILE keeps it elsewhere, --no-store says that it need not be\n"
+            ));
+        };
+        outcome.map_err(tell).ok()
+    }
+}

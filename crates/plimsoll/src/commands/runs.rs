@@ -1,0 +1,185 @@
+//! `plimsoll runs`: what the run store holds.
+
+use store::{Filter, FindError, RunRow, State, Which};
+
+use super::keep::{StoreArgs, failure};
+use crate::exit::{Exit, Failure};
+use crate::{clock, stream, summary};
+
+/// List the runs that were kept, or name, tag, annotate and delete them
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct ListArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Only runs with this tag; may be given several times.
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+
+    /// Only runs whose name or command has TEXT in it.
+    #[arg(long = "match", value_name = "TEXT", default_value = "", hide_default_value = true)]
+    text: String,
+
+    /// At most N runs, the newest.
+    #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 20)]
+    n_max: u32,
+
+    /// All runs.
+    #[arg(long, conflicts_with = "n_max")]
+    all: bool,
+
+    /// Print the list as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Give a run a name
+    Name(ChangeArgs),
+    /// Write a note about a run, in place of the one that it has
+    Note(ChangeArgs),
+    /// Add a tag to a run
+    Tag(ChangeArgs),
+    /// Take a tag from a run
+    Untag(ChangeArgs),
+    /// Delete runs
+    Delete(DeleteArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ChangeArgs {
+    /// The run: its number, its name, `last`, or `last~N`.
+    run: Which,
+    /// What to give it.
+    text: String,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct DeleteArgs {
+    /// The runs: numbers, names, `last`, or `last~N`.
+    #[arg(required = true)]
+    runs: Vec<Which>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll runs
+  plimsoll runs --tag nightly -n 5
+  plimsoll runs name last before-the-firmware
+  plimsoll runs tag 12 nightly
+  plimsoll runs --all --json";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.action {
+        None => list(&args.list),
+        Some(Action::Delete(args)) => delete(args),
+        Some(Action::Name(args)) => change(args, |store, run, text| store.rename(run.id, text)),
+        Some(Action::Note(args)) => change(args, |store, run, text| store.note(run.id, text)),
+        Some(Action::Tag(args)) => change(args, |store, run, text| store.tag(run.id, text)),
+        Some(Action::Untag(args)) => change(args, |store, run, text| {
+            if !store.untag(run.id, text)? {
+                stream::tell(&format!("run {} has no tag `{text}`\n", run.id));
+            }
+            Ok(())
+        }),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let store = args.store.open()?;
+    let n_max = if args.all { 0 } else { args.n_max };
+    let filter = Filter { tags: args.tag.clone(), text: args.text.clone(), n_max };
+    let runs = store.runs(&filter).map_err(failure)?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&runs).map_err(failure)?;
+        return Exit::Fine.once(stream::print(&format!("{text}\n")));
+    }
+    if runs.is_empty() {
+        stream::tell("no runs\n");
+        return Ok(Exit::Fine);
+    }
+    Exit::Fine.once(stream::print(&table(&runs)))
+}
+
+/// Lays runs out in lines of at most 80 columns.
+fn table(runs: &[RunRow]) -> String {
+    let mut text = format!(
+        "{:>5}  {:<16}  {:<11}  {:>8}  {:>10}  {:>8}  {}\n",
+        "run", "started", "state", "IOPS", "MiB/s", "p99", "name or file"
+    );
+    for run in runs {
+        let totals = &run.totals;
+        let line = format!(
+            "{:>5}  {:<16}  {:<11}  {:>8}  {:>10}  {:>8}  {}",
+            run.id,
+            clock::local_minute(run.started_unix_ms),
+            state(run),
+            totals.rate_iops.map_or("-".to_owned(), units::format_iops),
+            totals.rate_bytes_per_s.map_or("-".to_owned(), summary::mib_per_s),
+            totals.latency_ns_p99.map_or("-".to_owned(), units::format_latency_ns),
+            label(run),
+        );
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Says what became of a run; `!` marks remarks that weigh on its figures.
+fn state(run: &RunRow) -> String {
+    let mark = if run.totals.n_warnings > 0 && run.state == State::Complete { " !" } else { "" };
+    format!("{}{mark}", run.state.word())
+}
+
+/// Returns what a user knows a run by: its name and tags, or else its arguments.
+fn label(run: &RunRow) -> String {
+    let tags = run.tags.iter().map(|tag| format!(" #{tag}")).collect::<String>();
+    let own = if run.name.is_empty() {
+        // Without the program and the command.
+        run.command.get(2..).unwrap_or_default().join(" ")
+    } else {
+        run.name.clone()
+    };
+    format!("{own}{tags}")
+}
+
+fn change(
+    args: &ChangeArgs,
+    act: impl FnOnce(&store::Store, &RunRow, &str) -> Result<(), store::StoreError>,
+) -> Result<Exit, Failure> {
+    let store = args.store.open()?;
+    let run = store.find(&args.run).map_err(not_found)?;
+    act(&store, &run, &args.text).map_err(failure)?;
+    Ok(Exit::Fine)
+}
+
+fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
+    let store = args.store.open()?;
+    // All are found before one goes: `last` means the same for each.
+    let runs: Result<Vec<RunRow>, _> = args.runs.iter().map(|which| store.find(which)).collect();
+    for run in runs.map_err(not_found)? {
+        store.delete(run.id).map_err(failure)?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Tells why a run was not found.
+pub(super) fn not_found(error: FindError) -> Failure {
+    failure(error)
+}

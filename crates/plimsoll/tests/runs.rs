@@ -1,0 +1,125 @@
+//! Runs are kept, found again, and survive the program that made them.
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use common::{Outcome, Sandbox, outcome};
+use serde_json::Value;
+
+const JOB: &str = "[quick]\nioengine=null\nrw=randread\nsize=64m\nnumber_ios=2000\n";
+
+/// Runs a command with a store in the sandbox.
+fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    outcome(command(sandbox).args(args))
+}
+
+fn command(sandbox: &Sandbox) -> Command {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.env("PLIMSOLL_STORE", sandbox.path("kept/runs.db"));
+    command
+}
+
+fn list(sandbox: &Sandbox) -> Vec<Value> {
+    let listed = plimsoll(sandbox, &["runs", "--all", "--json"]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    serde_json::from_str(&listed.stdout).unwrap()
+}
+
+#[test]
+fn a_run_is_kept_listed_and_shown_as_it_was_printed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("quick.fio", JOB);
+    let args = ["run", "--no-progress", "--name", "first", "--tag", "night", "quick.fio"];
+    let run = plimsoll(&sandbox, &args);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let shown = plimsoll(&sandbox, &["show", "first"]);
+    let (head, rest) = shown.stdout.split_once("\n\n").unwrap();
+    assert!(head.starts_with("run 1, complete, ") && head.ends_with(", first #night"), "{head}");
+    assert_eq!(rest, run.stdout);
+    let json = plimsoll(&sandbox, &["show", "--json"]).stdout;
+    let record: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(record["jobs"][0]["dirs"]["read"]["n_ios"], 2000);
+    let plan = plimsoll(&sandbox, &["show", "1", "--plan"]).stdout;
+    sandbox.write("again.toml", &plan);
+    let again = plimsoll(&sandbox, &["run", "--no-progress", "again.toml"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    let table = plimsoll(&sandbox, &["runs"]).stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 3, "{table}");
+    assert!(lines[1].contains("again.toml") && lines[2].ends_with("first #night"), "{table}");
+    assert_eq!(list(&sandbox)[1]["rate_iops"].as_f64().map(|rate| rate > 0.0), Some(true));
+}
+
+#[test]
+fn what_was_refused_or_is_not_wanted_is_not_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.write("quick.fio", JOB);
+    let none = plimsoll(&sandbox, &["runs"]);
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.starts_with("error: there is no run store at "), "{}", none.stderr);
+    assert_eq!(plimsoll(&sandbox, &["run", "--no-progress", "--no-store", "quick.fio"]).code, 0);
+    assert!(!sandbox.path("kept").exists());
+    sandbox.write("bad.fio", "[a]\nfilename=/nowhere/at/all\nrw=read\nsize=1m\n");
+    assert_eq!(plimsoll(&sandbox, &["run", "--no-progress", "bad.fio"]).code, 2);
+    assert!(list(&sandbox).is_empty());
+}
+
+#[test]
+fn a_store_that_fails_does_not_fail_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("quick.fio", JOB);
+    sandbox.write("text", "no database, but long enough for the head of one".repeat(9));
+    let text = sandbox.path("text");
+    let args = ["run", "--no-progress", "--store", text.to_str().unwrap(), "quick.fio"];
+    let run = plimsoll(&sandbox, &args);
+    assert_eq!(run.code, 0);
+    assert!(run.stderr.starts_with("warning: the run is not kept: "), "{}", run.stderr);
+    assert!(run.stdout.contains("quick"), "{}", run.stdout);
+}
+
+#[test]
+fn a_killed_run_is_there_as_interrupted() {
+    let sandbox = Sandbox::new();
+    let job =
+        "[long]\nioengine=null\nrw=randread\nsize=64m\ntime_based\nruntime=60\nrate_iops=1k\n";
+    sandbox.write("long.fio", job);
+    let mut child = command(&sandbox).args(["run", "--no-progress", "long.fio"]).spawn().unwrap();
+    let state = || Some(list(&sandbox).first()?["state"].as_str()?.to_owned());
+    while !sandbox.path("kept/runs.db").exists() || state().is_none() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(state().as_deref(), Some("running"));
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
+    assert_eq!(state().as_deref(), Some("interrupted"));
+}
+
+#[test]
+fn runs_get_names_tags_and_notes_and_are_deleted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("quick.fio", JOB);
+    for _ in 0..2 {
+        assert_eq!(plimsoll(&sandbox, &["run", "--no-progress", "quick.fio"]).code, 0);
+    }
+    for args in [
+        &["runs", "name", "last", "after"][..],
+        &["runs", "tag", "after", "x"],
+        &["runs", "note", "2", "with the new firmware"],
+        &["runs", "delete", "last~1"],
+    ] {
+        let done = plimsoll(&sandbox, args);
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{args:?}");
+    }
+    let runs = list(&sandbox);
+    assert_eq!(runs.len(), 1);
+    assert_eq!((&runs[0]["name"], &runs[0]["tags"][0]), (&"after".into(), &"x".into()));
+    let shown = plimsoll(&sandbox, &["show"]).stdout;
+    assert!(shown.contains(", after, with the new firmware #x\n"), "{shown}");
+    let none = plimsoll(&sandbox, &["show", "afte"]);
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.contains("but there is `after`"), "{}", none.stderr);
+}
