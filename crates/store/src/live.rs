@@ -20,6 +20,9 @@ pub struct Begin {
     pub plan: String,
     /// Start of the run, milliseconds since the Unix epoch.
     pub started_unix_ms: u64,
+    /// Whether time is that of emulated volumes: intervals then come too fast to be written one
+    /// by one.
+    pub is_virtual: bool,
 }
 
 /// A run that is being written. Dropped before [`Live::finish`] it stays as interrupted.
@@ -35,7 +38,8 @@ impl Store {
     /// Begins a run. From here on it is found by others, as running.
     pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
         let id = self.insert(begin, State::Running, None)?;
-        Ok(Live { store: self, id, tail: Tail::default(), is_finished: false })
+        let tail = Tail { writes_full: begin.is_virtual, ..Tail::default() };
+        Ok(Live { store: self, id, tail, is_finished: false })
     }
 
     /// Adds a run that has ended, and returns its number.
@@ -118,7 +122,7 @@ impl Live {
         self.id
     }
 
-    /// Appends an interval. It is there for others within a second.
+    /// Appends an interval.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
         self.tail.push(&self.store, self.id, interval)
     }

@@ -1,7 +1,5 @@
 //! Intervals in chunks: what comes every second is appended without writing the rest again.
 
-use std::time::{Duration, Instant};
-
 use record::{Interval, Record};
 use rusqlite::params;
 
@@ -9,11 +7,6 @@ use crate::{Store, StoreError};
 
 /// Intervals of one chunk.
 const CHUNK_LEN: usize = 60;
-
-#[expect(clippy::disallowed_methods, reason = "how often is written is no measurement")]
-fn now() -> Instant {
-    Instant::now()
-}
 
 /// Packs what serde can write: JSON, compressed.
 pub(crate) fn pack<T: serde::Serialize + ?Sized>(value: &T) -> Vec<u8> {
@@ -30,15 +23,13 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// How often a chunk that is not full is written. Intervals of virtual time come much faster.
-const WRITE_PERIOD: Duration = Duration::from_millis(900);
-
 /// The chunk that a run's next interval goes into.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     chunk_no: i64,
     intervals: Vec<Interval>,
-    written: Option<Instant>,
+    /// Whether a chunk is written once it is full, not with each interval.
+    pub(crate) writes_full: bool,
 }
 
 impl Tail {
@@ -54,11 +45,9 @@ impl Tail {
             self.chunk_no += 1;
         }
         self.intervals.push(interval.clone());
-        let is_early = self.written.is_some_and(|written| written.elapsed() < WRITE_PERIOD);
-        if is_early && self.intervals.len() < CHUNK_LEN {
+        if self.writes_full && self.intervals.len() < CHUNK_LEN {
             return Ok(());
         }
-        self.written = Some(now());
         self.write(store, id)
     }
 

@@ -57,6 +57,7 @@ fn begin(name: &str, tags: &[&str]) -> Begin {
         command: vec!["plimsoll".to_owned(), "run".to_owned(), format!("{name}.fio")],
         plan: "[[job]]\n".to_owned(),
         started_unix_ms: 1_700_000_000_000,
+        is_virtual: false,
     }
 }
 

@@ -126,7 +126,7 @@ fn measure(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<Rec
     let signals = Signals::listen(&control);
     let mut progress = Progress::new(when, result.status_interval);
     let mut is_told = false;
-    let mut kept = Kept::begin(&result.keep, &options.command, plan);
+    let mut kept = Kept::begin(&result.keep, options, plan);
     let outcome = runner::run(plan, options, &control, &mut |event| {
         if signals.last().is_some() && !is_told {
             is_told = true;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use record::Record;
-use runner::RunEvent;
+use runner::{Emulation, RunEvent, RunOptions};
 use store::{Begin, Live, Store};
 
 use crate::exit::Failure;
@@ -80,15 +80,16 @@ pub(super) struct Kept(Option<Live>);
 
 impl Kept {
     /// Begins to keep a run.
-    pub(super) fn begin(args: &KeepArgs, command: &[String], plan: &plan::Plan) -> Kept {
+    pub(super) fn begin(args: &KeepArgs, options: &RunOptions, plan: &plan::Plan) -> Kept {
         let path = if args.no_store { None } else { args.store.path() };
         let Some(path) = path else { return Kept(None) };
         let begin = Begin {
             name: args.name.clone().unwrap_or_default(),
             tags: args.tag.clone(),
-            command: command.to_vec(),
+            command: options.command.clone(),
             plan: dialects::native::write(plan).text,
             started_unix_ms: clock::report_time().unix_ms,
+            is_virtual: options.emulation.as_ref().is_some_and(Emulation::is_virtual),
         };
         let live = Store::open(&path).and_then(|store| store.begin(&begin));
         let mut kept = Kept(None);
