@@ -38,8 +38,7 @@ impl Store {
     /// Begins a run. From here on it is found by others, as running.
     pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
         let id = self.insert(begin, State::Running, None)?;
-        let tail = Tail { writes_full: begin.is_virtual, ..Tail::default() };
-        Ok(Live { store: self, id, tail, is_finished: false })
+        Ok(Live { store: self, id, tail: Tail::new(begin.is_virtual), is_finished: false })
     }
 
     /// Adds a run that has ended, and returns its number.

@@ -29,10 +29,14 @@ pub(crate) struct Tail {
     chunk_no: i64,
     intervals: Vec<Interval>,
     /// Whether a chunk is written once it is full, not with each interval.
-    pub(crate) writes_full: bool,
+    writes_full: bool,
 }
 
 impl Tail {
+    pub(crate) fn new(writes_full: bool) -> Tail {
+        Tail { writes_full, ..Tail::default() }
+    }
+
     /// Appends an interval to a run.
     pub(crate) fn push(
         &mut self,
