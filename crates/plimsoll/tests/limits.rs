@@ -190,3 +190,23 @@ fn mistakes_end_with_code_2() {
     assert_eq!(sandbox.plimsoll(&["limits"]).code, 2);
     assert_eq!(sandbox.plimsoll(&["limits", "no-such.toml"]).code, 2);
 }
+
+/// Azure NetApp Files as benchmarked in 2019, when only reads of a regular volume were.
+const ANF_2019: &str = "edition = '2019'\n[[volume]]\nmount = '/a'\nservice = 'Premium'\n\
+                        quota = '70.3125TiB'\n";
+
+#[test]
+fn what_is_unknown_of_a_network_volume_is_held_or_told() {
+    let args = ["--json", "--size", "8k", "--read", "100,50,0"];
+    let outcome = limits(ANF_2019, &args);
+    assert!(outcome.stderr.contains("unknown-figure"), "{}", outcome.stderr);
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    for row in page["volumes"][0]["rows"].as_array().expect("rows") {
+        assert!(row["iops"].as_f64().expect("a rate") <= 300_000.0, "{row}");
+        let origin = row["caps"][0]["origin"].as_str().expect("text");
+        assert!(origin.contains("of writes it is unknown"), "{row}");
+    }
+    let warnings = page["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().all(|warning| warning["code"] == "unknown-figure"), "{warnings:?}");
+    assert!(!warnings.is_empty());
+}

@@ -207,3 +207,19 @@ fn remap_brings_a_job_onto_a_volume() {
     assert!(iops(&record(&sandbox.plimsoll(&args)).jobs[0]) > 100.0);
     assert!(!sandbox.path("f").exists());
 }
+
+#[test]
+fn unknown_ceilings_of_a_network_volume_stand_in_the_record() {
+    let sandbox = Sandbox::new();
+    let design = "edition = '2019'\n[[volume]]\nmount = '/mnt/a'\nservice = 'Premium'\n\
+                  quota = '70.3125TiB'\n";
+    sandbox.write("anf.toml", design);
+    let job = "[mix]\nfilename=/mnt/a/f\nsize=1g\nrw=randrw\nbs=8k\niodepth=512\n\
+               ioengine=libaio\ndirect=1\ntime_based=1\nruntime=1\n";
+    sandbox.write("mix.fio", job);
+    let outcome = sandbox.plimsoll(&["run", "mix.fio", "--on", "anf.toml", "--virtual", "--json"]);
+    let record = record(&outcome);
+    let told = record.notes.iter().filter(|note| note.code == "unknown-figure").count();
+    assert_eq!(told, 2, "{:?}", record.notes);
+    assert!(iops(&record.jobs[0]) <= 300_000.0 * 1.02, "{}", iops(&record.jobs[0]));
+}

@@ -184,8 +184,13 @@ fn run(design: &str, jobs: &str, is_warm: bool, time: EmulatedTime) -> Record {
     let (design, findings) = volume::design::parse(design);
     let design = design.unwrap_or_else(|| panic!("{findings:?}"));
     let plan = parse_text("bench.fio", jobs, &Wishes::default(), &NoHost).plan;
-    let emulation =
-        Emulation { design: Arc::new(design), design_hash: String::new(), is_warm, time };
+    let emulation = Emulation {
+        design: Arc::new(design),
+        design_hash: String::new(),
+        is_warm,
+        time,
+        notes: Vec::new(),
+    };
     let options = RunOptions { emulation: Some(emulation), ..RunOptions::default() };
     runner::run(&plan, &options, &Control::new(), &mut |_| {}).expect("it runs")
 }

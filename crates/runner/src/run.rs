@@ -212,7 +212,7 @@ pub fn run(
         steps: Vec::new(),
         jobs: Vec::new(),
         intervals: Vec::new(),
-        notes: Vec::new(),
+        notes: emulation.map_or_else(Vec::new, |emulation| emulation.notes.clone()),
         failed: false,
     };
     so_far.note_findings(&findings, on_event);

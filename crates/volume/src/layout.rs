@@ -336,7 +336,8 @@ fn mix(reads: Option<u64>, writes: Option<u64>) -> Option<(u64, Measure)> {
             let op = [writes / common, reads / common];
             Some((reads / common * writes, Measure { op, ..Measure::default() }))
         }
-        (Some(reads), None) => Some((reads, Measure::OPS.only(0))),
+        // What a mix carries falls towards writes, wherever both were measured.
+        (Some(reads), None) => Some((reads, Measure::OPS)),
         (None, Some(writes)) => Some((writes, Measure::OPS.only(1))),
         (None, None) => None,
     }

@@ -330,3 +330,53 @@ proptest! {
         }
     }
 }
+
+/// Returns the messages of all warnings about unknown figures.
+fn unknown(text: &str) -> Vec<String> {
+    let (design, findings) = design::parse(text);
+    assert!(design.is_some(), "{findings:?}");
+    let of_figures = findings.into_iter().filter(|finding| finding.code == "unknown-figure");
+    of_figures.map(|finding| finding.message).collect()
+}
+
+#[track_caller]
+fn check_unknown(text: &str, parts: &[&str]) {
+    let told = unknown(text);
+    assert_eq!(told.len(), parts.len(), "{told:?}");
+    for (told, part) in told.iter().zip(parts) {
+        assert!(told.contains(part), "no `{part}` in {told}");
+    }
+}
+
+#[test]
+fn unknown_ceilings_of_network_volumes_are_told() {
+    let of = |edition: &str, more: &str| {
+        format!(
+            "edition = \"{edition}\"\n[[volume]]\nmount = \"/a\"\nservice = \"Ultra\"\n\
+             quota = \"60TiB\"\n{more}"
+        )
+    };
+    let held = "writes per second a regular volume carries is unknown in edition 2019: they are \
+                held to the 300,000 of reads";
+    let total = "only 4,500 MiB/s of both together hold";
+    check_unknown(&of("2019", ""), &[held, total]);
+    for edition in ["2019", "2024"] {
+        let none = "reads and writes per second a large volume carries is unknown in edition";
+        let apart = "only 12,800 MiB/s of both together hold";
+        check_unknown(&of(edition, "large = true"), &[none, apart]);
+    }
+    check_unknown(&of("current", ""), &[]);
+    check_unknown(&of("current", "large = true"), &[]);
+    // What is left out on purpose is not unknown.
+    check_unknown(&of("2019", "mix = \"published\""), &[]);
+}
+
+#[test]
+fn unknown_limits_of_disks_of_chosen_size_are_told() {
+    for name in ["st1", "sc1"] {
+        let text = format!("[[volume]]\nmount = \"/a\"\ndisk = \"{name}\"\nsize = \"2TiB\"");
+        check_unknown(&text, &["the IOPS limit of"]);
+    }
+    let gp3 = "[[volume]]\nmount = \"/a\"\ndisk = \"gp3\"\nsize = \"2TiB\"";
+    check_unknown(gp3, &[]);
+}

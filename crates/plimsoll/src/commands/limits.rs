@@ -15,6 +15,7 @@ use crate::stream;
 
 use answer::Question;
 use demand::Demand;
+pub(super) use text::fill;
 
 /// Say what a design can do per I/O size and mix, which cap binds, and what lifts it
 #[derive(Debug, clap::Args)]
@@ -121,7 +122,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Some(name) = &args.design else {
         return Err(Failure::wrong_use("no design is named"));
     };
-    let (design, _) = on::read_design(name)?;
+    let on::Read { design, findings, .. } = on::read(name)?;
     let sizes = [OLTP_IO_BYTES, 64 << 10, WAREHOUSE_IO_BYTES];
     let question = Question {
         sizes: if args.size.is_empty() { sizes.to_vec() } else { args.size.clone() },
@@ -133,7 +134,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let answer = answer::answer(&design, &question)?;
     let page = if args.json {
-        json::page(&design, &answer)
+        json::page(&design, &answer, &findings)
     } else {
         text::page(&design, &answer, args.mb)
     };

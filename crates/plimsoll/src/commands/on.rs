@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dialects::Loader;
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
+use record::{Note, NoteSeverity};
 use runner::{EmulatedTime, Emulation};
 
 use crate::diagnostics::{self, Texts};
@@ -58,7 +59,7 @@ impl OnArgs {
     /// Reads the design, if one is named. Mistakes in it are told and end the command.
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
         let Some(name) = &self.on else { return Ok(None) };
-        let (design, text) = read_design(name)?;
+        let Read { design, text, findings } = read(name)?;
         let time = match (self.is_virtual, self.time_scale) {
             (true, _) => EmulatedTime::Virtual,
             (false, scale) => EmulatedTime::Real(scale.unwrap_or(1.0)),
@@ -68,12 +69,34 @@ impl OnArgs {
             design_hash: format!("{:016x}", fnv1a(text.as_bytes())),
             is_warm: self.cache == CacheState::Warm,
             time,
+            notes: findings.iter().filter_map(note).collect(),
         }))
     }
 }
 
+/// Returns what a record must say about the volumes: which of their figures are not known.
+fn note(finding: &Diagnostic) -> Option<Note> {
+    let severity = NoteSeverity::Warning;
+    let is_warning = finding.severity == Severity::Warning;
+    let (code, message) = (finding.code.to_owned(), finding.message.clone());
+    is_warning.then_some(Note { severity, code, message })
+}
+
+/// A design as it was read.
+pub(super) struct Read {
+    pub(super) design: volume::Design,
+    pub(super) text: String,
+    /// Warnings and notes, which were told already.
+    pub(super) findings: Vec<Diagnostic>,
+}
+
 /// Reads a design and its text. Mistakes are told and end the command.
 pub(super) fn read_design(name: &str) -> Result<(volume::Design, String), Failure> {
+    read(name).map(|read| (read.design, read.text))
+}
+
+/// Reads a design. Mistakes are told and end the command.
+pub(super) fn read(name: &str) -> Result<Read, Failure> {
     let bytes = HostLoader
         .read(name)
         .map_err(|error| Failure::wrong_use(format!("cannot read design `{name}`: {error}")))?;
@@ -81,15 +104,15 @@ pub(super) fn read_design(name: &str) -> Result<(volume::Design, String), Failur
         .map_err(|_| Failure::wrong_use(format!("design `{name}` is not text in UTF-8")))?;
     let (design, findings) = volume::design::parse(&text);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
-    let findings: Vec<&Diagnostic> = findings.iter().collect();
-    diagnostics::tell(&findings, Texts { sources: &sources, command_line: "" });
+    let all: Vec<&Diagnostic> = findings.iter().collect();
+    diagnostics::tell(&all, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     match design.filter(|_| !is_wrong) {
         Some(mut design) => {
             if design.name.is_empty() {
                 name.clone_into(&mut design.name);
             }
-            Ok((design, text))
+            Ok(Read { design, text, findings })
         }
         None => Err(Failure::silent(Exit::WrongUse)),
     }

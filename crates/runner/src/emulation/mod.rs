@@ -13,7 +13,7 @@ mod shared;
 use std::sync::Arc;
 
 use plan::{Diagnostic, Plan};
-use record::EmulationRecord;
+use record::{EmulationRecord, Note};
 use volume::{Design, Start, System, SystemOptions};
 
 use crate::bind::{BoundPlan, BoundStep, bind};
@@ -36,6 +36,8 @@ pub struct Emulation {
     pub is_warm: bool,
     /// How time passes.
     pub time: EmulatedTime,
+    /// What is not known of the volumes, for the record. Whoever read the design told it already.
+    pub notes: Vec<Note>,
 }
 
 /// How time passes on emulated volumes.

@@ -110,6 +110,7 @@ impl Bench {
             design_hash: "0".to_owned(),
             is_warm: self.is_warm,
             time: self.time,
+            notes: Vec::new(),
         };
         let mut options = RunOptions {
             emulation: Some(emulation),

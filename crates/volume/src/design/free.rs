@@ -31,6 +31,7 @@ pub(super) fn disk(
     let iops = disk.iops(iops, parser);
     let bytes = disk.throughput(bytes, iops.as_ref(), parser);
     let iops = iops.or_else(|| disk.iops_of_throughput(bytes.as_ref()));
+    disk.tell_unknown(&Cap { iops: iops.clone(), bytes: bytes.clone() }, parser);
     let cap = disk.burst(Cap { iops, bytes }, burst, parser);
     Some((cap, size_bytes))
 }
@@ -213,6 +214,22 @@ impl Free<'_> {
         if let Some((_, at)) = asked {
             let text = format!("`{what}` of {} follows from its size", self.sku.name);
             parser.findings.error("bad-value", &at, text);
+        }
+    }
+
+    /// Tells of a limit that follows from the size by a rule which is not known. One that was to be
+    /// chosen and is not there is a mistake, told already.
+    fn tell_unknown(&self, cap: &Cap, parser: &mut Parser<'_, '_>) {
+        for (what, word, limit) in
+            [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]
+        {
+            if limit.is_none() && !self.is_chosen(word) {
+                let (name, edition) = (&self.sku.name, parser.edition.info.name);
+                let text = format!(
+                    "the {what} limit of {name} is unknown in edition {edition}: it is left out"
+                );
+                parser.findings.warn("unknown-figure", &self.at, text);
+            }
         }
     }
 

@@ -312,7 +312,57 @@ fn ceiling(
     ceiling.write_iops = lowest(|surface| surface.write_iops.map(|figure| figure.per_s));
     ceiling.read_bytes_per_s = lowest(|surface| surface.read_bytes.map(|figure| figure.per_s));
     ceiling.write_bytes_per_s = lowest(|surface| surface.write_bytes.map(|figure| figure.per_s));
+    // Without a level all that can be said is that there is none.
+    if level.is_some() {
+        tell_unknown(&ceiling, kind, &keys.at, parser);
+    }
     ceiling
+}
+
+/// Tells which ceilings nobody measured in this edition, and what holds in their place.
+fn tell_unknown(
+    ceiling: &Ceiling,
+    kind: VolumeKind,
+    at: &Range<usize>,
+    parser: &mut Parser<'_, '_>,
+) {
+    let of_operations = match (ceiling.read_iops, ceiling.write_iops) {
+        (Some(_), Some(_)) => None,
+        (Some(read), None) => Some((
+            "writes",
+            format!("they are held to the {} of reads, which they stay below", thousands(read)),
+        )),
+        (None, Some(_)) => Some(("reads", "they are not limited".to_owned())),
+        (None, None) => Some(("reads and writes", "they are not limited".to_owned())),
+    };
+    let which = match (ceiling.read_bytes_per_s, ceiling.write_bytes_per_s) {
+        (Some(_), Some(_)) => None,
+        (Some(_), None) => Some("writes"),
+        (None, Some(_)) => Some("reads"),
+        (None, None) => Some("reads and writes"),
+    };
+    let of_bytes = which.map(|which| match ceiling.total_bytes_per_s {
+        Some(total) => (which, format!("only {} of both together hold", mib_s(total))),
+        None => (which, "they are not limited".to_owned()),
+    });
+    let edition = parser.edition.info.name;
+    let whose = format!("a {} volume carries is unknown in edition {edition}", kind.as_str());
+    if let Some((what, instead)) = of_operations {
+        let text = format!("how many {what} per second {whose}: {instead}");
+        parser.findings.warn("unknown-figure", at, text);
+    }
+    if let Some((what, instead)) = of_bytes {
+        let text = format!("how many MiB/s of {what} alone {whose}: {instead}");
+        parser.findings.warn("unknown-figure", at, text);
+    }
+}
+
+fn thousands(per_s: u64) -> String {
+    super::parser::units_of_thousand(per_s)
+}
+
+fn mib_s(bytes_per_s: u64) -> String {
+    format!("{} MiB/s", thousands(bytes_per_s >> 20))
 }
 
 /// Reads `mix = "random-8k"`, a list of such, or `"published"`, which leaves measurements out and

@@ -264,7 +264,7 @@ fn mb_bytes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {
 }
 
 /// Prints a number with commas between thousands.
-fn units_of_thousand(number: u64) -> String {
+pub(super) fn units_of_thousand(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
         .as_bytes()

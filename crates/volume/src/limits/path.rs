@@ -21,6 +21,9 @@ use crate::design::{
 
 const NS_PER_S: f64 = 1e9;
 
+/// Where ceilings of a network volume come from.
+const MEASURED: &str = "measured";
+
 /// Returns every cap on the way, with cost; a cap that costs nothing is left out.
 pub(super) fn caps(design: &Design, volume_idx: u16, load: &Load) -> Vec<CapUse> {
     let volume = &design.volumes[usize::from(volume_idx)];
@@ -208,24 +211,28 @@ fn of_network(
         list.put((CapKind::Pool, Scope::Pool(idx)), &pool.name, 1.0, Some(&pool.throughput), size);
     }
     let ceiling = &network.ceiling;
-    let mut measured = |kind: CapKind, name: &str, per_s: f64, per_io: f64| {
+    let mut measured = |kind: CapKind, name: &str, origin: &str, per_s: f64, per_io: f64| {
         if per_io > 0.0 {
-            let origin = "measured".to_owned();
-            let name = name.to_owned();
+            let (name, origin) = (name.to_owned(), origin.to_owned());
             list.caps.push(CapUse { bound: Bound::Cap(kind), scope, name, per_s, per_io, origin });
         }
     };
     let whole = |value: Option<u64>| value.map(|value| value as f64);
-    match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
+    let of_operations = match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
         (Some(read), Some(write)) => {
             let mixed = super::surface::mix_random(read, write, reads);
-            measured(CapKind::VolumeIops, "measured I/Os", mixed, calls);
+            Some(("measured I/Os", MEASURED, mixed, calls))
         }
-        (Some(read), None) => measured(CapKind::VolumeIops, "measured reads", read, reads * calls),
-        (None, Some(write)) => {
-            measured(CapKind::VolumeIops, "measured writes", write, writes * calls);
+        // What a mix carries falls towards writes, wherever both were measured.
+        (Some(read), None) => {
+            let origin = "measured for reads; of writes it is unknown, taken as no more";
+            Some(("measured reads", origin, read, calls))
         }
-        (None, None) => {}
+        (None, Some(write)) => Some(("measured writes", MEASURED, write, writes * calls)),
+        (None, None) => None,
+    };
+    if let Some((name, origin, per_s, per_io)) = of_operations {
+        measured(CapKind::VolumeIops, name, origin, per_s, per_io);
     }
     let parts = [
         ("measured reads", ceiling.read_bytes_per_s, reads * size),
@@ -234,7 +241,7 @@ fn of_network(
     ];
     for (name, per_s, per_io) in parts {
         if let Some(per_s) = whole(per_s) {
-            measured(CapKind::VolumeCeiling, name, per_s, per_io);
+            measured(CapKind::VolumeCeiling, name, MEASURED, per_s, per_io);
         }
     }
     // What is read comes in, which no card meters; the calls for it go out.

@@ -1,5 +1,6 @@
 //! The answer as JSON.
 
+use plan::Diagnostic;
 use serde_json::{Value, json};
 use volume::Design;
 use volume::limits::path::describe;
@@ -11,7 +12,7 @@ use super::answer::Answer;
 const SCHEMA: &str = "plimsoll.limits/1";
 
 /// Returns the page.
-pub(super) fn page(design: &Design, answer: &Answer) -> String {
+pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) -> String {
     let mount = |volume: u16| design.volumes[usize::from(volume)].mount.as_str();
     let volumes = answer.volumes.iter().map(|of| {
         let rows = of.rows.iter().enumerate().map(|(idx, row)| {
@@ -40,11 +41,17 @@ pub(super) fn page(design: &Design, answer: &Answer) -> String {
         let lifts = json!({"lifted_by": remedies(&of.lifts)});
         merged(vec![head, load(&of.load), done(&of.done), lifts])
     });
+    // What is unknown or approximated, beside the mistakes that would have ended the command.
+    let warnings = findings.iter().map(|finding| {
+        let line = finding.span.as_ref().map(|span| span.line);
+        json!({"code": finding.code, "message": finding.message, "line": line})
+    });
     let page = json!({
         "schema": SCHEMA,
         "design": design.name,
         "edition": design.edition,
         "machine": design.vm.as_ref().map(|vm| vm.size.as_str()),
+        "warnings": warnings.collect::<Vec<_>>(),
         "volumes": volumes.collect::<Vec<_>>(),
         "together": together.collect::<Vec<_>>(),
         "demands": demands.collect::<Vec<_>>(),
