@@ -14,6 +14,10 @@ mod network;
 mod parser;
 mod vm;
 
+pub(crate) use free::Provisioned;
+pub(crate) use network::BY_HAND;
+pub(crate) use vm::machine_of;
+
 pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{parse, parse_with};
 

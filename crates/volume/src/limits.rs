@@ -25,4 +25,4 @@ pub mod surface;
 
 pub use bound::Bound;
 pub use compose::{CapUse, Done, Flow, Load, Scope, alone, together};
-pub use remedy::{Remedy, remedies};
+pub use remedy::{Remedy, remedies, remedies_among};

@@ -1,10 +1,10 @@
 //! Disks whose size and limits are chosen.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use catalog::{Disk as Sku, Figure};
+use catalog::{Disk as Sku, Edition, Figure};
 use plan::Diagnostic;
-use plan::keys::{At, Keys};
+use plan::keys::{At, Findings, Keys};
 
 use super::parser::Parser;
 use super::{Burst, Cap, Limit};
@@ -28,12 +28,7 @@ pub(super) fn disk(
     }
     let size_bytes = size?;
     let disk = Free { sku, size_gib: size_bytes as f64 / GIB, at: keys.at.clone() };
-    let iops = disk.iops(iops, parser);
-    let bytes = disk.throughput(bytes, iops.as_ref(), parser);
-    let iops = iops.or_else(|| disk.iops_of_throughput(bytes.as_ref()));
-    disk.tell_unknown(&Cap { iops: iops.clone(), bytes: bytes.clone() }, parser);
-    let cap = disk.burst(Cap { iops, bytes }, burst, parser);
-    Some((cap, size_bytes))
+    Some((disk.cap(iops, bytes, burst, parser), size_bytes))
 }
 
 fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u64> {
@@ -59,6 +54,77 @@ fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u
     Some(bytes)
 }
 
+/// A type whose size and limits are chosen, to try other ones.
+pub(crate) struct Provisioned<'p> {
+    sku: &'p Sku,
+    edition: &'p Edition,
+}
+
+impl Provisioned<'_> {
+    /// Returns `None` for a tier, whose limits are fixed.
+    pub(crate) fn new(edition: &str, sku: &str) -> Option<Self> {
+        let edition = catalog::edition(edition)?;
+        let sku = edition.disk(sku).filter(|sku| sku.is_free())?;
+        Some(Provisioned { sku, edition })
+    }
+
+    fn free(&self, size_bytes: u64) -> Free<'_> {
+        Free { sku: self.sku, size_gib: size_bytes as f64 / GIB, at: 0..0 }
+    }
+
+    /// Returns the largest size, bytes.
+    pub(crate) fn size_max(&self) -> u64 {
+        self.sku.size_max().map_or(0, |figure| figure.per_s)
+    }
+
+    /// Returns the most operations per second that can be chosen; `None` if they are not chosen.
+    pub(crate) fn iops_max(&self, size_bytes: u64) -> Option<u64> {
+        let free = self.free(size_bytes);
+        let range = free.iops_range(free.sku.iops_per_gib(), |figure| figure.per_s);
+        free.is_chosen("iops").then(|| *range.end())
+    }
+
+    /// Returns the most throughput that can be chosen beside so many operations; `None` if it is not
+    /// chosen.
+    pub(crate) fn throughput_max(&self, size_bytes: u64, iops: Option<u64>) -> Option<u64> {
+        let free = self.free(size_bytes);
+        let range = free.throughput_range(iops, |figure| figure.per_s);
+        free.is_chosen("throughput").then(|| *range.end()).filter(|most| *most < u64::MAX)
+    }
+
+    /// Returns the fewest operations that allow a throughput, where they bound it.
+    pub(crate) fn iops_for(&self, bytes_per_s: u64) -> Option<u64> {
+        let per_iops = self.sku.throughput_per_iops()?.per_s.max(1);
+        Some(bytes_per_s.div_ceil(per_iops))
+    }
+
+    /// Returns those limits of a disk that were chosen.
+    pub(crate) fn asked(&self, cap: &Cap) -> (Option<u64>, Option<u64>) {
+        let free = self.free(0);
+        let per_s = |limit: &Option<Limit>| limit.as_ref().map(|limit| limit.per_s);
+        (
+            per_s(&cap.iops).filter(|_| free.is_chosen("iops")),
+            per_s(&cap.bytes).filter(|_| free.is_chosen("throughput")),
+        )
+    }
+
+    /// Returns the limits of a size with what is chosen; `None` if that cannot be.
+    pub(crate) fn cap(
+        &self,
+        size_bytes: u64,
+        iops: Option<u64>,
+        bytes: Option<u64>,
+    ) -> Option<Cap> {
+        let mut findings = Findings::new("");
+        let mut parser = Parser::again(self.edition, &mut findings);
+        let free = self.free(size_bytes);
+        let at = |per_s: u64| (per_s, 0..0);
+        let cap = free.cap(iops.map(at), bytes.map(at), None, &mut parser);
+        let (_, has_error) = findings.finish();
+        (!has_error).then_some(cap)
+    }
+}
+
 struct Free<'p> {
     sku: &'p Sku,
     size_gib: f64,
@@ -69,6 +135,58 @@ impl Free<'_> {
     /// Says who decides over a limit: the user, or the size.
     fn is_chosen(&self, what: &str) -> bool {
         self.sku.word("limits").is_some_and(|word| word == "chosen" || word == what)
+    }
+
+    fn cap(
+        &self,
+        iops: Option<At<u64>>,
+        bytes: Option<At<u64>>,
+        burst: Option<At<&str>>,
+        parser: &mut Parser<'_, '_>,
+    ) -> Cap {
+        let iops = self.iops(iops, parser);
+        let bytes = self.throughput(bytes, iops.as_ref(), parser);
+        let iops = iops.or_else(|| self.iops_of_throughput(bytes.as_ref()));
+        let cap = Cap { iops, bytes };
+        self.tell_unknown(&cap, parser);
+        self.burst(cap, burst, parser)
+    }
+
+    /// Returns the operations that can be chosen at this size.
+    fn iops_range(
+        &self,
+        per_gib: Option<&Figure>,
+        per_s: impl Fn(&Figure) -> u64,
+    ) -> RangeInclusive<u64> {
+        let sku = self.sku;
+        let of_size = per_gib.map(|figure| figure.value * self.size_gib);
+        let most = sku.iops_max().map(|figure| per_s(figure) as f64);
+        let free = sku.iops_base().map(|figure| figure.value);
+        // Small disks get what is free and no more.
+        let is_small =
+            sku.figure("iops_per_gib_above").is_some_and(|gib| self.size_gib <= gib.value);
+        let of_size = if is_small { free } else { of_size };
+        let most = [of_size, most].into_iter().flatten().fold(f64::MAX, f64::min);
+        let most = most.max(free.unwrap_or(0.0)) as u64;
+        let least = sku.iops_min().or(sku.iops_base()).map_or(1, |figure| figure.per_s).min(most);
+        least..=most
+    }
+
+    /// Returns the throughput that can be chosen beside so many operations.
+    fn throughput_range(
+        &self,
+        iops: Option<u64>,
+        per_s: impl Fn(&Figure) -> u64,
+    ) -> RangeInclusive<u64> {
+        let sku = self.sku;
+        let per_iops = sku.throughput_per_iops().zip(iops);
+        let of_iops = per_iops.map(|(figure, iops)| per_s(figure).saturating_mul(iops));
+        let free = sku.throughput_base().map(&per_s);
+        let most = sku.throughput_max().map(&per_s);
+        let most = [of_iops, most].into_iter().flatten().min().unwrap_or(u64::MAX);
+        let most = most.max(free.unwrap_or(0));
+        let least = sku.throughput_min().or(sku.throughput_base());
+        least.map_or(1, per_s).min(most)..=most
     }
 
     fn iops(&self, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) -> Option<Limit> {
@@ -83,19 +201,12 @@ impl Free<'_> {
             let per_s = of_size?.max(least).min(most.unwrap_or(f64::MAX)) as u64;
             return Some(limit(per_s, &parser.origin(&sku.name, figure)));
         }
-        let free = sku.iops_base().map(|figure| figure.value);
-        // Small disks get what is free and no more.
-        let is_small =
-            sku.figure("iops_per_gib_above").is_some_and(|gib| self.size_gib <= gib.value);
-        let of_size = if is_small { free } else { of_size };
-        let most = [of_size, most].into_iter().flatten().fold(f64::MAX, f64::min);
-        let most = most.max(free.unwrap_or(0.0)) as u64;
-        let least = sku.iops_min().or(sku.iops_base()).map_or(1, |figure| figure.per_s).min(most);
+        let range = self.iops_range(per_gib, |figure| parser.per_s(figure));
         let origin = sku.iops_max().map(|figure| parser.origin(&sku.name, figure));
         let origin = origin.unwrap_or_else(|| sku.name.clone());
         match asked {
             Some((per_s, at)) => {
-                self.in_range("IOPS", per_s, least..=most, &at, 1, parser);
+                self.in_range("IOPS", per_s, range, &at, 1, parser);
                 Some(limit(per_s, &format!("provisioned; {origin}")))
             }
             None => match sku.iops_base() {
@@ -116,20 +227,13 @@ impl Free<'_> {
             self.refuse("throughput", asked, parser);
             return self.throughput_of_size(iops, parser);
         }
-        let per_iops = sku.throughput_per_iops().zip(iops);
-        let of_iops =
-            per_iops.map(|(figure, iops)| parser.per_s(figure).saturating_mul(iops.per_s));
-        let free = sku.throughput_base().map(|figure| parser.per_s(figure));
-        let most = sku.throughput_max().map(|figure| parser.per_s(figure));
-        let most = [of_iops, most].into_iter().flatten().min().unwrap_or(u64::MAX);
-        let most = most.max(free.unwrap_or(0));
-        let least = sku.throughput_min().or(sku.throughput_base());
-        let least = least.map_or(1, |figure| parser.per_s(figure)).min(most);
+        let now = iops.map(|iops| iops.per_s);
+        let range = self.throughput_range(now, |figure| parser.per_s(figure));
         let origin = sku.throughput_max().map(|figure| parser.origin(&sku.name, figure));
         let origin = origin.unwrap_or_else(|| sku.name.clone());
         match asked {
             Some((per_s, at)) => {
-                self.in_range("throughput", per_s, least..=most, &at, self.mega(), parser);
+                self.in_range("throughput", per_s, range, &at, self.mega(), parser);
                 Some(limit(per_s, &format!("provisioned; {origin}")))
             }
             None => match sku.throughput_base() {
@@ -249,7 +353,7 @@ impl Free<'_> {
         &self,
         what: &str,
         per_s: u64,
-        range: std::ops::RangeInclusive<u64>,
+        range: RangeInclusive<u64>,
         at: &Range<usize>,
         unit: u64,
         parser: &mut Parser<'_, '_>,

@@ -9,6 +9,9 @@ use plan::keys::{At, Keys};
 use super::parser::{ParsedVolume, Parser};
 use super::{Backing, Ceiling, Limit, NetworkVolume, Pool, Volume, medium_latency};
 
+/// Origin of throughput that was assigned to a volume.
+pub(crate) const BY_HAND: &str = "assigned by hand";
+
 const TIB: f64 = (1_u64 << 40) as f64;
 
 /// Largest transfer of one call, where the catalogue does not say.
@@ -234,7 +237,7 @@ fn throughput(
         let text = format!("`throughput` is from {} to {} MiB/s", least >> 20, most >> 20);
         parser.findings.error("out-of-range", &assigned_at, text);
     }
-    Some(Limit { per_s: per_s.max(1), burst: None, origin: "assigned by hand".to_owned() })
+    Some(Limit { per_s: per_s.max(1), burst: None, origin: BY_HAND.to_owned() })
 }
 
 /// Returns a level's throughput for a size.

@@ -12,6 +12,9 @@ use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, n
 /// Edition where a design names none.
 const EDITION_DEFAULT: &str = "current";
 
+/// Bytes of a published MB where nobody states how many, unless the design does.
+const MB_BYTES_DEFAULT: u64 = 1_000_000;
+
 /// Longest latency that makes sense, nanoseconds: 10 s.
 const LATENCY_NS_MAX: u64 = 10_000_000_000;
 
@@ -49,6 +52,11 @@ pub(super) struct Parser<'p, 'a> {
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
+    /// Makes one that looks figures up for a design that was read before.
+    pub(super) fn again(edition: &'p Edition, findings: &'p mut Findings<'a>) -> Self {
+        Parser { edition, mb_bytes: MB_BYTES_DEFAULT, findings }
+    }
+
     fn read<'k>(
         mut keys: Keys<'k>,
         catalog: &'p Catalog,
@@ -254,8 +262,8 @@ fn edition<'p>(
 }
 
 fn mb_bytes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {
-    const MB_BYTES: [u64; 3] = [1_000_000, 1_024_000, 1_048_576];
-    let Some((bytes, at)) = keys.count("mb_bytes", findings) else { return MB_BYTES[0] };
+    const MB_BYTES: [u64; 3] = [MB_BYTES_DEFAULT, 1_024_000, 1_048_576];
+    let Some((bytes, at)) = keys.count("mb_bytes", findings) else { return MB_BYTES_DEFAULT };
     if !MB_BYTES.contains(&bytes) {
         let text = format!("`mb_bytes` is {bytes}, expected 1000000, 1024000 or 1048576");
         findings.error("out-of-range", &at, text);

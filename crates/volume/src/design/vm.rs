@@ -2,10 +2,10 @@
 
 use catalog::{Figure, Vm as Size};
 use plan::Diagnostic;
-use plan::keys::Keys;
+use plan::keys::{Findings, Keys};
 
 use super::parser::{DiskUse, Parser};
-use super::{Burst, Cap, Limit, Vm};
+use super::{Backing, Burst, Cap, Design, Limit, Vm};
 
 /// A full bucket of a machine's credits lasts this long at the burst rate, seconds. Derived, as for
 /// disks: published is that bursting lasts at most 30 minutes.
@@ -25,7 +25,8 @@ pub(super) fn vm(mut keys: Keys<'_>, uses: &[&DiskUse], parser: &mut Parser<'_, 
     if let Some((name, name_at)) = &named {
         size = parser.edition.vm(name);
         if let Some(size) = size {
-            vm = from_size(size, uses, bursts, parser);
+            let families: Vec<&str> = uses.iter().map(|disks| disks.family.as_str()).collect();
+            vm = from_size(size, &families, bursts, parser);
         } else {
             known = false;
             let edition = parser.edition;
@@ -75,7 +76,28 @@ fn bursts(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> bool {
     }
 }
 
-fn from_size(size: &Size, uses: &[&DiskUse], bursts: bool, parser: &mut Parser<'_, '_>) -> Vm {
+/// Returns what the catalogue says of a size for the disks of a design, with bursts if its own
+/// machine has any; `None` for an edition that there is not.
+pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
+    let edition = catalog::edition(&design.edition)?;
+    let mut findings = Findings::new("");
+    let parser = Parser::again(edition, &mut findings);
+    let families: Vec<&str> = design
+        .volumes
+        .iter()
+        .filter_map(|volume| match &volume.backing {
+            Backing::Disks(stripe) => stripe.disks.first(),
+            Backing::Network(_) => None,
+        })
+        .map(|disk| edition.disk(&disk.sku).map_or("", |sku| sku.family()))
+        .collect();
+    let caps = [&own.uncached, &own.cached];
+    let limits = caps.into_iter().flat_map(|cap| [&cap.iops, &cap.bytes]).flatten();
+    let bursts = limits.into_iter().any(|limit| limit.burst.is_some());
+    Some(from_size(size, &families, bursts, &parser))
+}
+
+fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '_>) -> Vm {
     // How long a machine of AWS bursts is not published, so none is modelled.
     let bursts = bursts && size.cloud() == "Azure";
     let short = size.name.strip_prefix("Standard_").unwrap_or(&size.name);
@@ -91,8 +113,8 @@ fn from_size(size: &Size, uses: &[&DiskUse], bursts: bool, parser: &mut Parser<'
             bytes: bytes.map(|figure| limit(figure, burst[1])),
         }
     };
-    let is_v2 = |disk: &&DiskUse| V2_FAMILIES.contains(&disk.family.as_str());
-    let all_v2 = !uses.is_empty() && uses.iter().all(is_v2) && size.v2_iops().is_some();
+    let is_v2 = |family: &&str| V2_FAMILIES.contains(family);
+    let all_v2 = !families.is_empty() && families.iter().all(is_v2) && size.v2_iops().is_some();
     let uncached = if all_v2 {
         cap(size.v2_iops(), size.v2_throughput(), [None, None])
     } else {

@@ -1,19 +1,30 @@
 //! What lifts the cap that binds: changes to a design, each tried before it is told.
 //!
-//! Prices are not looked at. Settings stand before what is provisioned anew, and more of the same
-//! before another kind of it.
+//! Each is applied to the design and asked again beside the other needs; what lifts nothing is not
+//! told. Prices are not looked at. Settings stand before what is provisioned anew, and more of the
+//! same before another kind of it. Where a need is known, the smallest change that meets it is told.
+
+mod machine;
+mod provisioned;
+mod quota;
 
 use super::bound::Bound;
-use super::compose::{Done, Load, alone};
+use super::compose::{CapUse, Done, Flow, Load, together};
 use super::path;
 use crate::cap::CapKind;
-use crate::design::{Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Vm, Volume};
+use crate::design::{Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Volume};
 
 /// Most of a rate by which a change must lift it to be told: less is rounding.
 const GAIN_MIN: f64 = 0.001;
 
-/// Most connections and disks that are tried.
+/// Most of a need that may be missing for it to be met: rounding.
+const SHORT_MAX: f64 = 1e-9;
+
+/// Most connections that are tried.
 const CONNECTIONS_MAX: u16 = super::network::CONNECTIONS_MAX as u16;
+
+/// Most disks that are tried where no machine says how many it takes: more than any takes.
+const DISKS_MAX: usize = 128;
 
 /// Largest chunk that is tried, bytes.
 const CHUNK_BYTES_MAX: u64 = 1 << 20;
@@ -23,34 +34,62 @@ const CHUNK_BYTES_MAX: u64 = 1 << 20;
 pub struct Remedy {
     /// What to change: `one more P30`.
     pub change: String,
+    /// I/Os per second that the volume carries then, beside what is asked of the others.
+    pub iops: f64,
+    /// Whether that meets the need; `None` without one.
+    pub is_enough: Option<bool>,
     /// What the volume does then.
     pub after: Done,
 }
 
-/// Returns the changes that lift what binds a load on a volume, the cheapest in kind first. None if
-/// nothing binds, or no change is known.
+/// Returns the changes that lift what binds a load on a volume while the others rest, the cheapest
+/// in kind first. None if nothing binds, or no change is known.
 ///
 /// Panics if there is no such volume.
 pub fn remedies(design: &Design, volume: u16, load: &Load) -> Vec<Remedy> {
-    let before = alone(design, volume, load);
-    let tries = Tries { design, volume, load, before: &before, found: Vec::new() };
+    remedies_among(design, &[Flow { volume, load: *load, demand: None }], 0)
+}
+
+/// Returns the changes that lift what one of several loads can have beside the others. None of them
+/// takes from another what it was asked for.
+///
+/// Panics if there is no such flow, or a flow names a volume that is not there.
+pub fn remedies_among(design: &Design, flows: &[Flow], flow_idx: usize) -> Vec<Remedy> {
+    let before = together(design, flows);
+    let rate = carried(&before[flow_idx]);
+    let flow = &flows[flow_idx];
+    // A need that is met is no goal: what is told then is what it could be beyond.
+    let goal = flow.demand.filter(|demand| rate < demand * (1.0 - SHORT_MAX));
+    let tries = Tries { design, flows, flow_idx, before: &before, rate, goal, found: Vec::new() };
     tries.all()
+}
+
+/// Returns what the caps leave to a flow, which may be more than it asks for.
+fn carried(done: &Done) -> f64 {
+    done.caps.first().map_or(done.iops, |(_, left)| *left)
 }
 
 struct Tries<'a> {
     design: &'a Design,
-    volume: u16,
-    load: &'a Load,
-    before: &'a Done,
+    flows: &'a [Flow],
+    flow_idx: usize,
+    before: &'a [Done],
+    /// What the caps leave to the flow as it is.
+    rate: f64,
+    /// The need, where it is not met.
+    goal: Option<f64>,
     found: Vec<Remedy>,
 }
 
+/// A change, not tried yet.
+type Change = (String, Design);
+
 impl Tries<'_> {
     fn all(mut self) -> Vec<Remedy> {
-        match self.before.binds {
-            Bound::Nothing | Bound::Credits => {}
-            Bound::QueueDepth => self.queue_depth(),
-            Bound::Cap(kind) => self.lift(kind),
+        match self.done().first().map(|cap| cap.bound) {
+            None | Some(Bound::Nothing | Bound::Credits) => {}
+            Some(Bound::QueueDepth) => self.queue_depth(),
+            Some(Bound::Cap(kind)) => self.lift(kind),
         }
         self.found
     }
@@ -58,6 +97,7 @@ impl Tries<'_> {
     fn lift(&mut self, kind: CapKind) {
         match kind {
             CapKind::DiskIops | CapKind::DiskBytes => {
+                self.provisioned(kind);
                 self.cache(CacheMode::ReadOnly);
                 self.chunk();
                 self.disks();
@@ -70,59 +110,128 @@ impl Tries<'_> {
                 self.cache(CacheMode::None);
                 self.machine();
             }
-            CapKind::VolumeQuota | CapKind::Pool => self.quota(),
+            CapKind::VolumeQuota => self.quota(),
+            CapKind::Pool => self.pool(),
             CapKind::VolumeIops | CapKind::VolumeCeiling => self.second_volume(),
             CapKind::VmEgress => self.egress(),
             CapKind::NfsSlots => self.slots(),
         }
     }
 
-    /// Keeps a change if it lifts the rate. Returns whether it does.
-    fn keep(&mut self, change: impl Into<String>, design: &Design, load: &Load) -> bool {
-        let after = alone(design, self.volume, load);
-        let lifts = after.iops > self.before.iops * (1.0 + GAIN_MIN);
-        if lifts {
-            self.found.push(Remedy { change: change.into(), after });
+    fn done(&self) -> &Done {
+        &self.before[self.flow_idx]
+    }
+
+    fn flow(&self) -> &Flow {
+        &self.flows[self.flow_idx]
+    }
+
+    /// Returns the position of the volume that the load is on.
+    fn volume_idx(&self) -> usize {
+        usize::from(self.flow().volume)
+    }
+
+    fn volume(&self) -> &Volume {
+        &self.design.volumes[self.volume_idx()]
+    }
+
+    /// Returns a cap on the way of the load.
+    fn cap(&self, kind: CapKind) -> Option<&CapUse> {
+        let mut caps = self.done().caps.iter().map(|(cap, _)| cap);
+        caps.find(|cap| cap.bound == Bound::Cap(kind))
+    }
+
+    /// Returns how much more of a cap is wanted: what the need takes, or else so much that the next
+    /// cap is reached.
+    fn factor(&self) -> f64 {
+        match self.goal {
+            Some(goal) => goal / self.rate,
+            None => 1.0 + self.done().next().map_or(1.0, |(_, margin)| margin.max(0.01)),
         }
-        lifts
     }
 
-    /// Tries the design with its volume changed.
-    fn with_volume(&mut self, change: String, edit: impl FnOnce(&mut Volume)) -> bool {
-        let mut design = self.design.clone();
-        edit(&mut design.volumes[usize::from(self.volume)]);
-        self.keep(change, &design, self.load)
+    /// Applies a change and asks again. Returns it if it lifts the rate and leaves to the others
+    /// what they have.
+    fn tried(&self, change: String, design: &Design, flows: &[Flow]) -> Option<Remedy> {
+        let all = together(design, flows);
+        let iops = carried(&all[self.flow_idx]);
+        let is_worse = |(after, before): (&Done, &Done)| after.iops < before.iops * (1.0 - 1e-6);
+        let others = |(idx, pair)| (idx != self.flow_idx).then_some(pair);
+        let takes = all.iter().zip(self.before).enumerate().filter_map(others).any(is_worse);
+        let lifts = iops > self.rate * (1.0 + GAIN_MIN);
+        let is_enough = self.flow().demand.map(|demand| iops >= demand * (1.0 - SHORT_MAX));
+        let after = all[self.flow_idx].clone();
+        (lifts && !takes).then_some(Remedy { change, iops, is_enough, after })
     }
 
-    /// Tries the design with its machine changed.
-    fn with_machine(&mut self, vm: Vm) -> bool {
-        let change = format!("a larger machine: {}", vm.size);
+    /// Keeps a change if it lifts the rate.
+    fn keep(&mut self, change: impl Into<String>, design: &Design) {
+        let remedy = self.tried(change.into(), design, self.flows);
+        self.found.extend(remedy);
+    }
+
+    /// Keeps the first of several changes, smallest first, that meets the need; else the first that
+    /// lifts the rate. Returns whether there is one.
+    fn keep_least(&mut self, changes: impl IntoIterator<Item = Change>) -> bool {
+        let mut first: Option<Remedy> = None;
+        for (change, design) in changes {
+            let Some(remedy) = self.tried(change, &design, self.flows) else { continue };
+            let is_done = self.goal.is_none() || remedy.is_enough == Some(true);
+            if is_done {
+                self.found.push(remedy);
+                return true;
+            }
+            first.get_or_insert(remedy);
+        }
+        let is_found = first.is_some();
+        self.found.extend(first);
+        is_found
+    }
+
+    /// Returns the design with its volume changed.
+    fn with_volume(&self, edit: impl FnOnce(&mut Volume)) -> Design {
         let mut design = self.design.clone();
-        design.vm = Some(vm);
-        self.keep(change, &design, self.load)
+        edit(&mut design.volumes[self.volume_idx()]);
+        design
+    }
+
+    fn with_stripe(&self, edit: impl FnOnce(&mut Stripe)) -> Design {
+        self.with_volume(|volume| {
+            if let Backing::Disks(stripe) = &mut volume.backing {
+                edit(stripe);
+            }
+        })
+    }
+
+    fn with_network(&self, edit: impl FnOnce(&mut NetworkVolume)) -> Design {
+        self.with_volume(|volume| {
+            if let Backing::Network(network) = &mut volume.backing {
+                edit(network);
+            }
+        })
     }
 
     fn stripe(&self) -> Option<Stripe> {
-        match &self.design.volumes[usize::from(self.volume)].backing {
+        match &self.volume().backing {
             Backing::Disks(stripe) => Some(stripe.clone()),
             Backing::Network(_) => None,
         }
     }
 
     fn network(&self) -> Option<NetworkVolume> {
-        match &self.design.volumes[usize::from(self.volume)].backing {
+        match &self.volume().backing {
             Backing::Disks(_) => None,
             Backing::Network(network) => Some(network.clone()),
         }
     }
 
     fn queue_depth(&mut self) {
-        let Some((_, margin)) = self.before.next() else { return };
-        let depth = f64::from(self.load.queue_depth.unwrap_or(1));
-        let enough = (depth * (1.0 + margin) - 1e-9).ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
-        let load = Load { queue_depth: Some(enough), ..*self.load };
-        let design = self.design;
-        self.keep(format!("{enough} in flight"), design, &load);
+        let depth = f64::from(self.flow().load.queue_depth.unwrap_or(1));
+        let enough = (depth * self.factor() - 1e-9).ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
+        let mut flows = self.flows.to_vec();
+        flows[self.flow_idx].load.queue_depth = Some(enough);
+        let remedy = self.tried(format!("{enough} in flight"), self.design, &flows);
+        self.found.extend(remedy);
     }
 
     fn cache(&mut self, mode: CacheMode) {
@@ -131,15 +240,12 @@ impl Tries<'_> {
             return;
         }
         let change = match mode {
-            CacheMode::None => "no host cache".to_owned(),
-            CacheMode::ReadOnly => "a ReadOnly host cache".to_owned(),
-            CacheMode::ReadWrite => "a ReadWrite host cache".to_owned(),
+            CacheMode::None => "no host cache",
+            CacheMode::ReadOnly => "a ReadOnly host cache",
+            CacheMode::ReadWrite => "a ReadWrite host cache",
         };
-        self.with_volume(change, |volume| {
-            set_stripe(volume, |stripe| {
-                stripe.disks.iter_mut().for_each(|disk| disk.cache = mode);
-            });
-        });
+        let set = |stripe: &mut Stripe| stripe.disks.iter_mut().for_each(|disk| disk.cache = mode);
+        self.keep(change, &self.with_stripe(set));
     }
 
     /// Says whether the machine has a cache with a known cap, and the disks may use it.
@@ -158,96 +264,60 @@ impl Tries<'_> {
     /// Tries larger chunks, which split fewer I/Os.
     fn chunk(&mut self) {
         let Some(stripe) = self.stripe() else { return };
+        let mut changes = Vec::new();
         let mut chunk_bytes = stripe.chunk_bytes * 2;
         while chunk_bytes <= CHUNK_BYTES_MAX {
             let change = format!("chunks of {}", units::format_bytes(chunk_bytes));
-            let edit = |stripe: &mut Stripe| stripe.chunk_bytes = chunk_bytes;
-            if self.with_volume(change, |volume| set_stripe(volume, edit)) {
-                return;
-            }
+            changes.push((change, self.with_stripe(|stripe| stripe.chunk_bytes = chunk_bytes)));
             chunk_bytes *= 2;
         }
+        self.keep_least(changes);
     }
 
-    /// Tries one more disk, then the next tier.
+    /// Tries more disks of the kind, then the next tiers.
     fn disks(&mut self) {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first().cloned() else { return };
-        let disks = self.design.volumes.iter().map(|volume| match &volume.backing {
-            Backing::Disks(stripe) => stripe.disks.len(),
-            Backing::Network(_) => 0,
-        });
+        let n_disks = stripe.disks.len();
         let most = self.design.vm.as_ref().and_then(|vm| vm.max_data_disks);
-        let has_room = most.is_none_or(|most| disks.sum::<usize>() < most as usize);
-        if has_room {
-            let change = format!("one more {}", disk.sku);
-            self.with_volume(change, |volume| {
-                set_stripe(volume, |stripe| {
-                    stripe.disks.push(disk.clone());
-                    stripe.columns += 1;
+        let most = most.map_or(DISKS_MAX, |most| most as usize);
+        let n_free = most.saturating_sub(n_all_disks(self.design));
+        // Without a need one more is the smallest step; with one, as many as it takes.
+        let n_tried = if self.goal.is_some() { n_free } else { n_free.min(1) };
+        let changes: Vec<Change> = (1..=n_tried)
+            .map(|n_more| {
+                let change = match n_more {
+                    1 => format!("one more {}", disk.sku),
+                    _ => format!("{} x {}", n_disks + n_more, disk.sku),
+                };
+                let design = self.with_stripe(|stripe| {
+                    stripe.disks.resize(n_disks + n_more, disk.clone());
+                    stripe.columns += n_more as u32;
                 });
-            });
-        }
-        for tier in larger_tiers(self.design, &disk) {
-            let change = match stripe.disks.len() {
+                (change, design)
+            })
+            .collect();
+        self.keep_least(changes);
+        let tiers = larger_tiers(self.design, &disk).into_iter().map(|tier| {
+            let change = match n_disks {
                 1 => tier.sku.clone(),
-                n_disks => format!("{n_disks} x {}", tier.sku),
+                _ => format!("{n_disks} x {}", tier.sku),
             };
-            let edit = |stripe: &mut Stripe| stripe.disks.fill(tier.clone());
-            if self.with_volume(change, |volume| set_stripe(volume, edit)) {
-                break;
-            }
-        }
-    }
-
-    /// Tries larger machines of the catalogue: of the same series, then of any with the same maker.
-    fn machine(&mut self) {
-        let Some(vm) = self.design.vm.clone() else { return };
-        for larger in larger_machines(self.design, &vm) {
-            if self.with_machine(larger) {
-                return;
-            }
-        }
-    }
-
-    /// Tries so much more throughput that the next cap is reached.
-    fn quota(&mut self) {
-        let Some(network) = self.network() else { return };
-        let factor = 1.0 + self.before.next().map_or(1.0, |(_, margin)| margin.max(0.01));
-        let more = |limit: &mut Limit| limit.per_s = (limit.per_s as f64 * factor).ceil() as u64;
-        if self.before.binds == Bound::Cap(CapKind::Pool) {
-            let Some(idx) = network.pool else { return };
-            let mut design = self.design.clone();
-            let Some(pool) = design.pools.get_mut(usize::from(idx)) else { return };
-            more(&mut pool.throughput);
-            let change =
-                format!("a pool of {}", units::format_rate_mib_s(pool.throughput.per_s as f64));
-            self.keep(change, &design, self.load);
-            return;
-        }
-        if network.pool.is_some() {
-            let mut quota = network.quota.clone();
-            more(&mut quota);
-            let throughput = units::format_rate_mib_s(quota.per_s as f64);
-            let change = format!("{throughput} assigned to the volume");
-            self.with_volume(change, |volume| set_network(volume, |network| network.quota = quota));
-            return;
-        }
-        let bytes = self.design.volumes[usize::from(self.volume)].capacity_bytes as f64 * factor;
-        let change = format!("a quota of {}", units::format_bytes(bytes.ceil() as u64));
-        self.with_volume(change, |volume| set_network(volume, |network| more(&mut network.quota)));
-        if let Some((level, ratio)) = next_level(self.design, &network.level) {
-            let edit = |network: &mut NetworkVolume| {
-                network.quota.per_s = (network.quota.per_s as f64 * ratio) as u64;
-            };
-            self.with_volume(format!("level {level}"), |volume| set_network(volume, edit));
-        }
+            (change, self.with_stripe(|stripe| stripe.disks.fill(tier)))
+        });
+        let tiers: Vec<Change> = tiers.collect();
+        self.keep_least(tiers);
     }
 
     /// What one volume was measured to carry is lifted by a second one, which shares pool and
     /// clients only.
     fn second_volume(&mut self) {
-        let edit = |network: &mut NetworkVolume| {
+        let Some(network) = self.network() else { return };
+        let is_without_room = |idx| self.pool_free(idx) < network.quota.per_s;
+        if network.pool.is_some_and(is_without_room) {
+            return;
+        }
+        let design = self.with_network(|network| {
             let twice = |value: &mut Option<u64>| *value = value.map(|value| value * 2);
             network.quota.per_s *= 2;
             twice(&mut network.ceiling.read_iops);
@@ -255,9 +325,8 @@ impl Tries<'_> {
             twice(&mut network.ceiling.read_bytes_per_s);
             twice(&mut network.ceiling.write_bytes_per_s);
             twice(&mut network.ceiling.total_bytes_per_s);
-        };
-        let change = "a second volume with the same quota".to_owned();
-        self.with_volume(change, |volume| set_network(volume, edit));
+        });
+        self.keep("a second volume with the same quota", &design);
     }
 
     fn egress(&mut self) {
@@ -274,7 +343,7 @@ impl Tries<'_> {
         }
         let most = design.clients.iter().map(|client| client.connections).max();
         if let Some(most) = most {
-            self.keep(format!("nconnect={most}"), &design, self.load);
+            self.keep(format!("nconnect={most}"), &design);
         }
         self.another_client();
     }
@@ -283,20 +352,17 @@ impl Tries<'_> {
         let mut design = self.design.clone();
         let Some(client) = design.clients.last().cloned() else { return };
         design.clients.push(client);
-        self.keep("one more client", &design, self.load);
+        self.keep("one more client", &design);
     }
 }
 
-fn set_stripe(volume: &mut Volume, edit: impl FnOnce(&mut Stripe)) {
-    if let Backing::Disks(stripe) = &mut volume.backing {
-        edit(stripe);
-    }
-}
-
-fn set_network(volume: &mut Volume, edit: impl FnOnce(&mut NetworkVolume)) {
-    if let Backing::Network(network) = &mut volume.backing {
-        edit(network);
-    }
+/// Returns how many disks all volumes have.
+fn n_all_disks(design: &Design) -> usize {
+    let disks = design.volumes.iter().map(|volume| match &volume.backing {
+        Backing::Disks(stripe) => stripe.disks.len(),
+        Backing::Network(_) => 0,
+    });
+    disks.sum()
 }
 
 /// Returns the larger tiers of a disk's family, smallest first, as disks with the same cache mode.
@@ -326,69 +392,4 @@ fn larger_tiers(design: &Design, disk: &Disk) -> Vec<Disk> {
 fn limit(figure: &catalog::Figure) -> Limit {
     let origin = format!("{figure}: {} ({})", figure.source.title, figure.date());
     Limit { per_s: figure.per_s.max(1), burst: None, origin }
-}
-
-/// Returns the catalogue's machines with more of something: those of the same series first, then by
-/// cores.
-fn larger_machines(design: &Design, vm: &Vm) -> Vec<Vm> {
-    let Some(edition) = catalog::edition(&design.edition) else { return Vec::new() };
-    let Some(own) = edition.vm(&vm.size) else { return Vec::new() };
-    let n_disks = design.volumes.iter().map(|volume| match &volume.backing {
-        Backing::Disks(stripe) => stripe.disks.len() as u64,
-        Backing::Network(_) => 0,
-    });
-    let n_disks: u64 = n_disks.sum();
-    let cores = |vm: &catalog::Vm| vm.vcpus().map_or(u64::MAX, |figure| figure.per_s);
-    let mut larger: Vec<&catalog::Vm> = edition
-        .vms()
-        .iter()
-        .filter(|other| other.cloud() == own.cloud() && other.name != own.name)
-        .filter(|other| own.takes_premium() != Some(true) || other.takes_premium() == Some(true))
-        .filter(|other| other.max_data_disks().is_none_or(|most| most.per_s >= n_disks))
-        .collect();
-    let is_kin = |other: &catalog::Vm| series(&other.name) == series(&own.name);
-    larger.sort_by_key(|other| (!is_kin(other), cores(other), other.name.clone()));
-    larger.into_iter().map(|other| machine(vm, other)).collect()
-}
-
-/// Returns the machine with what the catalogue says of another size.
-fn machine(vm: &Vm, other: &catalog::Vm) -> Vm {
-    let mut larger = Vm { size: other.name.clone(), ..vm.clone() };
-    let with = |figure: Option<&catalog::Figure>, old: &Option<Limit>| match (figure, old) {
-        (Some(figure), _) => Some(limit(figure)),
-        // What the catalogue does not say does not lift anything.
-        (None, old) => old.clone(),
-    };
-    larger.uncached.iops = with(other.uncached_iops(), &vm.uncached.iops);
-    larger.uncached.bytes = with(other.uncached_throughput(), &vm.uncached.bytes);
-    larger.cached.iops = with(other.cached_iops(), &vm.cached.iops);
-    larger.cached.bytes = with(other.cached_throughput(), &vm.cached.bytes);
-    larger.egress = with(other.egress(), &vm.egress);
-    larger.cached_write = None;
-    larger
-}
-
-/// Returns the letters of a size without its numbers of cores: `D_s_v3` of `Standard_D8s_v3`.
-fn series(name: &str) -> String {
-    let name = name.strip_prefix("Standard_").unwrap_or(name);
-    let (base, version) = name.split_once('_').unwrap_or((name, ""));
-    let letters: String = base.chars().filter(|c| !c.is_ascii_digit()).collect();
-    format!("{letters}_{version}")
-}
-
-/// Returns the next service level and how much more it gives.
-fn next_level(design: &Design, level: &str) -> Option<(String, f64)> {
-    let edition = catalog::edition(&design.edition)?;
-    let of = |name: &str| {
-        let found = edition.levels().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, figure)| figure.value)
-    };
-    let own = of(level)?;
-    let higher = edition.levels().filter(|(_, figure)| figure.value > own);
-    let (name, figure) = higher.min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
-    let mut title = name.to_owned();
-    if let Some(first) = title.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    Some((title, figure.value / own))
 }

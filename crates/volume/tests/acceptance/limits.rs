@@ -3,7 +3,7 @@
 
 use volume::CapKind;
 use volume::design::{CacheMode, Cap, Ceiling, Client, Design};
-use volume::limits::{Bound, Flow, Load, alone, remedies, together};
+use volume::limits::{Bound, Flow, Load, Remedy, alone, remedies, remedies_among, together};
 
 use crate::rig::{self, Stream, brief, cap, design, disks, network, steady, vm};
 
@@ -196,4 +196,125 @@ fn changes_are_tried_before_they_are_told() {
     let on_ds1 = changes(&text("DS1"), 8);
     assert!(on_ds1.iter().any(|(change, _)| change.starts_with("a larger machine")), "{on_ds1:?}");
     assert!(on_ds1.iter().all(|(_, iops)| *iops > 3200.0), "{on_ds1:?}");
+}
+
+/// Returns the changes for needs of 8 KiB reads, each with its volume, that are told for the first.
+fn for_needs(toml: &str, needs: &[(u16, f64)]) -> Vec<Remedy> {
+    let flow = |(volume, iops): &(u16, f64)| Flow {
+        volume: *volume,
+        load: Load::new(8 * KIB, 1.0),
+        demand: Some(*iops),
+    };
+    let flows: Vec<Flow> = needs.iter().map(flow).collect();
+    remedies_among(&parse(toml), &flows, 0)
+}
+
+#[test]
+fn what_can_be_set_is_set_first() {
+    let first = |disk: &str| {
+        let text = format!("[[volume]]\nmount='/a'\n{disk}\n");
+        changes(&text, 8).first().map(|(change, _)| change.clone()).unwrap_or_default()
+    };
+    let most = "`iops = 50000` (the most for 100 GiB)";
+    assert_eq!(first("disk='PremiumV2'\nsize='100GiB'"), most);
+    assert_eq!(first("disk='gp3'\nsize='100GiB'"), most);
+    assert_eq!(
+        first("disk='io2'\nsize='50GiB'\niops=1000"),
+        "`iops = 50000` (the most for 50 GiB)"
+    );
+    let ultra = "disk='Ultra'\nsize='50GiB'\niops=1000\nthroughput='250MB/s'";
+    assert_eq!(first(ultra), "`iops = 50000` (the most for 50 GiB)");
+    assert_eq!(first("disk='gp2'\nsize='1TiB'"), "`size = \"2048GiB\"`");
+    // At its most, only another disk lifts it.
+    let full = first("disk='PremiumV2'\nsize='100GiB'\niops=50000\nthroughput='2000MB/s'");
+    assert_eq!(full, "one more PremiumV2");
+}
+
+#[test]
+fn throughput_that_operations_bound_takes_both_keys() {
+    let text = "[[volume]]\nmount='/a'\ndisk='PremiumV2'\nsize='1TiB'\nthroughput='750MB/s'\n";
+    let found = changes(text, 1024);
+    let (change, iops) = &found[0];
+    assert!(change.contains("`iops = 8000`") && change.contains("\"2000MB/s\""), "{found:?}");
+    assert!((iops * 1_048_576.0 / 2e9 - 1.0).abs() < 1e-6, "{found:?}");
+}
+
+#[test]
+fn a_need_is_told_the_smallest_change_that_meets_it() {
+    let found = for_needs(P30, &[(0, 30_000.0)]);
+    let six = found.iter().find(|remedy| remedy.change == "6 x P30").expect("six of them");
+    assert_eq!(six.is_enough, Some(true));
+    let text = "[[volume]]\nmount='/a'\ndisk='PremiumV2'\nsize='1TiB'\n";
+    let found = for_needs(text, &[(0, 30_000.0)]);
+    assert!(found[0].change.starts_with("`iops = 30000`"), "{found:?}");
+    assert_eq!(found[0].is_enough, Some(true));
+    assert!(found.iter().all(|remedy| remedy.is_enough.is_some()));
+}
+
+#[test]
+fn what_lifts_nothing_beside_the_other_needs_is_not_told() {
+    let text = "edition='2018'\n[vm]\nsize='DS1'\n[[volume]]\nmount='/a'\ndisk='P20'\ncache='None'\n\
+                [[volume]]\nmount='/b'\ndisk='P30'\ncache='None'\n";
+    // Alone, a second disk lifts it to what the machine has; beside the other, the machine binds.
+    let alone = for_needs(text, &[(0, 3000.0)]);
+    assert!(alone.iter().any(|remedy| remedy.change == "one more P20"), "{alone:?}");
+    let beside = for_needs(text, &[(0, 3000.0), (1, 1600.0)]);
+    assert!(beside.iter().all(|remedy| remedy.change.contains("machine")), "{beside:?}");
+}
+
+#[test]
+fn a_pool_without_room_gives_what_another_volume_has() {
+    let text = |first: u32| {
+        format!(
+            "[[pool]]\nname='p'\nservice='Ultra'\nsize='10TiB'\nqos='manual'\n\
+             [[volume]]\nmount='/a'\npool='p'\nquota='1TiB'\nthroughput='{first}MiB/s'\n\
+             [[volume]]\nmount='/b'\npool='p'\nquota='4TiB'\nthroughput='1024MiB/s'\n"
+        )
+    };
+    // 300 MiB/s are needed, of 1,280.
+    let need = [(0, 300.0 * 128.0)];
+    let found: Vec<String> =
+        for_needs(&text(256), &need).into_iter().map(|remedy| remedy.change).collect();
+    assert_eq!(found[0], "44.0 MiB/s taken from /b", "{found:?}");
+    assert!(found[1].starts_with("a pool of 1324 MiB/s, 300 MiB/s of"), "{found:?}");
+    assert!(!found.iter().any(|change| change.contains("assigned")), "{found:?}");
+    let found = for_needs(&text(200), &need);
+    assert_eq!(found[0].change, "256 MiB/s assigned to the volume, all that its pool has free");
+    assert_eq!((found[0].is_enough, found[1].is_enough), (Some(false), Some(true)));
+    let found = for_needs(&text(200), &[(0, 220.0 * 128.0)]);
+    assert_eq!(found[0].change, "220 MiB/s assigned to the volume");
+    assert_eq!(found.len(), 1, "{found:?}");
+    // The other needs what it has.
+    let found = for_needs(&text(256), &[(0, 300.0 * 128.0), (1, 1024.0 * 128.0)]);
+    assert!(found.iter().all(|remedy| remedy.change.starts_with("a pool")), "{found:?}");
+}
+
+/// Returns the machine that is told for a load on so many disks, if any.
+fn larger(vm: &str, disk: &str, count: u32) -> Option<String> {
+    let text =
+        format!("[vm]\nsize='{vm}'\n[[volume]]\nmount='/a'\n{disk}\ncount={count}\ncache='None'\n");
+    let found = changes(&text, 8).into_iter();
+    found
+        .filter_map(|(change, _)| Some(change.strip_prefix("a larger machine: ")?.to_owned()))
+        .next()
+}
+
+#[test]
+fn a_larger_machine_is_larger_and_no_older() {
+    let gp3 = "disk='gp3'\nsize='1TiB'\niops=16000\nthroughput='1000MiB/s'";
+    assert_eq!(larger("m5.large", gp3, 4).as_deref(), Some("m5.xlarge"));
+    assert_eq!(larger("m6g.large", gp3, 4).as_deref(), Some("m6g.xlarge"));
+    assert_eq!(larger("D8s_v3", "disk='P30'", 16).as_deref(), Some("Standard_D16s_v3"));
+    let edition = catalog::edition("current").expect("an edition");
+    for own in ["DS14", "D64s_v3", "m5.24xlarge", "r5.24xlarge", "c5.9xlarge", "a1.large"] {
+        let own = edition.vm(own).expect("a size");
+        let (disk, count) = if own.cloud() == "AWS" { (gp3, 20) } else { ("disk='P30'", 32) };
+        let Some(other) = larger(&own.name, disk, count) else { continue };
+        let other = edition.vm(&other).expect("a size");
+        let per_s = |figure: Option<&catalog::Figure>| figure.map(|figure| figure.per_s);
+        assert!(per_s(other.vcpus()) >= per_s(own.vcpus()), "{} {}", own.name, other.name);
+        assert!(per_s(other.memory()) >= per_s(own.memory()), "{} {}", own.name, other.name);
+        let arm = |size: &catalog::Vm| size.name.contains("g.") || size.name.starts_with("a1.");
+        assert!(arm(other) == arm(own), "{} {}", own.name, other.name);
+    }
 }

@@ -1,0 +1,190 @@
+//! Larger machines.
+
+use catalog::{Edition, Vm as Size};
+
+use super::{Change, Tries, n_all_disks};
+use crate::design::{Backing, CacheMode, Design, Vm, machine_of};
+
+/// Edition that knows the shape of machines which an older one has without it.
+const SHAPES: &str = "current";
+
+impl Tries<'_> {
+    /// Tries larger machines of the catalogue: of the same family first, then by cores.
+    pub(super) fn machine(&mut self) {
+        let Some(vm) = self.design.vm.as_ref() else { return };
+        let changes: Vec<Change> = larger_machines(self.design, vm)
+            .into_iter()
+            .map(|larger| {
+                let change = format!("a larger machine: {}", larger.size);
+                let mut design = self.design.clone();
+                design.vm = Some(larger);
+                (change, design)
+            })
+            .collect();
+        self.keep_least(changes);
+    }
+}
+
+/// What a size's name says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Name {
+    /// Sizes that differ in cores only: `Ds_v3` of `Standard_D8s_v3`, `m5` of `m5.large`.
+    family: String,
+    /// Letters it begins with: `D`, `DS`, `m`.
+    series: String,
+    generation: u32,
+    is_arm: bool,
+    /// Fewer cores are switched on than the size has: `DS14-4_v2`.
+    is_constrained: bool,
+}
+
+impl Name {
+    fn read(size: &Size) -> Self {
+        if size.cloud() == "AWS" { Name::of_aws(&size.name) } else { Name::of_azure(&size.name) }
+    }
+
+    /// Reads letters, generation and features before the point: `m5dn.xlarge`. A `g` among the
+    /// features is Graviton, as all of `a1` are.
+    fn of_aws(name: &str) -> Self {
+        let family = name.split('.').next().unwrap_or(name);
+        let (series, rest) = letters(family);
+        let (digits, features) = digits(rest);
+        Name {
+            family: family.to_owned(),
+            series: series.to_owned(),
+            generation: digits.parse().unwrap_or(1),
+            is_arm: features.split('-').next().is_some_and(|part| part.contains('g'))
+                || family == "a1"
+                || family.starts_with("mac2")
+                || family.starts_with("mac-"),
+            is_constrained: false,
+        }
+    }
+
+    /// Reads letters, cores, features and version: `Standard_D16plds_v5`. A `p` among the features
+    /// is Arm.
+    fn of_azure(name: &str) -> Self {
+        let name = name.strip_prefix("Standard_").unwrap_or(name);
+        let (series, rest) = letters(name);
+        let (_, rest) = digits(rest);
+        let (is_constrained, rest) = match rest.strip_prefix('-') {
+            Some(rest) => (true, digits(rest).1),
+            None => (false, rest),
+        };
+        let features = rest.split('_').next().unwrap_or("");
+        let version = rest.rsplit('_').next().and_then(|part| part.strip_prefix('v'));
+        Name {
+            family: format!("{series}{rest}"),
+            series: series.to_owned(),
+            generation: version.and_then(|version| version.parse().ok()).unwrap_or(1),
+            is_arm: features.contains('p'),
+            is_constrained,
+        }
+    }
+}
+
+fn letters(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len()))
+}
+
+fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+/// Cores and memory of a size, where the edition or the newest one says.
+fn shape(edition: &Edition, size: &Size) -> (Option<u64>, Option<u64>) {
+    let newest = catalog::edition(SHAPES).and_then(|edition| edition.vm(&size.name));
+    let known = |of: fn(&Size) -> Option<&catalog::Figure>| {
+        let own = edition.vm(&size.name).and_then(of);
+        own.or_else(|| newest.and_then(of)).map(|figure| figure.per_s)
+    };
+    (known(Size::vcpus), known(Size::memory))
+}
+
+/// Returns the catalogue's machines that are no smaller in cores and memory, no older and of the
+/// same architecture: those of the same family first, then of the same series, then by cores.
+fn larger_machines(design: &Design, vm: &Vm) -> Vec<Vm> {
+    let Some(edition) = catalog::edition(&design.edition) else { return Vec::new() };
+    let Some(own) = edition.vm(&vm.size) else { return Vec::new() };
+    let own_name = Name::read(own);
+    let (own_cores, own_memory) = shape(edition, own);
+    let n_disks = n_all_disks(design) as u64;
+    let mut larger = Vec::new();
+    for other in edition.vms() {
+        let name = Name::read(other);
+        let (cores, memory) = shape(edition, other);
+        let is_family = name.family == own_name.family;
+        // In a family memory grows with the cores; elsewhere what is unknown may be less.
+        let is_no_smaller = cores.is_some()
+            && cores >= own_cores
+            && (memory.is_some() || is_family)
+            && match (memory, own_memory) {
+                (Some(memory), Some(own)) => memory >= own,
+                _ => is_family,
+            };
+        let is_alike = other.cloud() == own.cloud()
+            && other.name != own.name
+            && name.is_arm == own_name.is_arm
+            && name.generation >= own_name.generation
+            && !name.is_constrained;
+        if is_alike && is_no_smaller && takes(design, own, other, n_disks) {
+            let rank = (!is_family, name.series != own_name.series, cores, &other.name);
+            larger.push((rank, other));
+        }
+    }
+    larger.sort_by(|a, b| a.0.cmp(&b.0));
+    larger.into_iter().map(|(_, other)| replaced(design, vm, other)).collect()
+}
+
+/// Says whether a machine takes what is attached to another one.
+fn takes(design: &Design, own: &Size, other: &Size, n_disks: u64) -> bool {
+    let is_cached = design.volumes.iter().any(|volume| match &volume.backing {
+        Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+        Backing::Network(_) => false,
+    });
+    let has_cache = other.cache().is_some()
+        && (other.cached_iops().is_some() || other.cached_throughput().is_some());
+    (own.takes_premium() != Some(true) || other.takes_premium() == Some(true))
+        && other.max_data_disks().is_none_or(|most| most.per_s >= n_disks)
+        && (!is_cached || has_cache)
+}
+
+/// Returns a machine with what the catalogue says of another size. What it does not say does not
+/// lift anything.
+fn replaced(design: &Design, vm: &Vm, other: &Size) -> Vm {
+    let mut larger = machine_of(design, vm, other).unwrap_or_else(|| vm.clone());
+    larger.size.clone_from(&other.name);
+    larger.uncached.iops = larger.uncached.iops.or_else(|| vm.uncached.iops.clone());
+    larger.uncached.bytes = larger.uncached.bytes.or_else(|| vm.uncached.bytes.clone());
+    larger.cached.iops = larger.cached.iops.or_else(|| vm.cached.iops.clone());
+    larger.cached.bytes = larger.cached.bytes.or_else(|| vm.cached.bytes.clone());
+    larger.egress = larger.egress.or_else(|| vm.egress.clone());
+    larger.max_data_disks = larger.max_data_disks.or(vm.max_data_disks);
+    larger
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &Name, family: &str, generation: u32, is_arm: bool, is_constrained: bool) {
+        assert_eq!(name.family, family, "{name:?}");
+        assert_eq!((name.generation, name.is_arm), (generation, is_arm), "{name:?}");
+        assert_eq!(name.is_constrained, is_constrained, "{name:?}");
+    }
+
+    #[test]
+    fn names_say_family_generation_and_architecture() {
+        check(&Name::of_aws("m5.large"), "m5", 5, false, false);
+        check(&Name::of_aws("m6gd.large"), "m6gd", 6, true, false);
+        check(&Name::of_aws("c7gn.16xlarge"), "c7gn", 7, true, false);
+        check(&Name::of_aws("g4dn.xlarge"), "g4dn", 4, false, false);
+        check(&Name::of_aws("a1.large"), "a1", 1, true, false);
+        check(&Name::of_azure("Standard_DS14"), "DS", 1, false, false);
+        check(&Name::of_azure("Standard_DS14-4_v2"), "DS_v2", 2, false, true);
+        check(&Name::of_azure("Standard_D16plds_v5"), "Dplds_v5", 5, true, false);
+        check(&Name::of_azure("Standard_D8s_v3"), "Ds_v3", 3, false, false);
+        check(&Name::of_azure("Standard_NC16as_T4_v3"), "NCas_T4_v3", 3, false, false);
+    }
+}
