@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use engine::volume::{Tally, UsageMark};
+use engine::volume::{Place, Tally, UsageMark};
 use record::{CapRecord, CapsRecord};
-use volume::design::Backing;
+use volume::design::{Backing, Client};
 use volume::{CacheMode, CapId, CapInfo, CapKind, Design, System};
 
 /// The caps of a design as a record lists them: equal ones of a volume's disks together.
@@ -22,6 +22,10 @@ struct Group {
     kind: CapKind,
     volume: Option<u16>,
     mount: Option<String>,
+    /// What the system calls it, or the first of them.
+    cap: String,
+    /// The only client, by position in the design, whose I/Os meet it.
+    client: Option<u16>,
     /// Of all together.
     per_s: u64,
     members: Vec<CapId>,
@@ -32,6 +36,7 @@ struct Group {
 struct Path {
     is_cached: bool,
     is_network: bool,
+    /// What the system calls the pool's cap.
     pool: Option<String>,
 }
 
@@ -57,6 +62,8 @@ impl CapTable {
                 kind: cap.kind,
                 volume: cap.volume,
                 mount,
+                cap: cap.name.clone(),
+                client: client(cap, design),
                 per_s: cap.per_s,
                 members: vec![id],
             });
@@ -70,20 +77,25 @@ impl CapTable {
         self.n_caps
     }
 
-    /// Makes the record of a worker whose files are on `volumes`, from its tally and what the caps
+    /// Makes the record of a worker whose files are at `places`, from its tally and what the caps
     /// that its I/Os met gave between two moments.
     pub(crate) fn record(
         &self,
         tally: &Tally,
         from: &UsageMark,
         to: &UsageMark,
-        volumes: &BTreeSet<u16>,
+        places: &[Place],
     ) -> CapsRecord {
+        let volumes: BTreeSet<u16> = places.iter().map(|place| place.volume).collect();
+        let runs_on = |client| places.iter().any(|place| place.client == client);
         let used = to.since(from);
         let share = |id: &CapId| used.get(usize::from(id.0)).copied().unwrap_or(0.0);
         // What others load must not count as near: a job whose reads were all in the cache has
         // not come to the disks.
-        let is_met = |group: &&Group| tally.met(group.kind) && self.is_met(group, volumes);
+        let is_met = |group: &&Group| {
+            let is_own = group.client.is_none_or(runs_on);
+            is_own && tally.met(group.kind) && self.is_met(group, &volumes)
+        };
         let groups = self.groups.iter().filter(is_met);
         let caps = groups.map(|group| CapRecord {
             name: group.name.clone(),
@@ -108,16 +120,21 @@ impl CapTable {
             CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
                 paths.any(|path| !path.is_network)
             }
-            CapKind::Pool => paths
-                .filter_map(|path| path.pool.as_deref())
-                .any(|pool| group.name.ends_with(pool) || self.n_of(CapKind::Pool) == 1),
+            CapKind::Pool => paths.any(|path| path.pool.as_ref() == Some(&group.cap)),
             _ => paths.any(|path| path.is_network),
         }
     }
+}
 
-    fn n_of(&self, kind: CapKind) -> usize {
-        self.groups.iter().filter(|group| group.kind == kind).count()
-    }
+/// Returns the client that a cap is of, if it is of one.
+fn client(cap: &CapInfo, design: &Design) -> Option<u16> {
+    let what = match cap.kind {
+        CapKind::NfsSlots => "slots",
+        CapKind::VmEgress => "egress",
+        _ => return None,
+    };
+    let is_of = |client: &Client| cap.name == format!("client {} {what}", client.name);
+    design.clients.iter().position(is_of).map(|idx| idx as u16)
 }
 
 /// Returns a name that is unique in the design: the kind, and the place unless there is one only.
@@ -144,7 +161,7 @@ fn path(backing: &Backing, design: &Design) -> Path {
             pool: network
                 .pool
                 .and_then(|idx| design.pools.get(usize::from(idx)))
-                .map(|pool| pool.name.clone()),
+                .map(|pool| format!("pool {}", pool.name)),
         },
     }
 }

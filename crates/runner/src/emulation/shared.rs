@@ -63,8 +63,8 @@ impl SharedVolumes {
     /// host was late; `None` if its measured time has not begun.
     pub(crate) fn caps_of(&self, bound: &BoundWorker, number: u32) -> Option<(CapsRecord, f64)> {
         let Account { tally, from, to } = self.volumes.account(number)?;
-        let volumes = self.placement.of(bound).iter().map(|place| place.volume).collect();
-        Some((self.caps.record(&tally, &from, &to, &volumes), tally.late_share()))
+        let places = self.placement.of(bound);
+        Some((self.caps.record(&tally, &from, &to, &places), tally.late_share()))
     }
 }
 

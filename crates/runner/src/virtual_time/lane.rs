@@ -222,10 +222,9 @@ impl Lane {
     pub(super) fn into_result(self, world: &World, number: u32) -> WorkerResult {
         let now_ns = world.now_ns;
         let started_ns = self.started_ns.unwrap_or(now_ns);
-        let volumes = self.places.iter().map(|place| place.volume).collect();
         let caps = self.mark.map(|mark| {
             let end = UsageMark::of(&world.system, now_ns);
-            world.caps.record(&self.tally, &mark, &end, &volumes)
+            world.caps.record(&self.tally, &mark, &end, &self.places)
         });
         let worker = self.worker;
         WorkerResult {

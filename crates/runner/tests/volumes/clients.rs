@@ -61,6 +61,16 @@ fn farther_machines_do_fewer_operations_at_the_same_parallelism() {
     close("near", iops(&record.jobs[0]), 300_000.0, 0.005);
     close("far", iops(&record.jobs[1]), 200_000.0, 0.005);
     assert_eq!(said(&record), Vec::<&str>::new());
+    // Neither has met the slots of the other.
+    for (job, own) in record.jobs.iter().zip(["client near slots", "client far slots"]) {
+        let caps = job.caps.as_ref().expect("what held it");
+        let slots = caps.caps.iter().filter(|cap| cap.kind == "nfs_slots");
+        let names: Vec<&str> = slots.map(|cap| &*cap.name).collect();
+        assert_eq!(names, [format!("nfs_slots {own}")]);
+        assert!(
+            caps.next.as_ref().is_none_or(|next| !next.contains("slots") || next.ends_with(own))
+        );
+    }
 }
 
 #[test]
