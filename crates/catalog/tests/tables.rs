@@ -303,3 +303,24 @@ fn only_large_disks_are_known_not_to_be_cached() {
         }
     }
 }
+
+#[test]
+fn sizes_with_fewer_processors_have_the_number_in_their_name() {
+    let edition = catalog::edition("current").expect("an edition");
+    for (name, vcpus) in
+        [("DS14-4_v2", 4), ("E96-24ads_v5", 24), ("M64-16ms", 16), ("M8-2ms", 2), ("DS14_v2", 16)]
+    {
+        let size = edition.vm(name).expect("a size");
+        assert_eq!(size.vcpus().map(|figure| figure.per_s), Some(vcpus), "{name}");
+    }
+}
+
+#[test]
+fn names_of_another_number_are_near() {
+    let edition = catalog::edition("current").expect("an edition");
+    let disks = edition.disks().iter().map(|disk| disk.name.as_str());
+    assert_eq!(catalog::nearest("P99", disks), ["P80", "P70", "P60"]);
+    let vms = || edition.vms().iter().map(|vm| vm.name.as_str());
+    assert_eq!(catalog::nearest("DS77", vms()).first(), Some(&"Standard_DS14"));
+    assert!(catalog::nearest("zz9", vms()).is_empty());
+}

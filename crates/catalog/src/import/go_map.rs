@@ -51,7 +51,10 @@ pub(super) fn read(text: &str) -> Read {
             continue;
         }
         match cells(columns, &fields) {
-            Ok(cells) => {
+            Ok(mut cells) => {
+                if let Some(vcpus) = constrained(name).filter(|_| kind == Kind::Vms) {
+                    cells.insert("vcpus", format!("={vcpus}"));
+                }
                 read.rows.push(Row { line, kind, name: name.to_owned(), cells });
             }
             Err(why) => read.rejected.push(Rejected { line, name: name.to_owned(), why }),
@@ -59,6 +62,17 @@ pub(super) fn read(text: &str) -> Read {
     }
     read.ignored = vec!["MaxBurstIops and MaxBurstBwMbps of machines".to_owned()];
     read
+}
+
+/// Returns the processors of a size that has some of them switched off: 4 of `DS14-4_v2`, which the
+/// map gives the 16 of DS14_v2.
+fn constrained(name: &str) -> Option<u32> {
+    let short = name.strip_prefix("Standard_").unwrap_or(name);
+    let (size, rest) = short.split_once('-')?;
+    let cores = size.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let is_size = !cores.is_empty() && cores.bytes().all(|c| c.is_ascii_digit());
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok().filter(|_| is_size)
 }
 
 /// Returns the innermost brace groups that name a size, with their offsets.
