@@ -166,6 +166,11 @@ impl<'a> Keys<'a> {
     pub fn rate(&mut self, name: &'static str, findings: &mut Findings<'_>) -> Option<At<u64>> {
         let expected = "a rate with its unit, such as \"200MB/s\" or \"8000Mb/s\"";
         let (text, at) = self.unit_text(name, expected, findings)?;
+        if text.trim_end().ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+            let text = format!("`{name}`: `{text}` has no unit, expected {expected}");
+            findings.error("bad-value", &at, text);
+            return None;
+        }
         // A card's "Mb/s" are bits, as everywhere in networking.
         let bits = text.trim_end().strip_suffix("b/s");
         let rate = match bits {

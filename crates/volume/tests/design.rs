@@ -380,3 +380,20 @@ fn unknown_limits_of_disks_of_chosen_size_are_told() {
     let gp3 = "[[volume]]\nmount = \"/a\"\ndisk = \"gp3\"\nsize = \"2TiB\"";
     check_unknown(gp3, &[]);
 }
+
+#[test]
+fn a_rate_needs_its_unit() {
+    for line in ["throughput = \"600\"", "throughput = \"600.\""] {
+        let text = format!("[[volume]]\nmount=\"/a\"\ndisk=\"gp3\"\nsize=\"1TiB\"\n{line}\n");
+        assert!(lines(&text).contains("has no unit, expected a rate with its unit"), "{line}");
+    }
+}
+
+#[test]
+fn one_mistake_is_told_once() {
+    let text = "[vm]\nsize=\"DS14\"\n[[volume]]\nmount=\"/a\"\ndisk=\"P30\"\ncount=99999999999\n";
+    let told = lines(text);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let unknown = lines("[[volume]]\nmount=\"/a\"\ndisk=\"nothing\"\n");
+    assert!(unknown.contains("`plimsoll catalog list disks`"), "{unknown}");
+}

@@ -205,11 +205,13 @@ fn n_disks(
     if !(1..=DISKS_MAX).contains(&count) {
         let text = format!("`count` is {count}, expected 1 to {DISKS_MAX}");
         parser.findings.error("out-of-range", &at, text);
+        // One, so that nothing is said of a number that nobody meant.
+        return (1, Some(at));
     }
     if listed.is_some_and(|listed| u64::from(listed) != count) {
         parser.findings.error("bad-value", &at, "`count` is not the number of disks listed");
     }
-    (count.clamp(1, DISKS_MAX) as u32, Some(at))
+    (count as u32, Some(at))
 }
 
 fn cache(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<CacheMode>> {

@@ -214,7 +214,10 @@ impl<'p, 'a> Parser<'p, 'a> {
             .map(|near| format!("`{}`", near.strip_prefix("Standard_").unwrap_or(near)))
             .collect();
         let help = match near.as_slice() {
-            [] => "`plimsoll catalog list` shows what there is".to_owned(),
+            [] => {
+                let kind = if what == "disk" { "disks" } else { "vms" };
+                format!("`plimsoll catalog list {kind}` shows what there is")
+            }
             _ => format!("did you mean {}?", near.join(" or ")),
         };
         self.findings.add(Diagnostic::error("unknown-sku", text).help(help), at);
