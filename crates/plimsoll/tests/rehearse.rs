@@ -112,6 +112,62 @@ fn machine(cache: &str) -> String {
     )
 }
 
+/// A disk of 32 MiB/s behind a machine that caches its writes.
+const SLOW_CACHED: &str = "[vm]\nsize = \"DS14\"\n[[volume]]\nmount = \"/mnt/data\"\n\
+    disk = { size = \"1GiB\", iops = 20000, throughput = \"32MiB/s\" }\ncache = \"ReadWrite\"\n";
+
+#[test]
+fn a_cache_that_is_switched_off_loses_nothing_in_a_later_crash() {
+    let Some(rehearsal) = Rehearsal::mount(SLOW_CACHED) else { return };
+    fs::write(rehearsal.0.path("mnt/f"), vec![7; 32 << 20]).unwrap();
+    let set = rehearsal.rehearse(&["set", "mnt", "--cache-mode", "None"]);
+    let said = set.success();
+    assert!(said.contains("changed /mnt/data: cache ReadWrite -> None\n"), "{said}");
+    assert!(said.contains(", which only the earlier cache had, is on the disks\n"), "{said}");
+    assert!(set.stderr.contains("going to the disks"), "{}", set.stderr);
+    let page = rehearsal.rehearse(&["status", "mnt"]);
+    assert!(!page.success().contains("not on the disks"), "{}", page.stdout);
+    assert!(!page.stdout.contains("host cache"), "{}", page.stdout);
+    let crash = rehearsal.rehearse(&["crash", "mnt"]);
+    assert_eq!(crash.success(), "crashed; nothing was only in a cache\n");
+    rehearsal.rehearse(&["restart", "mnt"]).success();
+    assert!(fs::read(rehearsal.0.path("mnt/f")).unwrap() == vec![7; 32 << 20]);
+}
+
+#[test]
+fn a_change_says_what_it_brings_and_what_a_design_may_not_change() {
+    let Some(rehearsal) = Rehearsal::mount(&P30.replace("name = \"one P30\"\n", "")) else {
+        return;
+    };
+    let set = rehearsal.rehearse(&["set", "mnt", "--disk", "P40"]);
+    assert!(set.success().contains("P30 -> P40, 5,000 IOPS -> 7,500 IOPS"), "{}", set.stdout);
+    let page = rehearsal.rehearse(&["status", "mnt"]);
+    assert!(page.success().starts_with("design.toml at "), "{}", page.stdout);
+    let again = rehearsal.rehearse(&["set", "mnt", "--disk", "P40"]);
+    assert!(again.success().starts_with("nothing changed"), "{}", again.stdout);
+    let gp3 = ["set", "mnt", "--disk", "gp3", "--size", "2TiB", "--iops", "5k"];
+    let gp3 = rehearsal.rehearse(&gp3);
+    gp3.success();
+    assert!(gp3.stderr.contains("of Azure to one of AWS"), "{}", gp3.stderr);
+    let back = rehearsal.rehearse(&["set", "mnt", "--disk", "P30"]);
+    back.success();
+    assert!(back.stderr.contains("iops, size of the earlier type"), "{}", back.stderr);
+    assert!(back.stderr.contains("a provider lets disks grow"), "{}", back.stderr);
+    let design = |name: &str, text: &str| rehearsal.0.write(name, text.as_bytes());
+    design("moved.toml", &P30.replace("/mnt/p30", "/elsewhere"));
+    check(&rehearsal, &["set", "mnt", "--design", "moved.toml"], "mount paths stay");
+    design("striped.toml", &format!("{P30}count = 2\n"));
+    check(
+        &rehearsal,
+        &["set", "mnt", "--design", "striped.toml"],
+        "`/mnt/p30` is 1 disk in 1 column",
+    );
+    fs::write(rehearsal.0.path("mnt/f"), vec![1; 3 << 20]).unwrap();
+    let own = "disk = { size = \"2MiB\", iops = 500, throughput = \"60MB/s\" }";
+    design("small.toml", &P30.replace("disk = \"P30\"", own));
+    check(&rehearsal, &["set", "mnt", "--design", "small.toml"], "holds 3 MiB");
+}
+
 /// Two disks behind a machine, one of which is slow.
 const SLOW_AND_FAST: &str = "[vm]\nsize = \"DS14\"
 [[volume]]\nmount = \"/slow\"\ndisk = { size = \"1GiB\", iops = 50, throughput = \"100MB/s\" }

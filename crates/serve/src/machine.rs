@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use volume::design::Backing as Medium;
-use volume::{CacheMode, Design, IoKind, Start};
+use volume::{CacheMode, CapId, Design, IoKind, Start};
 
 use crate::backing::{self, Backing, BackingError};
 use crate::pacer::{Crashed, Extent, Look, Outcome, Pacer, Request, lock};
@@ -43,6 +43,28 @@ pub enum MachineError {
     /// The system refused.
     #[error("the emulated machine cannot be started: {0}")]
     Io(#[from] io::Error),
+}
+
+/// Why a running machine cannot become another one.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The design has another shape.
+    #[error(transparent)]
+    Shape(#[from] volume::ChangeError),
+    /// What is on a volume would not fit.
+    #[error(
+        "`{mount}` holds {} MiB, and would have room for {} MiB",
+        used_bytes.div_ceil(1 << 20),
+        size_bytes >> 20
+    )]
+    Space {
+        /// The volume.
+        mount: String,
+        /// Its new size, bytes.
+        size_bytes: u64,
+        /// What is on it, bytes.
+        used_bytes: u64,
+    },
 }
 
 /// What to start.
@@ -185,15 +207,43 @@ impl Machine {
     }
 
     /// Changes the design under the requests that wait: levels, quotas, cache modes, sizes.
-    pub fn change(&self, text: String, design: Design) -> Result<(), String> {
+    ///
+    /// A design without a name keeps that of the one before.
+    pub fn change(&self, text: String, mut design: Design) -> Result<(), ChangeError> {
         let mut in_force = self.in_force.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.pacer.change(&design).map_err(|error| error.to_string())?;
         for (store, volume) in self.stores.iter().zip(&design.volumes) {
+            let used_bytes = store.space.used();
+            if volume.capacity_bytes < used_bytes.min(store.space.capacity()) {
+                let (mount, size_bytes) = (volume.mount.clone(), volume.capacity_bytes);
+                return Err(ChangeError::Space { mount, size_bytes, used_bytes });
+            }
+        }
+        if design.name.is_empty() {
+            design.name.clone_from(&in_force.design.name);
+        }
+        let each = || self.stores.iter().zip(&design.volumes);
+        // A volume that had such a cache counts as one with it until nothing is left there, which
+        // `note_clean` finds.
+        for (store, _) in each().filter(|(_, volume)| is_write_back(&volume.backing)) {
+            store.is_write_back.store(true, Release);
+        }
+        self.pacer.change(&design)?;
+        for (store, volume) in each() {
             store.space.resize(volume.capacity_bytes);
-            store.is_write_back.store(is_write_back(&volume.backing), Release);
         }
         *in_force = InForce { text, design };
         Ok(())
+    }
+
+    /// Notes which volumes no longer have anything in a cache that took their writes.
+    pub(crate) fn note_clean(&self) {
+        let in_force = self.in_force.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for (number, (store, volume)) in (0..).zip(self.stores.iter().zip(&in_force.design.volumes))
+        {
+            if store.is_write_back.load(Acquire) && !is_write_back(&volume.backing) {
+                self.pacer.if_clean(number, || store.is_write_back.store(false, Release));
+            }
+        }
     }
 
     /// Crashes the machine. What only a cache had is taken back; all that is asked until
@@ -230,22 +280,31 @@ impl Machine {
     pub fn report(&self, place: &str) -> Report {
         let look = self.look();
         let design = self.in_force().design;
-        let mut waits = status::waits(&self.recent, &look).into_iter();
-        let volume = |(volume, store): (&volume::design::Volume, &Store)| VolumeReport {
+        let waits = status::waits(&self.recent, &look);
+        let modelled = look.status.volumes.iter().zip(waits);
+        let cap = |cap: CapId| Some(look.status.caps.get(usize::from(cap.0))?.info.name.clone());
+        let each = design.volumes.iter().zip(self.stores.iter()).zip(modelled);
+        let volumes = each.map(|((volume, store), (modelled, wait))| VolumeReport {
             mount: volume.mount.clone(),
             medium: medium(&volume.backing),
             capacity_bytes: store.space.capacity(),
             used_bytes: store.space.used(),
-            recent_wait: waits.next().flatten(),
-        };
+            dirty_bytes: modelled.dirty_bytes,
+            leaving_bytes: modelled.leaving_bytes,
+            n_flushes: modelled.n_flushes,
+            disks_held_by: modelled.disks_held_by.and_then(cap),
+            recent_wait: wait,
+        });
         Report {
             schema: status::SCHEMA.to_owned(),
             place: place.to_owned(),
             backing: self.backing.dir().display().to_string(),
             is_crashed: self.is_crashed(),
             is_disk_full: self.is_disk_full(),
+            pid: std::process::id(),
             n_waiting: look.status.n_waiting as u64,
-            volumes: design.volumes.iter().zip(self.stores.iter()).map(volume).collect(),
+            lateness: status::lateness(&self.recent, &look),
+            volumes: volumes.collect(),
             caps: status::caps(&self.recent, &look, &design),
             cache: look.status.cache.map(Into::into),
             design: design.name,
@@ -364,9 +423,10 @@ impl Machine {
             return reply(Outcome::Lost);
         }
         let extents = request.extents.clone();
-        self.pacer.submit_dirty(&mut undo, request, Box::new(reply));
-        let written = keep(&mut undo, node, opened, (offset, &extents))
-            .and_then(|()| store.write(&opened.file, &node.occupied, data, offset));
+        let is_dirty = self.pacer.submit_dirty(&mut undo, request, Box::new(reply));
+        let kept =
+            if is_dirty { keep(&mut undo, node, opened, (offset, &extents)) } else { Ok(()) };
+        let written = kept.and_then(|()| store.write(&opened.file, &node.occupied, data, offset));
         if let Err(error) = written {
             failed.store(errno(&error).raw_os_error(), Release);
         }

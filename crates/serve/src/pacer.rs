@@ -29,7 +29,7 @@ use volume::{
 use crate::clock::now_ns;
 use crate::priority;
 use crate::store::undo::{Lost, Undo};
-use crate::waits::Waits;
+use crate::waits::{Lateness, Waits};
 use crate::way::Way;
 
 /// The end of a wait that is spun, nanoseconds. A sleep ends this late at worst on an idle machine.
@@ -116,6 +116,7 @@ struct Queue {
     is_stopped: bool,
     /// What the completed I/Os have waited, by volume.
     waits: Vec<Waits>,
+    lateness: Lateness,
     done: Vec<Done>,
     promises: Vec<Promise>,
     flushed: Vec<(u16, Range<u64>)>,
@@ -156,6 +157,7 @@ pub(crate) struct Look {
     pub(crate) status: Status,
     /// By volume.
     pub(crate) waits: Vec<Waits>,
+    pub(crate) lateness: Lateness,
 }
 
 /// The model in real time. Stops when dropped; what waits then is lost.
@@ -191,6 +193,7 @@ impl Pacer {
             is_crashed: false,
             is_stopped: false,
             waits: vec![Waits::default(); design.volumes.len()],
+            lateness: Lateness::default(),
             done: Vec::with_capacity(WAITING_MAX),
             promises: Vec::with_capacity(WAITING_MAX),
             flushed: Vec::new(),
@@ -231,20 +234,37 @@ impl Pacer {
         self.shared.plan(&queue);
     }
 
-    /// Hands a write to the model, which counts it as dirty from now on. What reached the disk
-    /// before is settled first, so that `undo` knows this write apart from it: the caller keeps
-    /// the old contents and writes before it lets go of `undo`, without which nothing is settled
-    /// and no reply is called.
-    pub(crate) fn submit_dirty(&self, undo: &mut Undo, request: Request, reply: Reply) {
+    /// Hands a write to the model, and returns whether it counts as dirty from now on. What reached
+    /// the disk before is settled first, so that `undo` knows this write apart from it: the caller
+    /// keeps the old contents of a dirty one and writes before it lets go of `undo`, without which
+    /// nothing is settled and no reply is called.
+    pub(crate) fn submit_dirty(&self, undo: &mut Undo, request: Request, reply: Reply) -> bool {
         let mut queue = lock(&self.shared.queue);
         if queue.is_crashed || queue.is_stopped {
             drop(queue);
             reply(Outcome::Lost);
-            return;
+            return true;
         }
+        let (volume, extents) = (request.volume, request.extents.clone());
         queue.take_in(request, reply);
         queue.settle(undo);
+        // What is not in the model yet will be as dirty as can be.
+        let is_dirty = !queue.outside.is_empty()
+            || extents.iter().any(|Extent { address, len_bytes }| {
+                let range = *address..address.saturating_add(u64::from(*len_bytes));
+                queue.system.is_dirty(volume, &range)
+            });
         self.shared.plan(&queue);
+        is_dirty
+    }
+
+    /// Does something if nothing of a volume is dirty, before anything can become so.
+    pub(crate) fn if_clean(&self, volume: u16, act: impl FnOnce()) {
+        let _undo = lock(&self.shared.undo);
+        let queue = lock(&self.shared.queue);
+        if queue.outside.is_empty() && queue.system.dirty(volume).next().is_none() {
+            act();
+        }
     }
 
     /// Answers at a time that the model has no part in. One at a time: an earlier one is lost.
@@ -266,11 +286,14 @@ impl Pacer {
         let mut queue = lock(&self.shared.queue);
         let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.advance(now_ns());
-        let look = Look { status: queue.system.status(time_ns), waits: queue.waits.clone() };
+        let (status, waits) = (queue.system.status(time_ns), queue.waits.clone());
+        let look = Look { status, waits, lateness: queue.lateness };
         self.shared.plan(&queue);
         drop(queue);
         drop(undo);
-        ended.into_iter().for_each(|reply| reply(Outcome::Done));
+        for reply in ended {
+            reply(Outcome::Done);
+        }
         look
     }
 
@@ -303,8 +326,12 @@ impl Pacer {
         self.shared.plan(&queue);
         drop(queue);
         drop(undo);
-        ended.into_iter().for_each(|reply| reply(Outcome::Done));
-        lost_requests.into_iter().for_each(|reply| reply(Outcome::Lost));
+        for reply in ended {
+            reply(Outcome::Done);
+        }
+        for reply in lost_requests {
+            reply(Outcome::Lost);
+        }
         Crashed { dirty, lost, error: outcome.err().map(|error| error.to_string()) }
     }
 
@@ -327,7 +354,9 @@ impl Drop for Pacer {
             self.shared.wake.notify_all();
             queue.drain()
         };
-        lost.into_iter().for_each(|reply| reply(Outcome::Lost));
+        for reply in lost {
+            reply(Outcome::Lost);
+        }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -395,7 +424,8 @@ impl Queue {
         self.take_promises();
         let mut ended = Vec::new();
         while self.promised.peek().is_some_and(|first| first.0.0 <= now_ns) {
-            let Some(Reverse((_, id))) = self.promised.pop() else { break };
+            let Some(Reverse((at_ns, id))) = self.promised.pop() else { break };
+            self.lateness.count(now_ns - at_ns);
             ended.extend(self.answer(id));
         }
         for done in done.drain(..) {
@@ -514,7 +544,9 @@ impl Shared {
             if ended.is_empty() {
                 self.wait();
             }
-            ended.into_iter().for_each(|reply| reply(Outcome::Done));
+            for reply in ended {
+                reply(Outcome::Done);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use volume::Design;
 
 use crate::control::{self, Command, Refusal};
-use crate::machine::Machine;
+use crate::machine::{ChangeError, Machine};
 
 /// The place where a machine is served: a mount point, or an address.
 pub trait Place: Send + 'static {
@@ -36,6 +36,20 @@ fn read(text: &str) -> Result<Design, Refusal> {
     design.ok_or_else(|| Refusal::new(errors.join("; ")))
 }
 
+/// Says why a design does not take the place of another, and what to do.
+fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Place) -> Refusal {
+    let refusal = Refusal::new(error.to_string());
+    let (name, backing) = (place.name(), machine.backing().dir().display().to_string());
+    let again = format!("to have it: plimsoll rehearse unmount {name}, then mount the new design");
+    match error {
+        ChangeError::Space { .. } => refusal.hint("delete files first, or name a larger size"),
+        ChangeError::Shape(volume::ChangeError::Mount { .. }) => refusal
+            .hint("a design to change to has the same mount paths in the same order")
+            .hint(format!("{again} with another --backing: {backing} has these volumes")),
+        ChangeError::Shape(_) => refusal.hint(format!("{again} with --backing {backing}")),
+    }
+}
+
 fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Value, Refusal> {
     let broken = |error: serde_json::Error| Refusal::new(format!("cannot answer: {error}"));
     match command {
@@ -43,7 +57,7 @@ fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Val
         Command::Design => Ok(json!({ "design": machine.in_force().text })),
         Command::Change { design: text } => {
             let design = read(&text)?;
-            machine.change(text, design).map_err(Refusal::new)?;
+            machine.change(text, design).map_err(|error| unchanged(&error, machine, place))?;
             Ok(Value::Null)
         }
         Command::Crash => {

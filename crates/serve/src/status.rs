@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use volume::design::Backing as Medium;
-use volume::{CacheMode, CapKind, CapStatus, Design};
+use volume::{CacheMode, CapKind, CapStatus, CapUsage, Design};
 
 use crate::clock::now_ns;
 use crate::machine::Machine;
 use crate::pacer::{Look, lock};
-use crate::waits::Waits;
+use crate::waits::{Lateness, Waits};
 
 /// Name and version of the page.
 pub const SCHEMA: &str = "plimsoll.rehearse/1";
@@ -35,14 +35,30 @@ pub struct Report {
     pub is_crashed: bool,
     /// Whether the disk under the backing was found full.
     pub is_disk_full: bool,
+    /// The process that serves it.
+    pub pid: u32,
     /// I/Os that were asked for and are not done.
     pub n_waiting: u64,
+    /// How late this host was with its answers.
+    pub lateness: LatenessReport,
     /// Its volumes.
     pub volumes: Vec<VolumeReport>,
     /// The caps that its volumes can meet, in the order of the design.
     pub caps: Vec<CapReport>,
     /// The machine's host cache, where a disk uses it.
     pub cache: Option<CacheReport>,
+}
+
+/// How late answers were over the last second or so: parts of I/Os, handed out 0.2 ms or more after
+/// their modelled time. The volumes are better than such answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatenessReport {
+    /// Answers.
+    pub n_answers: u64,
+    /// Those that were late.
+    pub n_late: u64,
+    /// What those were late by on average, nanoseconds.
+    pub late_ns_mean: u64,
 }
 
 /// A host cache.
@@ -79,6 +95,14 @@ pub struct VolumeReport {
     pub capacity_bytes: u64,
     /// What its files occupy, bytes.
     pub used_bytes: u64,
+    /// What is in a ReadWrite cache and not on its disks, bytes: a crash would lose it.
+    pub dirty_bytes: u64,
+    /// How much of that goes to the disks at once, since its cache was changed, bytes.
+    pub leaving_bytes: u64,
+    /// Flushes (`fsync`) that wait for it now.
+    pub n_flushes: u32,
+    /// Name of the cap that holds what goes to the disks now; `None` where none does.
+    pub disks_held_by: Option<String>,
     /// What its I/Os waited for most over the last second or so; `None` where none waited.
     pub recent_wait: Option<WaitReport>,
 }
@@ -105,9 +129,10 @@ pub struct CapReport {
     pub counts_operations: bool,
     /// Volume that it belongs to; `None` where several share it.
     pub volume: Option<u16>,
-    /// Operations or bytes per second, sustained.
+    /// Operations or bytes per second, sustained; calls at once for `nfs_slots`.
     pub per_s: u64,
-    /// Operations or bytes per second over the last second or so.
+    /// Operations or bytes per second over the last second or so; for `nfs_slots` the calls that
+    /// were under way at once, on average.
     pub recent_per_s: f64,
     /// Share of that time in which it held something back, 0 to 1.
     pub recent_held_share: f64,
@@ -150,6 +175,7 @@ pub(crate) fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
     let watch = move || {
         while let Some(machine) = watched.upgrade() {
             machine.recent.keep(machine.look());
+            machine.note_clean();
             drop(machine);
             std::thread::sleep(RECENT);
         }
@@ -174,6 +200,14 @@ pub(crate) fn waits(recent: &Recent, now: &Look) -> Vec<Option<WaitReport>> {
         })
     };
     now.waits.iter().enumerate().map(wait).collect()
+}
+
+/// Says how late the answers since the look before the last were.
+pub(crate) fn lateness(recent: &Recent, now: &Look) -> LatenessReport {
+    let looks = lock(&recent.looks);
+    let before = looks.iter().flatten().next().map(|look| look.lateness);
+    let Lateness { n_answers, n_late, late_ns } = now.lateness.since(before.unwrap_or_default());
+    LatenessReport { n_answers, n_late, late_ns_mean: late_ns.checked_div(n_late).unwrap_or(0) }
 }
 
 /// Says whether a design has anything that can meet a cap of a kind: its machine may have caps for
@@ -209,8 +243,14 @@ pub(crate) fn caps(recent: &Recent, now: &Look, design: &Design) -> Vec<CapRepor
             |old: &&volume::Status| old.caps.get(idx).is_some_and(|o| o.info.name == cap.info.name);
         let before =
             before.filter(same).map(|old| (since_start_s(old.now_ns), &old.caps[idx].usage));
-        let (from_s, used, held_s) = before
-            .map_or((0.0, 0, 0.0), |(at_s, usage)| (at_s, usage.used, usage.held_share * at_s));
+        // What was carried; slots are not used up but taken for a time.
+        let carried = |usage: &CapUsage, at_s: f64| match cap.info.kind {
+            CapKind::NfsSlots => usage.capacity_share * cap.info.per_s as f64 * at_s,
+            _ => usage.used as f64,
+        };
+        let (from_s, used, held_s) = before.map_or((0.0, 0.0, 0.0), |(at_s, usage)| {
+            (at_s, carried(usage, at_s), usage.held_share * at_s)
+        });
         let now_s = since_start_s(now.now_ns);
         let passed_s = (now_s - from_s).max(1e-9);
         let held_s = cap.usage.held_share * now_s - held_s;
@@ -220,7 +260,7 @@ pub(crate) fn caps(recent: &Recent, now: &Look, design: &Design) -> Vec<CapRepor
             counts_operations: cap.info.kind.counts_operations(),
             volume: cap.info.volume,
             per_s: cap.info.per_s,
-            recent_per_s: cap.usage.used.saturating_sub(used) as f64 / passed_s,
+            recent_per_s: (carried(&cap.usage, now_s) - used).max(0.0) / passed_s,
             recent_held_share: (held_s / passed_s).clamp(0.0, 1.0),
             held_share: cap.usage.held_share,
             n_waiting: cap.n_waiting,

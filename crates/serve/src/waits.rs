@@ -47,11 +47,55 @@ impl Waits {
     }
 }
 
+/// From here on an answer counts as late, nanoseconds: some ten times what a sleep ends late on a
+/// calm machine, and a fifth of the shortest latency of the catalogue's disks.
+const LATE_NS: u64 = 200_000;
+
+/// How late answers were handed out after their modelled time, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lateness {
+    /// Answers.
+    pub(crate) n_answers: u64,
+    /// Those that were late.
+    pub(crate) n_late: u64,
+    /// What those were late by, summed, nanoseconds.
+    pub(crate) late_ns: u64,
+}
+
+impl Lateness {
+    /// Counts an answer that is handed out so long after its time.
+    pub(crate) fn count(&mut self, late_ns: u64) {
+        self.n_answers += 1;
+        if late_ns >= LATE_NS {
+            self.n_late += 1;
+            self.late_ns += late_ns;
+        }
+    }
+
+    /// Returns what was counted after an earlier look.
+    pub(crate) fn since(self, earlier: Lateness) -> Lateness {
+        Lateness {
+            n_answers: self.n_answers.saturating_sub(earlier.n_answers),
+            n_late: self.n_late.saturating_sub(earlier.n_late),
+            late_ns: self.late_ns.saturating_sub(earlier.late_ns),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use volume::{CapId, Stations};
 
     use super::*;
+
+    #[test]
+    fn answers_are_late_from_a_fifth_of_a_millisecond_on() {
+        let mut lateness = Lateness::default();
+        [0, LATE_NS - 1, LATE_NS, 3 * LATE_NS].map(|late_ns| lateness.count(late_ns));
+        let expected = Lateness { n_answers: 4, n_late: 2, late_ns: 4 * LATE_NS };
+        assert_eq!(lateness, expected);
+        assert_eq!(expected.since(expected), Lateness::default());
+    }
 
     #[test]
     fn the_longest_wait_of_late_is_told() {

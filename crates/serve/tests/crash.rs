@@ -202,3 +202,29 @@ fn a_file_is_as_long_as_what_lasted() {
     assert_eq!(std::fs::read(mounted.join("set")).unwrap(), [0; 200]);
     assert_eq!(std::fs::read(mounted.join("sync")).unwrap(), [4; 700]);
 }
+
+/// A cache is taken away while it has 2 MiB that the disk takes a quarter of a second for.
+#[test]
+fn what_is_written_after_a_cache_was_switched_off_is_not_taken_back_with_what_it_had() {
+    let with = |mode| design(vec![disk(100_000, 8 << 20, 1 << 30, mode)]);
+    let Some(mounted) = Mounted::new(with(CacheMode::ReadWrite)) else { return };
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(true).read(true).write(true);
+    let file = file.open(mounted.join("f")).unwrap();
+    file.write_all_at(&[1; 4 << 20], 0).unwrap();
+    file.sync_all().unwrap();
+    file.write_all_at(&[2; 2 << 20], 0).unwrap();
+    mounted.machine.change(String::new(), with(CacheMode::None)).unwrap();
+    let report = mounted.machine.report("/mnt");
+    assert!(report.volumes[0].leaving_bytes > 0, "{report:?}");
+    // Over what the cache has left, and where it has nothing.
+    file.write_all_at(&[3; 4096], (2 << 20) - 4096).unwrap();
+    file.write_all_at(&[4; 4096], 3 << 20).unwrap();
+    let lost = mounted.machine.crash().lost;
+    mounted.machine.restart();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, (2 << 20) - 1).unwrap();
+    assert_eq!(byte, [3], "{lost:?}");
+    file.read_exact_at(&mut byte, 3 << 20).unwrap();
+    assert_eq!(byte, [4], "{lost:?}");
+}

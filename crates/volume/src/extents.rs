@@ -173,6 +173,24 @@ impl Extents {
         None
     }
 
+    /// Returns whether any of a range is dirty.
+    pub(crate) fn touches(&self, volume: u16, range: &Range<u64>) -> bool {
+        let first = self.ending_after(volume, range.start);
+        first.is_some_and(|idx| self.nodes[idx as usize].start < range.end)
+    }
+
+    /// Returns the dirty bytes of writes with a number below `number`.
+    pub(crate) fn n_bytes_before(&self, volume: u16, number: u64) -> u64 {
+        let mut idx = self.volumes[usize::from(volume)].oldest;
+        let mut n_bytes = 0;
+        while idx != NIL && self.nodes[idx as usize].number < number {
+            let extent = &self.nodes[idx as usize];
+            n_bytes += extent.end - extent.start;
+            idx = extent.newer;
+        }
+        n_bytes
+    }
+
     /// Returns the number of the oldest write that is dirty.
     pub(crate) fn oldest_number(&self, volume: u16) -> Option<u64> {
         let oldest = self.volumes[usize::from(volume)].oldest;

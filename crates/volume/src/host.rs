@@ -42,6 +42,37 @@ pub(crate) struct Host {
 struct Behind {
     n_leaving: usize,
     is_timed: bool,
+    /// Number before which every write is to leave at once: the machine's cache was changed after
+    /// it.
+    leaves_before: u64,
+    left: Left,
+}
+
+/// What writes took that the cache sent to the disks while a flush waited.
+#[derive(Clone, Debug, Default)]
+struct Left {
+    took_ns: u64,
+    /// What each cap made them wait, by its position.
+    held_ns: Vec<u64>,
+}
+
+impl Left {
+    fn count(&mut self, piece: &Piece, now_ns: u64) {
+        self.took_ns += now_ns.saturating_sub(piece.since_ns);
+        if let Some(held_ns) = self.held_ns.get_mut(usize::from(piece.held_by.0)) {
+            *held_ns += piece.held_ns;
+        }
+    }
+
+    /// Returns the cap that most was waited for, and its part of `wait_ns`: as large as its part
+    /// of what the writes took.
+    fn blame(&self, wait_ns: u64) -> Option<(CapId, u64)> {
+        let held = self.held_ns.iter().copied().enumerate();
+        let (idx, held_ns) = held.max_by_key(|&(_, held_ns)| held_ns)?;
+        let share = u128::from(held_ns.min(self.took_ns)) * u128::from(wait_ns);
+        let part_ns = share.checked_div(u128::from(self.took_ns))? as u64;
+        (part_ns > 0).then_some((CapId(idx as u16), part_ns))
+    }
 }
 
 impl Host {
@@ -80,11 +111,43 @@ impl Host {
         self.keeps_flushed = old.keeps_flushed;
     }
 
+    /// Lets all that a volume has dirty leave at once: writes with a number below `number`.
+    pub(crate) fn let_all_leave(&mut self, volume: u16, number: u64) {
+        self.volumes[usize::from(volume)].leaves_before = number;
+    }
+
+    /// Returns how much of a volume's dirty data was to leave at once and has not.
+    pub(crate) fn n_bytes_to_leave(&self, volume: u16) -> u64 {
+        self.dirty.n_bytes_before(volume, self.volumes[usize::from(volume)].leaves_before)
+    }
+
+    /// Makes room to blame any of so many caps.
+    pub(crate) fn reserve_caps(&mut self, n_caps: usize) {
+        for behind in &mut self.volumes {
+            behind.left.held_ns.resize(n_caps, 0);
+        }
+    }
+
+    /// A flush begins to wait; no other one of its volume does.
+    pub(crate) fn begin_to_blame(&mut self, volume: u16) {
+        let Left { took_ns, held_ns } = &mut self.volumes[usize::from(volume)].left;
+        *took_ns = 0;
+        held_ns.fill(0);
+    }
+
+    /// Returns what a flush waited for, if caps of the disks held what it waited for.
+    pub(crate) fn blame(&self, volume: u16, wait_ns: u64) -> Option<(CapId, u64)> {
+        self.volumes[usize::from(volume)].left.blame(wait_ns)
+    }
+
     /// Loses everything.
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.dirty.clear();
-        self.volumes.fill(Behind::default());
+        for behind in &mut self.volumes {
+            let held_ns = std::mem::take(&mut behind.left.held_ns);
+            *behind = Behind { left: Left { took_ns: 0, held_ns }, ..Behind::default() };
+        }
     }
 
     fn is_crowded(&self, pct: u64) -> bool {
@@ -144,6 +207,26 @@ impl System {
     pub fn take_flushed(&mut self, out: &mut Vec<(u16, Range<u64>)>) {
         self.host.keeps_flushed = true;
         out.append(&mut self.host.flushed);
+    }
+
+    /// Says whether any of a range is in a write-back cache and not yet on its disks, which is
+    /// when [`System::take_flushed`] will name it.
+    pub fn is_dirty(&self, volume: u16, range: &Range<u64>) -> bool {
+        self.host.dirty.touches(volume, range)
+    }
+
+    /// Says what is to be done about a piece on a disk whose cache takes no writes. What an earlier
+    /// cache still has of the range is dirty together with it until it is on the disk.
+    pub(crate) fn task_uncached(&mut self, io: &Io, offset: u64, len: u32, op: u32) -> Task {
+        if io.kind == IoKind::Read || io.kind == IoKind::Trim || self.host.dirty.n_bytes() == 0 {
+            return Task::Plain;
+        }
+        let range = offset..offset.saturating_add(u64::from(len));
+        if !self.host.dirty.touches(io.volume, &range) {
+            return Task::Plain;
+        }
+        self.host.dirty.add(io.volume, range, self.operations[op].number, self.now_ns);
+        Task::Through
     }
 
     /// Says what is to be done about a piece on a cached disk.
@@ -214,6 +297,7 @@ impl System {
             Task::Through | Task::Leave => {
                 let end = piece.offset_bytes.saturating_add(u64::from(piece.len_bytes));
                 self.host.reached_disk(volume, piece.offset_bytes..end);
+                self.host.volumes[usize::from(volume)].left.count(piece, self.now_ns);
                 if piece.task == Task::Leave {
                     self.host.volumes[usize::from(volume)].n_leaving -= 1;
                 }
@@ -242,7 +326,10 @@ impl System {
         while self.host.volumes[usize::from(volume)].n_leaving < n_leaving_max {
             let Some((idx, extent)) = self.host.dirty.oldest_staying(volume) else { return };
             let due_ns = extent.since_ns.saturating_add(DELAY_NS);
-            let is_wanted = extent.number < flush_number || !keeps || self.host.is_crowded(50);
+            let leaves_before = self.host.volumes[usize::from(volume)].leaves_before;
+            let is_wanted = extent.number < flush_number.max(leaves_before)
+                || !keeps
+                || self.host.is_crowded(50);
             if !is_wanted && due_ns > self.now_ns {
                 let behind = &mut self.host.volumes[usize::from(volume)];
                 if !behind.is_timed {

@@ -8,17 +8,17 @@ use crate::system::{Start, System};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
     /// Volumes came or went, or one is mounted elsewhere.
-    #[error("volume {position} is `{old}` now and `{new}` in the new design; volumes stay")]
+    #[error("{}; volumes and their mount paths stay", moved(*position, old.as_ref(), new.as_ref()))]
     Mount {
-        /// Position of the volume.
+        /// Position of the volume, from 0.
         position: usize,
-        /// Where it is mounted; `nothing` if there is none.
-        old: String,
-        /// Where it would be mounted.
-        new: String,
+        /// Where it is mounted; `None` if there is none.
+        old: Option<String>,
+        /// Where it would be mounted; `None` if there would be none.
+        new: Option<String>,
     },
     /// A volume would be made of something else: other stripes, or another kind of service.
-    #[error("volume `{mount}` has {old} now and {new} in the new design; what it is made of stays")]
+    #[error("`{mount}` is {old}, and {new} in the new design; what it is made of stays")]
     Backing {
         /// Where it is mounted.
         mount: String,
@@ -28,9 +28,9 @@ pub enum ChangeError {
         new: String,
     },
     /// Clients or pools came or went.
-    #[error("there are {old} {what} now and {new} in the new design; their number stays")]
+    #[error("there {} now and {new} in the new design; their number stays", there(*old, what))]
     Count {
-        /// `clients` or `pools`.
+        /// `client` or `pool`.
         what: &'static str,
         /// How many there are.
         old: usize,
@@ -39,18 +39,41 @@ pub enum ChangeError {
     },
 }
 
+/// Says which volume is another one.
+fn moved(position: usize, old: Option<&String>, new: Option<&String>) -> String {
+    let number = position + 1;
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            format!("volume {number} is `{old}`, and `{new}` in the new design")
+        }
+        (Some(old), None) => format!("volume `{old}` is missing in the new design"),
+        (None, new) => {
+            format!("volume `{}` comes with the new design", new.map_or("", String::as_str))
+        }
+    }
+}
+
+fn there(n: usize, what: &str) -> String {
+    if n == 1 { format!("is 1 {what}") } else { format!("are {n} {what}s") }
+}
+
+/// Says how many there are of something.
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
 /// Says what a volume is made of, as far as it must stay.
 fn shape(backing: &Backing) -> String {
     match backing {
         Backing::Disks(stripe) => format!(
-            "{} disks in {} columns with chunks of {} B",
-            stripe.disks.len(),
-            stripe.columns,
-            stripe.chunk_bytes
+            "{} in {} with chunks of {} KiB",
+            count(stripe.disks.len(), "disk"),
+            count(stripe.columns as usize, "column"),
+            stripe.chunk_bytes >> 10
         ),
         Backing::Network(network) => match network.pool {
-            Some(pool) => format!("a network volume in pool {pool}"),
-            None => "a network volume".to_owned(),
+            Some(pool) => format!("a network volume in pool {}", pool + 1),
+            None => "a network volume without a pool".to_owned(),
         },
     }
 }
@@ -58,9 +81,8 @@ fn shape(backing: &Backing) -> String {
 /// Checks that a design can take another one's place under way.
 fn check(old: &Design, new: &Design) -> Result<(), ChangeError> {
     for position in 0..old.volumes.len().max(new.volumes.len()) {
-        let mount = |design: &Design| {
-            design.volumes.get(position).map_or("nothing".to_owned(), |v| v.mount.clone())
-        };
+        let mount =
+            |design: &Design| design.volumes.get(position).map(|volume| volume.mount.clone());
         let (old, new) = (mount(old), mount(new));
         if old != new {
             return Err(ChangeError::Mount { position, old, new });
@@ -74,8 +96,8 @@ fn check(old: &Design, new: &Design) -> Result<(), ChangeError> {
         }
     }
     for (what, old, new) in [
-        ("clients", old.clients.len(), new.clients.len()),
-        ("pools", old.pools.len(), new.pools.len()),
+        ("client", old.clients.len(), new.clients.len()),
+        ("pool", old.pools.len(), new.pools.len()),
     ] {
         if old != new {
             return Err(ChangeError::Count { what, old, new });
@@ -90,7 +112,11 @@ impl System {
     /// What waits goes on waiting under the new caps, in its order. Credits stay as they are, as
     /// far as they fit; tokens that were borrowed are paid back. Caps keep their positions, and
     /// new ones come after the old. A volume whose cache mode changes begins with nothing in the
-    /// cache, and what was dirty goes to its disks at once.
+    /// cache, and what was dirty goes to its disks at once; so does what is dirty anywhere when the
+    /// machine gets a cache of another size. [`VolumeStatus::leaving_bytes`] tells how much of it
+    /// is left. A write to a range that is left is dirty as well, until it is on the disk.
+    ///
+    /// [`VolumeStatus::leaving_bytes`]: crate::VolumeStatus::leaving_bytes
     pub fn change(&mut self, now_ns: u64, new: &Design) -> Result<(), ChangeError> {
         check(&self.design, new)?;
         self.advance(now_ns);
@@ -100,11 +126,17 @@ impl System {
             media.disk.change(volume.latency);
             media.cache.change(volume.cache_latency);
         }
-        self.renew_host(new);
+        let is_another_cache = self.renew_host(new);
+        self.host.reserve_caps(self.layout.infos.len());
         for volume in 0..new.volumes.len() {
             let disks = self.layout.disks_of(volume);
-            if disks.clone().any(|disk| self.layout.disks[disk].cache != modes[disk]) {
+            let is_changed = disks.clone().any(|disk| self.layout.disks[disk].cache != modes[disk]);
+            if is_changed {
                 self.host.blocks.forget(volume as u16);
+            }
+            if is_changed || is_another_cache {
+                let number = self.orders[volume].next_number();
+                self.host.let_all_leave(volume as u16, number);
             }
         }
         self.design = new.clone();
@@ -124,14 +156,16 @@ impl System {
         Ok(())
     }
 
-    /// Makes a new cache where its size is another one, or where there was no use for one.
-    fn renew_host(&mut self, new: &Design) {
+    /// Makes a new cache where its size is another one, or where there was no use for one. Says
+    /// whether its size is another one.
+    fn renew_host(&mut self, new: &Design) -> bool {
         let host = Host::new(new, Start::Cold);
         let is_as_large = host.blocks.size_bytes() == self.host.blocks.size_bytes();
         if !is_as_large || host.dirty.n_max() > self.host.dirty.n_max() {
             let old = std::mem::replace(&mut self.host, host);
             self.host.adopt(old, is_as_large);
         }
+        !is_as_large
     }
 
     /// The machine dies at `now_ns`: the cache with all that is dirty is gone, and so is every

@@ -19,6 +19,8 @@ pub(crate) struct Operation {
     pub(crate) is_write: bool,
     /// Number of the write, or of the next one for a flush.
     pub(crate) number: u64,
+    /// When a flush was submitted.
+    since_ns: u64,
     /// Writes of the same volume submitted just before and after that are not done.
     older: u32,
     next: u32,
@@ -36,6 +38,7 @@ impl Operation {
             stations: Stations::default(),
             is_write: !matches!(io.kind, IoKind::Read | IoKind::Flush),
             number: 0,
+            since_ns: 0,
             older: NIL,
             next: NIL,
         }
@@ -73,6 +76,16 @@ impl Order {
     /// Returns the number before which a flush waits for every write; 0 if none waits.
     pub(crate) fn flush_number(&self) -> u64 {
         if self.flushes.first().is_some() { self.flush_number } else { 0 }
+    }
+
+    /// Returns how many flushes wait.
+    pub(crate) fn n_flushes(&self) -> u32 {
+        self.flushes.len()
+    }
+
+    /// Returns the number of the next write.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.n_writes
     }
 
     /// Forgets all that is under way.
@@ -116,7 +129,11 @@ impl System {
     /// Takes a flush in.
     pub(crate) fn submit_flush(&mut self, idx: u32, volume: u16) {
         let order = &mut self.orders[usize::from(volume)];
+        if order.flushes.first().is_none() {
+            self.host.begin_to_blame(volume);
+        }
         self.operations[idx].number = order.n_writes;
+        self.operations[idx].since_ns = self.now_ns;
         order.flush_number = order.n_writes;
         order.flushes.push(&mut self.operations, idx);
         self.write_behind(volume);
@@ -136,6 +153,11 @@ impl System {
                 return;
             }
             self.orders[usize::from(volume)].flushes.pop(&self.operations);
+            let wait_ns = self.now_ns - self.operations[flush].since_ns;
+            if let Some((cap, held_ns)) = self.host.blame(volume, wait_ns) {
+                self.operations[flush].held_by = cap;
+                self.operations[flush].held_ns = held_ns;
+            }
             self.end_flush(flush, volume);
         }
     }

@@ -45,6 +45,12 @@ pub struct VolumeStatus {
     pub mount: String,
     /// How much of it is in a write-back cache only.
     pub dirty_bytes: u64,
+    /// How much of that goes to the disks at once because its cache was changed.
+    pub leaving_bytes: u64,
+    /// Flushes that wait for writes to reach the disks.
+    pub n_flushes: u32,
+    /// The cap that holds most of what waits for the volume's disks now, by its position.
+    pub disks_held_by: Option<CapId>,
 }
 
 /// One cap, what it has carried, and who waits for it.
@@ -101,8 +107,18 @@ impl System {
             .map(|(idx, volume)| VolumeStatus {
                 mount: volume.mount.clone(),
                 dirty_bytes: self.host.dirty.n_bytes_of(idx as u16),
+                leaving_bytes: self.host.n_bytes_to_leave(idx as u16),
+                n_flushes: self.orders[idx].n_flushes(),
+                disks_held_by: self.disks_held_by(idx),
             })
             .collect()
+    }
+
+    fn disks_held_by(&self, volume: usize) -> Option<CapId> {
+        let disks = &self.layout.disks[self.layout.disks_of(volume)];
+        let lines = disks.iter().map(|disk| self.lanes.waiting_at(disk.lane));
+        let held = lines.filter(|&(cap, n_waiting)| n_waiting > 0 && cap != CapId::NONE);
+        held.max_by_key(|&(_, n_waiting)| n_waiting).map(|(cap, _)| cap)
     }
 
     fn n_waiting_per_cap(&self) -> Vec<u64> {

@@ -121,9 +121,11 @@ impl System {
                 cache: Sampler::new(volume.cache_latency, mix64(seed)),
             }
         });
+        let mut host = Host::new(design, options.start);
+        host.reserve_caps(layout.infos.len());
         System {
             design: design.clone(),
-            host: Host::new(design, options.start),
+            host,
             slots: SlotTable::new(&layout.clients),
             media: media.collect(),
             orders: vec![Order::new(); design.volumes.len()],
@@ -287,7 +289,9 @@ impl System {
             left -= len_bytes;
             let task = match way.cache {
                 CacheMode::ReadWrite => self.task(io, offset_bytes, len_bytes, operation),
-                CacheMode::None | CacheMode::ReadOnly => Task::Plain,
+                CacheMode::None | CacheMode::ReadOnly => {
+                    self.task_uncached(io, offset_bytes, len_bytes, operation)
+                }
             };
             // A trim has no bytes that a cache could hold.
             let is_cached = way.cache != CacheMode::None && bytes > 0;

@@ -15,6 +15,7 @@ use clap::Subcommand;
 use crate::exit::{Exit, Failure};
 
 pub(crate) use folder::load;
+pub(super) use text::grouped;
 
 /// Show disks, machine sizes, network volumes and prices, with source and date; import tables
 #[derive(Debug, clap::Args)]

@@ -3,6 +3,7 @@
 //! One file per command below. Each names the volumes by their mount point, or by the folder that
 //! holds their data.
 
+mod changes;
 mod crash;
 mod edit;
 mod export;

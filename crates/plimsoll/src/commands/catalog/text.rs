@@ -74,7 +74,7 @@ pub(super) fn collect<'a>(known: &mut Vec<&'a Arc<Source>>, more: Vec<&'a Arc<So
 }
 
 /// Prints a whole number with commas between thousands.
-pub(super) fn grouped(number: u64) -> String {
+pub(in crate::commands) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
     let groups: Vec<&str> =

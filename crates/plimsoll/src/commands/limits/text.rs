@@ -70,7 +70,12 @@ fn of_volume(design: &Design, of: &OfVolume, mb: Mb) -> String {
 }
 
 fn changes(lifts: &[Remedy], done: &Done) -> String {
-    let one = |lift: &Remedy| format!("{}: {} IOPS", lift.change, grouped(lift.after.iops));
+    let one = |lift: &Remedy| {
+        // Beside a need that is not met, it matters whether this is enough.
+        let is_short = lift.is_enough == Some(false);
+        let enough = if is_short { ", not enough" } else { "" };
+        format!("{}: {} IOPS{enough}", lift.change, grouped(lift.iops))
+    };
     let all: Vec<String> = lifts.iter().map(one).collect();
     if !all.is_empty() {
         return all.join("; or ");
@@ -138,9 +143,8 @@ fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
 
 fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
     let volume = &design.volumes[usize::from(of.volume)];
-    let is_met = of.done.iops >= of.need * (1.0 - 1e-9);
     let (iops, mb_s) = rates(&of.load, &of.done, mb);
-    let verdict = if is_met {
+    let verdict = if of.is_met() {
         "met".to_owned()
     } else {
         format!("not met: {} IOPS, {} MB/s", grouped(iops), grouped(mb_s))
@@ -169,6 +173,9 @@ fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
     if let Some(first) = of.done.first() {
         let name = format!("  {} is lifted by ", first.bound);
         text.push_str(&fill(&name, &changes(&of.lifts, &of.done), COLUMNS));
+    }
+    for note in &of.notes {
+        text.push_str(&fill("  note: ", note, COLUMNS));
     }
     text
 }
@@ -215,7 +222,7 @@ pub(super) fn grouped(value: f64) -> String {
 }
 
 /// Breaks a text at blanks behind a head, with lines after the first below its start.
-pub(super) fn fill(head: &str, text: &str, columns: usize) -> String {
+pub(in crate::commands) fn fill(head: &str, text: &str, columns: usize) -> String {
     let indent = head.chars().count();
     let mut filled = head.to_owned();
     let mut at = indent;

@@ -11,16 +11,12 @@ pub(super) struct Edit {
     #[arg(long, value_name = "NAME")]
     disk: Option<String>,
 
-    /// Number of disks in the stripe.
-    #[arg(long, value_name = "N")]
-    count: Option<u32>,
-
     /// Size of each disk, where the type leaves it open, such as `2TiB`.
     #[arg(long, value_name = "SIZE")]
     size: Option<String>,
 
-    /// Operations per second that are provisioned, where the type leaves them open.
-    #[arg(long, value_name = "N")]
+    /// Operations per second that are provisioned, where the type leaves them open, such as `5k`.
+    #[arg(long, value_name = "N", value_parser = count)]
     iops: Option<u64>,
 
     /// Throughput that is provisioned or assigned, such as `300MB/s`.
@@ -46,8 +42,8 @@ pub(super) struct Edit {
 
 impl Edit {
     /// Names of the arguments, as clap knows them.
-    pub(super) const NAMES: [&'static str; 9] =
-        ["disk", "count", "size", "iops", "throughput", "cache_mode", "level", "quota", "vm"];
+    pub(super) const NAMES: [&'static str; 8] =
+        ["disk", "size", "iops", "throughput", "cache_mode", "level", "quota", "vm"];
 
     /// Says whether nothing is to be changed.
     pub(super) fn is_empty(&self) -> bool {
@@ -68,16 +64,36 @@ impl Edit {
             value.clone().map(|value| (key, Value::String(value)))
         };
         let mut keys: Vec<_> = texts.into_iter().filter_map(text).collect();
-        keys.extend(self.count.map(|count| ("count", Value::Integer(i64::from(count)))));
         let iops = self.iops.and_then(|iops| i64::try_from(iops).ok());
         keys.extend(iops.map(|iops| ("iops", Value::Integer(iops))));
         keys
     }
 }
 
+/// Reads a number of operations as a demand's are read: `16000`, `16k`.
+fn count(text: &str) -> Result<u64, String> {
+    match units::parse_count(text) {
+        Ok(0) => Err("at least 1, such as `5000` or `5k`".to_owned()),
+        Ok(count) => Ok(count),
+        Err(error) => Err(format!("{error}; write it as `5000` or `5k`")),
+    }
+}
+
+/// A changed design.
+#[derive(Debug)]
+pub(super) struct Edited {
+    /// Its text.
+    pub(super) text: String,
+    /// What of the volume was left out, since the new type of disk does not have it.
+    pub(super) dropped: Vec<&'static str>,
+}
+
+/// What a type of disk may leave open; another type may not.
+const PROVISIONED: [&str; 5] = ["performance_plus", "burst", "throughput", "iops", "size"];
+
 /// Changes one volume of a design, and its machine. What the text says besides, comments and
 /// order, is not kept.
-pub(super) fn apply(edit: &Edit, volume: Option<&str>, text: &str) -> Result<String, Failure> {
+pub(super) fn apply(edit: &Edit, volume: Option<&str>, text: &str) -> Result<Edited, Failure> {
     let mut design: Table = text
         .parse()
         .map_err(|error| Failure::wrong_use(format!("the design in force is not read: {error}")))?;
@@ -88,22 +104,64 @@ pub(super) fn apply(edit: &Edit, volume: Option<&str>, text: &str) -> Result<Str
         }
     }
     let keys = edit.of_volume();
+    let mut dropped = Vec::new();
     if !keys.is_empty() {
-        let volumes = design.get_mut("volume").and_then(Value::as_array_mut);
-        let chosen = choose(volumes.map_or(&mut [], |volumes| volumes.as_mut_slice()), volume)?;
+        let named: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
+        let chosen = chosen(&mut design, volume)?;
         fits(edit, chosen)?;
+        if edit.disk.is_some()
+            && let Some(Value::Array(listed)) = chosen.remove("disks")
+        {
+            let n_disks = i64::try_from(listed.len()).unwrap_or(i64::MAX);
+            chosen.insert("count".to_owned(), Value::Integer(n_disks));
+        }
         for (key, value) in keys {
             chosen.insert(key.to_owned(), value);
         }
+        if edit.disk.is_some() {
+            dropped = drop_unfit(&mut design, volume, &named)?;
+        }
     }
-    Ok(design.to_string())
+    Ok(Edited { text: design.to_string(), dropped })
+}
+
+/// Finds the volume to change in a design.
+fn chosen<'d>(design: &'d mut Table, volume: Option<&str>) -> Result<&'d mut Table, Failure> {
+    let volumes = design.get_mut("volume").and_then(Value::as_array_mut);
+    choose(volumes.map_or(&mut [], |volumes| volumes.as_mut_slice()), volume)
+}
+
+/// Takes out what was provisioned for another type of disk and is a mistake with this one.
+fn drop_unfit(
+    design: &mut Table,
+    volume: Option<&str>,
+    named: &[&str],
+) -> Result<Vec<&'static str>, Failure> {
+    let mut dropped = Vec::new();
+    for key in PROVISIONED.into_iter().filter(|key| !named.contains(key)) {
+        let n_before = n_errors(design);
+        if n_before == 0 {
+            break;
+        }
+        let Some(value) = chosen(design, volume)?.remove(key) else { continue };
+        if n_errors(design) < n_before {
+            dropped.push(key);
+        } else {
+            chosen(design, volume)?.insert(key.to_owned(), value);
+        }
+    }
+    Ok(dropped)
+}
+
+fn n_errors(design: &Table) -> usize {
+    let (_, findings) = volume::design::parse(&design.to_string());
+    findings.iter().filter(|finding| finding.severity == plan::Severity::Error).count()
 }
 
 /// Refuses what only the other kind of volume has.
 fn fits(edit: &Edit, volume: &Table) -> Result<(), Failure> {
     let of_disks = [
         ("--disk", edit.disk.is_some()),
-        ("--count", edit.count.is_some()),
         ("--iops", edit.iops.is_some()),
         ("--size", edit.size.is_some()),
         ("--cache-mode", edit.cache_mode.is_some()),
@@ -113,7 +171,7 @@ fn fits(edit: &Edit, volume: &Table) -> Result<(), Failure> {
     let (wrong, is, hint) = if is_network {
         (&of_disks[..], "a volume of a network service", "change --level, --quota or --throughput")
     } else {
-        (&of_network[..], "made of disks", "change --disk, --count, --size or --cache-mode")
+        (&of_network[..], "made of disks", "change --disk, --size or --cache-mode")
     };
     match wrong.iter().find(|(_, is_asked)| *is_asked) {
         None => Ok(()),
@@ -158,7 +216,7 @@ mod tests {
 
     #[track_caller]
     fn check(edit: &Edit, volume: Option<&str>, expected: &[&str]) {
-        let text = apply(edit, volume, TWO).expect("an edit");
+        let text = apply(edit, volume, TWO).expect("an edit").text;
         for part in expected {
             assert!(text.contains(part), "{text}");
         }
@@ -187,8 +245,33 @@ mod tests {
     }
 
     #[test]
+    fn what_another_type_does_not_have_is_dropped_and_what_it_has_is_kept() {
+        let gp3 = "[[volume]]\nmount = \"/a\"\ndisk = \"gp3\"\nsize = \"1TiB\"\n\
+            iops = 5000\nthroughput = \"300MB/s\"\n";
+        let p30 = Edit { disk: Some("P30".to_owned()), ..Edit::default() };
+        let Edited { text, dropped } = apply(&p30, None, gp3).expect("an edit");
+        assert_eq!(dropped, ["throughput", "iops", "size"]);
+        assert!(volume::design::parse(&text).0.is_some(), "{text}");
+        // What the user names is the user's mistake.
+        let named = Edit { iops: Some(7_000), ..p30 };
+        let Edited { text, dropped } = apply(&named, None, gp3).expect("an edit");
+        assert!(text.contains("iops = 7000") && !dropped.contains(&"iops"), "{text}");
+        let listed = "[[volume]]\nmount = \"/a\"\ndisks = [\"P30\", \"P30\"]\n";
+        let p40 = Edit { disk: Some("P40".to_owned()), ..Edit::default() };
+        let Edited { text, .. } = apply(&p40, None, listed).expect("an edit");
+        assert!(volume::design::parse(&text).0.is_some() && text.contains("count = 2"), "{text}");
+    }
+
+    #[test]
+    fn operations_are_counted_as_in_a_demand() {
+        assert_eq!((count("5k"), count("16000")), (Ok(5_000), Ok(16_000)));
+        assert!(count("0").is_err());
+        assert!(count("many").is_err_and(|error| error.contains("`5k`")));
+    }
+
+    #[test]
     fn a_volume_must_be_named_where_there_are_several() {
-        let edit = Edit { count: Some(2), ..Edit::default() };
+        let edit = Edit { size: Some("2TiB".to_owned()), ..Edit::default() };
         assert!(apply(&edit, None, TWO).is_err());
         assert!(apply(&edit, Some("/c"), TWO).is_err());
     }

@@ -1,13 +1,19 @@
 //! `plimsoll rehearse set`: another disk, level, quota or cache mode while programs run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use serve::control::Command;
+use units::format_bytes;
+use volume::Design;
 
+use super::changes::{changes, warnings};
 use super::edit::{Edit, apply};
 use super::{ask, resolved};
+use crate::clock::Stopwatch;
+use crate::commands::limits::fill;
 use crate::commands::on::read_design;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -34,7 +40,9 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-I/Os that wait go on under the new caps.
+I/Os that wait go on under the new caps. Where a cache changes, what only the earlier one had goes
+to the disks at once, and the command waits for it. What a volume is made of stays: the number of
+disks, their columns and chunks.
 
 Examples:
   plimsoll rehearse set /mnt/p30 --disk P40
@@ -45,6 +53,9 @@ Examples:
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = resolved(&args.path)?;
+    let in_force = ask(&path, &Command::Design)?;
+    let in_force = in_force["design"].as_str().unwrap_or_default();
+    let mut dropped = Vec::new();
     let text = match &args.design {
         Some(name) => read_design(name)?.1,
         None if args.edit.is_empty() => {
@@ -52,17 +63,80 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 .hint("for example: --disk P40, --quota 4TiB, --cache-mode ReadOnly"));
         }
         None => {
-            let in_force = ask(&path, &Command::Design)?;
-            let text = in_force["design"].as_str().unwrap_or_default();
-            let text = apply(&args.edit, args.volume.as_deref(), text)?;
-            check(&text)?;
-            text
+            let edited = apply(&args.edit, args.volume.as_deref(), in_force)?;
+            check(&edited.text)?;
+            dropped = edited.dropped;
+            edited.text
         }
     };
+    let designs = (volume::design::parse(in_force).0, volume::design::parse(&text).0);
     ask(&path, &Command::Change { design: text })?;
-    stream::print("changed\n")?;
+    tell(designs, &dropped)?;
+    write_back(&path)?;
     Ok(Exit::Fine)
 }
+
+/// Says what has changed, and what a provider would say to it.
+fn tell(designs: (Option<Design>, Option<Design>), dropped: &[&str]) -> Result<(), Failure> {
+    let (Some(old), Some(new)) = designs else {
+        return Ok(stream::print("changed\n")?);
+    };
+    let mut text = String::new();
+    for change in changes(&old, &new) {
+        text.push_str(&fill("changed ", &change, COLUMNS));
+    }
+    if text.is_empty() {
+        "nothing changed: this is what is in force\n".clone_into(&mut text);
+    }
+    stream::print(&text)?;
+    if !dropped.is_empty() {
+        let keys = dropped.join(", ");
+        let note = format!("{keys} of the earlier type dropped: the new type does not take it");
+        stream::tell(&fill("note: ", &note, COLUMNS));
+    }
+    for warning in warnings(&old, &new) {
+        stream::tell(&fill("warning: ", &warning, COLUMNS));
+    }
+    Ok(())
+}
+
+/// Waits until what only the earlier cache had is on the disks, as a provider does before it
+/// changes a cache. Ctrl-C ends the waiting and not the writing.
+fn write_back(path: &Path) -> Result<(), Failure> {
+    let left = || -> Result<u64, Failure> {
+        let report = ask(path, &Command::Status)?;
+        let volumes = report["volumes"].as_array().into_iter().flatten();
+        Ok(volumes.filter_map(|volume| volume["leaving_bytes"].as_u64()).sum())
+    };
+    let waiting = Stopwatch::start();
+    let first = left()?;
+    let mut told = Duration::ZERO;
+    let mut n_bytes = first;
+    while n_bytes > 0 {
+        if waiting.elapsed() >= told {
+            let bytes = format_bytes(n_bytes);
+            let text = format!("only the earlier cache has {bytes}: going to the disks\n");
+            stream::tell(&text);
+            told = waiting.elapsed() + TELL_EVERY;
+        }
+        std::thread::sleep(ASK_EVERY);
+        n_bytes = left()?;
+    }
+    if first > 0 {
+        let text = format!("{}, which only the earlier cache had, ", format_bytes(first));
+        stream::print(&format!("{text}is on the disks\n"))?;
+    }
+    Ok(())
+}
+
+/// Columns of what is told.
+const COLUMNS: usize = 80;
+
+/// How often it is asked how much is left.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
+/// How often it is told.
+const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// Shows what is wrong with a changed design, line by line.
 fn check(text: &str) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ use crate::stream;
 
 /// Show caps, credits, caches, and which cap holds the programs back
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(super) struct Args {
     /// Mount point.
     #[arg(value_name = "MOUNT")]
@@ -19,6 +20,12 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+const HELP: &str = "\
+limit   what the cap allows, sustained; now: what it carried over the last second or so
+waits   parts of I/Os that wait for it at this moment
+held    share of the last second or so in which it held something back
+credit  what is left of its burst credits";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

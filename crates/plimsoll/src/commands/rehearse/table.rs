@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serve::status::{CacheReport, CapReport, Report, VolumeReport, WaitReport};
+use serve::status::{CacheReport, CapReport, LatenessReport, Report, VolumeReport, WaitReport};
 use units::{format_bytes, format_iops, format_latency_ns, format_rate_mib_s};
 
 /// Columns of the name that a line begins with.
@@ -10,6 +10,9 @@ const NAME_COLUMNS: usize = 34;
 
 /// Columns of what a volume waits for.
 const WAITED_COLUMNS: usize = 33;
+
+/// From one answer in so many on, it is said that this host is late.
+const LATE_PER: u64 = 50;
 
 /// From this share of the latency on, a cap is said to hold a volume back.
 const HOLDS: f64 = 0.05;
@@ -19,7 +22,7 @@ pub(super) fn page(report: &Report) -> String {
     let mut text = String::new();
     let state = if report.is_crashed { "crashed" } else { "running" };
     let _ = writeln!(text, "{} at {}: {state}", report.design, report.place);
-    let _ = writeln!(text, "data in {}", report.backing);
+    let _ = writeln!(text, "data in {}, served by process {}", report.backing, report.pid);
     if report.is_crashed {
         let _ = writeln!(text, "every access fails: plimsoll rehearse restart {}", report.place);
     }
@@ -36,8 +39,54 @@ pub(super) fn page(report: &Report) -> String {
     if let Some(cache) = &report.cache {
         text.push_str(&cache_line(cache));
     }
+    text.push_str(&unwritten(report));
     text.push_str(&verdict(report));
+    text.push_str(&lateness(report.lateness));
     text
+}
+
+/// What is in a ReadWrite cache only, and what it waits for on its way to the disks.
+fn unwritten(report: &Report) -> String {
+    let mut text = String::new();
+    for volume in &report.volumes {
+        let dirty = volume.dirty_bytes;
+        let what = match (volume.n_flushes, dirty, volume.leaving_bytes, &volume.disks_held_by) {
+            (0, 0, ..) => continue,
+            (0, _, 0, None) => "a crash would lose it",
+            (0, _, 0, Some(_)) => "writing back, held",
+            (0, ..) => "going there at once",
+            (1, ..) => "fsync waits",
+            _ => "fsyncs wait",
+        };
+        let held_by = volume.disks_held_by.as_ref().map_or(String::new(), |name| {
+            let found = report.caps.iter().find(|cap| cap.name == *name);
+            let is_own = found.is_some_and(|cap| cap.volume.is_some());
+            let label = found.map_or(name.clone(), |cap| label(cap, is_own.then_some(volume)));
+            let word =
+                if volume.n_flushes == 0 && volume.leaving_bytes == 0 { "by" } else { "for" };
+            format!(" {word} {label}")
+        });
+        let what = format!("{what}{held_by}");
+        let (mount, bytes) = (cut(&volume.mount, 24), format_bytes(dirty));
+        let _ = writeln!(text, "{mount:<24} {bytes:>20}  {}", cut(&what, WAITED_COLUMNS));
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!("\nnot on the disks yet\n{text}")
+}
+
+/// Says that this host is late, if it is.
+fn lateness(late: LatenessReport) -> String {
+    let LatenessReport { n_answers, n_late, late_ns_mean } = late;
+    if n_late * LATE_PER < n_answers || n_late == 0 {
+        return String::new();
+    }
+    let by = format_latency_ns(late_ns_mean);
+    format!(
+        "\nthis host is busy: {n_late} of the last {n_answers} answers came late, by {by} on\n\
+         average; the volumes are better than that\n"
+    )
 }
 
 /// The caps, under the volume that each belongs to; then those that volumes share.
@@ -81,8 +130,10 @@ impl<'a> Row<'a> {
 
     fn line(&self) -> String {
         let cap = self.alike[0];
-        let rate = |per_s: f64| {
-            if cap.counts_operations { format_iops(per_s) } else { format_rate_mib_s(per_s) }
+        let rate = |per_s: f64| match &*cap.kind {
+            "nfs_slots" => format!("{} slots", format_iops(per_s)),
+            _ if cap.counts_operations => format_iops(per_s),
+            _ => format_rate_mib_s(per_s),
         };
         let credit = self.alike.iter().filter_map(|cap| credit_share(cap)).reduce(f64::min);
         let held = self.alike.iter().map(|cap| cap.recent_held_share).fold(0.0, f64::max);
@@ -120,17 +171,15 @@ fn label(cap: &CapReport, volume: Option<&VolumeReport>) -> String {
 }
 
 fn cache_line(cache: &CacheReport) -> String {
-    let (held, size) = (format_bytes(cache.held_bytes), format_bytes(cache.size_bytes));
+    // What an earlier cache has left to write is held as well, but answers no reads.
+    let held_bytes = cache.held_bytes.max(cache.dirty_bytes);
+    let (held, size) = (format_bytes(held_bytes), format_bytes(cache.size_bytes));
     let n_reads = cache.n_hits + cache.n_misses;
     let hits = match n_reads {
         0 => "no reads yet".to_owned(),
         _ => format!("{} of the reads hit", percent(cache.n_hits as f64 / n_reads as f64)),
     };
-    let dirty = match cache.dirty_bytes {
-        0 => String::new(),
-        bytes => format!(", {} only there", format_bytes(bytes)),
-    };
-    format!("\nhost cache: holds {held} of {size}, {hits}{dirty}\n")
+    format!("\nhost cache: holds {held} of {size}, {hits}\n")
 }
 
 fn percent(share: f64) -> String {
@@ -165,7 +214,9 @@ fn verdict(report: &Report) -> String {
         let _ = writeln!(text, "{mount:<24} {wait:>9} {latency:>10}  {label}");
     }
     if text.is_empty() {
-        return "\nno cap holds the programs back\n".to_owned();
+        let is_waited_for = report.volumes.iter().any(|volume| volume.n_flushes > 0);
+        let text = if is_waited_for { "" } else { "\nno cap holds the programs back\n" };
+        return text.to_owned();
     }
     let head = format!("{:<24} {:>9} {:>10}  {}", "held back of late", "waits", "latency", "for");
     format!("\n{head}\n{text}")
@@ -198,6 +249,10 @@ mod tests {
             medium: "2 x P30, cache None".to_owned(),
             capacity_bytes: 1 << 40,
             used_bytes: 0,
+            dirty_bytes: 0,
+            leaving_bytes: 0,
+            n_flushes: 0,
+            disks_held_by: None,
             recent_wait: Some(WaitReport {
                 cap: cap.to_owned(),
                 wait_ns_mean: 5_400_000,
@@ -206,13 +261,8 @@ mod tests {
         }
     }
 
-    /// Two volumes that different caps hold, with names longer than their columns.
-    #[test]
-    fn each_volume_says_what_holds_it_in_eighty_columns() {
-        let long = format!("/mnt/{}", "long-name-".repeat(9));
-        let disk = |idx: u16| format!("disk {long}[{idx}] P30 iops");
-        let vm = "vm Standard_E64-16ds_v5 uncached bytes";
-        let report = Report {
+    fn report(volumes: Vec<VolumeReport>, caps: Vec<CapReport>) -> Report {
+        Report {
             schema: serve::status::SCHEMA.to_owned(),
             design: "two volumes".to_owned(),
             edition: "current".to_owned(),
@@ -220,15 +270,57 @@ mod tests {
             backing: "/data".to_owned(),
             is_crashed: false,
             is_disk_full: false,
+            pid: 1,
             n_waiting: 0,
-            volumes: vec![volume(&long, &disk(1)), volume("/mnt/b", vm)],
-            caps: vec![
-                cap(&disk(0), "disk_iops", Some(0)),
-                cap(&disk(1), "disk_iops", Some(0)),
-                cap(vm, "vm_uncached_bytes", None),
-            ],
+            lateness: LatenessReport::default(),
+            volumes,
+            caps,
             cache: None,
-        };
+        }
+    }
+
+    #[test]
+    fn what_an_fsync_waits_for_is_told_and_that_the_host_is_late() {
+        let name = "disk /mnt/b[0] P30 bytes";
+        let mut waiting = VolumeReport { recent_wait: None, ..volume("/mnt/b", name) };
+        waiting.dirty_bytes = 1 << 30;
+        waiting.n_flushes = 1;
+        waiting.disks_held_by = Some(name.to_owned());
+        let mut report = report(vec![waiting], vec![cap(name, "disk_bytes", Some(0))]);
+        report.lateness = LatenessReport { n_answers: 100, n_late: 50, late_ns_mean: 2_000_000 };
+        let held = page(&report);
+        assert!(held.contains("1.00 GiB  fsync waits for disk bytes\n"), "{held}");
+        assert!(held.contains("50 of the last 100 answers came late, by 2.00 ms"), "{held}");
+        assert!(!held.contains("no cap holds"), "{held}");
+        assert!(held.lines().all(|line| line.chars().count() <= 80), "{held}");
+        report.volumes[0].n_flushes = 0;
+        report.lateness.n_late = 1;
+        let back = page(&report);
+        assert!(back.contains("1.00 GiB  writing back, held by disk bytes\n"), "{back}");
+        assert!(back.contains("no cap holds") && !back.contains("late"), "{back}");
+    }
+
+    #[test]
+    fn slots_are_counted_and_not_calls() {
+        let mut slots = cap("client near slots", "nfs_slots", None);
+        (slots.per_s, slots.recent_per_s) = (512, 300.0);
+        let page = page(&report(Vec::new(), vec![slots]));
+        assert!(page.contains("  512 slots   300 slots "), "{page}");
+    }
+
+    /// Two volumes that different caps hold, with names longer than their columns.
+    #[test]
+    fn each_volume_says_what_holds_it_in_eighty_columns() {
+        let long = format!("/mnt/{}", "long-name-".repeat(9));
+        let disk = |idx: u16| format!("disk {long}[{idx}] P30 iops");
+        let vm = "vm Standard_E64-16ds_v5 uncached bytes";
+        let volumes = vec![volume(&long, &disk(1)), volume("/mnt/b", vm)];
+        let caps = vec![
+            cap(&disk(0), "disk_iops", Some(0)),
+            cap(&disk(1), "disk_iops", Some(0)),
+            cap(vm, "vm_uncached_bytes", None),
+        ];
+        let report = report(volumes, caps);
         let page = page(&report);
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
         for part in [
