@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::stream;
 
-/// What the exit code says. `4` (worse, or a promise missed) comes with comparisons.
+/// What the exit code says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// All is well.
@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     WrongUse,
     /// Measured, but invalid or partial.
     Invalid,
+    /// Worse than it should be, or a need that is not met.
+    Missed,
     /// Interrupted; what was measured until then was reported.
     Interrupted,
     /// A code of fio's own: 1 for mistakes, the number of failed jobs, 128 on a signal.
@@ -33,6 +35,7 @@ impl Exit {
             Exit::RunFailed => 1,
             Exit::WrongUse => 2,
             Exit::Invalid => 3,
+            Exit::Missed => 4,
             Exit::Interrupted => 130,
             Exit::Fio(code) | Exit::Vdbench(code) => code,
         }

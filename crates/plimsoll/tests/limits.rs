@@ -101,7 +101,9 @@ fn needs_are_asked_at_once() {
         "--demand",
         "iops=70000,read=100,hit=1,on=/mnt/readcache",
     ];
-    assert_snapshot!(limits(DS14, &args).success(), @r#"
+    let outcome = limits(DS14, &args);
+    assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+    assert_snapshot!(outcome.stdout, @r#"
     DS14 (edition 2018, Standard_DS14)
 
     /mnt/nocache: 10 x P30, no host cache
@@ -209,4 +211,48 @@ fn what_is_unknown_of_a_network_volume_is_held_or_told() {
     let warnings = page["warnings"].as_array().expect("warnings");
     assert!(warnings.iter().all(|warning| warning["code"] == "unknown-figure"), "{warnings:?}");
     assert!(!warnings.is_empty());
+}
+
+#[test]
+fn a_need_that_is_not_met_has_a_code_and_what_meets_it() {
+    let outcome = limits(P30, &["--demand", "iops=30000,size=8k"]);
+    assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("not met"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("6 x P30: 30,000 IOPS"), "{}", outcome.stdout);
+    assert_eq!(limits(P30, &["--demand", "iops=5000,size=8k"]).code, 0);
+    let outcome = limits(P30, &["--demand", "iops=5000,hit=0.9"]);
+    assert!(outcome.success().contains("`hit=` counts for nothing"), "{}", outcome.stdout);
+}
+
+#[test]
+fn needs_that_contradict_themselves_are_refused() {
+    refused(P30, &["--demand", "iops=16k,mb_s=3"], &["one of iops=, mb_s= and rate="]);
+    refused(P30, &["--demand", "iops=1,000"], &["16000 or 16k"]);
+    refused(P30, &["--demand", "iops=1", "--size", "8k"], &["--size"]);
+    refused(P30, &["--demand", "iops=1", "--read", "70"], &["--read"]);
+}
+
+#[test]
+fn bursts_of_aws_machines_are_told() {
+    let text = "[vm]\nsize='m5.large'\n[[volume]]\nmount='/a'\ndisk='gp3'\nsize='1TiB'\n";
+    let outcome = limits(text, &["--burst", "--size", "8k", "--read", "100"]);
+    let page = outcome.success();
+    assert!(page.contains("m5.large bursts to 18,750 IOPS and 593.8 MB/s"), "{page}");
+    let network = "[vm]\nsize='D32s_v4'\n[[volume]]\nmount='/a'\nservice='Ultra'\nquota='4TiB'\n";
+    let outcome = limits(network, &["--size", "8k", "--read", "100"]);
+    assert!(!outcome.success().contains("bursts"), "{}", outcome.stdout);
+}
+
+#[test]
+fn what_is_no_design_is_told_once() {
+    let job = "[a]\nfilename=/tmp/x\nrw=read\nsize=1m\n";
+    refused(job, &[], &["is a job file of fio, not a design"]);
+    refused("a = \"\0\"", &[], &["is not text"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("design.toml", P30);
+    let outcome = sandbox.plimsoll(&["run", "design.toml"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("`design.toml` is a design, not a job"), "{}", outcome.stderr);
+    let outcome = sandbox.plimsoll(&["catalog", "list", "prices", "m5"]);
+    assert!(outcome.stderr.contains("no prices of AWS machines"), "{}", outcome.stderr);
 }

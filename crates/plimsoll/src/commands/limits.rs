@@ -27,16 +27,19 @@ pub(super) struct Args {
 
     /// I/O sizes; 8k, 64k and 1m unless given.
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size)]
+    #[arg(conflicts_with = "demand")]
     size: Vec<u64>,
 
     /// Percent of reads.
     #[arg(long, value_name = "PERCENTS", value_delimiter = ',', value_parser = percent)]
+    #[arg(conflicts_with = "demand")]
     #[arg(default_value = "0,70,100")]
     read: Vec<f64>,
 
     /// Shares of reads that hit the host cache, 0 to 1. Cached volumes are shown cold and warm
     /// unless given.
     #[arg(long, value_name = "SHARES", value_delimiter = ',', value_parser = share)]
+    #[arg(conflicts_with = "demand")]
     #[arg(default_value = "0,1")]
     hit: Vec<f64>,
 
@@ -49,7 +52,7 @@ pub(super) struct Args {
     burst: bool,
 
     /// Answer for a need instead: `iops=16000,size=8k,read=70` or `mb_s=250,size=64k`, with `hit=`
-    /// and `on=MOUNT`. May be repeated; all are asked at once.
+    /// and `on=MOUNT`. May be repeated; all are asked at once. Exit code 4 if one is not met.
     #[arg(long, value_name = "NEED", value_parser = demand::parse)]
     demand: Vec<Demand>,
 
@@ -83,6 +86,7 @@ const EXAMPLES: &str = "\
 A design names a machine and volumes; docs/designs has some. Limits are sustained
 ones; --burst takes those that hold while credits last. What lifts a cap was tried
 on the design, without a look at prices: settings first, then more of the same.
+With --demand the exit code is 4 if a need is not met.
 
 Examples:
   plimsoll limits p30x4.toml
@@ -138,6 +142,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     } else {
         text::page(&design, &answer, args.mb)
     };
-    stream::print(&page)?;
-    Ok(Exit::Fine)
+    let is_met = answer.demands.iter().all(answer::OfDemand::is_met);
+    let exit = if is_met { Exit::Fine } else { Exit::Missed };
+    exit.once(stream::print(&page))
 }

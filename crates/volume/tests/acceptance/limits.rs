@@ -293,10 +293,8 @@ fn a_pool_without_room_gives_what_another_volume_has() {
 fn larger(vm: &str, disk: &str, count: u32) -> Option<String> {
     let text =
         format!("[vm]\nsize='{vm}'\n[[volume]]\nmount='/a'\n{disk}\ncount={count}\ncache='None'\n");
-    let found = changes(&text, 8).into_iter();
-    found
-        .filter_map(|(change, _)| Some(change.strip_prefix("a larger machine: ")?.to_owned()))
-        .next()
+    let mut found = changes(&text, 8).into_iter();
+    found.find_map(|(change, _)| Some(change.strip_prefix("a larger machine: ")?.to_owned()))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use volume::Design;
 use volume::design::{Backing, CacheMode};
-use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, together};
+use volume::limits::{Bound, Done, Flow, Load, Remedy, alone, remedies, remedies_among, together};
 
 use super::demand::Demand;
 use super::notes;
@@ -48,6 +48,14 @@ pub(super) struct OfDemand {
     pub(super) need: f64,
     pub(super) done: Done,
     pub(super) lifts: Vec<Remedy>,
+    pub(super) notes: Vec<String>,
+}
+
+impl OfDemand {
+    /// Says whether the need is met.
+    pub(super) fn is_met(&self) -> bool {
+        self.done.iops >= self.need * (1.0 - 1e-9)
+    }
 }
 
 /// The whole answer.
@@ -101,10 +109,7 @@ fn loads(question: &Question, has_cache: bool) -> Vec<Load> {
 }
 
 fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
-    let has_cache = match &design.volumes[usize::from(volume)].backing {
-        Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
-        Backing::Network(_) => false,
-    };
+    let has_cache = has_cache(design, volume);
     let row = |load: Load| Row { load, done: alone(design, volume, &load) };
     let rows: Vec<Row> = loads(question, has_cache).into_iter().map(row).collect();
     let mut lifts: Vec<(usize, Vec<Remedy>)> = Vec::new();
@@ -118,7 +123,17 @@ fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
     OfVolume { volume, has_cache, rows, lifts, notes: notes::of_volume(design, volume) }
 }
 
+/// Says whether a volume asks for the host cache.
+fn has_cache(design: &Design, volume: u16) -> bool {
+    match &design.volumes[usize::from(volume)].backing {
+        Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+        Backing::Network(_) => false,
+    }
+}
+
 fn some_of(mut remedies: Vec<Remedy>) -> Vec<Remedy> {
+    // Stable: what meets a need stands before what only comes nearer.
+    remedies.sort_by_key(|remedy| remedy.is_enough == Some(false));
     remedies.truncate(REMEDIES_MAX);
     remedies
 }
@@ -137,11 +152,17 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
     }
     let answers = together(design, &flows).into_iter().zip(&flows).zip(&question.demands);
     Ok(answers
-        .map(|((done, flow), demand)| OfDemand {
+        .enumerate()
+        .map(|(idx, ((done, flow), demand))| OfDemand {
             volume: flow.volume,
             load: flow.load,
             need: demand.iops,
-            lifts: some_of(remedies(design, flow.volume, &flow.load)),
+            lifts: some_of(remedies_among(design, &flows, idx)),
+            notes: if demand.is_without_cache(has_cache(design, flow.volume)) {
+                vec!["`hit=` counts for nothing: the volume has no host cache".to_owned()]
+            } else {
+                Vec::new()
+            },
             done,
         })
         .collect())

@@ -36,7 +36,8 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         let head = json!({
             "mount": mount(of.volume),
             "needed_iops": of.need,
-            "is_met": of.done.iops >= of.need * (1.0 - 1e-9),
+            "is_met": of.is_met(),
+            "notes": of.notes,
         });
         let lifts = json!({"lifted_by": remedies(&of.lifts)});
         merged(vec![head, load(&of.load), done(&of.done), lifts])
@@ -105,7 +106,8 @@ fn remedies(remedies: &[Remedy]) -> Vec<Value> {
     let one = |remedy: &Remedy| {
         json!({
             "change": remedy.change,
-            "iops": remedy.after.iops,
+            "iops": remedy.iops,
+            "meets_need": remedy.is_enough,
             "binds": remedy.after.binds.name(),
         })
     };

@@ -1,7 +1,8 @@
 //! What to know beside the figures: credits, unknown caps, streams over fewer disks.
 
+use catalog::Figure;
 use volume::Design;
-use volume::design::{Backing, CacheMode, Limit, Stripe};
+use volume::design::{Backing, CacheMode, Limit, Stripe, Vm};
 use volume::limits::credit::Credits;
 
 use super::text::grouped;
@@ -12,13 +13,42 @@ pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
     if let Backing::Disks(stripe) = &design.volumes[usize::from(volume)].backing {
         of_stripe(stripe, &mut notes);
         of_cache(design, stripe, &mut notes);
-    }
-    if let Some(vm) = &design.vm {
-        let whose = format!("{} uncached", vm.size);
-        of_burst(&whose, "IOPS", 1.0, vm.uncached.iops.as_ref(), &mut notes);
-        of_burst(&whose, "MB/s", 1e6, vm.uncached.bytes.as_ref(), &mut notes);
+        // What goes to a network volume does not pass the machine's disk caps.
+        if let Some(vm) = &design.vm {
+            let whose = format!("{} uncached", vm.size);
+            of_burst(&whose, "IOPS", 1.0, vm.uncached.iops.as_ref(), &mut notes);
+            of_burst(&whose, "MB/s", 1e6, vm.uncached.bytes.as_ref(), &mut notes);
+            of_aws(design, vm, &mut notes);
+        }
     }
     notes
+}
+
+/// A burst of which nobody says how long it lasts cannot be counted.
+fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
+    let edition = catalog::edition(&design.edition);
+    let Some(size) = edition.and_then(|edition| edition.vm(&vm.size)) else { return };
+    let has_own = vm.uncached.iops.as_ref().is_some_and(|limit| limit.burst.is_some())
+        || vm.uncached.bytes.as_ref().is_some_and(|limit| limit.burst.is_some());
+    if size.cloud() != "AWS" || has_own {
+        return;
+    }
+    let part = |figure: Option<&Figure>, unit: &str, scale: f64| {
+        figure.map(|figure| format!("{} {unit}", grouped(figure.per_s as f64 / scale)))
+    };
+    let parts = [
+        part(size.uncached_burst_iops(), "IOPS", 1.0),
+        part(size.uncached_burst_throughput(), "MB/s", 1e6),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        notes.push(format!(
+            "{} bursts to {}; for how long is not published, so no burst of it is counted, with \
+             `--burst` neither",
+            vm.size,
+            parts.join(" and ")
+        ));
+    }
 }
 
 fn of_stripe(stripe: &Stripe, notes: &mut Vec<String>) {

@@ -101,7 +101,7 @@ impl Tries<'_> {
 /// Returns a limit raised to a need, or to the most; `None` where it is there already.
 fn raised(now: Option<u64>, need: Option<u64>, most: Option<u64>) -> Option<u64> {
     let most = most?;
-    let wanted = need.map_or(most, |need| in_units(need)).min(most);
+    let wanted = need.map_or(most, in_units).min(most);
     (wanted > now.unwrap_or(0)).then_some(wanted)
 }
 
