@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dialects::Loader;
+use dialects::{Loader, fio, native, vdbench};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
@@ -100,8 +100,14 @@ pub(super) fn read(name: &str) -> Result<Read, Failure> {
     let bytes = HostLoader
         .read(name)
         .map_err(|error| Failure::wrong_use(format!("cannot read design `{name}`: {error}")))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::wrong_use(format!("design `{name}` is not text in UTF-8")))?;
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let Some(text) = text else {
+        return Err(Failure::wrong_use(format!("design `{name}` is not text")));
+    };
+    if let Some(language) = foreign(&text) {
+        let failure = Failure::wrong_use(format!("`{name}` is {language}, not a design"));
+        return Err(failure.hint("`plimsoll run JOB --on DESIGN` takes the job first"));
+    }
     let (design, findings) = volume::design::parse(&text);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
     let all: Vec<&Diagnostic> = findings.iter().collect();
@@ -110,12 +116,37 @@ pub(super) fn read(name: &str) -> Result<Read, Failure> {
     match design.filter(|_| !is_wrong) {
         Some(mut design) => {
             if design.name.is_empty() {
-                name.clone_into(&mut design.name);
+                let shown = if name == "-" { "standard input" } else { name };
+                shown.clone_into(&mut design.name);
             }
             Ok(Read { design, text, findings })
         }
         None => Err(Failure::silent(Exit::WrongUse)),
     }
+}
+
+/// Returns what a text is that looks like a job and not like a design.
+fn foreign(text: &str) -> Option<&'static str> {
+    // A design with mistakes in its tables, or without volumes, is a design still.
+    let is_part = |line: &str| line.starts_with("[[") || line == "[vm]";
+    if text.lines().any(|line| is_part(line.trim())) {
+        return None;
+    }
+    if native::sniff(text) > 0 {
+        return Some("a plan");
+    }
+    let (of_fio, of_vdbench) = (fio::sniff(text), vdbench::sniff(text));
+    match of_fio.max(of_vdbench) {
+        0 => None,
+        _ if of_vdbench > of_fio => Some("a parameter file of Vdbench"),
+        _ => Some("a job file of fio"),
+    }
+}
+
+/// Says whether a text looks like a design: by the tables that only a design has.
+pub(super) fn is_design(text: &str) -> bool {
+    let heads = ["[[volume]]", "[[pool]]", "[[client]]"];
+    text.lines().any(|line| heads.iter().any(|head| line.trim_start().starts_with(head)))
 }
 
 /// FNV-1a, 64 bit: tells texts apart, guards nothing.

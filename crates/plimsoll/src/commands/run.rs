@@ -1,9 +1,12 @@
 //! `plimsoll run`: runs job files.
 
+use dialects::{Loader, native};
+
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::input::{self, InputArgs};
-use super::on::OnArgs;
+use super::on::{self, OnArgs};
 use crate::exit::{Exit, Failure};
+use crate::loader::HostLoader;
 
 /// Run job files and print what came out
 #[derive(Debug, clap::Args)]
@@ -30,8 +33,23 @@ Examples:
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    for name in args.input.files.iter().filter(|name| *name != "-") {
+        refuse_design(name)?;
+    }
     let parsed = args.input.parse(true).parsed;
     input::tell(&parsed)?;
     let emulation = args.on.emulation()?;
     execute::run(&parsed.plan, emulation, &args.result, args.safety)
+}
+
+/// A design in the place of a job would give one mistake per line.
+fn refuse_design(name: &str) -> Result<(), Failure> {
+    let text = HostLoader.read(name).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    if native::sniff(&text) > 0 || !on::is_design(&text) {
+        return Ok(());
+    }
+    Err(Failure::wrong_use(format!("`{name}` is a design, not a job"))
+        .hint(format!("`plimsoll run JOB --on {name}` runs a job on it"))
+        .hint(format!("`plimsoll limits {name}` says what it can do")))
 }

@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         What::Prices => (&PRICES, &PRICE_NUMBERS, prices.map(price).collect()),
     };
     if lines.is_empty() {
-        return Err(nothing(edition, &args.filter));
+        return Err(nothing(edition, args));
     }
     stream::print(&page(header, is_number, &lines, args.sources))?;
     Ok(Exit::Fine)
@@ -135,8 +135,21 @@ fn page(header: &[&str], is_number: &[bool], lines: &[Line<'_>], sources: bool) 
     page
 }
 
-fn nothing(edition: &Edition, filter: &[String]) -> Failure {
+fn nothing(edition: &Edition, args: &Args) -> Failure {
     let name = edition.info.name;
+    let filter = &args.filter;
+    let is_of = |vm: &Vm, cloud: &str, word: &str| {
+        vm.cloud() == cloud && vm.name.to_lowercase().contains(&word.to_lowercase())
+    };
+    let of_aws = |word: &String| {
+        let of = |cloud: &str| edition.vms().iter().any(|vm| is_of(vm, cloud, word));
+        word.eq_ignore_ascii_case("aws") || (of("AWS") && !of("Azure"))
+    };
+    if args.what == What::Prices && filter.iter().any(of_aws) {
+        let text = format!("edition {name} knows no prices of AWS machines");
+        return Failure::wrong_use(text)
+            .hint("`plimsoll catalog import` takes tables of your own, prices as well");
+    }
     if filter.is_empty() {
         return Failure::wrong_use(format!("edition {name} has none of these"));
     }
