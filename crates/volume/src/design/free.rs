@@ -84,8 +84,8 @@ impl Provisioned<'_> {
         free.is_chosen("iops").then(|| *range.end())
     }
 
-    /// Returns the most throughput that can be chosen beside so many operations; `None` if it is not
-    /// chosen.
+    /// Returns the most throughput that can be chosen beside so many operations; `None` if it is
+    /// not chosen.
     pub(crate) fn throughput_max(&self, size_bytes: u64, iops: Option<u64>) -> Option<u64> {
         let free = self.free(size_bytes);
         let range = free.throughput_range(iops, |figure| figure.per_s);

@@ -2,7 +2,7 @@
 //!
 //! Each is applied to the design and asked again beside the other needs; what lifts nothing is not
 //! told. Prices are not looked at. Settings stand before what is provisioned anew, and more of the
-//! same before another kind of it. Where a need is known, the smallest change that meets it is told.
+//! same before another kind of it. Of a known need, the smallest change that meets it is told.
 
 mod machine;
 mod provisioned;

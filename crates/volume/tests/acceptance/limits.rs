@@ -253,8 +253,8 @@ fn a_need_is_told_the_smallest_change_that_meets_it() {
 
 #[test]
 fn what_lifts_nothing_beside_the_other_needs_is_not_told() {
-    let text = "edition='2018'\n[vm]\nsize='DS1'\n[[volume]]\nmount='/a'\ndisk='P20'\ncache='None'\n\
-                [[volume]]\nmount='/b'\ndisk='P30'\ncache='None'\n";
+    let text = "edition='2018'\n[vm]\nsize='DS1'\n[[volume]]\nmount='/a'\ndisk='P20'\n\
+                cache='None'\n[[volume]]\nmount='/b'\ndisk='P30'\ncache='None'\n";
     // Alone, a second disk lifts it to what the machine has; beside the other, the machine binds.
     let alone = for_needs(text, &[(0, 3000.0)]);
     assert!(alone.iter().any(|remedy| remedy.change == "one more P20"), "{alone:?}");
