@@ -99,6 +99,11 @@ fn each_mistake_is_one_clear_error() {
     let inside = ["mount", "design.toml", "free", "--backing", "free/data"];
     check(&rehearsal, &inside, "is inside the mount point");
     assert!(!rehearsal.0.path("free/data").exists());
+    let file = ["mount", "design.toml", "free", "--backing", "full/f"];
+    check(&rehearsal, &file, "is not a folder");
+    check(&rehearsal, &["unmount", "free"], "nothing to unmount");
+    fs::create_dir(rehearsal.0.path("mnt/inner")).unwrap();
+    rehearsal.rehearse(&["status", "mnt/inner"]).success();
     check(&rehearsal, &["status", "free"], "no emulated volume is mounted");
     check(&rehearsal, &["restart", "mnt"], "is running");
     let unknown = ["mount", "design.toml", "free", "--backing", "other", "--volume", "/x"];

@@ -37,6 +37,12 @@ pub enum BackingError {
         /// The folder.
         path: PathBuf,
     },
+    /// It is something else than a folder.
+    #[error("`{}` is not a folder", path.display())]
+    NotFolder {
+        /// What was named.
+        path: PathBuf,
+    },
     /// A mount path of the design is none.
     #[error("volume `{mount}` has no mount path that a folder could have")]
     MountPath {
@@ -70,6 +76,9 @@ impl Backing {
     /// Opens a folder, or makes it: readable by its owner only.
     pub fn open(dir: &Path) -> Result<Self, BackingError> {
         let io = |source: io::Error| classify(dir, source);
+        if dir.exists() && !dir.is_dir() {
+            return Err(BackingError::NotFolder { path: dir.to_owned() });
+        }
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
         let dir = dir.canonicalize().map_err(io)?;
         let lock_path = dir.join("lock");

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
 use rustix::process::getuid;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -165,12 +166,19 @@ fn write_line(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<(
 pub fn ask(backing: &Path, command: &Command) -> Result<Value, AskError> {
     let no_server = || AskError::NoServer { backing: backing.to_owned() };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let held = open(folder(backing), flags, Mode::empty()).map_err(|_| no_server())?;
+    let foreign = || {
+        let text = format!("the rehearsal in `{}` is another user's", backing.display());
+        Refusal::new(text).hint("ask as the user who started it, or as root")
+    };
+    let held = match open(folder(backing), flags, Mode::empty()) {
+        Ok(held) => held,
+        Err(Errno::ACCESS | Errno::PERM) => return Err(foreign().into()),
+        Err(_) => return Err(no_server()),
+    };
     let stream = match UnixStream::connect(address(&held)) {
         Ok(stream) => stream,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let text = format!("the server of `{}` is another user's", backing.display());
-            return Err(Refusal::new(text).into());
+            return Err(foreign().into());
         }
         Err(_) => return Err(no_server()),
     };

@@ -211,9 +211,9 @@ fn what_is_written_after_a_cache_was_switched_off_is_not_taken_back_with_what_it
     let mut options = OpenOptions::new();
     let file = options.create(true).truncate(true).read(true).write(true);
     let file = file.open(mounted.join("f")).unwrap();
-    file.write_all_at(&[1; 4 << 20], 0).unwrap();
+    file.write_all_at(&vec![1; 4 << 20], 0).unwrap();
     file.sync_all().unwrap();
-    file.write_all_at(&[2; 2 << 20], 0).unwrap();
+    file.write_all_at(&vec![2; 2 << 20], 0).unwrap();
     mounted.machine.change(String::new(), with(CacheMode::None)).unwrap();
     let report = mounted.machine.report("/mnt");
     assert!(report.volumes[0].leaving_bytes > 0, "{report:?}");

@@ -97,6 +97,21 @@ fn backing_of(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Returns the rehearsal's mount point that a path lies in, or the path.
+fn mount_above(path: &Path) -> PathBuf {
+    let mounts = path.ancestors().filter_map(|above| Some((above, find(above).ok()??)));
+    // The nearest counts: another file system may be mounted within.
+    let nearest = mounts.into_iter().next();
+    let ours = nearest.filter(|(_, mounted)| mounted.backing().is_some());
+    ours.map_or(path, |(above, _)| above).to_owned()
+}
+
+/// Makes the process that serves known by the program's name: it was started by another.
+fn take_name() {
+    // Without it lists of processes say `exe`.
+    let _ = std::fs::write("/proc/self/comm", "plimsoll");
+}
+
 /// Says that a mount has lost its server, and what clears it.
 fn stale(path: &Path) -> Failure {
     let path = path.display();
@@ -122,8 +137,13 @@ fn ask(path: &Path, command: &Command) -> Result<serde_json::Value, Failure> {
 fn failure(error: AskError) -> Failure {
     let failure = Failure::wrong_use(error.to_string());
     match error {
-        AskError::NoServer { .. } => {
-            failure.hint("mount it: plimsoll rehearse mount DESIGN MOUNTPOINT")
+        AskError::NoServer { backing } => {
+            let backing = backing.display();
+            failure
+                .hint(format!(
+                    "mount it: plimsoll rehearse mount DESIGN MOUNTPOINT --backing {backing}"
+                ))
+                .hint(format!("or export it: plimsoll rehearse export DESIGN --backing {backing}"))
         }
         AskError::Refused(refusal) => refusal.hints.into_iter().fold(failure, Failure::hint),
         AskError::Broken(_) => failure.with(Exit::RunFailed),

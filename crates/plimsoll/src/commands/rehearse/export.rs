@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ pub(super) struct Args {
     design: String,
 
     /// Address and port to serve MOUNT and NFS at.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2049")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2049",
+          value_parser = address)]
     listen: SocketAddr,
 
     /// Folder that keeps the data. Without it, one for the port in ~/.local/state/plimsoll.
@@ -61,6 +62,19 @@ nconnect counts. A design's disks can be exported, too.
 
 Names the owner that a client says (AUTH_SYS) and checks no permission: listen only where every
 machine may see and change the data. What is told to be durable survives the end of this process.";
+
+/// Reads an address with a port; a name is looked up.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    const EXAMPLES: &str = "write `127.0.0.1:2049`, or `0.0.0.0:2049` for all addresses";
+    let Some((host, port)) = text.rsplit_once(':').filter(|(host, _)| !host.is_empty()) else {
+        return Err(format!("an address and a port are needed: {EXAMPLES}"));
+    };
+    if port.parse::<u16>().is_err() {
+        return Err(format!("`{port}` is no port, which is a number up to 65535: {EXAMPLES}"));
+    }
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.ok_or_else(|| format!("`{host}` is no address: {EXAMPLES}"))
+}
 
 /// What the serving process says when clients can mount.
 const READY: &str = "ready";
@@ -104,6 +118,7 @@ fn start_server(args: &Args, backing: &Path) -> io::Result<std::process::Child> 
     line.extend(["--listen".into(), args.listen.to_string().into()]);
     line.extend(["--".into(), OsString::from(&args.design)]);
     let mut command = Command::new("/proc/self/exe");
+    std::os::unix::process::CommandExt::arg0(&mut command, "plimsoll");
     command.args(line).stdin(Stdio::piped()).stdout(Stdio::piped());
     std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn()
 }
@@ -152,6 +167,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
     let place = Exported { name: dir.display().to_string(), end };
     server::obey(&machine, place).map_err(failed)?;
     if args.serving {
+        super::take_name();
         // Without a session of its own it would end with the terminal.
         let _ = rustix::process::setsid();
         detach(&log, address).map_err(failed)?;
@@ -209,6 +225,7 @@ fn unusable(error: BackingError) -> Failure {
         BackingError::Full { .. } => {
             failure.hint("make room, or keep the data on another disk: --backing DIR")
         }
+        BackingError::NotFolder { .. } => failure.hint("name a folder, or a path that is free"),
         BackingError::MountPath { .. } => failure.hint("write it as /mnt/data, without `..`"),
         BackingError::Io { .. } => failure,
     }
@@ -230,5 +247,26 @@ fn unexportable(error: ExportError) -> Failure {
             }
         }
         ExportError::Io(_) => failure.with(Exit::RunFailed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let error = address(text).expect_err("no address");
+        assert!(error.contains(expected) && error.contains("`127.0.0.1:2049`"), "{error}");
+    }
+
+    #[test]
+    fn an_address_has_a_port_and_a_mistake_an_example() {
+        assert_eq!(address("127.0.0.1:2051").map(|found| found.port()), Ok(2051));
+        assert_eq!(address("[::1]:2051").map(|found| found.port()), Ok(2051));
+        check(":2051", "an address and a port are needed");
+        check("127.0.0.1", "an address and a port are needed");
+        check("127.0.0.1:70000", "`70000` is no port");
+        check("1.2.3:2051x", "`2051x` is no port");
     }
 }

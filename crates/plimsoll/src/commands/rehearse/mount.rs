@@ -125,6 +125,7 @@ fn start_server(args: &Args, path: &Path, backing: &Path) -> io::Result<std::pro
     }
     line.extend(["--".into(), OsString::from(&args.design), path.into()]);
     let mut command = Command::new("/proc/self/exe");
+    std::os::unix::process::CommandExt::arg0(&mut command, "plimsoll");
     command.args(line).stdin(Stdio::piped()).stdout(Stdio::piped());
     std::os::unix::process::CommandExt::process_group(&mut command, 0).spawn()
 }
@@ -180,6 +181,7 @@ fn attend(
     server::obey(machine, MountPoint::new(path.to_owned(), mount)).map_err(failed)?;
     unmount_on_signal(path.to_owned()).map_err(failed)?;
     if args.serving {
+        super::take_name();
         // Without a session of its own it would end with the terminal.
         let _ = rustix::process::setsid();
         detach(log).map_err(failed)?;
@@ -256,6 +258,7 @@ fn unusable(error: &BackingError) -> Failure {
         BackingError::Full { .. } => {
             failure.hint("make room, or keep the data on another disk: --backing DIR")
         }
+        BackingError::NotFolder { .. } => failure.hint("name a folder, or a path that is free"),
         BackingError::MountPath { .. } => failure.hint("write it as /mnt/data, without `..`"),
         BackingError::Io { .. } => failure,
     }

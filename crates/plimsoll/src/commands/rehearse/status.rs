@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serve::control::Command;
 
-use super::{ask, table};
+use super::{ask, mount_above, resolved, table};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -29,7 +29,8 @@ credit  what is left of its burst credits";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let value = ask(&args.path, &Command::Status)?;
+    let path = mount_above(&resolved(&args.path)?);
+    let value = ask(&path, &Command::Status)?;
     if args.json {
         stream::print(&format!("{value}\n"))?;
         return Ok(Exit::Fine);

@@ -36,6 +36,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         stream::print(&format!("cleared {}: its server was gone\n", path.display()))?;
         return Ok(Exit::Fine);
     }
+    if find(&path).is_ok_and(|mounted| mounted.is_none()) && !path.join("control").is_dir() {
+        let text = format!("nothing to unmount: no rehearsal is at `{}`", path.display());
+        return Err(Failure::wrong_use(text));
+    }
     let backing = backing_of(&path)?;
     match control::ask(&backing, &Command::Unmount { is_lazy: args.lazy }) {
         // A server that ends may end before its answer is read.
