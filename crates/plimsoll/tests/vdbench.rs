@@ -351,7 +351,7 @@ fn shares_that_are_off_end_everything() {
 fn every_link_leads_to_a_page() {
     let sandbox = Sandbox::new();
     let report = "report=(host_detail,slave_detail)\nreport_run_totals=yes\nhd=localhost,jvms=3\n";
-    sandbox.write("raw.parm", &format!("{report}{RAW}"));
+    sandbox.write("raw.parm", format!("{report}{RAW}"));
     vdbench(&sandbox, &["-f", "raw.parm", "-o", "out"]).success();
     let mut n_links = 0;
     for entry in std::fs::read_dir(sandbox.path("out")).expect("a folder").flatten() {

@@ -91,7 +91,9 @@ mod tests {
     #[test]
     fn answers_are_late_from_a_fifth_of_a_millisecond_on() {
         let mut lateness = Lateness::default();
-        [0, LATE_NS - 1, LATE_NS, 3 * LATE_NS].map(|late_ns| lateness.count(late_ns));
+        for late_ns in [0, LATE_NS - 1, LATE_NS, 3 * LATE_NS] {
+            lateness.count(late_ns);
+        }
         let expected = Lateness { n_answers: 4, n_late: 2, late_ns: 4 * LATE_NS };
         assert_eq!(lateness, expected);
         assert_eq!(expected.since(expected), Lateness::default());

@@ -124,7 +124,9 @@ fn two_write_at_once() {
         })
     };
     let writers = [write("a"), write("b"), write("c")];
-    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    for writer in writers {
+        writer.join().unwrap();
+    }
     let runs = Store::open(&path).unwrap().runs(&Filter::default()).unwrap();
     assert_eq!(runs.len(), 60);
     assert!(runs.iter().all(|run| run.state == State::Complete));

@@ -145,14 +145,12 @@ impl Grouping {
             return 0;
         }
         let bit = block % u64::from(u64::BITS);
-        match self.versions.get((block / u64::from(u64::BITS)) as usize) {
-            Some(word) => !(word.fetch_xor(1 << bit, Relaxed) >> bit) & 1,
-            // Beyond what is remembered a write draws.
-            None => {
-                let of_block = derive(self.place_seed, Stream::Dedupe, block);
-                derive(of_block, Stream::Dedupe, generation) & 1
-            }
+        if let Some(word) = self.versions.get((block / u64::from(u64::BITS)) as usize) {
+            return !(word.fetch_xor(1 << bit, Relaxed) >> bit) & 1;
         }
+        // Beyond what is remembered a write draws.
+        let of_block = derive(self.place_seed, Stream::Dedupe, block);
+        derive(of_block, Stream::Dedupe, generation) & 1
     }
 }
 

@@ -7,7 +7,7 @@ use plan::Plan;
 use record::{NoteSeverity, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunOptions};
 
-use super::keep::{Kept, KeepArgs, REPORT_INTERVAL_MS};
+use super::keep::{KeepArgs, Kept, REPORT_INTERVAL_MS};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, When};

@@ -92,9 +92,7 @@ impl Kept {
             is_virtual: options.emulation.as_ref().is_some_and(Emulation::is_virtual),
         };
         let live = Store::open(&path).and_then(|store| store.begin(&begin));
-        let mut kept = Kept(None);
-        kept.0 = kept.told(live);
-        kept
+        Kept(Self::told(live))
     }
 
     /// Keeps what an event brings.
@@ -105,7 +103,7 @@ impl Kept {
             RunEvent::Report(record) => live.report(record),
             _ => return,
         };
-        if self.told(kept).is_none() {
+        if Self::told(kept).is_none() {
             self.0 = None;
         }
     }
@@ -113,18 +111,18 @@ impl Kept {
     /// Puts the final record in place.
     pub(super) fn finish(mut self, record: &Record) {
         if let Some(live) = self.0.take() {
-            self.told(live.finish(record));
+            Self::told(live.finish(record));
         }
     }
 
     /// Takes the run back: it was refused.
     pub(super) fn forget(mut self) {
         if let Some(live) = self.0.take() {
-            self.told(live.forget());
+            Self::told(live.forget());
         }
     }
 
-    fn told<T>(&self, outcome: Result<T, store::StoreError>) -> Option<T> {
+    fn told<T>(outcome: Result<T, store::StoreError>) -> Option<T> {
         let tell = |error| {
             stream::tell(&format!(
                 "warning: the run is not kept: {error}\n\

@@ -80,7 +80,8 @@ fn add_line(lines: &mut Vec<String>, what: &str, parts: &[String]) {
     }
 }
 
-fn from_to(parts: &mut Vec<String>, what: &str, old: String, new: String) {
+fn from_to(parts: &mut Vec<String>, what: &str, old: impl AsRef<str>, new: impl AsRef<str>) {
+    let (old, new) = (old.as_ref(), new.as_ref());
     if old != new {
         parts.push(format!("{what}{old} -> {new}"));
     }
