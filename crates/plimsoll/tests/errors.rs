@@ -472,6 +472,8 @@ fn wrong_arguments_are_told() {
     assert_snapshot!(sandbox.plimsoll(&["rnu", "job.fio"]).mistake(), @r#"
     error: unrecognized subcommand 'rnu'
 
+      tip: a similar subcommand exists: 'runs'
+
     Usage: plimsoll <COMMAND>
 
     For more information, try '--help'.
