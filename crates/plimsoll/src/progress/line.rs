@@ -188,11 +188,11 @@ mod tests {
     fn a_format_tells_what_is_done_of_how_much() {
         let done = "dirs 1365/1365  files 12345/100000  1.20 GiB of 9.50 GiB";
         check_format(|_| {}, 200, &format!("step 2/4  formatting  {done}  813 MiB/s  1:24 left"));
-        check_format(|_| {}, 80, &format!("{done}  1:24 left"));
+        check_format(|_| {}, 80, &format!("formatting  {done}  1:24 left"));
         check_format(|_| {}, 60, "dirs 1365/1365  files 12345/100000  1:24 left");
         check_format(|_| {}, 40, "files 12345/100000  1:24 left");
         let folders = |format: &mut FormatStatus| (format.files, format.bytes) = ((0, 0), (0, 0));
-        check_format(folders, 60, "step 2/4  formatting  dirs 1365/1365  1:24 left");
+        check_format(folders, 50, "step 2/4  formatting  dirs 1365/1365  1:24 left");
         let removes = |format: &mut FormatStatus| format.removed = (1000, 101_365);
         check_format(removes, 60, "step 2/4  removing  entries 1000/101365  1:24 left");
     }
