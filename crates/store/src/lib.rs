@@ -93,13 +93,25 @@ impl Store {
     /// and names of machines stand in it.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let failed = |source| StoreError::Open { path: path.to_owned(), source };
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder {
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(failed)?;
         }
+        // One at a time makes the file and brings it to the newest layout. The folder is locked and
+        // not the file: to close a file that SQLite has open takes its locks away.
+        let turn = fs::File::open(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        turn.lock().map_err(failed)?;
         let mut options = fs::OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        drop(options.open(path).map_err(failed)?);
+        match options.write(true).create_new(true).mode(0o600).open(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+        if path.is_dir() {
+            return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+        }
         Store::set_up(Connection::open(path)?, path)
     }
 
