@@ -53,7 +53,6 @@ impl Store {
         record: Option<&Record>,
     ) -> Result<i64, StoreError> {
         let step = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let owner = if state == State::Running { owner::this() } else { String::new() };
         step.execute(
             "INSERT INTO runs (name, started_unix_ms, elapsed_ns, state, owner, command, plan,
                 n_jobs, n_warnings, record)
@@ -62,7 +61,7 @@ impl Store {
                 begin.name,
                 i64::try_from(begin.started_unix_ms).unwrap_or(i64::MAX),
                 state.word(),
-                owner,
+                owner::this(),
                 serde_json::to_string(&begin.command).unwrap_or_default(),
                 begin.plan,
             ],
@@ -86,18 +85,16 @@ impl Store {
         let totals = Totals::of(record);
         // Intervals lie in chunks of their own.
         let packed = pack(&Record { intervals: Vec::new(), ..record.clone() });
-        let owner = if state == State::Running { owner::this() } else { String::new() };
         let step = self.db.unchecked_transaction()?;
         step.execute(
-            "UPDATE runs SET elapsed_ns = ?2, state = ?3, owner = ?4, n_jobs = ?5, rate_iops = ?6,
-                rate_bytes_per_s = ?7, latency_ns_p50 = ?8, latency_ns_p99 = ?9, n_warnings = ?10,
-                record = ?11
+            "UPDATE runs SET elapsed_ns = ?2, state = ?3, n_jobs = ?4, rate_iops = ?5,
+                rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9,
+                record = ?10
              WHERE id = ?1",
             params![
                 id,
                 i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX),
                 state.word(),
-                owner,
                 totals.n_jobs,
                 totals.rate_iops,
                 totals.rate_bytes_per_s,
@@ -151,10 +148,8 @@ impl Drop for Live {
         if !self.is_finished {
             // Whoever looks later finds out by itself if this fails.
             let _ = self.tail.write(&self.store, self.id);
-            let _ = self.store.db.execute(
-                "UPDATE runs SET state = 'interrupted', owner = '' WHERE id = ?1",
-                [self.id],
-            );
+            let update = "UPDATE runs SET state = 'interrupted' WHERE id = ?1";
+            let _ = self.store.db.execute(update, [self.id]);
         }
     }
 }

@@ -60,11 +60,7 @@ impl Tail {
         if self.intervals.is_empty() {
             return Ok(());
         }
-        let mut put = store.db.prepare(
-            "INSERT OR REPLACE INTO series (run_id, chunk_no, intervals) VALUES (?1, ?2, ?3)",
-        )?;
-        put.execute(params![id, self.chunk_no, pack(&self.intervals)])?;
-        Ok(())
+        store.put_chunk(id, self.chunk_no, &self.intervals)
     }
 }
 
@@ -72,12 +68,17 @@ impl Store {
     /// Puts the intervals of a whole record in place of what is there.
     pub(crate) fn replace_intervals(&self, id: i64, record: &Record) -> Result<(), StoreError> {
         self.db.execute("DELETE FROM series WHERE run_id = ?1", [id])?;
-        let mut put = self
-            .db
-            .prepare("INSERT INTO series (run_id, chunk_no, intervals) VALUES (?1, ?2, ?3)")?;
         for (chunk_no, chunk) in record.intervals.chunks(CHUNK_LEN).enumerate() {
-            put.execute(params![id, chunk_no as i64, pack(chunk)])?;
+            self.put_chunk(id, chunk_no as i64, chunk)?;
         }
+        Ok(())
+    }
+
+    fn put_chunk(&self, id: i64, chunk_no: i64, chunk: &[Interval]) -> Result<(), StoreError> {
+        self.db.execute(
+            "INSERT OR REPLACE INTO series (run_id, chunk_no, intervals) VALUES (?1, ?2, ?3)",
+            params![id, chunk_no, pack(chunk)],
+        )?;
         Ok(())
     }
 
