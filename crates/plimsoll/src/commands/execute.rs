@@ -7,7 +7,7 @@ use plan::Plan;
 use record::{NoteSeverity, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunOptions};
 
-use super::keep::{KeepArgs, Kept, REPORT_INTERVAL_MS};
+use super::keep::{KeepArgs, Kept};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, When};
@@ -85,7 +85,6 @@ pub(super) fn run(
     safety: SafetyArgs,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open(result.output.as_deref())?;
-    let is_virtual = emulation.as_ref().is_some_and(Emulation::is_virtual);
     let options = RunOptions {
         command: command(),
         allow_mounted: safety.allow_mounted_write,
@@ -94,8 +93,7 @@ pub(super) fn run(
         forbid_uring: forbids_uring(),
         allow_commands: safety.allow_commands,
         status_interval_ms: result.status_interval.unwrap_or(0),
-        // Virtual time passes too fast to be followed, and is soon had again.
-        report_interval_ms: (!is_virtual).then_some(REPORT_INTERVAL_MS),
+        report_interval_ms: result.keep.report_interval_ms(emulation.as_ref()),
         emulation,
         ..RunOptions::default()
     };

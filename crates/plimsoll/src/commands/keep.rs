@@ -38,7 +38,7 @@ pub(super) struct KeepArgs {
 }
 
 /// Time between two records of a run under way, milliseconds.
-pub(super) const REPORT_INTERVAL_MS: u64 = 10_000;
+const REPORT_INTERVAL_MS: u64 = 10_000;
 
 impl StoreArgs {
     /// Returns the store's file; `None` where the environment says that there is none, or knows no
@@ -69,6 +69,20 @@ impl StoreArgs {
     }
 }
 
+impl KeepArgs {
+    /// Returns the store that the run is kept in; `None` where it is not.
+    fn path(&self) -> Option<PathBuf> {
+        if self.no_store { None } else { self.store.path() }
+    }
+
+    /// Returns the time between two records of the run; `None` where nobody keeps them. Virtual
+    /// time passes too fast to be followed, and is soon had again.
+    pub(super) fn report_interval_ms(&self, emulation: Option<&Emulation>) -> Option<u64> {
+        let is_virtual = emulation.is_some_and(Emulation::is_virtual);
+        (!is_virtual && self.path().is_some()).then_some(REPORT_INTERVAL_MS)
+    }
+}
+
 /// Tells what is wrong with a store.
 pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
     Failure::wrong_use(error.to_string())
@@ -81,8 +95,7 @@ pub(super) struct Kept(Option<Live>);
 impl Kept {
     /// Begins to keep a run.
     pub(super) fn begin(args: &KeepArgs, options: &RunOptions, plan: &plan::Plan) -> Kept {
-        let path = if args.no_store { None } else { args.store.path() };
-        let Some(path) = path else { return Kept(None) };
+        let Some(path) = args.path() else { return Kept(None) };
         let begin = Begin {
             name: args.name.clone().unwrap_or_default(),
             tags: args.tag.clone(),
