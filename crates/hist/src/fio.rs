@@ -2,8 +2,8 @@
 //!
 //! Facts: fio's `stat.h` and HOWTO; see the test `tests/fio.rs` for figures of the real program.
 
-use crate::bucket::bucket_bounds;
-use crate::histogram::Histogram;
+use crate::bucket::{bucket_bounds, bucket_index};
+use crate::histogram::{Histogram, MomentBounds, Moments};
 
 /// Number of bins of fio's histogram: 29 groups of 64.
 pub const FIO_N_BINS: usize = 1856;
@@ -53,7 +53,77 @@ pub fn coarsen_fio_bins(bins: &[u64], coarseness: u32) -> Vec<u64> {
     bins.chunks(1 << coarseness.min(FIO_BITS)).map(|chunk| chunk.iter().sum()).collect()
 }
 
+/// What fio prints of a distribution beside its bins.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FioMoments {
+    /// Smallest value, nanoseconds.
+    pub min_ns: u64,
+    /// Largest value.
+    pub max_ns: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Standard deviation (n - 1).
+    pub stdev_ns: f64,
+}
+
 impl Histogram {
+    /// Makes a histogram from bins as fio prints them (`json+`): pairs of a bin's value, which is
+    /// its middle, and its count, in any order.
+    ///
+    /// Each bin of fio's is two buckets here: half of its count goes into each, or all into one
+    /// where only that allows the sum that fio counted. So mean, minimum and maximum are fio's
+    /// own, [`Histogram::fio_percentiles`] gives back what fio printed, and any other quantile is
+    /// as good as fio's bins, 0.8 %.
+    pub fn from_fio_bins(bins: &[(u64, u64)], moments: &FioMoments) -> Self {
+        let count = bins.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+        let (n, mean) = (count as f64, moments.mean_ns);
+        let moments = Moments {
+            sum_ns: (mean * n).round() as u128,
+            sum_squares: (mean * mean * n + moments.stdev_ns.powi(2) * (n - 1.0)).round() as u128,
+            min_ns: moments.min_ns,
+            max_ns: moments.max_ns,
+        };
+        let hist = Self::from_halves(bins, Halves::Both, &moments);
+        let bounds = MomentBounds::of(&hist);
+        let halves = match moments.sum_ns {
+            sum if sum < bounds.sum_lo => Halves::Lower,
+            sum if sum > bounds.sum_hi => Halves::Upper,
+            _ => return hist,
+        };
+        Self::from_halves(bins, halves, &moments)
+    }
+
+    fn from_halves(bins: &[(u64, u64)], halves: Halves, moments: &Moments) -> Self {
+        let mut hist = Self::new();
+        for &(value, n) in bins {
+            let bin = fio_bin(value);
+            let mut rest = n;
+            // The extremes are known exactly, so one value each goes where it belongs.
+            for extreme in [moments.min_ns, moments.max_ns] {
+                if rest > 0 && fio_bin(extreme) == bin {
+                    hist.record(extreme);
+                    rest -= 1;
+                }
+            }
+            let upper = bucket_index(fio_bucket_value(bin));
+            let lower = if bin < 2 << FIO_BITS { upper } else { upper - 1 };
+            let n_lower = match halves {
+                Halves::Lower => rest,
+                Halves::Both => rest / 2,
+                Halves::Upper => 0,
+            };
+            for (index, n) in [(lower, n_lower), (upper, rest - n_lower)] {
+                // Not beyond the extremes, which lie in the same bin then.
+                let (low, high) = bucket_bounds(index);
+                let known = moments.min_ns..=moments.max_ns.max(moments.min_ns);
+                let value = if known.contains(&high) { high } else { low };
+                hist.record_n(value.clamp(*known.start(), *known.end()), n);
+            }
+        }
+        let Self { first_idx, counts, .. } = hist;
+        Self::from_counts(first_idx, counts, moments)
+    }
+
     /// Returns the counts of fio's 1856 bins.
     ///
     /// Nothing is moved across a limit of fio's: each of our buckets lies in one of its bins. From
@@ -108,6 +178,14 @@ impl Histogram {
         fill(&mut table.ms, &FIO_LATENCY_KEYS_MS, 1_000_000);
         table
     }
+}
+
+/// Which of the two buckets of a bin its values go into.
+#[derive(Clone, Copy)]
+enum Halves {
+    Lower,
+    Both,
+    Upper,
 }
 
 /// Returns fio's bin of a value.

@@ -23,8 +23,8 @@ mod stats;
 pub use bucket::{N_BUCKETS, SUB_BUCKET_BITS, bucket_bounds, bucket_index, bucket_mid_ns};
 pub use codec::DecodeError;
 pub use fio::{
-    FIO_LATENCY_KEYS, FIO_LATENCY_KEYS_MS, FIO_N_BINS, FioLatencyTable, coarsen_fio_bins,
-    fio_bucket_value,
+    FIO_LATENCY_KEYS, FIO_LATENCY_KEYS_MS, FIO_N_BINS, FioLatencyTable, FioMoments,
+    coarsen_fio_bins, fio_bucket_value,
 };
 pub use histogram::Histogram;
 pub use live::{LiveHistogram, Zeroed};

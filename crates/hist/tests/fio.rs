@@ -4,7 +4,8 @@ mod common;
 
 use common::{histogram_of, latencies};
 use hist::{
-    FIO_LATENCY_KEYS, FIO_N_BINS, FioLatencyTable, Histogram, coarsen_fio_bins, fio_bucket_value,
+    FIO_LATENCY_KEYS, FIO_N_BINS, FioLatencyTable, FioMoments, Histogram, coarsen_fio_bins,
+    fio_bucket_value,
 };
 use proptest::prelude::*;
 
@@ -140,4 +141,45 @@ proptest! {
             prop_assert!(below.abs_diff(exact) <= slack);
         }
     }
+}
+
+/// Returns a histogram as fio's `json+` shows it.
+fn printed(hist: &Histogram) -> (Vec<(u64, u64)>, FioMoments) {
+    let bins = hist.to_fio_bins().into_iter().enumerate().filter(|(_, n)| *n > 0);
+    let bins = bins.map(|(bin, n)| (fio_bucket_value(bin), n)).collect();
+    let moments = FioMoments {
+        min_ns: hist.min_ns().unwrap_or(0),
+        max_ns: hist.max_ns().unwrap_or(0),
+        mean_ns: hist.mean_ns().unwrap_or(0.0),
+        stdev_ns: hist.stdev_ns().unwrap_or(0.0),
+    };
+    (bins, moments)
+}
+
+proptest! {
+    #[test]
+    fn what_fio_printed_is_read_back(values in prop::collection::vec(1_u64..30_000_000_000, 1..200)) {
+        let values: Vec<u64> = values.iter().map(|value| value.min(&17_000_000_000)).copied().collect();
+        let hist = histogram_of(&values);
+        let (bins, moments) = printed(&hist);
+        let back = Histogram::from_fio_bins(&bins, &moments);
+        prop_assert_eq!(back.count(), hist.count());
+        prop_assert_eq!(back.min_ns(), hist.min_ns());
+        prop_assert_eq!(back.max_ns(), hist.max_ns());
+        prop_assert_eq!(back.to_fio_bins(), hist.to_fio_bins());
+        let (mean, back_mean) = (moments.mean_ns, back.mean_ns().unwrap());
+        prop_assert!((back_mean - mean).abs() <= mean * 1e-9 + 1.0, "{} {}", back_mean, mean);
+        let percentiles = [1.0, 50.0, 99.0, 99.9];
+        prop_assert_eq!(back.fio_percentiles(&percentiles), hist.fio_percentiles(&percentiles));
+        prop_assert_eq!(Histogram::decode(&back.encode()), Ok(back));
+    }
+}
+
+#[test]
+fn bins_that_contradict_their_moments_make_no_nonsense() {
+    let lie = FioMoments { min_ns: 9, max_ns: 3, mean_ns: 1e9, stdev_ns: 1e18 };
+    let hist = Histogram::from_fio_bins(&[(129, 2), (700, 1)], &lie);
+    assert_eq!(hist.count(), 3);
+    assert!(hist.mean_ns().unwrap() <= 704.0, "{hist:?}");
+    assert!(Histogram::from_fio_bins(&[], &lie).is_empty());
 }
