@@ -172,6 +172,9 @@ impl DirRecord {
         if let Some(response) = &other.response {
             self.response.get_or_insert_with(Histogram::new).merge(response);
         }
+        if let Some(listed) = &other.listed {
+            self.listed.get_or_insert_default().merge(listed);
+        }
         self.add_priorities(&other.priorities);
         self.bandwidth_kib_s.merge_summing(&other.bandwidth_kib_s);
         self.iops.merge_summing(&other.iops);

@@ -6,6 +6,7 @@ use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::emulation::CapsRecord;
+use crate::listed::ListedLatencies;
 
 /// One value per data direction.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -123,6 +124,10 @@ pub struct DirRecord {
     /// From the intended start to completion; only under a rate.
     #[serde(with = "crate::latency::optional", default)]
     pub response: Option<Histogram>,
+    /// What is known of latencies whose histograms are empty: of results that another program
+    /// printed. See [`DirRecord::service_latency`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<ListedLatencies>,
     /// The same latencies by I/O priority; empty unless operations differ in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityRecord>,

@@ -8,6 +8,7 @@
 //!
 //! Tests: `tests/`.
 
+pub mod curve;
 pub mod disk;
 pub mod emulation;
 pub mod group;
@@ -16,8 +17,13 @@ pub mod interval;
 pub mod job;
 pub mod json;
 mod latency;
+pub mod listed;
 pub mod step;
 
+pub use curve::{
+    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, Lever, LoadLineRecord,
+    ScalabilityRecord,
+};
 pub use disk::DiskRecord;
 pub use emulation::{CapRecord, CapsRecord, EmulationRecord};
 pub use host::{ClockRecord, HostRecord};
@@ -27,6 +33,7 @@ pub use job::{
     PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
 };
 pub use json::ReadError;
+pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use step::{IoErrorRecord, StepRecord};
 
 use serde::{Deserialize, Serialize};
@@ -61,6 +68,9 @@ pub struct Record {
     /// The steps, where they have names; in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRecord>,
+    /// The load curve, where the steps are its points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<CurveRecord>,
     /// One entry per worker, or per group where the job asks for it; in the order of the plan.
     pub jobs: Vec<JobRecord>,
     /// The whole run per second.

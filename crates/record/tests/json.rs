@@ -103,6 +103,7 @@ fn sample() -> Record {
         global_options: Vec::new(),
         jobs: vec![job],
         steps: vec![step()],
+        curve: None,
         intervals: vec![interval()],
         disks: vec![DiskRecord {
             name: "dm-0".to_owned(),

@@ -121,6 +121,7 @@ fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
         clat: snapshot(&meters.clat, true),
         lat: snapshot(&meters.lat, true),
         response: has_rate.then(|| meters.response.snapshot()),
+        listed: None,
         priorities: meters_by_priority(ended.meters, dir),
         bandwidth_kib_s: samples_of(&samples[0][dir as usize]),
         iops: samples_of(&samples[1][dir as usize]),
