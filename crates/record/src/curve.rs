@@ -1,0 +1,160 @@
+//! A load curve and its load line, in a record whose steps are the points.
+
+use serde::{Deserialize, Serialize};
+
+/// What a search for the load line came to. The measurements themselves are the record's steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurveRecord {
+    /// What was turned up.
+    pub lever: Lever,
+    /// Spacing of the intended starts, under an open load: `fixed`, `poisson` or `uniform`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<String>,
+    /// I/Os in flight at most, under an open load, over all workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_max: Option<u64>,
+    /// What a load must keep to count as carried, such as `p99 < 2ms and achieved > 0.95`.
+    pub limits: String,
+    /// The points in the order in which they were measured; point `i` is step `i` of the record.
+    pub points: Vec<CurvePointRecord>,
+    /// The load line.
+    pub line: LoadLineRecord,
+    /// How much is carried at round latencies.
+    pub carried: Vec<CarriedRecord>,
+    /// Mean latency over the span of the curve's loads, nanoseconds: the area under the curve over
+    /// its width. It depends on how far the curve goes, and is no SPEC metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overall_response_ns: Option<f64>,
+    /// Where the curve bends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knees: Option<KneesRecord>,
+    /// The scalability law, where the points bracket its peak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scalability: Option<ScalabilityRecord>,
+}
+
+/// What is turned up from point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lever {
+    /// The offered rate, I/Os per second: an open load.
+    Rate,
+    /// I/Os in flight per worker: a closed load.
+    QueueDepth,
+    /// Workers, each with one I/O at a time: a closed load.
+    Workers,
+}
+
+/// One point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePointRecord {
+    /// Step of the record.
+    pub step_idx: u32,
+    /// The load, in the unit of the lever: I/Os per second, I/Os in flight over all workers.
+    pub load: f64,
+    /// What it was measured for: `coarse`, `narrow`, `confirm`, `curve`, `again`.
+    pub purpose: String,
+    /// All limits were kept, and nothing failed.
+    pub passed: bool,
+    /// Why not; empty where it passed.
+    pub broken: Vec<String>,
+    /// Operations completed per second.
+    pub achieved_iops: f64,
+    /// Bytes moved per second.
+    pub bytes_per_s: f64,
+    /// Mean latency, nanoseconds: under an open load from the intended start, else of the service.
+    pub latency_mean_ns: f64,
+    /// Its median.
+    pub latency_p50_ns: u64,
+    /// Its 99th percentile.
+    pub latency_p99_ns: u64,
+    /// Its largest value.
+    pub latency_max_ns: u64,
+}
+
+/// The load line: the highest load that keeps the limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadLineRecord {
+    /// How far the search came: `bracketed`, `nothing_failed` (the line lies above), `nothing_passed`
+    /// or `unfinished`.
+    pub end: String,
+    /// The highest load below all failing ones whose every probe passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// The lowest load of which a probe failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_fail: Option<f64>,
+    /// From `load` to the lowest load whose every probe failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalRecord>,
+    /// What broke first above the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<String>,
+    /// Operations completed per second at `load`, the median of its probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub achieved_iops: Option<f64>,
+    /// Bytes moved per second at `load`, the median of its probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_s: Option<f64>,
+    /// Probes until the line was known, without confirmation and curve.
+    pub n_probes: u32,
+    /// Loads below the line that failed twice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dips: Vec<f64>,
+}
+
+/// A range that holds a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The least probability with which it holds the figure, 0 to 1.
+    pub coverage: f64,
+}
+
+/// How much is carried at a latency, read off the curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CarriedRecord {
+    /// Mean latency, nanoseconds.
+    pub latency_mean_ns: u64,
+    /// `reached`; `above`: even the fastest point is below this latency; `below`: even the slowest
+    /// is above; `unknown`.
+    pub state: String,
+    /// I/Os per second; a bound where `state` is `above` or `below`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_iops: Option<f64>,
+    /// Bytes per second, the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_s: Option<f64>,
+}
+
+/// Where a curve bends (Kneedle). It depends on how far the curve goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KneesRecord {
+    /// How far the distance must fall after a candidate, in mean steps of load.
+    pub sensitivity: f64,
+    /// Smallest and largest rate of the curve, I/Os per second.
+    pub range_iops: (f64, f64),
+    /// Every candidate, I/Os per second.
+    pub rates_iops: Vec<f64>,
+    /// Their smallest and largest value when any one point is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_one_out_iops: Option<(f64, f64)>,
+}
+
+/// The Universal Scalability Law, fitted to rates over I/Os in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScalabilityRecord {
+    /// I/Os per second of one in flight.
+    pub rate_iops_of_one: f64,
+    /// Contention.
+    pub contention: f64,
+    /// Coherency.
+    pub coherency: f64,
+    /// I/Os in flight with the highest rate.
+    pub peak_depth: f64,
+    /// Its interval.
+    pub peak_interval: IntervalRecord,
+}

@@ -1,0 +1,191 @@
+//! Latencies of which only some figures are known, as another program printed them.
+
+use hist::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::DirRecord;
+
+/// A distribution that came without its histogram: its moments, and values at some percentiles.
+///
+/// Nothing else may be derived from it: a percentile that is not listed is not known.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ListedLatency {
+    /// Number of values.
+    pub n: u64,
+    /// Smallest.
+    pub min_ns: u64,
+    /// Largest.
+    pub max_ns: u64,
+    /// Mean.
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub mean_ns: f64,
+    /// Standard deviation (n - 1).
+    #[serde(deserialize_with = "crate::json::number_or_null")]
+    pub stdev_ns: f64,
+    /// Percentiles (0 to 100) with their values, ascending; empty where none was printed.
+    pub percentiles: Vec<(f64, u64)>,
+}
+
+/// What is known of a direction's latencies where histograms are not.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ListedLatencies {
+    /// From the choice of an operation to its submission.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slat: Option<ListedLatency>,
+    /// From submission to completion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clat: Option<ListedLatency>,
+    /// From the choice of an operation to its completion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lat: Option<ListedLatency>,
+}
+
+/// A distribution as far as it is known: measured here, or listed by another program.
+#[derive(Clone, Copy, Debug)]
+pub enum Latency<'a> {
+    /// Everything.
+    Measured(&'a Histogram),
+    /// Some figures.
+    Listed(&'a ListedLatency),
+}
+
+impl Latency<'_> {
+    /// Returns the number of values.
+    pub fn count(&self) -> u64 {
+        match self {
+            Latency::Measured(hist) => hist.count(),
+            Latency::Listed(listed) => listed.n,
+        }
+    }
+
+    /// Returns the smallest value; `None` without any.
+    pub fn min_ns(&self) -> Option<u64> {
+        match self {
+            Latency::Measured(hist) => hist.min_ns(),
+            Latency::Listed(listed) => (listed.n > 0).then_some(listed.min_ns),
+        }
+    }
+
+    /// Returns the largest value; `None` without any.
+    pub fn max_ns(&self) -> Option<u64> {
+        match self {
+            Latency::Measured(hist) => hist.max_ns(),
+            Latency::Listed(listed) => (listed.n > 0).then_some(listed.max_ns),
+        }
+    }
+
+    /// Returns the mean; `None` without any value.
+    pub fn mean_ns(&self) -> Option<f64> {
+        match self {
+            Latency::Measured(hist) => hist.mean_ns(),
+            Latency::Listed(listed) => (listed.n > 0).then_some(listed.mean_ns),
+        }
+    }
+
+    /// Returns the standard deviation (n - 1); `None` with fewer than two values.
+    pub fn stdev_ns(&self) -> Option<f64> {
+        match self {
+            Latency::Measured(hist) => hist.stdev_ns(),
+            Latency::Listed(listed) => (listed.n > 1).then_some(listed.stdev_ns),
+        }
+    }
+
+    /// Returns the value at a percentile, 0 to 100; `None` where it is not known.
+    pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        match self {
+            Latency::Measured(hist) => hist.quantile(percentile / 100.0),
+            Latency::Listed(listed) => {
+                let is_it = |(of, _): &&(f64, u64)| (of - percentile).abs() < 1e-6;
+                listed.percentiles.iter().find(is_it).map(|(_, ns)| *ns)
+            }
+        }
+    }
+
+    /// Returns whether any percentile is known.
+    pub fn has_percentiles(&self) -> bool {
+        match self {
+            Latency::Measured(hist) => !hist.is_empty(),
+            Latency::Listed(listed) => listed.n > 0 && !listed.percentiles.is_empty(),
+        }
+    }
+
+    /// Returns whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+}
+
+impl DirRecord {
+    /// Returns the total latency, from the choice of an operation to its completion.
+    pub fn total_latency(&self) -> Latency<'_> {
+        known(&self.lat, self.listed.as_ref().and_then(|listed| listed.lat.as_ref()))
+    }
+
+    /// Returns the service time, from submission to completion.
+    pub fn service_latency(&self) -> Latency<'_> {
+        known(&self.clat, self.listed.as_ref().and_then(|listed| listed.clat.as_ref()))
+    }
+
+    /// Returns the latency to show, and whether it is the total one: fio lists percentiles of the
+    /// service time only, which then says more.
+    pub fn shown_latency(&self) -> (bool, Latency<'_>) {
+        let (total, service) = (self.total_latency(), self.service_latency());
+        let is_total = total.has_percentiles() || !service.has_percentiles() && !total.is_empty();
+        (is_total, if is_total { total } else { service })
+    }
+
+    /// Returns the submission latency.
+    pub fn submit_latency(&self) -> Latency<'_> {
+        known(&self.slat, self.listed.as_ref().and_then(|listed| listed.slat.as_ref()))
+    }
+}
+
+fn known<'a>(hist: &'a Histogram, listed: Option<&'a ListedLatency>) -> Latency<'a> {
+    match listed {
+        Some(listed) if hist.is_empty() => Latency::Listed(listed),
+        _ => Latency::Measured(hist),
+    }
+}
+
+impl ListedLatencies {
+    /// Adds another worker's. Percentiles cannot be merged: none is known afterwards.
+    pub fn merge(&mut self, other: &ListedLatencies) {
+        let pairs = [
+            (&mut self.slat, &other.slat),
+            (&mut self.clat, &other.clat),
+            (&mut self.lat, &other.lat),
+        ];
+        for (mine, theirs) in pairs {
+            match (mine.as_mut(), theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(theirs),
+                (None, Some(theirs)) => *mine = Some(theirs.clone()),
+                (_, None) => {}
+            }
+        }
+    }
+}
+
+impl ListedLatency {
+    fn merge(&mut self, other: &ListedLatency) {
+        if other.n == 0 {
+            return;
+        }
+        if self.n == 0 {
+            self.clone_from(other);
+            return;
+        }
+        let (mine, theirs) = (self.n as f64, other.n as f64);
+        let mean_ns = (self.mean_ns * mine + other.mean_ns * theirs) / (mine + theirs);
+        // Around the common mean.
+        let squares = |of: &ListedLatency| {
+            of.stdev_ns.powi(2) * (of.n as f64 - 1.0)
+                + (of.mean_ns - mean_ns).powi(2) * of.n as f64
+        };
+        self.stdev_ns = ((squares(self) + squares(other)) / (mine + theirs - 1.0)).sqrt();
+        self.mean_ns = mean_ns;
+        self.n = self.n.saturating_add(other.n);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.percentiles.clear();
+    }
+}

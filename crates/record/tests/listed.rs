@@ -1,0 +1,62 @@
+//! Latencies that came without their histograms.
+
+use hist::Histogram;
+use record::listed::{Latency, ListedLatencies, ListedLatency};
+use record::DirRecord;
+
+fn listed(n: u64, mean_ns: f64) -> ListedLatency {
+    let percentiles = vec![(50.0, 900), (99.0, 2_000), (99.9, 7_000)];
+    ListedLatency { n, min_ns: 400, max_ns: 9_000, mean_ns, stdev_ns: 100.0, percentiles }
+}
+
+fn direction(clat: ListedLatency) -> DirRecord {
+    let listed = ListedLatencies { clat: Some(clat), ..ListedLatencies::default() };
+    DirRecord { listed: Some(listed), ..DirRecord::default() }
+}
+
+#[test]
+fn only_listed_percentiles_are_known() {
+    let dir = direction(listed(10, 1_000.0));
+    let clat = dir.service_latency();
+    assert_eq!(clat.percentile_ns(99.0), Some(2_000));
+    assert_eq!(clat.percentile_ns(95.0), None);
+    assert_eq!((clat.count(), clat.max_ns()), (10, Some(9_000)));
+    assert!(dir.total_latency().is_empty());
+}
+
+#[test]
+fn a_histogram_comes_first() {
+    let mut dir = direction(listed(10, 1_000.0));
+    dir.clat.record(5);
+    assert!(matches!(dir.service_latency(), Latency::Measured(hist) if hist.count() == 1));
+}
+
+/// Merging must give the moments of all values together.
+#[test]
+fn merged_workers_keep_their_moments_and_lose_their_percentiles() {
+    let sets = [vec![10_u64, 12, 17, 40], vec![100, 110, 250]];
+    let moments = |values: &[u64]| {
+        let mut hist = Histogram::new();
+        values.iter().for_each(|value| hist.record(*value));
+        hist
+    };
+    let of = |values: &[u64]| {
+        let hist = moments(values);
+        ListedLatency {
+            n: hist.count(),
+            min_ns: hist.min_ns().unwrap(),
+            max_ns: hist.max_ns().unwrap(),
+            mean_ns: hist.mean_ns().unwrap(),
+            stdev_ns: hist.stdev_ns().unwrap(),
+            percentiles: vec![(50.0, 1)],
+        }
+    };
+    let mut dir = direction(of(&sets[0]));
+    dir.merge(&direction(of(&sets[1])));
+    let merged = dir.service_latency();
+    let all = moments(&sets.concat());
+    assert_eq!(merged.count(), all.count());
+    assert!((merged.mean_ns().unwrap() - all.mean_ns().unwrap()).abs() < 1e-9);
+    assert!((merged.stdev_ns().unwrap() - all.stdev_ns().unwrap()).abs() < 1e-9);
+    assert_eq!(merged.percentile_ns(50.0), None);
+}
