@@ -59,6 +59,12 @@ pub enum FindError {
         /// Names like it.
         nearest: Vec<String>,
     },
+    /// No run has a tag, a number of a range, or a name of a pattern.
+    #[error("no run is meant by `{what}`; `plimsoll runs` lists them")]
+    None {
+        /// What was asked for.
+        what: String,
+    },
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),

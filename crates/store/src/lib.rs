@@ -17,11 +17,13 @@ mod meta;
 mod owner;
 mod runs;
 mod schema;
+mod select;
 mod series;
 
 pub use find::{FindError, Which};
-pub use live::{Begin, Live};
-pub use runs::{Filter, RunRow, State, Totals};
+pub use live::{Begin, Imported, Live};
+pub use runs::{Filter, RunRow, Source, State, Totals};
+pub use select::Several;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

@@ -3,7 +3,7 @@
 use record::{Interval, Outcome, Record};
 use rusqlite::{TransactionBehavior, params};
 
-use crate::runs::{State, Totals};
+use crate::runs::{Source, State, Totals};
 use crate::series::{Tail, pack};
 use crate::{Store, StoreError, owner};
 
@@ -25,6 +25,15 @@ pub struct Begin {
     pub is_virtual: bool,
 }
 
+/// What came of an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Imported {
+    /// It is there now, under this number.
+    Added(i64),
+    /// It was there before: the run of this number came from the same file.
+    Known(i64),
+}
+
 /// A run that is being written. Dropped before [`Live::finish`] it stays as interrupted.
 #[derive(Debug)]
 pub struct Live {
@@ -37,13 +46,32 @@ pub struct Live {
 impl Store {
     /// Begins a run. From here on it is found by others, as running.
     pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
-        let id = self.insert(begin, State::Running, None)?;
+        let id = self.insert(begin, State::Running, None, None)?;
         Ok(Live { store: self, id, tail: Tail::new(begin.is_virtual), is_finished: false })
     }
 
     /// Adds a run that has ended, and returns its number.
     pub fn add(&mut self, begin: &Begin, record: &Record) -> Result<i64, StoreError> {
-        self.insert(begin, State::of(record.outcome), Some(record))
+        self.insert(begin, State::of(record.outcome), Some(record), None)
+    }
+
+    /// Adds a run that was read from a file. A file is known by its hash: what is there already is
+    /// not added again.
+    pub fn import(
+        &mut self,
+        begin: &Begin,
+        record: &Record,
+        source: &Source,
+    ) -> Result<Imported, StoreError> {
+        let added = self.insert(begin, State::of(record.outcome), Some(record), Some(source));
+        match added {
+            Ok(id) => Ok(Imported::Added(id)),
+            // Whoever was first has it; the index tells also where two import at once.
+            Err(error) => match self.of_source(&source.sha256)? {
+                Some(run) => Ok(Imported::Known(run.id)),
+                None => Err(error),
+            },
+        }
     }
 
     fn insert(
@@ -51,22 +79,27 @@ impl Store {
         begin: &Begin,
         state: State,
         record: Option<&Record>,
+        source: Option<&Source>,
     ) -> Result<i64, StoreError> {
         let step = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         step.execute(
-            "INSERT INTO runs (name, started_unix_ms, elapsed_ns, state, owner, command, plan,
-                n_jobs, n_warnings, record)
-             VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, 0, 0, x'')",
+            "INSERT INTO runs (name, started_unix_ms, elapsed_ns, state, owner, command,
+                n_jobs, n_warnings, source_path, source_sha256, source_tool)
+             VALUES (?1, ?2, 0, ?3, ?4, ?5, 0, 0, ?6, ?7, ?8)",
             params![
                 begin.name,
                 i64::try_from(begin.started_unix_ms).unwrap_or(i64::MAX),
                 state.word(),
                 owner::this(),
                 serde_json::to_string(&begin.command).unwrap_or_default(),
-                begin.plan,
+                source.map(|source| &source.path),
+                source.map(|source| &source.sha256),
+                source.map(|source| &source.tool),
             ],
         )?;
         let id = step.last_insert_rowid();
+        let put = "INSERT INTO records (run_id, plan, record) VALUES (?1, ?2, x'')";
+        step.execute(put, params![id, begin.plan])?;
         for tag in &begin.tags {
             step.execute(
                 "INSERT OR IGNORE INTO tags (run_id, tag) VALUES (?1, ?2)",
@@ -88,8 +121,7 @@ impl Store {
         let step = self.db.unchecked_transaction()?;
         step.execute(
             "UPDATE runs SET elapsed_ns = ?2, state = ?3, n_jobs = ?4, rate_iops = ?5,
-                rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9,
-                record = ?10
+                rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9
              WHERE id = ?1",
             params![
                 id,
@@ -101,9 +133,9 @@ impl Store {
                 totals.latency_ns_p50.map(u64::cast_signed),
                 totals.latency_ns_p99.map(u64::cast_signed),
                 totals.n_warnings,
-                packed,
             ],
         )?;
+        step.execute("UPDATE records SET record = ?2 WHERE run_id = ?1", params![id, packed])?;
         if state != State::Running {
             self.replace_intervals(id, record)?;
         }

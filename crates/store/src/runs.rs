@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hist::Histogram;
-use record::{Note, NoteSeverity, Outcome, Record};
+use record::{Latency, Note, NoteSeverity, Outcome, Record};
 use rusqlite::{Row, params};
 
 use crate::series::unpack;
@@ -46,12 +46,24 @@ pub struct Totals {
     pub rate_iops: Option<f64>,
     /// Bytes per second.
     pub rate_bytes_per_s: Option<f64>,
-    /// Median of the total latency, nanoseconds.
+    /// Median of the total latency, nanoseconds; of imported runs whose file has only that, of the
+    /// service time. `None` where it is not known.
     pub latency_ns_p50: Option<u64>,
-    /// 99th percentile.
+    /// 99th percentile, likewise.
     pub latency_ns_p99: Option<u64>,
     /// Remarks that weigh on the figures.
     pub n_warnings: u32,
+}
+
+/// The file that an imported run was read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Source {
+    /// Its path, as it was given.
+    pub path: String,
+    /// SHA-256 of its contents, hexadecimal.
+    pub sha256: String,
+    /// Program that wrote it, with its version, such as `fio-3.33`.
+    pub tool: String,
 }
 
 /// One run in a list.
@@ -76,6 +88,8 @@ pub struct RunRow {
     /// Its figures.
     #[serde(flatten)]
     pub totals: Totals,
+    /// Where it was read from; `None` for a run that was measured here.
+    pub source: Option<Source>,
 }
 
 /// Which runs are listed. The newest come first.
@@ -92,7 +106,8 @@ pub struct Filter {
 /// Columns of a row, in the order that [`row`] reads.
 const COLUMNS: &str = "id, name, note, started_unix_ms, elapsed_ns, state, owner, command, n_jobs,
     rate_iops, rate_bytes_per_s, latency_ns_p50, latency_ns_p99, n_warnings,
-    (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id)";
+    (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id),
+    source_path, source_sha256, source_tool";
 
 impl Store {
     /// Lists runs, the newest first.
@@ -118,11 +133,28 @@ impl Store {
         rows.next().transpose().map_err(StoreError::from)
     }
 
+    /// Lists the runs for which a condition on [`COLUMNS`] holds, the oldest first.
+    pub(crate) fn runs_where(
+        &self,
+        condition: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let text = format!("SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY id");
+        let mut ask = self.db.prepare(&text)?;
+        let rows = ask.query_map(params, row)?;
+        rows.map(|row| row.map_err(StoreError::from)).collect()
+    }
+
+    /// Returns the run that was read from a file with this hash.
+    pub fn of_source(&self, sha256: &str) -> Result<Option<RunRow>, StoreError> {
+        Ok(self.runs_where("source_sha256 = ?1", [sha256])?.pop())
+    }
+
     /// Returns a run's record with all its intervals. Of a run that was cut off it is the last
     /// that was kept, as interrupted; `None` if it ended before there was one.
     pub fn record(&self, id: i64) -> Result<Option<Record>, StoreError> {
         let damaged = |what: String| StoreError::Damaged { id, what };
-        let ask = "SELECT record FROM runs WHERE id = ?1";
+        let ask = "SELECT record FROM records WHERE run_id = ?1";
         let packed: Vec<u8> = self.db.query_row(ask, [id], |row| row.get(0))?;
         if packed.is_empty() {
             return Ok(None);
@@ -138,9 +170,10 @@ impl Store {
         Ok(Some(record))
     }
 
-    /// Returns the plan that a run was made from, in the native language.
+    /// Returns the plan that a run was made from, in the native language; empty where an imported
+    /// file does not say it.
     pub fn plan(&self, id: i64) -> Result<String, StoreError> {
-        let ask = "SELECT plan FROM runs WHERE id = ?1";
+        let ask = "SELECT plan FROM records WHERE run_id = ?1";
         Ok(self.db.query_row(ask, [id], |row| row.get(0))?)
     }
 }
@@ -172,14 +205,21 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
             n_warnings: row.get(13)?,
         },
+        source: source(row)?,
     })
+}
+
+fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
+    let Some(sha256) = row.get(16)? else { return Ok(None) };
+    let text = |idx| row.get::<_, Option<String>>(idx).map(Option::unwrap_or_default);
+    Ok(Some(Source { path: text(15)?, sha256, tool: text(17)? }))
 }
 
 impl Totals {
     /// Adds a record's jobs up. Of several steps, which ran one after the other, it is the mean
     /// over their time.
     pub fn of(record: &Record) -> Totals {
-        let mut latency = Histogram::default();
+        let mut latencies = Vec::new();
         // By step: rates of its jobs, and how long it was measured.
         let mut steps: BTreeMap<u32, (f64, f64, u64)> = BTreeMap::new();
         for job in &record.jobs {
@@ -188,7 +228,7 @@ impl Totals {
                 step.0 += dir.rate_iops();
                 step.1 += dir.rate_bytes();
                 step.2 = step.2.max(dir.runtime_ns);
-                latency.merge(&dir.lat);
+                latencies.push(dir.shown_latency().1);
             }
         }
         let all_ns: u64 = steps.values().map(|step| step.2).sum();
@@ -201,9 +241,25 @@ impl Totals {
             n_jobs: record.jobs.len() as u32,
             rate_iops: mean(|step| step.0),
             rate_bytes_per_s: mean(|step| step.1),
-            latency_ns_p50: latency.quantile(0.5),
-            latency_ns_p99: latency.quantile(0.99),
+            latency_ns_p50: percentile_ns(&latencies, 50.0),
+            latency_ns_p99: percentile_ns(&latencies, 99.0),
             n_warnings: record.notes.iter().filter(weighs).count() as u32,
         }
     }
+}
+
+/// Returns a percentile of all values together. Listed percentiles of several cannot be merged.
+fn percentile_ns(latencies: &[Latency<'_>], percentile: f64) -> Option<u64> {
+    let mut known = latencies.iter().filter(|latency| !latency.is_empty());
+    if let (Some(only), None) = (known.next(), known.next()) {
+        return only.percentile_ns(percentile);
+    }
+    let mut merged = Histogram::default();
+    for latency in latencies.iter().filter(|latency| !latency.is_empty()) {
+        match latency {
+            Latency::Measured(hist) => merged.merge(hist),
+            Latency::Listed(_) => return None,
+        }
+    }
+    merged.quantile(percentile / 100.0)
 }

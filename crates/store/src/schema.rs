@@ -11,7 +11,7 @@ const APPLICATION: i64 = 0x706c_696d;
 
 /// What brings a store from one version to the next; the first makes it from nothing. Never
 /// changed, only added to.
-const STEPS: [&str; 1] = [
+const STEPS: [&str; 2] = [
     // 1. Figures that a list shows stand in columns of their own; the rest is in the record.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,6 +42,22 @@ const STEPS: [&str; 1] = [
         intervals BLOB NOT NULL,
         PRIMARY KEY (run_id, chunk_no)
     ) STRICT, WITHOUT ROWID;",
+    // 2. What is long lies apart, so that a list of thousands of runs reads short rows only.
+    // Imported runs know the file that they came from.
+    "CREATE TABLE records (
+        run_id INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+        plan TEXT NOT NULL,
+        record BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO records (run_id, plan, record) SELECT id, plan, record FROM runs;
+    ALTER TABLE runs DROP COLUMN plan;
+    ALTER TABLE runs DROP COLUMN record;
+    ALTER TABLE runs ADD COLUMN source_path TEXT;
+    ALTER TABLE runs ADD COLUMN source_sha256 TEXT;
+    ALTER TABLE runs ADD COLUMN source_tool TEXT;
+    CREATE UNIQUE INDEX runs_by_source ON runs (source_sha256) WHERE source_sha256 IS NOT NULL;
+    CREATE INDEX runs_by_name ON runs (name);
+    CREATE INDEX tags_by_tag ON tags (tag);",
 ];
 
 /// Number of the layout that this version writes.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use record::{Interval, JobRecord, Outcome, PerDirRecord, Record};
-use store::{Begin, Filter, FindError, State, Store, StoreError, Totals, Which};
+use store::{
+    Begin, Filter, FindError, Imported, Several, Source, State, Store, StoreError, Totals, Which,
+};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -31,6 +33,7 @@ fn record(ms: u64) -> Record {
         emulation: None,
         global_options: Vec::new(),
         steps: Vec::new(),
+        curve: None,
         jobs: vec![job],
         intervals: (1..=150).map(interval).collect(),
         disks: Vec::new(),
@@ -212,7 +215,7 @@ fn a_list_reads_no_records() {
         store.add(&begin("n", &["t"]), &record(1)).unwrap();
     }
     let db = rusqlite::Connection::open(&path).unwrap();
-    db.execute_batch("UPDATE runs SET record = zeroblob(4)").unwrap();
+    db.execute_batch("UPDATE records SET record = zeroblob(4)").unwrap();
     assert_eq!(store.runs(&Filter::default()).unwrap().len(), 50);
     let told = store.record(1).unwrap_err().to_string();
     assert!(told.starts_with("run 1 in the store is damaged: "), "{told}");
@@ -229,4 +232,78 @@ fn a_writer_waits_for_another_one() {
     assert!(!writer.is_finished(), "the other one holds the store");
     busy.execute_batch("COMMIT").unwrap();
     writer.join().unwrap();
+}
+
+#[test]
+fn sets_of_runs_are_found_by_name_pattern_tag_and_numbers() {
+    let (_folder, path) = folder();
+    let mut store = Store::open(&path).unwrap();
+    let runs = [("one", &["x"][..]), ("two", &["x"]), ("one", &[]), ("once", &[]), ("a*", &[])];
+    for (name, tags) in runs {
+        store.add(&begin(name, tags), &record(1)).unwrap();
+    }
+    let find = |text: &str| {
+        let Ok(several) = text.parse::<Several>();
+        store.find_several(&several).map(|runs| runs.iter().map(|run| run.id).collect::<Vec<_>>())
+    };
+    for (text, ids) in [
+        ("one", &[1, 3][..]),
+        ("on*", &[1, 3, 4]),
+        ("?wo", &[2]),
+        ("a*", &[5]),
+        ("tag:x", &[1, 2]),
+        ("2..4", &[2, 3, 4]),
+        ("4", &[4]),
+        ("last~1", &[4]),
+    ] {
+        assert_eq!(find(text).unwrap(), ids, "{text}");
+    }
+    for (text, told) in [
+        ("onee", "no run is called `onee`, but there is `on"),
+        ("z*", "no run is meant by `z*`"),
+        ("tag:y", "no run is meant by `tag:y`"),
+        ("7..9", "no run is meant by `7..9`"),
+        ("9", "no run has the number 9"),
+    ] {
+        let found = find(text).unwrap_err().to_string();
+        assert!(found.starts_with(told), "{found}");
+    }
+}
+
+#[test]
+fn a_file_is_imported_once() {
+    let (_folder, path) = folder();
+    let mut store = Store::open(&path).unwrap();
+    let source = Source { path: "out.json".into(), sha256: "abc".into(), tool: "fio-3.33".into() };
+    let mut import = |source: &Source| store.import(&begin("old", &["t"]), &record(1), source);
+    assert_eq!(import(&source).unwrap(), Imported::Added(1));
+    let moved = Source { path: "elsewhere.json".into(), ..source.clone() };
+    assert_eq!(import(&moved).unwrap(), Imported::Known(1));
+    let other = Source { sha256: "def".into(), ..source.clone() };
+    assert_eq!(import(&other).unwrap(), Imported::Added(2));
+    let row = store.run(1).unwrap().unwrap();
+    assert_eq!((row.source, row.state), (Some(source), State::Complete));
+    assert_eq!(store.runs(&Filter::default()).unwrap().len(), 2);
+    store.delete(1).unwrap();
+    assert_eq!(store.import(&begin("", &[]), &record(1), &moved).unwrap(), Imported::Added(3));
+    assert_eq!(store.add(&begin("", &[]), &record(1)).unwrap(), 4);
+    assert_eq!(store.run(4).unwrap().unwrap().source, None);
+}
+
+/// Without histograms, what the list shows is what the file lists, and nothing is made up.
+#[test]
+fn figures_of_listed_latencies() {
+    let mut record = record(1);
+    let listed = record::ListedLatency {
+        n: 1_000,
+        percentiles: vec![(99.0, 7_000_000)],
+        ..record::ListedLatency::default()
+    };
+    let listed = record::ListedLatencies { clat: Some(listed), ..Default::default() };
+    record.jobs[0].dirs.read.lat = hist::Histogram::new();
+    record.jobs[0].dirs.read.listed = Some(listed);
+    let totals = Totals::of(&record);
+    assert_eq!((totals.latency_ns_p50, totals.latency_ns_p99), (None, Some(7_000_000)));
+    record.jobs.push(record.jobs[0].clone());
+    assert_eq!(Totals::of(&record).latency_ns_p99, None, "percentiles of two cannot be merged");
 }

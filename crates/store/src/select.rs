@@ -1,0 +1,69 @@
+//! Several runs at once: the sets that are compared and exported.
+
+use std::str::FromStr;
+
+use crate::{FindError, RunRow, Store, Which};
+
+/// Which runs are meant by a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Several {
+    /// One: `last`, `last~2`, a number.
+    One(Which),
+    /// All from one number to another, `12..17`.
+    Range(i64, i64),
+    /// All with a tag, `tag:nightly`.
+    Tagged(String),
+    /// All of a name, or of a pattern with `*` and `?` in it.
+    Named(String),
+}
+
+impl FromStr for Several {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Several, Self::Err> {
+        if let Some(tag) = text.strip_prefix("tag:") {
+            return Ok(Several::Tagged(tag.to_owned()));
+        }
+        if let Some((from, to)) = text.split_once("..")
+            && let (Ok(from), Ok(to)) = (from.parse(), to.parse())
+        {
+            return Ok(Several::Range(from, to));
+        }
+        let Ok(which) = text.parse();
+        Ok(match which {
+            Which::Name(name) => Several::Named(name),
+            which => Several::One(which),
+        })
+    }
+}
+
+impl Store {
+    /// Finds runs, the oldest first; at least one.
+    pub fn find_several(&self, several: &Several) -> Result<Vec<RunRow>, FindError> {
+        let (found, what) = match several {
+            Several::One(which) => return Ok(vec![self.find(which)?]),
+            Several::Range(from, to) => {
+                (self.runs_where("id BETWEEN ?1 AND ?2", [from, to])?, format!("{from}..{to}"))
+            }
+            Several::Tagged(tag) => {
+                let condition = "id IN (SELECT run_id FROM tags WHERE tag = ?1)";
+                (self.runs_where(condition, [tag])?, format!("tag:{tag}"))
+            }
+            Several::Named(name) => {
+                let found = self.runs_where("name = ?1", [name])?;
+                let is_pattern = found.is_empty() && name.contains(['*', '?']);
+                if !is_pattern && found.is_empty() {
+                    // Tells names like it.
+                    return Ok(vec![self.find(&Which::Name(name.clone()))?]);
+                }
+                let found =
+                    if is_pattern { self.runs_where("name GLOB ?1", [name])? } else { found };
+                (found, name.clone())
+            }
+        };
+        if found.is_empty() {
+            return Err(FindError::None { what });
+        }
+        Ok(found)
+    }
+}
