@@ -346,22 +346,19 @@ impl Worker {
             Filled::BatchFull => Decision::Exchange { min: 0, until_ns: None },
             Filled::QueueFull => {
                 let at_least = self.job.load.complete_min.unwrap_or(self.pace.reap_min());
-                let to_low = match self.job.load.queue_depth_low {
-                    Some(low) if low < self.depth() => n_in_flight.saturating_sub(low),
-                    _ => at_least,
-                };
-                let min = at_least.max(to_low.min(n_in_flight)).min(n_in_flight);
-                let min = if at_least == 0 { 0 } else { min };
-                Decision::Exchange { min, until_ns: None }
+                Decision::Exchange { min: at_least.min(n_in_flight), until_ns: None }
             }
             Filled::Until(until_ns) => {
                 let until_ns = Some(until_ns.min(self.end_ns));
                 Decision::Exchange { min: u32::from(n_in_flight > 0), until_ns }
             }
-            Filled::Drain => Decision::Exchange { min: n_in_flight, until_ns: None },
-            Filled::EndOfPhase => {
-                debug_assert!(n_in_flight > 0 || n_ops > 0, "an idle phase end advances");
-                Decision::Exchange { min: n_in_flight, until_ns: None }
+            // What is awaited together is seen together, at the time of the last: to wait for all
+            // would give the first of them the last one's latency.
+            Filled::Drain | Filled::EndOfPhase => {
+                let is_drain = matches!(filled, Filled::Drain);
+                debug_assert!(is_drain || n_in_flight > 0 || n_ops > 0, "an idle end advances");
+                let min = self.pace.reap_min().min(n_in_flight);
+                Decision::Exchange { min, until_ns: None }
             }
         }
     }

@@ -17,12 +17,17 @@ pub(crate) struct Seen {
 pub(crate) struct Sim {
     pub(crate) now_ns: u64,
     pub(crate) latency_ns: u64,
+    /// Operations complete at least so far apart.
+    pub(crate) gap_ns: u64,
     /// Nothing completes in this span; operations due within it complete at its end.
     pub(crate) stall: Option<(u64, u64)>,
     /// Result of the operation with this number instead of its length.
     pub(crate) fault: Option<(usize, i32)>,
     pub(crate) seen: Vec<Seen>,
+    /// What the operations took, by the device.
+    pub(crate) latencies_ns: Vec<u64>,
     in_flight: Vec<(u64, Completion)>,
+    last_due_ns: u64,
     pub(crate) depth_max: usize,
 }
 
@@ -31,16 +36,23 @@ impl Sim {
         Sim {
             now_ns: 0,
             latency_ns,
+            gap_ns: 0,
             stall: None,
             fault: None,
             seen: Vec::new(),
+            latencies_ns: Vec::new(),
             in_flight: Vec::new(),
+            last_due_ns: 0,
             depth_max: 0,
         }
     }
 
     fn submit(&mut self, op: Op) {
         let mut due_ns = self.now_ns + self.latency_ns;
+        if self.gap_ns > 0 {
+            due_ns = due_ns.max(self.last_due_ns + self.gap_ns);
+            self.last_due_ns = due_ns;
+        }
         if let Some((from_ns, to_ns)) = self.stall
             && (from_ns..to_ns).contains(&due_ns)
         {
@@ -51,6 +63,7 @@ impl Sim {
             _ if op.kind.is_sync() => 0,
             _ => op.len.min(i32::MAX as u32) as i32,
         };
+        self.latencies_ns.push(due_ns - self.now_ns);
         self.seen.push(Seen { op, at_ns: self.now_ns });
         self.in_flight.push((due_ns, Completion { slot: op.slot, result }));
         self.depth_max = self.depth_max.max(self.in_flight.len());

@@ -35,6 +35,32 @@ fn measured_latency_is_the_modelled_one() {
     assert_eq!((lat.min_ns(), lat.max_ns()), (Some(123_456), Some(123_456)));
 }
 
+/// A full queue of a device that serves one after the other: whatever the worker waits for, each
+/// operation ends when it ends, and not with the last that it waits for.
+#[test]
+fn what_is_waited_for_together_has_each_its_own_latency() {
+    #[track_caller]
+    fn check(set: impl FnOnce(&mut Job)) {
+        let mut job = job(OpKind::Read, true, 32);
+        set(&mut job);
+        let (mut worker, meters) = worker_of(job, MIB, 32);
+        let mut sim = Sim::new(MS);
+        sim.gap_ns = MS;
+        sim.run(&mut worker, &mut NoData);
+        let lat = meters.dir(Direction::Read).lat.snapshot();
+        assert_eq!(lat.count(), sim.latencies_ns.len() as u64);
+        assert_eq!(lat.sum_ns(), sim.latencies_ns.iter().map(|ns| u128::from(*ns)).sum());
+        assert_eq!(lat.max_ns(), sim.latencies_ns.iter().max().copied());
+    }
+    // The end of the region, and of the time.
+    check(|_| ());
+    check(|job| (job.limits.runtime_ns, job.limits.time_based) = (Some(500 * MS), true));
+    // Pauses, and a queue that is refilled when it has fallen to a few.
+    let pauses = ThinkTime { pause_ns: 5 * MS, every_ios: 64, ..ThinkTime::default() };
+    check(|job| job.load.think = pauses);
+    check(|job| job.load.queue_depth_low = Some(4));
+}
+
 #[test]
 fn at_depth_one_handing_over_and_waiting_are_one_call() {
     let (mut worker, _) = worker_of(job(OpKind::Read, true, 1), MIB, 32);
