@@ -178,6 +178,17 @@ fn formats() {
 }
 
 #[test]
+fn rates_of_files_are_the_innermost_loop() {
+    let run = |depth: u32, rate: u32| {
+        format!("r1; elapsed=4; fwdrate={rate}; For loops: depth={depth} fwdrate={rate}")
+    };
+    check(
+        &files("fwdrate=(1,2),fordepth=(1,2)"),
+        &[&run(1, 1), &run(1, 2), &run(2, 1), &run(2, 2)],
+    );
+}
+
+#[test]
 fn what_a_format_does() {
     for (format, clean, create, restart) in [
         ("yes", true, true, false),
@@ -282,7 +293,17 @@ fn hosts_share_threads_and_definitions_repeat() {
     let options = Options { all_hosts_local: true, ..Options::default() };
     let local = parse_text("t", text, &options, &MapHost::default());
     assert_eq!(local.remote_hosts().count(), 0);
-    assert_eq!(threads(&local), [7]);
+    assert_eq!(threads(&local), [3, 2, 2], "every host gets its part");
+    assert!(local.runs.iter().all(|run| match &run.work {
+        Work::Raw(work) => work.wds[0].sds.len() == 3,
+        _ => false,
+    }));
+    // What all of them share is written once.
+    let text = text.replace("lun=/all", "lun=/all,size=1m");
+    let local = parse_text("t", &text, &options, &MapHost::default());
+    let format = sd_format(&local, &|_| Lun::Missing).unwrap();
+    let Work::SdFormat(work) = &format.work else { panic!() };
+    assert_eq!(work.sds.iter().filter(|sd| sd.lun == "/all").count(), 1);
 }
 
 #[test]
@@ -472,6 +493,22 @@ fn generated_workloads() {
     assert_eq!((work.sds.len(), work.wds[0].sds.len()), (144, 144));
     assert_eq!(work.sds[7].lun, "/v/vdb2/file-2-2");
     assert!(work.sds.iter().all(|sd| sd.size_bytes == Some(16 << 20) && sd.threads == 7));
+}
+
+#[test]
+fn a_hundred_thousand_runs_are_listed() {
+    let loops = "forthreads=(1-100,1),forxfersize=(512-51200,512),forrdpct=(1-10,1)";
+    let parsed = kind(&raw(&format!("iorate=max,{loops}")));
+    let list = simulation(&parsed);
+    assert_eq!(list.lines().count(), 100_001);
+    let last = "rd=r1; I/O rate: Uncontrolled MAX; elapsed=4; For loops: threads=100 xfersize=50k \
+                rdpct=10";
+    assert_eq!(
+        list.lines().nth(99_999),
+        Some(&*format!("Simulating {}", last.replace("rd=", "RD=")))
+    );
+    let parsed = kind(&raw(&format!("iorate=max,{}", loops.replace("1-10,1", "1-100,1"))));
+    assert_eq!(all_shown(&parsed.diagnostics).lines().count(), 1, "a million are too many");
 }
 
 #[test]

@@ -100,10 +100,11 @@ pub fn announced_with_rate(run: &Run, rate_iops: u64) -> String {
 
 /// Returns the list that `-s` prints: a line per run, and one for all.
 pub fn simulation(parsed: &Parsed) -> String {
-    let mut text = String::new();
+    let n_bytes = parsed.runs.iter().map(|run| "Simulating \n".len() + run.simulated.len()).sum();
+    let mut text = String::with_capacity(n_bytes);
     let mut total_ns = 0_u64;
     for run in &parsed.runs {
-        text.push_str(&format!("Simulating {}\n", run.simulated));
+        text.extend(["Simulating ", &run.simulated, "\n"]);
         if !matches!(run.work, Work::Format(_)) {
             let elapsed_ns = run.elapsed_ns.unwrap_or_default();
             total_ns = total_ns.saturating_add(elapsed_ns).saturating_add(run.warmup_ns);

@@ -1,11 +1,11 @@
 //! What must hold of runs on storage definitions.
 
-use super::expand_raw::Picked;
+use super::expand_raw::{Picked, xfersize};
 use super::findings::Place;
 use super::input::Input;
 use super::loops::LoopKind;
 use super::rd::{CURVE_PCTS, CURVE_RATE, RdEntry};
-use super::run::Sd;
+use super::run::{Sd, Xfersize};
 use super::wd::WdEntry;
 
 impl Input<'_> {
@@ -37,6 +37,7 @@ impl Input<'_> {
         self.check_streams(picked);
         if self.is_kind() {
             self.check_ranges(picked);
+            self.check_sizes(picked);
             self.check_devices(picked);
         }
         let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
@@ -95,6 +96,32 @@ impl Input<'_> {
         }
     }
 
+    /// One I/O must fit into each storage definition whose size is written.
+    fn check_sizes(&mut self, picked: &Picked) {
+        let looped = picked.rd.loops.iter().find(|looped| looped.kind == LoopKind::Xfersize);
+        for wd in &picked.wds {
+            let largest = match looped {
+                Some(looped) => looped.values.iter().copied().fold(0.0, f64::max),
+                None => largest_bytes(&xfersize(&wd.entry.xfersizes)) as f64,
+            };
+            let sds = wd.sds.iter().filter_map(|idx| picked.sds.get(*idx));
+            let small = sds.into_iter().find_map(|sd| {
+                let size_bytes = sd.size_bytes.filter(|size| largest > *size as f64)?;
+                Some((sd.name.clone(), size_bytes))
+            });
+            let Some((name, size_bytes)) = small else { continue };
+            let entry = self.sds.iter().find(|entry| entry.name == name);
+            let message = format!(
+                "sd={name}: size={size_bytes} is less than one transfer of wd={}: {largest}",
+                wd.entry.name
+            );
+            let place = entry.map_or(picked.rd.place, |entry| entry.place);
+            let help = "write a larger `size=`, or a smaller `xfersize=`";
+            self.findings.error_help(place, "size-below-xfersize", message, help);
+            return;
+        }
+    }
+
     /// Vdbench looks at ranges only when it runs.
     fn check_ranges(&mut self, picked: &Picked) {
         let sds: Vec<(Place, (f64, f64), Option<u64>)> = picked
@@ -105,14 +132,20 @@ impl Input<'_> {
                 Some((entry.place, entry.range?, sd.size_bytes))
             })
             .collect();
-        let wds = picked.wds.iter().filter_map(|wd| Some((wd.entry.place, wd.entry.range?, None)));
-        for (place, (low, high), size_bytes) in sds.into_iter().chain(wds) {
-            let message = if low >= high {
-                format!("range=({low},{high}): the second value must be higher than the first")
+        let sds = sds.into_iter().map(|(place, range, size)| (place, "range", range, size));
+        let wds = picked.wds.iter().filter_map(|wd| {
+            let key = if wd.entry.is_hotband { "hotband" } else { "range" };
+            Some((wd.entry.place, key, wd.entry.range?, None))
+        });
+        for (place, key, (low, high), size_bytes) in sds.chain(wds) {
+            let message = if low < 0.0 {
+                format!("{key}=({low},{high}): the first value must be 0 or more")
+            } else if low >= high {
+                format!("{key}=({low},{high}): the second value must be higher than the first")
             } else if low < 100.0 && high > 100.0 && high < 200.0 && high - low >= 100.0 {
-                format!("range=({low},{high}) may not cover 100 percent or more")
+                format!("{key}=({low},{high}) may not cover 100 percent or more")
             } else if high > 200.0 && size_bytes.is_some_and(|size| high > size as f64) {
-                format!("range=({low},{high}) ends behind the end of the storage definition")
+                format!("{key}=({low},{high}) ends behind the end of the storage definition")
             } else {
                 continue;
             };
@@ -159,5 +192,15 @@ impl Input<'_> {
         let message = format!("rd={}: {message}", rd.name);
         let help = "priorities are 1, 2, 3 and so on; 1 is the highest";
         self.findings.error_help(rd.place, "wrong-priority", message, help);
+    }
+}
+
+/// Returns the bytes of the largest transfer.
+pub(super) fn largest_bytes(size: &Xfersize) -> u64 {
+    match size {
+        Xfersize::Fixed(bytes) | Xfersize::Range { max: bytes, .. } => u64::from(*bytes),
+        Xfersize::Split(parts) => {
+            parts.iter().map(|(bytes, _)| u64::from(*bytes)).max().unwrap_or(0)
+        }
     }
 }

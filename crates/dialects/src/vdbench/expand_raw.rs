@@ -47,9 +47,8 @@ impl Input<'_> {
         if self.findings.n_errors > 0 {
             return;
         }
-        let n_curve = rd.curve_pcts.as_ref().map_or(CURVE_PCTS.len(), Vec::len);
         let n_each = (picked.sds.len() + picked.wds.iter().map(|wd| wd.sds.len()).sum::<usize>())
-            .saturating_mul(if rd.iorate == CURVE_RATE { 1 + n_curve } else { 1 });
+            .saturating_mul(rd.n_per_point());
         if !self.has_room(rd.place, n_points(&rd.loops), n_each) {
             return;
         }
@@ -73,25 +72,11 @@ impl Input<'_> {
         let mut keys: Vec<(usize, usize)> = uses.iter().flatten().copied().collect();
         keys.sort_unstable();
         keys.dedup();
-        let is_merged = self.options.all_hosts_local;
-        if is_merged {
-            let mut last = None;
-            keys.retain(|key| {
-                let lun = |key: &(usize, usize)| self.lun_of(*key).map(str::to_owned);
-                let this = Some((key.0, lun(key)));
-                std::mem::replace(&mut last, this.clone()) != this
-            });
-        }
-        // Of those that were merged the first is left.
-        let position = |key: &(usize, usize)| match keys.binary_search(key) {
-            Ok(idx) => Some(idx),
-            Err(_) if is_merged => Some(keys.partition_point(|other| other.0 < key.0)),
-            Err(_) => None,
-        };
         let wds = entries
             .into_iter()
             .zip(&uses)
             .map(|(entry, uses)| {
+                let position = |key: &(usize, usize)| keys.binary_search(key).ok();
                 let mut sds: Vec<usize> = uses.iter().filter_map(position).collect();
                 sds.sort_unstable();
                 sds.dedup();

@@ -31,6 +31,27 @@ impl Place {
     pub(super) fn bytes(self, start: usize, end: usize) -> Place {
         if self == Place::NONE { self } else { Place::new(self.source_idx, start, end) }
     }
+
+    /// Returns line, column and bytes; `None` of what stands in no file.
+    pub(super) fn span(self, sources: &[Source]) -> Option<Span> {
+        let text = &sources.get(self.source_idx as usize)?.text;
+        let mut start = (self.start as usize).min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = (self.end as usize).clamp(start, text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        let before = &text[..start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Some(Span {
+            source_idx: Some(self.source_idx),
+            line: before.bytes().filter(|byte| *byte == b'\n').count() as u32 + 1,
+            column: before[line_start..].chars().count() as u32 + 1,
+            bytes: start..end,
+        })
+    }
 }
 
 /// Sources, and all that was found in them.
@@ -94,29 +115,9 @@ impl Findings {
     }
 
     fn placed(&self, place: Place, finding: Diagnostic) -> Diagnostic {
-        match self.span(place) {
+        match place.span(&self.sources) {
             Some(span) => finding.at(span),
             None => finding,
         }
-    }
-
-    fn span(&self, place: Place) -> Option<Span> {
-        let text = &self.sources.get(place.source_idx as usize)?.text;
-        let mut start = (place.start as usize).min(text.len());
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        let mut end = (place.end as usize).clamp(start, text.len());
-        while !text.is_char_boundary(end) {
-            end += 1;
-        }
-        let before = &text[..start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Some(Span {
-            source_idx: Some(place.source_idx),
-            line: before.bytes().filter(|byte| *byte == b'\n').count() as u32 + 1,
-            column: before[line_start..].chars().count() as u32 + 1,
-            bytes: start..end,
-        })
     }
 }

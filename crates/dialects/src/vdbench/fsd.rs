@@ -8,6 +8,7 @@ use super::keywords::Name::{Any, Full, Stem};
 use super::keywords::Table;
 use super::params::Param;
 use super::run::OpenFlags;
+use super::sense;
 
 /// Most files of one folder.
 const FILES_PER_FOLDER_MAX: i64 = 10_000_000;
@@ -58,7 +59,7 @@ impl Default for FsdEntry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Fsd,
     Anchor,
     Ignored,
@@ -78,7 +79,7 @@ enum Key {
     Mask,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("fsd"), Key::Fsd),
     (Any("anchor"), Key::Anchor),
     (Any("journal"), Key::Ignored),
@@ -137,6 +138,7 @@ impl Input<'_> {
     }
 
     fn begin_fsd(&mut self, param: &Param, default: &FsdEntry) -> FsdEntry {
+        self.plain.begin();
         self.flags.is_files = true;
         let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
         if self.settings.validate && name.len() > 8 && name != "default" {
@@ -161,6 +163,14 @@ impl Input<'_> {
     }
 
     fn fsd_value(&mut self, key: Key, param: &Param, entry: &mut FsdEntry) {
+        let sense = match key {
+            Key::Width | Key::Depth | Key::Files => Some(sense::COUNT),
+            Key::Sizes | Key::WorkingSet => Some(sense::BYTES),
+            _ => None,
+        };
+        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
+            return;
+        }
         let findings = &mut self.findings;
         let second = param.values.numbers.get(1).map(|second| *second as i64);
         match key {

@@ -6,6 +6,7 @@ use super::keywords::Name::{Any, Full};
 use super::keywords::Table;
 use super::params::Param;
 use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
+use super::sense;
 use super::values::java_number;
 
 /// A file system workload definition as written.
@@ -103,7 +104,7 @@ pub(super) fn operation(name: &str) -> Option<FileOperation> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Fwd,
     Fsd,
     Rdpct,
@@ -119,7 +120,7 @@ enum Key {
     Openflags,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("fwd"), Key::Fwd),
     (Full("fsd"), Key::Fsd),
     (Any("readpct"), Key::Rdpct),
@@ -169,6 +170,7 @@ impl Input<'_> {
     }
 
     fn begin_fwd(&mut self, param: &Param) -> FwdEntry {
+        self.plain.begin();
         self.flags.is_files = true;
         let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
         let is_special = matches!(name.as_str(), "default" | "format" | "journal_recovery");
@@ -216,6 +218,15 @@ impl Input<'_> {
     }
 
     fn fwd_value(&mut self, key: Key, param: &Param, entry: &mut FwdEntry) {
+        let sense = match key {
+            Key::Rdpct | Key::Skew => Some(sense::PERCENT),
+            Key::Xfersizes => Some(sense::SIZE),
+            Key::Threads => Some(sense::COUNT),
+            _ => None,
+        };
+        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
+            return;
+        }
         let findings = &mut self.findings;
         match key {
             Key::Fsd => entry.fsds.clone_from(&param.values.words),

@@ -9,9 +9,10 @@ use super::keywords::Table;
 use super::params::Param;
 use super::parsed::Repeat;
 use super::run::{Command, CommandTime, SetCount};
+use super::sense;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Compression,
     Compratio,
     CompressionSeed,
@@ -43,7 +44,7 @@ enum Key {
     IosPerJvm,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("compression"), Key::Compression),
     (Any("compratio"), Key::Compratio),
     (Any("compressionseed"), Key::CompressionSeed),
@@ -120,6 +121,11 @@ impl Input<'_> {
     }
 
     fn general(&mut self, key: Key, param: &Param) {
+        match key {
+            Key::Compratio if !self.first_makes_sense(param, sense::RATIO) => return,
+            Key::FormatXfersize if !self.first_makes_sense(param, sense::SECTORS) => return,
+            _ => {}
+        }
         let findings = &mut self.findings;
         let settings = &mut self.settings;
         match key {
@@ -234,8 +240,7 @@ impl Input<'_> {
     }
 
     pub(super) fn wrong(&mut self, param: &Param, wanted: &str) {
-        let value = param.values.raw.first().or(param.values.words.first());
-        let value = value.map_or("these values", String::as_str);
+        let value = super::values::unquoted(&param.text);
         let message = format!("`{}=` cannot be `{value}`", param.key);
         let help = format!("write {wanted}");
         self.findings.error_help(param.place, "wrong-value", message, help);

@@ -40,7 +40,7 @@ impl Default for HostEntry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Host,
     System,
     Vdbench,
@@ -52,7 +52,7 @@ enum Key {
     Master,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("hd"), Key::Host),
     (Full("host"), Key::Host),
     (Any("system"), Key::System),
@@ -100,6 +100,7 @@ impl Input<'_> {
 
     /// Returns the new host; `None` for the default.
     fn begin_host(&mut self, param: &Param, default: &HostEntry) -> Option<HostEntry> {
+        self.plain.begin();
         let words = &param.values.words;
         let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
         if name == "default" {
@@ -129,6 +130,11 @@ impl Input<'_> {
     }
 
     fn host_value(&mut self, key: Key, param: &Param, entry: &mut HostEntry) {
+        if matches!(key, Key::Jvms | Key::Clients)
+            && !self.first_makes_sense(param, super::sense::COUNT)
+        {
+            return;
+        }
         let findings = &mut self.findings;
         let host = &mut entry.host;
         match key {
@@ -151,13 +157,7 @@ impl Input<'_> {
                     && !word.starts_with("localhost")
                     && !self.loader.host_exists(&word)
                 {
-                    self.findings.error_help(
-                        param.place,
-                        "unknown-host",
-                        format!("Host '{word}' does not exist"),
-                        "write an address, or a name that this machine can resolve; with \
-                         `--all-hosts-local` everything runs on this host",
-                    );
+                    self.unknown_host(param, &word);
                 }
                 host.system = word;
             }
@@ -175,8 +175,43 @@ impl Input<'_> {
         }
     }
 
+    /// Vdbench ends at the first host that it cannot find. The kind mode lists the runs all the
+    /// same, and names all of them at once.
+    fn unknown_host(&mut self, param: &Param, system: &str) {
+        if self.is_kind() {
+            self.unknown_hosts.push((system.to_owned(), param.place));
+            return;
+        }
+        self.findings.error_help(
+            param.place,
+            "unknown-host",
+            format!("Host '{system}' does not exist"),
+            "write an address, or a name that this machine can resolve; with \
+             `--all-hosts-local` everything runs on this host",
+        );
+    }
+
+    fn tell_unknown_hosts(&mut self) {
+        let Some((_, place)) = self.unknown_hosts.first() else { return };
+        let place = *place;
+        let mut names: Vec<&str> =
+            self.unknown_hosts.iter().map(|(system, _)| system.as_str()).collect();
+        names.dedup();
+        let message = format!(
+            "this machine cannot resolve {}: Vdbench would end here",
+            super::parsed::few(&names)
+        );
+        self.findings.warning(
+            place,
+            "unknown-host",
+            message,
+            "write an address, or a name that can be resolved",
+        );
+    }
+
     /// Repeats hosts for `clients=`, and checks them.
     fn finish_hosts(&mut self) {
+        self.tell_unknown_hosts();
         let n_clients = |entry: &HostEntry| entry.clients.clamp(1, HOSTS_MAX as i64) as usize;
         if self.hosts.iter().map(n_clients).sum::<usize>() > HOSTS_MAX {
             self.too_many(Place::NONE, "hosts", HOSTS_MAX);
@@ -277,6 +312,7 @@ impl Input<'_> {
             let table: &Table<bool> = &[(Full("rg"), true), (Any("devices"), false)];
             match self.keyword(table, &param) {
                 Some(true) => {
+                    self.plain.begin();
                     let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
                     if names.contains(&name) {
                         let message = format!("adding duplicate replay group: {name}");

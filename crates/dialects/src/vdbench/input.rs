@@ -17,10 +17,12 @@ use super::lines::Reader;
 use super::options::Options;
 use super::params::{Param, Params};
 use super::parsed::Settings;
+use super::plain::Plain;
 use super::rd::RdEntry;
 use super::run::SetCount;
 use super::sd::SdEntry;
 use super::wd::WdEntry;
+use super::words;
 use super::written;
 use crate::Loader;
 
@@ -39,11 +41,14 @@ pub(super) struct Input<'a> {
     pub(super) loader: &'a dyn Loader,
     pub(super) findings: Findings,
     pub(super) params: Params,
+    pub(super) plain: Plain,
     /// The next parameter, which ended the section before.
     pub(super) ahead: Option<Param>,
     pub(super) settings: Settings,
     pub(super) flags: Flags,
     pub(super) hosts: Vec<HostEntry>,
+    /// Names and addresses of hosts that cannot be resolved, in the kind mode.
+    pub(super) unknown_hosts: Vec<(String, Place)>,
     pub(super) sds: Vec<SdEntry>,
     pub(super) wds: Vec<WdEntry>,
     /// What workloads of runs without `wd=` are.
@@ -112,10 +117,12 @@ impl<'a> Input<'a> {
             loader,
             findings: Findings::default(),
             params: Params::new(Vec::new(), "", false),
+            plain: Plain::default(),
             ahead: None,
             settings: Settings::default(),
             flags: Flags::default(),
             hosts: Vec::new(),
+            unknown_hosts: Vec::new(),
             sds: Vec::new(),
             wds: Vec::new(),
             wd_default: WdEntry::default(),
@@ -166,12 +173,17 @@ impl<'a> Input<'a> {
     /// Takes the next parameter of a section; leaves it where a section of `ends` begins, and
     /// returns none at the end of the file too.
     pub(super) fn take(&mut self, ends: &[&str]) -> Option<Param> {
-        let param = self.ahead.take()?;
+        let Some(param) = self.ahead.take() else {
+            self.plain.end_section();
+            return None;
+        };
         self.params.look(&param);
         if ends.contains(&param.key.as_str()) {
             self.ahead = Some(param);
+            self.plain.end_section();
             return None;
         }
+        self.plain.take(&param);
         self.advance();
         Some(param)
     }
@@ -179,10 +191,19 @@ impl<'a> Input<'a> {
     /// Returns what a keyword stands for; reports one that is unknown.
     pub(super) fn keyword<K: Copy>(&mut self, table: &Table<K>, param: &Param) -> Option<K> {
         let found = keywords::find(table, &param.key);
+        self.plain.name(table, param);
         if found.is_none() {
             let message = format!("unknown keyword: {}", param.key);
-            let help = if matches!(param.key.as_str(), "hd" | "rg" | "sd" | "fsd" | "wd" | "fwd") {
-                "definitions come in the order general, hd, rg, fsd or sd, wd or fwd, rd".to_owned()
+            let owners = words::sections_of(&param.key);
+            let help = if words::SECTIONS.iter().any(|(section, _)| *section == param.key) {
+                format!("{}: move it in front of those that are later", words::ORDER)
+            } else if let Some(first) = owners.first() {
+                let owner = if *first == "general" {
+                    "is a general parameter".to_owned()
+                } else {
+                    format!("belongs to `{}=`", owners.join("=` or `"))
+                };
+                format!("`{}=` {owner}; {}", param.key, words::ORDER)
             } else {
                 match keywords::nearest(table, &param.key) {
                     Some(near) => format!("write `{near}=`?"),
@@ -231,6 +252,7 @@ impl<'a> Input<'a> {
             }
             if let Some(param) = Param::made(key, value, &mut self.findings) {
                 self.n_set[idx] += 1;
+                self.plain.set(&param);
                 params.push(param);
             }
         }
@@ -258,6 +280,12 @@ impl<'a> Input<'a> {
                 );
             }
         }
+    }
+
+    /// Returns the files in plain form.
+    pub(super) fn plain_text(&mut self) -> String {
+        let plain = std::mem::take(&mut self.plain);
+        plain.text(|path| self.remap(path))
     }
 
     /// Replaces the prefix of a path as `--remap` says.

@@ -38,6 +38,15 @@ pub(super) fn find<K: Copy>(table: &Table<K>, written: &str) -> Option<K> {
     table.iter().find(|(name, _)| name.fits(written)).map(|(_, key)| *key)
 }
 
+/// Returns the full name of a keyword; `None` where what was written is all there is.
+pub(super) fn name<K: Copy>(table: &Table<K>, written: &str) -> Option<&'static str> {
+    let (name, _) = table.iter().find(|(name, _)| name.fits(written))?;
+    match name {
+        Name::Any(name) | Name::Full(name) => Some(name),
+        Name::Stem(_) => None,
+    }
+}
+
 /// Returns what a keyword written in full stands for.
 pub(super) fn find_full<K: Copy>(table: &Table<K>, written: &str) -> Option<K> {
     table.iter().find(|(name, _)| name.text() == written).map(|(_, key)| *key)
@@ -47,4 +56,10 @@ pub(super) fn find_full<K: Copy>(table: &Table<K>, written: &str) -> Option<K> {
 pub(super) fn nearest<K>(table: &Table<K>, written: &str) -> Option<&'static str> {
     let names = table.iter().map(|(name, _)| name.text());
     units::nearest(written, names).first().copied()
+}
+
+/// Returns all names of a section, beginnings of names among them.
+#[cfg(test)]
+pub(super) fn names<K>(table: &Table<K>) -> Vec<&'static str> {
+    table.iter().map(|(name, _)| name.text()).collect()
 }

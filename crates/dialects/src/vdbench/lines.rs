@@ -95,6 +95,8 @@ pub(super) struct Reader<'a> {
     /// Names with their sign, values, and positions in `options.substitutions`; long ones first.
     names: Vec<(String, String, usize)>,
     is_used: Vec<bool>,
+    /// The files that are being read, each included by the one before.
+    chain: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -107,7 +109,8 @@ impl<'a> Reader<'a> {
         }
         names.sort_by_key(|(name, _, _)| std::cmp::Reverse(name.len()));
         let is_used = vec![false; options.substitutions.len()];
-        Reader { options, loader, lines: Vec::new(), copied: Vec::new(), names, is_used }
+        let (lines, copied, chain) = (Vec::new(), Vec::new(), Vec::new());
+        Reader { options, loader, lines, copied, names, is_used, chain }
     }
 
     /// Reads one file of the command line.
@@ -154,6 +157,8 @@ impl<'a> Reader<'a> {
         depth: usize,
         findings: &mut Findings,
     ) {
+        self.chain.truncate(depth);
+        self.chain.push(path.to_owned());
         let source_idx = findings.sources.len() as u32;
         let shared = text.clone();
         findings.sources.push(Source { name: path.to_owned(), text });
@@ -246,6 +251,15 @@ impl<'a> Reader<'a> {
             );
             return;
         };
+        self.chain.truncate(depth + 1);
+        if self.options.is_kind()
+            && let Some(first) = self.chain.iter().position(|open| is_same(open, &found))
+        {
+            let chain = self.chain[first..].join("` includes `");
+            let message = format!("a file includes itself: `{chain}` includes `{found}`");
+            findings.error_help(place, "nested-include", message, "leave this line out");
+            return;
+        }
         match self.load(&found) {
             Ok(text) => {
                 for text in ["", &format!("* Contents of include file: {found}"), ""] {
@@ -295,6 +309,12 @@ impl<'a> Reader<'a> {
         }
         found
     }
+}
+
+/// Says whether two paths are written for the same file.
+fn is_same(path: &str, other: &str) -> bool {
+    let plain = |path: &str| path.trim_start_matches("./").replace("/./", "/");
+    plain(path) == plain(other)
 }
 
 fn folder_of(path: &str) -> String {

@@ -14,6 +14,8 @@ pub(super) struct Param {
     pub(super) values: Values,
     pub(super) key_place: Place,
     pub(super) place: Place,
+    /// The value as written, with what stands for quoted characters.
+    pub(super) text: String,
     /// As the scan lists it behind `keyw: `.
     shown: String,
     /// A mistake in it was reported: its value means nothing.
@@ -41,13 +43,7 @@ impl Param {
     pub(super) fn number(&self, findings: &mut Findings) -> Option<f64> {
         let number = self.values.numbers.first().copied();
         if number.is_none() {
-            let is_time = ["el", "in", "wa", "pa"].iter().any(|time| self.key.starts_with(time));
-            let help = if is_time {
-                "it is seconds; `m` behind it makes them minutes, `h` hours"
-            } else {
-                "units are k, m, g and t, behind the number"
-            };
-            self.complain(findings, "a number", help);
+            self.complain(findings, "a number", number_help(&self.key));
         }
         number
     }
@@ -68,6 +64,24 @@ impl Param {
             let message = format!("`{}=` needs {wanted}, not `{value}`", self.key);
             findings.error_help(self.place, "wrong-value", message, help);
         }
+    }
+}
+
+/// Says what the number of a keyword, which may be abbreviated, is.
+fn number_help(key: &str) -> &'static str {
+    let is = |names: &[&str]| names.iter().any(|name| name.starts_with(key));
+    let is_time = ["el", "in", "wa", "pa"].iter().any(|time| key.starts_with(time));
+    if is_time {
+        "it is seconds; `m` behind it makes them minutes, `h` hours"
+    } else if key.contains("pct") || is(&["skew"]) {
+        "it is a percentage: a number from 0 to 100"
+    } else if is(&["threads", "streams", "priority", "depth", "width", "files", "jvms", "clients"])
+    {
+        "it is a whole number"
+    } else if is(&["stopcurve"]) {
+        "it is milliseconds"
+    } else {
+        "units are k, m, g and t, behind the number"
     }
 }
 
@@ -289,12 +303,18 @@ impl Statement {
         let place = self.place(start, end);
         let equals = text.find('=').filter(|at| !text[*at..].trim_start_matches('=').is_empty());
         let Some(equals) = equals else {
-            findings.error_help(
-                place,
-                "no-keyword",
-                format!("expecting 'keyword=' in parameter: {shown}"),
-                "write `keyword=value`, or begin a comment line with `*`",
-            );
+            let message = format!("expecting 'keyword=' in parameter: {shown}");
+            let help = "write `keyword=value`, or begin a comment line with `*`";
+            let empty = shown.strip_suffix('=').filter(|key| self.is_kind && !key.is_empty());
+            match empty {
+                Some(key) => findings.error_help(
+                    place,
+                    "no-keyword",
+                    format!("`{key}=` has no value"),
+                    "write one behind the sign, without a blank, or leave the keyword out",
+                ),
+                None => findings.error_help(place, "no-keyword", message, help),
+            }
             return None;
         };
         let key = text[..equals].to_lowercase();
@@ -315,7 +335,8 @@ impl Statement {
             Values::default()
         });
         let key_place = self.place(start, start + equals);
-        Some(Param { key, values, key_place, place: value_place, shown, is_broken })
+        let text = text[equals + 1..].to_owned();
+        Some(Param { key, values, key_place, place: value_place, text, shown, is_broken })
     }
 
     fn place(&self, start: usize, end: usize) -> Place {

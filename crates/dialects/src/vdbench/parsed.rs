@@ -3,6 +3,7 @@
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 
+use super::findings::Place;
 use super::run::{Command, Contents, Run, Sd};
 
 /// Parameter files, parsed in full.
@@ -16,12 +17,17 @@ pub struct Parsed {
     pub sds: Vec<Sd>,
     /// General parameters.
     pub settings: Settings,
+    /// Where each storage definition stands.
+    pub(super) sd_places: Vec<(String, Place)>,
     /// Hosts in the order of definition; without any, one named `localhost`.
     pub hosts: Vec<Host>,
     /// What `parmscan.html` lists behind the time: `line: `, `keyw: ` and `parm: ` lines.
     pub scanned: Vec<String>,
     /// What `parmfile.html` lists: the files as read, with substitutions.
     pub copied: Vec<String>,
+    /// The files in plain form: a definition per line, keywords in full, nothing included,
+    /// substituted, remapped or set. It comes to the same runs.
+    pub plain: String,
     /// Mistakes and warnings, in the order of the files; those without a place come first.
     pub diagnostics: Vec<Diagnostic>,
     /// What is understood and cannot run yet; it is no mistake.
@@ -37,6 +43,34 @@ impl Parsed {
     /// Returns the hosts that are not this one.
     pub fn remote_hosts(&self) -> impl Iterator<Item = &Host> {
         self.hosts.iter().filter(|host| !host.is_local)
+    }
+
+    /// Says that runs need other hosts, which nothing here can reach; `None` where all are this
+    /// one.
+    pub fn remote_finding(&self) -> Option<Diagnostic> {
+        let labels: Vec<&str> = self.remote_hosts().map(|host| host.label.as_str()).collect();
+        if labels.is_empty() {
+            return None;
+        }
+        let message =
+            format!("runs on other hosts need the fleet, which is not there yet: {}", few(&labels));
+        let finding = Diagnostic::error("remote-hosts", message)
+            .help("`--all-hosts-local` runs everything on this host");
+        Some(finding.help("or write `hd=localhost`"))
+    }
+}
+
+/// Lists names, of many the first three.
+pub(super) fn few(names: &[&str]) -> String {
+    let quoted = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    match names {
+        [first, second, third, rest @ ..] if rest.len() > 1 => {
+            format!("{} and {} more", quoted(&[first, second, third]), rest.len())
+        }
+        names => quoted(names),
     }
 }
 

@@ -10,6 +10,7 @@ use super::loops::{Loop, LoopKind};
 use super::options::FormatOverride;
 use super::params::Param;
 use super::run::{AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags};
+use super::sense;
 use super::values::MAX_RATE;
 
 /// What `iorate=curve` is kept as.
@@ -101,6 +102,14 @@ impl RdEntry {
         }
     }
 
+    /// Returns the number of runs of one point of the loops: a curve's maximum and its percentages,
+    /// else one.
+    pub(super) fn n_per_point(&self) -> usize {
+        let is_curve = self.iorate == CURVE_RATE || self.fwdrate == CURVE_RATE;
+        let n_percentages = self.curve_pcts.as_ref().map_or(CURVE_PCTS.len(), Vec::len);
+        if is_curve { 1 + n_percentages } else { 1 }
+    }
+
     /// Returns the same on other storage definitions.
     pub(super) fn on_sds(&self, suffix: &str, sds: &[String]) -> Self {
         RdEntry { name: format!("{}_{suffix}", self.name), sds: Some(sds.to_vec()), ..self.clone() }
@@ -135,7 +144,7 @@ pub(super) struct Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Rd,
     Wd,
     Sd,
@@ -163,7 +172,7 @@ enum Key {
     Mount,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("rd"), Key::Rd),
     (Full("wd"), Key::Wd),
     (Full("sd"), Key::Sd),
@@ -252,6 +261,7 @@ impl Input<'_> {
     }
 
     fn begin_rd(&mut self, param: &Param, default: &RdEntry) -> RdEntry {
+        self.plain.begin();
         let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
         let mut entry = RdEntry { place: param.place, ..default.clone() };
         entry.written.clear();
@@ -311,6 +321,15 @@ impl Input<'_> {
     }
 
     fn rd_value(&mut self, key: Key, param: &Param, entry: &mut RdEntry) {
+        let sense = match key {
+            Key::Elapsed => Some(sense::DURATION),
+            Key::Interval | Key::Warmup | Key::Pause => Some(sense::SECONDS),
+            Key::Stopcurve | Key::Maxdata => Some(sense::RATE),
+            _ => None,
+        };
+        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
+            return;
+        }
         let findings = &mut self.findings;
         match key {
             Key::Sd => entry.sds = Some(param.values.words.clone()),
@@ -402,6 +421,11 @@ impl Input<'_> {
                 "write the distribution into the workload definition",
             );
         }
+        if let Some(sense) = sense::of_loop(kind)
+            && !self.all_make_sense(param, &values, sense)
+        {
+            return;
+        }
         entry.loops.retain(|other| other.kind != kind);
         entry.loops.push(Loop { kind, values, place: param.place });
     }
@@ -418,6 +442,8 @@ impl Input<'_> {
             (_, rates) => {
                 if rates.len() > 1 {
                     entry.rates = rates.to_vec();
+                } else if rates[0] == 0.0 {
+                    self.makes_sense(param, 0.0, sense::RATE);
                 }
                 entry.iorate = rates[0];
             }
@@ -432,7 +458,10 @@ impl Input<'_> {
             ([word], _) if word == "curve" => entry.fwdrate = CURVE_RATE,
             ([word, ..], _) if word.eq_ignore_ascii_case("max") => entry.fwdrate = MAX_RATE,
             (_, []) => self.wrong(param, "a rate, a list of rates, max or curve"),
-            (_, [rate]) => entry.fwdrate = *rate,
+            (_, [rate]) => {
+                self.makes_sense(param, *rate, sense::RATE);
+                entry.fwdrate = *rate;
+            }
             (_, rates) => {
                 entry.fwdrate = 1.0;
                 self.rd_loop(LoopKind::Rate, param, rates.to_vec(), entry);

@@ -54,6 +54,8 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
         runs.clear();
     }
     let sds = input.all_sds();
+    let plain = input.plain_text();
+    let sd_places = input.sds.iter().map(|sd| (sd.name.clone(), sd.place)).collect();
     // Sections look ahead: a reader wants the order of the file.
     let place = |finding: &Diagnostic| {
         finding.span.as_ref().map_or((None, 0), |span| (span.source_idx, span.bytes.start))
@@ -63,10 +65,12 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
         sources: input.findings.sources,
         runs,
         sds,
+        sd_places,
         settings: input.settings,
         hosts: input.hosts.into_iter().map(|entry| entry.host).collect(),
         scanned: input.params.scanned,
         copied,
+        plain,
         diagnostics: input.findings.diagnostics,
         refusals: input.findings.refusals,
     }
@@ -74,12 +78,8 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
 
 impl Input<'_> {
     fn expand(&mut self, rds: &[RdEntry], runs: &mut Vec<Run>) {
-        let per_curve = |rd: &RdEntry| {
-            let n_pcts = rd.curve_pcts.as_ref().map_or(6, Vec::len);
-            if rd.rates.is_empty() { 1 + n_pcts } else { 1 }
-        };
         let n_runs = rds.iter().fold(0_usize, |sum, rd| {
-            sum.saturating_add(super::loops::n_points(&rd.loops).saturating_mul(per_curve(rd)))
+            sum.saturating_add(super::loops::n_points(&rd.loops).saturating_mul(rd.n_per_point()))
         });
         if n_runs > RUNS_MAX {
             let place = rds.first().map_or(super::findings::Place::NONE, |rd| rd.place);
@@ -173,7 +173,10 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
         _ => None,
     });
     for sd in raw.flatten() {
-        let is_known = !seen.insert((&sd.name, &sd.host));
+        // Hosts that are all this one share their files.
+        let is_local = |host: &&super::parsed::Host| host.label == sd.host && host.is_local;
+        let of_host = if parsed.hosts.iter().any(|host| is_local(&host)) { "" } else { &sd.host };
+        let is_known = !seen.insert((&sd.lun, of_host));
         let is_device = sd.lun.starts_with("/dev/") || sd.lun.starts_with("\\\\");
         if is_known || (is_device && !is_forced) {
             continue;

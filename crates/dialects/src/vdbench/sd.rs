@@ -6,6 +6,7 @@ use super::keywords::Name::{Any, Full, Stem};
 use super::keywords::Table;
 use super::params::Param;
 use super::run::{OpenFlags, Sd, Span};
+use super::sense;
 
 /// A storage definition as written.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ pub(super) fn span((low, high): (f64, f64)) -> Span {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Sd,
     Host,
     Lun,
@@ -95,7 +96,7 @@ enum Key {
     Streams,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("sd"), Key::Sd),
     (Any("host"), Key::Host),
     (Full("hd"), Key::Host),
@@ -168,6 +169,7 @@ impl Input<'_> {
     }
 
     fn begin_sd(&mut self, param: &Param, default: &SdEntry) -> SdEntry {
+        self.plain.begin();
         let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
         if name == "default" {
             return SdEntry { pending: Vec::new(), written: Vec::new(), ..default.clone() };
@@ -203,6 +205,15 @@ impl Input<'_> {
     }
 
     fn sd_value(&mut self, key: Key, param: &Param, entry: &mut SdEntry, hosts: &mut PendingHosts) {
+        let sense = match key {
+            Key::Size => Some(sense::SIZE),
+            Key::Threads => Some(sense::COUNT),
+            Key::Hitarea | Key::Offset | Key::Align => Some(sense::BYTES),
+            _ => None,
+        };
+        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
+            return;
+        }
         let findings = &mut self.findings;
         let second = param.values.numbers.get(1).map(|second| *second as i64);
         match key {
@@ -289,7 +300,8 @@ impl Input<'_> {
     /// Reads `range=(low,high)`.
     pub(super) fn range(&mut self, param: &Param) -> Option<(f64, f64)> {
         let [low, high, ..] = param.values.numbers.as_slice() else {
-            self.wrong(param, "a beginning and an end, such as range=(10,20)");
+            let wanted = format!("a beginning and an end, such as {}=(10,20)", param.key);
+            self.wrong(param, &wanted);
             return None;
         };
         Some((*low, *high))

@@ -46,6 +46,8 @@ impl Input<'_> {
                 let values = rd.rates.clone();
                 rd.loops.push(Loop { kind: LoopKind::Rate, values, place: rd.place });
             }
+            // Wherever it was written: rates are the innermost loop.
+            rd.loops.sort_by_key(|looped| looped.kind == LoopKind::Rate);
             return;
         }
         let seconds: f64 = rd.rates.iter().skip(1).step_by(2).map(|second| second.trunc()).sum();

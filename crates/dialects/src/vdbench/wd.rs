@@ -6,6 +6,7 @@ use super::keywords::Name::{Any, Full};
 use super::keywords::Table;
 use super::params::Param;
 use super::run::{OpenFlags, Seek};
+use super::sense;
 use super::values::java_number;
 
 /// A workload definition as written.
@@ -73,7 +74,7 @@ impl WdEntry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Wd,
     Sd,
     Skew,
@@ -95,7 +96,7 @@ enum Key {
     Streams,
 }
 
-const TABLE: &Table<Key> = &[
+pub(super) const TABLE: &Table<Key> = &[
     (Full("wd"), Key::Wd),
     (Full("sd"), Key::Sd),
     (Any("skew"), Key::Skew),
@@ -155,6 +156,7 @@ impl Input<'_> {
     }
 
     fn begin_wd(&mut self, param: &Param) -> WdEntry {
+        self.plain.begin();
         let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
         if name != "default" && !self.is_new("wd", &name) {
             let message = format!("duplicate WD names not allowed: {name}");
@@ -184,6 +186,15 @@ impl Input<'_> {
     }
 
     fn wd_value(&mut self, key: Key, param: &Param, entry: &mut WdEntry) {
+        let sense = match key {
+            Key::Skew | Key::Rdpct | Key::Wrpct | Key::Rhpct | Key::Whpct => Some(sense::PERCENT),
+            Key::Iorate => Some(sense::RATE),
+            Key::Threads => Some(sense::COUNT),
+            _ => None,
+        };
+        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
+            return;
+        }
         let findings = &mut self.findings;
         match key {
             Key::Sd => {
@@ -281,6 +292,8 @@ impl Input<'_> {
         };
         if let Some(message) = message {
             self.findings.error_help(param.place, "wrong-xfersize", message, help);
+        } else if let [size] = sizes.as_slice() {
+            self.makes_sense(param, *size, sense::SECTORS);
         }
         entry.xfersizes.clone_from(sizes);
     }
@@ -301,7 +314,10 @@ impl Input<'_> {
             } else {
                 match (java_number(word), entry.seek) {
                     (Some(midpoint), Seek::Poisson(_)) => Seek::Poisson(midpoint),
-                    (Some(pct), _) => seek_of(pct),
+                    (Some(pct), _) => {
+                        self.makes_sense(param, pct, sense::SEEK);
+                        seek_of(pct)
+                    }
                     (None, _) => {
                         self.wrong(param, "0 to 100, seq, seqnz, eof, random or (poisson,3)");
                         return;

@@ -1,0 +1,62 @@
+//! What only the machine that runs can say of storage definitions.
+
+use std::collections::HashSet;
+
+use plan::Diagnostic;
+
+use super::check_raw::largest_bytes;
+use super::parsed::Parsed;
+use super::read::Lun;
+use super::run::{RawWork, Sd, Wd, Work};
+
+/// Returns the storage definitions that cannot run because nobody says how large they are: files
+/// without `size=` that are not there, or too short for one transfer. Devices and other hosts are
+/// left alone.
+///
+/// `look` says what is at the path of a storage definition.
+pub fn unsized_luns(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnostic> {
+    let remote: HashSet<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for run in &parsed.runs {
+        let Work::Raw(work) = &run.work else { continue };
+        for (idx, sd) in work.sds.iter().enumerate() {
+            let is_far = remote.contains(sd.host.as_str()) || sd.lun.starts_with("/dev/");
+            if is_far || sd.size_bytes.is_some() || !seen.insert((&sd.name, &sd.host)) {
+                continue;
+            }
+            found.extend(mistake(sd, idx, work, look).map(|finding| placed(finding, sd, parsed)));
+        }
+    }
+    found
+}
+
+fn mistake(sd: &Sd, idx: usize, work: &RawWork, look: &dyn Fn(&Sd) -> Lun) -> Option<Diagnostic> {
+    let (name, lun) = (&sd.name, &sd.lun);
+    let uses = |wd: &&Wd| wd.sds.contains(&idx);
+    match look(sd) {
+        Lun::Device => None,
+        Lun::Missing => Some(
+            Diagnostic::error("missing-size", format!("sd={name}: `{lun}` is not there"))
+                .help("write `size=` to have it made, or `--remap A=B` for another folder"),
+        ),
+        Lun::File(bytes) => {
+            let wds = work.wds.iter().filter(uses);
+            let (largest, wd) =
+                wds.map(|wd| (largest_bytes(&wd.xfersize), &wd.name)).max_by_key(|it| it.0)?;
+            let message = format!(
+                "sd={name}: `{lun}` has {bytes} bytes, less than one transfer of wd={wd}: {largest}"
+            );
+            let help = "write `size=` to have it made longer, or a smaller `xfersize=`";
+            (bytes < largest).then(|| Diagnostic::error("missing-size", message).help(help))
+        }
+    }
+}
+
+fn placed(finding: Diagnostic, sd: &Sd, parsed: &Parsed) -> Diagnostic {
+    let place = parsed.sd_places.iter().find(|(name, _)| *name == sd.name);
+    match place.and_then(|(_, place)| place.span(&parsed.sources)) {
+        Some(span) => finding.at(span),
+        None => finding,
+    }
+}

@@ -1,0 +1,91 @@
+//! Values that Vdbench takes and that make no sense. The kind mode refuses them.
+
+use super::input::Input;
+use super::loops::LoopKind;
+use super::params::Param;
+
+/// What a number must be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sense {
+    min: f64,
+    max: f64,
+    is_whole: bool,
+    multiple_of: f64,
+    /// Behind `write `.
+    wanted: &'static str,
+}
+
+const ANY: Sense =
+    Sense { min: 0.0, max: f64::MAX, is_whole: false, multiple_of: 0.0, wanted: "a number" };
+
+pub(super) const PERCENT: Sense =
+    Sense { max: 100.0, wanted: "a percentage, from 0 to 100", ..ANY };
+pub(super) const SEEK: Sense = Sense {
+    min: -1.0,
+    max: 100.0,
+    wanted: "a percentage, from 0 (sequential) to 100 (random), or -1 for eof",
+    ..ANY
+};
+pub(super) const COUNT: Sense =
+    Sense { min: 1.0, is_whole: true, wanted: "a whole number, 1 or more", ..ANY };
+pub(super) const SECONDS: Sense = Sense {
+    is_whole: true,
+    wanted: "whole seconds; `m` behind it makes them minutes, `h` hours",
+    ..ANY
+};
+/// A time that must be above 0.
+pub(super) const DURATION: Sense = Sense { min: 1.0, ..SECONDS };
+pub(super) const BYTES: Sense =
+    Sense { wanted: "bytes, with k, m, g or t behind the number", ..ANY };
+pub(super) const SIZE: Sense =
+    Sense { min: 1.0, wanted: "bytes above 0, with k, m, g or t behind the number", ..ANY };
+pub(super) const SECTORS: Sense =
+    Sense { min: 512.0, multiple_of: 512.0, wanted: "a multiple of 512 bytes, such as 4k", ..ANY };
+pub(super) const RATE: Sense =
+    Sense { min: f64::MIN_POSITIVE, wanted: "a number above 0, or max", ..ANY };
+pub(super) const RATIO: Sense = Sense { min: 1.0, wanted: "a ratio, 1 or more", ..ANY };
+
+impl Sense {
+    fn holds(&self, number: f64) -> bool {
+        number >= self.min
+            && number <= self.max
+            && (!self.is_whole || number.fract() == 0.0)
+            && (self.multiple_of == 0.0 || number % self.multiple_of == 0.0)
+    }
+}
+
+/// Returns what the values of a loop must be.
+pub(super) fn of_loop(kind: LoopKind) -> Option<Sense> {
+    Some(match kind {
+        LoopKind::Threads | LoopKind::Depth | LoopKind::Width | LoopKind::Files => COUNT,
+        LoopKind::Rdpct | LoopKind::Rhpct | LoopKind::Whpct => PERCENT,
+        LoopKind::Seekpct => SEEK,
+        LoopKind::Xfersize => SIZE,
+        LoopKind::Hitarea | LoopKind::Sizes => BYTES,
+        LoopKind::Compratio => RATIO,
+        LoopKind::Rate => RATE,
+        LoopKind::Operation | LoopKind::TotalSize | LoopKind::WorkingSet => return None,
+    })
+}
+
+impl Input<'_> {
+    /// Says whether a number makes sense; reports one that does not, in the kind mode.
+    pub(super) fn makes_sense(&mut self, param: &Param, number: f64, sense: Sense) -> bool {
+        let is_fine = !self.is_kind() || sense.holds(number);
+        if !is_fine {
+            self.wrong(param, sense.wanted);
+        }
+        is_fine
+    }
+
+    /// The same for the first number of a parameter.
+    pub(super) fn first_makes_sense(&mut self, param: &Param, sense: Sense) -> bool {
+        let first = param.values.numbers.first().copied();
+        first.is_none_or(|number| self.makes_sense(param, number, sense))
+    }
+
+    /// The same for all numbers; the first that makes none is reported.
+    pub(super) fn all_make_sense(&mut self, param: &Param, numbers: &[f64], sense: Sense) -> bool {
+        numbers.iter().all(|number| self.makes_sense(param, *number, sense))
+    }
+}

@@ -1,0 +1,194 @@
+//! Values without sense, which the kind mode refuses with what to write, and 5.04.07 takes.
+
+mod support;
+
+use dialects::vdbench::run::Sd;
+use dialects::vdbench::{Lun, Options, parse_files, parse_text, unsized_luns};
+use plan::Severity;
+use support::vdbench::{compat, kind};
+use support::{MapHost, all_shown, shown};
+
+const WD: &str = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n";
+
+/// The kind mode finds one mistake, `code line:column message | help`; the other mode none.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    check_kind(text, expected);
+    let parsed = compat(text);
+    assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
+}
+
+#[track_caller]
+fn check_kind(text: &str, expected: &str) {
+    let parsed = kind(text);
+    let errors = parsed.diagnostics.iter().filter(|f| f.severity == Severity::Error);
+    let found: Vec<String> = errors.map(|finding| shown(finding).replace("error ", "")).collect();
+    assert_eq!(found, [expected], "{text}");
+}
+
+fn wd(rest: &str) -> String {
+    format!("sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1,{rest}\nrd=r1,wd=wd1,iorate=9,elapsed=4\n")
+}
+
+fn rd(rest: &str) -> String {
+    format!("{WD}rd=r1,wd=wd1,interval=1,{rest}\n")
+}
+
+#[test]
+fn percentages() {
+    let percent = "write a percentage, from 0 to 100";
+    check(&wd("rdpct=150"), &format!("wrong-value 2:21 `rdpct=` cannot be `150` | {percent}"));
+    check(&wd("rhpct=101"), &format!("wrong-value 2:21 `rhpct=` cannot be `101` | {percent}"));
+    check(
+        &wd("seekpct=200"),
+        "wrong-value 2:23 `seekpct=` cannot be `200` | write a percentage, from 0 (sequential) to \
+         100 (random), or -1 for eof",
+    );
+    check(
+        &rd("iorate=9,elapsed=4,forrdpct=(0,150)"),
+        &format!("wrong-value 3:53 `forrdpct=` cannot be `(0,150)` | {percent}"),
+    );
+    check_kind(
+        &wd("skew=abc"),
+        "wrong-value 2:20 `skew=` needs a number, not `abc` | it is a percentage: a number from 0 \
+         to 100",
+    );
+}
+
+#[test]
+fn counts() {
+    let count = "write a whole number, 1 or more";
+    let text = format!("sd=sd1,lun=/a,size=1g,threads=0\nrd=r1,sd=sd1,iorate=9,elapsed=4\n");
+    check(&text, &format!("wrong-value 1:31 `threads=` cannot be `0` | {count}"));
+    check(
+        &rd("iorate=9,elapsed=4,forthreads=(0,1)"),
+        &format!("wrong-value 3:55 `forthreads=` cannot be `(0,1)` | {count}"),
+    );
+    let files = "fsd=f,anchor=/a,files=2.5\nfwd=w,fsd=f\nrd=r,fwd=w,fwdrate=9,elapsed=4\n";
+    check(files, &format!("wrong-value 1:23 `files=` cannot be `2.5` | {count}"));
+    let files = "fsd=f,anchor=/a\nfwd=w,fsd=f,threads=0\nrd=r,fwd=w,fwdrate=9,elapsed=4\n";
+    check(files, &format!("wrong-value 2:21 `threads=` cannot be `0` | {count}"));
+}
+
+#[test]
+fn times_and_rates() {
+    let seconds = "write whole seconds; `m` behind it makes them minutes, `h` hours";
+    check(
+        &rd("iorate=9,elapsed=4.5"),
+        &format!("wrong-value 3:42 `elapsed=` cannot be `4.5` | {seconds}"),
+    );
+    assert!(!kind(&rd("iorate=9,elapsed=1m")).has_errors());
+    assert!(!kind(&rd("iorate=10.5,elapsed=4")).has_errors(), "a rate is any number");
+    check_kind(
+        &rd("iorate=0,elapsed=4"),
+        "wrong-value 3:32 `iorate=` cannot be `0` | write a number above 0, or max",
+    );
+}
+
+#[test]
+fn sizes() {
+    let text = "sd=sd1,lun=/a,size=-5m\nrd=r1,sd=sd1,iorate=9,elapsed=4\n";
+    check(
+        text,
+        "wrong-value 1:20 `size=` cannot be `-5m` | write bytes above 0, with k, m, g or t behind \
+         the number",
+    );
+    check(
+        &wd("xfersize=1000"),
+        "wrong-value 2:24 `xfersize=` cannot be `1000` | write a multiple of 512 bytes, such as 4k",
+    );
+    let small = "sd=sd1,lun=/a,size=4k\nwd=w,sd=sd1,xfersize=8k\nrd=r1,wd=w,iorate=9,elapsed=4\n";
+    let help = "write a larger `size=`, or a smaller `xfersize=`";
+    check(
+        small,
+        &format!(
+            "size-below-xfersize 1:4 sd=sd1: size=4096 is less than one transfer of wd=w: 8192 | \
+             {help}"
+        ),
+    );
+    check(
+        &small.replace("elapsed", "forxfersize=(4k,8k),elapsed").replace("=8k", "=512"),
+        &format!(
+            "size-below-xfersize 1:4 sd=sd1: size=4096 is less than one transfer of wd=w: 8192 | \
+             {help}"
+        ),
+    );
+}
+
+#[test]
+fn values_that_are_not_there() {
+    let help = "write one behind the sign, without a blank, or leave the keyword out";
+    check_kind(&wd("rdpct="), &format!("no-keyword 2:15 `rdpct=` has no value | {help}"));
+    check_kind(
+        &wd("hotband=5"),
+        "wrong-value 2:23 `hotband=` cannot be `5` | write a beginning and an end, such as \
+         hotband=(10,20)",
+    );
+    check(
+        &wd("hotband=(50,10)"),
+        "wrong-range 2:4 hotband=(50,10): the second value must be higher than the first | up to \
+         200 the values are percentages, above they are bytes",
+    );
+}
+
+#[test]
+fn sections_out_of_order_say_the_order() {
+    let order = "definitions come in the order general parameters, hd, rg, fsd or sd, wd or fwd, \
+                 rd";
+    let found = kind("sd=sd1,lun=/a\nrd=r1,sd=sd1,iorate=9\nsd=sd2,lun=/b\n");
+    assert_eq!(
+        shown(&found.diagnostics[0]),
+        format!(
+            "error unknown-keyword 3:8 unknown keyword: lun | `lun=` belongs to `sd=`; {order}"
+        )
+    );
+    let found = kind("sd=sd1,lun=/a\ncompratio=2\nrd=r1,sd=sd1,iorate=9\n");
+    let said = shown(&found.diagnostics[0]);
+    assert!(said.ends_with(&format!("`compratio=` is a general parameter; {order}")), "{said}");
+}
+
+#[test]
+fn a_file_that_includes_itself_says_so() {
+    let host = MapHost::of_files(&[("a", "include=b\n"), ("b", "* b\ninclude=a\n")]);
+    let found = parse_files(&["a"], &Options::default(), &host);
+    assert_eq!(
+        shown(&found.diagnostics[0]),
+        "error nested-include 2:9 a file includes itself: `a` includes `b` includes `a` | leave \
+         this line out"
+    );
+}
+
+#[test]
+fn hosts_that_nobody_finds_are_told_once() {
+    let host = MapHost { unknown_hosts: vec![".far".to_owned()], ..MapHost::default() };
+    let text: String = (0..25).map(|n| format!("hd=h{n},system=h{n}.far\n")).collect();
+    let text = text + &rd("iorate=9,elapsed=4");
+    let found = parse_text("t", &text, &Options::default(), &host);
+    assert_eq!(
+        all_shown(&found.diagnostics),
+        "warning unknown-host 1:14 this machine cannot resolve `h0.far`, `h1.far`, `h2.far` and \
+         22 more: Vdbench would end here | write an address, or a name that can be resolved"
+    );
+    assert_eq!(found.runs.len(), 1);
+    let remote = found.remote_finding().unwrap();
+    assert_eq!(
+        remote.message,
+        "runs on other hosts need the fleet, which is not there yet: `h0`, `h1`, `h2` and 22 more"
+    );
+    assert!(parse_text("t", &text, &Options::compat(), &host).has_errors());
+}
+
+#[test]
+fn files_that_nobody_sized() {
+    let text = "sd=sd1,lun=/a\nsd=sd2,lun=/b\nsd=sd3,lun=/dev/sdx\nsd=sd4,lun=/c,size=1m\n\
+                wd=w,sd=*,xfersize=8k\nrd=r1,wd=w,iorate=9,elapsed=4\n";
+    let look = |sd: &Sd| if sd.lun == "/b" { Lun::File(4096) } else { Lun::Missing };
+    let found = unsized_luns(&kind(text), &look);
+    assert_eq!(
+        all_shown(&found),
+        "error missing-size 1:4 sd=sd1: `/a` is not there | write `size=` to have it made, or \
+         `--remap A=B` for another folder\n\
+         error missing-size 2:4 sd=sd2: `/b` has 4096 bytes, less than one transfer of wd=w: 8192 \
+         | write `size=` to have it made longer, or a smaller `xfersize=`"
+    );
+}
