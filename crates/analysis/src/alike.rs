@@ -1,8 +1,10 @@
 //! May two runs be compared?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use record::{JobRecord, Record};
+use record::Record;
+
+use crate::entries::{Entry, counterpart, entries};
 
 /// Something in which two runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,45 +57,112 @@ const SURROUNDINGS: [&str; 24] = [
     "write_lat_log",
 ];
 
-/// Returns in what two runs differ, workload first. Nothing where both did the same in the same
-/// place.
+/// Options that mean the same left out as with these values: fio's defaults.
+const DEFAULTS: [(&str, &str); 7] = [
+    ("bs", "4096"),
+    ("direct", "0"),
+    ("ioengine", "psync"),
+    ("numjobs", "1"),
+    ("ramp_time", "0"),
+    ("rw", "read"),
+    ("rwmixread", "50"),
+];
+
+/// Returns in what two runs differ, workload first, each difference once. Nothing where both did
+/// the same in the same place.
+///
+/// Values count as equal that mean the same, such as `4k` and `4096`, or an option left out and its
+/// default. What one side does not know, as an imported result, is no difference.
 pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
-    let mut found = Vec::new();
+    let mut found: Vec<Difference> = Vec::new();
     let mut note = |kind, what: &str, baseline: String, candidate: String| {
-        if baseline != candidate {
-            found.push(Difference { kind, what: what.to_owned(), baseline, candidate });
+        let difference = Difference { kind, what: what.to_owned(), baseline, candidate };
+        if !is_same(what, &difference.baseline, &difference.candidate)
+            && !found.contains(&difference)
+        {
+            found.push(difference);
         }
     };
-    let kind = DifferenceKind::Surroundings;
     let (a, b) = (baseline, candidate);
-    note(kind, "version", a.plimsoll_version.clone(), b.plimsoll_version.clone());
-    note(kind, "host", a.host.name.clone(), b.host.name.clone());
-    note(kind, "kernel", a.host.kernel.clone(), b.host.kernel.clone());
-    note(kind, "cpu", a.host.cpu_model.clone(), b.host.cpu_model.clone());
-    note(kind, "n_cpus", a.host.n_cpus.to_string(), b.host.n_cpus.to_string());
-    note(kind, "memory_bytes", a.host.memory_bytes.to_string(), b.host.memory_bytes.to_string());
-    note(kind, "clock", a.clock.source.clone(), b.clock.source.clone());
-    note(kind, "emulation", emulation(a), emulation(b));
-    let n_jobs = |record: &Record| record.jobs.len().to_string();
-    note(DifferenceKind::Workload, "number of jobs", n_jobs(a), n_jobs(b));
-    let several = a.jobs.len() > 1;
-    for (from, to) in a.jobs.iter().zip(&b.jobs) {
-        let place = if several { format!("{} of job `{}`", "{}", from.name) } else { "{}".into() };
-        let (from, to) = (facts(a, from), facts(b, to));
-        let mut names: Vec<&str> = from.keys().chain(to.keys()).map(String::as_str).collect();
-        names.sort_unstable();
-        names.dedup();
+    for (what, from, to) in [
+        ("version", a.plimsoll_version.clone(), b.plimsoll_version.clone()),
+        ("host", a.host.name.clone(), b.host.name.clone()),
+        ("kernel", a.host.kernel.clone(), b.host.kernel.clone()),
+        ("cpu", a.host.cpu_model.clone(), b.host.cpu_model.clone()),
+        ("n_cpus", number(u64::from(a.host.n_cpus)), number(u64::from(b.host.n_cpus))),
+        ("memory_bytes", number(a.host.memory_bytes), number(b.host.memory_bytes)),
+        ("clock", a.clock.source.clone(), b.clock.source.clone()),
+    ] {
+        if !from.is_empty() && !to.is_empty() {
+            note(DifferenceKind::Surroundings, what, from, to);
+        }
+    }
+    note(DifferenceKind::Surroundings, "emulation", emulation(a), emulation(b));
+    let (from, to) = (entries(a), entries(b));
+    let is_only = from.len() == 1;
+    for entry in &from {
+        let place = |what: &str| match is_only {
+            true => what.to_owned(),
+            false => format!("{what} of job `{}`", entry.job),
+        };
+        let Some(other) = counterpart(entry, is_only, &to) else {
+            note(DifferenceKind::Workload, &title(entry), "there".to_owned(), String::new());
+            continue;
+        };
+        let (from, to) = (facts(a, entry), facts(b, other));
+        let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
         for name in names {
-            let value =
-                |facts: &BTreeMap<String, String>| facts.get(name).cloned().unwrap_or_default();
-            let is_place = SURROUNDINGS.contains(&name) || name == "targets";
+            let value = |facts: &BTreeMap<String, String>| {
+                facts.get(name).cloned().or_else(|| default_of(name)).unwrap_or_default()
+            };
+            let (from, to) = (value(&from), value(&to));
+            let is_unknown = name == "engine" && (from.is_empty() || to.is_empty());
+            let is_place = SURROUNDINGS.contains(&name.as_str()) || name == "targets";
             let kind =
                 if is_place { DifferenceKind::Surroundings } else { DifferenceKind::Workload };
-            note(kind, &place.replace("{}", name), value(&from), value(&to));
+            if !is_unknown && !is_same(name, &from, &to) {
+                note(kind, &place(name), from, to);
+            }
+        }
+    }
+    for other in to.iter().filter(|_| to.len() > 1 || from.len() > 1) {
+        if counterpart(other, to.len() == 1, &from).is_none() {
+            note(DifferenceKind::Workload, &title(other), String::new(), "there".to_owned());
         }
     }
     found.sort_by_key(|difference| difference.kind == DifferenceKind::Surroundings);
     found
+}
+
+fn title(entry: &Entry<'_>) -> String {
+    match entry.step.as_str() {
+        "" => format!("job `{}`", entry.job),
+        step => format!("job `{}` of step {step}", entry.job),
+    }
+}
+
+/// Zero stands for what is not known.
+fn number(value: u64) -> String {
+    if value == 0 { String::new() } else { value.to_string() }
+}
+
+fn default_of(name: &str) -> Option<String> {
+    let known = DEFAULTS.iter().find(|(option, _)| *option == name);
+    known.map(|(_, value)| (*value).to_owned())
+}
+
+/// Says whether two values of an option mean the same.
+fn is_same(name: &str, from: &str, to: &str) -> bool {
+    if from.eq_ignore_ascii_case(to) {
+        return true;
+    }
+    // Names of jobs, hosts and files are no sizes, however they look.
+    let is_text = matches!(name, "host" | "version" | "kernel" | "targets" | "filename" | "name");
+    let size = |text: &str| {
+        let parsed = units::fio::parse_size(text, units::fio::SizeRules::default()).ok()?;
+        parsed.warnings.is_empty().then_some(parsed.value)
+    };
+    !is_text && size(from).is_some_and(|value| size(to) == Some(value))
 }
 
 fn emulation(record: &Record) -> String {
@@ -102,12 +171,19 @@ fn emulation(record: &Record) -> String {
 }
 
 /// Returns what a job did, by name: its options, and what came of them.
-fn facts(record: &Record, job: &JobRecord) -> BTreeMap<String, String> {
-    let options = record.global_options.iter().chain(&job.options);
-    let mut facts: BTreeMap<String, String> = options.cloned().collect();
-    facts.insert("iodepth".to_owned(), job.queue_depth.to_string());
-    facts.insert("workers".to_owned(), job.n_workers.to_string());
-    facts.insert("engine".to_owned(), job.engine_used.clone());
-    facts.insert("targets".to_owned(), job.targets.join(" "));
+fn facts(record: &Record, entry: &Entry<'_>) -> BTreeMap<String, String> {
+    let mut facts: BTreeMap<String, String> = BTreeMap::new();
+    let Some(first) = entry.parts.first() else { return facts };
+    let options = record.global_options.iter().chain(&first.options);
+    facts.extend(options.cloned());
+    // What follows from options counts, not how it was written.
+    facts.remove("name");
+    facts.remove("numjobs");
+    let depth = entry.parts.iter().map(|part| part.queue_depth).max().unwrap_or(0);
+    facts.insert("iodepth".to_owned(), depth.to_string());
+    let n_workers: u32 = entry.parts.iter().map(|part| part.n_workers).sum();
+    facts.insert("workers".to_owned(), n_workers.to_string());
+    facts.insert("engine".to_owned(), first.engine_used.clone());
+    facts.insert("targets".to_owned(), first.targets.join(" "));
     facts
 }

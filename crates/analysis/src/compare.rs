@@ -11,8 +11,12 @@
 //! comes and goes. Unless the order was mixed, the interval is widened by what neighbouring runs
 //! have in common.
 
+mod within;
+
 use crate::series;
 use crate::stats::{Interval, normal_quantile, pair_interval};
+
+pub use within::compare_series;
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

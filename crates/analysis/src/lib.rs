@@ -7,7 +7,7 @@
 //!   and figures.
 //! - Repeats: [`stats`] (median and mean with intervals, batch means) and
 //!   [`compare()`]; [`metric`] has the figures of a run to compare, [`alike`] whether it makes
-//!   sense.
+//!   sense, [`sets`] does all of it for two sets of records.
 //! - A curve: [`search`] asks for one load after the other until it has the load line; [`Limits`]
 //!   say what a load must keep (`p99 < 2ms`); [`curve`] turns points into figures: load at a
 //!   latency, overall response time, knee, scalability law.
@@ -23,6 +23,7 @@ pub mod change;
 pub mod compare;
 pub mod correction;
 pub mod curve;
+pub mod entries;
 pub mod gate;
 pub mod gates;
 pub mod limit;
@@ -30,6 +31,7 @@ pub mod metric;
 mod random;
 pub mod search;
 pub mod series;
+pub mod sets;
 pub mod stats;
 pub mod steady;
 pub mod warmup;

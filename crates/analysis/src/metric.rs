@@ -1,8 +1,7 @@
 //! The figures of a run that are worth comparing, and in which order runs were taken.
 
-use record::{DirRecord, JobRecord, Record};
-
 use hist::Histogram;
+use record::{DirRecord, JobRecord, Latency, Record};
 
 use crate::compare::{Better, RunOrder};
 
@@ -11,52 +10,82 @@ use crate::compare::{Better, RunOrder};
 pub struct Metric {
     /// Stable name with its unit last, such as `iops` or `read_p99_ns`.
     pub name: String,
+    /// `read`, `write` or `trim`; empty for all together.
+    pub dir: &'static str,
+    /// What of it, such as `iops` or `p99_ns`.
+    pub figure: &'static str,
     /// Its value.
     pub value: f64,
     /// Which way is better.
     pub better: Better,
 }
 
+impl Metric {
+    fn new(dir: &'static str, figure: &'static str, value: f64) -> Self {
+        let name = if dir.is_empty() { figure.to_owned() } else { format!("{dir}_{figure}") };
+        Metric { name, dir, figure, value, better: better(figure) }
+    }
+}
+
+/// Says which way of a figure is better: rates up, latencies down.
+pub fn better(figure: &str) -> Better {
+    if figure.ends_with("_ns") { Better::Lower } else { Better::Higher }
+}
+
 /// Percentiles that are compared, with their names.
 const PERCENTILES: [(f64, &str); 4] =
-    [(0.5, "p50"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99_9")];
+    [(50.0, "p50_ns"), (95.0, "p95_ns"), (99.0, "p99_ns"), (99.9, "p99_9_ns")];
 
 /// Operations that must lie beyond a percentile for it to be a figure and not an accident.
 const N_BEYOND_MIN: f64 = 10.0;
 
-/// Returns the figures of a step: rates over all directions, and for each direction its rate, mean
-/// and percentiles of latency (response time under a rate, else service time). Percentiles with
-/// fewer than 10 operations beyond them are left out.
+/// Returns the figures of a step: rates over all directions, and for each direction its rates,
+/// mean and percentiles of latency (response time under a rate, else service time). Percentiles
+/// with fewer than 10 operations beyond them are left out.
 pub fn metrics(record: &Record, step_idx: u32) -> Vec<Metric> {
-    let jobs = || record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
+    of_jobs(&jobs)
+}
+
+/// Returns the same figures of some jobs together. Of imported results, percentiles that are only
+/// listed are those of one entry: they cannot be merged.
+pub fn of_jobs(jobs: &[&JobRecord]) -> Vec<Metric> {
     let mut metrics = Vec::new();
-    let mut add = |name: String, value: f64, better| {
-        metrics.push(Metric { name, value, better });
-    };
     let total = |of: fn(&DirRecord) -> f64| -> f64 {
-        jobs().flat_map(|job| job.dirs.iter()).map(|(_, dir)| of(dir)).sum()
+        jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| of(dir)).sum()
     };
-    add("iops".to_owned(), total(DirRecord::rate_iops), Better::Higher);
-    add("bytes_per_s".to_owned(), total(DirRecord::rate_bytes), Better::Higher);
+    metrics.push(Metric::new("", "iops", total(DirRecord::rate_iops)));
+    metrics.push(Metric::new("", "bytes_per_s", total(DirRecord::rate_bytes)));
     for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
-        let dirs: Vec<&DirRecord> = jobs().filter_map(|job| dir_at(job, idx)).collect();
+        let dirs: Vec<&DirRecord> = jobs.iter().filter_map(|job| dir_at(job, idx)).collect();
         if dirs.is_empty() {
             continue;
         }
-        let iops = dirs.iter().map(|dir| dir.rate_iops()).sum();
-        add(format!("{name}_iops"), iops, Better::Higher);
-        let latency = latency(&dirs);
-        if let Some(mean_ns) = latency.mean_ns() {
-            add(format!("{name}_mean_ns"), mean_ns, Better::Lower);
+        let sum = |of: fn(&DirRecord) -> f64| dirs.iter().map(|dir| of(dir)).sum();
+        metrics.push(Metric::new(name, "iops", sum(DirRecord::rate_iops)));
+        metrics.push(Metric::new(name, "bytes_per_s", sum(DirRecord::rate_bytes)));
+        if let [dir] = dirs.as_slice()
+            && let (None, listed @ Latency::Listed(_)) = (&dir.response, service(dir))
+        {
+            put_latency(&mut metrics, name, &listed);
+            continue;
         }
-        for (quantile, percentile) in PERCENTILES {
-            let n_beyond = latency.count() as f64 * (1.0 - quantile);
-            if let Some(ns) = latency.quantile(quantile).filter(|_| n_beyond >= N_BEYOND_MIN) {
-                add(format!("{name}_{percentile}_ns"), ns as f64, Better::Lower);
-            }
-        }
+        let merged = latency(&dirs);
+        put_latency(&mut metrics, name, &Latency::Measured(&merged));
     }
     metrics
+}
+
+fn put_latency(metrics: &mut Vec<Metric>, dir: &'static str, latency: &Latency<'_>) {
+    if let Some(mean_ns) = latency.mean_ns() {
+        metrics.push(Metric::new(dir, "mean_ns", mean_ns));
+    }
+    for (percentile, figure) in PERCENTILES {
+        let n_beyond = latency.count() as f64 * (1.0 - percentile / 100.0);
+        if let Some(ns) = latency.percentile_ns(percentile).filter(|_| n_beyond >= N_BEYOND_MIN) {
+            metrics.push(Metric::new(dir, figure, ns as f64));
+        }
+    }
 }
 
 /// Returns a direction that had operations.
@@ -64,12 +93,22 @@ fn dir_at(job: &JobRecord, idx: usize) -> Option<&DirRecord> {
     job.dirs.iter().nth(idx).map(|(_, dir)| dir).filter(|dir| dir.n_ios > 0)
 }
 
+/// Returns the service time; the total latency where it was not measured.
+fn service(dir: &DirRecord) -> Latency<'_> {
+    let service = dir.service_latency();
+    if service.is_empty() { dir.total_latency() } else { service }
+}
+
+/// Merges what was measured; nothing where a part of it is only listed.
 fn latency(dirs: &[&DirRecord]) -> Histogram {
     let mut merged = Histogram::new();
     let is_open = dirs.iter().all(|dir| dir.response.is_some());
     for dir in dirs {
-        let service = if dir.clat.is_empty() { &dir.lat } else { &dir.clat };
-        merged.merge(dir.response.as_ref().filter(|_| is_open).unwrap_or(service));
+        match (dir.response.as_ref().filter(|_| is_open), service(dir)) {
+            (Some(response), _) => merged.merge(response),
+            (None, Latency::Measured(hist)) => merged.merge(hist),
+            (None, Latency::Listed(_)) => return Histogram::new(),
+        }
     }
     merged
 }

@@ -71,11 +71,12 @@ fn run() -> Record {
         elapsed_ns: 110 * S_NS,
         outcome: Outcome::Complete,
         command: Vec::new(),
-        host: HostRecord::default(),
+        host: HostRecord { kernel: "Linux 6.1".to_owned(), ..HostRecord::default() },
         clock: ClockRecord::default(),
         emulation: None,
         global_options: Vec::new(),
         steps: Vec::new(),
+        curve: None,
         jobs: vec![worker(), worker()],
         intervals,
         disks: Vec::new(),
@@ -194,6 +195,7 @@ fn figures_to_compare() {
         "iops",
         "bytes_per_s",
         "read_iops",
+        "read_bytes_per_s",
         "read_mean_ns",
         "read_p50_ns",
         "read_p95_ns",
@@ -202,7 +204,7 @@ fn figures_to_compare() {
     ];
     assert_eq!(names, expected);
     assert!((found[0].value - 2_000.0).abs() < 1e-9 && found[0].better == Better::Higher);
-    assert!((found[3].value - 1_990_000.0).abs() < 1e-9 && found[3].better == Better::Lower);
+    assert!((found[4].value - 1_990_000.0).abs() < 1e-9 && found[4].better == Better::Lower);
     // Ten operations must lie beyond a percentile.
     let mut short = run();
     for job in &mut short.jobs {
@@ -246,13 +248,12 @@ fn unlike_runs_say_what_differs() {
         record.started_unix_ms = 1;
     });
     let expected = [
-        (Workload, "bs of job ``"),
-        (Workload, "iodepth of job ``"),
-        (Workload, "bs of job ``"),
+        (Workload, "bs"),
+        (Workload, "iodepth"),
         (Surroundings, "kernel"),
-        (Surroundings, "runtime of job ``"),
+        (Surroundings, "runtime"),
     ];
     assert_eq!(found, expected.map(|(kind, what)| (kind, what.to_owned())));
     let fewer = differs(|record| record.jobs.truncate(1));
-    assert_eq!(fewer, [(Workload, "number of jobs".to_owned())]);
+    assert_eq!(fewer, [(Workload, "workers".to_owned())]);
 }

@@ -75,6 +75,9 @@ impl JobRecord {
         self.merge_dirs(other);
         self.merge_series(other);
         self.sync.merge(&other.sync);
+        if let Some(listed) = &other.sync_listed {
+            self.sync_listed.get_or_insert_default().merge(listed);
+        }
         add_each(&mut self.depth_levels, &other.depth_levels);
         add_each(&mut self.submit_batches, &other.submit_batches);
         add_each(&mut self.complete_batches, &other.complete_batches);

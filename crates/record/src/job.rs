@@ -6,7 +6,7 @@ use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::emulation::CapsRecord;
-use crate::listed::ListedLatencies;
+use crate::listed::{ListedLatencies, ListedLatency};
 
 /// One value per data direction.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -79,6 +79,9 @@ pub struct JobRecord {
     /// Latency of fsync, fdatasync and sync_file_range.
     #[serde(with = "crate::latency")]
     pub sync: Histogram,
+    /// What is known of it where that is empty: of results that another program printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_listed: Option<ListedLatency>,
     /// I/Os issued while this many were in flight: 1, 2, 4, 8, 16, 32, 64 and more.
     pub depth_levels: [u64; 7],
     /// Submissions by size: 0, 1-4, 5-8, 9-16, 17-32, 33-64, more.

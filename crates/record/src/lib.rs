@@ -21,8 +21,8 @@ pub mod listed;
 pub mod step;
 
 pub use curve::{
-    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, Lever, LoadLineRecord,
-    ScalabilityRecord,
+    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, Lever,
+    LoadLineRecord, ScalabilityRecord,
 };
 pub use disk::DiskRecord;
 pub use emulation::{CapRecord, CapsRecord, EmulationRecord};

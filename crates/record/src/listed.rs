@@ -3,7 +3,7 @@
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::DirRecord;
+use crate::{DirRecord, JobRecord};
 
 /// A distribution that came without its histogram: its moments, and values at some percentiles.
 ///
@@ -140,6 +140,13 @@ impl DirRecord {
     }
 }
 
+impl JobRecord {
+    /// Returns the latency of fsync and its like.
+    pub fn sync_latency(&self) -> Latency<'_> {
+        known(&self.sync, self.sync_listed.as_ref())
+    }
+}
+
 fn known<'a>(hist: &'a Histogram, listed: Option<&'a ListedLatency>) -> Latency<'a> {
     match listed {
         Some(listed) if hist.is_empty() => Latency::Listed(listed),
@@ -166,7 +173,8 @@ impl ListedLatencies {
 }
 
 impl ListedLatency {
-    fn merge(&mut self, other: &ListedLatency) {
+    /// Adds another worker's, without its percentiles.
+    pub(crate) fn merge(&mut self, other: &ListedLatency) {
         if other.n == 0 {
             return;
         }
@@ -178,8 +186,7 @@ impl ListedLatency {
         let mean_ns = (self.mean_ns * mine + other.mean_ns * theirs) / (mine + theirs);
         // Around the common mean.
         let squares = |of: &ListedLatency| {
-            of.stdev_ns.powi(2) * (of.n as f64 - 1.0)
-                + (of.mean_ns - mean_ns).powi(2) * of.n as f64
+            of.stdev_ns.powi(2) * (of.n as f64 - 1.0) + (of.mean_ns - mean_ns).powi(2) * of.n as f64
         };
         self.stdev_ns = ((squares(self) + squares(other)) / (mine + theirs - 1.0)).sqrt();
         self.mean_ns = mean_ns;

@@ -1,8 +1,8 @@
 //! Latencies that came without their histograms.
 
 use hist::Histogram;
-use record::listed::{Latency, ListedLatencies, ListedLatency};
 use record::DirRecord;
+use record::listed::{Latency, ListedLatencies, ListedLatency};
 
 fn listed(n: u64, mean_ns: f64) -> ListedLatency {
     let percentiles = vec![(50.0, 900), (99.0, 2_000), (99.9, 7_000)];

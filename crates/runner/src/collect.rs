@@ -76,6 +76,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         },
         series: series(ended),
         sync: ended.meters.sync.snapshot(),
+        sync_listed: None,
         depth_levels: counts(&ended.meters.depth_levels),
         submit_batches: counts(&ended.meters.submit_batches),
         complete_batches: counts(&ended.meters.complete_batches),

@@ -80,6 +80,7 @@ fn record() -> Record {
         emulation: None,
         global_options: Vec::new(),
         steps: Vec::new(),
+        curve: None,
         jobs: vec![job; 4],
         intervals: (1..=120).map(interval).collect(),
         disks: Vec::new(),

@@ -25,6 +25,7 @@ mod write;
 
 pub mod iolog;
 pub mod output;
+pub mod result;
 
 pub use args::read_args;
 pub use engines::enghelp;

@@ -1,7 +1,7 @@
 //! `--output-format=json` and `json+`.
 
 use hist::{FIO_LATENCY_KEYS, FIO_LATENCY_KEYS_MS, Histogram, fio_bucket_value};
-use record::{DirRecord, DiskRecord, JobRecord, Record, SteadyRecord};
+use record::{DirRecord, DiskRecord, JobRecord, Latency, ListedLatency, Record, SteadyRecord};
 
 use super::ReportTime;
 use super::json_text::Document;
@@ -72,8 +72,14 @@ fn put_job(to: &mut Document, job: &JobRecord, group: &Group<'_>, elapsed_s: u64
     }
     if job.print.unified != "mixed" {
         to.object("sync", |to| {
-            to.int("total_ios", job.sync.count());
-            put_latency(to, "lat_ns", &job.sync, job, LatencyKind::Sync, plus);
+            let latency = job.sync_latency();
+            to.int("total_ios", latency.count());
+            match latency {
+                Latency::Measured(hist) => {
+                    put_latency(to, "lat_ns", hist, job, LatencyKind::Sync, plus);
+                }
+                Latency::Listed(listed) => put_listed(to, "lat_ns", listed),
+            }
         });
     }
     if job.print.unified == "both" {
@@ -103,9 +109,16 @@ fn put_row(to: &mut Document, job: &JobRecord, group: &Group<'_>, row: &Row<'_>,
     to.int("total_ios", dir.n_ios);
     to.int("short_ios", dir.short_ios);
     to.int("drop_ios", dir.dropped_ios);
-    put_latency(to, "slat_ns", &dir.slat, job, LatencyKind::Slat, plus);
-    put_latency(to, "clat_ns", &dir.clat, job, LatencyKind::Clat, plus);
-    put_latency(to, "lat_ns", &dir.lat, job, LatencyKind::Lat, plus);
+    for (key, latency, kind) in [
+        ("slat_ns", dir.submit_latency(), LatencyKind::Slat),
+        ("clat_ns", dir.service_latency(), LatencyKind::Clat),
+        ("lat_ns", dir.total_latency(), LatencyKind::Lat),
+    ] {
+        match latency {
+            Latency::Measured(hist) => put_latency(to, key, hist, job, kind, plus),
+            Latency::Listed(listed) => put_listed(to, key, listed),
+        }
+    }
     put_priorities(to, job, dir, plus);
     let bandwidth = &dir.bandwidth_kib_s;
     let share = if bandwidth.n == 0 { 0.0 } else { group.share_pct(row.name, bandwidth.mean) };
@@ -163,6 +176,24 @@ fn put_latency(
                     if count > 0 {
                         to.int(&fio_bucket_value(bin).to_string(), count);
                     }
+                }
+            });
+        }
+    });
+}
+
+/// What another program listed, as it stood there.
+fn put_listed(to: &mut Document, key: &str, listed: &ListedLatency) {
+    to.object(key, |to| {
+        to.int("min", listed.min_ns);
+        to.int("max", listed.max_ns);
+        to.float("mean", listed.mean_ns);
+        to.float("stddev", listed.stdev_ns);
+        to.int("N", listed.n);
+        if !listed.percentiles.is_empty() {
+            to.object("percentile", |to| {
+                for (percentile, value) in &listed.percentiles {
+                    to.int(&format!("{percentile:.6}"), *value);
                 }
             });
         }

@@ -1,0 +1,237 @@
+//! Two sets of runs, figure by figure.
+
+mod common;
+
+use analysis::alike::DifferenceKind;
+use analysis::compare::{CompareOptions, Verdict, compare_series};
+use analysis::sets::{Basis, Row, SetOptions, compare_sets};
+use common::Noise;
+use record::{
+    ClockRecord, HostRecord, Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency,
+    Outcome, PerDirRecord, Record, SCHEMA,
+};
+
+const N_SECONDS: u64 = 60;
+
+/// A run of one job of reads: `iops`, each in `latency_ns`, with seconds that vary by 1 %.
+fn run(iops: f64, latency_ns: f64, seed: u64) -> Record {
+    let mut noise = Noise::new(seed);
+    let mut record = empty(seed);
+    let mut job = JobRecord { name: "oltp".to_owned(), n_workers: 1, ..JobRecord::default() };
+    job.options = vec![("bs".to_owned(), "4k".to_owned())];
+    for second in 1..=N_SECONDS {
+        let n_ios = (iops * (1.0 + 0.01 * noise.normal())) as u64;
+        let ns = (latency_ns * (1.0 + 0.02 * noise.normal())) as u64;
+        let read = &mut job.dirs.read;
+        read.n_ios += n_ios;
+        read.io_bytes += n_ios * 4096;
+        read.clat.record_n(ns, n_ios - n_ios / 50);
+        read.clat.record_n(ns * 4, n_ios / 50);
+        record.intervals.push(interval(second, n_ios, ns));
+    }
+    job.dirs.read.runtime_ns = N_SECONDS * 1_000_000_000;
+    record.jobs = vec![job];
+    record
+}
+
+fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
+    let read = IntervalDir {
+        n_ios,
+        io_bytes: n_ios * 4096,
+        latency_ns_p50: Some(ns),
+        latency_ns_p99: Some(ns * 4),
+        latency_ns_max: Some(ns * 5),
+    };
+    Interval {
+        step_idx: 0,
+        end_ms: second * 1000,
+        length_ms: 1000,
+        ramp: false,
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        series: Vec::new(),
+        cpu: None,
+    }
+}
+
+fn empty(seed: u64) -> Record {
+    Record {
+        schema: SCHEMA.to_owned(),
+        plimsoll_version: "0.1.0".to_owned(),
+        started_unix_ms: seed * 1000,
+        elapsed_ns: 0,
+        outcome: Outcome::Complete,
+        command: Vec::new(),
+        host: HostRecord::default(),
+        clock: ClockRecord::default(),
+        emulation: None,
+        global_options: Vec::new(),
+        steps: Vec::new(),
+        curve: None,
+        jobs: Vec::new(),
+        intervals: Vec::new(),
+        disks: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn set(n: u64, iops: f64, seed: u64) -> Vec<Record> {
+    let mut noise = Noise::new(seed);
+    let level = |noise: &mut Noise| iops * (1.0 + 0.01 * noise.normal());
+    (0..n).map(|idx| run(level(&mut noise), 1e9 / iops, seed + idx)).collect()
+}
+
+#[track_caller]
+fn row<'a>(rows: &'a [Row], dir: &str, figure: &str) -> &'a Row {
+    let found = rows.iter().find(|row| row.dir == dir && row.figure == figure);
+    found.unwrap_or_else(|| panic!("{dir} {figure} in {rows:#?}"))
+}
+
+fn figures(rows: &[Row]) -> Vec<&str> {
+    rows.iter().map(|row| row.figure).collect()
+}
+
+#[test]
+fn repeats_are_compared_figure_by_figure() {
+    let found = compare_sets(&set(6, 5000.0, 1), &set(6, 4500.0, 100), &SetOptions::default());
+    assert!(found.is_alike(), "{:?}", found.differences);
+    let expected = ["iops", "bytes_per_s", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p99_9_ns"];
+    assert_eq!(figures(&found.rows), expected);
+    for (figure, ratio) in [("iops", 0.9), ("bytes_per_s", 0.9), ("p50_ns", 1.0 / 0.9)] {
+        let row = row(&found.rows, "read", figure);
+        assert_eq!((row.basis, row.comparison.verdict), (Basis::Runs, Verdict::Worse), "{row:?}");
+        assert!((row.comparison.ratio.unwrap() - ratio).abs() < 0.02, "{row:?}");
+    }
+}
+
+#[test]
+fn one_run_each_is_compared_by_its_seconds() {
+    let options = SetOptions::default();
+    let found = compare_sets(&[run(5000.0, 2e5, 1)], &[run(4500.0, 2e5, 2)], &options);
+    let iops = row(&found.rows, "read", "iops");
+    assert_eq!((iops.basis, iops.comparison.verdict), (Basis::Seconds, Verdict::Worse));
+    let p99 = row(&found.rows, "read", "second_p99_ns");
+    assert_eq!(p99.comparison.verdict, Verdict::NoDifferenceShown, "{p99:?}");
+    // What seconds cannot show is not told, and what would be needed is.
+    let mean = row(&found.rows, "read", "mean_ns");
+    assert_eq!((mean.basis, mean.comparison.verdict), (Basis::Runs, Verdict::CannotTell));
+    assert!(mean.comparison.reason.contains("take at least 4 of each"), "{mean:?}");
+}
+
+/// Seconds that resemble their neighbours count for less; an equal pair is rarely called worse.
+#[test]
+fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
+    const N_PAIRS: u64 = 1_000;
+    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let series = |seed| -> Vec<f64> {
+        let noise = Noise::new(seed).correlated(120, 0.5);
+        noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect()
+    };
+    let is_worse = |seed: &u64| {
+        let found = compare_series(&series(2 * seed), &series(2 * seed + 1), &options);
+        found.verdict == Verdict::Worse
+    };
+    let share = (0..N_PAIRS).filter(is_worse).count() as f64 / N_PAIRS as f64;
+    assert!(share <= 0.06, "{share} of equal pairs are called worse");
+}
+
+#[test]
+fn too_short_a_run_cannot_tell() {
+    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let found = compare_series(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0], &options);
+    assert_eq!(found.verdict, Verdict::CannotTell);
+    assert!(found.reason.starts_with("too few seconds"), "{}", found.reason);
+    let none = compare_series(&[0.0; 60], &[1.0; 60], &options);
+    assert_eq!((none.verdict, none.ratio), (Verdict::CannotTell, None));
+    let same = compare_series(&[5.0; 60], &[5.0; 60], &options);
+    assert_eq!(same.verdict, Verdict::NoDifferenceShown, "{same:?}");
+}
+
+fn differs(change: impl Fn(&mut Record)) -> Vec<(DifferenceKind, String)> {
+    let (from, mut to) = (run(100.0, 2e5, 1), run(100.0, 2e5, 1));
+    change(&mut to);
+    let found = compare_sets(&[from], &[to], &SetOptions::default());
+    found.differences.into_iter().map(|found| (found.kind, found.what)).collect()
+}
+
+#[test]
+fn values_that_mean_the_same_are_no_difference() {
+    let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(differs(|record| record.jobs[0].options = vec![option("bs", "4096")]), []);
+    assert_eq!(differs(|record| record.jobs[0].options.clear()), [], "4k is the default");
+    assert_eq!(differs(|record| record.jobs[0].options.push(option("direct", "0"))), []);
+    assert_eq!(differs(|record| record.jobs[0].name = "other".to_owned()), [], "the only job");
+    assert_eq!(differs(|record| record.host.name = "there".to_owned()), [], "one is not known");
+    let found = differs(|record| record.jobs[0].options = vec![option("bs", "8k")]);
+    assert_eq!(found, [(DifferenceKind::Workload, "bs".to_owned())]);
+    let found = differs(|record| record.jobs[0].n_workers = 2);
+    assert_eq!(found, [(DifferenceKind::Workload, "workers".to_owned())]);
+}
+
+#[test]
+fn jobs_are_matched_by_name_and_added_up() {
+    let two = |names: [&str; 2]| {
+        let mut record = run(100.0, 2e5, 1);
+        record.jobs.push(record.jobs[0].clone());
+        for (job, name) in record.jobs.iter_mut().zip(names) {
+            name.clone_into(&mut job.name);
+        }
+        record
+    };
+    let found = compare_sets(&[two(["a", "b"])], &[two(["b", "a"])], &SetOptions::default());
+    assert!(found.is_alike(), "{:?}", found.differences);
+    let jobs: Vec<&str> = found.rows.iter().map(|row| row.job.as_str()).collect();
+    assert!(jobs.starts_with(&[""]) && jobs.contains(&"a") && jobs.contains(&"b"), "{jobs:?}");
+    let total = row(&found.rows, "read", "iops");
+    assert!((total.comparison.ratio.unwrap() - 1.0).abs() < 1e-9);
+    assert_eq!((total.job.as_str(), total.basis), ("", Basis::Seconds));
+    // The seconds do not tell one job from the other.
+    let a = found.rows.iter().find(|row| row.job == "a").unwrap();
+    assert_eq!(a.basis, Basis::Runs);
+    let found = compare_sets(&[two(["a", "b"])], &[two(["a", "c"])], &SetOptions::default());
+    let what: Vec<&str> = found.differences.iter().map(|found| found.what.as_str()).collect();
+    assert_eq!(what, ["job `b`", "job `c`"]);
+    assert!(found.rows.iter().all(|row| row.job != "b"));
+}
+
+#[test]
+fn a_set_that_is_not_of_one_kind_is_told() {
+    let mut set = set(4, 100.0, 1);
+    set[2].jobs[0].queue_depth = 9;
+    set[3].host.kernel = "other".to_owned();
+    let found = compare_sets(&set, &set[..1], &SetOptions::default());
+    assert!(!found.is_alike());
+    let what: Vec<&str> = found.differences.iter().map(|found| found.what.as_str()).collect();
+    assert_eq!(what, ["iodepth within the baseline"]);
+}
+
+#[test]
+fn listed_percentiles_are_compared_as_far_as_they_are_known() {
+    let imported = |p99: u64, percentiles: &[f64]| {
+        let mut record = run(1000.0, 2e5, 1);
+        record.intervals.clear();
+        let read = &mut record.jobs[0].dirs.read;
+        read.clat = hist::Histogram::new();
+        let clat = ListedLatency {
+            n: read.n_ios,
+            mean_ns: 1000.0,
+            percentiles: percentiles.iter().map(|percentile| (*percentile, p99)).collect(),
+            ..ListedLatency::default()
+        };
+        read.listed = Some(ListedLatencies { clat: Some(clat), ..ListedLatencies::default() });
+        record
+    };
+    let from = imported(2_000, &[50.0, 99.0]);
+    let to = imported(3_000, &[50.0, 99.0]);
+    let found = compare_sets(&[from.clone()], &[to.clone()], &SetOptions::default());
+    assert_eq!(figures(&found.rows), ["iops", "bytes_per_s", "mean_ns", "p50_ns", "p99_ns"]);
+    let p99 = &row(&found.rows, "read", "p99_ns").comparison;
+    assert_eq!(p99.verdict, Verdict::CannotTell);
+    assert!((p99.ratio.unwrap() - 1.5).abs() < 1e-9);
+    let many = |record: &Record| vec![record.clone(); 4];
+    let found = compare_sets(&many(&from), &many(&to), &SetOptions::default());
+    assert_eq!(row(&found.rows, "read", "p99_ns").comparison.verdict, Verdict::Worse);
+    // A percentile that one side does not list has no ratio.
+    let bare = imported(3_000, &[50.0]);
+    let found = compare_sets(&[from], &[bare], &SetOptions::default());
+    assert_eq!(row(&found.rows, "read", "p99_ns").comparison.ratio, None);
+}

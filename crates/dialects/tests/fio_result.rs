@@ -1,0 +1,225 @@
+//! Results of fio, read back: what fio printed comes out again, and nothing that it did not.
+
+use std::process::Command;
+
+use dialects::NoHost;
+use dialects::fio::output::{self, JsonOptions, ReportTime};
+use dialects::fio::result::{FioResult, ResultError, is_result, read_result};
+use dialects::fio::{Wishes, parse_text};
+use record::{Latency, Outcome};
+use serde_json::{Value, json};
+
+/// An entry as fio 3.33 prints it, cut down to what is read.
+fn entry(name: &str, read: &Value) -> Value {
+    json!({
+        "jobname": name, "groupid": 0, "error": 0, "elapsed": 3,
+        "job options": {"name": name, "rw": "randread", "bs": "4k", "numjobs": "2"},
+        "read": read, "write": {}, "trim": {},
+        "job_runtime": 4000, "usr_cpu": 25.0, "sys_cpu": 12.5, "ctx": 7,
+        "iodepth_level": {"1": 25.0, "2": 75.0}, "latency_depth": 2,
+    })
+}
+
+fn read(clat: &Value) -> Value {
+    json!({
+        "io_bytes": 4_096_000, "total_ios": 1000, "runtime": 2000, "clat_ns": clat,
+        "lat_ns": {"min": 110, "max": 900, "mean": 300.5, "stddev": 20.0, "N": 1000},
+    })
+}
+
+fn listed() -> Value {
+    json!({"min": 100, "max": 800, "mean": 290.5, "stddev": 10.0, "N": 1000,
+        "percentile": {"99.000000": 700, "50.000000": 290, "99.900000": 790}})
+}
+
+fn file(version: &str, jobs: &Value) -> String {
+    let top = json!({"fio version": version, "timestamp_ms": 1_700_000_003_000_u64,
+        "global options": {"ioengine": "libaio", "filename": "/dev/sdx"}, "jobs": jobs});
+    top.to_string()
+}
+
+#[track_caller]
+fn readable(text: &str) -> FioResult {
+    assert!(is_result(text));
+    read_result(text).unwrap()
+}
+
+#[test]
+fn what_the_file_says_is_in_the_record() {
+    let result = readable(&file("fio-3.33", &json!([entry("a", &read(&listed()))])));
+    let record = &result.record;
+    assert_eq!((result.version.as_str(), record.outcome), ("fio-3.33", Outcome::Complete));
+    assert_eq!((record.plimsoll_version.as_str(), record.elapsed_ns), ("fio-3.33", 3_000_000_000));
+    assert_eq!(record.started_unix_ms, 1_700_000_000_000);
+    let job = &record.jobs[0];
+    assert_eq!((job.name.as_str(), job.n_workers, job.queue_depth), ("a", 2, 2));
+    assert_eq!((job.engine.as_str(), job.targets[0].as_str()), ("libaio", "/dev/sdx"));
+    assert_eq!((job.cpu_user_ns, job.cpu_system_ns), (1_000_000_000, 500_000_000));
+    assert_eq!(job.depth_levels[..3], [250, 750, 0]);
+    let dir = &job.dirs.read;
+    assert_eq!((dir.rate_iops(), dir.rate_bytes()), (500.0, 2_048_000.0));
+    assert_eq!(job.dirs.write.n_ios, 0);
+    let text = "[global]\nfilename=/dev/sdx\nioengine=libaio\n[a]\nbs=4k\nnumjobs=2\nrw=randread\n";
+    assert_eq!(result.job_file, text);
+    let parsed = parse_text("imported", &result.job_file, &Wishes::default(), &NoHost);
+    assert_eq!(parsed.plan.steps.len(), 1);
+}
+
+#[test]
+fn without_bins_only_what_is_listed_is_known() {
+    let result = readable(&file("fio-3.33", &json!([entry("a", &read(&listed()))])));
+    let dir = &result.record.jobs[0].dirs.read;
+    let clat = dir.service_latency();
+    assert!(matches!(clat, Latency::Listed(_)));
+    assert_eq!((clat.percentile_ns(99.0), clat.percentile_ns(95.0)), (Some(700), None));
+    let (is_total, shown) = dir.shown_latency();
+    assert_eq!((is_total, shown.percentile_ns(50.0)), (false, Some(290)));
+    assert_eq!(dir.total_latency().mean_ns(), Some(300.5));
+    assert!(result.record.notes.iter().any(|note| note.code == "no_histogram"));
+}
+
+#[test]
+fn bins_become_a_histogram() {
+    // The middles of fio's bins of 100, 290 and 800 ns.
+    let mut clat = listed();
+    clat["bins"] = json!({"100": 1, "290": 998, "804": 1});
+    let result = readable(&file("fio-3.41", &json!([entry("a", &read(&clat))])));
+    let Latency::Measured(hist) = result.record.jobs[0].dirs.read.service_latency() else {
+        panic!("there were bins");
+    };
+    assert_eq!((hist.min_ns(), hist.max_ns(), hist.count()), (Some(100), Some(800), 1000));
+    assert_eq!(hist.fio_percentiles(&[50.0, 99.95]), [290, 804]);
+    assert!(result.record.notes.iter().all(|note| note.code != "no_histogram"));
+    let lie = json!({"100": 1, "290": 3});
+    clat["bins"] = lie;
+    let told = read_result(&file("fio-3.41", &json!([entry("a", &read(&clat))]))).unwrap_err();
+    assert_eq!(
+        told.to_string(),
+        "job `a` is damaged: its bins hold 4 values, but 1000 were counted"
+    );
+}
+
+#[test]
+fn copies_of_a_job_are_one_worker_each() {
+    let one = entry("a", &read(&listed()));
+    let result = readable(&file("fio-3.33", &json!([one, one])));
+    assert!(result.record.jobs.iter().all(|job| job.n_workers == 1));
+    assert_eq!(result.job_file.matches("[a]").count(), 1);
+}
+
+#[test]
+fn a_failed_job_fails_the_run() {
+    let mut failed = entry("a", &json!({}));
+    failed["error"] = json!(5);
+    let result = readable(&file("fio-3.33", &json!([failed])));
+    assert_eq!((result.record.outcome, result.record.jobs[0].error_errno), (Outcome::Failed, 5));
+}
+
+#[test]
+fn reads_and_writes_as_one_are_read_only_where_it_is_clear() {
+    let mut mixed = entry("a", &Value::Null);
+    mixed["mixed"] = read(&listed());
+    let result = readable(&file("fio-3.33", &json!([mixed])));
+    assert_eq!(result.record.jobs[0].dirs.read.n_ios, 1000);
+    mixed["job options"]["rw"] = json!("randrw");
+    let told = read_result(&file("fio-3.33", &json!([mixed]))).unwrap_err();
+    assert!(matches!(told, ResultError::Mixed { job } if job == "a"));
+}
+
+#[test]
+fn text_around_the_report_is_passed_over_and_the_last_report_counts() {
+    let early = file("fio-3.33", &json!([entry("early", &read(&listed()))]));
+    let late = file("fio-3.33", &json!([entry("late", &read(&listed()))]));
+    let text = format!("fio: a warning {{\n{early}\n{late}\n\na: (groupid=0, jobs=1): err= 0\n");
+    assert_eq!(readable(&text).record.jobs[0].name, "late");
+    let clients = late.replace("\"jobs\":", "\"client_stats\":");
+    assert_eq!(readable(&clients).record.jobs.len(), 1);
+    let zero = late.replace("\"stddev\":10.0", "\"stddev\" : -nan");
+    assert_eq!(readable(&zero).record.jobs.len(), 1);
+}
+
+#[test]
+fn what_is_no_result_is_told_as_such() {
+    let jobs = json!([entry("a", &read(&listed()))]);
+    for (text, told) in [
+        ("", "not fio's output: expected an object with `fio version` and `jobs`"),
+        ("{}", "not fio's output: expected an object with `fio version` and `jobs`"),
+        ("{\"fio version\": \"fio-3.33\", \"jobs\": []}", "fio-3.33 wrote it, but no job is in it"),
+        (&file("fio-2.21", &jobs), "written by fio-2.21, but only results of fio 3 are read"),
+    ] {
+        assert_eq!(read_result(text).unwrap_err().to_string(), told);
+    }
+    let whole = file("fio-3.33", &jobs);
+    for end in (1..whole.len()).step_by(37) {
+        assert!(read_result(&whole[..end]).is_err(), "cut off at {end}");
+    }
+}
+
+/// Runs fio, or says that the test was skipped.
+#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
+fn fio(format: &str, arguments: &[&str]) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("fio");
+    command.current_dir(folder.path()).args(["--eta=never", &format!("--output-format={format}")]);
+    let Ok(result) = command.args(arguments).output() else {
+        eprintln!("skipped: fio is not installed");
+        return None;
+    };
+    Some(String::from_utf8(result.stdout).unwrap())
+}
+
+const JOBS: [&str; 8] = [
+    "--name=mixed",
+    "--rw=randrw",
+    "--ioengine=sync",
+    "--size=1m",
+    "--bs=4k",
+    "--fsync=32",
+    "--name=reads",
+    "--rw=randread",
+];
+
+/// Reads a result of fio, prints it in fio's format, and compares every latency and counter.
+#[track_caller]
+fn check_round_trip(format: &str) {
+    let Some(text) = fio(format, &JOBS) else { return };
+    let record = read_result(&text).unwrap().record;
+    let now = ReportTime { unix_ms: 0, utc_offset_s: 0 };
+    let options = JsonOptions { plus: format == "json+", version: "fio-3.33", now };
+    let printed: Value = serde_json::from_str(&output::json(&record, options)).unwrap();
+    let start = text.find("{\n").unwrap();
+    let theirs = text[start..].replace(": -nan", ": 0").replace(": nan", ": 0");
+    let theirs: Value = serde_json::from_str(&theirs).unwrap();
+    let n_jobs = theirs["jobs"].as_array().unwrap().len();
+    assert_eq!(n_jobs, 2);
+    for idx in 0..n_jobs {
+        let (ours, theirs) = (&printed["jobs"][idx], &theirs["jobs"][idx]);
+        for key in ["jobname", "groupid", "error", "job options", "job_runtime", "ctx"] {
+            assert_eq!(ours[key], theirs[key], "{key}");
+        }
+        for dir in ["read", "write", "trim"] {
+            for key in ["io_bytes", "bw_bytes", "iops", "runtime", "total_ios", "bw_samples"] {
+                assert_eq!(ours[dir][key], theirs[dir][key], "{dir} {key}");
+            }
+            for kind in ["slat_ns", "clat_ns", "lat_ns"] {
+                let (ours, theirs) = (&ours[dir][kind], &theirs[dir][kind]);
+                for key in ["min", "max", "N", "percentile", "bins"] {
+                    assert_eq!(ours[key], theirs[key], "{dir} {kind} {key}");
+                }
+                let mean = |of: &Value| of["mean"].as_f64().unwrap();
+                assert!((mean(ours) - mean(theirs)).abs() <= mean(theirs) * 1e-6 + 0.01);
+            }
+        }
+        assert_eq!(ours["sync"]["total_ios"], theirs["sync"]["total_ios"]);
+    }
+}
+
+#[test]
+fn what_fio_printed_with_bins_comes_out_again() {
+    check_round_trip("json+");
+}
+
+#[test]
+fn what_fio_printed_without_bins_comes_out_again() {
+    check_round_trip("json");
+}
