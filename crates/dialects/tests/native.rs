@@ -59,6 +59,7 @@ fn steps_come_back() {
         round_up: (1000, 100, 10),
         rate_min_iops: 10,
         stop_above_ns: Some(2_000_000),
+        after_ns: 1_000_000_000,
     };
     let second = Step {
         jobs: vec![Job { group_id: 2, ..job("c") }],

@@ -91,6 +91,7 @@ fn points_of_a_curve_refer_to_its_maximum() {
         round_up: (1000, 100, 10),
         rate_min_iops: 10,
         stop_above_ns: Some(5_000_000),
+        after_ns: 1_000_000_000,
     };
     assert_eq!(half.rate_of, Some(expected));
 }

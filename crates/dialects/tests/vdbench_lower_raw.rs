@@ -125,6 +125,10 @@ fn a_curve_is_shares_of_its_maximum() {
     let rate_of = steps[1].rate_of.expect("a point");
     assert_eq!((rate_of.step_idx, rate_of.pct, rate_of.round_up), (0, 50.0, (1000, 100, 10)));
     assert_eq!((rate_of.rate_min_iops, rate_of.stop_above_ns), (10, Some(2_500_000)));
+    assert_eq!(rate_of.after_ns, 1_000_000_000, "the first interval, as in averages");
+    let warmed = text.replace("elapsed=10", "elapsed=10,warmup=2");
+    let steps_after_warmup = self::steps(&warmed);
+    assert_eq!(steps_after_warmup[1].rate_of.map(|of| of.after_ns), Some(0));
     assert_eq!(rates(&steps[1]), [Some(50.0), Some(50.0)], "in proportion");
     let (_, findings) = lower(&runs(text)[1], None);
     assert_eq!(findings[0].code, "curve-without-maximum");

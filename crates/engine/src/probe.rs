@@ -25,6 +25,10 @@ const SECTOR_BYTES: u32 = 512;
 /// ours against a cycle in /sys.
 const DEPENDENTS_MAX: usize = 1024;
 
+/// Pieces of a file that are looked at for holes. A limit of ours: a file that is written at random
+/// places may have a million.
+const EXTENTS_MAX: usize = 4096;
+
 /// What direct I/O asks of memory and offsets, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlign {
@@ -45,6 +49,9 @@ pub struct TargetFacts {
     pub size_bytes: u64,
     /// Bytes it occupies on its file system; 0 for a device.
     pub allocated_bytes: u64,
+    /// Bytes of a file that were written, as far as its file system tells: space that is only
+    /// reserved is answered for without the device. 0 for what is no file.
+    pub written_bytes: u64,
     /// Bytes of a logical block: of the device, or what direct I/O to the file needs.
     pub logical_block_bytes: u32,
     /// What direct I/O needs; `None` when it is refused, or nothing is there to ask.
@@ -121,6 +128,7 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
         kind,
         size_bytes: facts.stx_size,
         allocated_bytes: facts.stx_blocks * 512,
+        written_bytes: 0,
         logical_block_bytes: direct.map_or(SECTOR_BYTES, |direct| direct.offset_bytes),
         direct,
         discards: false,
@@ -139,13 +147,36 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
         FileKind::Block => probe_device(&mut target)?,
         FileKind::Regular | FileKind::Directory => {
             probe_file_system(&mut target, path)?;
-            if direct.is_none() && kind == FileKind::Regular {
-                target.direct = try_direct(path);
+            if kind == FileKind::Regular {
+                target.written_bytes = written_bytes(path, target.size_bytes);
+                target.direct = target.direct.or_else(|| try_direct(path));
             }
         }
         _ => {}
     }
     Ok(target)
+}
+
+/// Returns how much of a file is neither hole nor reserved space. What the file system does not
+/// tell counts as written.
+fn written_bytes(path: &Path, size_bytes: u64) -> u64 {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else { return size_bytes };
+    let (mut at, mut written_bytes) = (0, 0);
+    for _ in 0..EXTENTS_MAX {
+        let start = match rustix::fs::seek(&file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => return written_bytes,
+            Err(_) => break,
+        };
+        let Ok(end) = rustix::fs::seek(&file, SeekFrom::Hole(start)) else { break };
+        written_bytes += end.saturating_sub(start);
+        at = end;
+        if at >= size_bytes {
+            return written_bytes;
+        }
+    }
+    written_bytes + size_bytes.saturating_sub(at)
 }
 
 /// Tells about the directory that a missing file would be in.
@@ -160,6 +191,7 @@ fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
         kind: FileKind::Missing,
         size_bytes: 0,
         allocated_bytes: 0,
+        written_bytes: 0,
         logical_block_bytes: SECTOR_BYTES,
         direct: None,
         discards: false,

@@ -64,6 +64,10 @@ pub struct RateOf {
     pub rate_min_iops: u64,
     /// The same when a step before it that refers to the same one had a mean latency above this.
     pub stop_above_ns: Option<u64>,
+    /// So much of the start of measured time is left out of what that step, and those before this
+    /// one, achieved; all of it counts where little more than that was measured. Vdbench without
+    /// a warmup leaves out the first interval.
+    pub after_ns: u64,
 }
 
 /// What all jobs of a step move together at most in the measured time, bytes; 0 is no limit. It is

@@ -54,6 +54,6 @@ mod virtual_time;
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{EmulatedTime, Emulation};
-pub use run::{DetailedIntervals, RunError, RunEvent, RunOptions, run};
+pub use run::{DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, run};
 pub use status::Status;
 pub use worker::{DoneOf, FormatStatus};

@@ -67,14 +67,23 @@ fn sparse(job: &Job, file: &BoundFile, facts: Option<&TargetFacts>) -> Option<Di
     let facts = facts.filter(|facts| facts.kind == FileKind::Regular)?;
     let reads = job.access().read && !job.engine.kind.is_file_operation();
     let expected = facts.size_bytes / 16 * ALLOCATED_SIXTEENTHS;
-    if !reads || facts.allocated_bytes >= expected || file.region.len_bytes == 0 {
+    if !reads || file.region.len_bytes == 0 {
         return None;
     }
-    let (allocated, size) = (facts.allocated_bytes, facts.size_bytes);
+    let (allocated, written, size) = (facts.allocated_bytes, facts.written_bytes, facts.size_bytes);
     let path = file.path.display();
-    let text = format!(
-        "`{path}` is sparse, {allocated} of {size} B are on the device: reads of the holes do not \
-         reach it"
-    );
+    let text = if allocated < expected {
+        format!(
+            "`{path}` is sparse, {allocated} of {size} B are on the device: reads of the holes do \
+             not reach it"
+        )
+    } else if written < expected {
+        format!(
+            "{written} of the {size} B of `{path}` were ever written: reads of the rest do not \
+             reach the device; remove the file to have all of it written"
+        )
+    } else {
+        return None;
+    };
     Some(Diagnostic::warning("target-sparse", text))
 }

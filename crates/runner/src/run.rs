@@ -84,6 +84,9 @@ pub struct DetailedIntervals {
     pub cpu: bool,
 }
 
+/// Code of the note about a tree of which only a part is there.
+pub const TREE_INCOMPLETE: &str = "tree-incomplete";
+
 /// What happens during a run, for progress and live views.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
@@ -152,8 +155,15 @@ pub enum RunEvent<'a> {
         n_folders: u64,
         /// Bytes of these files.
         size_bytes: u64,
+        /// Files that were opened in the step so far.
+        n_opened: u64,
+        /// Bytes of these files.
+        opened_bytes: u64,
         /// The step is about to start.
         is_start: bool,
+        /// At the start: the step works on a part of the tree that nobody completes. A note with
+        /// [`TREE_INCOMPLETE`] follows in the end.
+        incomplete: Option<&'a str>,
     },
     /// How it looks now.
     Status(&'a Status),
@@ -252,7 +262,9 @@ fn run_one(
     let mut record = StepRecord { step_idx, name: planned.name.clone(), ..StepRecord::default() };
     let mut step = Cow::Borrowed(step);
     if let Some(rate_of) = &planned.rate_of {
-        match steps::point(rate_of, &plan.steps, &so_far.steps, &so_far.jobs) {
+        let done =
+            steps::Done { steps: &so_far.steps, jobs: &so_far.jobs, intervals: &so_far.intervals };
+        match steps::point(rate_of, &plan.steps, done) {
             Point::At(rate_iops) => {
                 record.rate_iops = Some(rate_iops as f64);
                 step = Cow::Owned(steps::at_rate(&step, rate_iops as f64));
@@ -517,6 +529,7 @@ impl RunSoFar<'_> {
             emulation: self.options.emulation.as_ref().map(Emulation::record),
             global_options: self.plan.global_options.clone(),
             steps: self.named_steps(),
+            curve: None,
             jobs: record::group::group(jobs),
             intervals: [&self.intervals, intervals].concat(),
             disks: self.disks.as_ref().map(DiskSampler::finish).unwrap_or_default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plan::job::RateOf;
 use plan::{Diagnostic, Plan, Step};
-use record::{JobRecord, StepRecord};
+use record::{Interval, JobRecord, StepRecord};
 
 use crate::bind::BoundStep;
 
@@ -60,25 +60,29 @@ pub(crate) enum Point {
     Skipped(String),
 }
 
-/// Decides on a step that refers to another one. `steps` are the plan's, `done` those that have
-/// ended or were left out, and `jobs` their results.
-pub(crate) fn point(
-    rate_of: &RateOf,
-    steps: &[Step],
-    done: &[StepRecord],
-    jobs: &[JobRecord],
-) -> Point {
-    let of_step = |step_idx: u32| jobs.iter().filter(move |job| job.step_idx == step_idx);
+/// What has been done so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Done<'a> {
+    /// Steps that have ended or were left out.
+    pub(crate) steps: &'a [StepRecord],
+    /// Their results.
+    pub(crate) jobs: &'a [JobRecord],
+    /// What they did from period to period.
+    pub(crate) intervals: &'a [Interval],
+}
+
+/// Decides on a step that refers to another one. `steps` are the plan's.
+pub(crate) fn point(rate_of: &RateOf, steps: &[Step], done: Done<'_>) -> Point {
     let name = |step_idx: u32| steps.get(step_idx as usize).map_or("", |it| it.name.as_str());
     let is_of_same = |record: &&StepRecord| {
         let other = steps.get(record.step_idx as usize).and_then(|step| step.rate_of);
         other.is_some_and(|other| other.step_idx == rate_of.step_idx)
     };
-    for record in done.iter().filter(is_of_same) {
+    for record in done.steps.iter().filter(is_of_same) {
         if record.skipped.is_some() {
             return Point::Skipped(format!("as `{}` before it", record.name));
         }
-        let latency_ns = mean_latency_ns(of_step(record.step_idx));
+        let latency_ns = done.achieved(record.step_idx, rate_of.after_ns).latency_ns_mean;
         if let (Some(limit_ns), Some(latency_ns)) = (rate_of.stop_above_ns, latency_ns)
             && latency_ns > limit_ns as f64
         {
@@ -89,7 +93,7 @@ pub(crate) fn point(
             ));
         }
     }
-    let achieved = achieved_iops(of_step(rate_of.step_idx));
+    let achieved = done.achieved(rate_of.step_idx, rate_of.after_ns).rate_iops;
     let rate_iops = rounded(achieved, rate_of);
     if rate_iops == 0 || rate_iops < rate_of.rate_min_iops {
         let (pct, of) = (rate_of.pct, name(rate_of.step_idx));
@@ -109,24 +113,78 @@ fn rounded(achieved_iops: f64, rate_of: &RateOf) -> u64 {
     share.next_multiple_of(if share > from { above.max(1) } else { below.max(1) })
 }
 
-/// Returns operations per second of measured time over all jobs of a step.
-fn achieved_iops<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> f64 {
-    let (mut n_ios, mut longest_ns) = (0, 0);
-    for job in jobs {
-        n_ios += job.dirs.iter().map(|(_, dir)| dir.n_ios).sum::<u64>();
-        longest_ns = longest_ns.max(job.runtime_ns / u64::from(job.n_workers.max(1)));
-    }
-    if longest_ns == 0 { 0.0 } else { n_ios as f64 * 1e9 / longest_ns as f64 }
+/// What a step achieved in the time that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Achieved {
+    /// Operations per second over all jobs.
+    rate_iops: f64,
+    /// Mean time from choice to completion; `None` without operations.
+    latency_ns_mean: Option<f64>,
 }
 
-/// Returns the mean time from choice to completion over all operations of a step.
-fn mean_latency_ns<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Option<f64> {
-    let (mut n_ios, mut sum_ns) = (0, 0.0);
-    for (_, dir) in jobs.flat_map(|job| job.dirs.iter()) {
-        n_ios += dir.lat.count();
-        sum_ns += dir.lat.sum_ns() as f64;
+impl Done<'_> {
+    /// Returns what a step achieved, without the first `after_ns` of its measured time, if more
+    /// was measured.
+    fn achieved(&self, step_idx: u32, after_ns: u64) -> Achieved {
+        let jobs = self.jobs.iter().filter(|job| job.step_idx == step_idx);
+        let whole = of_jobs(jobs);
+        let later = if after_ns > 0 { self.later(step_idx, after_ns) } else { None };
+        later.map_or(whole, |later| Achieved {
+            latency_ns_mean: later.latency_ns_mean.or(whole.latency_ns_mean),
+            ..later
+        })
     }
-    (n_ios > 0).then(|| sum_ns / n_ios as f64)
+
+    /// Returns what a step achieved from `after_ns` on; `None` where less than a quarter of that
+    /// was measured behind it. A period belongs where its middle is, as none is exactly as long as
+    /// asked for.
+    ///
+    /// Latencies are known where periods are counted by kind of operation, and every kind was asked
+    /// for: those of trees have the opening and closing of files beside them.
+    fn later(&self, step_idx: u32, after_ns: u64) -> Option<Achieved> {
+        let (mut passed_ms, mut length_ms) = (0, 0);
+        let (mut n_ios, mut n_timed, mut latency_ns_sum) = (0, 0, 0.0);
+        let of_step = |interval: &&Interval| interval.step_idx == step_idx && !interval.ramp;
+        for interval in self.intervals.iter().filter(of_step) {
+            let middle_ns = (passed_ms + interval.length_ms / 2).saturating_mul(NS_PER_MS);
+            passed_ms += interval.length_ms;
+            if middle_ns < after_ns {
+                continue;
+            }
+            length_ms += interval.length_ms;
+            n_ios += interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum::<u64>();
+            for series in &interval.series {
+                n_timed += series.n_ios;
+                latency_ns_sum += series.latency_ns_sum as f64;
+            }
+        }
+        if length_ms == 0 || length_ms.saturating_mul(NS_PER_MS) < after_ns / 4 {
+            return None;
+        }
+        let rate_iops = n_ios as f64 * 1e3 / length_ms as f64;
+        let is_timed = n_timed > 0 && n_timed == n_ios;
+        let latency_ns_mean = is_timed.then(|| latency_ns_sum / n_timed as f64);
+        Some(Achieved { rate_iops, latency_ns_mean })
+    }
+}
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// Returns what jobs of one step achieved in all of their measured time.
+fn of_jobs<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Achieved {
+    let (mut n_ios, mut longest_ns) = (0, 0);
+    let (mut n_timed, mut latency_ns_sum) = (0, 0.0);
+    for job in jobs {
+        longest_ns = longest_ns.max(job.runtime_ns / u64::from(job.n_workers.max(1)));
+        for (_, dir) in job.dirs.iter() {
+            n_ios += dir.n_ios;
+            n_timed += dir.lat.count();
+            latency_ns_sum += dir.lat.sum_ns() as f64;
+        }
+    }
+    let rate_iops = if longest_ns == 0 { 0.0 } else { n_ios as f64 * 1e9 / longest_ns as f64 };
+    let latency_ns_mean = (n_timed > 0).then(|| latency_ns_sum / n_timed as f64);
+    Achieved { rate_iops, latency_ns_mean }
 }
 
 /// Returns a step at another rate: its jobs keep their shares of it, equal ones where they have no
@@ -146,7 +204,7 @@ pub(crate) fn at_rate(step: &BoundStep, rate_iops: f64) -> BoundStep {
 #[cfg(test)]
 mod tests {
     use hist::Histogram;
-    use record::{DirRecord, PerDirRecord};
+    use record::{DirRecord, IntervalDir, IntervalSeries, PerDirRecord};
 
     use super::*;
 
@@ -157,6 +215,7 @@ mod tests {
             round_up: (1000, 100, 10),
             rate_min_iops: 10,
             stop_above_ns: Some(2_000_000),
+            after_ns: 0,
         }
     }
 
@@ -206,7 +265,8 @@ mod tests {
             step("p0", Some(rate_of(0.5))),
         ];
         let decide = |idx: usize, done: &[StepRecord], jobs: &[JobRecord]| {
-            point(&steps[idx].rate_of.expect("a point"), &steps, done, jobs)
+            let done = Done { steps: done, jobs, intervals: &[] };
+            point(&steps[idx].rate_of.expect("a point"), &steps, done)
         };
         let max = [result(0, 3000, 1_000_000), result(0, 1000, 1_000_000)];
         let done = [record(0, "max", None)];
@@ -214,7 +274,8 @@ mod tests {
         let below = "0.5 % of the 2000 I/Os per second of `max` are below 11";
         let mut least = rate_of(0.5);
         least.rate_min_iops = 11;
-        assert_eq!(point(&least, &steps, &done, &max), Point::Skipped(below.to_owned()));
+        let so_far = Done { steps: &done, jobs: &max, intervals: &[] };
+        assert_eq!(point(&least, &steps, so_far), Point::Skipped(below.to_owned()));
         // One point was too slow: the rest is left out.
         let done = [record(0, "max", None), record(1, "p50", None)];
         let jobs = [&max[..], &[result(1, 100, 2_500_000)]].concat();
@@ -224,6 +285,48 @@ mod tests {
         assert_eq!(decide(3, &done, &max), Point::Skipped("as `p70` before it".to_owned()));
         // Without a maximum there is no curve.
         assert!(matches!(decide(1, &[], &[]), Point::Skipped(_)));
+    }
+
+    fn interval(length_ms: u64, n_ios: u64, latency_ns: u64, ramp: bool) -> Interval {
+        let read = IntervalDir { n_ios, ..IntervalDir::default() };
+        let latency_ns_sum = n_ios * latency_ns;
+        let series = IntervalSeries { n_ios, latency_ns_sum, ..IntervalSeries::default() };
+        Interval {
+            step_idx: 0,
+            end_ms: 0,
+            length_ms,
+            ramp,
+            dirs: PerDirRecord { read, ..PerDirRecord::default() },
+            series: vec![series],
+            cpu: None,
+        }
+    }
+
+    #[test]
+    fn a_start_that_is_left_out_counts_neither_in_rates_nor_in_latencies() {
+        let jobs = [result(0, 4000, 1_000_000)];
+        let achieved = |intervals: &[Interval]| {
+            let got = Done { steps: &[], jobs: &jobs, intervals }.achieved(0, 1_000_000_000);
+            (got.rate_iops, got.latency_ns_mean)
+        };
+        let first = interval(1004, 3000, 5000, false);
+        let ramp = interval(1000, 9, 9, true);
+        let second = interval(1000, 1000, 2000, false);
+        let third = interval(1000, 500, 5000, false);
+        assert_eq!(
+            achieved(&[ramp, first.clone(), second, third]),
+            (750.0, Some(3000.0)),
+            "1,500 I/Os in two seconds"
+        );
+        let whole = (2000.0, Some(1_000_000.0));
+        assert_eq!(achieved(&[first.clone(), interval(90, 9, 9, false)]), whole, "too short");
+        assert_eq!(achieved(&[first]), whole, "nothing is left");
+        assert_eq!(achieved(&[]), whole, "nothing is known");
+        // Beside the operations asked for there are others: their times are not told apart.
+        let mut mixed = interval(2000, 100, 1000, false);
+        mixed.series.push(IntervalSeries { n_ios: 100, ..IntervalSeries::default() });
+        let first = interval(1000, 3000, 5000, false);
+        assert_eq!(achieved(&[first, mixed]), (50.0, Some(1_000_000.0)));
     }
 
     #[test]

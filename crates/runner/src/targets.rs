@@ -207,6 +207,7 @@ mod tests {
             kind: FileKind::Block,
             size_bytes: 1 << 30,
             allocated_bytes: 0,
+            written_bytes: 0,
             logical_block_bytes: 512,
             direct: None,
             discards: false,

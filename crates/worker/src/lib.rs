@@ -43,5 +43,5 @@ pub use log::{LogEvent, LogSender};
 pub use meters::{DirMeters, Meters, PriorityMeters};
 pub use series::{Series, SeriesMeters, SeriesName};
 pub use spec::{FileRegion, WorkerSpec};
-pub use tree::{DoneOf, FileFlags, FormatStatus, Stuck, TreeJob, TreeState};
+pub use tree::{DoneOf, FileFlags, FormatStatus, Stuck, There, TreeJob, TreeState};
 pub use worker::{Decision, Phase, Worker};

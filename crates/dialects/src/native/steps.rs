@@ -47,6 +47,7 @@ fn read_rate_of(mut keys: Keys<'_>, step_idx: u32, findings: &mut Findings<'_>) 
     let round_up = keys.numbers("round_up", findings);
     let rate_min = value(keys.count("rate_min_iops", findings)).unwrap_or(0);
     let stop_above = value(keys.duration("stop_above", findings));
+    let after = value(keys.duration("after", findings)).unwrap_or_default();
     keys.finish(findings);
     let (Some((of, of_at)), Some((pct, pct_at))) = (of, pct) else {
         findings.error("missing-key", &at, "`rate_of` needs `step` and `pct`");
@@ -79,6 +80,7 @@ fn read_rate_of(mut keys: Keys<'_>, step_idx: u32, findings: &mut Findings<'_>) 
         round_up,
         rate_min_iops: rate_min,
         stop_above_ns: stop_above.map(|time| time.as_nanos() as u64),
+        after_ns: after.as_nanos() as u64,
     })
 }
 
@@ -116,6 +118,9 @@ pub(super) fn write(step: &Step, text: &mut String) {
         }
         if let Some(ns) = rate.stop_above_ns {
             let _ = writeln!(text, "rate_of.stop_above = {}", quoted(&time_text(ns)));
+        }
+        if rate.after_ns > 0 {
+            let _ = writeln!(text, "rate_of.after = {}", quoted(&time_text(rate.after_ns)));
         }
     }
 }

@@ -262,6 +262,8 @@ impl Input<'_> {
                 fsd_idxs.push(cell.fsd);
             }
         }
+        let n_worked_on = fsd_idxs.len();
+        self.add_targets(picked, &mut fsd_idxs);
         let mut fsds = Vec::new();
         for idx in &fsd_idxs {
             let n_hosts =
@@ -272,7 +274,7 @@ impl Input<'_> {
         let format = rd.format;
         if format.is_requested && !(format.is_once && picked.is_formatted) {
             picked.is_formatted = true;
-            runs.push(self.format_run(&rd, &fsds, point));
+            runs.push(self.format_run(&rd, &fsds, n_worked_on, point));
         }
         if format.is_only {
             return;
@@ -365,11 +367,24 @@ impl Input<'_> {
         }
     }
 
-    fn format_run(&self, rd: &RdEntry, fsds: &[Fsd], point: &Point) -> Run {
+    /// Adds the structures that files are copied or moved to, and nothing else is done in.
+    fn add_targets(&self, picked: &Picked, fsd_idxs: &mut Vec<usize>) {
+        for cell in &picked.cells {
+            let Some(target) = &picked.fwds[cell.fwd].target else { continue };
+            let found = self.fsds.iter().position(|fsd| fsd.name == *target);
+            if let Some(idx) = found.filter(|idx| !fsd_idxs.contains(idx)) {
+                fsd_idxs.push(idx);
+            }
+        }
+    }
+
+    /// Formats structures. Those from `n_worked_on` on are only copied or moved to.
+    fn format_run(&self, rd: &RdEntry, fsds: &[Fsd], n_worked_on: usize, point: &Point) -> Run {
         let format = rd.format;
         let asked = self.fwd_format.open.or(rd.open);
         let work = FormatWork {
             fsds: fsds.to_vec(),
+            n_targets: fsds.len() - n_worked_on,
             clean: !format.is_restart || format.is_clean,
             create: !format.is_clean || format.is_restart,
             restart: format.is_restart,

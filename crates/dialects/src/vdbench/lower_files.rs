@@ -77,7 +77,8 @@ fn of_files(run: &Run, work: &FileWork) -> Vec<Job> {
 
 /// Returns the jobs of a format: one per structure.
 fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
-    let of_fsd = |fsd: &Fsd| {
+    let first_target = work.fsds.len() - work.n_targets.min(work.fsds.len());
+    let of_fsd = |(idx, fsd): (usize, &Fsd)| {
         let mut job = job(run, work.threads);
         if !work.limited {
             job.limits.runtime_ns = None;
@@ -93,13 +94,13 @@ fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
             activity: Activity::Format(Format {
                 clean: work.clean,
                 create: work.create,
-                folders_only: work.directories_only,
+                folders_only: work.directories_only || idx >= first_target,
                 block_bytes,
             }),
         });
         job
     };
-    work.fsds.iter().map(of_fsd).collect()
+    work.fsds.iter().enumerate().map(of_fsd).collect()
 }
 
 /// Makes a job with what all have in common, without a name.

@@ -13,6 +13,7 @@
 mod part;
 mod target;
 
+use plan::files::Fallocate;
 use plan::load::{Flow, Limits, Load};
 use plan::workload::{Access, BlockSize, Workload};
 use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
@@ -165,6 +166,8 @@ impl Lowering<'_> {
         let jobs = work.sds.iter().map(|sd| {
             let mut target = Target::of_sd(sd, findings);
             target.files.allow_create = true;
+            // It grows as it is written: an interrupted format is known by the file's size.
+            target.files.fallocate = Fallocate::KeepSize;
             let alone = JobShare { rate_iops: None, flow_weight: None };
             let mut job = self.job(&target, alone, findings);
             job.limits.time_based = false;

@@ -379,6 +379,8 @@ pub enum FileOperation {
 pub struct FormatWork {
     /// Structures.
     pub fsds: Vec<Fsd>,
+    /// So many of the last of them are only copied or moved to: they need folders and no files.
+    pub n_targets: usize,
     /// What is there is removed first (`yes`, `clean`).
     pub clean: bool,
     /// Folders and files are made (all but `(clean,only)`).

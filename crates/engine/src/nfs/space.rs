@@ -47,6 +47,7 @@ impl Export {
             kind: FileKind::Missing,
             size_bytes: 0,
             allocated_bytes: 0,
+            written_bytes: 0,
             logical_block_bytes: 1,
             direct: None,
             discards: false,
@@ -66,6 +67,7 @@ impl Export {
                 };
                 facts.size_bytes = found.size_bytes;
                 facts.allocated_bytes = found.used_bytes;
+                facts.written_bytes = found.size_bytes;
             }
             Err(RpcError::Refused(libc::ENOENT)) => {}
             Err(error) => {

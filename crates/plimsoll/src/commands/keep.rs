@@ -55,12 +55,15 @@ impl StoreArgs {
         Some(data.map(PathBuf::from).or_else(home)?.join(store::FILE))
     }
 
+    /// Opens the store to add to it; makes it where there is none.
+    pub(super) fn open_or_make(&self) -> Result<Store, Failure> {
+        let Some(path) = self.path() else { return Err(no_store()) };
+        Store::open(&path).map_err(failure)
+    }
+
     /// Opens the store to look into it.
     pub(super) fn open(&self) -> Result<Store, Failure> {
-        let Some(path) = self.path() else {
-            return Err(Failure::wrong_use("there is no run store")
-                .hint("name one: --store FILE, or set PLIMSOLL_STORE to its path"));
-        };
+        let Some(path) = self.path() else { return Err(no_store()) };
         let store = Store::open_existing(&path).map_err(failure)?;
         store.ok_or_else(|| {
             Failure::wrong_use(format!("there is no run store at {}", path.display()))
@@ -70,6 +73,28 @@ impl StoreArgs {
 }
 
 impl KeepArgs {
+    /// Takes an option of a command line that knows more than one dialect. Returns false if it is
+    /// none of these; `value` gives what stands behind it.
+    pub(super) fn take(
+        &mut self,
+        option: &str,
+        value: &mut dyn FnMut() -> Result<String, Failure>,
+    ) -> Result<bool, Failure> {
+        match option {
+            "--store" => self.store.store = Some(value()?.into()),
+            "--no-store" => self.no_store = true,
+            "--name" => self.name = Some(value()?),
+            "--tag" => self.tag.push(value()?),
+            _ => return Ok(false),
+        }
+        let names_store = self.store.store.is_some() || self.name.is_some() || !self.tag.is_empty();
+        if self.no_store && names_store {
+            let message = "`--no-store` cannot be used with `--store`, `--name` or `--tag`";
+            return Err(Failure::wrong_use(message));
+        }
+        Ok(true)
+    }
+
     /// Returns the store that the run is kept in; `None` where it is not.
     fn path(&self) -> Option<PathBuf> {
         if self.no_store { None } else { self.store.path() }
@@ -81,6 +106,11 @@ impl KeepArgs {
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
         (!is_virtual && self.path().is_some()).then_some(REPORT_INTERVAL_MS)
     }
+}
+
+fn no_store() -> Failure {
+    Failure::wrong_use("there is no run store")
+        .hint("name one: --store FILE, or set PLIMSOLL_STORE to its path")
 }
 
 /// Tells what is wrong with a store.

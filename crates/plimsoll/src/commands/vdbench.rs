@@ -3,6 +3,7 @@
 
 mod compare;
 mod demo;
+mod errors;
 mod folder;
 mod lower;
 mod monitor;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dialects::Loader;
-use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup, SetupHost};
+use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup, SetupHost, Words};
 use dialects::vdbench::run::Run;
 use dialects::vdbench::{self, CommandLine, Host, Parsed, Repeat, Utility};
 use plan::{Diagnostic, Plan, Severity};
@@ -22,6 +23,7 @@ use record::{Outcome, Record};
 use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
 
 use super::execute;
+use super::keep::{KeepArgs, Kept};
 use crate::clock::{self, Stopwatch};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -82,6 +84,8 @@ And those of this program:
   --vdbench-layout 503|507   columns of 5.03 to 5.04.06, or of 5.04.07 (default)
   --allow-mounted-write   write to block devices that are mounted
   --overwrite-filesystem  write to block devices that hold a file system
+  --store FILE, --no-store, --name NAME, --tag TAG
+                          where the run is kept, or that it is not; what to find it by
 
 Utilities:
   vdbench parse -i FLATFILE [-c COLUMN..] [-f COLUMN VALUE] [-a] [-o CSV]
@@ -99,7 +103,7 @@ const SAMPLE_NS: u64 = 1_000_000_000;
 const SIGNALLED: Exit = Exit::Vdbench(130);
 
 /// What this program adds to Vdbench's command line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Ours {
     help: bool,
     version: bool,
@@ -107,6 +111,7 @@ struct Ours {
     allow_commands: bool,
     allow_mounted_write: bool,
     overwrite_filesystem: bool,
+    keep: KeepArgs,
 }
 
 /// Runs Vdbench's command line, without the program's name.
@@ -145,7 +150,7 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
         return Ok(FAILED);
     }
     if line.is_simulation {
-        return simulate(&line, ours);
+        return simulate(&line, &ours);
     }
     let format = lower::sd_format(&line.parsed);
     let runs: Vec<Run> = format.into_iter().chain(line.parsed.runs.iter().cloned()).collect();
@@ -160,7 +165,7 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     if refusals.iter().any(|finding| finding.severity == Severity::Error) {
         return Ok(FAILED);
     }
-    measure(&line, ours, &runs, plan)
+    measure(&line, &ours, &runs, plan)
 }
 
 impl Ours {
@@ -190,7 +195,17 @@ impl Ours {
                         }
                     };
                 }
-                _ => rest.push(word.clone()),
+                _ => {
+                    let mut value = || {
+                        let value = glued.or_else(|| words.next().map(String::as_str));
+                        value
+                            .map(str::to_owned)
+                            .ok_or_else(|| Failure::wrong_use(format!("`{name}` has no value")))
+                    };
+                    if !ours.keep.take(name, &mut value)? {
+                        rest.push(word.clone());
+                    }
+                }
             }
         }
         Ok((ours, rest))
@@ -244,7 +259,7 @@ fn unwanted_command(parsed: &Parsed) -> Option<Diagnostic> {
     Some(Diagnostic::error("commands", message).help(help))
 }
 
-fn session(line: &CommandLine, ours: Ours, runs: &[Run]) -> Result<Session, Failure> {
+fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Failure> {
     let now = clock::moment();
     let folder = Folder::make(&line.output_dir, &now)?;
     let settings = &line.parsed.settings;
@@ -264,7 +279,8 @@ fn session(line: &CommandLine, ours: Ours, runs: &[Run]) -> Result<Session, Fail
         scanned: line.parsed.scanned.clone(),
     };
     let report = Report::new(setup, runs.to_vec());
-    let mut session = Session::new(report, folder, runs.to_vec());
+    let words = Words::new(runs, &line.parsed.sources);
+    let mut session = Session::new(report, folder, runs.to_vec(), words);
     session.open(line.is_simulation);
     session.tell(&format!("{}\n", program()), false);
     for argument in &line.arguments {
@@ -278,15 +294,16 @@ fn setup_host(host: &Host) -> SetupHost {
 }
 
 /// Lists the runs.
-fn simulate(line: &CommandLine, ours: Ours) -> Result<Exit, Failure> {
-    let mut session = session(line, ours, &line.parsed.runs)?;
+fn simulate(line: &CommandLine, ours: &Ours) -> Result<Exit, Failure> {
+    let mut session = session(line, ours, &[])?;
     session.simulation(&vdbench::simulation(&line.parsed));
-    session.close(&Ending::Simulated);
-    Ok(if session.is_whole() { Exit::Fine } else { FAILED })
+    let ending = session.unless_broken(Ending::Simulated);
+    session.close(&ending);
+    Ok(if session.broken().is_none() { Exit::Fine } else { FAILED })
 }
 
 /// Runs everything, as often as asked for.
-fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Result<Exit, Failure> {
+fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Result<Exit, Failure> {
     let n_formats = runs.len() - line.parsed.runs.len();
     let control = Arc::new(Control::new());
     let monitor = line.parsed.settings.monitor.as_deref().map(Monitor::watch).transpose()?;
@@ -300,6 +317,7 @@ fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Resu
         forbid_uring: execute::forbids_uring(),
         allow_commands: ours.allow_commands,
         detailed_intervals: Some(DetailedIntervals { interval_ns: SAMPLE_NS, cpu: true }),
+        report_interval_ms: ours.keep.report_interval_ms(None),
         ..RunOptions::default()
     };
     let signals = Signals::listen(&control);
@@ -310,13 +328,19 @@ fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Resu
         lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
         session.begin(first, n_passes);
         let mut is_told = false;
+        let mut kept = Kept::begin(&ours.keep, &options, &plan);
         let outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
             if signals.last().is_some() && !is_told {
                 is_told = true;
                 session.tell("CTRL-C or SIGTERM: shutting down; results are kept", false);
             }
             session.event(&event);
+            kept.event(&event);
         });
+        match &outcome {
+            Ok(record) => kept.finish(record),
+            Err(_) => kept.forget(),
+        }
         n_passes += 1;
         let ending = ended(&mut session, outcome)?;
         let again = ending == Ending::Complete
@@ -327,11 +351,12 @@ fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Resu
         }
         (plan, _) = plan_of(&runs[n_formats..], &line.parsed);
     };
+    let ending = session.unless_broken(ending);
     session.close(&ending);
     Ok(match ending {
         Ending::Interrupted => SIGNALLED,
         Ending::Aborted(_) => FAILED,
-        _ if !session.is_whole() => FAILED,
+        _ if session.broken().is_some() => FAILED,
         Ending::Complete | Ending::Simulated => Exit::Fine,
     })
 }
@@ -340,19 +365,7 @@ fn measure(line: &CommandLine, ours: Ours, runs: &[Run], mut plan: Plan) -> Resu
 fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<Ending, Failure> {
     let record = match outcome {
         Ok(record) => record,
-        Err(RunError::Refused(findings)) => {
-            let mut errors =
-                findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
-            let why = errors.peek().map_or_else(String::new, |finding| finding.message.clone());
-            let texts: Vec<String> = errors
-                .flat_map(|finding| {
-                    let help = finding.help.iter().map(|help| format!("  {}", in_its_words(help)));
-                    std::iter::once(finding.message.clone()).chain(help)
-                })
-                .collect();
-            session.tell(&texts.join("\n"), true);
-            return Ok(Ending::Aborted(why));
-        }
+        Err(RunError::Refused(findings)) => return Ok(refused(session, &findings)),
     };
     session.keep(&record)?;
     if let Some(why) = session.abort_reason() {
@@ -366,15 +379,26 @@ fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<End
         Outcome::Failed => {
             let failed = record.jobs.iter().find(|job| job.error_errno != 0);
             let why = failed.map_or("the run failed", |job| job.error_message.as_str());
-            session.tell(why, true);
-            Ending::Aborted(why.to_owned())
+            let why = session.failure(&record.jobs, why);
+            session.tell(&why, true);
+            Ending::Aborted(why)
         }
     })
 }
 
-/// Names what to change as Vdbench's files do.
-fn in_its_words(help: &str) -> String {
-    help.replace("`bs`", "`xfersize=`")
+/// Says why nothing can run here.
+fn refused(session: &mut Session, findings: &[Diagnostic]) -> Ending {
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let mut lines = Vec::new();
+    let mut why = None;
+    for finding in errors {
+        let message = session.in_its_words(&finding.message);
+        lines.push(message.clone());
+        lines.extend(finding.help.iter().map(|help| format!("  {}", session.in_its_words(help))));
+        why.get_or_insert(message);
+    }
+    session.tell(&lines.join("\n"), true);
+    Ending::Aborted(why.unwrap_or_default())
 }
 
 /// Says whether all runs are to be made once more.

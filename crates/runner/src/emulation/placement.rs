@@ -55,6 +55,7 @@ pub(super) fn facts(
             kind,
             size_bytes,
             allocated_bytes: 0,
+            written_bytes: size_bytes,
             logical_block_bytes: SECTOR_BYTES,
             direct: None,
             discards: true,

@@ -7,7 +7,7 @@ use engine::tree::Anchored;
 use pattern::tree::Tree;
 use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
-use worker::TreeState;
+use worker::{There, TreeState};
 
 use super::control::{self, Found};
 use super::{remove, scan};
@@ -20,21 +20,28 @@ pub(super) struct Purpose {
     pub(super) modifies: bool,
     /// Removes files or folders.
     pub(super) removes: bool,
+    /// Makes files or folders.
+    pub(super) makes: bool,
 }
 
 impl Purpose {
     pub(super) fn of(work: &TreeWork) -> Self {
-        let (format, removes) = match &work.activity {
-            Activity::Format(format) => (Some(*format), format.clean),
-            Activity::Operations(tasks) => {
-                let removes = tasks.iter().any(|task| {
-                    matches!(task.operation, OpKind::Delete | OpKind::Rmdir | OpKind::Move)
-                        || matches!(task.io, FileIo::Sequential { delete: true, .. })
-                });
-                (None, removes)
+        let modifies = work.modifies();
+        let tasks = match &work.activity {
+            Activity::Operations(tasks) => tasks,
+            Activity::Format(format) => {
+                let (format, removes) = (Some(*format), format.clean);
+                return Purpose { format, modifies, removes, makes: true };
             }
         };
-        Purpose { format, modifies: work.modifies(), removes }
+        let removes = tasks.iter().any(|task| {
+            matches!(task.operation, OpKind::Delete | OpKind::Rmdir | OpKind::Move)
+                || matches!(task.io, FileIo::Sequential { delete: true, .. })
+        });
+        let makes = tasks
+            .iter()
+            .any(|task| matches!(task.operation, OpKind::Mkdir | OpKind::Create | OpKind::Write));
+        Purpose { format: None, modifies, removes, makes }
     }
 
     /// Joins the purposes of two jobs in the same anchor.
@@ -43,6 +50,7 @@ impl Purpose {
             format: self.format.or(other.format),
             modifies: self.modifies || other.modifies,
             removes: self.removes || other.removes,
+            makes: self.makes || other.makes,
         }
     }
 }
@@ -57,6 +65,8 @@ pub(super) struct Anchor {
     pub(super) is_ours: bool,
     /// Things by other names that lie in the anchor.
     pub(super) n_others: u64,
+    /// What the user should know before the step.
+    pub(super) incomplete: Option<String>,
 }
 
 /// Makes an error of the set-up.
@@ -117,7 +127,8 @@ impl Anchor {
                 .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
         }
         let state = Arc::new(state);
-        Ok(Anchor { path, spec: spec.clone(), state, purpose, is_ours, n_others })
+        let incomplete = incomplete(&state, spec, purpose);
+        Ok(Anchor { path, spec: spec.clone(), state, purpose, is_ours, n_others, incomplete })
     }
 
     /// Writes down what is there after a step. Returns what the user should know.
@@ -156,6 +167,28 @@ impl Anchor {
         }
         remarks
     }
+}
+
+/// Says that a step works on a part of a tree that nobody completes: of an interrupted format, or
+/// of a larger structure. Where files are only made, or nothing is there, other messages say so.
+fn incomplete(state: &TreeState, spec: &TreeSpec, purpose: Purpose) -> Option<String> {
+    let There { n_files, n_full, .. } = state.there();
+    let expected = u64::from(state.tree().n_files());
+    // How many files a limited size comes to shows in the files themselves.
+    let is_part_wanted = spec.total_bytes > 0 || spec.share.1 > 1;
+    if purpose.makes || is_part_wanted || n_full >= expected || n_files == 0 {
+        return None;
+    }
+    let of_size = if n_full == n_files {
+        String::new()
+    } else {
+        format!(", {n_full} of them with their whole size")
+    };
+    Some(format!(
+        "tree `{}` in `{}` is not complete: {n_files} of its {expected} files exist{of_size}; a \
+         format that keeps what is there (format=restart) completes it",
+        spec.name, spec.anchor
+    ))
 }
 
 /// Returns the anchor as a path without links, made if it is missing.

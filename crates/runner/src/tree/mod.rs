@@ -139,15 +139,30 @@ impl StepTrees {
         for anchor in self.anchors.values() {
             let (_, n_files, n_folders) = anchor.state.counts();
             let size_bytes = anchor.state.full_bytes();
+            let incomplete = anchor.incomplete.as_deref().filter(|_| is_start);
+            let (n_opened, opened_bytes) = if is_start { (0, 0) } else { anchor.state.opened() };
             let anchor = anchor.spec.anchor.as_str();
-            on_event(RunEvent::Tree { anchor, n_files, n_folders, size_bytes, is_start });
+            on_event(RunEvent::Tree {
+                anchor,
+                n_files,
+                n_folders,
+                size_bytes,
+                n_opened,
+                opened_bytes,
+                is_start,
+                incomplete,
+            });
         }
     }
 
     /// Writes down what is there. Returns notes for the record.
     pub(crate) fn close(&self) -> Vec<(NoteSeverity, &'static str, String)> {
+        let incomplete = self.anchors.values().filter_map(|anchor| anchor.incomplete.clone());
+        let incomplete =
+            incomplete.map(|text| (NoteSeverity::Warning, crate::TREE_INCOMPLETE, text));
         let remarks = self.anchors.values().flat_map(Anchor::close);
-        remarks.map(|text| (NoteSeverity::Warning, "tree", text)).collect()
+        let remarks = remarks.map(|text| (NoteSeverity::Warning, "tree", text));
+        incomplete.chain(remarks).collect()
     }
 }
 

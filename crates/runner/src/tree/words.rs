@@ -1,7 +1,7 @@
 //! What went wrong in a tree, in words.
 
 use plan::op::{Op, OpKind};
-use plan::tree::{IN_TARGET, TreeWork};
+use plan::tree::{IN_TARGET, SelectFilter, TreeWork};
 use worker::{Failure, FailureKind, Stuck};
 
 /// Says why a worker on a tree failed.
@@ -31,28 +31,97 @@ pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
 }
 
 fn stuck_text(work: &TreeWork, stuck: Stuck) -> String {
-    let (tree, name) = (&work.tree.name, stuck.operation.name());
-    let lacks = match stuck.operation {
-        OpKind::Mkdir => "a folder that is missing",
-        OpKind::Rmdir => "a folder that is empty",
-        OpKind::Create => "a file that is missing in a folder that is there",
-        OpKind::Write => "a file to write, or a folder to write one in",
-        OpKind::Read | OpKind::Copy | OpKind::Move => "a file that is written in full",
-        _ => "a file",
-    };
-    if stuck.n_tried == 0 {
-        let remedy = match stuck.operation {
-            OpKind::Mkdir | OpKind::Create => "nothing is left to make",
-            _ => "let a format make the tree first",
-        };
-        return format!("{name}: tree `{tree}` has not {lacks}, and nobody makes one: {remedy}");
+    let name = stuck.operation.name();
+    if stuck.n_tried > 0 {
+        return unlucky_text(work, stuck);
     }
+    format!("{name}: {}", nothing_text(work, stuck))
+}
+
+/// Says why none that fits can exist.
+fn nothing_text(work: &TreeWork, stuck: Stuck) -> String {
+    let (tree, there) = (&work.tree.name, stuck.there);
+    let n_folders = work.tree.n_folders().unwrap_or(0);
+    let n_files = work.tree.n_files().unwrap_or(0);
+    match stuck.operation {
+        OpKind::Mkdir => {
+            format!(
+                "all {n_folders} folders of tree `{tree}` exist already: nothing is left to make"
+            )
+        }
+        OpKind::Create if there.n_folders > 0 => {
+            format!("all {n_files} files of tree `{tree}` exist already: nothing is left to make")
+        }
+        OpKind::Create | OpKind::Write if there.n_folders == 0 => format!(
+            "none of the {n_folders} folders of tree `{tree}` exists to make files in: let a \
+             format make them first"
+        ),
+        OpKind::Rmdir => format!("no folder of tree `{tree}` exists that could be removed"),
+        _ => {
+            let lacks = lacks(stuck);
+            let has = has(stuck, n_files);
+            format!("tree `{tree}` has no {lacks}, and nobody makes one: {has}; {}", remedy(stuck))
+        }
+    }
+}
+
+/// Says what was tried in vain.
+fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
+    let (tree, name, n) = (&work.tree.name, stuck.operation.name(), stuck.n_tried);
+    let has = has(stuck, work.tree.n_files().unwrap_or(0));
+    if let (OpKind::Copy | OpKind::Move, Some(target), Some(spec)) =
+        (stuck.operation, stuck.target, &work.target)
+        && target.n_folders == 0
+    {
+        let target = &spec.name;
+        return format!(
+            "{name}: none of the folders of tree `{target}`, where files of tree `{tree}` go, exists: \
+             let a format make them first"
+        );
+    }
+    let what = match stuck.operation {
+        OpKind::Mkdir => "folder that is missing",
+        OpKind::Rmdir => "folder that is empty",
+        OpKind::Create => "file that is missing in a folder that exists",
+        _ => lacks(stuck),
+    };
+    let remedy = match stuck.filter {
+        SelectFilter::Empty | SelectFilter::NotFull => remedy(stuck),
+        _ => "use fewer threads or another fileselect, or let other operations keep up",
+    };
     format!(
-        "{name}: {} tries in a row found no file or folder of tree `{tree}` that fits; the \
-         operation needs {lacks}: use fewer threads or another fileselect, or let other \
-         operations keep up",
-        stuck.n_tried
+        "{name}: {n} tries in a row found no {what} in tree `{tree}` that nobody else works on: \
+         {has}; {remedy}"
     )
+}
+
+/// Names what an operation on files needs.
+fn lacks(stuck: Stuck) -> &'static str {
+    match (stuck.operation, stuck.filter) {
+        (_, SelectFilter::Empty) => "file that is empty (fileselect=empty)",
+        (_, SelectFilter::NotFull) => "file that is not full (fileselect=notfull)",
+        (_, SelectFilter::Full) => "file that is written in full (fileselect=full)",
+        (OpKind::Read | OpKind::Copy | OpKind::Move, _) => "file that is written in full",
+        (OpKind::Write, _) => "file to write",
+        _ => "file",
+    }
+}
+
+fn has(stuck: Stuck, n_files: u64) -> String {
+    let there = stuck.there;
+    format!("{} of its {n_files} files exist, {} are full", there.n_files, there.n_full)
+}
+
+fn remedy(stuck: Stuck) -> &'static str {
+    match stuck.filter {
+        SelectFilter::Empty | SelectFilter::NotFull if stuck.there.n_files > 0 => {
+            "leave the fileselect out, or let files be created without being written"
+        }
+        SelectFilter::Empty | SelectFilter::NotFull => {
+            "let files be created first (operation create), or leave the fileselect out"
+        }
+        _ => "let a format make the tree first",
+    }
 }
 
 /// Returns the path of what an operation of a job works on.

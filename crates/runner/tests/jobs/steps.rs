@@ -79,7 +79,8 @@ fn points_of_a_curve_run_at_their_share_of_the_maximum() {
     for (idx, pct) in [(1, 10.0), (2, 1e-9), (3, 20.0)] {
         let round_up = (1000, 100, 10);
         let (rate_min_iops, stop_above_ns) = (10, None);
-        let rate_of = RateOf { step_idx: 0, pct, round_up, rate_min_iops, stop_above_ns };
+        let rate_of =
+            RateOf { step_idx: 0, pct, round_up, rate_min_iops, stop_above_ns, after_ns: 0 };
         plan.steps[idx].rate_of = Some(rate_of);
     }
     let mut told = Vec::new();

@@ -55,7 +55,9 @@ fn a_curve_goes_from_the_maximum_of_the_volume() {
     let mut plan = steps(&["max", "p50", "p10"], 10);
     for (step, pct) in plan.steps.iter_mut().skip(1).zip([50.0, 10.0]) {
         let (round_up, rate_min_iops, stop_above_ns) = ((1000, 100, 10), 10, None);
-        step.rate_of = Some(RateOf { step_idx: 0, pct, round_up, rate_min_iops, stop_above_ns });
+        let after_ns = 2 * S;
+        step.rate_of =
+            Some(RateOf { step_idx: 0, pct, round_up, rate_min_iops, stop_above_ns, after_ns });
         step.pause_ns = 5 * S;
     }
     let record = run(&plan);

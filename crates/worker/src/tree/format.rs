@@ -294,6 +294,7 @@ impl FormatHand {
             OpKind::Mkdir => state.set_folder(entry, true),
             OpKind::Rmdir => state.set_folder(entry, false),
             OpKind::Open => {
+                state.set_opened(entry);
                 self.stage = Stage::Write(0);
                 return Verdict::Done;
             }

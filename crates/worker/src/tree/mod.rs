@@ -17,7 +17,7 @@ pub use state::{FileFlags, TreeState};
 
 pub(crate) use hand::Hand;
 
-use plan::tree::{Activity, TreeWork};
+use plan::tree::{Activity, SelectFilter, TreeWork};
 
 use crate::series::SeriesName;
 
@@ -78,8 +78,25 @@ pub(crate) enum Next {
 pub struct Stuck {
     /// What was to be done.
     pub operation: OpKind,
+    /// Which files it was to be done on.
+    pub filter: SelectFilter,
     /// So many files or folders were tried in a row; 0 where none that fits can exist.
     pub n_tried: u32,
+    /// What is there of the tree.
+    pub there: There,
+    /// What is there of the tree that files are copied or moved to.
+    pub target: Option<There>,
+}
+
+/// What is there of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct There {
+    /// Files.
+    pub n_files: u64,
+    /// Files of their whole size.
+    pub n_full: u64,
+    /// Folders.
+    pub n_folders: u64,
 }
 
 /// What became of an operation.

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use pattern::tree::Tree;
 use plan::op::OpKind;
-use plan::tree::{FileIo, TreeTask};
+use plan::tree::{FileIo, SelectFilter, TreeTask};
+
+use super::There;
 
 /// The file is there.
 const EXISTS: u16 = 1;
@@ -17,8 +19,10 @@ const EXISTS: u16 = 1;
 const DATA: u16 = 2;
 /// It has its whole size.
 const FULL: u16 = 4;
+/// It was opened since the state was made.
+const OPENED: u16 = 8;
 /// Bits above count who holds it.
-const USER: u16 = 8;
+const USER: u16 = 16;
 /// All bits of the count: one holds it alone.
 const ALONE: u16 = !(USER - 1);
 
@@ -139,6 +143,25 @@ impl TreeState {
         (self.n_files.load(Relaxed), self.n_full.load(Relaxed), self.n_folders.load(Relaxed))
     }
 
+    /// Notes that a file was opened.
+    pub(crate) fn set_opened(&self, file: u32) {
+        self.files[file as usize].fetch_or(OPENED, Relaxed);
+    }
+
+    /// Returns how many files were opened since the state was made, and their bytes. It looks at
+    /// every file.
+    pub fn opened(&self) -> (u64, u64) {
+        let is_opened = |file: &u32| self.files[*file as usize].load(Relaxed) & OPENED != 0;
+        let opened = (0..self.tree.n_files()).filter(is_opened);
+        opened.fold((0, 0), |(n, bytes), file| (n + 1, bytes + self.tree.size_bytes(file)))
+    }
+
+    /// Returns what is there.
+    pub fn there(&self) -> There {
+        let (n_files, n_full, n_folders) = self.counts();
+        There { n_files, n_full, n_folders }
+    }
+
     /// Returns the bytes of the files that have their whole size. It looks at every file, unless
     /// all or none do.
     pub fn full_bytes(&self) -> u64 {
@@ -163,7 +186,7 @@ impl TreeState {
         let now = flags.bits();
         let before = entry.fetch_or(now, AcqRel);
         let added = now & !before;
-        let removed = entry.fetch_and(now | ALONE, AcqRel) & !now;
+        let removed = entry.fetch_and(now | OPENED | ALONE, AcqRel) & !now;
         let entries = &self.n_entries[self.tree.folder_of(file) as usize];
         if added & EXISTS != 0 {
             entries.fetch_add(1, AcqRel);
@@ -342,8 +365,18 @@ impl TreeState {
     }
 
     /// Says whether anything is there that the operation could work on, as far as counts show.
-    pub(crate) fn has_work(&self, operation: OpKind) -> bool {
-        let (n_files, n_full, n_folders) = self.counts();
+    pub(crate) fn has_work(&self, operation: OpKind, filter: SelectFilter) -> bool {
+        let There { n_files, n_full, n_folders } = self.there();
+        let may_pass = match filter {
+            SelectFilter::Any => true,
+            SelectFilter::Full => n_full > 0,
+            SelectFilter::Empty => n_files > 0,
+            SelectFilter::NotFull => n_files > n_full,
+        };
+        let is_on_files = !matches!(operation, OpKind::Mkdir | OpKind::Rmdir | OpKind::Create);
+        if is_on_files && !may_pass {
+            return false;
+        }
         match operation {
             OpKind::Mkdir => n_folders < u64::from(self.tree.n_folders()),
             OpKind::Rmdir | OpKind::Write => n_folders > 0,
@@ -363,6 +396,7 @@ pub(crate) fn effects(task: &TreeTask) -> &'static [Effect] {
         OpKind::Rmdir => &[RemovesFolders],
         OpKind::Create => &[CreatesFiles],
         OpKind::Delete | OpKind::Move => &[DeletesFiles],
+        OpKind::Write if task.select.filter != SelectFilter::Any => &[FillsFiles],
         OpKind::Write if deletes => &[CreatesFiles, FillsFiles, DeletesFiles],
         OpKind::Write => &[CreatesFiles, FillsFiles],
         _ => &[],
@@ -374,7 +408,8 @@ pub(crate) fn suppliers(operation: OpKind) -> &'static [Effect] {
     use Effect::{CreatesFiles, DeletesFiles, FillsFiles, MakesFolders, RemovesFolders};
     match operation {
         OpKind::Mkdir => &[RemovesFolders],
-        OpKind::Rmdir | OpKind::Write => &[MakesFolders],
+        OpKind::Rmdir => &[MakesFolders],
+        OpKind::Write => &[MakesFolders, CreatesFiles],
         OpKind::Create => &[DeletesFiles, MakesFolders],
         OpKind::Read | OpKind::Copy | OpKind::Move => &[FillsFiles],
         _ => &[CreatesFiles],

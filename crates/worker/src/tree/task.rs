@@ -235,10 +235,14 @@ impl Task {
             }
             OpKind::Mkdir => state.set_folder(held.entry, true),
             OpKind::Rmdir => state.set_folder(held.entry, false),
-            OpKind::Open if self.spec.moves_bytes() => {
-                next = Some(Stage::Io(self.start_place(size_bytes())));
+            OpKind::Open => {
+                job.state.set_opened(held.entry);
+                next = Some(if self.spec.moves_bytes() {
+                    Stage::Io(self.start_place(size_bytes()))
+                } else {
+                    Stage::Do(OpKind::Close)
+                });
             }
-            OpKind::Open => next = Some(Stage::Do(OpKind::Close)),
             OpKind::Copy | OpKind::Move => Self::after_copy(job, kind, held),
             _ => {}
         }
@@ -345,18 +349,26 @@ impl Task {
 
     /// Decides what to do when nothing that fits was found.
     fn without_luck(&mut self, job: &TreeJob) -> Picked {
-        let operation = self.spec.operation;
-        if !job.state.has_work(operation) && !job.state.is_awaited(suppliers(operation)) {
-            return if job.has_begun(self.idx) {
-                Picked::Over
-            } else {
-                Picked::Stuck(Stuck { operation, n_tried: 0 })
-            };
+        let (operation, filter) = (self.spec.operation, self.spec.select.filter);
+        let has_work = job.state.has_work(operation, filter);
+        if !has_work && !job.state.is_awaited(suppliers(operation)) {
+            return if job.has_begun(self.idx) { Picked::Over } else { self.stuck(job, 0) };
         }
         if self.n_tried >= N_TRIED_MAX {
-            return Picked::Stuck(Stuck { operation, n_tried: self.n_tried });
+            return self.stuck(job, self.n_tried);
         }
         Picked::Later
+    }
+
+    /// Says that nothing can be done, and what there is.
+    fn stuck(&self, job: &TreeJob, n_tried: u32) -> Picked {
+        Picked::Stuck(Stuck {
+            operation: self.spec.operation,
+            filter: self.spec.select.filter,
+            n_tried,
+            there: job.state.there(),
+            target: job.second.as_ref().map(|second| second.there()),
+        })
     }
 
     /// Returns the position that is tried next; `None` when each has had its turn.

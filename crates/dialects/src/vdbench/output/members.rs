@@ -237,7 +237,10 @@ impl Members {
 
     /// Takes in an interval.
     pub(super) fn take(&mut self, interval: &Interval) {
-        let length_ns = interval.length_ms.saturating_mul(1_000_000);
+        // What was done in less than a millisecond was not done in no time.
+        let n_done: u64 = interval.series.iter().map(|series| series.n_ios).sum();
+        let length_ms = interval.length_ms.max(n_done.min(1));
+        let length_ns = length_ms.saturating_mul(1_000_000);
         for member in &mut self.all {
             member.row = RowStats::new(length_ns, interval.cpu);
         }

@@ -26,6 +26,7 @@ mod report;
 mod samples;
 mod stats;
 mod time;
+mod words;
 
 pub use counters::{Counters, misc_line};
 pub use files::{
@@ -44,3 +45,4 @@ pub use raw::{
 pub use report::{Ending, Output, Report, Setup, SetupHost, TreeSeen};
 pub use stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name, operation_of};
 pub use time::Moment;
+pub use words::Words;

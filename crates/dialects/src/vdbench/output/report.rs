@@ -265,6 +265,13 @@ impl Report {
         output
     }
 
+    /// Returns a line for the log of errors alone.
+    pub fn error_line(&self, now: &Moment, text: &str) -> Output {
+        let mut output = Output::default();
+        output.page(ERRORS, &format!("{} {text}\n", now.clock()));
+        output
+    }
+
     /// Returns what says that the user asked for an end.
     pub fn requested(&self, now: &Moment, text: &str) -> Output {
         let mut output = self.message(now, text, false);
@@ -274,14 +281,17 @@ impl Report {
 
     /// Returns the list of a simulation.
     pub fn simulation(&self, now: &Moment, list: &str) -> Output {
-        let mut output = Output::default();
+        let clock = now.clock();
+        let (mut all, mut runs) = (String::with_capacity(2 * list.len()), String::new());
         for line in list.lines() {
-            let text = format!("{} {line}\n", now.clock());
-            output.log(&text);
+            all.extend([&clock, " ", line, "\n"]);
             if line.starts_with("Simulating ") {
-                output.page(SUMMARY, &text);
+                runs.extend([&clock, " ", line, "\n"]);
             }
         }
+        let mut output = Output::default();
+        output.log(&all);
+        output.page(SUMMARY, &runs);
         output
     }
 }

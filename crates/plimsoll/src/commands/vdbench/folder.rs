@@ -92,7 +92,8 @@ impl Folder {
         first
     }
 
-    fn note(&mut self, page: &str, error: &io::Error) -> Option<String> {
+    /// Remembers what could not be written. Returns it if it is the first ever.
+    pub(super) fn note(&mut self, page: &str, error: &io::Error) -> Option<String> {
         if self.broken.is_some() {
             return None;
         }
@@ -101,9 +102,9 @@ impl Folder {
         Some(problem)
     }
 
-    /// Says whether something could not be written.
-    pub(super) fn is_broken(&self) -> bool {
-        self.broken.is_some()
+    /// Returns what could not be written first, if anything.
+    pub(super) fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
     }
 
     /// Writes a file whole, or not at all.

@@ -4,11 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use dialects::vdbench::announced_with_rate;
-use dialects::vdbench::output::{Ending, Output, Report, TreeSeen};
+use dialects::vdbench::output::{Ending, Moment, Output, Report, TreeSeen, Words};
 use dialects::vdbench::run::{Run, Work};
-use record::{IoErrorRecord, NoteSeverity, Record};
-use runner::{Control, RunEvent};
+use record::{IoErrorRecord, JobRecord, NoteSeverity, Record};
+use runner::{Control, RunEvent, TREE_INCOMPLETE};
 
+use super::errors::Errors;
 use super::folder::Folder;
 use super::monitor::{Monitor, Wish};
 use crate::{clock, stream};
@@ -33,11 +34,15 @@ pub(super) struct Session {
     is_ended_by_user: bool,
     /// Why everything ends before its time.
     abort_reason: Option<String>,
+    words: Words,
+    errors: Errors,
 }
 
 impl Session {
-    pub(super) fn new(report: Report, folder: Folder, runs: Vec<Run>) -> Self {
+    pub(super) fn new(report: Report, folder: Folder, runs: Vec<Run>, words: Words) -> Self {
         Session {
+            words,
+            errors: Errors::default(),
             report,
             folder,
             runs,
@@ -94,6 +99,11 @@ impl Session {
         self.write(&output);
     }
 
+    /// Returns a message in the words of parameter files.
+    pub(super) fn in_its_words(&self, text: &str) -> String {
+        self.words.message(text)
+    }
+
     /// Prints the list of a simulation.
     pub(super) fn simulation(&mut self, list: &str) {
         let output = self.report.simulation(&clock::moment(), list);
@@ -108,36 +118,90 @@ impl Session {
                 self.start(*step_idx as usize, *rate_iops)
             }
             RunEvent::StepSkipped { name, reason, .. } => {
-                self.report.message(&now, &format!("RD={name} is left out: {reason}"), false)
+                let text = format!("RD={name} is left out: {reason}");
+                self.report.message(&now, &self.words.message(&text), false)
             }
             RunEvent::CommandEnded { command, output, ok, .. } => {
                 let how = if *ok { "ended" } else { "failed" };
                 let text = format!("command {how}: {command}\n{}", output.trim_end());
                 self.report.message(&now, &text, !ok)
             }
-            RunEvent::IoError(error) => {
-                self.report.count_error();
-                self.report.message(&now, &io_error(error), true)
-            }
+            RunEvent::IoError(error) => self.failed(&now, error),
             RunEvent::StepEnded { jobs, .. } => {
-                self.report.end_run(&now, &jobs.iter().collect::<Vec<_>>())
+                let mut output = self.report.end_run(&now, &jobs.iter().collect::<Vec<_>>());
+                output.abort = output.abort.map(|why| self.failure(jobs, &why));
+                let counts = self.errors.end(&self.words);
+                if !counts.is_empty() {
+                    self.write(&self.report.message(&now, &counts.join("\n"), true));
+                }
+                output
             }
-            RunEvent::Tree { anchor, n_files, n_folders, size_bytes, is_start } => {
-                let (n_files, n_folders, bytes) = (*n_files, *n_folders, *size_bytes);
-                let seen = TreeSeen { n_files, n_folders, bytes, ..TreeSeen::default() };
-                self.report.tree(anchor, &seen, *is_start)
+            RunEvent::Tree { incomplete, .. } => {
+                if let Some(text) = incomplete {
+                    let text = format!("warning: {}", self.words.message(text));
+                    self.write(&self.report.message(&now, &text, false));
+                }
+                self.tree(event)
             }
+            // Told at the start.
+            RunEvent::Note(note) if note.code == TREE_INCOMPLETE => return,
             RunEvent::Interval(interval) => {
                 self.look();
                 self.report.interval(&now, interval)
             }
             RunEvent::Note(note) if note.severity != NoteSeverity::Info => {
                 let is_error = note.severity == NoteSeverity::Error;
-                self.report.message(&now, &note.message, is_error)
+                let text = self.words.message(&note.message);
+                let text = if is_error { text } else { format!("warning: {text}") };
+                self.report.message(&now, &text, is_error)
             }
             _ => return,
         };
         self.write(&output);
+    }
+
+    /// Returns why a run failed: for what one of its jobs met, or as a whole.
+    pub(super) fn failure(&self, jobs: &[JobRecord], why: &str) -> String {
+        match jobs.iter().find(|job| job.error_message == why) {
+            Some(job) => self.words.failure(&job.name, why),
+            None => self.words.message(why),
+        }
+    }
+
+    /// Tells what is there of a tree.
+    fn tree(&mut self, event: &RunEvent<'_>) -> Output {
+        let RunEvent::Tree {
+            anchor,
+            n_files,
+            n_folders,
+            size_bytes,
+            n_opened,
+            opened_bytes,
+            is_start,
+            ..
+        } = event
+        else {
+            return Output::default();
+        };
+        let seen = TreeSeen {
+            n_files: *n_files,
+            n_folders: *n_folders,
+            bytes: *size_bytes,
+            n_opened: Some(*n_opened),
+            opened_bytes: *opened_bytes,
+        };
+        self.report.tree(anchor, &seen, *is_start)
+    }
+
+    /// Tells of a failed operation: all of them in the log of errors, the first of each kind
+    /// everywhere.
+    fn failed(&mut self, now: &Moment, error: &IoErrorRecord) -> Output {
+        self.report.count_error();
+        match self.errors.count(error, &self.words) {
+            None => Output::default(),
+            Some(said) if said.is_first => self.report.message(now, &said.text, true),
+            Some(said) => self.report.error_line(now, &said.text),
+        }
     }
 
     /// Looks into the monitored file.
@@ -177,11 +241,23 @@ impl Session {
         };
         let text = record.to_json();
         let Err(error) = self.folder.put(&name, &text) else { return Ok(()) };
+        // What could not be written is told below; a page that could not be was told before.
+        let _ = self.folder.note(&name, &error);
         let path = self.folder.full_path();
         stream::tell(&format!(
             "error: cannot write `{path}/{name}`: {error}; the record follows here\n"
         ));
         stream::print(&text)
+    }
+
+    /// Returns how everything ends: what cannot be read later was no success.
+    pub(super) fn unless_broken(&self, ending: Ending) -> Ending {
+        match (self.broken(), ending) {
+            (Some(problem), Ending::Complete | Ending::Simulated) => {
+                Ending::Aborted(problem.to_owned())
+            }
+            (_, ending) => ending,
+        }
     }
 
     /// Ends everything.
@@ -190,9 +266,9 @@ impl Session {
         self.write(&output);
     }
 
-    /// Says whether all that was to be written was written.
-    pub(super) fn is_whole(&self) -> bool {
-        !self.folder.is_broken()
+    /// Returns what could not be written first, if anything.
+    pub(super) fn broken(&self) -> Option<&str> {
+        self.folder.broken()
     }
 
     fn write(&mut self, output: &Output) {
@@ -210,13 +286,6 @@ impl Session {
             ));
         }
     }
-}
-
-/// Returns a failed I/O as a line.
-fn io_error(error: &IoErrorRecord) -> String {
-    let IoErrorRecord { job, target, op, offset, len, errno, .. } = error;
-    let why = io::Error::from_raw_os_error(*errno);
-    format!("{op} of {len} bytes at {offset} of {target} ({job}) failed: {why}")
 }
 
 /// Returns the size of all storage definitions of a run, as far as it is known.
