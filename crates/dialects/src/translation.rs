@@ -10,6 +10,11 @@ pub struct Translation {
 }
 
 impl Translation {
+    /// Says whether nothing could be said: the text has comments at most.
+    pub fn is_empty(&self) -> bool {
+        self.text.lines().all(|line| line.is_empty() || line.starts_with(['#', '*']))
+    }
+
     /// Notes what cannot be said, once.
     pub(crate) fn lose(&mut self, loss: impl Into<String>) {
         let loss = loss.into();

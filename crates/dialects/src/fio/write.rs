@@ -12,15 +12,20 @@ use crate::translation::Translation;
 
 /// Writes a plan as a fio job file. Reading it gives the same plan, but for what is listed as lost.
 pub fn write(plan: &Plan) -> Translation {
-    let mut writer = Writer { to: Translation::default(), group_id: 0 };
+    let mut writer = Writer { to: Translation::default(), flow_weight_max: 0, group_id: 0 };
     for (idx, step) in plan.steps.iter().enumerate() {
         writer.step(step, idx > 0);
     }
     writer.to
 }
 
+/// Largest `flow=` that fio takes.
+const FLOW_WEIGHT_MAX: u32 = 1000;
+
 struct Writer {
     to: Translation,
+    /// Largest share of progress of the step.
+    flow_weight_max: u32,
     /// Reporting group that the next section belongs to unless it says otherwise.
     group_id: u32,
 }
@@ -30,12 +35,17 @@ impl Writer {
         if !step.name.is_empty() {
             let _ = writeln!(self.to.text, "# {}", step.name);
         }
-        if step.rate_of.is_some() {
-            self.to.lose(
-                "a rate that is a share of what another step achieved: measure the maximum first \
-                 and write rate_iops",
-            );
+        if let Some(of) = step.rate_of {
+            self.to.lose(format!(
+                "points of a curve, such as {} % of what step {} achieved: they are left out; \
+                 measure the maximum, and write rate_iops",
+                of.pct,
+                of.step_idx + 1
+            ));
+            return;
         }
+        let weights = step.jobs.iter().filter_map(|job| Some(job.load.flow?.weight));
+        self.flow_weight_max = weights.max().unwrap_or(0);
         if step.amount_max != plan::job::AmountMax::default() {
             self.to.lose("an amount after which all jobs of a step end: fio ends each by io_size");
         }
@@ -56,8 +66,8 @@ impl Writer {
     fn separate(&mut self, job: &Job) -> Vec<Job> {
         if job.tree.is_some() {
             self.to.lose(format!(
-                "work on a tree of files (`{}`): fio has filecreate, filestat and filedelete for \
-                 one folder",
+                "work on a structure of files (`{}`): fio has filecreate, filestat and filedelete \
+                 for one folder",
                 job.name
             ));
             return Vec::new();
@@ -188,6 +198,12 @@ impl Writer {
         if job.load.arrivals == Arrivals::Uniform {
             job.load.arrivals = Arrivals::Poisson;
             self.to.lose("gaps spread evenly between none and twice the mean: written as poisson");
+        }
+        if let Some(flow) = &mut job.load.flow
+            && self.flow_weight_max > FLOW_WEIGHT_MAX
+        {
+            let weight = u64::from(flow.weight) * u64::from(FLOW_WEIGHT_MAX);
+            flow.weight = (weight / u64::from(self.flow_weight_max)).max(1) as u32;
         }
         if job.load.flow.is_some_and(|flow| flow.slack_ios > 1) {
             self.to.lose("how far a job may be ahead of its share: fio lets it be one I/O");

@@ -157,7 +157,7 @@ impl Reader<'_> {
             options: self.options(&keys),
         };
         let mut shared = section.options.clone();
-        shared.retain(|option| !is_of_workload(&option.key));
+        shared.retain(|option| option.key != "new_group" && !is_of_workload(&option.key));
         if begins_step {
             section.options.push(self.flag("barrier", &at));
         }

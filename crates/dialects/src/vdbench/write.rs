@@ -1,13 +1,17 @@
 //! A plan as a Vdbench parameter file.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use plan::files::{Size, SyncMode};
-use plan::job::PartRegion;
+use plan::job::{PartRegion, RateOf};
 use plan::load::{Arrivals, Rate};
 use plan::op::OpKind;
 use plan::param;
-use plan::tree::{Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeWork};
+use plan::tree::{
+    Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, SelectFilter, SelectOrder, StopAfter,
+    TreeTask, TreeWork,
+};
 use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Direction, Job, Plan, Step};
 
@@ -17,9 +21,14 @@ use crate::translation::Translation;
 /// and workload definitions. What Vdbench has no word for is listed.
 pub fn write(plan: &Plan) -> Translation {
     let mut writer = Writer::default();
-    for step in &plan.steps {
-        writer.step(step);
+    for (idx, step) in plan.steps.iter().enumerate() {
+        // Points of a curve belong to the step that looks for its maximum.
+        if step.rate_of.is_none() {
+            let points = plan.steps.iter().filter_map(|step| step.rate_of);
+            writer.step(step, &points.filter(|of| of.step_idx as usize == idx).collect::<Vec<_>>());
+        }
     }
+    writer.lone_format();
     let mut to = writer.to;
     let sections = [writer.general, writer.targets, writer.workloads, writer.runs];
     to.text = sections.into_iter().filter(|section| !section.is_empty()).collect();
@@ -86,55 +95,118 @@ struct Writer {
     targets: String,
     workloads: String,
     runs: String,
-    n_targets: usize,
-    n_workloads: usize,
     n_runs: usize,
+    /// Names that are taken.
+    names: HashSet<String>,
+    /// Definitions by what stands behind their names: one that is said again has the same name.
+    known: HashMap<String, String>,
+    /// A format that the next run is to say, and its structures.
+    format: Option<(&'static str, Vec<String>)>,
+}
+
+/// A workload definition.
+#[derive(Default)]
+struct Defined {
+    title: String,
+    /// Without what it works on.
+    said: String,
+    targets: Vec<String>,
+    /// All behind its name.
+    body: String,
+    name: String,
 }
 
 /// What a run definition names.
 #[derive(Default)]
 struct RunWords {
-    workloads: Vec<String>,
+    workloads: Vec<Defined>,
     /// Of all workloads together, I/Os per second; `None` is as fast as it goes.
     rate_iops: Option<f64>,
+    /// Shares of the workloads in the run, and whether they differ or are kept.
+    shares: Vec<f64>,
+    is_shared: bool,
     is_tree: bool,
-    has_format: bool,
 }
 
 impl Writer {
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &Step, points: &[RateOf]) {
         let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
         for job in &step.jobs {
+            words.is_shared |= job.load.flow.is_some();
             match &job.tree {
                 Some(work) => self.tree_job(job, work, &mut words),
                 None => self.raw_job(job, &mut words),
             }
             words.rate_iops = words.rate_iops.zip(rate_iops(job)).map(|(sum, own)| sum + own);
         }
-        if words.workloads.is_empty() && !words.has_format {
+        if words.workloads.is_empty() {
             return;
         }
-        self.run(step, &words);
+        self.define_workloads(&mut words);
+        self.run(step, &words, points);
+    }
+
+    /// Writes the workload definitions of a run, with their shares where these are not equal.
+    fn define_workloads(&mut self, words: &mut RunWords) {
+        let total: f64 = words.shares.iter().sum();
+        let pcts: Vec<f64> =
+            words.shares.iter().map(|share| (1e4 * share / total).round() / 100.0).collect();
+        let is_equal = pcts.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 0.011);
+        let is_said = pcts.len() > 1 && (!is_equal || words.is_shared);
+        let mut left = 100.0;
+        for (idx, workload) in words.workloads.iter_mut().enumerate() {
+            if is_said {
+                // The last has what rounding leaves.
+                let pct = if idx + 1 == pcts.len() { left } else { pcts[idx] };
+                left -= pct;
+                let _ = write!(workload.body, ",skew={}", rounded(pct));
+            }
+            let kind = if words.is_tree { "fwd" } else { "wd" };
+            let (name, is_new) = self.named(kind, &workload.title, &workload.body);
+            if is_new {
+                let _ = writeln!(self.workloads, "{kind}={name},{}", workload.body);
+            }
+            workload.name = name;
+        }
+    }
+
+    /// Returns the name of a definition, which is the wanted one if it can be, and whether it must
+    /// be written.
+    fn named(&mut self, kind: &str, wanted: &str, body: &str) -> (String, bool) {
+        let key = format!("{kind}={wanted},{body}");
+        if let Some(name) = self.known.get(&key) {
+            return (name.clone(), false);
+        }
+        let is_word = wanted.starts_with(|c: char| c.is_ascii_alphabetic())
+            && wanted.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !matches!(wanted, "default" | "format" | "concat" | "single" | "range")
+            && super::fwd::operation(wanted).is_none();
+        let plain = is_word.then(|| wanted.to_owned());
+        let taken = |name: &String| self.names.contains(&format!("{kind}={name}").to_lowercase());
+        let name = plain
+            .filter(|name| !taken(name))
+            .or_else(|| (1..).map(|number| format!("{kind}{number}")).find(|name| !taken(name)));
+        let name = name.unwrap_or_default();
+        self.names.insert(format!("{kind}={name}").to_lowercase());
+        self.known.insert(key, name.clone());
+        (name, true)
     }
 
     fn raw_job(&mut self, job: &Job, words: &mut RunWords) {
         let targets = self.storage(job);
-        let total: f64 = job.parts.iter().map(|part| part.weight).sum();
         for part in &job.parts {
-            let name = self.raw_workload(&part.name, &part.workload, part.region, &targets);
-            if job.parts.len() > 1 {
-                let _ = write!(self.workloads, ",skew={}", rounded(100.0 * part.weight / total));
-            }
+            let mut body = self.raw_workload(&part.workload, part.region);
             if let Some(rate) = part.rate_iops {
-                let _ = write!(self.workloads, ",iorate={}", rounded(rate));
+                let _ = write!(body, ",iorate={}", rounded(rate));
             }
-            self.workloads.push('\n');
-            words.workloads.push(name);
+            if part.priority > 0 {
+                let _ = write!(body, ",priority={}", part.priority);
+            }
+            words.add(&part.name, body, &targets, part.weight);
         }
         if job.parts.is_empty() {
-            let name = self.raw_workload(&job.name, &job.workload, PartRegion::Whole, &targets);
-            self.workloads.push('\n');
-            words.workloads.push(name);
+            let body = self.raw_workload(&job.workload, PartRegion::Whole);
+            words.add(&job.name, body, &targets, rate_iops(job).unwrap_or(1.0));
         }
         let pct = f64::from(job.buffers.compress_pct.unwrap_or(0));
         if pct > 0.0 && self.general.is_empty() {
@@ -143,30 +215,20 @@ impl Writer {
         self.rest(job);
     }
 
-    /// Writes a workload definition, without the end of its line, and returns its name.
-    fn raw_workload(
-        &mut self,
-        title: &str,
-        workload: &Workload,
-        region: PartRegion,
-        targets: &[String],
-    ) -> String {
-        self.n_workloads += 1;
-        let name = format!("wd{}", self.n_workloads);
-        let _ = writeln!(self.workloads, "* {}", comment(title));
-        let mut line = format!("wd={name},sd=({})", targets.join(","));
-        self.workload(workload, &mut line);
+    /// Returns what a workload definition says, but its name and what it works on.
+    fn raw_workload(&mut self, workload: &Workload, region: PartRegion) -> String {
+        let mut body = String::new();
+        self.workload(workload, &mut body);
         match region {
             PartRegion::Whole => {}
             PartRegion::Pct(from, to) => {
-                let _ = write!(line, ",range=({from},{to})");
+                let _ = write!(body, ",range=({from},{to})");
             }
             PartRegion::Bytes(from, to) => {
-                let _ = write!(line, ",range=({from},{to})");
+                let _ = write!(body, ",range=({from},{to})");
             }
         }
-        self.workloads.push_str(&line);
-        name
+        body
     }
 
     /// Writes the storage definitions of a job and returns their names.
@@ -177,9 +239,7 @@ impl Writer {
         let each = (threads / luns.len().max(1) as u32).max(1);
         let mut names = Vec::new();
         for lun in &luns {
-            self.n_targets += 1;
-            let name = format!("sd{}", self.n_targets);
-            let mut line = format!("sd={name},lun={},threads={each}", value(lun));
+            let mut line = format!("lun={},threads={each}", value(lun));
             if let Some(bytes) = lun_bytes(job, luns.len() as u64) {
                 let _ = write!(line, ",size={bytes}");
             } else if let Some(Size::Percent(pct)) = job.files.size {
@@ -196,7 +256,11 @@ impl Writer {
             let files = &job.files;
             let is_durable = files.sync != SyncMode::None;
             line.push_str(&open_flags(files.direct, is_durable, files.fsync_on_close));
-            let _ = writeln!(self.targets, "{line}");
+            let wanted = if luns.len() == 1 { job.name.as_str() } else { "" };
+            let (name, is_new) = self.named("sd", wanted, &line);
+            if is_new {
+                let _ = writeln!(self.targets, "sd={name},{line}");
+            }
             names.push(name);
         }
         names
@@ -255,55 +319,108 @@ impl Writer {
         words.is_tree = true;
         let tasks = match &work.activity {
             Activity::Operations(tasks) => tasks,
-            Activity::Format(_) => {
-                // The run that uses the structure asks for it; only one without such a run stays.
-                self.to
-                    .lose("a format as a step of its own: write format=yes in the run it is for");
+            Activity::Format(format) => {
+                let fsd = self.structure(work);
+                self.add_format(format, fsd);
                 return;
             }
         };
         let fsd = self.structure(work);
+        let target = work.target.as_ref().map(|target| {
+            self.structure(&TreeWork { tree: target.clone(), target: None, ..work.clone() })
+        });
+        let flow = job.load.flow.map(|flow| f64::from(flow.weight) * f64::from(job.n_workers));
+        let own = rate_iops(job).or(flow).unwrap_or(1.0);
         let total: f64 = tasks.iter().map(|task| task.weight).sum();
+        // What is one job here is one workload with several operations there: equal threads each.
+        let n_threads = (job.n_workers / tasks.len().max(1) as u32).max(1);
         for task in tasks {
-            self.n_workloads += 1;
-            let name = format!("fwd{}", self.n_workloads);
-            let operation = operation_word(task.operation);
-            let mut line = format!("fwd={name},fsd={fsd},threads={}", job.n_workers);
-            match task.read_pct {
-                Some(pct) => {
-                    let _ = write!(line, ",rdpct={}", rounded(pct));
-                }
-                None => {
-                    let _ = write!(line, ",operation={operation}");
-                }
+            let mut body = format!("fsd={fsd},threads={n_threads}");
+            if let Some(target) = &target {
+                let _ = write!(body, ",target={target}");
             }
-            if task.moves_bytes() {
-                let size = size_words(&task.block_size);
-                let _ = write!(line, ",xfersize={size},fileio={}", io_word(task.io));
-            }
-            let _ = write!(line, ",fileselect={}", select_words(&task.select));
-            match task.stop_after {
-                Some(StopAfter::Ios(n)) => {
-                    let _ = write!(line, ",stopafter={n}");
-                }
-                Some(StopAfter::Pct(pct)) => {
-                    let _ = write!(line, ",stopafter={}%", rounded(pct));
-                }
-                None => {}
-            }
-            if tasks.len() > 1 {
-                let _ = write!(line, ",skew={}", rounded(100.0 * task.weight / total));
-            }
-            let _ = writeln!(self.workloads, "{line}");
-            words.workloads.push(name);
+            self.task(task, &mut body);
+            let title = if task.name.is_empty() { &job.name } else { &task.name };
+            words.add(title, body, &[], own * task.weight / total);
         }
+        let what = job.name.as_str();
+        if tasks.len() > 1 {
+            self.to
+                .lose(format!("operations mixed by the same threads (`{what}`): each has its own"));
+        }
+    }
+
+    fn task(&mut self, task: &TreeTask, body: &mut String) {
+        let is_sequential = matches!(task.io, FileIo::Sequential { .. });
+        match task.read_pct {
+            Some(pct) if is_sequential => {
+                let is_plain = pct == 0.0 || pct == 100.0;
+                if !is_plain {
+                    self.to.lose("a mix of reads and writes from start to end of a file");
+                }
+                let operation = if pct >= 50.0 { "read" } else { "write" };
+                let _ = write!(body, ",operation={operation}");
+            }
+            Some(pct) => {
+                let _ = write!(body, ",rdpct={}", rounded(pct));
+            }
+            None => {
+                let _ = write!(body, ",operation={}", operation_word(task.operation));
+            }
+        }
+        if task.moves_bytes() {
+            let size = size_words(&task.block_size);
+            let _ = write!(body, ",xfersize={size},fileio={}", io_word(task.io));
+        }
+        let _ = write!(body, ",fileselect={}", select_words(&task.select));
+        match task.stop_after {
+            Some(StopAfter::Ios(n)) => {
+                let _ = write!(body, ",stopafter={n}");
+            }
+            Some(StopAfter::Pct(pct)) => {
+                let _ = write!(body, ",stopafter={}%", rounded(pct));
+            }
+            None => {}
+        }
+    }
+
+    /// Keeps a format for the run behind it.
+    fn add_format(&mut self, format: &Format, fsd: String) {
+        let words = match (format.clean, format.create, format.folders_only) {
+            (true, true, false) => "yes",
+            (true, true, true) => "directories",
+            (false, _, false) => "restart",
+            (false, _, true) => "(restart,directories)",
+            (true, false, _) => "(clean,only)",
+        };
+        // What was removed alone is not part of another format.
+        if self.format.as_ref().is_some_and(|(other, _)| *other != words) {
+            self.lone_format();
+        }
+        let (_, fsds) = self.format.get_or_insert((words, Vec::new()));
+        if !fsds.contains(&fsd) {
+            fsds.push(fsd);
+        }
+    }
+
+    /// Writes a run that is nothing but a format.
+    fn lone_format(&mut self) {
+        let Some((words, fsds)) = self.format.take() else { return };
+        self.n_runs += 1;
+        let inner = words.trim_matches(['(', ')']);
+        let words =
+            if inner.contains("only") { words.to_owned() } else { format!("({inner},only)") };
+        let _ = writeln!(
+            self.runs,
+            "rd=rd{},fsd=({}),operations=read,fwdrate=max,elapsed=30,interval=1,format={words}",
+            self.n_runs,
+            fsds.join(",")
+        );
     }
 
     /// Writes the definition of a tree and returns its name.
     fn structure(&mut self, work: &TreeWork) -> String {
         let tree = &work.tree;
-        self.n_targets += 1;
-        let name = format!("fsd{}", self.n_targets);
         let sizes = match &tree.sizes {
             FileSizes::Fixed(bytes) => bytes.to_string(),
             FileSizes::Average(bytes) => format!("({bytes},0)"),
@@ -315,7 +432,7 @@ impl Writer {
         };
         let (depth, width, files) = (tree.depth, tree.width, tree.files);
         let mut line = format!(
-            "fsd={name},anchor={},depth={depth},width={width},files={files},sizes={sizes}",
+            "anchor={},depth={depth},width={width},files={files},sizes={sizes}",
             value(&tree.anchor)
         );
         if !tree.bottom_only {
@@ -333,29 +450,52 @@ impl Writer {
         }
         let open = &work.open;
         line.push_str(&open_flags(open.direct, open.dsync, open.fsync_on_close));
-        let _ = writeln!(self.targets, "{line}");
+        if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
+            let (file, folder) = (&tree.file_mask, &tree.folder_mask);
+            let is_fine = file.starts_with("vdb")
+                && file.ends_with(".file")
+                && folder.starts_with("vdb")
+                && folder.ends_with(".dir");
+            if is_fine {
+                let _ = write!(line, ",mask=({file},{folder})");
+            } else {
+                self.to.lose("names of files that do not begin with vdb and end in .file");
+            }
+        }
+        if tree.create_parents && !self.general.contains("create_anchors") {
+            self.general.push_str("create_anchors=yes\n");
+        }
+        let (name, is_new) = self.named("fsd", &tree.name, &line);
+        if is_new {
+            let _ = writeln!(self.targets, "fsd={name},{line}");
+        }
         name
     }
 
-    fn run(&mut self, step: &Step, words: &RunWords) {
+    fn run(&mut self, step: &Step, words: &RunWords, points: &[RateOf]) {
+        // A format of other structures, or before storage definitions, is a run of its own.
+        let format = match &self.format {
+            Some((text, _)) if words.is_tree && !text.contains("only") => Some(*text),
+            _ => None,
+        };
+        if format.is_some() {
+            self.format = None;
+        }
+        self.lone_format();
         self.n_runs += 1;
-        let name = format!("rd{}", self.n_runs);
-        if !step.name.is_empty() {
+        let title = step.name.split(' ').next().unwrap_or_default();
+        let (name, _) = self.named("rd", title, &format!("{}", self.n_runs));
+        if !step.name.is_empty() && step.name != name {
             let _ = writeln!(self.runs, "* {}", comment(&step.name));
         }
         let (kind, rate_key) = if words.is_tree { ("fwd", "fwdrate") } else { ("wd", "iorate") };
-        let rate = match (step.rate_of, words.rate_iops) {
-            (Some(of), _) => {
-                self.to.lose(format!(
-                    "one point of a curve ({} % of another step): write iorate=curve",
-                    rounded(of.pct)
-                ));
-                "max".to_owned()
-            }
-            (None, Some(rate)) if rate > 0.0 => rounded(rate),
+        let rate = match words.rate_iops {
+            _ if !points.is_empty() => curve_words(points),
+            Some(rate) if rate > 0.0 => rounded(rate),
             _ => "max".to_owned(),
         };
-        let list = words.workloads.join(",");
+        let list: Vec<&str> = words.workloads.iter().map(|wd| wd.name.as_str()).collect();
+        let list = list.join(",");
         let mut line = format!("rd={name},{kind}=({list}),{rate_key}={rate}");
         self.times(step, &mut line);
         if let Some(job) = step.jobs.first() {
@@ -367,8 +507,8 @@ impl Writer {
                 Arrivals::Poisson | Arrivals::Linear => {}
             }
         }
-        if words.is_tree {
-            line.push_str(",format=restart");
+        if let Some(format) = format {
+            let _ = write!(line, ",format={format}");
         }
         let limits = [
             ("maxdata", step.amount_max.total_bytes),
@@ -407,6 +547,40 @@ impl Writer {
             }
         }
     }
+}
+
+impl RunWords {
+    /// Adds a workload; one that several jobs share works on the targets of all of them.
+    fn add(&mut self, title: &str, body: String, targets: &[String], share: f64) {
+        let position =
+            self.workloads.iter().position(|other| other.title == title && other.said == body);
+        let idx = position.filter(|_| !targets.is_empty()).unwrap_or_else(|| {
+            self.shares.push(0.0);
+            self.workloads.push(Defined {
+                title: title.to_owned(),
+                said: body,
+                ..Default::default()
+            });
+            self.workloads.len() - 1
+        });
+        self.shares[idx] += share;
+        let workload = &mut self.workloads[idx];
+        workload.targets.extend_from_slice(targets);
+        workload.body = match workload.targets.as_slice() {
+            [] => workload.said.clone(),
+            targets => format!("sd=({}){}", targets.join(","), workload.said),
+        };
+    }
+}
+
+/// Returns the rate of a curve with its points.
+fn curve_words(points: &[RateOf]) -> String {
+    let pcts: Vec<String> = points.iter().map(|of| rounded(of.pct)).collect();
+    let mut text = format!("curve,curve=({})", pcts.join(","));
+    if let Some(ns) = points.first().and_then(|of| of.stop_above_ns) {
+        let _ = write!(text, ",stopcurve={}", rounded(ns as f64 / 1e6));
+    }
+    text
 }
 
 /// Returns the files of a job, as named or as generated for each worker.

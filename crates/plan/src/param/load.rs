@@ -349,7 +349,8 @@ pub(super) static PARAMS: &[Param] = &[
         name: "flow_weight",
         fio: &["flow"],
         category: Category::Load,
-        kind: Kind::Int { min: 0, max: 1000 },
+        // Shares of a hundredth of a percent, where fio ends at 1000.
+        kind: Kind::Int { min: 0, max: 1_000_000 },
         default: "0",
         short: "share of the progress among jobs with the same flow id",
         long: "A job with weight 2 issues twice as many I/Os as one with weight 1; the one that \
