@@ -139,9 +139,12 @@ impl Worker {
     /// Counts a completed operation with those of its part and kind.
     #[inline]
     pub(crate) fn count_series(&mut self, series: u16, start_ns: u64, bytes: u64, now_ns: u64) {
+        if self.series_runs.count(series, start_ns, bytes) {
+            return;
+        }
         let measured = now_ns >= self.measured_ns;
         if let Some(all) = self.meters.series() {
-            self.series_runs.count(all, series, (start_ns, now_ns), bytes, measured);
+            self.series_runs.begin(all, series, (start_ns, now_ns), bytes, measured);
         }
     }
 

@@ -123,6 +123,19 @@ impl Parts {
         }
     }
 
+    /// Takes the next operation of parts without rates of their own, if the part whose turn it is
+    /// chooses several at once; `None` leaves the turn to [`Parts::take_next`].
+    #[inline]
+    pub(crate) fn take_known(&mut self) -> Option<Place> {
+        let idx = self.turn_idx.take().unwrap_or_else(|| self.turns.next());
+        let member = &mut self.members[idx];
+        let known = if member.wraps.is_empty() { member.source.take_known() } else { None };
+        if known.is_none() {
+            self.turn_idx = Some(idx);
+        }
+        known
+    }
+
     /// Takes the next operation of parts without rates of their own.
     #[inline]
     pub(crate) fn take_next(&mut self) -> Option<Place> {
@@ -234,6 +247,7 @@ impl Member {
     /// Takes the next operation in a direction that the part issues.
     #[inline]
     fn take_own(&mut self, dir: Direction) -> Option<Place> {
+        self.source.look_ahead();
         let mut place = self.source.take(dir)?;
         if let Some(wrap) = self.wraps.get(place.file_idx as usize) {
             place.extent.offset = wrap.place(place.extent);

@@ -181,9 +181,22 @@ impl SeriesRuns {
         }
     }
 
-    /// Counts an operation that completed at `now_ns`.
+    /// Counts an operation that was chosen at `start_ns` with those of its run. Returns false where
+    /// it is the first of one: [`SeriesRuns::begin`] counts it.
     #[inline]
-    pub(crate) fn count(
+    pub(crate) fn count(&mut self, series: u16, start_ns: u64, bytes: u64) -> bool {
+        let Some(run) = self.runs.get_mut(usize::from(series)) else { return true };
+        let goes_on = run.n_ios > 0 && run.start_ns == start_ns;
+        if goes_on {
+            run.n_ios += 1;
+            run.bytes += bytes;
+        }
+        goes_on
+    }
+
+    /// Counts the first operation of a run, which completed at `now_ns`.
+    #[inline(never)]
+    pub(crate) fn begin(
         &mut self,
         all: &Series,
         series: u16,
@@ -194,14 +207,11 @@ impl SeriesRuns {
         let Some(run) = self.runs.get_mut(usize::from(series)) else { return };
         if run.n_ios == 0 {
             self.touched.push(series);
-            run.start_ns = start_ns;
-        } else if run.start_ns != start_ns {
+        } else {
             let latency_ns = now_ns.saturating_sub(run.start_ns);
             all.meters[usize::from(series)].add(run, latency_ns, measured);
-            *run = Run { start_ns, n_ios: 0, bytes: 0 };
         }
-        run.n_ios += 1;
-        run.bytes += bytes;
+        *run = Run { start_ns, n_ios: 1, bytes };
     }
 
     /// Adds what was counted to the meters.

@@ -318,7 +318,8 @@ impl Source {
             return None;
         }
         if let Files::Parts(parts) = &mut self.files {
-            let place = parts.take_next()?;
+            let known = parts.take_known();
+            let place = known.or_else(|| parts.take_next())?;
             return Some(self.count(place));
         }
         if matches!(self.files, Files::Whole { .. } | Files::Replay(_)) {
@@ -382,6 +383,27 @@ impl Source {
         }
         self.ahead.0 += 1;
         Some(self.batch[first])
+    }
+
+    /// Chooses several operations of one file and one direction that are taken one by one, if none
+    /// is known yet: that costs less than to choose each when it is taken.
+    #[inline]
+    pub(crate) fn look_ahead(&mut self) {
+        if self.ahead.0 == self.ahead.1 && self.takes_batches() {
+            self.take_batch(0);
+        }
+    }
+
+    /// Takes an operation that is known already, or would be after [`Source::look_ahead`]; `None`
+    /// where operations are chosen one by one, or a pass ends.
+    #[inline]
+    pub(crate) fn take_known(&mut self) -> Option<Place> {
+        if self.ahead.0 == self.ahead.1 {
+            self.look_ahead();
+        }
+        let extent = self.take_ahead()?;
+        let (kind, series) = (self.batch_kind, self.batch_series);
+        Some(self.count(Place { kind, file_idx: 0, extent, series }))
     }
 
     /// Returns an operation of those last chosen by [`Source::take_batch`].
