@@ -65,10 +65,15 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
             let is_new_to_it = row.uses_device || state != State::Filled;
             // A target that was named is read only, unless it is set up for us.
             let may_write = options.target.is_none() || options.zram_bytes.is_some();
-            if is_asked && is_new_to_it && (may_write || !row.writes) {
-                measure(&bench, row, state, &options, &mut lines)
-                    .with_context(|| format!("row `{}`", row.name))?;
+            if !(is_asked && is_new_to_it) {
+                continue;
             }
+            if row.writes && !may_write {
+                println!("{}: left out, as it writes; `--setup-zram SIZE` allows it", row.name);
+                continue;
+            }
+            measure(&bench, row, state, &options, &mut lines)
+                .with_context(|| format!("row `{}`", row.name))?;
         }
     }
     if options.write {
