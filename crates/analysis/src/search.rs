@@ -135,6 +135,13 @@ impl Search {
         &self.taken
     }
 
+    /// Returns the equally spaced loads of the curve in ascending order, those that were measured
+    /// on the way to the line among them; empty before the curve begins.
+    pub fn curve_loads(&self) -> Vec<f64> {
+        let Some((edges, _)) = &self.curve else { return Vec::new() };
+        self.grid(edges).map(|units| units as f64 * self.options.step).collect()
+    }
+
     /// Returns what is known of the load line so far.
     pub fn line(&self) -> LoadLine {
         let edges = self.curve.as_ref().map_or_else(|| Edges::of(&self.tallies), |curve| curve.0);
@@ -228,15 +235,21 @@ impl Search {
         (n_fail < self.options.n_repeats).then_some((fails_all, Purpose::Confirm))
     }
 
-    /// Returns the loads of the curve in the order in which they are to be measured.
-    fn curve_points(&self, edges: &Edges) -> Vec<u64> {
-        let Some(line) = edges.pass else { return Vec::new() };
+    /// Returns the equally spaced loads up to the line, in ascending order.
+    fn grid(&self, edges: &Edges) -> impl Iterator<Item = u64> {
+        let line = edges.pass.unwrap_or(0);
         let n = u64::from(self.options.n_curve_points);
-        let mut points: Vec<u64> = (1..=n)
-            .map(|k| (u128::from(line) * u128::from(k)).div_ceil(u128::from(n)) as u64)
-            .filter(|units| !self.tallies.contains_key(units))
-            .collect();
-        points.dedup();
+        let mut last = 0;
+        let grid = (1..=n).map(move |k| {
+            (u128::from(line) * u128::from(k)).div_ceil(u128::from(n)) as u64
+        });
+        grid.filter(move |units| *units > std::mem::replace(&mut last, *units))
+    }
+
+    /// Returns the loads of the curve that have to be measured, in that order.
+    fn curve_points(&self, edges: &Edges) -> Vec<u64> {
+        let measured = |units: &u64| self.tallies.contains_key(units);
+        let mut points: Vec<u64> = self.grid(edges).filter(|units| !measured(units)).collect();
         match self.options.order {
             PointOrder::Ascending => points.reverse(),
             PointOrder::Descending => {}

@@ -7,6 +7,7 @@
 //!
 //! Pure: a [`Record`] in, text out. Tests: `summary/tests.rs`.
 
+mod curve;
 mod table;
 mod words;
 
@@ -22,6 +23,8 @@ use record::{
 };
 use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
+pub(crate) use self::curve::load_words;
+use self::curve::put_curve;
 pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};
 pub(crate) use self::words::step_title;
@@ -47,6 +50,11 @@ pub(crate) fn summary(record: &Record) -> String {
     put_notes(&mut text, record);
     if let Some(emulation) = &record.emulation {
         put_emulation(&mut text, emulation, record.elapsed_ns);
+    }
+    if let Some(curve) = &record.curve {
+        // The steps are its points, each with a row.
+        put_curve(&mut text, curve);
+        return text;
     }
     let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
     for job in &record.jobs {

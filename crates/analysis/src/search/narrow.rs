@@ -8,7 +8,11 @@ const CUT_MIN: f64 = 0.1;
 
 /// Guesses by what was achieved: a volume that collapses under overload achieves less than it could
 /// carry, or much more than its limits allow, each time again.
-const BY_ACHIEVED_MAX: u32 = 3;
+const BY_ACHIEVED_MAX: u32 = 4;
+
+/// Where such guesses lie from what was achieved, in tolerances. The last two are for limits so wide
+/// that a queue may grow for all of a probe and keep them.
+const BY_ACHIEVED: [f64; 4] = [-0.5, 1.0 / 3.0, 4.0 / 3.0, 4.0];
 
 /// Returns the geometric middle of two loads that are not neighbours.
 pub(super) fn middle(low: u64, high: u64) -> u64 {
@@ -34,7 +38,7 @@ impl Search {
     }
 
     /// Guesses from what an overloaded probe achieved: the line is not above that. First a little
-    /// below it, then a little above, so that both together are a bracket within the tolerance.
+    /// below it, then ever more above: the first two together are a bracket within the tolerance.
     fn by_achieved(&self, pass: u64, fail: u64) -> Option<u64> {
         let tolerance = self.options.tolerance;
         let achieved = self.tally(fail).achieved? / self.options.step;
@@ -42,9 +46,8 @@ impl Search {
         if achieved >= high * (1.0 - tolerance) {
             return None;
         }
-        let below = achieved * (1.0 - tolerance / 2.0);
-        let above = achieved * (1.0 + tolerance / 3.0);
-        let guess = [below, above].into_iter().find(|guess| *guess > low * (1.0 + tolerance / 4.0));
+        let mut guesses = BY_ACHIEVED.iter().map(|part| achieved * (1.0 + part * tolerance));
+        let guess = guesses.find(|guess| *guess > low * (1.0 + tolerance / 4.0));
         guess.filter(|guess| *guess < high).map(|guess| guess as u64)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
 use record::{NoteSeverity, Outcome, Record};
-use runner::{Control, Emulation, RunError, RunOptions};
+use runner::{Control, Emulation, RunError, RunEvent, RunOptions};
 
 use super::keep::{KeepArgs, Kept};
 use crate::diagnostics::{self, Texts};
@@ -85,7 +85,20 @@ pub(super) fn run(
     safety: SafetyArgs,
 ) -> Result<Exit, Failure> {
     let mut sink = Sink::open(result.output.as_deref())?;
-    let options = RunOptions {
+    let options = options(emulation, result, safety);
+    let mut session = Session::begin(plan, &options, result);
+    let record = session.measure(plan, &options)?;
+    session.finish(&record);
+    print(&record, result, &mut sink)
+}
+
+/// Returns what is decided besides the plan.
+pub(super) fn options(
+    emulation: Option<Emulation>,
+    result: &ResultArgs,
+    safety: SafetyArgs,
+) -> RunOptions {
+    RunOptions {
         command: command(),
         allow_mounted: safety.allow_mounted_write,
         read_only: safety.readonly,
@@ -96,55 +109,104 @@ pub(super) fn run(
         report_interval_ms: result.keep.report_interval_ms(emulation.as_ref()),
         emulation,
         ..RunOptions::default()
-    };
-    let record = measure(plan, &options, result)?;
+    }
+}
+
+/// Prints a record as asked for, and returns what it says as an exit code.
+pub(super) fn print(
+    record: &Record,
+    result: &ResultArgs,
+    sink: &mut Sink,
+) -> Result<Exit, Failure> {
     let text = if result.json {
         record.to_json()
     } else if result.fio_json {
         let now = clock::report_time();
-        json(&record, JsonOptions { plus: false, version: COMPAT_VERSION, now })
+        json(record, JsonOptions { plus: false, version: COMPAT_VERSION, now })
     } else {
-        summary::summary(&record)
+        summary::summary(record)
     };
     let mut written = sink.write(&text);
     if !sink.is_stdout() && (result.json || result.fio_json) {
-        written = written.and_then(|()| stream::print(&summary::summary(&record)));
+        written = written.and_then(|()| stream::print(&summary::summary(record)));
     }
-    exit(&record).once(written)
+    exit(record).once(written)
 }
 
-/// Runs the plan while progress is shown and signals are heard.
-fn measure(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Result<Record, Failure> {
-    let when = match (result.no_progress, result.progress) {
-        (true, _) => When::Never,
-        (_, true) => When::Plain,
-        _ => When::Auto,
-    };
-    let control = Arc::new(Control::new());
-    let signals = Signals::listen(&control);
-    let mut progress = Progress::new(when, result.status_interval);
-    let mut is_told = false;
-    let mut kept = Kept::begin(&result.keep, options, plan);
-    let outcome = runner::run(plan, options, &control, &mut |event| {
-        if signals.last().is_some() && !is_told {
-            is_told = true;
-            progress.tell("stopping; a second signal stops at once\n");
+/// The runs of one command: progress is shown, signals are heard, and what comes is kept.
+#[derive(Debug)]
+pub(super) struct Session {
+    control: Arc<Control>,
+    signals: Signals,
+    progress: Progress,
+    kept: Kept,
+    /// What happens during a run is kept as it happens.
+    is_followed: bool,
+    is_told: bool,
+}
+
+impl Session {
+    /// Begins one of several runs, whose common record is kept with [`Session::keep`].
+    pub(super) fn begin_series(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Self {
+        Session { is_followed: false, ..Session::begin(plan, options, result) }
+    }
+
+    /// Begins. The plan is what is kept of the command's runs.
+    pub(super) fn begin(plan: &Plan, options: &RunOptions, result: &ResultArgs) -> Self {
+        let when = match (result.no_progress, result.progress) {
+            (true, _) => When::Never,
+            (_, true) => When::Plain,
+            _ => When::Auto,
+        };
+        let control = Arc::new(Control::new());
+        Session {
+            signals: Signals::listen(&control),
+            control,
+            progress: Progress::new(when, result.status_interval),
+            kept: Kept::begin(&result.keep, options, plan),
+            is_followed: true,
+            is_told: false,
         }
-        progress.event(&event);
-        kept.event(&event);
-    });
-    drop(progress);
-    match outcome {
-        Ok(record) => {
-            kept.finish(&record);
-            Ok(record)
-        }
-        Err(RunError::Refused(findings)) => {
-            kept.forget();
-            let findings: Vec<_> = findings.iter().collect();
-            diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
-            Err(Failure::silent(Exit::WrongUse))
-        }
+    }
+
+    /// Runs a plan. One that is refused is told and forgotten.
+    pub(super) fn measure(&mut self, plan: &Plan, options: &RunOptions) -> Result<Record, Failure> {
+        let Session { control, signals, progress, kept, is_followed, is_told } = self;
+        let outcome = runner::run(plan, options, control, &mut |event| {
+            if signals.last().is_some() && !*is_told {
+                *is_told = true;
+                progress.tell("stopping; a second signal stops at once\n");
+            }
+            progress.event(&event);
+            if *is_followed {
+                kept.event(&event);
+            }
+        });
+        let refused = match outcome {
+            Ok(record) => return Ok(record),
+            Err(RunError::Refused(findings)) => findings,
+        };
+        progress.tell("");
+        std::mem::take(kept).forget();
+        let findings: Vec<_> = refused.iter().collect();
+        diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
+        Err(Failure::silent(Exit::WrongUse))
+    }
+
+    /// Says something between two runs.
+    pub(super) fn tell(&self, text: &str) {
+        self.progress.tell(text);
+    }
+
+    /// Keeps what there is so far.
+    pub(super) fn keep(&mut self, record: &Record) {
+        self.kept.event(&RunEvent::Report(record));
+    }
+
+    /// Ends, and keeps the record.
+    pub(super) fn finish(self, record: &Record) {
+        drop(self.progress);
+        self.kept.finish(record);
     }
 }
 

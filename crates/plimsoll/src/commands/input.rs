@@ -60,7 +60,7 @@ pub(super) enum Dialect {
 }
 
 /// Splits `A=B` of `--remap`.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => {
             Ok((from.to_owned(), to.to_owned()))
@@ -70,7 +70,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// Splits `KEY=VALUE` of `--set`; a flag may stand without value.
-fn setting(text: &str) -> Result<(String, String), String> {
+pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').unwrap_or((text, ""));
     if key.trim().is_empty() {
         return Err("write KEY=VALUE, for example runtime=10s".to_owned());

@@ -3,6 +3,7 @@
 mod catalog;
 mod check;
 mod completion;
+mod curve;
 mod demo;
 mod execute;
 mod explain;
@@ -15,7 +16,9 @@ mod reference;
 mod rehearse;
 mod run;
 mod runs;
+mod scratch;
 mod show;
+mod subject;
 mod translate;
 mod vdbench;
 mod welcome;
@@ -44,6 +47,7 @@ modes of fio and Vdbench they are those of that tool.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Curve(curve::Args),
     Demo(demo::Args),
     Runs(runs::Args),
     Show(show::Args),
@@ -86,6 +90,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
     };
     match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Curve(args) => curve::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Show(args) => show::run(&args),

@@ -1,0 +1,21 @@
+//! Answers that take many runs: the load curve of a volume and its load line.
+//!
+//! [`Sweep`] says which plan to run next and takes the record of what came out, until it has the
+//! answer. Who runs the plans, on files or on emulated volumes, it does not know. One
+//! record holds the whole sweep: a step per point, and [`record::CurveRecord`] beside them.
+//!
+//! [`lever`] puts a load onto a plan: a rate with intended starts, or I/Os in flight.
+//! [`sweep`] drives the search of `analysis` and joins the records. [`outcome`] turns the points
+//! into figures.
+//!
+//! Never here: running anything, a clock, I/O, text for people beyond one sentence per mistake.
+//!
+//! Tests: `tests/`, and whole sweeps on emulated volumes with `plimsoll`'s.
+
+mod join;
+pub mod lever;
+pub mod outcome;
+pub mod sweep;
+
+pub use lever::{Lever, LeverError};
+pub use sweep::{Sweep, SweepOptions, Taken};

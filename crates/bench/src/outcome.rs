@@ -1,0 +1,225 @@
+//! What the points of a sweep come to.
+
+use analysis::curve::{LoadAt, UslFit, knees, load_at, overall_response_time};
+use analysis::limit::LatencyFigure;
+use analysis::search::{LineEnd, Purpose, Search};
+use analysis::{Limit, Limits, Point, series, stats};
+use plan::load::Arrivals;
+use record::{
+    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, LoadLineRecord,
+    ScalabilityRecord,
+};
+
+use crate::lever::Lever;
+
+/// Mean latencies that people ask for.
+const ROUND_LATENCIES_NS: [u64; 3] = [1_000_000, 2_000_000, 10_000_000];
+
+/// Sensitivity of the search for knees.
+const KNEE_SENSITIVITY: f64 = 1.0;
+
+/// A point, with the histogram that it was read from.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) point: CurvePointRecord,
+    pub(crate) histogram: Option<Point>,
+}
+
+/// Returns the record of one point.
+pub(crate) fn point(
+    step_idx: u32,
+    load: f64,
+    purpose: &str,
+    measured: Option<&Point>,
+    broken: Vec<String>,
+) -> CurvePointRecord {
+    let latency = measured.map(|it| &it.latency);
+    let quantile = |share| latency.and_then(|it| it.quantile(share)).unwrap_or(0);
+    CurvePointRecord {
+        step_idx,
+        load,
+        purpose: purpose.to_owned(),
+        passed: broken.is_empty(),
+        broken,
+        achieved_iops: measured.map_or(0.0, |it| it.achieved_iops),
+        bytes_per_s: measured.map_or(0.0, |it| it.bytes_per_s),
+        latency_mean_ns: latency.and_then(|it| it.mean_ns()).unwrap_or(0.0),
+        latency_p50_ns: quantile(0.5),
+        latency_p99_ns: quantile(0.99),
+        latency_max_ns: latency.and_then(|it| it.max_ns()).unwrap_or(0),
+    }
+}
+
+/// Says what a point has where a limit is broken, such as `p99 12.4ms, not < 10ms`.
+pub(crate) fn broken_limit(limit: &Limit, point: &Point) -> String {
+    let figure = limit.figure(&point.measured());
+    match (limit, figure) {
+        (Limit::Latency { figure: name, .. }, Some(ns)) => {
+            format!("{name} {}, not {}", milliseconds(ns), bound(limit))
+        }
+        (Limit::Achieved { share_min }, Some(share)) => {
+            format!("achieved {:.1} %, not > {:.1} %", share * 100.0, share_min * 100.0)
+        }
+        (_, None) => format!("`{limit}` has no figure"),
+    }
+}
+
+/// The part of a limit behind its figure.
+fn bound(limit: &Limit) -> String {
+    let text = limit.to_string();
+    text.find('<').map_or(text.clone(), |at| text[at..].to_owned())
+}
+
+fn milliseconds(ns: f64) -> String {
+    match ns / 1e6 {
+        ms if ms >= 100.0 => format!("{ms:.0}ms"),
+        ms if ms >= 10.0 => format!("{ms:.1}ms"),
+        ms => format!("{ms:.3}ms"),
+    }
+}
+
+/// Returns the curve of the points so far. `total` turns a load of the search into one over all
+/// workers.
+pub(crate) fn curve(
+    lever: Lever,
+    limits: &Limits,
+    search: &Search,
+    measured: &[Measured],
+    total: impl Fn(f64) -> f64,
+) -> CurveRecord {
+    let (arrivals, in_flight_max) = match lever {
+        Lever::Rate { arrivals, in_flight_max } => {
+            (Some(arrivals_name(arrivals).to_owned()), Some(u64::from(in_flight_max)))
+        }
+        Lever::QueueDepth | Lever::Workers => (None, None),
+    };
+    let by_rate = by_rate(measured, |_| true);
+    let grid: Vec<f64> = search.curve_loads().into_iter().map(&total).collect();
+    let is_on_grid = |load: f64| grid.is_empty() || grid.iter().any(|it| is_same(*it, load));
+    let on_grid = self::by_rate(measured, is_on_grid);
+    CurveRecord {
+        lever: lever.recorded(),
+        arrivals,
+        in_flight_max,
+        limits: limits.to_string(),
+        points: measured.iter().map(|it| it.point.clone()).collect(),
+        line: line(search, measured, total),
+        carried: ROUND_LATENCIES_NS.iter().map(|ns| carried(&by_rate, measured, *ns)).collect(),
+        overall_response_ns: overall_response_time(&on_grid),
+        knees: knees(&on_grid, KNEE_SENSITIVITY).map(|found| KneesRecord {
+            sensitivity: found.sensitivity,
+            range_iops: found.range,
+            rates_iops: found.loads(),
+            leave_one_out_iops: found.leave_one_out,
+        }),
+        scalability: if lever.is_open() { None } else { scalability(measured) },
+    }
+}
+
+fn arrivals_name(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Linear => "fixed",
+        Arrivals::Poisson => "poisson",
+        Arrivals::Uniform => "uniform",
+    }
+}
+
+fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> LoadLineRecord {
+    let line = search.line();
+    let load = line.load.map(&total);
+    let first_fail = line.first_fail.map(&total);
+    let at = |wanted: Option<f64>| {
+        measured.iter().map(|it| &it.point).filter(move |point| {
+            wanted.is_some_and(|wanted| is_same(point.load, wanted))
+        })
+    };
+    let median = |of: fn(&CurvePointRecord) -> f64| {
+        let values: Vec<f64> = at(load).map(of).collect();
+        series::median(&values)
+    };
+    let is_search =
+        |purpose| matches!(purpose, Purpose::Coarse | Purpose::Narrow);
+    LoadLineRecord {
+        end: match line.end {
+            LineEnd::Bracketed => "bracketed",
+            LineEnd::NothingFailed => "nothing_failed",
+            LineEnd::NothingPassed => "nothing_passed",
+            LineEnd::Unfinished => "unfinished",
+        }
+        .to_owned(),
+        load,
+        first_fail,
+        interval: line.interval.map(|it| IntervalRecord {
+            low: total(it.low),
+            high: total(it.high),
+            coverage: it.coverage,
+        }),
+        broken: at(first_fail).find(|it| !it.passed).map_or(Vec::new(), |it| it.broken.clone()),
+        achieved_iops: median(|point| point.achieved_iops),
+        bytes_per_s: median(|point| point.bytes_per_s),
+        n_probes: search.taken().iter().filter(|(probe, _)| is_search(probe.purpose)).count() as u32,
+        dips: line.dips.into_iter().map(total).collect(),
+    }
+}
+
+/// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's
+/// probes, so that a repeated point counts once. Loads whose rate does not ascend are left out, as
+/// behind a peak.
+fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+    let loads = measured.iter().map(|it| it.point.load);
+    let mut loads: Vec<f64> = loads.filter(|load| is_wanted(*load)).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    let mut curve: Vec<(f64, f64)> = Vec::new();
+    for load in loads {
+        let at: Vec<&Point> = measured
+            .iter()
+            .filter(|it| is_same(it.point.load, load))
+            .filter_map(|it| it.histogram.as_ref())
+            .collect();
+        let rates: Vec<f64> = at.iter().map(|point| point.achieved_iops).collect();
+        let means: Vec<f64> =
+            at.iter().filter_map(|it| it.by_rate(LatencyFigure::Mean)).map(|it| it.1).collect();
+        if let (Some(rate), Some(mean)) = (series::median(&rates), series::median(&means))
+            && curve.last().is_none_or(|last| last.0 < rate)
+        {
+            curve.push((rate, mean));
+        }
+    }
+    curve
+}
+
+/// Both come from one grid of loads: they differ by rounding, or by a step of it.
+fn is_same(load: f64, other: f64) -> bool {
+    (load - other).abs() < 1e-9 * load.abs().max(1.0)
+}
+
+fn carried(by_rate: &[(f64, f64)], measured: &[Measured], latency_ns: u64) -> CarriedRecord {
+    let (state, rate_iops) = match load_at(by_rate, latency_ns as f64) {
+        LoadAt::Reached { load, .. } => ("reached", Some(load)),
+        LoadAt::Above(load) => ("above", Some(load)),
+        LoadAt::Below(load) => ("below", Some(load)),
+        LoadAt::Unknown => ("unknown", None),
+    };
+    // The same mix at every load: bytes are in proportion to operations.
+    let per_io = measured.iter().find(|it| it.point.achieved_iops > 0.0);
+    let io_bytes = per_io.map(|it| it.point.bytes_per_s / it.point.achieved_iops);
+    let bytes_per_s = rate_iops.zip(io_bytes).map(|(rate, bytes)| rate * bytes);
+    CarriedRecord { latency_mean_ns: latency_ns, state: state.to_owned(), rate_iops, bytes_per_s }
+}
+
+fn scalability(measured: &[Measured]) -> Option<ScalabilityRecord> {
+    let mut points: Vec<(f64, f64)> =
+        measured.iter().map(|it| (it.point.load, it.point.achieved_iops)).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.dedup_by(|next, kept| next.0 <= kept.0);
+    let fit = UslFit::of(&points).ok()?;
+    let stats::Interval { low, high, coverage } = fit.peak_interval;
+    Some(ScalabilityRecord {
+        rate_iops_of_one: fit.usl.of_one,
+        contention: fit.usl.contention,
+        coherency: fit.usl.coherency,
+        peak_depth: fit.peak_n,
+        peak_interval: IntervalRecord { low, high, coverage },
+    })
+}

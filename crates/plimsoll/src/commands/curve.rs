@@ -1,0 +1,263 @@
+//! `plimsoll curve`: the response-time curve of a volume and its load line.
+
+use std::time::Duration;
+
+use analysis::search::{PointOrder, SearchOptions};
+use analysis::{Limits, curve::depth_for};
+use bench::lever::Time;
+use bench::sweep::Next;
+use bench::{Lever, Sweep, SweepOptions, Taken};
+use clap::ValueEnum;
+use plan::load::Arrivals;
+use record::{CurvePointRecord, Outcome, Record};
+
+use super::execute::{self, ResultArgs, SafetyArgs, Session};
+use super::on::OnArgs;
+use super::subject::{Subject, SubjectArgs};
+use crate::exit::{Exit, Failure};
+use crate::stream::{self, Sink};
+use crate::summary;
+
+/// Find the load line: the most I/O a volume carries before latency breaks a limit
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    subject: SubjectArgs,
+    #[command(flatten)]
+    sweep: SweepArgs,
+    #[command(flatten)]
+    on: OnArgs,
+    #[command(flatten)]
+    result: ResultArgs,
+    #[command(flatten)]
+    safety: SafetyArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll curve /mnt/volume --limit 'p99 < 2ms'
+  plimsoll curve /mnt/volume --rw randrw --read-pct 70 --bs 4k --size 16g
+  plimsoll curve /dev/nvme1n1 --closed --depth-max 256 --target-iops 20000
+  plimsoll curve job.fio --on ds14.toml --virtual --limit 'p99.9 < 20ms'
+  plimsoll curve /mnt/p30 --on p30.toml --virtual --arrivals fixed
+
+An open load offers a rate whatever completes, and counts latency from when each
+I/O was due: a stall shows in full. A closed one (--closed) keeps so many I/Os
+in flight. A limit is a figure, `<` and a time: p50, p99, p99.9, median, mean,
+max; or `achieved > 95%` of the offered rate. Several are joined by `and`.";
+
+/// How the load is turned up.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "The sweep")]
+struct SweepArgs {
+    /// What a load must keep to count as carried.
+    #[arg(long, value_name = "LIMIT", default_value = "p99 < 10ms", value_parser = limits)]
+    limit: Limits,
+
+    /// Turn up the I/Os in flight instead of the rate, from one per worker up.
+    #[arg(long)]
+    closed: bool,
+
+    /// Spacing of the I/Os of an open load.
+    #[arg(long, value_enum, default_value = "poisson", conflicts_with = "closed")]
+    arrivals: Spacing,
+
+    /// I/Os in flight at most under an open load, per worker; what is due beyond waits, and its
+    /// wait counts.
+    #[arg(long, value_name = "N", default_value_t = 256, conflicts_with = "closed")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(bench::lever::IN_FLIGHT_MAX)))]
+    in_flight: u32,
+
+    /// I/Os in flight at most per worker in a closed sweep.
+    #[arg(long, value_name = "N", default_value_t = 256, requires = "closed")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(bench::lever::IN_FLIGHT_MAX)))]
+    depth_max: u32,
+
+    /// Say how many I/Os in flight this rate takes at the best latency: rate x latency.
+    #[arg(long, value_name = "IOPS", requires = "closed", value_parser = units::parse_count)]
+    target_iops: Option<u64>,
+
+    /// First rate to try, I/Os per second.
+    #[arg(long, value_name = "IOPS", default_value = "1000", conflicts_with = "closed")]
+    #[arg(value_parser = units::parse_count)]
+    start: u64,
+
+    /// Try no rate above this.
+    #[arg(long, value_name = "IOPS", conflicts_with = "closed", value_parser = units::parse_count)]
+    rate_max: Option<u64>,
+
+    /// Time measured per point; 5s unless given, and 2m in virtual time.
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
+    time: Option<Duration>,
+
+    /// Time before it that is not measured.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::parse_duration)]
+    ramp: Duration,
+
+    /// Points of the curve up to the line.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=1000))]
+    points: u32,
+
+    /// Measurements of each end of the line: six of them make it 97 % sure.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: u32,
+
+    /// How near to each other the ends must be, percent of the load.
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = tolerance)]
+    tolerance: f64,
+
+    /// Order of the curve's points: what heats or fills up follows it.
+    #[arg(long, value_enum, default_value = "ascending")]
+    order: Order,
+
+    /// Most measurements before the curve.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    probes_max: u32,
+}
+
+/// Spacing of intended starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Spacing {
+    /// Evenly: the gentlest load of its rate.
+    Fixed,
+    /// At random, as many users do it.
+    Poisson,
+}
+
+/// Order of the curve's points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// From the lowest load up.
+    Ascending,
+    /// From the line down.
+    Descending,
+    /// Mixed, the same way each time.
+    Shuffled,
+}
+
+/// Seed of a shuffled order.
+const ORDER_SEED: u64 = 1;
+
+fn limits(text: &str) -> Result<Limits, String> {
+    text.parse::<Limits>().map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        errors.join("; ")
+    })
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let text = text.trim().trim_end_matches('%');
+    let percent: f64 = text.parse().map_err(|_| "expected percent, such as 1".to_owned())?;
+    if (0.01..=50.0).contains(&percent) {
+        return Ok(percent);
+    }
+    Err("expected 0.01 to 50 percent".to_owned())
+}
+
+impl SweepArgs {
+    fn options(&self, plan: &plan::Plan, is_virtual: bool) -> SweepOptions {
+        let (lever, search) = if self.closed {
+            (Lever::closed(plan), SearchOptions::depth(self.depth_max))
+        } else {
+            let arrivals = match self.arrivals {
+                Spacing::Fixed => Arrivals::Linear,
+                Spacing::Poisson => Arrivals::Poisson,
+            };
+            let mut search = SearchOptions::rate(self.start as f64);
+            search.max = self.rate_max.map_or(search.max, |max| max as f64);
+            (Lever::Rate { arrivals, in_flight_max: self.in_flight }, search)
+        };
+        let search = SearchOptions {
+            tolerance: self.tolerance / 100.0,
+            n_repeats: self.repeat,
+            n_curve_points: self.points,
+            n_probes_max: self.probes_max,
+            order: match self.order {
+                Order::Ascending => PointOrder::Ascending,
+                Order::Descending => PointOrder::Descending,
+                Order::Shuffled => PointOrder::Shuffled { seed: ORDER_SEED },
+            },
+            ..search
+        };
+        let usual = Duration::from_secs(if is_virtual { 120 } else { 5 });
+        let time = Time {
+            measured_ns: nanoseconds(self.time.unwrap_or(usual)).max(1),
+            ramp_ns: nanoseconds(self.ramp),
+        };
+        SweepOptions { lever, limits: self.limit.clone(), search, time }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let emulation = args.on.emulation()?;
+    let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
+    let subject = Subject::new(&args.subject, emulation.is_some())?;
+    let mut sink = Sink::open(args.result.output.as_deref())?;
+    let options = execute::options(emulation, &args.result, args.safety);
+    let sweep_options = args.sweep.options(subject.plan(), is_virtual);
+    let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
+        .map_err(|error| Failure::wrong_use(error.to_string()))?;
+    let mut session = Session::begin_series(subject.plan(), &options, &args.result);
+    session.tell(&format!("the load line for {}\n", sweep.limits()));
+    while let Some(next) = sweep.next_point() {
+        let record = session.measure(&next.plan, &options)?;
+        let outcome = record.outcome;
+        let Some(taken) = sweep.take(record) else { break };
+        session.tell(&line(&next, &taken));
+        if let Some(record) = sweep.record() {
+            session.keep(record);
+        }
+        if outcome != Outcome::Complete {
+            break;
+        }
+    }
+    let Some(record) = sweep.finish() else {
+        return Err(Failure::wrong_use("nothing was measured").with(Exit::RunFailed));
+    };
+    session.finish(&record);
+    let exit = execute::print(&record, &args.result, &mut sink)?;
+    if let Some(target_iops) = args.sweep.target_iops {
+        tell_depth(&record, target_iops);
+    }
+    Ok(if exit == Exit::Fine { ended(&record) } else { exit })
+}
+
+/// Returns the line about a point that is told as it is measured.
+fn line(next: &Next, taken: &Taken) -> String {
+    let point: &CurvePointRecord = &taken.point;
+    let load = summary::load_words(next.load);
+    let p99 = units::format_latency_ns(point.latency_p99_ns);
+    let achieved = units::format_iops(point.achieved_iops);
+    let verdict = if point.passed { "carried" } else { point.broken.first().map_or("", |it| it) };
+    let number = next.idx + 1;
+    let purpose = next.purpose;
+    format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
+}
+
+/// Says by Little's law how many I/Os in flight a rate takes.
+fn tell_depth(record: &Record, target_iops: u64) {
+    let Some(curve) = &record.curve else { return };
+    let best = curve.points.iter().filter(|point| point.latency_mean_ns > 0.0);
+    let Some(best) = best.min_by(|a, b| a.load.total_cmp(&b.load)) else { return };
+    let Some(depth) = depth_for(target_iops as f64, best.latency_mean_ns) else { return };
+    let latency = units::format_latency_ns(best.latency_mean_ns as u64);
+    stream::tell(&format!(
+        "{target_iops} IOPS take {depth} I/Os in flight at the best latency, {latency}: rate x \
+         latency; more where it grows under load\n"
+    ));
+}
+
+/// A search that its number of measurements ended knows no line.
+fn ended(record: &Record) -> Exit {
+    let is_unfinished = record.curve.as_ref().is_some_and(|curve| curve.line.end == "unfinished");
+    if is_unfinished { Exit::Invalid } else { Exit::Fine }
+}

@@ -1,0 +1,145 @@
+//! A scratch folder that is made and removed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::exit::Failure;
+use crate::stream;
+
+/// Space that must stay free: a measurement must not fill a disk that others use.
+const FREE_BYTES_MIN: u64 = 256 << 20;
+
+/// What a scratch folder is made for, in words and names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Purpose {
+    /// The command, such as `demo`: `plimsoll demo`.
+    pub(super) command: &'static str,
+    /// Name of the file in it.
+    pub(super) file_name: &'static str,
+    /// What to write to name another folder.
+    pub(super) other_folder: &'static str,
+    /// What to write for a smaller file.
+    pub(super) smaller_file: &'static str,
+}
+
+impl Purpose {
+    /// What the name of the folder starts with; the number of the process follows.
+    fn prefix(self) -> String {
+        format!("plimsoll-{}-", self.command)
+    }
+}
+
+/// A folder of our own, removed with the scratch file in it.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    dir: PathBuf,
+    purpose: Purpose,
+}
+
+impl Scratch {
+    /// Makes the folder in the first of the places that can be written to.
+    pub(super) fn make(places: &[PathBuf], purpose: Purpose) -> Result<Self, Failure> {
+        let name = format!("{}{}", purpose.prefix(), std::process::id());
+        for dir in places.iter().flat_map(|place| leftovers(place, purpose)) {
+            tell_leftover(&dir, purpose);
+        }
+        let mut problem = String::new();
+        for place in places {
+            let dir = place.join(&name);
+            match fs::create_dir(&dir) {
+                Ok(()) => return Ok(Scratch { dir, purpose }),
+                Err(error) => problem = format!("cannot write to `{}`: {error}", place.display()),
+            }
+        }
+        let hint = format!("name a folder to write to: {}", purpose.other_folder);
+        Err(Failure::wrong_use(problem).hint(hint))
+    }
+
+    /// Returns the folder.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Refuses a file that would nearly fill the file system.
+    pub(super) fn check_space(&self, size_bytes: u64) -> Result<(), Failure> {
+        // Where free space cannot be told, the run finds out.
+        let Ok(stat) = rustix::fs::statvfs(&self.dir) else { return Ok(()) };
+        let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
+        let needed_bytes = size_bytes.saturating_add(FREE_BYTES_MIN);
+        if free_bytes >= needed_bytes {
+            return Ok(());
+        }
+        let (needed, free) = (units::format_bytes(needed_bytes), units::format_bytes(free_bytes));
+        let place = self.dir.parent().unwrap_or(&self.dir).display();
+        let Purpose { command, other_folder, smaller_file, .. } = self.purpose;
+        let message = format!("the {command} needs {needed} in `{place}`, but {free} are free");
+        Err(Failure::wrong_use(message)
+            .hint(format!("name another folder: {other_folder}"))
+            .hint(format!("or take a smaller file: {smaller_file}")))
+    }
+
+    /// Says whether a file here can be opened for direct I/O.
+    pub(super) fn takes_direct(&self) -> bool {
+        let path = self.dir.join(self.purpose.file_name);
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::DIRECT;
+        rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).is_ok()
+    }
+}
+
+/// Returns the scratch folders here whose command has ended without removing them.
+fn leftovers(place: &Path, purpose: Purpose) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
+    let prefix = purpose.prefix();
+    let is_left = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(prefix.as_str()));
+        let pid = pid.and_then(|pid| pid.parse::<u32>().ok());
+        pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+    };
+    entries.flatten().filter(is_left).map(|entry| entry.path()).collect()
+}
+
+/// Says how to remove what a killed command left. It is never removed unasked: the number of a
+/// process on another host tells nothing here.
+fn tell_leftover(dir: &Path, purpose: Purpose) {
+    let (dir, command) = (dir.display(), purpose.command);
+    stream::tell(&format!(
+        "note: `{dir}` is left from a {command} that was killed\nhint: remove it: rm -r '{dir}'\n"
+    ));
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Only what we make: the file, and the folder if nothing else is in it.
+        let _ = fs::remove_file(self.dir.join(self.purpose.file_name));
+        let _ = fs::remove_dir(&self.dir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEMO: Purpose = Purpose {
+        command: "demo",
+        file_name: "plimsoll-demo.scratch",
+        other_folder: "plimsoll demo --dir DIR",
+        smaller_file: "plimsoll demo --size 64m",
+    };
+
+    #[test]
+    fn only_folders_of_runs_that_have_ended_are_left() {
+        let place = tempfile::tempdir().expect("a folder");
+        // No process has the largest number.
+        let left = place.path().join(format!("plimsoll-demo-{}", u32::MAX));
+        let running = place.path().join(format!("plimsoll-demo-{}", std::process::id()));
+        for dir in [&left, &running, &place.path().join("plimsoll-demo-notes")] {
+            fs::create_dir(dir).expect("it is ours");
+        }
+        assert_eq!(leftovers(place.path(), DEMO), std::slice::from_ref(&left));
+        tell_leftover(&left, DEMO);
+        assert!(left.exists(), "nothing is removed unasked");
+    }
+}

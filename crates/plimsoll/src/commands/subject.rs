@@ -1,0 +1,228 @@
+//! What a curve or a benchmark measures: a folder, a device, a file, or jobs of a file.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use dialects::fio::{self, Wishes};
+use dialects::{Loader, native, vdbench};
+use plan::Plan;
+
+use super::input::{self, InputArgs};
+use super::scratch::{Purpose, Scratch};
+use crate::exit::Failure;
+use crate::loader::HostLoader;
+use crate::stream;
+
+/// What is measured, and with which I/O.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct SubjectArgs {
+    /// A folder (a scratch file is made in it and removed), a device, a file, or a job file of one
+    /// step. With --on, a path on one of the design's volumes.
+    #[arg(value_name = "TARGET")]
+    target: String,
+
+    /// Kind of I/O.
+    #[arg(long, value_enum, default_value = "randread")]
+    rw: Access,
+
+    /// Share of reads of a mix, percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=100))]
+    read_pct: u8,
+
+    /// Bytes per I/O.
+    #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
+    bs: u64,
+
+    /// Bytes to work on; 1g in a folder, all of a device or file, 16g with --on.
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_bytes)]
+    size: Option<u64>,
+
+    /// Workers.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
+    workers: u32,
+
+    /// Write to a file that was there before. What is in it is lost.
+    #[arg(long)]
+    overwrite: bool,
+
+    /// Of a job file: replace the path prefix A by B in every job; may be repeated.
+    #[arg(long, value_name = "A=B", value_parser = input::pair)]
+    remap: Vec<(String, String)>,
+
+    /// Of a job file: set a parameter in every job; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = input::setting)]
+    set: Vec<(String, String)>,
+}
+
+/// Kinds of I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Access {
+    /// Sequential reads.
+    Read,
+    /// Sequential writes.
+    Write,
+    /// Sequential reads and writes.
+    Rw,
+    /// Random reads.
+    Randread,
+    /// Random writes.
+    Randwrite,
+    /// Random reads and writes.
+    Randrw,
+}
+
+impl Access {
+    fn as_str(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Rw => "rw",
+            Access::Randread => "randread",
+            Access::Randwrite => "randwrite",
+            Access::Randrw => "randrw",
+        }
+    }
+
+    fn writes(self) -> bool {
+        !matches!(self, Access::Read | Access::Randread)
+    }
+}
+
+fn block(text: &str) -> Result<u64, String> {
+    let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
+    if bytes == 0 || bytes > 1 << 30 {
+        return Err("expected 512 to 1g".to_owned());
+    }
+    Ok(bytes)
+}
+
+/// What is done with a scratch folder.
+const PURPOSE: Purpose = Purpose {
+    command: "curve",
+    file_name: "plimsoll-curve.scratch",
+    other_folder: "plimsoll curve DIR",
+    smaller_file: "plimsoll curve DIR --size 256m",
+};
+
+/// Size of a scratch file unless told.
+const SCRATCH_BYTES: u64 = 1 << 30;
+/// Bytes worked on of an emulated volume unless told.
+const EMULATED_BYTES: u64 = 16 << 30;
+
+/// What is measured. Scratch files are removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Subject {
+    plan: Plan,
+    _scratch: Option<Scratch>,
+}
+
+impl Subject {
+    /// Makes the plan for a target, or takes that of a job file.
+    pub(super) fn new(args: &SubjectArgs, is_emulated: bool) -> Result<Self, Failure> {
+        if is_job_file(&args.target) {
+            let input = InputArgs {
+                files: vec![args.target.clone()],
+                remap: args.remap.clone(),
+                set: args.set.clone(),
+                ..InputArgs::default()
+            };
+            let parsed = input.parse(true).parsed;
+            input::tell(&parsed)?;
+            return Ok(Subject { plan: parsed.plan, _scratch: None });
+        }
+        if let Some((key, _)) = args.set.first().or(args.remap.first()) {
+            let message = format!("`{key}` is set, but `{}` is no job file", args.target);
+            return Err(Failure::wrong_use(message).hint("name a job file"));
+        }
+        if is_emulated {
+            let place = ("directory", args.target.clone());
+            let plan = args.plan(place, args.size.unwrap_or(EMULATED_BYTES), true)?;
+            return Ok(Subject { plan, _scratch: None });
+        }
+        args.on_this_host()
+    }
+
+    /// Returns the plan.
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl SubjectArgs {
+    fn on_this_host(&self) -> Result<Subject, Failure> {
+        let path = Path::new(&self.target);
+        let found = std::fs::metadata(path).map_err(|error| {
+            Failure::wrong_use(format!("`{}`: {error}", self.target))
+                .hint("name a folder, a device, a file, or a job file")
+                .hint("`--on DESIGN` takes a path on an emulated volume")
+        })?;
+        if found.is_dir() {
+            return self.in_folder(path);
+        }
+        if found.is_file() && self.rw.writes() && !self.overwrite {
+            let message = format!("`{}` is there, and would be written over", self.target);
+            return Err(Failure::wrong_use(message)
+                .hint("name a folder: a scratch file is made in it")
+                .hint("or say so: --overwrite"));
+        }
+        let size_bytes = self.size.unwrap_or(0);
+        let plan = self.plan(("filename", self.target.clone()), size_bytes, true)?;
+        Ok(Subject { plan, _scratch: None })
+    }
+
+    fn in_folder(&self, dir: &Path) -> Result<Subject, Failure> {
+        let scratch = Scratch::make(&[PathBuf::from(dir)], PURPOSE)?;
+        let size_bytes = self.size.unwrap_or(SCRATCH_BYTES);
+        scratch.check_space(size_bytes)?;
+        let is_direct = scratch.takes_direct();
+        if !is_direct {
+            stream::tell(
+                "note: the file system refuses direct I/O: these numbers are those of the page \
+                 cache\n",
+            );
+        }
+        let file = scratch.dir().join(PURPOSE.file_name).to_string_lossy().into_owned();
+        let plan = self.plan(("filename", file), size_bytes, is_direct)?;
+        Ok(Subject { plan, _scratch: Some(scratch) })
+    }
+
+    /// Returns a plan of one job. A size of 0 is all there is.
+    fn plan(&self, place: (&str, String), bytes: u64, is_direct: bool) -> Result<Plan, Failure> {
+        let (key, path) = place;
+        let path = path.replace(':', "\\:");
+        let mut text = format!(
+            "[curve]\nioengine=io_uring\ndirect={}\nrw={}\nrwmixread={}\nbs={}\nnumjobs={}\n\
+             group_reporting=1\nrandrepeat=1\n{key}={path}\n",
+            u8::from(is_direct),
+            self.rw.as_str(),
+            self.read_pct,
+            self.bs,
+            self.workers,
+        );
+        if bytes > 0 {
+            text.push_str(&format!("size={bytes}\n"));
+        }
+        let parsed = fio::parse_text("<curve>", &text, &Wishes::default(), &HostLoader);
+        input::tell(&parsed)?;
+        Ok(parsed.plan)
+    }
+}
+
+/// Says whether a target is a file of jobs: a short text that looks like one.
+fn is_job_file(target: &str) -> bool {
+    if target == "-" {
+        return true;
+    }
+    let is_short = std::fs::metadata(target)
+        .is_ok_and(|found| found.is_file() && found.len() <= JOB_FILE_BYTES_MAX);
+    let Some(bytes) = is_short.then(|| HostLoader.read(target).ok()).flatten() else {
+        return false;
+    };
+    let Ok(text) = String::from_utf8(bytes) else { return false };
+    !text.contains('\0') && (fio::sniff(&text) > 0 || native::sniff(&text) > 0 || vdbench::sniff(&text) > 0)
+}
+
+/// Longest text that is taken for jobs.
+const JOB_FILE_BYTES_MAX: u64 = 1 << 20;

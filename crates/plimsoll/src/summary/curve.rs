@@ -1,0 +1,212 @@
+//! A load curve in words, as a table, and as a picture of characters.
+
+use std::fmt::Write as _;
+
+use record::{CarriedRecord, CurvePointRecord, CurveRecord, Lever, LoadLineRecord};
+use units::{format_iops, format_latency_ns};
+
+use super::table::mib_per_s;
+use super::words::wrap;
+use super::{COLUMNS, percent};
+
+/// Rows and columns of the picture, without its axes.
+const PLOT: (usize, usize) = (12, 66);
+
+/// Puts the load line, the curve's figures, its table and its picture.
+pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
+    for line in answer(curve) {
+        text.push_str(&wrap(&line, 2, COLUMNS));
+    }
+    text.push('\n');
+    put_table(text, curve);
+    put_plot(text, curve);
+}
+
+/// A load as it is said: a rate or I/Os in flight, without unit.
+pub(crate) fn load_words(load: f64) -> String {
+    if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
+}
+
+/// The unit of a load.
+fn unit(lever: Lever) -> &'static str {
+    match lever {
+        Lever::Rate => "IOPS",
+        Lever::QueueDepth => "in flight",
+        Lever::Workers => "workers",
+    }
+}
+
+/// The question answered, in sentences.
+fn answer(curve: &CurveRecord) -> Vec<String> {
+    let line = &curve.line;
+    let mut sentences = vec![headline(curve)];
+    if let Some(interval) = line.interval.filter(|interval| interval.coverage > 0.0) {
+        sentences.push(format!(
+            "between {} and {} {} with a probability of {} or more; found in {} measurements",
+            load_words(interval.low),
+            load_words(interval.high),
+            unit(curve.lever),
+            percent(interval.coverage),
+            line.n_probes,
+        ));
+    }
+    if let (Some(first_fail), [broken, ..]) = (line.first_fail, line.broken.as_slice()) {
+        let load = load_words(first_fail);
+        sentences.push(format!("at {load} {}: {broken}", unit(curve.lever)));
+    }
+    if !line.dips.is_empty() {
+        let dips: Vec<String> = line.dips.iter().map(|load| load_words(*load)).collect();
+        let message = "below the line these loads failed, twice each";
+        sentences.push(format!("{message}: {}", dips.join(", ")));
+    }
+    sentences.push(carried(&curve.carried));
+    if let Some(ns) = curve.overall_response_ns {
+        let latency = format_latency_ns(ns.round() as u64);
+        sentences.push(format!("mean latency over the curve: {latency}"));
+    }
+    if let Some(knees) = curve.knees.as_ref().filter(|knees| !knees.rates_iops.is_empty()) {
+        let rates: Vec<String> = knees.rates_iops.iter().map(|rate| format_iops(*rate)).collect();
+        let mut sentence = format!("it bends at {} IOPS", rates.join(" and "));
+        if let Some((low, high)) = knees.leave_one_out_iops.filter(|(low, high)| low < high) {
+            let (low, high) = (format_iops(low), format_iops(high));
+            let _ = write!(sentence, " ({low} to {high} when a point is left out)");
+        }
+        sentences.push(sentence);
+    }
+    if let Some(law) = &curve.scalability {
+        let (low, high) = (law.peak_interval.low, law.peak_interval.high);
+        let peak = law.peak_depth;
+        sentences.push(format!(
+            "the rate is highest with {peak:.0} in flight ({low:.0} to {high:.0}, by the \
+             scalability law)"
+        ));
+    }
+    sentences
+}
+
+fn headline(curve: &CurveRecord) -> String {
+    let LoadLineRecord { end, load, achieved_iops, bytes_per_s, .. } = &curve.line;
+    let limits = &curve.limits;
+    let Some(load) = load else {
+        let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
+        let (lowest, unit) = (load_words(lowest), unit(curve.lever));
+        return format!("load line: none; even {lowest} {unit} break {limits}");
+    };
+    let rate = achieved_iops.map_or_else(String::new, format_iops);
+    let moved = bytes_per_s.map_or_else(String::new, |it| format!("{} MiB/s", mib_per_s(it)));
+    let load = load_words(*load);
+    let at = match curve.lever {
+        Lever::Rate => format!("{load} IOPS ({moved})"),
+        Lever::QueueDepth => format!("{rate} IOPS ({moved}) at {load} in flight"),
+        Lever::Workers => format!("{rate} IOPS ({moved}) at {load} workers"),
+    };
+    match end.as_str() {
+        "nothing_failed" => format!("load line: above {at}; nothing broke {limits}"),
+        "unfinished" => format!("load line: not found; {at} still keeps {limits}"),
+        _ => format!("load line: {at} with {limits}"),
+    }
+}
+
+fn carried(carried: &[CarriedRecord]) -> String {
+    let told = carried.iter().filter_map(|it| {
+        let ms = it.latency_mean_ns / 1_000_000;
+        let rate = format_iops(it.rate_iops?);
+        let moved = mib_per_s(it.bytes_per_s?);
+        match it.state.as_str() {
+            "reached" => Some(format!("{ms} ms: {rate} IOPS, {moved} MiB/s")),
+            "above" => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
+            "below" => Some(format!("{ms} ms: nothing measured is as fast")),
+            _ => None,
+        }
+    });
+    let told: Vec<String> = told.collect();
+    format!("carried at a mean latency of {}", told.join("; "))
+}
+
+/// One row per load, the median of its probes left to the record: the last one is shown.
+fn put_table(text: &mut String, curve: &CurveRecord) {
+    let unit = match curve.lever {
+        Lever::Rate => "offered",
+        Lever::QueueDepth => "in flight",
+        Lever::Workers => "workers",
+    };
+    let _ = writeln!(
+        text,
+        "{unit:>10}{:>9}{:>9}{:>10}{:>10}{:>10}{:>10}",
+        "IOPS", "MiB/s", "mean", "p50", "p99", "max"
+    );
+    for point in by_load(curve) {
+        let mean = format_latency_ns(point.latency_mean_ns.round() as u64);
+        let mark = if point.passed { "" } else { "  over" };
+        let _ = writeln!(
+            text,
+            "{:>10}{:>9}{:>9}{mean:>10}{:>10}{:>10}{:>10}{mark}",
+            load_words(point.load),
+            format_iops(point.achieved_iops),
+            mib_per_s(point.bytes_per_s),
+            format_latency_ns(point.latency_p50_ns),
+            format_latency_ns(point.latency_p99_ns),
+            format_latency_ns(point.latency_max_ns),
+        );
+    }
+}
+
+/// The points by load, the last measurement of each.
+fn by_load(curve: &CurveRecord) -> Vec<&CurvePointRecord> {
+    let mut points: Vec<&CurvePointRecord> = curve.points.iter().rev().collect();
+    points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    points.dedup_by(|next, kept| next.load <= kept.load);
+    points
+}
+
+/// Puts the picture: achieved rate across, latency up, on a scale of powers. Loads above the first
+/// that fails would press all else to the ground.
+fn put_plot(text: &mut String, curve: &CurveRecord) {
+    let first_fail = curve.line.first_fail.unwrap_or(f64::INFINITY);
+    let mut points = by_load(curve);
+    points.retain(|point| point.load <= first_fail);
+    let latencies = points.iter().flat_map(|it| [it.latency_mean_ns, it.latency_p99_ns as f64]);
+    let latencies: Vec<f64> = latencies.filter(|ns| *ns > 0.0).collect();
+    let rate_max = points.iter().map(|it| it.achieved_iops).fold(0.0, f64::max);
+    let (low, high) = latencies
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(*ns), high.max(*ns)));
+    if points.len() < 3 || rate_max <= 0.0 {
+        return;
+    }
+    let (n_rows, n_columns) = PLOT;
+    let (low, high) = (low / 1.2, (high * 1.2).max(low * 2.0));
+    let row = |ns: f64| {
+        let share = (ns / low).ln() / (high / low).ln();
+        n_rows - 1 - ((share * (n_rows - 1) as f64).round() as usize).min(n_rows - 1)
+    };
+    let column = |rate: f64| {
+        ((rate / rate_max * (n_columns - 1) as f64).round() as usize).min(n_columns - 1)
+    };
+    let mut rows = vec![vec![' '; n_columns]; n_rows];
+    if let Some(line) = curve.line.achieved_iops {
+        for cells in &mut rows {
+            cells[column(line)] = '|';
+        }
+    }
+    for (mark, of) in [('o', 0), ('*', 1)] {
+        for point in &points {
+            let ns = [point.latency_mean_ns, point.latency_p99_ns as f64][of];
+            if ns > 0.0 {
+                rows[row(ns)][column(point.achieved_iops)] = mark;
+            }
+        }
+    }
+    text.push('\n');
+    for (idx, cells) in rows.iter().enumerate() {
+        let share = (n_rows - 1 - idx) as f64 / (n_rows - 1) as f64;
+        let ns = low * (high / low).powf(share);
+        let label = if idx % 3 == 2 { format_latency_ns(ns.round() as u64) } else { String::new() };
+        let cells: String = cells.iter().collect();
+        let _ = writeln!(text, "{label:>10} |{}", cells.trim_end());
+    }
+    let _ = writeln!(text, "{:>10} +{}", "", "-".repeat(n_columns));
+    let right = format!("{} IOPS", format_iops(rate_max));
+    let _ = writeln!(text, "{:>10}  0{right:>width$}", "", width = n_columns - 1);
+    let _ = writeln!(text, "{:>10}  o mean, * p99, | load line", "");
+}

@@ -1,0 +1,183 @@
+//! `plimsoll curve`: load lines of volumes whose limits are known.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Outcome, Sandbox};
+use record::{CurveRecord, Lever, Record};
+
+/// A disk of 1 TiB whose latency does not vary, so that its load line can be computed.
+const P30: &str = "\
+edition = \"2018\"
+
+[[volume]]
+mount = \"/mnt/p30\"
+disk = \"P30\"
+latency = \"1ms\"
+";
+/// Its cap.
+const P30_IOPS: f64 = 5_000.0;
+/// The time over which its cap evens out.
+const WINDOW_S: f64 = 0.05;
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    sandbox
+}
+
+#[track_caller]
+fn record(outcome: &Outcome) -> Record {
+    Record::from_json(outcome.success()).expect("a record")
+}
+
+#[track_caller]
+fn curve(sandbox: &Sandbox, args: &[&str]) -> CurveRecord {
+    let args = [&["curve", "--json", "--no-progress"], args].concat();
+    record(&sandbox.plimsoll(&args)).curve.expect("a curve")
+}
+
+#[track_caller]
+fn check_line(curve: &CurveRecord, truth: f64) {
+    let line = &curve.line;
+    assert_eq!(line.end, "bracketed", "{line:?}");
+    let load = line.load.expect("a line");
+    assert!((load / truth - 1.0).abs() <= 0.02, "{load}, and the truth is {truth}");
+    assert!(line.n_probes <= 12, "{} probes", line.n_probes);
+    assert!(line.dips.is_empty(), "{:?}", line.dips);
+}
+
+#[test]
+fn fixed_arrivals_are_carried_up_to_the_cap() {
+    let args = ["/mnt/p30", "--on", "p30.toml", "--virtual", "--arrivals", "fixed"];
+    let curve = curve(&sandbox(), &[&args[..], &["--time", "30s"]].concat());
+    check_line(&curve, P30_IOPS);
+    assert_eq!(curve.lever, Lever::Rate);
+    assert_eq!(curve.arrivals.as_deref(), Some("fixed"));
+    let on_curve = curve.points.iter().filter(|point| point.purpose == "curve").count();
+    assert!((8..=10).contains(&on_curve), "{on_curve} points");
+    // Below the cap nothing waits.
+    let overall_ms = curve.overall_response_ns.expect("a curve") / 1e6;
+    assert!((overall_ms - 1.0).abs() < 0.02, "{overall_ms}");
+}
+
+/// The largest Poisson rate whose 99th percentile is 10 ms behind a bucket that holds a window's
+/// worth of tokens: waiting times by a recursion over arrivals that shares nothing with the volume.
+fn poisson_truth() -> f64 {
+    let p99_s = |rate: f64| {
+        let (mut state, mut level, mut free_s, mut now_s) = (7_u64, 0.0_f64, 0.0_f64, 0.0_f64);
+        let mut filled_s = 0.0_f64;
+        let mut latencies: Vec<f64> = Vec::new();
+        for _ in 0..1_000_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let unit = ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+            now_s += -unit.ln() / rate;
+            // In order: nobody leaves before the one ahead.
+            let mut leave_s = now_s.max(free_s);
+            level = (level + (leave_s - filled_s) * P30_IOPS).min(P30_IOPS * WINDOW_S);
+            if level < 0.0 {
+                leave_s += -level / P30_IOPS;
+                level = 0.0;
+            }
+            (filled_s, free_s) = (leave_s, leave_s);
+            level -= 1.0;
+            latencies.push(leave_s - now_s + 0.001);
+        }
+        latencies.sort_by(f64::total_cmp);
+        latencies[latencies.len() / 100 * 99]
+    };
+    let (mut low, mut high) = (4_000.0, 5_000.0);
+    for _ in 0..8 {
+        let middle = f64::midpoint(low, high);
+        if p99_s(middle) > 0.010 { high = middle } else { low = middle }
+    }
+    f64::midpoint(low, high)
+}
+
+#[test]
+fn poisson_arrivals_are_carried_as_far_as_their_bursts_allow() {
+    let args = ["/mnt/p30", "--on", "p30.toml", "--virtual", "--limit", "p99 < 10ms"];
+    let curve = curve(&sandbox(), &[&args[..], &["--points", "0"]].concat());
+    check_line(&curve, poisson_truth());
+    assert_eq!(curve.arrivals.as_deref(), Some("poisson"));
+}
+
+#[test]
+fn a_closed_sweep_begins_with_the_best_latency() {
+    let args = ["/mnt/p30", "--on", "p30.toml", "--virtual", "--closed", "--time", "10s"];
+    let found = curve(&sandbox(), &[&args[..], &["--limit", "mean < 3ms"]].concat());
+    assert_eq!(found.lever, Lever::QueueDepth);
+    let first = &found.points[0];
+    assert!((first.load - 1.0).abs() < f64::EPSILON, "{first:?}");
+    assert!((first.latency_mean_ns / 1e6 - 1.0).abs() < 0.01, "{first:?}");
+    // 5,000 a second at 3 ms: 15 in flight; from 5 on more of them only wait longer.
+    let depth = found.line.load.expect("a line");
+    assert!((14.0..=15.0).contains(&depth), "{depth}");
+    let rate = found.line.achieved_iops.expect("a rate");
+    assert!((rate / P30_IOPS - 1.0).abs() < 0.01, "{rate}");
+}
+
+#[test]
+fn both_paths_of_a_machine_have_their_own_line() {
+    let design = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/designs/ds14.toml");
+    let design = design.to_str().expect("text");
+    let short = ["--virtual", "--time", "2s", "--arrivals", "fixed", "--points", "0"];
+    for (mount, more, truth) in [
+        ("/mnt/nocache", &["--rw", "randwrite"][..], 50_000.0),
+        ("/mnt/readcache", &["--cache", "warm"][..], 64_000.0),
+    ] {
+        let args = [&[mount, "--on", design, "--limit", "p99 < 50ms"], &short[..], more].concat();
+        check_line(&curve(&Sandbox::new(), &args), truth);
+    }
+}
+
+#[test]
+fn a_folder_is_measured_and_left_as_it_was() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("volume")).expect("a folder");
+    let short = ["--size", "4m", "--time", "200ms", "--ramp", "0s", "--points", "2"];
+    let few = ["--repeat", "1", "--rate-max", "1000", "--arrivals", "fixed"];
+    let easy = ["--limit", "p50 < 30s and achieved > 1%"];
+    let args = [&["curve", "volume", "--no-progress"], &short[..], &few, &easy].concat();
+    let outcome = sandbox.plimsoll(&args);
+    let text = outcome.stdout;
+    assert!(text.contains("load line: above 1000 IOPS"), "{text}{}", outcome.stderr);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let left = std::fs::read_dir(sandbox.path("volume")).expect("it is there").count();
+    assert_eq!(left, 0, "the scratch file is removed");
+}
+
+#[test]
+fn a_curve_is_kept_and_shown_again() {
+    let sandbox = sandbox();
+    let store = sandbox.path("runs.db");
+    let store = store.to_str().expect("text");
+    let args = ["curve", "/mnt/p30", "--on", "p30.toml", "--virtual", "--time", "2s"];
+    let made = sandbox.plimsoll(&[&args[..], &["--store", store, "--no-progress"]].concat());
+    let shown = sandbox.plimsoll(&["show", "--store", store]);
+    let line = made.success().lines().find(|line| line.starts_with("load line: ")).expect("a line");
+    assert!(shown.success().contains(line), "{}", shown.stdout);
+}
+
+#[test]
+fn what_cannot_be_swept_says_why() {
+    let sandbox = sandbox();
+    sandbox.write("two.fio", "[a]\nsize=1m\nrw=read\n[b]\nstonewall\nsize=1m\nrw=read\n");
+    sandbox.write("data", "precious");
+    for (args, said) in [
+        (&["two.fio"][..], "a curve takes one step, and the jobs come to 2"),
+        (&["data", "--rw", "randwrite"], "`data` is there, and would be written over"),
+        (&["nothing"], "name a folder, a device, a file, or a job file"),
+        (&[".", "--limit", "p99 < 2"], "p99"),
+        (&[".", "--closed", "--limit", "achieved > 95%"], "needs an open load"),
+        (&["/mnt/p30", "--on", "p30.toml", "--virtual", "--rate-max", "10"], "the first load"),
+    ] {
+        let outcome = sandbox.plimsoll(&[&["curve"], args].concat());
+        let mistake = outcome.mistake();
+        assert!(mistake.contains(said), "{mistake}");
+        assert_eq!(outcome.code, 2, "{mistake}");
+    }
+    let data = std::fs::read(sandbox.path("data")).expect("it is there");
+    assert_eq!(data, b"precious");
+}
