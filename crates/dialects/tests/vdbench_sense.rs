@@ -58,8 +58,8 @@ fn percentages() {
 #[test]
 fn counts() {
     let count = "write a whole number, 1 or more";
-    let text = format!("sd=sd1,lun=/a,size=1g,threads=0\nrd=r1,sd=sd1,iorate=9,elapsed=4\n");
-    check(&text, &format!("wrong-value 1:31 `threads=` cannot be `0` | {count}"));
+    let text = "sd=sd1,lun=/a,size=1g,threads=0\nrd=r1,sd=sd1,iorate=9,elapsed=4\n";
+    check(text, &format!("wrong-value 1:31 `threads=` cannot be `0` | {count}"));
     check(
         &rd("iorate=9,elapsed=4,forthreads=(0,1)"),
         &format!("wrong-value 3:55 `forthreads=` cannot be `(0,1)` | {count}"),

@@ -1,10 +1,12 @@
 //! What a plan means, in words and 80 columns. Pure.
 
+mod tree;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use plan::files::{FileService, Size, SyncMode};
-use plan::job::{Part, PartRegion};
+use plan::job::{Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Rate, ThinkCount};
 use plan::workload::{Access, BlockSize, Distribution, Workload};
 use plan::{Direction, Job, PerDir, Plan, Step};
@@ -38,7 +40,7 @@ pub(crate) fn page(plan: &Plan) -> String {
             let _ = write!(page, "\n{title}\n");
         }
         for job in &step.jobs {
-            put_job(&mut page, job);
+            put_job(&mut page, job, step.rate_of);
         }
     }
     page
@@ -69,7 +71,7 @@ fn replays(job: &Job) -> bool {
     !job.logs.read_replay.is_empty()
 }
 
-fn put_job(page: &mut String, job: &Job) {
+fn put_job(page: &mut String, job: &Job, rate_of: Option<RateOf>) {
     let _ = write!(page, "\n  {}", job.name);
     let mut remarks = Vec::new();
     if job.n_workers > 1 {
@@ -78,13 +80,28 @@ fn put_job(page: &mut String, job: &Job) {
     remarks.push(format!("group {}", job.group_id));
     let _ = writeln!(page, " ({})", remarks.join(", "));
     let description = job.description.as_deref();
+    let about = ("about", description.map(str::to_owned).into_iter().collect());
+    let [targets, engine, access, size] = match &job.tree {
+        Some(work) => [
+            ("anchor", vec![work.tree.anchor.clone()]),
+            ("tree", tree::structure(&work.tree)),
+            ("files", tree::open(work)),
+            ("does", tree::activity(work)),
+        ],
+        None => [
+            ("targets", target_facts(job)),
+            ("engine", engine_facts(job)),
+            ("access", access_facts(job)),
+            ("size", size_facts(job)),
+        ],
+    };
     let facts: [(&str, Vec<String>); 8] = [
-        ("about", description.map(str::to_owned).into_iter().collect()),
-        ("targets", target_facts(job)),
-        ("engine", engine_facts(job)),
-        ("access", access_facts(job)),
-        ("size", size_facts(job)),
-        ("load", load_facts(job)),
+        about,
+        targets,
+        engine,
+        access,
+        size,
+        ("load", load_facts(job, rate_of)),
         ("time", time_facts(job)),
         ("besides", other_facts(job)),
     ];
@@ -320,10 +337,12 @@ fn size_words(size: Size) -> String {
     }
 }
 
-fn load_facts(job: &Job) -> Vec<String> {
+fn load_facts(job: &Job, rate_of: Option<RateOf>) -> Vec<String> {
     let load = &job.load;
     let mut facts = Vec::new();
-    if job.issues_one_at_a_time() {
+    if job.tree.is_some() {
+        facts.push(plural(u64::from(job.n_workers), "thread"));
+    } else if job.issues_one_at_a_time() {
         facts.push("one I/O at a time".to_owned());
     } else {
         facts.push(format!("queue depth {}", load.queue_depth));
@@ -334,7 +353,16 @@ fn load_facts(job: &Job) -> Vec<String> {
     facts.extend(rate_facts(job, &load.rate, "at most"));
     facts.extend(rate_facts(job, &load.rate_min, "fails below"));
     let total = load.rate_total_iops;
-    facts.extend(total.map(|rate| format!("at most {rate} I/Os per second in all")));
+    let noun = if job.tree.is_some() { "operations" } else { "I/Os" };
+    match rate_of {
+        // Of a point of a curve the plan holds shares only.
+        Some(of) => {
+            let pct = of.pct * total.unwrap_or(100.0) / 100.0;
+            let pct = (pct * 100.0).round() / 100.0;
+            facts.push(format!("{pct} % of the {noun} per second of step {}", of.step_idx + 1));
+        }
+        None => facts.extend(total.map(|rate| format!("at most {rate} {noun} per second in all"))),
+    }
     let has_rate = total.is_some() || load.rate.iter().any(|(_, rate)| rate.is_some());
     if load.arrivals != Arrivals::Linear && has_rate {
         facts.push("random arrivals".to_owned());

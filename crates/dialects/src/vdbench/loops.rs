@@ -82,21 +82,21 @@ pub(super) fn n_points(loops: &[Loop]) -> usize {
 
 /// Iterates over the runs of loops; the last loop is the fastest.
 pub(super) fn points(loops: &[Loop], is_files: bool) -> impl Iterator<Item = Point> {
+    // Printed once for each value: there may be 100,000 points.
+    let shown_of = |looped: &Loop| -> Vec<(String, String)> {
+        looped.values.iter().map(|value| shown(looped.kind, *value, is_files)).collect()
+    };
+    let texts: Vec<Vec<(String, String)>> = loops.iter().map(shown_of).collect();
     (0..n_points(loops)).map(move |idx| {
-        let mut point = Point::default();
+        let mut point = Point { shown: Vec::with_capacity(loops.len()), ..Point::default() };
         let mut left = idx;
-        for looped in loops.iter().rev() {
-            let value = looped.values[left % looped.values.len()];
-            left /= looped.values.len();
-            point.values[looped.kind as usize] = Some(value);
+        for (looped, texts) in loops.iter().zip(&texts).rev() {
+            let n_values = looped.values.len();
+            point.values[looped.kind as usize] = Some(looped.values[left % n_values]);
+            point.shown.push(texts[left % n_values].clone());
+            left /= n_values;
         }
-        point.shown = loops
-            .iter()
-            .map(|looped| {
-                let value = point.values[looped.kind as usize].unwrap_or_default();
-                shown(looped.kind, value, is_files)
-            })
-            .collect();
+        point.shown.reverse();
         point
     })
 }

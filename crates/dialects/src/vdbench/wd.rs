@@ -186,12 +186,7 @@ impl Input<'_> {
     }
 
     fn wd_value(&mut self, key: Key, param: &Param, entry: &mut WdEntry) {
-        let sense = match key {
-            Key::Skew | Key::Rdpct | Key::Wrpct | Key::Rhpct | Key::Whpct => Some(sense::PERCENT),
-            Key::Iorate => Some(sense::RATE),
-            Key::Threads => Some(sense::COUNT),
-            _ => None,
-        };
+        let sense = sense_of(key);
         if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
             return;
         }
@@ -326,6 +321,16 @@ impl Input<'_> {
             };
         }
     }
+}
+
+/// Returns what the number of a parameter must be.
+fn sense_of(key: Key) -> Option<sense::Sense> {
+    Some(match key {
+        Key::Skew | Key::Rdpct | Key::Wrpct | Key::Rhpct | Key::Whpct => sense::PERCENT,
+        Key::Iorate => sense::RATE,
+        Key::Threads => sense::COUNT,
+        _ => return None,
+    })
 }
 
 /// Says what a percentage of seeks means.

@@ -26,7 +26,7 @@ Examples:
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let Input { parsed, runs } = args.input.parse(false);
+    let Input { parsed, runs, .. } = args.input.parse(false);
     if args.json {
         stream::print(&plan_json::page(&parsed))?;
         return input::tell(&parsed).map(|()| Exit::Fine);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use dialects::vdbench;
 use plan::param;
 
 use crate::exit::{Exit, Failure};
@@ -11,7 +12,7 @@ use crate::stream;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Our name, or that of any other tool.
+    /// Our name, or that of any other tool; of Vdbench also `sd.lun`, or `sd` for all of them.
     #[arg(value_name = "PARAM", required_unless_present = "all")]
     pub(super) names: Vec<String>,
 
@@ -24,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll explain bs
   plimsoll explain rate_iops rate_process
+  plimsoll explain xfersize sd.lun rd
   plimsoll explain --all | grep -i verify";
 
 /// Runs the command.
@@ -35,7 +37,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut unknown = None;
     let mut is_first = true;
     for name in &args.names {
-        let Some(text) = param::explain(name) else {
+        // What Vdbench calls it stands below what we call it.
+        let ours = param::explain(name);
+        let words = vdbench::explain(name);
+        let Some(text) = ours.into_iter().chain(words).reduce(|ours, words| ours + "\n" + &words)
+        else {
             // What is known is explained first, so that the mistake stands last on the screen.
             unknown.get_or_insert(name);
             continue;

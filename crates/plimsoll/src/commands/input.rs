@@ -5,7 +5,7 @@ use dialects::fio::{self, Overrides, Parsed, Wishes};
 use dialects::{Loader, native, vdbench};
 use plan::{Diagnostic, Severity};
 
-use super::vdbench::{self as vdbench_command, Wanted};
+use super::vdbench::{self as vdbench_command, Understood, Wanted};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -14,7 +14,7 @@ use crate::loader::HostLoader;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct InputArgs {
     /// Job files; `-` is the standard input. Each further file starts when the one before has
-    /// ended.
+    /// ended. With Vdbench's files, NAME=VALUE is what `$NAME` stands for.
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<String>,
 
@@ -46,6 +46,8 @@ pub(super) struct Input {
     pub(super) parsed: Parsed,
     /// The runs of Vdbench's files, as a simulation lists them.
     pub(super) runs: Option<String>,
+    /// Vdbench's files in plain form.
+    pub(super) plain: Option<String>,
 }
 
 /// A language of job files.
@@ -57,6 +59,17 @@ pub(super) enum Dialect {
     Vdbench,
     /// Plans of Plimsoll's own.
     Toml,
+}
+
+impl Input {
+    fn of(parsed: Parsed) -> Self {
+        Input { parsed, runs: None, plain: None }
+    }
+}
+
+/// Says whether a variable may have this name.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Splits `A=B` of `--remap`.
@@ -82,19 +95,35 @@ impl InputArgs {
     /// Parses the files, to be looked at or to be run.
     pub(super) fn parse(&self, is_to_run: bool) -> Input {
         match self.language() {
-            Dialect::Fio => return Input { parsed: self.parse_fio(), runs: None },
-            Dialect::Toml => return Input { parsed: self.parse_native(), runs: None },
+            Dialect::Fio => return Input::of(self.parse_fio()),
+            Dialect::Toml => return Input::of(self.parse_native()),
             Dialect::Vdbench => {}
         }
+        let (variables, files) = self.variables();
         let wanted = Wanted {
-            files: &self.files,
+            files: &files,
+            variables: &variables,
             set: &self.set,
             remap: &self.remap,
             all_hosts_local: self.all_hosts_local,
             is_to_run,
         };
-        let (parsed, runs) = vdbench_command::input(&wanted);
-        Input { parsed, runs: Some(runs) }
+        let Understood { parsed, runs, plain } = vdbench_command::input(&wanted);
+        Input { parsed, runs: Some(runs), plain: Some(plain) }
+    }
+
+    /// Tells `NAME=VALUE` from files; what exists is a file.
+    fn variables(&self) -> (Vec<(String, String)>, Vec<String>) {
+        let (mut variables, mut files) = (Vec::new(), Vec::new());
+        for word in &self.files {
+            match word.split_once('=') {
+                Some((name, value)) if is_name(name) && !HostLoader.is_file(word) => {
+                    variables.push((name.to_owned(), value.to_owned()));
+                }
+                _ => files.push(word.clone()),
+            }
+        }
+        (variables, files)
     }
 
     /// Returns the language that the files are in: the one told, or the one that the first of
@@ -103,7 +132,8 @@ impl InputArgs {
         if let Some(dialect) = self.dialect {
             return dialect;
         }
-        let first = self.files.first().filter(|name| *name != "-");
+        let (_, files) = self.variables();
+        let first = files.first().filter(|name| *name != "-");
         let text = first.and_then(|name| HostLoader.read(name).ok()).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         if native::sniff(&text) > 0 {

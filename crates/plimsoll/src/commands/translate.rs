@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::ValueEnum;
 use dialects::{Translation, fio, native, vdbench};
 
-use super::input::{self, InputArgs};
+use super::input::{self, Input, InputArgs};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
 
@@ -38,22 +38,32 @@ enum To {
 
 const EXAMPLES: &str = "\
 What the other language cannot say stands in comments at the top of the text,
-and on standard error.
+and on standard error. Vdbench's files to vdbench are written in plain form: a
+definition per line and keywords in full, with nothing to include or substitute.
 
 Examples:
   plimsoll translate fioread.ini --to vdbench -o fioread.parm
   plimsoll translate vnet1-RndRead-workload --to fio
   plimsoll translate nightly.fio --to toml > nightly.toml";
 
+/// Findings that say something of this machine, and nothing of the file.
+const OF_THIS_MACHINE: [&str; 2] = ["missing-size", "remote-hosts"];
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let parsed = args.input.parse(false).parsed;
+    let Input { mut parsed, plain, .. } = args.input.parse(false);
+    parsed.refusals.retain(|finding| !OF_THIS_MACHINE.contains(&finding.code));
     input::tell(&parsed)?;
-    let (translation, mark) = match args.to {
-        To::Fio => (fio::write(&parsed.plan), '#'),
-        To::Vdbench => (vdbench::write(&parsed.plan), '*'),
-        To::Toml => (native::write(&parsed.plan), '#'),
+    let (translation, mark) = match (args.to, plain) {
+        (To::Fio, _) => (fio::write(&parsed.plan), '#'),
+        (To::Vdbench, Some(plain)) => (Translation { text: plain, losses: Vec::new() }, '*'),
+        (To::Vdbench, None) => (vdbench::write(&parsed.plan), '*'),
+        (To::Toml, _) => (native::write(&parsed.plan), '#'),
     };
+    if translation.is_empty() {
+        let failure = Failure::wrong_use("nothing of this can be said in that language");
+        return Err(translation.losses.iter().fold(failure, |told, loss| told.hint(loss)));
+    }
     let mut sink = Sink::open(args.output.as_deref())?;
     let written = sink.write(&with_losses(&translation, mark));
     for loss in &translation.losses {

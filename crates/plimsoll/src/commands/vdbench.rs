@@ -32,7 +32,7 @@ use crate::signals::Signals;
 use crate::stream;
 
 use lower::plan_of;
-pub(super) use lower::{Wanted, input};
+pub(super) use lower::{Understood, Wanted, input};
 
 use demo::Scratch;
 use folder::Folder;
@@ -156,7 +156,8 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     let runs: Vec<Run> = format.into_iter().chain(line.parsed.runs.iter().cloned()).collect();
     let (plan, findings) = plan_of(&runs, &line.parsed);
     let mut refusals = line.parsed.refusals.clone();
-    refusals.extend(remote(&line.parsed));
+    refusals.extend(line.parsed.remote_finding());
+    refusals.extend(lower::unsized_luns(&line.parsed));
     if !ours.allow_commands {
         refusals.extend(unwanted_command(&line.parsed));
     }
@@ -232,22 +233,6 @@ fn run_utility(utility: Utility, args: &[String]) -> Result<Exit, Failure> {
         Utility::DvPost => ("dvpost", "data is not validated yet"),
     };
     Err(Failure::wrong_use(format!("Vdbench's `{name}` is not part of Plimsoll")).hint(instead))
-}
-
-/// Says which hosts are out of reach.
-fn remote(parsed: &Parsed) -> Option<Diagnostic> {
-    let remote: Vec<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
-    let labels = match remote.as_slice() {
-        [] => return None,
-        [first, second, third, _, ..] => {
-            format!("`{first}`, `{second}`, `{third}` and {} more", remote.len() - 3)
-        }
-        few => few.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", "),
-    };
-    let message = format!("runs on other hosts need the fleet, which is not there yet: {labels}");
-    let finding = Diagnostic::error("remote-hosts", message)
-        .help("`--all-hosts-local` runs everything on this host");
-    Some(finding.help("or write `hd=localhost`"))
 }
 
 /// Names the first command that the files want to run.

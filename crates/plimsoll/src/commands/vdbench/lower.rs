@@ -6,7 +6,7 @@ use dialects::fio;
 use dialects::vdbench::lower::{Context, step, texts_at};
 use dialects::vdbench::run::{Command, CommandTime, Rate, Run, Sd};
 use dialects::vdbench::{self, Lun, Options, Parsed};
-use plan::{Diagnostic, Plan, Step};
+use plan::{Diagnostic, Plan, Severity, Step};
 
 use crate::loader::HostLoader;
 
@@ -17,29 +17,53 @@ pub(in crate::commands) struct Wanted<'a> {
     pub(in crate::commands) set: &'a [(String, String)],
     pub(in crate::commands) remap: &'a [(String, String)],
     pub(in crate::commands) all_hosts_local: bool,
+    /// What stands for `$name`.
+    pub(in crate::commands) variables: &'a [(String, String)],
     /// Files that are missing are written first.
     pub(in crate::commands) is_to_run: bool,
 }
 
+/// What parameter files come to.
+#[derive(Debug)]
+pub(in crate::commands) struct Understood {
+    /// The plan, and what was found.
+    pub(in crate::commands) parsed: fio::Parsed,
+    /// The runs as a simulation lists them.
+    pub(in crate::commands) runs: String,
+    /// The files in plain form.
+    pub(in crate::commands) plain: String,
+}
+
 /// Parses parameter files, and lists their runs as a simulation does.
-pub(in crate::commands) fn input(wanted: &Wanted<'_>) -> (fio::Parsed, String) {
+pub(in crate::commands) fn input(wanted: &Wanted<'_>) -> Understood {
     let options = Options {
         set: wanted.set.to_vec(),
         remap: wanted.remap.to_vec(),
         all_hosts_local: wanted.all_hosts_local,
+        substitutions: wanted.variables.to_vec(),
         ..Options::default()
     };
     let parsed = vdbench::parse_files(wanted.files, &options, &HostLoader);
     let format = if wanted.is_to_run { sd_format(&parsed) } else { None };
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let mut refusals = parsed.refusals.clone();
-    if wanted.is_to_run {
-        refusals.extend(super::remote(&parsed));
-    }
+    refusals.extend(parsed.remote_finding().map(|finding| match wanted.is_to_run {
+        true => finding,
+        // Their runs are there to be looked at.
+        false => Diagnostic { severity: Severity::Warning, ..finding },
+    }));
+    refusals.extend(unsized_luns(&parsed));
     let list = vdbench::simulation(&parsed);
     let (plan, findings) = plan_of(&runs, &parsed);
     refusals.extend(findings);
-    (fio::Parsed { plan, diagnostics: parsed.diagnostics, refusals }, list)
+    let plain = parsed.plain;
+    let parsed = fio::Parsed { plan, diagnostics: parsed.diagnostics, refusals };
+    Understood { parsed, runs: list, plain }
+}
+
+/// Returns the storage definitions that this machine cannot run as they are.
+pub(super) fn unsized_luns(parsed: &Parsed) -> Vec<Diagnostic> {
+    vdbench::unsized_luns(parsed, &look)
 }
 
 /// Returns the plan of these runs, one step each, and what stands against it.
