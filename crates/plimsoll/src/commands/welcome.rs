@@ -7,9 +7,10 @@ const TEXT: &str = "\
 Plimsoll finds out how much I/O a disk, array or cloud volume carries.
 It runs the job files of fio, unmodified, and measures what one can trust.
 
-Three commands to try first:
+Four commands to try first:
 
   plimsoll demo             30 seconds on a scratch file that it makes and removes
+  plimsoll curve DIR        the most I/O it carries with p99 < 10ms
   plimsoll check FILE.fio   what a job file means, and every mistake in it
   plimsoll run FILE.fio     run it: live progress, then a table of results
 
