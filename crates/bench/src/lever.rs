@@ -136,7 +136,9 @@ impl Lever {
     pub(crate) fn total(self, plan: &Plan, load: f64) -> f64 {
         match self {
             Lever::Rate { .. } => load,
-            Lever::QueueDepth => load * plan.jobs().map(|job| f64::from(job.n_workers)).sum::<f64>(),
+            Lever::QueueDepth => {
+                load * plan.jobs().map(|job| f64::from(job.n_workers)).sum::<f64>()
+            }
             Lever::Workers => load * plan.jobs().count() as f64,
         }
     }

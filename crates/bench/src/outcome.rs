@@ -4,6 +4,7 @@ use analysis::curve::{LoadAt, UslFit, knees, load_at, overall_response_time};
 use analysis::limit::LatencyFigure;
 use analysis::search::{LineEnd, Purpose, Search};
 use analysis::{Limit, Limits, Point, series, stats};
+use hist::Histogram;
 use plan::load::Arrivals;
 use record::{
     CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, LoadLineRecord,
@@ -43,10 +44,10 @@ pub(crate) fn point(
         broken,
         achieved_iops: measured.map_or(0.0, |it| it.achieved_iops),
         bytes_per_s: measured.map_or(0.0, |it| it.bytes_per_s),
-        latency_mean_ns: latency.and_then(|it| it.mean_ns()).unwrap_or(0.0),
+        latency_mean_ns: latency.and_then(Histogram::mean_ns).unwrap_or(0.0),
         latency_p50_ns: quantile(0.5),
         latency_p99_ns: quantile(0.99),
-        latency_max_ns: latency.and_then(|it| it.max_ns()).unwrap_or(0),
+        latency_max_ns: latency.and_then(Histogram::max_ns).unwrap_or(0),
     }
 }
 
@@ -129,16 +130,16 @@ fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> L
     let load = line.load.map(&total);
     let first_fail = line.first_fail.map(&total);
     let at = |wanted: Option<f64>| {
-        measured.iter().map(|it| &it.point).filter(move |point| {
-            wanted.is_some_and(|wanted| is_same(point.load, wanted))
-        })
+        measured
+            .iter()
+            .map(|it| &it.point)
+            .filter(move |point| wanted.is_some_and(|wanted| is_same(point.load, wanted)))
     };
     let median = |of: fn(&CurvePointRecord) -> f64| {
         let values: Vec<f64> = at(load).map(of).collect();
         series::median(&values)
     };
-    let is_search =
-        |purpose| matches!(purpose, Purpose::Coarse | Purpose::Narrow);
+    let is_search = |purpose| matches!(purpose, Purpose::Coarse | Purpose::Narrow);
     LoadLineRecord {
         end: match line.end {
             LineEnd::Bracketed => "bracketed",
@@ -157,7 +158,8 @@ fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> L
         broken: at(first_fail).find(|it| !it.passed).map_or(Vec::new(), |it| it.broken.clone()),
         achieved_iops: median(|point| point.achieved_iops),
         bytes_per_s: median(|point| point.bytes_per_s),
-        n_probes: search.taken().iter().filter(|(probe, _)| is_search(probe.purpose)).count() as u32,
+        n_probes: search.taken().iter().filter(|(probe, _)| is_search(probe.purpose)).count()
+            as u32,
         dips: line.dips.into_iter().map(total).collect(),
     }
 }

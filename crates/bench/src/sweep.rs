@@ -31,8 +31,10 @@ impl SweepOptions {
     /// than the rate says, which is no fault of the volume. Three standard deviations of their
     /// number are allowed for.
     fn least_offered(&self, rate_iops: f64) -> f64 {
-        let is_random =
-            matches!(self.lever, Lever::Rate { arrivals: Arrivals::Poisson | Arrivals::Uniform, .. });
+        let is_random = matches!(
+            self.lever,
+            Lever::Rate { arrivals: Arrivals::Poisson | Arrivals::Uniform, .. }
+        );
         if !is_random {
             return rate_iops;
         }
@@ -183,9 +185,8 @@ impl Sweep {
         let limits = self.options.limits.broken(&point.measured());
         let mut broken: Vec<String> =
             limits.iter().map(|limit| outcome::broken_limit(limit, point)).collect();
-        let is_failed = |gate: &&Gate| {
-            gate.name == GateName::Errors && gate.verdict == GateVerdict::Failed
-        };
+        let is_failed =
+            |gate: &&Gate| gate.name == GateName::Errors && gate.verdict == GateVerdict::Failed;
         broken.extend(gates.iter().filter(is_failed).map(|gate| gate.reason.clone()));
         if failed && broken.is_empty() {
             broken.push("a job failed".to_owned());
@@ -213,9 +214,10 @@ impl Sweep {
 
     fn put_outcome(&mut self) {
         let lever = self.options.lever;
-        let curve = outcome::curve(lever, &self.options.limits, &self.search, &self.measured, |load| {
-            lever.total(&self.plan, load)
-        });
+        let curve =
+            outcome::curve(lever, &self.options.limits, &self.search, &self.measured, |load| {
+                lever.total(&self.plan, load)
+            });
         if let Some(record) = &mut self.record {
             record.curve = Some(curve);
         }

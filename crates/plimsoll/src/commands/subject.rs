@@ -221,7 +221,8 @@ fn is_job_file(target: &str) -> bool {
         return false;
     };
     let Ok(text) = String::from_utf8(bytes) else { return false };
-    !text.contains('\0') && (fio::sniff(&text) > 0 || native::sniff(&text) > 0 || vdbench::sniff(&text) > 0)
+    !text.contains('\0')
+        && (fio::sniff(&text) > 0 || native::sniff(&text) > 0 || vdbench::sniff(&text) > 0)
 }
 
 /// Longest text that is taken for jobs.
