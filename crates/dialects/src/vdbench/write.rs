@@ -183,9 +183,9 @@ impl Writer {
             && super::fwd::operation(wanted).is_none();
         let plain = is_word.then(|| wanted.to_owned());
         let taken = |name: &String| self.names.contains(&format!("{kind}={name}").to_lowercase());
-        let name = plain
-            .filter(|name| !taken(name))
-            .or_else(|| (1..).map(|number| format!("{kind}{number}")).find(|name| !taken(name)));
+        let name = plain.filter(|name| !taken(name)).or_else(|| {
+            (1..=u32::MAX).map(|number| format!("{kind}{number}")).find(|name| !taken(name))
+        });
         let name = name.unwrap_or_default();
         self.names.insert(format!("{kind}={name}").to_lowercase());
         self.known.insert(key, name.clone());
@@ -321,7 +321,7 @@ impl Writer {
             Activity::Operations(tasks) => tasks,
             Activity::Format(format) => {
                 let fsd = self.structure(work);
-                self.add_format(format, fsd);
+                self.add_format(*format, fsd);
                 return;
             }
         };
@@ -354,8 +354,8 @@ impl Writer {
         let is_sequential = matches!(task.io, FileIo::Sequential { .. });
         match task.read_pct {
             Some(pct) if is_sequential => {
-                let is_plain = pct == 0.0 || pct == 100.0;
-                if !is_plain {
+                let is_mixed = pct > 0.0 && pct < 100.0;
+                if is_mixed {
                     self.to.lose("a mix of reads and writes from start to end of a file");
                 }
                 let operation = if pct >= 50.0 { "read" } else { "write" };
@@ -385,7 +385,7 @@ impl Writer {
     }
 
     /// Keeps a format for the run behind it.
-    fn add_format(&mut self, format: &Format, fsd: String) {
+    fn add_format(&mut self, format: Format, fsd: String) {
         let words = match (format.clean, format.create, format.folders_only) {
             (true, true, false) => "yes",
             (true, true, true) => "directories",
@@ -453,9 +453,9 @@ impl Writer {
         if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
             let (file, folder) = (&tree.file_mask, &tree.folder_mask);
             let is_fine = file.starts_with("vdb")
-                && file.ends_with(".file")
+                && file.strip_suffix(".file").is_some()
                 && folder.starts_with("vdb")
-                && folder.ends_with(".dir");
+                && folder.strip_suffix(".dir").is_some();
             if is_fine {
                 let _ = write!(line, ",mask=({file},{folder})");
             } else {
