@@ -240,9 +240,8 @@ impl Search {
         let line = edges.pass.unwrap_or(0);
         let n = u64::from(self.options.n_curve_points);
         let mut last = 0;
-        let grid = (1..=n).map(move |k| {
-            (u128::from(line) * u128::from(k)).div_ceil(u128::from(n)) as u64
-        });
+        let grid =
+            (1..=n).map(move |k| (u128::from(line) * u128::from(k)).div_ceil(u128::from(n)) as u64);
         grid.filter(move |units| *units > std::mem::replace(&mut last, *units))
     }
 
