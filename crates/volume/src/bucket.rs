@@ -59,16 +59,17 @@ impl Bucket {
     #[inline]
     pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {
         self.refill(now_ns);
-        if self.level >= 0 {
-            return now_ns;
-        }
+        if self.level < 0 { now_ns.saturating_add(self.wait_ns()) } else { now_ns }
+    }
+
+    /// Returns how long it takes until what is owed has come in.
+    #[inline]
+    fn wait_ns(&self) -> u64 {
         let debt = self.level.unsigned_abs();
-        let per_s = self.per_s;
-        let wait_ns = match u64::try_from(debt) {
-            Ok(debt) => debt.div_ceil(per_s), // the usual case, and a fast division
-            Err(_) => u64::try_from(debt.div_ceil(u128::from(per_s))).unwrap_or(u64::MAX),
-        };
-        now_ns.saturating_add(wait_ns)
+        match u64::try_from(debt) {
+            Ok(debt) => debt.div_ceil(self.per_s), // the usual case, and a fast division
+            Err(_) => u64::try_from(debt.div_ceil(u128::from(self.per_s))).unwrap_or(u64::MAX),
+        }
     }
 
     /// Takes an operation's tokens out. Its turn has come: `ready_ns` said `now_ns` before.

@@ -189,7 +189,7 @@ impl Cap {
     }
 
     /// Returns when the next operation may leave, not before `now_ns`.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {
         let ready_ns = self.pace.ready_ns(now_ns);
         match &mut self.credits {

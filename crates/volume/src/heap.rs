@@ -10,34 +10,47 @@ impl Entry {
     fn at_ns(self) -> u64 {
         (self.0 >> 64) as u64
     }
+
+    #[inline]
+    fn name(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 /// A binary heap, least moment first. It allocates only when it grows beyond what was reserved.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct TimeHeap {
     entries: Vec<Entry>,
+    /// Moment of the first entry; `u64::MAX` if there is none. It is asked for several times per
+    /// operation.
+    next_ns: u64,
     /// Counts entries; wraps after 2^32, when no entry is as old.
     n_entered: u32,
 }
 
 impl TimeHeap {
     pub(crate) fn with_capacity(n: usize) -> TimeHeap {
-        TimeHeap { entries: Vec::with_capacity(n), n_entered: 0 }
+        TimeHeap { entries: Vec::with_capacity(n), next_ns: u64::MAX, n_entered: 0 }
     }
 
     /// Returns the next moment; `u64::MAX` if there is none.
     #[inline]
     pub(crate) fn next_ns(&self) -> u64 {
-        self.entries.first().map_or(u64::MAX, |entry| entry.at_ns())
+        self.next_ns
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call costs as much as what it does to a short queue"
+    )]
+    #[inline(always)]
     pub(crate) fn push(&mut self, at_ns: u64, name: u32) {
         if self.entries.is_empty() {
             self.n_entered = 0;
         }
         let order = u64::from(self.n_entered) << 32 | u64::from(name);
         self.n_entered = self.n_entered.wrapping_add(1);
+        self.next_ns = self.next_ns.min(at_ns);
         let entry = Entry(u128::from(at_ns) << 64 | u128::from(order));
         let mut idx = self.entries.len();
         self.entries.push(entry);
@@ -52,18 +65,24 @@ impl TimeHeap {
         self.entries[idx] = entry;
     }
 
-    /// Takes the first entry out, if its moment is not after `now_ns`.
-    #[inline]
-    pub(crate) fn pop_until(&mut self, now_ns: u64) -> Option<(u64, u32)> {
-        let first = *self.entries.first()?;
-        if first.at_ns() > now_ns {
+    /// Takes the first entry out, if its moment is not after `now_ns`. Returns its name.
+    #[expect(
+        clippy::inline_always,
+        reason = "a call costs as much as what it does to a short queue"
+    )]
+    #[inline(always)]
+    pub(crate) fn pop_until(&mut self, now_ns: u64) -> Option<u32> {
+        if self.next_ns > now_ns {
             return None;
         }
         let last = self.entries.pop()?;
-        if !self.entries.is_empty() {
-            self.sift_down(last);
-        }
-        Some((first.at_ns(), first.0 as u32))
+        let Some(&first) = self.entries.first() else {
+            self.next_ns = u64::MAX;
+            return Some(last.name());
+        };
+        self.sift_down(last);
+        self.next_ns = self.entries[0].at_ns();
+        Some(first.name())
     }
 
     /// Puts `entry` where the first one was, and restores the order.
@@ -91,5 +110,6 @@ impl TimeHeap {
 
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
+        self.next_ns = u64::MAX;
     }
 }

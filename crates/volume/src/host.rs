@@ -356,6 +356,7 @@ impl System {
         let piece = self.lanes.pieces.insert(Piece {
             next: NIL,
             parent: NIL,
+            id: 0,
             offset_bytes: range.start,
             len_bytes,
             demand: Demand { bytes: len_bytes, units: n_units, writes: true },

@@ -11,12 +11,19 @@ use crate::heap::TimeHeap;
 use crate::io::{CapId, Stations};
 use crate::slab::{Fifo, Linked, NIL, Slab};
 
+/// Marks a piece that is an operation: one that no other waits for and that is not split has no
+/// more to it than its piece.
+pub(crate) const WHOLE: u32 = NIL - 1;
+
 /// A part of an operation on its way: what one disk, or one call, does of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) next: u32,
-    /// The operation that it belongs to; [`NIL`] for what the system does by itself.
+    /// The operation that it belongs to; [`NIL`] for what the system does by itself, [`WHOLE`] for
+    /// a piece that is an operation.
     pub(crate) parent: u32,
+    /// Of one that is an operation: its name, see [`crate::Io::id`].
+    pub(crate) id: u64,
     /// First byte, on the volume.
     pub(crate) offset_bytes: u64,
     pub(crate) len_bytes: u32,
@@ -193,7 +200,7 @@ impl Lanes {
             caps: Vec::new(),
             all: Slab::with_capacity(0),
             gates: Vec::new(),
-            timers: TimeHeap::default(),
+            timers: TimeHeap::with_capacity(0),
         }
     }
 
@@ -236,7 +243,7 @@ impl Lanes {
     /// something may leave now, and what has left already.
     #[inline]
     pub(crate) fn due(&mut self, now_ns: u64) -> Option<(u32, Option<(u32, Role)>)> {
-        let (_, name) = self.timers.pop_until(now_ns)?;
+        let name = self.timers.pop_until(now_ns)?;
         if name & GATE != 0 {
             self.gates[(name & !GATE) as usize].is_timed = false;
             return Some((name & !GATE, None));
@@ -384,24 +391,25 @@ fn is_ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> bool
     })
 }
 
-/// Returns when all of these caps let an operation go, and the last of them.
-#[inline]
+/// Returns when all of these caps let an operation go, not before `now_ns`, and the last of them.
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does for two caps")]
+#[inline(always)]
 fn ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, CapId) {
     let mut last = (now_ns, CapId::NONE);
     for &id in set.ids() {
         let cap = &mut caps[usize::from(id)];
-        if cap.cost(demand) == 0 || cap.is_ready(now_ns) {
-            continue;
-        }
-        let ready_ns = cap.ready_ns(now_ns);
-        if ready_ns > last.0 {
-            last = (ready_ns, CapId(id));
+        if cap.cost(demand) > 0 {
+            let ready_ns = cap.ready_ns(now_ns);
+            if ready_ns > last.0 {
+                last = (ready_ns, CapId(id));
+            }
         }
     }
     last
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does for two caps")]
+#[inline(always)]
 fn take(caps: &mut [Cap], set: &CapSet, demand: Demand) {
     for &id in set.ids() {
         let cap = &mut caps[usize::from(id)];

@@ -174,6 +174,7 @@ impl System {
         self.advance(now_ns);
         self.lanes.clear(self.now_ns);
         self.operations.clear();
+        self.n_whole = 0;
         self.ends.clear();
         self.break_promises();
         self.slots.clear(self.now_ns);

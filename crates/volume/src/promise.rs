@@ -31,7 +31,7 @@ struct Open {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Promises {
     /// From the first question on.
-    are_kept: bool,
+    pub(crate) are_kept: bool,
     /// By operation.
     open: Vec<Open>,
     made: Vec<Promise>,

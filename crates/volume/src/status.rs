@@ -74,7 +74,7 @@ impl System {
         let caps = self.layout.infos.iter().zip(usage).zip(n_waiting);
         Status {
             now_ns,
-            n_waiting: self.operations.len(),
+            n_waiting: self.n_waiting(),
             caps: caps
                 .map(|((info, usage), n_waiting)| CapStatus {
                     info: info.clone(),

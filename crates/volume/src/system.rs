@@ -9,7 +9,7 @@ use crate::design::{CacheMode, Design};
 use crate::heap::TimeHeap;
 use crate::host::Host;
 use crate::io::{CapId, Done, Io, IoKind, Stations};
-use crate::lanes::{Joined, Lanes, Piece, Role, Task};
+use crate::lanes::{Joined, Lanes, Piece, Role, Task, WHOLE};
 use crate::latency::{Sampler, mix64};
 use crate::layout::{Layout, VolumePlace};
 use crate::network::SlotTable;
@@ -84,6 +84,8 @@ pub struct System {
     pub(crate) layout: Layout,
     pub(crate) lanes: Lanes,
     pub(crate) operations: Slab<Operation>,
+    /// Operations under way that are a piece and no more; see [`WHOLE`].
+    pub(crate) n_whole: usize,
     pub(crate) orders: Vec<Order>,
     pub(crate) slots: SlotTable,
     pub(crate) host: Host,
@@ -132,6 +134,7 @@ impl System {
             layout,
             lanes,
             operations: Slab::with_capacity(n_waiting),
+            n_whole: 0,
             ends: TimeHeap::with_capacity(n_pieces + design.volumes.len()),
             finished: Vec::with_capacity(n_waiting),
             promises: Promises::default(),
@@ -144,6 +147,14 @@ impl System {
     /// volume and a client of the design.
     pub fn submit(&mut self, now_ns: u64, io: Io) {
         self.advance(now_ns);
+        if io.kind == IoKind::Read && !self.promises.are_kept {
+            let way = self.way(&io, io.offset_bytes, io.len_bytes);
+            if way.len_bytes == io.len_bytes {
+                self.n_whole += 1;
+                self.send_off(&io, io.offset_bytes, &way, WHOLE, Task::Plain);
+                return;
+            }
+        }
         let operation = self.operations.insert(Operation::new(&io));
         self.open_promise(operation);
         match io.kind {
@@ -197,7 +208,7 @@ impl System {
 
     /// Returns how many operations were submitted and are not done.
     pub fn n_waiting(&self) -> usize {
-        self.operations.len()
+        self.operations.len() + self.n_whole
     }
 
     /// Returns the caps, in the order of their [`CapId`].
@@ -243,10 +254,10 @@ impl System {
     #[inline(never)]
     fn end_next(&mut self) {
         match self.ends.pop_until(self.now_ns) {
-            Some((_, name)) if name & TIMER != 0 => {
+            Some(name) if name & TIMER != 0 => {
                 self.write_behind_due((name & !TIMER) as u16);
             }
-            Some((_, piece)) => self.end(piece),
+            Some(piece) => self.end(piece),
             None => {}
         }
     }
@@ -285,7 +296,6 @@ impl System {
         loop {
             let way = self.way(io, offset_bytes, left);
             let len_bytes = way.len_bytes;
-            let bytes = if is_trim { 0 } else { len_bytes };
             left -= len_bytes;
             let task = match way.cache {
                 CacheMode::ReadWrite => self.task(io, offset_bytes, len_bytes, operation),
@@ -293,40 +303,48 @@ impl System {
                     self.task_uncached(io, offset_bytes, len_bytes, operation)
                 }
             };
-            // A trim has no bytes that a cache could hold.
-            let is_cached = way.cache != CacheMode::None && bytes > 0;
-            let piece = self.lanes.pieces.insert(Piece {
-                next: NIL,
-                parent: operation,
-                offset_bytes,
-                len_bytes,
-                demand: Demand {
-                    bytes,
-                    units: units(bytes, way.unit_bytes),
-                    writes: io.kind != IoKind::Read,
-                },
-                since_ns: self.now_ns,
-                held_ns: 0,
-                held_by: CapId::NONE,
-                stations: if is_cached { Stations::CACHE } else { way.station },
-                disk: way.disk,
-                volume: io.volume,
-                task,
-            });
             let n_pieces = &mut self.operations[operation].n_left;
             *n_pieces += 1;
             let is_last = left == 0 || *n_pieces >= n_pieces_max;
             self.widen_promise(operation);
-            match way.station {
-                Stations::NETWORK => self.send(piece),
-                _ if is_cached => self.join(way.cached_lane, piece),
-                _ => self.join(way.lane, piece),
-            }
+            self.send_off(io, offset_bytes, &way, operation, task);
             if is_last {
                 self.settle_promise(operation, 0);
                 return;
             }
             offset_bytes = offset_bytes.wrapping_add(u64::from(len_bytes));
+        }
+    }
+
+    /// Sends a piece off on its way.
+    #[inline]
+    fn send_off(&mut self, io: &Io, offset_bytes: u64, way: &Way, parent: u32, task: Task) {
+        // A trim has no bytes that a cache could hold.
+        let bytes = if io.kind == IoKind::Trim { 0 } else { way.len_bytes };
+        let is_cached = way.cache != CacheMode::None && bytes > 0;
+        let piece = self.lanes.pieces.insert(Piece {
+            next: NIL,
+            parent,
+            id: io.id,
+            offset_bytes,
+            len_bytes: way.len_bytes,
+            demand: Demand {
+                bytes,
+                units: units(bytes, way.unit_bytes),
+                writes: io.kind != IoKind::Read,
+            },
+            since_ns: self.now_ns,
+            held_ns: 0,
+            held_by: CapId::NONE,
+            stations: if is_cached { Stations::CACHE } else { way.station },
+            disk: way.disk,
+            volume: io.volume,
+            task,
+        });
+        match way.station {
+            Stations::NETWORK => self.send(piece),
+            _ if is_cached => self.join(way.cached_lane, piece),
+            _ => self.join(way.lane, piece),
         }
     }
 
@@ -438,7 +456,16 @@ impl System {
         self.lanes.pieces.remove(piece_idx);
         let piece = &self.lanes.pieces[piece_idx];
         let (parent, task, disk) = (piece.parent, piece.task, piece.disk);
-        if parent != NIL {
+        if parent == WHOLE {
+            self.n_whole -= 1;
+            self.finished.push(Done {
+                id: piece.id,
+                at_ns: self.now_ns,
+                held_by: piece.held_by,
+                held_ns: piece.held_ns,
+                stations: piece.stations,
+            });
+        } else if parent != NIL {
             let operation = &mut self.operations[parent];
             if piece.held_ns > operation.held_ns {
                 operation.held_ns = piece.held_ns;
@@ -456,7 +483,7 @@ impl System {
             let piece = *piece;
             self.do_task(&piece);
         }
-        if parent != NIL && self.operations[parent].n_left == 0 {
+        if parent < WHOLE && self.operations[parent].n_left == 0 {
             self.finish(parent);
         }
     }
@@ -490,6 +517,7 @@ impl System {
         let piece = self.lanes.pieces.insert(Piece {
             next: NIL,
             parent: operation,
+            id: 0,
             offset_bytes: 0,
             len_bytes: 0,
             demand: Demand { bytes: 0, units: 0, writes: true },
