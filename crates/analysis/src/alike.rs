@@ -101,9 +101,8 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
     let (from, to) = (entries(a), entries(b));
     let is_only = from.len() == 1;
     for entry in &from {
-        let place = |what: &str| match is_only {
-            true => what.to_owned(),
-            false => format!("{what} of job `{}`", entry.job),
+        let place = |what: &str| {
+            if is_only { what.to_owned() } else { format!("{what} of job `{}`", entry.job) }
         };
         let Some(other) = counterpart(entry, is_only, &to) else {
             note(DifferenceKind::Workload, &title(entry), "there".to_owned(), String::new());

@@ -44,7 +44,7 @@ fn step_name(record: &Record, step_idx: u32) -> String {
     let known = record.steps.iter().find(|step| step.step_idx == step_idx);
     match known.map(|step| step.name.as_str()) {
         Some(name) if !name.is_empty() => name.to_owned(),
-        _ => format!("{}", u64::from(step_idx) + 1),
+        _ => (u64::from(step_idx) + 1).to_string(),
     }
 }
 

@@ -239,44 +239,35 @@ fn seconds(
     let of_step = |interval: &&Interval| interval.step_idx == entry.step_idx && !interval.ramp;
     let length_ms = record.intervals.iter().filter(of_step).map(|it| it.length_ms).max()?;
     let is_full = |it: &&Interval| it.length_ms as f64 >= length_ms as f64 * LENGTH_SHARE_MIN;
-    let mut values = Vec::new();
-    for interval in record.intervals.iter().filter(of_step).filter(is_full) {
-        let of_job = (!place.is_alone).then_some(entry.job.as_str());
-        // A second without I/O has a rate of 0, and no percentile.
-        values.extend(of_second(interval, of_job, dir, figure)?);
+    let intervals = || record.intervals.iter().filter(of_step).filter(is_full);
+    let job = (!place.is_alone).then_some(entry.job.as_str());
+    let tells_jobs_apart = matches!(figure, "iops" | "bytes_per_s")
+        && intervals().all(|interval| !interval.series.is_empty());
+    if job.is_some() && !tells_jobs_apart {
+        return None;
     }
+    // A second without I/O has a rate of 0, and no percentile.
+    let values: Vec<f64> =
+        intervals().filter_map(|interval| of_second(interval, job, dir, figure)).collect();
     (!values.is_empty()).then_some(values)
 }
 
-/// Returns a figure of a second; nothing where the intervals do not have it for one job.
-fn of_second(
-    interval: &Interval,
-    job: Option<&str>,
-    dir: &str,
-    figure: &str,
-) -> Option<Option<f64>> {
+/// Returns a figure of a second, of one job or of all; nothing where it has none.
+fn of_second(interval: &Interval, job: Option<&str>, dir: &str, figure: &str) -> Option<f64> {
     let is_wanted = |name: &str| dir.is_empty() || name == dir;
-    let mut counts = (0_u64, 0_u64);
-    if let Some(job) = job {
-        if interval.series.is_empty() || !matches!(figure, "iops" | "bytes_per_s") {
-            return None;
-        }
-        for series in interval.series.iter().filter(|it| it.job == job && is_wanted(&it.op)) {
-            counts = (counts.0 + series.n_ios, counts.1 + series.io_bytes);
-        }
-    } else {
-        let mut latency = None;
-        for (_, of_dir) in interval.dirs.iter().filter(|(name, _)| is_wanted(name)) {
-            counts = (counts.0 + of_dir.n_ios, counts.1 + of_dir.io_bytes);
-            latency = match figure {
-                "second_p50_ns" => of_dir.latency_ns_p50,
-                _ => of_dir.latency_ns_p99,
-            };
-        }
-        if figure.starts_with("second_") {
-            return Some(latency.map(|ns| ns as f64));
-        }
+    let dirs = || interval.dirs.iter().filter(|(name, _)| is_wanted(name)).map(|(_, of)| of);
+    match figure {
+        "second_p50_ns" => return dirs().find_map(|of| of.latency_ns_p50).map(|ns| ns as f64),
+        "second_p99_ns" => return dirs().find_map(|of| of.latency_ns_p99).map(|ns| ns as f64),
+        _ => {}
     }
+    let counts: (u64, u64) = match job {
+        Some(job) => {
+            let all = interval.series.iter().filter(|it| it.job == job && is_wanted(&it.op));
+            all.fold((0, 0), |sum, of| (sum.0 + of.n_ios, sum.1 + of.io_bytes))
+        }
+        None => dirs().fold((0, 0), |sum, of| (sum.0 + of.n_ios, sum.1 + of.io_bytes)),
+    };
     let count = if figure == "iops" { counts.0 } else { counts.1 };
-    Some(Some(count as f64 * 1000.0 / interval.length_ms.max(1) as f64))
+    Some(count as f64 * 1000.0 / interval.length_ms.max(1) as f64)
 }

@@ -158,8 +158,9 @@ fn printed(hist: &Histogram) -> (Vec<(u64, u64)>, FioMoments) {
 
 proptest! {
     #[test]
-    fn what_fio_printed_is_read_back(values in prop::collection::vec(1_u64..30_000_000_000, 1..200)) {
-        let values: Vec<u64> = values.iter().map(|value| value.min(&17_000_000_000)).copied().collect();
+    fn what_fio_printed_is_read_back(
+        values in prop::collection::vec(1_u64..17_000_000_000, 1..200),
+    ) {
         let hist = histogram_of(&values);
         let (bins, moments) = printed(&hist);
         let back = Histogram::from_fio_bins(&bins, &moments);

@@ -11,8 +11,13 @@ const WIDTH_DEFAULT: usize = 80;
 
 /// Writes data to standard output at once.
 pub(crate) fn print(text: &str) -> io::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes data that is no text to standard output at once.
+pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(bytes)?;
     stdout.flush()
 }
 

@@ -27,9 +27,9 @@ pub(crate) use self::curve::load_words;
 use self::curve::put_curve;
 pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};
-pub(crate) use self::words::step_title;
+pub(crate) use self::words::{fit, step_title, wrap};
 use self::words::{
-    block_size, count, count_of, error_words, fit, in_flight, percent, plural, unbroken, wrap,
+    block_size, count, count_of, error_words, in_flight, percent, plural, unbroken,
 };
 
 /// Columns that every line keeps to.

@@ -2,12 +2,15 @@
 
 mod catalog;
 mod check;
+mod compare;
 mod completion;
 mod curve;
 mod demo;
 mod execute;
 mod explain;
+mod export;
 mod fio;
+mod import;
 mod input;
 mod keep;
 mod limits;
@@ -17,6 +20,7 @@ mod rehearse;
 mod run;
 mod runs;
 mod scratch;
+mod several;
 mod show;
 mod subject;
 mod translate;
@@ -41,8 +45,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
-3 measured but not to be trusted, 4 a need is not met, 130 interrupted. In the
-modes of fio and Vdbench they are those of that tool.";
+3 measured but not to be trusted, 4 worse than allowed or a need is not met,
+130 interrupted. In the modes of fio and Vdbench they are those of that tool.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -51,6 +55,9 @@ enum Command {
     Demo(demo::Args),
     Runs(runs::Args),
     Show(show::Args),
+    Compare(compare::Args),
+    Export(export::Args),
+    Import(import::Args),
     Check(check::Args),
     Translate(translate::Args),
     Explain(explain::Args),
@@ -94,6 +101,9 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -141,8 +141,11 @@ fn table(runs: &[RunRow]) -> String {
     text
 }
 
-/// Says what became of a run; `!` marks remarks that weigh on its figures.
+/// Says what became of a run, or that it was imported; `!` marks remarks that weigh on its figures.
 fn state(run: &RunRow) -> String {
+    if run.source.is_some() && run.state == State::Complete {
+        return "imported".to_owned();
+    }
     let mark = if run.totals.n_warnings > 0 && run.state == State::Complete { " !" } else { "" };
     format!("{}{mark}", run.state.word())
 }

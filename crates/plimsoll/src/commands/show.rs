@@ -45,6 +45,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let run = store.find(&args.run).map_err(not_found)?;
     if args.plan {
         let plan = store.plan(run.id).map_err(failure)?;
+        if plan.is_empty() {
+            let message = format!("run {} was imported, and its file does not say its plan", run.id);
+            return Err(Failure::wrong_use(message));
+        }
         return Exit::Fine.once(stream::print(&plan));
     }
     let Some(record) = store.record(run.id).map_err(failure)? else {
@@ -60,6 +64,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     } else {
         let started = clock::local_minute(run.started_unix_ms);
         let mut head = format!("run {}, {}, {started}", run.id, run.state.word());
+        if let Some(source) = &run.source {
+            head.push_str(&format!(", imported from {} ({})", source.path, source.tool));
+        }
         for part in [run.name.as_str(), run.note.as_str()] {
             if !part.is_empty() {
                 head.push_str(&format!(", {part}"));

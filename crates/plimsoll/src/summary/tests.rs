@@ -67,6 +67,7 @@ fn record(jobs: Vec<JobRecord>) -> Record {
         global_options: Vec::new(),
         jobs,
         steps: Vec::new(),
+        curve: None,
         intervals: Vec::new(),
         disks: Vec::new(),
         notes: Vec::new(),

@@ -81,7 +81,7 @@ pub(super) fn in_flight(job: &JobRecord, runtime_ns: u64) -> Option<String> {
 }
 
 /// Returns a text cut to a number of columns.
-pub(super) fn fit(text: &str, columns: usize) -> String {
+pub(crate) fn fit(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
     }
@@ -100,7 +100,7 @@ pub(super) fn unbroken(text: &str) -> String {
 /// Breaks a text at blanks; lines after the first are indented. Ends in a newline.
 ///
 /// A word longer than a line stays whole: it is a path to copy.
-pub(super) fn wrap(text: &str, indent: usize, columns: usize) -> String {
+pub(crate) fn wrap(text: &str, indent: usize, columns: usize) -> String {
     let body = text.trim_start();
     let lead = &text[..text.len() - body.len()];
     let mut out = lead.to_owned();

@@ -1,0 +1,111 @@
+//! Runs as tables for a pull request.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use record::{NoteSeverity, Outcome, Record};
+use units::{format_duration, format_iops, format_latency_ns, format_rate_mib_s};
+
+use crate::table::Run;
+
+/// Returns runs as Markdown: a heading, a table of all jobs and directions, where it was measured,
+/// and what weighs on the figures, run by run.
+pub fn markdown(runs: &[Run]) -> String {
+    let mut text = String::new();
+    for run in runs {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        put_run(&mut text, run);
+    }
+    text
+}
+
+fn put_run(text: &mut String, run: &Run) {
+    let record = &run.record;
+    let title = match (run.id, run.name.as_str()) {
+        (Some(id), "") => format!("Run {id}"),
+        (Some(id), name) => format!("Run {id}: {}", escaped(name)),
+        (None, name) => escaped(name),
+    };
+    let _ = writeln!(text, "### {title}\n");
+    match record.outcome {
+        Outcome::Complete => {}
+        Outcome::Interrupted => text.push_str("**Interrupted:** measured until then.\n\n"),
+        Outcome::Failed => text.push_str("**Failed:** at least one job.\n\n"),
+    }
+    for note in &record.notes {
+        let word = match note.severity {
+            NoteSeverity::Info => continue,
+            NoteSeverity::Warning => "Warning",
+            NoteSeverity::Error => "Error",
+        };
+        let _ = writeln!(text, "- **{word}:** {}", escaped(&note.message));
+    }
+    if record.notes.iter().any(|note| note.severity != NoteSeverity::Info) {
+        text.push('\n');
+    }
+    put_table(text, record);
+    let _ = writeln!(text, "\n{}", place(record));
+}
+
+fn put_table(text: &mut String, record: &Record) {
+    text.push_str("| job | | IOPS | MiB/s | mean | p50 | p99 | p99.9 | max |\n");
+    text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    let mut has_service = false;
+    for job in &record.jobs {
+        let step = record.steps.iter().find(|step| step.step_idx == job.step_idx);
+        let name = match step.map_or("", |step| step.name.as_str()) {
+            "" => escaped(&job.name),
+            step => escaped(&format!("{step}: {}", job.name)),
+        };
+        for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
+            let (is_total, latency) = result.shown_latency();
+            has_service |= !is_total;
+            let mark = if is_total { "" } else { " \\*" };
+            let mean = latency.mean_ns().map(|mean_ns| mean_ns.round() as u64);
+            let shown = [
+                mean,
+                latency.percentile_ns(50.0),
+                latency.percentile_ns(99.0),
+                latency.percentile_ns(99.9),
+                latency.max_ns(),
+            ];
+            let shown = shown.map(|ns| ns.map_or("-".to_owned(), format_latency_ns)).join(" | ");
+            let iops = format_iops(result.rate_iops());
+            let rate = format_rate_mib_s(result.rate_bytes());
+            let rate = rate.trim_end_matches(" MiB/s");
+            let _ = writeln!(text, "| {name} | {dir}{mark} | {iops} | {rate} | {shown} |");
+        }
+    }
+    if has_service {
+        text.push_str("\n\\* service time: percentiles of the total latency are not known\n");
+    }
+}
+
+/// Says where, when, how long and by what it was measured.
+fn place(record: &Record) -> String {
+    let host = &record.host;
+    let mut parts = vec![format_duration(Duration::from_nanos(record.elapsed_ns))];
+    parts.push(match record.emulation.as_ref() {
+        Some(emulation) => format!("emulated `{}` ({} time)", emulation.design, emulation.time),
+        None => [host.name.as_str(), &host.kernel, &host.cpu_model].map(escaped).join(", "),
+    });
+    let version = &record.plimsoll_version;
+    let is_number = version.starts_with(|c: char| c.is_ascii_digit());
+    parts.push(if is_number { format!("plimsoll {version}") } else { escaped(version) });
+    let known = parts.iter().map(|part| part.trim_matches([',', ' '])).filter(|it| !it.is_empty());
+    format!("<sub>{}</sub>", known.collect::<Vec<_>>().join(" · "))
+}
+
+/// Returns a text that Markdown leaves as it is within a table.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if matches!(c, '|' | '*' | '_' | '`' | '<' | '\\' | '[' | '#') {
+            out.push('\\');
+        }
+        out.push(if c.is_control() { ' ' } else { c });
+    }
+    out
+}

@@ -1,0 +1,182 @@
+//! Records as rows of one table.
+
+use record::{DirRecord, Interval, JobRecord, Latency, Record};
+
+use crate::columns::{COLUMNS, Value};
+
+/// A record with what it is called.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its number in a store.
+    pub id: Option<i64>,
+    /// Its name, or that of its file.
+    pub name: String,
+    /// What came out.
+    pub record: Record,
+}
+
+/// Rows with a value per column of [`COLUMNS`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// Returns all rows of some runs, run by run: summaries, latencies, intervals.
+pub fn table(runs: &[Run]) -> Table {
+    let mut table = Table::default();
+    for run in runs {
+        let record = &run.record;
+        for job in &record.jobs {
+            for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
+                table.rows.push(summary(run, job, dir, result).cells);
+            }
+        }
+        for job in &record.jobs {
+            for (dir, result) in job.dirs.iter() {
+                put_latencies(&mut table, run, job, dir, result);
+            }
+        }
+        put_intervals(&mut table, run);
+    }
+    table
+}
+
+/// A row in the making.
+struct Row {
+    cells: Vec<Value>,
+}
+
+impl Row {
+    fn new(run: &Run, part: &str, step_idx: u32) -> Self {
+        let steps = &run.record.steps;
+        let step = steps.iter().find(|step| step.step_idx == step_idx);
+        let mut row = Row { cells: vec![Value::None; COLUMNS.len()] };
+        row.whole("run_id", run.id.and_then(|id| u64::try_from(id).ok()));
+        row.text("run", &run.name);
+        row.whole("started_unix_ms", Some(run.record.started_unix_ms));
+        row.text("part", part);
+        row.whole("step_idx", Some(u64::from(step_idx)));
+        row.text("step", step.map_or("", |step| step.name.as_str()));
+        row
+    }
+
+    fn put(&mut self, column: &str, value: Value) {
+        let place = COLUMNS.iter().position(|known| known.name == column);
+        self.cells[place.expect("columns are named in this crate")] = value;
+    }
+
+    fn text(&mut self, column: &str, text: &str) {
+        if !text.is_empty() {
+            self.put(column, Value::Text(text.to_owned()));
+        }
+    }
+
+    fn whole(&mut self, column: &str, value: Option<u64>) {
+        self.put(column, value.map_or(Value::None, Value::Whole));
+    }
+
+    fn number(&mut self, column: &str, value: Option<f64>) {
+        let value = value.filter(|value| value.is_finite());
+        self.put(column, value.map_or(Value::None, Value::Number));
+    }
+
+    fn latency(&mut self, kind: &str, latency: &Latency<'_>) {
+        self.text("latency", kind);
+        self.number("latency_ns_mean", latency.mean_ns());
+        self.whole("latency_ns_min", latency.min_ns());
+        for (column, percentile) in [
+            ("latency_ns_p50", 50.0),
+            ("latency_ns_p90", 90.0),
+            ("latency_ns_p95", 95.0),
+            ("latency_ns_p99", 99.0),
+            ("latency_ns_p99_9", 99.9),
+            ("latency_ns_p99_99", 99.99),
+        ] {
+            self.whole(column, latency.percentile_ns(percentile));
+        }
+        self.whole("latency_ns_max", latency.max_ns());
+    }
+}
+
+fn summary(run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) -> Row {
+    let mut row = Row::new(run, "summary", job.step_idx);
+    row.text("job", &job.name);
+    row.whole("n_workers", Some(u64::from(job.n_workers)));
+    row.text("dir", dir);
+    row.whole("n_ios", Some(result.n_ios));
+    row.whole("io_bytes", Some(result.io_bytes));
+    row.whole("n_errors", Some(result.errors.values().sum()));
+    row.number("rate_iops", Some(result.rate_iops()));
+    row.number("rate_bytes_per_s", Some(result.rate_bytes()));
+    let (is_total, latency) = result.shown_latency();
+    row.latency(if is_total { "total" } else { "service" }, &latency);
+    row
+}
+
+fn put_latencies(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) {
+    let response = result.response.as_ref().map(Latency::Measured);
+    let kinds = [
+        ("total", Some(result.total_latency())),
+        ("service", Some(result.service_latency())),
+        ("submit", Some(result.submit_latency())),
+        ("response", response),
+    ];
+    for (kind, latency) in kinds {
+        let Some(latency) = latency.filter(|latency| !latency.is_empty()) else { continue };
+        let mut row = Row::new(run, "latency", job.step_idx);
+        row.text("job", &job.name);
+        row.text("dir", dir);
+        row.whole("n_ios", Some(latency.count()));
+        row.latency(kind, &latency);
+        table.rows.push(row.cells);
+    }
+}
+
+fn put_intervals(table: &mut Table, run: &Run) {
+    let intervals = &run.record.intervals;
+    // A direction that is used has a row for each second, also for those without I/O.
+    let is_used = ["read", "write", "trim"].map(|name| {
+        let of_interval =
+            |it: &Interval| it.dirs.iter().any(|(dir, counts)| dir == name && counts.n_ios > 0);
+        intervals.iter().any(of_interval)
+    });
+    for interval in intervals {
+        for ((dir, counts), is_used) in interval.dirs.iter().zip(is_used) {
+            if is_used {
+                let mut row = of_interval(run, interval, dir, counts.n_ios, counts.io_bytes);
+                row.text("latency", "total");
+                row.whole("latency_ns_p50", counts.latency_ns_p50);
+                row.whole("latency_ns_p99", counts.latency_ns_p99);
+                row.whole("latency_ns_max", counts.latency_ns_max);
+                table.rows.push(row.cells);
+            }
+        }
+        for series in &interval.series {
+            let mut row = of_interval(run, interval, &series.op, series.n_ios, series.io_bytes);
+            row.text("job", &series.job);
+            row.text("latency", "total");
+            if series.n_ios > 0 {
+                let mean_ns = series.latency_ns_sum as f64 / series.n_ios as f64;
+                row.number("latency_ns_mean", Some(mean_ns));
+                row.whole("latency_ns_max", Some(series.latency_ns_max));
+            }
+            table.rows.push(row.cells);
+        }
+    }
+}
+
+fn of_interval(run: &Run, interval: &Interval, dir: &str, n_ios: u64, io_bytes: u64) -> Row {
+    let mut row = Row::new(run, "interval", interval.step_idx);
+    let length_ms = interval.length_ms;
+    let rate = |count: u64| (length_ms > 0).then(|| count as f64 * 1000.0 / length_ms as f64);
+    row.text("dir", dir);
+    row.whole("start_ms", Some(interval.end_ms.saturating_sub(length_ms)));
+    row.whole("end_ms", Some(interval.end_ms));
+    row.put("is_ramp", Value::Flag(interval.ramp));
+    row.whole("n_ios", Some(n_ios));
+    row.whole("io_bytes", Some(io_bytes));
+    row.number("rate_iops", rate(n_ios));
+    row.number("rate_bytes_per_s", rate(io_bytes));
+    row
+}

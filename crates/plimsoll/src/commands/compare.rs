@@ -1,0 +1,156 @@
+//! `plimsoll compare`: is one run, or set of runs, better or worse than another?
+
+mod json;
+mod metrics;
+mod text;
+
+use analysis::sets::{Row, SetOptions, compare_sets};
+use analysis::{compare::Verdict, metric::better};
+use export::Run;
+use record::Record;
+
+use self::metrics::Wanted;
+use super::keep::StoreArgs;
+use super::several;
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Compare two runs, or two sets of runs
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What was before: a run or several.
+    baseline: String,
+
+    /// What came after.
+    candidate: String,
+
+    /// End with code 4 where a figure is shown to be worse by an estimated PCT or more.
+    #[arg(long, value_name = "PCT", value_parser = share)]
+    fail_if_worse: Option<f64>,
+
+    /// Only this figure: iops, mib/s, mean, p50, p95, p99 or p99.9, of one direction as
+    /// `read:p99`; may be given several times.
+    #[arg(long, value_name = "FIGURE")]
+    metric: Vec<Wanted>,
+
+    /// Smallest difference that matters; 5%, or what --fail-if-worse says. With less than that
+    /// "no difference" is told from "cannot tell".
+    #[arg(long, value_name = "PCT", value_parser = share)]
+    effect: Option<f64>,
+
+    /// Probability with which an interval holds the true ratio.
+    #[arg(long, value_name = "PCT", default_value = "95%", value_parser = share)]
+    confidence: f64,
+
+    /// Compare although other I/O was done.
+    #[arg(long)]
+    anyway: bool,
+
+    /// Print the comparison as JSON (`plimsoll.comparison/1`).
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll compare last~1 last
+  plimsoll compare before after --fail-if-worse 5%
+  plimsoll compare tag:old tag:new --metric iops --metric read:p99
+  plimsoll compare 1..6 7..12 --json
+  plimsoll compare fio-output.json last --anyway
+
+Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
+name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
+run: a record (`--json`), fio's JSON, or a folder of them. Several are joined by
+commas: `3,5,tag:night`.
+
+Exit codes: 0 nothing is shown to be worse by what --fail-if-worse says, 4
+something is, 3 nothing could be told, 2 wrong use, or other I/O was done.";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let baseline = several::find(&args.baseline, &args.store)?;
+    let candidate = several::find(&args.candidate, &args.store)?;
+    for run in baseline.iter().chain(&candidate) {
+        if run.record.curve.is_some() {
+            let message = format!("{} is a load curve, and no single run", called(run));
+            return Err(Failure::wrong_use(message)
+                .hint("compare runs of one load; `plimsoll show` has a curve's load line"));
+        }
+    }
+    let effect_min = args.effect.or(args.fail_if_worse.filter(|limit| *limit > 0.0));
+    let defaults = SetOptions::default();
+    let options = SetOptions {
+        coverage: args.confidence,
+        effect_min: effect_min.unwrap_or(defaults.effect_min),
+    };
+    let records =
+        |runs: &[Run]| -> Vec<Record> { runs.iter().map(|run| run.record.clone()).collect() };
+    let mut found = compare_sets(&records(&baseline), &records(&candidate), &options);
+    if !found.is_alike() && !args.anyway {
+        return Err(text::unlike(&found));
+    }
+    if !args.metric.is_empty() {
+        found.rows.retain(|row| args.metric.iter().any(|wanted| wanted.is(row)));
+    }
+    if found.rows.is_empty() {
+        return Err(Failure::wrong_use("the runs have no figure in common"));
+    }
+    let judged = Judged { baseline, candidate, found, limit: args.fail_if_worse, options };
+    let text = if args.json { json::json(&judged) } else { text::text(&judged) };
+    judged.exit().once(stream::print(&text))
+}
+
+/// A comparison with all that is printed of it.
+struct Judged {
+    baseline: Vec<Run>,
+    candidate: Vec<Run>,
+    found: analysis::sets::SetComparison,
+    /// From which loss on it fails.
+    limit: Option<f64>,
+    options: SetOptions,
+}
+
+impl Judged {
+    /// Returns the figures that fail.
+    fn failing(&self) -> Vec<&Row> {
+        let Some(limit) = self.limit else { return Vec::new() };
+        let fails = |row: &&Row| row.comparison.fails(limit, better(row.figure));
+        self.found.rows.iter().filter(fails).collect()
+    }
+
+    fn is_told(&self) -> bool {
+        self.found.rows.iter().any(|row| row.comparison.verdict != Verdict::CannotTell)
+    }
+
+    fn exit(&self) -> Exit {
+        match self.limit {
+            None => Exit::Fine,
+            Some(_) if !self.failing().is_empty() => Exit::Missed,
+            Some(_) if !self.is_told() => Exit::Invalid,
+            Some(_) => Exit::Fine,
+        }
+    }
+}
+
+/// Returns what a run is called in a sentence.
+fn called(run: &Run) -> String {
+    match (run.id, run.name.as_str()) {
+        (Some(id), "") => format!("run {id}"),
+        (Some(id), name) => format!("run {id} (`{name}`)"),
+        (None, name) => format!("`{name}`"),
+    }
+}
+
+/// Parses a share in percent.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("expected a percentage from 0 to below 100, such as 5%".to_owned()),
+    }
+}

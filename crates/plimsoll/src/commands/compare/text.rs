@@ -1,0 +1,207 @@
+//! A comparison in 80 columns, without colour.
+
+use std::fmt::Write as _;
+
+use analysis::alike::{Difference, DifferenceKind};
+use analysis::compare::Verdict;
+use analysis::sets::{Basis, Row, SetComparison};
+use export::Run;
+use record::{NoteSeverity, Outcome};
+use units::{format_iops, format_latency_ns};
+
+use super::metrics::title;
+use super::{Judged, called};
+use crate::exit::Failure;
+use crate::summary;
+
+/// Columns that every line keeps to.
+const COLUMNS: usize = 80;
+
+/// Runs that are named one by one.
+const RUNS_MAX: usize = 4;
+
+/// Indentation of what stands behind a word at the start of a line.
+const INDENT: usize = 11;
+
+/// Returns the comparison. Ends in a newline.
+pub(super) fn text(judged: &Judged) -> String {
+    let mut text = String::new();
+    put_runs(&mut text, "baseline", &judged.baseline);
+    put_runs(&mut text, "candidate", &judged.candidate);
+    for difference in &judged.found.differences {
+        put(&mut text, "differs", &words(difference));
+    }
+    let mut place = None;
+    for row in &judged.found.rows {
+        if place != Some((&row.step, &row.job)) {
+            place = Some((&row.step, &row.job));
+            text.push('\n');
+            put_head(&mut text, row);
+        }
+        put_row(&mut text, row);
+    }
+    text.push('\n');
+    put_remarks(&mut text, judged);
+    put_verdict(&mut text, judged);
+    text
+}
+
+/// Tells that two sets are not alike.
+pub(super) fn unlike(found: &SetComparison) -> Failure {
+    let workload = found.differences.iter().filter(|it| it.kind == DifferenceKind::Workload);
+    let list: Vec<String> = workload.map(words).collect();
+    Failure::wrong_use(format!(
+        "these runs did not do the same I/O, so a comparison says nothing about the storage: {}",
+        list.join("; ")
+    ))
+    .hint("`--anyway` compares them all the same")
+}
+
+fn words(difference: &Difference) -> String {
+    let shown =
+        |value: &str| if value.is_empty() { "not set".to_owned() } else { value.to_owned() };
+    let Difference { what, baseline, candidate, .. } = difference;
+    format!("{what}: {} -> {}", shown(baseline), shown(candidate))
+}
+
+fn put(text: &mut String, word: &str, line: &str) {
+    text.push_str(&summary::wrap(&format!("{word:<10} {line}"), INDENT, COLUMNS));
+}
+
+fn put_runs(text: &mut String, word: &str, runs: &[Run]) {
+    let named: Vec<String> = runs.iter().take(RUNS_MAX).map(called).collect();
+    let mut line = match runs.len() {
+        1 => String::new(),
+        n => format!("{n} runs: "),
+    };
+    line.push_str(&named.join(", "));
+    if runs.len() > RUNS_MAX {
+        let _ = write!(line, ", ... {}", runs.last().map(called).unwrap_or_default());
+    }
+    put(text, word, &line);
+    for run in runs {
+        let is_bad = |note: &record::Note| note.severity != NoteSeverity::Info;
+        let remark = match run.record.outcome {
+            Outcome::Interrupted => "was interrupted",
+            Outcome::Failed => "failed in part",
+            Outcome::Complete if run.record.notes.iter().any(is_bad) => {
+                "has warnings, see `plimsoll show`"
+            }
+            Outcome::Complete => continue,
+        };
+        put(text, "", &format!("{} {remark}", called(run)));
+    }
+}
+
+fn put_head(text: &mut String, row: &Row) {
+    let name = match (row.step.as_str(), row.job.as_str()) {
+        ("", "") => "all jobs".to_owned(),
+        ("", job) => job.to_owned(),
+        (step, "") => format!("step {step}"),
+        (step, job) => format!("step {step}, {job}"),
+    };
+    let name = summary::fit(&name, 18);
+    let _ = writeln!(
+        text,
+        "{name:<19}{:>9}{:>10}{:>9}{:>17}  verdict",
+        "baseline", "candidate", "change", "interval"
+    );
+}
+
+fn put_row(text: &mut String, row: &Row) {
+    let found = &row.comparison;
+    let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| shown(row.figure, value));
+    let dir = if row.dir.is_empty() { "all" } else { row.dir };
+    let change = found.ratio.map_or("-".to_owned(), |ratio| format!("{} %", percent(ratio)));
+    let interval = found.interval.map_or("-".to_owned(), |interval| {
+        format!("{} .. {} %", percent(interval.low), percent(interval.high))
+    });
+    let _ = writeln!(
+        text,
+        "  {dir:<6}{:<11}{:>9}{:>10}{change:>9}{interval:>17}  {}",
+        title(row.figure),
+        value(found.baseline_median),
+        value(found.candidate_median),
+        verdict(found.verdict)
+    );
+}
+
+fn shown(figure: &str, value: f64) -> String {
+    match figure {
+        "iops" => format_iops(value),
+        "bytes_per_s" => summary::mib_per_s(value),
+        _ => format_latency_ns(value.round() as u64),
+    }
+}
+
+/// Returns a ratio as a change in percent, with three digits at most.
+fn percent(ratio: f64) -> String {
+    let change = (ratio - 1.0) * 100.0;
+    if change.abs() < 99.95 { format!("{change:+.1}") } else { format!("{change:+.0}") }
+}
+
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::NoDifferenceShown => "no difference",
+        Verdict::CannotTell => "cannot tell",
+    }
+}
+
+/// Returns a row's name in a sentence: `oltp read p99`.
+fn name(row: &Row) -> String {
+    let parts = [row.step.as_str(), &row.job, row.dir, title(row.figure)];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
+}
+
+/// Puts where the intervals come from, and what would be needed where nothing can be told.
+fn put_remarks(text: &mut String, judged: &Judged) {
+    if judged.found.rows.iter().any(|row| row.basis == Basis::Seconds) {
+        let line = "one run on each side: intervals come from its seconds (batch means), and \
+                    tell whether these two runs differ, not whether the next ones will";
+        put(text, "note", line);
+    }
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for row in &judged.found.rows {
+        if row.comparison.verdict == Verdict::CannotTell {
+            let reason = row.comparison.reason.as_str();
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(name(row)),
+                None => reasons.push((reason, vec![name(row)])),
+            }
+        }
+    }
+    for (reason, names) in reasons {
+        put(text, "not told", &format!("{}: {reason}", names.join(", ")));
+    }
+}
+
+fn put_verdict(text: &mut String, judged: &Judged) {
+    for (wanted, word) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
+        let rows = judged.found.rows.iter().filter(|row| row.comparison.verdict == wanted);
+        let list: Vec<String> = rows
+            .map(|row| {
+                let change = row.comparison.ratio.map_or(String::new(), percent);
+                format!("{} {change}\u{a0}%", name(row))
+            })
+            .collect();
+        if !list.is_empty() {
+            put(text, word, &list.join(", "));
+        }
+    }
+    let Some(limit) = judged.limit else { return };
+    let limit = format!("{} %", limit * 100.0);
+    let failing = judged.failing();
+    let line = if !failing.is_empty() {
+        let names: Vec<String> = failing.iter().map(|row| name(row)).collect();
+        format!("worse by {limit} or more: {}", names.join(", "))
+    } else if judged.is_told() {
+        format!("nothing is shown to be worse by {limit} or more")
+    } else {
+        "nothing could be told: see what is needed above".to_owned()
+    };
+    let word = if failing.is_empty() && judged.is_told() { "passes" } else { "fails" };
+    put(text, word, &line);
+}

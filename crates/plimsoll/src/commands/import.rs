@@ -1,0 +1,102 @@
+//! `plimsoll import`: results that were taken elsewhere join the store.
+
+use std::path::{Path, PathBuf};
+
+use dialects::fio::{Wishes, parse_text};
+use dialects::{NoHost, native};
+use sha2::{Digest, Sha256};
+use store::{Begin, Imported, Source, Store};
+
+use super::keep::{StoreArgs, failure};
+use super::several::{FromFile, files, read};
+use crate::exit::{Exit, Failure};
+use crate::stream;
+
+/// Add results of fio, or records from elsewhere, to the runs that are kept
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Results: fio's JSON (--output-format=json or json+), records (`--json`), or folders of
+    /// them.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// What to call the runs; their files' names unless given.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// A word to find the runs by; may be given several times.
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll import fio-output.json
+  plimsoll import results/*.json --tag before
+  plimsoll import records/ --store shared.db
+
+A file is known by its contents: the same one is not added twice. Without bins
+(--output-format=json+ writes them) only the percentiles that fio lists are
+known; nothing is made up for the others.";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut paths = Vec::new();
+    for path in &args.files {
+        paths.extend(files(path)?);
+    }
+    // All are read before one is added: a mistake leaves the store as it was.
+    let read: Result<Vec<(PathBuf, FromFile)>, Failure> =
+        paths.into_iter().map(|path| Ok((path.clone(), read(&path)?))).collect();
+    let mut store = args.store.open_or_make()?;
+    let mut text = String::new();
+    for (path, file) in read? {
+        text.push_str(&add(&mut store, args, &path, &file)?);
+    }
+    Exit::Fine.once(stream::print(&text))
+}
+
+/// Adds a file and says what came of it.
+fn add(store: &mut Store, args: &Args, path: &Path, file: &FromFile) -> Result<String, Failure> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let begin = Begin {
+        name: args.name.clone().or(stem).unwrap_or_default(),
+        tags: args.tag.clone(),
+        command: file.record.command.clone(),
+        plan: plan(&file.job_file, &file.tool),
+        started_unix_ms: file.record.started_unix_ms,
+        is_virtual: false,
+    };
+    let hash = Sha256::digest(&file.bytes);
+    let source = Source {
+        path: path.display().to_string(),
+        sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        tool: file.tool.clone(),
+    };
+    let path = path.display();
+    Ok(match store.import(&begin, &file.record, &source).map_err(failure)? {
+        Imported::Added(id) => format!("run {id}: {path}, {}\n", file.tool),
+        Imported::Known(id) => format!("run {id} already: {path}, nothing was added\n"),
+    })
+}
+
+/// Returns the plan that a result's options mean; nothing where they make none.
+fn plan(job_file: &str, tool: &str) -> String {
+    if job_file.is_empty() {
+        return String::new();
+    }
+    let parsed = parse_text("imported", job_file, &Wishes::default(), &NoHost);
+    let is_bad = |found: &plan::Diagnostic| found.severity == plan::Severity::Error;
+    if parsed.diagnostics.iter().any(is_bad) {
+        return String::new();
+    }
+    format!(
+        "# Made from the options that {tool} lists. Flags without a value, such as\n\
+         # time_based, are not among them.\n\n{}",
+        native::write(&parsed.plan).text
+    )
+}

@@ -1,0 +1,124 @@
+//! Runs that a command line names: from the store, or from files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use export::Run;
+use record::Record;
+use store::{Several, Store};
+
+use super::keep::{StoreArgs, failure};
+use super::runs::not_found;
+use crate::exit::Failure;
+
+/// How runs are named, for help.
+pub(super) const HOW: &str = "\
+Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
+name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
+run: a record (`--json`), fio's JSON, or a folder of them. Several are joined by
+commas: `3,5,tag:night`.";
+
+/// Finds the runs that a text names, each once, in the order in which they were taken.
+pub(super) fn find(text: &str, args: &StoreArgs) -> Result<Vec<Run>, Failure> {
+    let mut store = None;
+    let mut runs: Vec<Run> = Vec::new();
+    for word in words(text) {
+        if is_file(word) {
+            for path in files(Path::new(word))? {
+                let name = path.display().to_string();
+                runs.push(Run { id: None, name, record: read(&path)?.record });
+            }
+            continue;
+        }
+        if store.is_none() {
+            store = Some(args.open()?);
+        }
+        let Some(store) = &store else { continue };
+        for run in of_store(word, store)? {
+            if runs.iter().all(|known| known.id != run.id) {
+                runs.push(run);
+            }
+        }
+    }
+    if runs.is_empty() {
+        return Err(Failure::wrong_use(format!("`{text}` names no run")).hint(HOW));
+    }
+    runs.sort_by_key(|run| run.record.started_unix_ms);
+    Ok(runs)
+}
+
+/// A file may have commas in its name.
+fn words(text: &str) -> Vec<&str> {
+    if is_file(text) {
+        return vec![text];
+    }
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect()
+}
+
+fn is_file(word: &str) -> bool {
+    let looks_like_one = word.contains('/') || word.ends_with(".json");
+    looks_like_one && (word.starts_with(['.', '/']) || Path::new(word).exists())
+}
+
+fn of_store(word: &str, store: &Store) -> Result<Vec<Run>, Failure> {
+    let Ok(several) = word.parse::<Several>();
+    let mut runs = Vec::new();
+    for row in store.find_several(&several).map_err(not_found)? {
+        let Some(record) = store.record(row.id).map_err(failure)? else {
+            return Err(Failure::wrong_use(format!("run {} has measured nothing", row.id)));
+        };
+        runs.push(Run { id: Some(row.id), name: row.name, record });
+    }
+    Ok(runs)
+}
+
+/// Returns a file, or the JSON files of a folder by name.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let told = |error| Failure::wrong_use(format!("cannot read {}: {error}", path.display()));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(told)? {
+        let path = entry.map_err(told)?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        let message = format!("no file in {} ends in .json", path.display());
+        return Err(Failure::wrong_use(message));
+    }
+    Ok(found)
+}
+
+/// What a file says about a run.
+pub(super) struct FromFile {
+    /// What came out.
+    pub(super) record: Record,
+    /// What wrote it, such as `fio-3.33`.
+    pub(super) tool: String,
+    /// Its jobs as fio's job file; empty where the file does not say.
+    pub(super) job_file: String,
+    /// The file's bytes.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Reads a record of ours, or a result of fio.
+pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
+    let told = |error: &dyn std::fmt::Display| {
+        Failure::wrong_use(format!("cannot read {}: {error}", path.display()))
+    };
+    let bytes = fs::read(path).map_err(|error| told(&error))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| told(&"it is no text"))?;
+    if dialects::fio::result::is_result(text) {
+        let result = dialects::fio::result::read_result(text).map_err(|error| told(&error))?;
+        let dialects::fio::result::FioResult { record, version, job_file } = result;
+        return Ok(FromFile { record, tool: version, job_file, bytes });
+    }
+    let record = Record::from_json(text)
+        .map_err(|error| told(&error).hint("records of ours (`--json`) and fio's JSON are read"))?;
+    let tool = format!("plimsoll {}", record.plimsoll_version);
+    Ok(FromFile { record, tool, job_file: String::new(), bytes })
+}
