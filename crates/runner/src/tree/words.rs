@@ -75,8 +75,8 @@ fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
     {
         let target = &spec.name;
         return format!(
-            "{name}: none of the folders of tree `{target}`, where files of tree `{tree}` go, exists: \
-             let a format make them first"
+            "{name}: none of the folders of tree `{target}`, where files of tree `{tree}` go, \
+             exists: let a format make them first"
         );
     }
     let what = match stuck.operation {
