@@ -41,10 +41,7 @@ impl Errors {
         let is_first = known.is_none();
         match known {
             Some(kind) => kind.n += 1,
-            None => {
-                let (job, op) = (job.clone(), op.clone());
-                self.kinds.push(Kind { job, op, errno: *errno, n: 1 });
-            }
+            None => self.kinds.push(Kind { job: job.clone(), op: op.clone(), errno: *errno, n: 1 }),
         }
         if !is_first && self.n_listed > LISTED_MAX {
             return None;
