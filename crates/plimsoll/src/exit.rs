@@ -1,9 +1,9 @@
 //! How the program ends: exit codes, and failures with what to do about them.
 
-use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
+use crate::fill::fill;
 use crate::stream;
 
 /// What the exit code says.
@@ -92,16 +92,23 @@ impl Failure {
     /// Prints the message and its hints, and returns the code to end with.
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {
-            let mut text = format!("error: {}\n", self.message);
-            if !self.hints.is_empty() {
-                text.push('\n');
-            }
-            for hint in &self.hints {
-                let _ = writeln!(text, "hint: {hint}");
-            }
-            stream::tell(&text);
+            stream::tell(&self.text(stream::stderr_columns()));
         }
         self.exit.code()
+    }
+
+    /// Returns the message and its hints; each on one line where there is no terminal, whose
+    /// columns they would fit.
+    fn text(&self, columns: Option<usize>) -> String {
+        let columns = columns.unwrap_or(usize::MAX);
+        let mut text = fill("error: ", &self.message, columns);
+        if !self.hints.is_empty() {
+            text.push('\n');
+        }
+        for hint in &self.hints {
+            text.push_str(&fill("hint: ", hint, columns));
+        }
+        text
     }
 }
 
@@ -113,5 +120,24 @@ impl From<io::Error> for Failure {
         }
         let message = format!("cannot write the result: {error}");
         Failure { exit: Exit::RunFailed, message, hints: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_fits_the_terminal_and_is_one_line_elsewhere() {
+        let failure = Failure::wrong_use("`/mnt/a` is in use: a program has a file open there")
+            .hint("take it out of sight at once with --lazy");
+        assert_eq!(
+            failure.text(Some(40)),
+            "error: `/mnt/a` is in use: a program has\n       a file open there\n\n\
+             hint: take it out of sight at once with\n      --lazy\n"
+        );
+        assert_eq!(failure.text(None).lines().count(), 3);
+        let lines = Failure::wrong_use("first line\nsecond line").text(Some(80));
+        assert_eq!(lines, "error: first line\n       second line\n");
     }
 }

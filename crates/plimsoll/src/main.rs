@@ -17,6 +17,7 @@ mod commands;
 mod diagnostics;
 mod env;
 mod exit;
+mod fill;
 mod loader;
 mod plan_json;
 mod plan_text;

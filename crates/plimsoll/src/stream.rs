@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::env;
 use crate::exit::Failure;
+use crate::fill::fill;
 
 /// Columns assumed where the terminal does not tell.
 const WIDTH_DEFAULT: usize = 80;
@@ -35,9 +36,20 @@ pub(crate) fn stderr_has_colour() -> bool {
 
 /// Returns the columns of the terminal behind standard error, or 80.
 pub(crate) fn stderr_width() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stderr());
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { WIDTH_DEFAULT } else { columns }
+    stderr_columns().unwrap_or(WIDTH_DEFAULT)
+}
+
+/// Returns the columns of the terminal behind standard error, if there is one.
+pub(crate) fn stderr_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    let columns = usize::from(size.ws_col);
+    Some(if columns == 0 { WIDTH_DEFAULT } else { columns })
+}
+
+/// Says something on standard error: in the columns of its terminal, with lines after the first
+/// below the text; on one line where there is none.
+pub(crate) fn remark(head: &str, text: &str) {
+    tell(&fill(head, text, stderr_columns().unwrap_or(usize::MAX)));
 }
 
 /// Returns the columns of the terminal behind standard output, if there is one.

@@ -15,7 +15,6 @@ use crate::stream;
 
 use answer::Question;
 use demand::Demand;
-pub(super) use text::fill;
 
 /// Say what a design can do per I/O size and mix, which cap binds, and what lifts it
 #[derive(Debug, clap::Args)]
@@ -44,7 +43,7 @@ pub(super) struct Args {
     hit: Vec<f64>,
 
     /// I/Os in flight on each volume; as many as it takes unless given.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = queue_depth)]
     queue_depth: Option<u32>,
 
     /// Take the rates of bursts, as they hold while credits last.
@@ -102,6 +101,15 @@ const SIZES: std::ops::RangeInclusive<u64> = 512..=1 << 30;
 fn size(text: &str) -> Result<u64, String> {
     let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
     if SIZES.contains(&bytes) { Ok(bytes) } else { Err("expected 512 to 1g".to_owned()) }
+}
+
+/// Most I/Os in flight on a volume: as many as a job file may ask for, nearly.
+const QUEUE_DEPTHS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
+
+fn queue_depth(text: &str) -> Result<u32, String> {
+    let count = units::parse_count(text).ok().filter(|count| QUEUE_DEPTHS.contains(count));
+    let count = count.and_then(|count| u32::try_from(count).ok());
+    count.ok_or_else(|| "expected 1 to 1000000 I/Os in flight".to_owned())
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -2,7 +2,7 @@
 
 use volume::errata::ERRATA;
 
-use super::text::fill;
+use crate::fill::fill;
 
 /// Columns of the text.
 const COLUMNS: usize = 80;

@@ -8,6 +8,7 @@ use volume::limits::{Bound, Done, Load, Remedy};
 
 use super::Mb;
 use super::answer::{Answer, OfDemand, OfVolume};
+use crate::fill::fill;
 
 /// Columns of the text.
 const COLUMNS: usize = 80;
@@ -219,26 +220,4 @@ pub(super) fn grouped(value: f64) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-/// Breaks a text at blanks behind a head, with lines after the first below its start.
-pub(in crate::commands) fn fill(head: &str, text: &str, columns: usize) -> String {
-    let indent = head.chars().count();
-    let mut filled = head.to_owned();
-    let mut at = indent;
-    for (idx, word) in text.split(' ').enumerate() {
-        let n_chars = word.chars().count();
-        if idx > 0 && at + 1 + n_chars > columns {
-            filled.push('\n');
-            filled.push_str(&" ".repeat(indent));
-            at = indent;
-        } else if idx > 0 {
-            filled.push(' ');
-            at += 1;
-        }
-        filled.push_str(word);
-        at += n_chars;
-    }
-    filled.push('\n');
-    filled
 }

@@ -13,10 +13,10 @@ use super::changes::{changes, warnings};
 use super::edit::{Edit, apply};
 use super::{ask, resolved};
 use crate::clock::Stopwatch;
-use crate::commands::limits::fill;
 use crate::commands::on::read_design;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
+use crate::fill::fill;
 use crate::stream;
 
 /// Change disks, levels, quotas or cache modes while the volumes are in use
