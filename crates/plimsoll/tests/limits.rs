@@ -41,8 +41,9 @@ fn a_table_names_what_binds_and_what_lifts_it() {
       8 KiB 100%    50,000    409.6  disk_iops         vm_uncached_iops     +0%
       1 MiB   0%       500    524.3  vm_uncached_bytes disk_bytes         +281%
       1 MiB 100%       500    524.3  vm_uncached_bytes disk_bytes         +281%
-      disk_iops is lifted by no change alone: vm_uncached_iops binds at the same
-                             rate (at 8 KiB, 0 % reads)
+      disk_iops is lifted by both one more P30 and a larger machine: Standard_GS5:
+                             55,000 IOPS; or both 10 x P40 and a larger machine:
+                             Standard_GS5: 75,000 IOPS (at 8 KiB, 0 % reads)
       vm_uncached_bytes is lifted by a larger machine: Standard_GS5: 1,907 IOPS (at
                                      1 MiB, 0 % reads)
 
@@ -113,8 +114,9 @@ fn needs_are_asked_at_once() {
       vm_uncached_iops                 50,000  100 %       +0%  Standard_DS14
       vm_uncached_bytes                64,000   78 %      +28%  Standard_DS14
       disk_bytes                      244,141   20 %     +388%  10 x P30
-      disk_iops is lifted by no change alone: vm_uncached_iops binds at the same
-                             rate
+      disk_iops is lifted by both one more P30 and a larger machine: Standard_GS5:
+                             55,000 IOPS; or both 10 x P40 and a larger machine:
+                             Standard_GS5: 75,000 IOPS
 
     /mnt/readcache: P30, ReadOnly host cache
     needs 70,000 IOPS of 8 KiB, 100 % reads: not met: 64,000 IOPS, 524.3 MB/s
@@ -185,6 +187,9 @@ fn mistakes_end_with_code_2() {
     refused("[[volume]", &[], &["design.toml:1"]);
     refused(P30, &["--size", "8x"], &["8x"]);
     refused(P30, &["--read", "101"], &["0 to 100"]);
+    for depth in ["0", "1000001", "x"] {
+        refused(P30, &["--queue-depth", depth], &["expected 1 to 1000000 I/Os in flight"]);
+    }
     refused(P30, &["--demand", "size=8k"], &["iops="]);
     refused(DS14, &["--demand", "iops=1"], &["on=MOUNT"]);
     refused(DS14, &["--demand", "iops=1,on=/mnt/nocach"], &["/mnt/nocache"]);

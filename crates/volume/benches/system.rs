@@ -41,6 +41,7 @@ fn design(vm: Option<Vm>, backing: Backing) -> Design {
         clients: Vec::new(),
         pools: Vec::new(),
         seed: 1,
+        mb_bytes: volume::design::MB_BYTES_DEFAULT,
     }
 }
 

@@ -16,10 +16,11 @@ mod vm;
 
 pub(crate) use free::Provisioned;
 pub(crate) use network::BY_HAND;
+pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
 pub use medium::{MEDIA, MediumLatency, medium_latency};
-pub use parser::{parse, parse_with};
+pub use parser::{MB_BYTES_DEFAULT, parse, parse_with};
 
 /// All that is provisioned together.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,8 @@ pub struct Design {
     pub pools: Vec<Pool>,
     /// Seed of the latency samples.
     pub seed: u64,
+    /// Bytes of a published MB whose size nobody states.
+    pub mb_bytes: u64,
 }
 
 /// A limit per second, with a bucket of credits above it if it has one.

@@ -55,6 +55,7 @@ pub(crate) fn design(volumes: Vec<Volume>) -> Design {
         clients: Vec::new(),
         pools: Vec::new(),
         seed: 1,
+        mb_bytes: volume::design::MB_BYTES_DEFAULT,
     }
 }
 

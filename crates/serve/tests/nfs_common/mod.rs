@@ -53,6 +53,7 @@ pub(crate) fn design(volumes: Vec<Volume>, clients: Vec<Client>, pools: Vec<Pool
         clients,
         pools,
         seed: 1,
+        mb_bytes: volume::design::MB_BYTES_DEFAULT,
     }
 }
 

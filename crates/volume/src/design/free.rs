@@ -6,8 +6,8 @@ use catalog::{Disk as Sku, Edition, Figure};
 use plan::Diagnostic;
 use plan::keys::{At, Findings, Keys};
 
-use super::parser::Parser;
-use super::{Burst, Cap, Limit};
+use super::parser::{Parser, per_s};
+use super::{Burst, Cap, Design, Limit};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 const TIB: f64 = (1_u64 << 40) as f64;
@@ -58,14 +58,15 @@ fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u
 pub(crate) struct Provisioned<'p> {
     sku: &'p Sku,
     edition: &'p Edition,
+    mb_bytes: u64,
 }
 
 impl Provisioned<'_> {
-    /// Returns `None` for a tier, whose limits are fixed.
-    pub(crate) fn new(edition: &str, sku: &str) -> Option<Self> {
-        let edition = catalog::edition(edition)?;
+    /// Makes one for a type of disk of a design; `None` for a tier, whose limits are fixed.
+    pub(crate) fn new(design: &Design, sku: &str) -> Option<Self> {
+        let edition = catalog::edition(&design.edition)?;
         let sku = edition.disk(sku).filter(|sku| sku.is_free())?;
-        Some(Provisioned { sku, edition })
+        Some(Provisioned { sku, edition, mb_bytes: design.mb_bytes })
     }
 
     fn free(&self, size_bytes: u64) -> Free<'_> {
@@ -80,7 +81,7 @@ impl Provisioned<'_> {
     /// Returns the most operations per second that can be chosen; `None` if they are not chosen.
     pub(crate) fn iops_max(&self, size_bytes: u64) -> Option<u64> {
         let free = self.free(size_bytes);
-        let range = free.iops_range(free.sku.iops_per_gib(), |figure| figure.per_s);
+        let range = free.iops_range(free.sku.iops_per_gib(), |figure| per_s(figure, self.mb_bytes));
         free.is_chosen("iops").then(|| *range.end())
     }
 
@@ -88,13 +89,13 @@ impl Provisioned<'_> {
     /// not chosen.
     pub(crate) fn throughput_max(&self, size_bytes: u64, iops: Option<u64>) -> Option<u64> {
         let free = self.free(size_bytes);
-        let range = free.throughput_range(iops, |figure| figure.per_s);
+        let range = free.throughput_range(iops, |figure| per_s(figure, self.mb_bytes));
         free.is_chosen("throughput").then(|| *range.end()).filter(|most| *most < u64::MAX)
     }
 
     /// Returns the fewest operations that allow a throughput, where they bound it.
     pub(crate) fn iops_for(&self, bytes_per_s: u64) -> Option<u64> {
-        let per_iops = self.sku.throughput_per_iops()?.per_s.max(1);
+        let per_iops = per_s(self.sku.throughput_per_iops()?, self.mb_bytes);
         Some(bytes_per_s.div_ceil(per_iops))
     }
 
@@ -116,7 +117,7 @@ impl Provisioned<'_> {
         bytes: Option<u64>,
     ) -> Option<Cap> {
         let mut findings = Findings::new("");
-        let mut parser = Parser::again(self.edition, &mut findings);
+        let mut parser = Parser::again(self.edition, self.mb_bytes, &mut findings);
         let free = self.free(size_bytes);
         let at = |per_s: u64| (per_s, 0..0);
         let cap = free.cap(iops.map(at), bytes.map(at), None, &mut parser);

@@ -13,7 +13,7 @@ use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, n
 const EDITION_DEFAULT: &str = "current";
 
 /// Bytes of a published MB where nobody states how many, unless the design does.
-const MB_BYTES_DEFAULT: u64 = 1_000_000;
+pub const MB_BYTES_DEFAULT: u64 = 1_000_000;
 
 /// Longest latency that makes sense, nanoseconds: 10 s.
 const LATENCY_NS_MAX: u64 = 10_000_000_000;
@@ -53,8 +53,12 @@ pub(super) struct Parser<'p, 'a> {
 
 impl<'p, 'a> Parser<'p, 'a> {
     /// Makes one that looks figures up for a design that was read before.
-    pub(super) fn again(edition: &'p Edition, findings: &'p mut Findings<'a>) -> Self {
-        Parser { edition, mb_bytes: MB_BYTES_DEFAULT, findings }
+    pub(super) fn again(
+        edition: &'p Edition,
+        mb_bytes: u64,
+        findings: &'p mut Findings<'a>,
+    ) -> Self {
+        Parser { edition, mb_bytes, findings }
     }
 
     fn read<'k>(
@@ -109,6 +113,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             clients,
             pools: pools.into_iter().map(|pool| pool.pool).collect::<Vec<Pool>>(),
             seed,
+            mb_bytes,
         })
     }
 
@@ -138,11 +143,7 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     /// Returns what a figure is in operations or bytes per second.
     pub(super) fn per_s(&self, figure: &Figure) -> u64 {
-        let per_s = match figure.exactness {
-            Exactness::UnitUnclear => (figure.value * self.mb_bytes as f64).round() as u64,
-            _ => figure.per_s,
-        };
-        per_s.max(1)
+        per_s(figure, self.mb_bytes)
     }
 
     /// Makes a limit of a figure, with its origin for people.
@@ -262,6 +263,16 @@ fn edition<'p>(
         findings.add(finding.help(help), &at);
     }
     edition
+}
+
+/// Returns what a figure is in operations or bytes per second, with so many bytes to an MB whose
+/// size nobody states. At least 1.
+pub(crate) fn per_s(figure: &Figure, mb_bytes: u64) -> u64 {
+    let per_s = match figure.exactness {
+        Exactness::UnitUnclear => (figure.value * mb_bytes as f64).round() as u64,
+        _ => figure.per_s,
+    };
+    per_s.max(1)
 }
 
 fn mb_bytes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {

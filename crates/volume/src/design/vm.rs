@@ -81,7 +81,7 @@ fn bursts(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> bool {
 pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
     let edition = catalog::edition(&design.edition)?;
     let mut findings = Findings::new("");
-    let parser = Parser::again(edition, &mut findings);
+    let parser = Parser::again(edition, design.mb_bytes, &mut findings);
     let families: Vec<&str> = design
         .volumes
         .iter()

@@ -3,6 +3,10 @@
 //! Each is applied to the design and asked again beside the other needs; what lifts nothing is not
 //! told. Prices are not looked at. Settings stand before what is provisioned anew, and more of the
 //! same before another kind of it. Of a known need, the smallest change that meets it is told.
+//!
+//! Where no change alone is enough, pairs are tried: each kind's smallest change that takes the
+//! first cap out of the way, for the first [`FIRSTS_MAX`] kinds, with what lifts the cap that binds
+//! then. Of each the first pair that is enough is told.
 
 mod machine;
 mod provisioned;
@@ -12,7 +16,9 @@ use super::bound::Bound;
 use super::compose::{CapUse, Done, Flow, Load, together};
 use super::path;
 use crate::cap::CapKind;
-use crate::design::{Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Volume};
+use crate::design::{
+    Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Volume, per_s,
+};
 
 /// Most of a rate by which a change must lift it to be told: less is rounding.
 const GAIN_MIN: f64 = 0.001;
@@ -29,10 +35,14 @@ const DISKS_MAX: usize = 128;
 /// Largest chunk that is tried, bytes.
 const CHUNK_BYTES_MAX: u64 = 1 << 20;
 
+/// Most changes that are tried as the first of a pair: few caps have more kinds of change, and a
+/// second one may go through all machines of a catalogue.
+const FIRSTS_MAX: usize = 4;
+
 /// A change that lifts a rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
-    /// What to change: `one more P30`.
+    /// What to change: `one more P30`, `both one more P30 and a larger machine: Standard_GS5`.
     pub change: String,
     /// I/Os per second that the volume carries then, beside what is asked of the others.
     pub iops: f64,
@@ -55,12 +65,60 @@ pub fn remedies(design: &Design, volume: u16, load: &Load) -> Vec<Remedy> {
 ///
 /// Panics if there is no such flow, or a flow names a volume that is not there.
 pub fn remedies_among(design: &Design, flows: &[Flow], flow_idx: usize) -> Vec<Remedy> {
+    let singles = singles(design, flows, flow_idx);
+    let is_enough = |remedy: &Remedy| !singles.has_goal || remedy.is_enough == Some(true);
+    let mut found = singles.found;
+    if found.iter().any(is_enough) {
+        return found;
+    }
+    let mut pairs = Vec::new();
+    for first in singles.cleared.into_iter().take(FIRSTS_MAX) {
+        let seconds = self::singles(&first.design, &first.flows, flow_idx).found;
+        let best = seconds.iter().find(|second| is_enough(second)).or(seconds.first());
+        pairs.extend(best.map(|second| Remedy {
+            change: format!("both {} and {}", first.change, second.change),
+            ..second.clone()
+        }));
+    }
+    let has_enough = pairs.iter().any(is_enough);
+    // What is not enough is of use only where nothing else is known.
+    if has_enough || found.is_empty() {
+        found.extend(pairs.into_iter().filter(|pair| !has_enough || is_enough(pair)));
+    }
+    found
+}
+
+/// What came of trying the changes one at a time.
+struct Singles {
+    found: Vec<Remedy>,
+    cleared: Vec<Cleared>,
+    /// A need is not met.
+    has_goal: bool,
+}
+
+/// A change after which the cap that had bound would carry what is wanted: another one binds.
+struct Cleared {
+    change: String,
+    design: Design,
+    flows: Vec<Flow>,
+}
+
+fn singles(design: &Design, flows: &[Flow], flow_idx: usize) -> Singles {
     let before = together(design, flows);
     let rate = carried(&before[flow_idx]);
     let flow = &flows[flow_idx];
     // A need that is met is no goal: what is told then is what it could be beyond.
     let goal = flow.demand.filter(|demand| rate < demand * (1.0 - SHORT_MAX));
-    let tries = Tries { design, flows, flow_idx, before: &before, rate, goal, found: Vec::new() };
+    let tries = Tries {
+        design,
+        flows,
+        flow_idx,
+        before: &before,
+        rate,
+        goal,
+        found: Vec::new(),
+        cleared: Vec::new(),
+    };
     tries.all()
 }
 
@@ -79,19 +137,28 @@ struct Tries<'a> {
     /// The need, where it is not met.
     goal: Option<f64>,
     found: Vec<Remedy>,
+    cleared: Vec<Cleared>,
 }
 
 /// A change, not tried yet.
 type Change = (String, Design);
 
+/// What a change brings.
+struct Tried {
+    /// The change, if it lifts the rate and leaves to the others what they have.
+    remedy: Option<Remedy>,
+    /// Whether the cap that had bound would carry what is wanted, at nobody's cost.
+    clears: bool,
+}
+
 impl Tries<'_> {
-    fn all(mut self) -> Vec<Remedy> {
+    fn all(mut self) -> Singles {
         match self.done().first().map(|cap| cap.bound) {
             None | Some(Bound::Nothing | Bound::Credits) => {}
             Some(Bound::QueueDepth) => self.queue_depth(),
             Some(Bound::Cap(kind)) => self.lift(kind),
         }
-        self.found
+        Singles { found: self.found, cleared: self.cleared, has_goal: self.goal.is_some() }
     }
 
     fn lift(&mut self, kind: CapKind) {
@@ -150,32 +217,53 @@ impl Tries<'_> {
         }
     }
 
-    /// Applies a change and asks again. Returns it if it lifts the rate and leaves to the others
-    /// what they have.
-    fn tried(&self, change: String, design: &Design, flows: &[Flow]) -> Option<Remedy> {
+    /// Applies a change and asks again.
+    fn tried(&self, change: &str, design: &Design, flows: &[Flow]) -> Tried {
         let all = together(design, flows);
-        let iops = carried(&all[self.flow_idx]);
+        let after = &all[self.flow_idx];
+        let iops = carried(after);
         let is_worse = |(after, before): (&Done, &Done)| after.iops < before.iops * (1.0 - 1e-6);
         let others = |(idx, pair)| (idx != self.flow_idx).then_some(pair);
         let takes = all.iter().zip(self.before).enumerate().filter_map(others).any(is_worse);
         let lifts = iops > self.rate * (1.0 + GAIN_MIN);
         let is_enough = self.flow().demand.map(|demand| iops >= demand * (1.0 - SHORT_MAX));
-        let after = all[self.flow_idx].clone();
-        (lifts && !takes).then_some(Remedy { change, iops, is_enough, after })
+        let remedy = || Remedy { change: change.to_owned(), iops, is_enough, after: after.clone() };
+        let least = self.goal.map_or(self.rate * (1.0 + GAIN_MIN), |goal| goal * (1.0 - SHORT_MAX));
+        let bound = self.done().first().map(|cap| cap.bound);
+        let mut same = after.caps.iter().filter(|(cap, _)| Some(cap.bound) == bound);
+        let is_lower = iops < self.rate * (1.0 - 1e-6);
+        Tried {
+            remedy: (lifts && !takes).then(remedy),
+            clears: !takes && !is_lower && same.all(|(_, left)| *left >= least),
+        }
     }
 
     /// Keeps a change if it lifts the rate.
-    fn keep(&mut self, change: impl Into<String>, design: &Design) {
-        let remedy = self.tried(change.into(), design, self.flows);
-        self.found.extend(remedy);
+    fn keep(&mut self, change: impl Into<String>, design: Design) {
+        self.keep_with(change.into(), design, self.flows.to_vec());
+    }
+
+    /// Keeps a change of the design, of what is asked, or of both, if it lifts the rate.
+    fn keep_with(&mut self, change: String, design: Design, flows: Vec<Flow>) {
+        let tried = self.tried(&change, &design, &flows);
+        self.found.extend(tried.remedy);
+        if tried.clears {
+            self.cleared.push(Cleared { change, design, flows });
+        }
     }
 
     /// Keeps the first of several changes, smallest first, that meets the need; else the first that
     /// lifts the rate. Returns whether there is one.
     fn keep_least(&mut self, changes: impl IntoIterator<Item = Change>) -> bool {
         let mut first: Option<Remedy> = None;
+        let mut has_cleared = false;
         for (change, design) in changes {
-            let Some(remedy) = self.tried(change, &design, self.flows) else { continue };
+            let Tried { remedy, clears } = self.tried(&change, &design, self.flows);
+            if clears && !has_cleared {
+                has_cleared = true;
+                self.cleared.push(Cleared { change, design, flows: self.flows.to_vec() });
+            }
+            let Some(remedy) = remedy else { continue };
             let is_done = self.goal.is_none() || remedy.is_enough == Some(true);
             if is_done {
                 self.found.push(remedy);
@@ -230,8 +318,7 @@ impl Tries<'_> {
         let enough = (depth * self.factor() - 1e-9).ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
         let mut flows = self.flows.to_vec();
         flows[self.flow_idx].load.queue_depth = Some(enough);
-        let remedy = self.tried(format!("{enough} in flight"), self.design, &flows);
-        self.found.extend(remedy);
+        self.keep_with(format!("{enough} in flight"), self.design.clone(), flows);
     }
 
     fn cache(&mut self, mode: CacheMode) {
@@ -245,7 +332,7 @@ impl Tries<'_> {
             CacheMode::ReadWrite => "a ReadWrite host cache",
         };
         let set = |stripe: &mut Stripe| stripe.disks.iter_mut().for_each(|disk| disk.cache = mode);
-        self.keep(change, &self.with_stripe(set));
+        self.keep(change, self.with_stripe(set));
     }
 
     /// Says whether the machine has a cache with a known cap, and the disks may use it.
@@ -326,7 +413,7 @@ impl Tries<'_> {
             twice(&mut network.ceiling.write_bytes_per_s);
             twice(&mut network.ceiling.total_bytes_per_s);
         });
-        self.keep("a second volume with the same quota", &design);
+        self.keep("a second volume with the same quota", design);
     }
 
     fn egress(&mut self) {
@@ -343,7 +430,7 @@ impl Tries<'_> {
         }
         let most = design.clients.iter().map(|client| client.connections).max();
         if let Some(most) = most {
-            self.keep(format!("nconnect={most}"), &design);
+            self.keep(format!("nconnect={most}"), design);
         }
         self.another_client();
     }
@@ -352,7 +439,7 @@ impl Tries<'_> {
         let mut design = self.design.clone();
         let Some(client) = design.clients.last().cloned() else { return };
         design.clients.push(client);
-        self.keep("one more client", &design);
+        self.keep("one more client", design);
     }
 }
 
@@ -381,15 +468,15 @@ fn larger_tiers(design: &Design, disk: &Disk) -> Vec<Disk> {
             continue;
         }
         let mut larger = Disk { sku: tier.name.clone(), size_bytes: size.per_s, ..disk.clone() };
-        larger.cap.iops = Some(limit(iops));
-        larger.cap.bytes = Some(limit(bytes));
+        larger.cap.iops = Some(limit(iops, design.mb_bytes));
+        larger.cap.bytes = Some(limit(bytes, design.mb_bytes));
         tiers.push(larger);
     }
     tiers.sort_by_key(|tier| tier.size_bytes);
     tiers
 }
 
-fn limit(figure: &catalog::Figure) -> Limit {
+fn limit(figure: &catalog::Figure, mb_bytes: u64) -> Limit {
     let origin = format!("{figure}: {} ({})", figure.source.title, figure.date());
-    Limit { per_s: figure.per_s.max(1), burst: None, origin }
+    Limit { per_s: per_s(figure, mb_bytes), burst: None, origin }
 }

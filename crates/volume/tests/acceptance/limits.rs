@@ -252,6 +252,40 @@ fn a_need_is_told_the_smallest_change_that_meets_it() {
 }
 
 #[test]
+fn a_larger_tier_has_the_megabytes_of_the_design() {
+    for (mb_bytes, expected) in [(1_000_000, 238.42), (1_024_000, 244.14), (1_048_576, 250.0)] {
+        let found = changes(&format!("mb_bytes={mb_bytes}\n{P30}"), 1024);
+        let p40 = found.iter().find(|(change, _)| change == "P40").expect("told");
+        assert!((p40.1 - expected).abs() < 0.01, "{mb_bytes}: {found:?}");
+    }
+    let text = "mb_bytes=1048576\n[[volume]]\nmount='/a'\ndisk='PremiumV2'\nsize='1TiB'\n";
+    let most = changes(&format!("{text}iops=80000\n"), 1024);
+    let (design, findings) = volume::design::parse(&format!("{text}iops=80000\n"));
+    assert!(design.is_some() && most[0].0.contains("throughput"), "{findings:?} {most:?}");
+}
+
+/// Ten disks and their machine that bind at the same rate: neither alone brings anything.
+const TIED: &str = "edition='2018'\n[vm]\nsize='DS14'\n[[volume]]\nmount='/a'\ndisk='P30'\n\
+                    count=10\ncache='None'\n";
+
+#[test]
+fn where_no_change_alone_is_enough_pairs_are_tried() {
+    let found = for_needs(TIED, &[(0, 50_000.0)]);
+    let names: Vec<&str> = found.iter().map(|remedy| remedy.change.as_str()).collect();
+    assert!(names.contains(&"both one more P30 and a larger machine: Standard_GS5"), "{names:?}");
+    assert!(names.iter().all(|name| name.starts_with("both ")), "{names:?}");
+    assert!(found.iter().all(|remedy| remedy.iops > 50_000.0), "{found:?}");
+    // For a need, as much of both as it takes.
+    let found = for_needs(TIED, &[(0, 60_000.0)]);
+    let twelve = "both 12 x P30 and a larger machine: Standard_GS5";
+    let pair = found.iter().find(|remedy| remedy.change == twelve).expect("told");
+    assert_eq!((pair.iops.round(), pair.is_enough), (60_000.0, Some(true)));
+    // One that is enough alone is told without pairs.
+    let found = for_needs(P30, &[(0, 30_000.0)]);
+    assert!(found.iter().all(|remedy| !remedy.change.starts_with("both")), "{found:?}");
+}
+
+#[test]
 fn what_lifts_nothing_beside_the_other_needs_is_not_told() {
     let text = "edition='2018'\n[vm]\nsize='DS1'\n[[volume]]\nmount='/a'\ndisk='P20'\n\
                 cache='None'\n[[volume]]\nmount='/b'\ndisk='P30'\ncache='None'\n";

@@ -310,5 +310,6 @@ pub(crate) fn design(vm: Option<Vm>, mut volumes: Vec<Volume>) -> Design {
         clients: Vec::new(),
         pools: Vec::new(),
         seed: 1,
+        mb_bytes: volume::design::MB_BYTES_DEFAULT,
     }
 }

@@ -67,6 +67,7 @@ pub(crate) fn design(vm: Option<Vm>, volumes: Vec<Volume>) -> Design {
         clients: Vec::new(),
         pools: Vec::new(),
         seed: 1,
+        mb_bytes: volume::design::MB_BYTES_DEFAULT,
     }
 }
 

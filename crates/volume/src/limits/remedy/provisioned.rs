@@ -11,7 +11,7 @@ impl Tries<'_> {
     pub(super) fn provisioned(&mut self, kind: CapKind) {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first() else { return };
-        let Some(kit) = Provisioned::new(&self.design.edition, &disk.sku) else { return };
+        let Some(kit) = Provisioned::new(self.design, &disk.sku) else { return };
         let n_disks = stripe.disks.len() as f64;
         let need = |kind: CapKind| {
             let (goal, cap) = self.goal.zip(self.cap(kind))?;

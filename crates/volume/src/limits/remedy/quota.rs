@@ -26,7 +26,7 @@ impl Tries<'_> {
         let wanted = self.wanted(&pool.throughput);
         let mut design = self.design.clone();
         design.pools[usize::from(idx)].throughput.per_s = wanted;
-        self.keep(format!("a pool of {}", rate(wanted)), &design);
+        self.keep(format!("a pool of {}", rate(wanted)), design);
     }
 
     /// Returns what a pool has that none of its volumes was given, bytes per second.
@@ -69,7 +69,7 @@ impl Tries<'_> {
                 change.push_str(", all that its pool has free");
             }
             let design = self.with_network(|network| network.quota.per_s = given);
-            self.keep(change, &design);
+            self.keep(change, design);
         }
         let missing = wanted.saturating_sub(per_s + free);
         if missing == 0 {
@@ -92,7 +92,7 @@ impl Tries<'_> {
         pool.per_s += missing;
         let change =
             format!("a pool of {}, {} of them for the volume", rate(pool.per_s), rate(wanted));
-        self.keep(change, &design);
+        self.keep(change, design);
     }
 
     /// Returns the design with throughput taken from another volume of the pool.
@@ -112,13 +112,13 @@ impl Tries<'_> {
         let bytes = (capacity_bytes as f64 * factor).ceil() as u64;
         if bytes <= size_max(self.design, capacity_bytes) {
             let design = self.with_network(|network| network.quota.per_s = wanted);
-            self.keep(format!("a quota of {}", units::format_bytes(bytes)), &design);
+            self.keep(format!("a quota of {}", units::format_bytes(bytes)), design);
         }
         if let Some((level, ratio)) = next_level(self.design, &network.level) {
             let raise = |network: &mut NetworkVolume| {
                 network.quota.per_s = (network.quota.per_s as f64 * ratio) as u64;
             };
-            self.keep(format!("level {level}"), &self.with_network(raise));
+            self.keep(format!("level {level}"), self.with_network(raise));
         }
     }
 }
