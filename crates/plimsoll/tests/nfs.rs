@@ -33,11 +33,15 @@ struct Export {
 
 impl Export {
     fn start(sandbox: &Sandbox, design: &str) -> Export {
+        Self::start_with(sandbox, design, &[])
+    }
+
+    fn start_with(sandbox: &Sandbox, design: &str, more: &[&str]) -> Export {
         sandbox.write("design.toml", design);
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         command.current_dir(sandbox.path(""));
         command.args(["rehearse", "export", "--foreground", "--listen", "127.0.0.1:0"]);
-        command.args(["--backing", "backing", "design.toml"]);
+        command.args(["--backing", "backing", "design.toml"]).args(more);
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("it starts");
         let mut lines = BufReader::new(process.stderr.take().expect("a pipe"));
@@ -67,6 +71,29 @@ impl Drop for Export {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// What a cache is said to hold, it answers.
+#[test]
+fn an_export_starts_with_a_cold_or_a_warm_cache() {
+    for state in ["cold", "warm"] {
+        let sandbox = Sandbox::new();
+        let design = "[vm]\nsize = \"DS14\"\n[[volume]]\nmount = \"/mnt/data\"\n\
+                      disk = \"P30\"\ncache = \"ReadOnly\"\n";
+        drop(Export::start(&sandbox, design));
+        sandbox.write("backing/data/f", vec![7; 1 << 20]);
+        let export = Export::start_with(&sandbox, design, &["--cache", state]);
+        let url = export.url("/mnt/data");
+        let read = ["--name=r", "--rw=read", "--bs=64k", "--size=1m", "--filename=f"];
+        let read = sandbox.fio(&[&["--ioengine=nfs", &url], &read[..]].concat());
+        assert_eq!(read.code, 0, "{}{}", read.stdout, read.stderr);
+        let status = sandbox.plimsoll(&["rehearse", "status", "backing", "--json"]);
+        let report: Value = serde_json::from_str(status.success()).expect("JSON");
+        let cache = &report["cache"];
+        let counts = (cache["n_hits"].as_u64(), cache["n_misses"].as_u64());
+        let expected = if state == "warm" { (Some(16), Some(0)) } else { (Some(0), Some(16)) };
+        assert_eq!(counts, expected, "{state}: {report}");
     }
 }
 

@@ -54,7 +54,8 @@ fn a_volume_is_mounted_changed_and_unmounted() {
 
     rehearsal.rehearse(&["unmount", "mnt"]).success();
     assert!(!rehearsal.0.path("mnt/f").exists());
-    rehearsal.mount_again().success();
+    let back = ["mount", "design.toml", "mnt", "--backing", "data", "--resize"];
+    rehearsal.rehearse(&back).success();
     assert_eq!(fs::metadata(rehearsal.0.path("mnt/f")).unwrap().len(), 1 << 20);
 }
 
@@ -99,6 +100,12 @@ fn each_mistake_is_one_clear_error() {
     let inside = ["mount", "design.toml", "free", "--backing", "free/data"];
     check(&rehearsal, &inside, "is inside the mount point");
     assert!(!rehearsal.0.path("free/data").exists());
+    let nested = ["mount", "design.toml", "free", "--backing", "mnt/sub/data"];
+    check(&rehearsal, &nested, "which is a rehearsal's mount itself");
+    let among = ["mount", "design.toml", "free", "--backing", "data/data/sub"];
+    check(&rehearsal, &among, "which holds the data of another rehearsal");
+    let listen = ["export", "design.toml", "--listen", "127.0.0.1:0", "--backing", "mnt/data"];
+    check(&rehearsal, &listen, "which is a rehearsal's mount itself");
     let file = ["mount", "design.toml", "free", "--backing", "full/f"];
     check(&rehearsal, &file, "is not a folder");
     check(&rehearsal, &["unmount", "free"], "nothing to unmount");
@@ -108,6 +115,77 @@ fn each_mistake_is_one_clear_error() {
     check(&rehearsal, &["restart", "mnt"], "is running");
     let unknown = ["mount", "design.toml", "free", "--backing", "other", "--volume", "/x"];
     check(&rehearsal, &unknown, "has no volume `/x`");
+}
+
+/// The data of one design are not served as those of another.
+#[test]
+fn a_backing_stays_with_the_volumes_that_its_data_belong_to() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    fs::write(rehearsal.0.path("mnt/f"), b"kept").unwrap();
+    rehearsal.rehearse(&["unmount", "mnt"]).success();
+    let mount = |design: &str, more: &[&str]| {
+        rehearsal.0.write("design.toml", design);
+        let args = ["mount", "design.toml", "mnt", "--backing", "data"];
+        rehearsal.rehearse(&[&args[..], more].concat())
+    };
+    let renamed = mount(&P30.replace("/mnt/p30", "/mnt/other"), &[]);
+    assert_eq!(renamed.code, 2, "{}", renamed.stderr);
+    assert_eq!(renamed.stderr.matches("error").count(), 1, "{}", renamed.stderr);
+    let what = "holds the data of another design, with /mnt/p30; this one has /mnt/other";
+    assert!(renamed.stderr.contains(what), "{}", renamed.stderr);
+    assert!(renamed.stderr.contains("hint: give this design a folder"), "{}", renamed.stderr);
+    let p40 = P30.replace("disk = \"P30\"", "disk = \"P40\"");
+    let larger = mount(&p40, &[]);
+    assert_eq!(larger.code, 2, "{}", larger.stderr);
+    let what = "of `/mnt/p30` with 1.00 TiB; this design gives it 2.00 TiB";
+    assert!(larger.stderr.contains(what), "{}", larger.stderr);
+    assert!(larger.stderr.contains("--resize"), "{}", larger.stderr);
+    mount(&p40, &["--resize"]).success();
+    assert_eq!(fs::read(rehearsal.0.path("mnt/f")).unwrap(), b"kept");
+    // What `set` gave them is what they have.
+    rehearsal.rehearse(&["set", "mnt", "--disk", "P30"]).success();
+    rehearsal.rehearse(&["unmount", "mnt"]).success();
+    mount(P30, &[]).success();
+}
+
+#[test]
+fn who_is_still_there_is_named() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    let mut sleep = Command::new("sleep");
+    let mut inside = sleep.arg("600").current_dir(rehearsal.0.path("mnt")).spawn().unwrap();
+    let process = format!("held by process {} (sleep)", inside.id());
+    let busy = rehearsal.rehearse(&["unmount", "mnt"]);
+    assert!(busy.code == 2 && busy.stderr.contains(&process), "{}", busy.stderr);
+    let lazy = rehearsal.rehearse(&["unmount", "mnt", "--lazy"]);
+    lazy.success();
+    assert!(lazy.stderr.contains(&format!("note: still {process}")), "{}", lazy.stderr);
+    let is_served = || rehearsal.rehearse(&["status", "data"]).code == 0;
+    assert!(is_served());
+    inside.kill().unwrap();
+    inside.wait().unwrap();
+    while is_served() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let alone = rehearsal.mount_again();
+    alone.success();
+    assert!(!rehearsal.rehearse(&["unmount", "mnt", "--lazy"]).stderr.contains("held"));
+    rehearsal.mount_again().success();
+}
+
+/// Each remark about a design is told once, and so is a disk that is full before the volumes are.
+#[test]
+fn a_mount_says_once_what_is_to_be_known() {
+    let disk = "disk = { size = \"30000TiB\", iops = 500, throughput = \"60MB/s\" }";
+    for (disk, has_room) in [(disk, false), (&disk.replace("30000TiB", "1MiB"), true)] {
+        let design = format!("edition = \"2018\"\n[[volume]]\nmount = \"/mnt/a\"\n{disk}\n");
+        let Some(rehearsal) = Rehearsal::mount(&design) else { return };
+        rehearsal.rehearse(&["unmount", "mnt"]).success();
+        let said = rehearsal.mount_again().stderr;
+        assert_eq!(said.matches("cache-default").count(), 1, "{said}");
+        let note = said.lines().find(|line| line.starts_with("note: the volumes have room for"));
+        assert_eq!(note.is_none(), has_room, "{said}");
+        assert!(note.is_none_or(|note| note.contains("for 29.3 PiB, and")), "{said}");
+    }
 }
 
 fn machine(cache: &str) -> String {

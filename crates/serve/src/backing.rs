@@ -5,11 +5,14 @@
 //! DIR/undo            what a crash would take back; of no use without the process, or a rollback
 //! DIR/rollback        what a crash has begun to take back; left by a process that was killed in it
 //! DIR/log             what the serving process had to say
+//! DIR/volumes         mount paths and sizes of the volumes that the data belong to
 //! DIR/lock            held while a process serves
 //! ```
 //!
 //! Files are ordinary sparse files with their names, owners and times, so that a killed process
 //! loses nothing and the data can be looked at without us.
+
+mod claim;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -18,7 +21,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, flock, statvfs};
 
 use crate::store::rollback::Marker;
 
@@ -55,6 +58,38 @@ pub enum BackingError {
         /// The folder.
         path: PathBuf,
     },
+    /// The data are those of other volumes.
+    #[error(
+        "`{}` holds the data of another design, with {}; this one has {}",
+        path.display(),
+        has.join(", "),
+        asked.join(", ")
+    )]
+    OtherVolumes {
+        /// The folder.
+        path: PathBuf,
+        /// Mount paths that the data belong to.
+        has: Vec<String>,
+        /// Mount paths of the design.
+        asked: Vec<String>,
+    },
+    /// The data are those of a volume of another size.
+    #[error(
+        "`{}` holds the data of `{mount}` with {} MiB; this design gives it {} MiB",
+        path.display(),
+        has_bytes >> 20,
+        asked_bytes >> 20
+    )]
+    OtherSize {
+        /// The folder.
+        path: PathBuf,
+        /// The volume.
+        mount: String,
+        /// Size that the data were written with, bytes.
+        has_bytes: u64,
+        /// Size in the design.
+        asked_bytes: u64,
+    },
     /// The system refused.
     #[error("`{}` cannot be used: {source}", path.display())]
     Io {
@@ -69,6 +104,7 @@ pub enum BackingError {
 #[derive(Debug)]
 pub struct Backing {
     dir: PathBuf,
+    takes_other_sizes: bool,
     _lock: File,
 }
 
@@ -95,7 +131,7 @@ impl Backing {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(BackingError::InUse { path: dir });
         }
-        let backing = Backing { dir, _lock: lock };
+        let backing = Backing { dir, takes_other_sizes: false, _lock: lock };
         fs::create_dir_all(backing.data()).map_err(io)?;
         backing.probe()?;
         Ok(backing)
@@ -118,6 +154,13 @@ impl Backing {
     /// Returns the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Returns the bytes that the file system of the folder has room for; `None` if it does not
+    /// tell.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let found = statvfs(&self.dir).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
     /// Returns the folder of the files.

@@ -12,6 +12,7 @@ pub mod backing;
 pub mod clock;
 pub mod control;
 mod fuse;
+pub mod holders;
 pub mod machine;
 pub mod mount;
 pub mod nfs;

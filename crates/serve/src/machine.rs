@@ -19,7 +19,7 @@ use volume::{CacheMode, CapId, Design, IoKind, Start};
 use crate::backing::{self, Backing, BackingError};
 use crate::pacer::{Crashed, Extent, Look, Outcome, Pacer, Request, lock};
 use crate::status::{self, Recent, Report, VolumeReport};
-use crate::store::undo::{self, Lost, Overwrite, Undo};
+use crate::store::undo::{self, Before, Lost, Overwrite, Undo};
 use crate::store::{Opened, Store};
 use crate::tree::{Node, Tree};
 
@@ -103,6 +103,15 @@ pub struct Machine {
     pub(crate) recent: Recent,
 }
 
+/// A disk under the backing that is smaller than the volumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// What may still be written to the volumes, bytes.
+    pub provisioned_bytes: u64,
+    /// What the disk has room for, bytes.
+    pub free_bytes: u64,
+}
+
 /// A range of a file that a crash took back.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct LostRange {
@@ -131,6 +140,7 @@ impl Machine {
     /// Starts a machine over a backing.
     pub fn start(options: MachineOptions, backing: Backing) -> Result<Arc<Self>, MachineError> {
         let MachineOptions { design_text, design, only, is_cache_warm } = options;
+        backing.claim(&design)?;
         let mounts: Vec<&str> = design.volumes.iter().map(|volume| &*volume.mount).collect();
         let dirs = backing.volume_dirs(&mounts)?;
         let root = match &only {
@@ -186,6 +196,14 @@ impl Machine {
         self.resumed_bytes
     }
 
+    /// Says whether the disk under the backing is full before the volumes are.
+    pub fn shortage(&self) -> Option<Shortage> {
+        let left = |store: &Store| store.space.capacity().saturating_sub(store.space.used());
+        let provisioned_bytes = self.stores.iter().map(left).fold(0, u64::saturating_add);
+        let free_bytes = self.backing.free_bytes()?;
+        (free_bytes < provisioned_bytes).then_some(Shortage { provisioned_bytes, free_bytes })
+    }
+
     /// Returns the volumes' stores.
     pub(crate) fn stores(&self) -> &[Store] {
         &self.stores
@@ -231,6 +249,8 @@ impl Machine {
         for (store, volume) in each() {
             store.space.resize(volume.capacity_bytes);
         }
+        // Without the note a later mount asks whether the sizes are meant, and nothing is lost.
+        let _ = self.backing.note(&design);
         *in_force = InForce { text, design };
         Ok(())
     }
@@ -409,6 +429,12 @@ impl Machine {
                 Err(error) => reply(Err(errno(&error))),
             };
         }
+        // What the volume has no room for was never taken: a crash has nothing of it to lose.
+        let end = offset + u64::from(n_bytes);
+        let reserved = match store.reserve(&opened.file, offset, end) {
+            Ok(reserved) => reserved,
+            Err(error) => return reply(Err(errno(&error))),
+        };
         // The model knows of the write first. While this lock is held no reply is called, so the
         // reply finds how the write went.
         let failed = Arc::new(AtomicI32::new(0));
@@ -420,15 +446,21 @@ impl Machine {
         let mut undo = lock(&self.undo);
         if let Err(error) = self.alive() {
             failed.store(error.raw_os_error(), Release);
+            store.recount(&opened.file, &node.occupied, reserved);
             return reply(Outcome::Lost);
         }
         let extents = request.extents.clone();
         let is_dirty = self.pacer.submit_dirty(&mut undo, request, Box::new(reply));
-        let kept =
-            if is_dirty { keep(&mut undo, node, opened, (offset, &extents)) } else { Ok(()) };
-        let written = kept.and_then(|()| store.write(&opened.file, &node.occupied, data, offset));
-        if let Err(error) = written {
+        let mut before = Vec::new();
+        let kept = if is_dirty {
+            keep(&mut undo, node, opened, (offset, &extents), &mut before)
+        } else {
+            Ok(())
+        };
+        let write = || kept.and_then(|()| opened.file.write_all_at(data, offset));
+        if let Err(error) = store.fill(&opened.file, &node.occupied, reserved, write) {
             failed.store(errno(&error).raw_os_error(), Release);
+            undo.undo_before(node.volume.unwrap_or(0), before);
         }
         drop(undo);
     }
@@ -553,10 +585,11 @@ fn keep(
     node: &Node,
     opened: &Opened,
     (mut offset, extents): (u64, &[Extent]),
+    before: &mut Vec<Before>,
 ) -> io::Result<()> {
     let size = opened.file.metadata()?.len();
     for extent in extents {
-        undo.before_write(&Overwrite {
+        let write = Overwrite {
             file: &opened.file,
             ino: node.ino,
             volume: node.volume.unwrap_or(0),
@@ -564,7 +597,8 @@ fn keep(
             address: extent.address,
             len: u64::from(extent.len_bytes),
             size,
-        })?;
+        };
+        undo.before_write(&write, before)?;
         offset += u64::from(extent.len_bytes);
     }
     Ok(())

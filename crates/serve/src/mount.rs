@@ -17,6 +17,7 @@ use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::control::Refusal;
 use crate::fuse::{Volumes, forget_cached, measure_way};
+use crate::holders::{holders, named};
 use crate::machine::Machine;
 use crate::priority;
 use crate::server::Place;
@@ -331,7 +332,10 @@ impl Place for MountPoint {
             let refusal = Refusal::new(error.to_string());
             match error {
                 UnmountError::Busy { path } => refusal
-                    .hint(format!("see who: fuser -vm {}", path.display()))
+                    .hint(match &*holders(&path) {
+                        [] => format!("see who: fuser -vm {}", path.display()),
+                        found => format!("held by process {}", named(found)),
+                    })
                     .hint("take it out of sight at once with --lazy"),
                 UnmountError::Refused { .. } => refusal,
             }

@@ -46,7 +46,7 @@ fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Place) -> Refu
         ChangeError::Shape(volume::ChangeError::Mount { .. }) => refusal
             .hint("a design to change to has the same mount paths in the same order")
             .hint(format!("{again} with another --backing: {backing} has these volumes")),
-        ChangeError::Shape(_) => refusal.hint(format!("{again} with --backing {backing}")),
+        ChangeError::Shape(_) => refusal.hint(format!("{again} with --backing {backing} --resize")),
     }
 }
 

@@ -100,6 +100,12 @@ impl Store {
         end: u64,
         act: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
+        let reserved = self.reserve(file, start, end)?;
+        self.fill(file, occupied, reserved, act)
+    }
+
+    /// Takes the room that a range may need. Returns how much, for [`Store::fill`].
+    pub(crate) fn reserve(&self, file: &File, start: u64, end: u64) -> io::Result<u64> {
         let start = start / PAGE_BYTES * PAGE_BYTES;
         let end = end.div_ceil(PAGE_BYTES) * PAGE_BYTES;
         let mut reserved = end - start;
@@ -110,6 +116,17 @@ impl Store {
                 return Err(Errno::NOSPC.into());
             }
         }
+        Ok(reserved)
+    }
+
+    /// Does something that room was taken for, and counts what it came to.
+    pub(crate) fn fill(
+        &self,
+        file: &File,
+        occupied: &Occupied,
+        reserved: u64,
+        act: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
         let outcome = act();
         self.recount(file, occupied, reserved);
         if outcome.as_ref().err().and_then(Errno::from_io_error) == Some(Errno::NOSPC) {

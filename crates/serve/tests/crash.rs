@@ -203,6 +203,28 @@ fn a_file_is_as_long_as_what_lasted() {
     assert_eq!(std::fs::read(mounted.join("sync")).unwrap(), [4; 700]);
 }
 
+/// What the volume has no room for is refused, and so was never there to be lost.
+#[test]
+fn what_was_refused_is_not_lost() {
+    let full = design(vec![disk(100_000, 1 << 20, 4 << 20, CacheMode::ReadWrite)]);
+    let Some(mounted) = Mounted::new(full) else { return };
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(true).read(true).write(true);
+    let file = file.open(mounted.join("f")).unwrap();
+    let taken = 4 << 20;
+    file.write_all_at(&vec![1; taken as usize], 0).unwrap();
+    for offset in [taken, taken + (2 << 20)] {
+        let refused = file.write_all_at(&vec![2; 1 << 20], offset).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(28), "{refused}");
+    }
+    let report = crash(&mounted);
+    assert_eq!(report.lost, report.dirty);
+    assert!(!report.lost.is_empty());
+    let within = |range: &LostRange| range.offset + range.len <= taken;
+    assert!(report.lost.iter().all(within), "{report:?}");
+    mounted.machine.restart();
+}
+
 /// A cache is taken away while it has 2 MiB that the disk takes a quarter of a second for.
 #[test]
 fn what_is_written_after_a_cache_was_switched_off_is_not_taken_back_with_what_it_had() {

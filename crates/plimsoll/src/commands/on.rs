@@ -95,8 +95,19 @@ pub(super) fn read_design(name: &str) -> Result<(volume::Design, String), Failur
     read(name).map(|read| (read.design, read.text))
 }
 
+/// Reads a design again, in a process that was started by one that has told what is to be said of
+/// it. Mistakes are told and end the command.
+pub(super) fn read_again(name: &str) -> Result<(volume::Design, String), Failure> {
+    let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+    read_telling(name, is_error).map(|read| (read.design, read.text))
+}
+
 /// Reads a design. Mistakes are told and end the command.
 pub(super) fn read(name: &str) -> Result<Read, Failure> {
+    read_telling(name, |_| true)
+}
+
+fn read_telling(name: &str, is_told: impl Fn(&Diagnostic) -> bool) -> Result<Read, Failure> {
     let bytes = HostLoader
         .read(name)
         .map_err(|error| Failure::wrong_use(format!("cannot read design `{name}`: {error}")))?;
@@ -110,8 +121,8 @@ pub(super) fn read(name: &str) -> Result<Read, Failure> {
     }
     let (design, findings) = volume::design::parse(&text);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
-    let all: Vec<&Diagnostic> = findings.iter().collect();
-    diagnostics::tell(&all, Texts { sources: &sources, command_line: "" });
+    let told: Vec<&Diagnostic> = findings.iter().filter(|finding| is_told(finding)).collect();
+    diagnostics::tell(&told, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     match design.filter(|_| !is_wrong) {
         Some(mut design) => {

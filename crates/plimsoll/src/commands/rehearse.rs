@@ -16,8 +16,9 @@ mod unmount;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use serve::backing::BackingError;
 use serve::control::{self, AskError, Command};
-use serve::machine::Machine;
+use serve::machine::{Machine, Shortage};
 use serve::mount::{find, resolve};
 use units::format_bytes;
 
@@ -41,6 +42,25 @@ Examples:
   plimsoll rehearse set /mnt/p30 --disk P40
   plimsoll rehearse crash /mnt/p30; plimsoll rehearse restart /mnt/p30
   plimsoll rehearse unmount /mnt/p30";
+
+/// State of the host caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum CacheState {
+    /// Empty, as after every start of a machine.
+    Cold,
+    /// With the data that are there, as far as they fit.
+    Warm,
+}
+
+impl CacheState {
+    /// Returns the word that the argument takes.
+    fn word(self) -> &'static str {
+        match self {
+            CacheState::Cold => "cold",
+            CacheState::Warm => "warm",
+        }
+    }
+}
 
 #[derive(Debug, Subcommand)]
 enum Rehearsal {
@@ -118,6 +138,78 @@ fn stale(path: &Path) -> Failure {
     Failure::wrong_use(format!("`{path}` is a mount whose server is gone"))
         .hint(format!("clear it: plimsoll rehearse unmount {path}"))
         .hint("the data are kept: mount the design again to go on")
+}
+
+/// Refuses a folder for data that lies in the mount or among the data of another rehearsal: one
+/// would wait for the other, and unmounting it would take the data away.
+fn check_place(dir: &Path) -> Result<(), Failure> {
+    let real = dir.ancestors().find_map(|above| above.canonicalize().ok());
+    // A mount without a server has no real path.
+    for place in real.iter().map(PathBuf::as_path).chain([dir]) {
+        let above = mount_above(place);
+        let mounted = find(&above).ok().flatten();
+        if mounted.is_some_and(|mounted| mounted.backing().is_some()) {
+            let (dir, above) = (dir.display(), above.display());
+            return Err(Failure::wrong_use(format!(
+                "`{dir}` is inside `{above}`, which is a rehearsal's mount itself"
+            ))
+            .hint("keep the data on a disk of this machine: --backing DIR"));
+        }
+        let is_backing = |dir: &&Path| {
+            let has = |name: &str| dir.join(name);
+            has("lock").is_file() && has("data").is_dir() && has("control").is_dir()
+        };
+        if let Some(other) = place.ancestors().filter(|above| *above != dir).find(is_backing) {
+            let (dir, other) = (dir.display(), other.display());
+            return Err(Failure::wrong_use(format!(
+                "`{dir}` is inside `{other}`, which holds the data of another rehearsal"
+            ))
+            .hint("keep the data beside it: --backing DIR"));
+        }
+    }
+    Ok(())
+}
+
+/// Says why a folder cannot keep the data, and what to do. `end` is the command that ends what
+/// serves from it.
+fn unusable(error: &BackingError, end: &str) -> Failure {
+    let failure = Failure::wrong_use(error.to_string());
+    match error {
+        BackingError::InUse { .. } => failure
+            .hint(format!("end what serves it: {end}"))
+            .hint("or keep the data elsewhere: --backing DIR"),
+        BackingError::Foreign { .. } => failure.hint("name an empty or new folder with --backing"),
+        BackingError::Full { .. } => {
+            failure.hint("make room, or keep the data on another disk: --backing DIR")
+        }
+        BackingError::NotFolder { .. } => failure.hint("name a folder, or a path that is free"),
+        BackingError::MountPath { .. } => failure.hint("write it as /mnt/data, without `..`"),
+        BackingError::OtherVolumes { has, .. } => failure
+            .hint("give this design a folder of its own: --backing DIR")
+            .hint(format!("or go on with a design whose volumes are {}", has.join(", "))),
+        BackingError::OtherSize { path, mount, has_bytes, asked_bytes } => {
+            let (has, asked) = (format_bytes(*has_bytes), format_bytes(*asked_bytes));
+            let path = path.display();
+            Failure::wrong_use(format!(
+                "`{path}` holds the data of `{mount}` with {has}; this design gives it {asked}"
+            ))
+            .hint("give this design a folder of its own: --backing DIR")
+            .hint(format!("or go on with these data at {asked}: --resize"))
+        }
+        BackingError::Io { .. } => failure,
+    }
+}
+
+/// Says that the disk under the data is full before the volumes are.
+fn tell_of_shortage(machine: &Machine) {
+    let Some(Shortage { provisioned_bytes, free_bytes }) = machine.shortage() else { return };
+    let (left, free) = (format_bytes(provisioned_bytes), format_bytes(free_bytes));
+    let dir = machine.backing().dir().display();
+    let text = format!(
+        "the volumes have room for {left}, and the disk under `{dir}` for {free}: a program that \
+         writes more sees that disk full"
+    );
+    stream::remark("note: ", &text);
 }
 
 /// Tells of a crash that a killed process had begun and that the start has finished.

@@ -49,6 +49,15 @@ pub(crate) struct Overwrite<'a> {
     pub(crate) size: u64,
 }
 
+/// How a block was kept before a write.
+#[derive(Debug)]
+pub(crate) struct Before {
+    /// Its address in blocks.
+    number: u64,
+    /// Its bytes that were dirty; `None` where it was not kept.
+    dirty: Option<Ranges>,
+}
+
 /// A range of a file that a crash took back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Lost {
@@ -106,8 +115,13 @@ impl Undo {
         Ok(Undo { log, marker, log_end: 0, blocks: BTreeMap::new(), files: HashMap::new() })
     }
 
-    /// Keeps what a write is about to replace.
-    pub(crate) fn before_write(&mut self, write: &Overwrite<'_>) -> io::Result<()> {
+    /// Keeps what a write is about to replace. Adds to `before` how its blocks were kept until now,
+    /// for a write that fails.
+    pub(crate) fn before_write(
+        &mut self,
+        write: &Overwrite<'_>,
+        before: &mut Vec<Before>,
+    ) -> io::Result<()> {
         let first = write.address / BLOCK_BYTES;
         let end = (write.address + write.len).div_ceil(BLOCK_BYTES);
         let touched = self.files.entry((write.volume, write.ino)).or_insert_with(|| Touched {
@@ -117,17 +131,23 @@ impl Undo {
             stable_size: write.size,
         });
         touched.span = touched.span.start.min(first)..touched.span.end.max(end);
-        let kept = (first..end).try_for_each(|number| self.keep_block(write, number));
+        let kept = (first..end).try_for_each(|number| self.keep_block(write, number, before));
         self.release(write.volume, write.ino, 0);
         kept
     }
 
-    fn keep_block(&mut self, write: &Overwrite<'_>, number: u64) -> io::Result<()> {
+    fn keep_block(
+        &mut self,
+        write: &Overwrite<'_>,
+        number: u64,
+        before: &mut Vec<Before>,
+    ) -> io::Result<()> {
         let offset = write.offset - write.offset % BLOCK_BYTES
             + (number - write.address / BLOCK_BYTES) * BLOCK_BYTES;
         let within = within(offset, &(write.offset..write.offset + write.len));
         let key = (write.volume, number);
         if let Some(block) = self.blocks.get_mut(&key) {
+            before.push(Before { number, dirty: Some(block.dirty.clone()) });
             block.dirty.add(within);
             return Ok(());
         }
@@ -137,10 +157,24 @@ impl Undo {
         let (at, len) = self.append(&contents[..len])?;
         let dirty = Ranges::of(within);
         self.blocks.insert(key, Block { ino: write.ino, offset, at, len, dirty });
+        before.push(Before { number, dirty: None });
         if let Some(touched) = self.files.get_mut(&(write.volume, write.ino)) {
             touched.n_blocks += 1;
         }
         Ok(())
+    }
+
+    /// Forgets a write that failed: what was dirty before it is what is dirty.
+    pub(crate) fn undo_before(&mut self, volume: u16, before: Vec<Before>) {
+        for Before { number, dirty } in before {
+            let key = (volume, number);
+            match (dirty, self.blocks.get_mut(&key)) {
+                (Some(dirty), Some(block)) => block.dirty = dirty,
+                (None, Some(_)) => self.drop_block(key),
+                (_, None) => {}
+            }
+        }
+        self.shrink();
     }
 
     /// Appends contents to the log, without the zeros at their end.
@@ -411,7 +445,7 @@ mod tests {
             let at = number * BLOCK_BYTES;
             let (file, len) = (&file, BLOCK_BYTES);
             let write = Overwrite { file, ino: 7, volume: 0, offset: at, address: at, len, size };
-            undo.before_write(&write).unwrap();
+            undo.before_write(&write, &mut Vec::new()).unwrap();
             file.write_all_at(&[2; BLOCK_BYTES as usize], at).unwrap();
         }
         undo
@@ -439,6 +473,24 @@ mod tests {
                 fs::write(dir.join("rollback"), &left).unwrap();
             }
         }
+    }
+
+    /// A write that fails on a full disk, over one that did not and beyond it.
+    #[test]
+    fn a_write_that_failed_has_nothing_to_lose() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut undo = written(folder.path());
+        let lost = undo.lost();
+        let file = Arc::new(open(&folder.path().join("data/sub/f")));
+        let size = file.metadata().unwrap().len();
+        let at = (N_BLOCKS - 1) * BLOCK_BYTES + 100;
+        let len = 2 * BLOCK_BYTES;
+        let (file, mut before) = (&file, Vec::new());
+        let write = Overwrite { file, ino: 7, volume: 0, offset: at, address: at, len, size };
+        undo.before_write(&write, &mut before).unwrap();
+        assert_ne!(undo.lost(), lost);
+        undo.undo_before(0, before);
+        assert_eq!(undo.lost(), lost);
     }
 
     #[test]

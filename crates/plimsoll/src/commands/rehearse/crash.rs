@@ -25,7 +25,7 @@ pub(super) struct CrashArgs {
 }
 
 const CRASH_HELP: &str = "\
-What an fsync had returned for is never lost, and names and lengths set without a write neither.
+What an fsync had returned for is never lost, and names and lengths set without a write neither. \
 Until `plimsoll rehearse restart` every access fails with EIO, by open files as well.";
 
 /// Start a crashed machine again, with cold caches

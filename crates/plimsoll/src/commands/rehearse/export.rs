@@ -13,14 +13,15 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serve::backing::{Backing, BackingError};
+use serve::backing::Backing;
 use serve::control::Refusal;
 use serve::machine::{Machine, MachineError, MachineOptions};
 use serve::nfs::{Export, ExportError};
 use serve::server::{self, Place};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::commands::on::read_design;
+use super::{CacheState, check_place, tell_of_shortage, unusable};
+use crate::commands::on::{read_again, read_design};
 use crate::env;
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -42,6 +43,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     backing: Option<PathBuf>,
 
+    /// What the host caches hold at the start: nothing, or the data that are there.
+    #[arg(long, value_name = "STATE", value_enum, default_value = "cold")]
+    cache: CacheState,
+
+    /// Go on with data that were written to volumes of other sizes.
+    #[arg(long)]
+    resize: bool,
+
     /// Serve from this process; Ctrl-C ends it.
     #[arg(long)]
     foreground: bool,
@@ -52,15 +61,16 @@ pub(super) struct Args {
 }
 
 const HELP: &str = "\
-Each volume is mounted by its mount path in the design. Machines that connect are the design's
-clients, in the order in which they come; every connection has as many slots as its client's, so
+Each volume is mounted by its mount path in the design. Machines that connect are the design's \
+clients, in the order in which they come; every connection has as many slots as its client's, so \
 nconnect counts. A design's disks can be exported, too.
 
-  mount -t nfs -o vers=3,proto=tcp,port=2049,mountport=2049,nolock,nconnect=8 HOST:/mnt/anf /mnt
+  mount -t nfs -o vers=3,proto=tcp,port=2049,mountport=2049,nolock,nconnect=8 \\
+      HOST:/mnt/anf /mnt
   nfs-ls 'nfs://HOST/mnt/anf?nfsport=2049&mountport=2049'
-  plimsoll fio --ioengine=nfs --nfs_url=nfs://HOST:2049/mnt/anf --nfs_nconnect=8 ...
+  plimsoll fio --ioengine=nfs --nfs_url=nfs://HOST:2049/mnt/anf ...
 
-Names the owner that a client says (AUTH_SYS) and checks no permission: listen only where every
+Names the owner that a client says (AUTH_SYS) and checks no permission: listen only where every \
 machine may see and change the data. What is told to be durable survives the end of this process.";
 
 /// Reads an address with a port; a name is looked up.
@@ -116,6 +126,8 @@ fn start_server(args: &Args, backing: &Path) -> io::Result<std::process::Child> 
     let mut line: Vec<OsString> = vec!["rehearse".into(), "export".into(), "--serving".into()];
     line.extend(["--backing".into(), backing.into()]);
     line.extend(["--listen".into(), args.listen.to_string().into()]);
+    line.extend(["--cache".into(), args.cache.word().into()]);
+    line.extend(args.resize.then(|| "--resize".into()));
     line.extend(["--".into(), OsString::from(&args.design)]);
     let mut command = Command::new("/proc/self/exe");
     std::os::unix::process::CommandExt::arg0(&mut command, "plimsoll");
@@ -147,16 +159,22 @@ impl Place for Exported {
 /// Serves until somebody ends it.
 fn serve(args: &Args) -> Result<Exit, Failure> {
     let failed = |error: io::Error| broken(&format!("cannot serve: {error}"));
-    let (design, design_text) = read_design(&args.design)?;
-    let backing = Backing::open(&backing_dir(args)?).map_err(unusable)?;
+    let read = if args.serving { read_again } else { read_design };
+    let (design, design_text) = read(&args.design)?;
+    let dir = backing_dir(args)?;
+    let end = format!("plimsoll rehearse unmount {}", dir.display());
+    let unusable = |error| unusable(&error, &end);
+    let backing = Backing::open(&dir).map_err(unusable)?.with_other_sizes(args.resize);
     let (dir, log) = (backing.dir().to_owned(), backing.log());
-    let options = MachineOptions { design_text, design, only: None, is_cache_warm: false };
+    let is_cache_warm = args.cache == CacheState::Warm;
+    let options = MachineOptions { design_text, design, only: None, is_cache_warm };
     let machine = Machine::start(options, backing).map_err(|error| match error {
         MachineError::Backing(error) => unusable(error),
         MachineError::Io(_) => broken(&error.to_string()),
         _ => Failure::wrong_use(error.to_string()),
     })?;
     super::tell_of_resumed_crash(&machine);
+    tell_of_shortage(&machine);
     let (mut ended, end) = UnixStream::pair().map_err(failed)?;
     for signal in [SIGINT, SIGTERM] {
         let end = end.try_clone().map_err(failed)?;
@@ -199,7 +217,10 @@ fn detach(log: &Path, address: SocketAddr) -> io::Result<()> {
 fn backing_dir(args: &Args) -> Result<PathBuf, Failure> {
     if let Some(dir) = &args.backing {
         let dir = std::path::absolute(dir);
-        return dir.map_err(|error| Failure::wrong_use(format!("`--backing` is no path: {error}")));
+        let dir =
+            dir.map_err(|error| Failure::wrong_use(format!("`--backing` is no path: {error}")))?;
+        check_place(&dir)?;
+        return Ok(dir);
     }
     let state = env::XDG_STATE_HOME.get().filter(|dir| dir.starts_with('/'));
     let state = state.or_else(|| Some(format!("{}/.local/state", env::HOME.get()?)));
@@ -213,22 +234,6 @@ fn backing_dir(args: &Args) -> Result<PathBuf, Failure> {
 
 fn broken(message: &str) -> Failure {
     Failure::wrong_use(message).with(Exit::RunFailed)
-}
-
-fn unusable(error: BackingError) -> Failure {
-    let failure = Failure::wrong_use(error.to_string());
-    match error {
-        BackingError::InUse { path } => failure
-            .hint(format!("end what serves it: plimsoll rehearse unmount {}", path.display()))
-            .hint("or keep the data elsewhere: --backing DIR"),
-        BackingError::Foreign { .. } => failure.hint("name an empty or new folder with --backing"),
-        BackingError::Full { .. } => {
-            failure.hint("make room, or keep the data on another disk: --backing DIR")
-        }
-        BackingError::NotFolder { .. } => failure.hint("name a folder, or a path that is free"),
-        BackingError::MountPath { .. } => failure.hint("write it as /mnt/data, without `..`"),
-        BackingError::Io { .. } => failure,
-    }
 }
 
 fn unexportable(error: ExportError) -> Failure {

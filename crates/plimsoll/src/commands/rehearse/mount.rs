@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use serve::backing::{Backing, BackingError};
+use serve::backing::Backing;
 use serve::machine::{Machine, MachineError, MachineOptions};
 use serve::mount::{self, Mount, MountError, MountPoint};
 use serve::server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::{resolved, stale, tell_of_resumed_crash};
-use crate::commands::on::read_design;
+use super::{
+    CacheState, check_place, resolved, stale, tell_of_resumed_crash, tell_of_shortage, unusable,
+};
+use crate::commands::on::{read_again, read_design};
 use crate::env;
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -48,6 +50,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "STATE", value_enum, default_value = "cold")]
     cache: CacheState,
 
+    /// Go on with data that were written to volumes of other sizes.
+    #[arg(long)]
+    resize: bool,
+
     /// Serve from this process; Ctrl-C unmounts.
     #[arg(long)]
     foreground: bool,
@@ -58,21 +64,12 @@ pub(super) struct Args {
 }
 
 const HELP: &str = "\
-A design with one volume is mounted at MOUNTPOINT, one with several at folders below it that are
-named as in the design: /mnt/data is at MOUNTPOINT/mnt/data. The data are kept: mount again to go
+A design with one volume is mounted at MOUNTPOINT, one with several at folders below it that are \
+named as in the design: /mnt/data is at MOUNTPOINT/mnt/data. The data are kept: mount again to go \
 on with them. Mounted by root, it is open to all users, as their permissions allow.
 
-What the machine's page cache would do is left out: every read and write meets the caps. Names and
+What the machine's page cache would do is left out: every read and write meets the caps. Names and \
 attributes take no time. fsync is what reaches the emulated disk; the real one is not waited for.";
-
-/// State of the host caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum CacheState {
-    /// Empty, as after every start of a machine.
-    Cold,
-    /// With the data that are there, as far as they fit.
-    Warm,
-}
 
 /// Priority of the serving process, from -20 to 19: above that of ordinary programs.
 const NICENESS: i32 = -15;
@@ -118,8 +115,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn start_server(args: &Args, path: &Path, backing: &Path) -> io::Result<std::process::Child> {
     let mut line: Vec<OsString> = vec!["rehearse".into(), "mount".into(), "--serving".into()];
     line.extend(["--backing".into(), backing.into()]);
-    let cache = if args.cache == CacheState::Warm { "warm" } else { "cold" };
-    line.extend(["--cache".into(), cache.into()]);
+    line.extend(["--cache".into(), args.cache.word().into()]);
+    line.extend(args.resize.then(|| "--resize".into()));
     if let Some(volume) = &args.volume {
         line.extend(["--volume".into(), volume.into()]);
     }
@@ -132,11 +129,13 @@ fn start_server(args: &Args, path: &Path, backing: &Path) -> io::Result<std::pro
 
 /// Serves until somebody unmounts.
 fn serve(args: &Args) -> Result<Exit, Failure> {
-    let (design, design_text) = read_design(&args.design)?;
+    let read = if args.serving { read_again } else { read_design };
+    let (design, design_text) = read(&args.design)?;
     let path = resolved(&args.path)?;
     mount::check(&path).map_err(unmountable)?;
     let backing = backing_dir(args, &path)?;
-    let backing = Backing::open(&backing).map_err(|error| unusable(&error))?;
+    let unusable = |error| unusable(&error, "plimsoll rehearse unmount MOUNT");
+    let backing = Backing::open(&backing).map_err(unusable)?.with_other_sizes(args.resize);
     let (dir, log) = (backing.dir().to_owned(), backing.log());
     let options = MachineOptions {
         design_text,
@@ -148,11 +147,12 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
     // root may ask for it; others are served as the kernel likes. Threads inherit it.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     let machine = Machine::start(options, backing).map_err(|error| match error {
-        MachineError::Backing(error) => unusable(&error),
+        MachineError::Backing(error) => unusable(error),
         MachineError::Io(_) => broken(&error.to_string()),
         _ => Failure::wrong_use(error.to_string()),
     })?;
     tell_of_resumed_crash(&machine);
+    tell_of_shortage(&machine);
     let mount = mount::mount(&machine, &path).map_err(unmountable)?;
     let outcome = attend(args, &machine, &path, &mount, &log);
     if outcome.is_err() {
@@ -232,6 +232,7 @@ fn backing_dir(args: &Args, path: &Path) -> Result<PathBuf, Failure> {
             return Err(Failure::wrong_use(format!("`{dir}` is inside the mount point `{path}`"))
                 .hint("keep the data beside it: the mount would hide them"));
         }
+        check_place(&dir)?;
         return Ok(dir);
     }
     let state = env::XDG_STATE_HOME.get().filter(|dir| dir.starts_with('/'));
@@ -246,22 +247,6 @@ fn backing_dir(args: &Args, path: &Path) -> Result<PathBuf, Failure> {
 
 fn broken(message: &str) -> Failure {
     Failure::wrong_use(message).with(Exit::RunFailed)
-}
-
-fn unusable(error: &BackingError) -> Failure {
-    let failure = Failure::wrong_use(error.to_string());
-    match error {
-        BackingError::InUse { .. } => failure
-            .hint("unmount what it is served as: plimsoll rehearse unmount MOUNT")
-            .hint("or keep the data elsewhere: --backing DIR"),
-        BackingError::Foreign { .. } => failure.hint("name an empty or new folder with --backing"),
-        BackingError::Full { .. } => {
-            failure.hint("make room, or keep the data on another disk: --backing DIR")
-        }
-        BackingError::NotFolder { .. } => failure.hint("name a folder, or a path that is free"),
-        BackingError::MountPath { .. } => failure.hint("write it as /mnt/data, without `..`"),
-        BackingError::Io { .. } => failure,
-    }
 }
 
 fn unmountable(error: MountError) -> Failure {

@@ -40,8 +40,8 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "\
-I/Os that wait go on under the new caps. Where a cache changes, what only the earlier one had goes
-to the disks at once, and the command waits for it. What a volume is made of stays: the number of
+I/Os that wait go on under the new caps. Where a cache changes, what only the earlier one had goes \
+to the disks at once, and the command waits for it. What a volume is made of stays: the number of \
 disks, their columns and chunks.
 
 Examples:

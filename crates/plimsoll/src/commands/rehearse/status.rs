@@ -22,7 +22,8 @@ pub(super) struct Args {
 }
 
 const HELP: &str = "\
-limit   what the cap allows, sustained; now: what it carried over the last second or so
+limit   what the cap allows, sustained
+now     what it carried over the last second or so
 waits   parts of I/Os that wait for it at this moment
 held    share of the last second or so in which it held something back
 credit  what is left of its burst credits";

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serve::backing::Backing;
 use serve::control::{self, AskError, Command};
+use serve::holders::{holders, named};
 use serve::mount::{self, find};
 
 use super::{backing_of, failure, resolved};
@@ -41,6 +42,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::wrong_use(text));
     }
     let backing = backing_of(&path)?;
+    // Once it is out of sight, nobody can tell whose files are below it.
+    let holders = if args.lazy { holders(&path) } else { Vec::new() };
     match control::ask(&backing, &Command::Unmount { is_lazy: args.lazy }) {
         // A server that ends may end before its answer is read.
         Ok(_) | Err(AskError::Broken(_)) => {}
@@ -53,6 +56,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     }
     stream::print(&format!("unmounted {}\n", path.display()))?;
+    if !holders.is_empty() {
+        let who = named(&holders);
+        stream::remark("note: ", &format!("still held by process {who}: served until it is left"));
+    }
     Ok(Exit::Fine)
 }
 
