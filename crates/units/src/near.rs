@@ -49,19 +49,22 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// Counts insertions, deletions, replacements and swaps of neighbours from one word to the other.
 pub fn edit_distance(from: &[char], to: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
+    // Three rows for all: a mistyped name is compared with a thousand others.
+    let mut before = vec![0; to.len() + 1];
     let mut above: Vec<usize> = (0..=to.len()).collect();
+    let mut row = before.clone();
     for (i, a) in from.iter().enumerate() {
-        let mut row = vec![i + 1];
+        row[0] = i + 1;
         for (j, b) in to.iter().enumerate() {
             let replaced = above[j] + usize::from(a != b);
             let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
                 least = least.min(before[j - 1] + 1);
             }
-            row.push(least);
+            row[j + 1] = least;
         }
-        before = std::mem::replace(&mut above, row);
+        std::mem::swap(&mut before, &mut above);
+        std::mem::swap(&mut above, &mut row);
     }
     above[to.len()]
 }

@@ -82,7 +82,11 @@ pub fn suggest(name: &str) -> Vec<&'static str> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    nearest(&wanted, all().flat_map(names))
+    /// A name and what counts of it.
+    type Plain = (&'static str, Vec<char>);
+    static NAMES: OnceLock<Vec<Plain>> = OnceLock::new();
+    let known = NAMES.get_or_init(|| all().flat_map(names).map(|n| (n, plain(n))).collect());
+    nearest(&wanted, known.iter().map(|(name, word)| (*name, word.as_slice())))
 }
 
 /// Returns the words that a parameter takes and that look most like `value`, nearest first; none
@@ -92,20 +96,24 @@ pub fn suggest_value(param: &Param, value: &str) -> Vec<&'static str> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    nearest(&wanted, super::text::words(param).into_iter().flat_map(|(names, _)| names))
+    let words = super::text::words(param).into_iter().flat_map(|(names, _)| names);
+    let words: Vec<_> = words.map(|word| (word, plain(word))).collect();
+    nearest(&wanted, words.iter().map(|(name, word)| (*name, word.as_slice())))
 }
 
-/// Returns the candidates that look most like the wanted word.
-fn nearest(wanted: &[char], candidates: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+/// Returns the candidates, each with what counts of it, that look most like the wanted word.
+fn nearest<'a>(
+    wanted: &[char],
+    candidates: impl Iterator<Item = (&'static str, &'a [char])>,
+) -> Vec<&'static str> {
     // A third of the letters may be wrong: more finds words that have nothing to do with it.
     let distance_max = (wanted.len() / 3).max(1);
     let mut near: Vec<(usize, &'static str)> = Vec::new();
-    for candidate in candidates {
-        let word = plain(candidate);
+    for (candidate, word) in candidates {
         if word.len().abs_diff(wanted.len()) > distance_max {
             continue;
         }
-        let distance = edit_distance(wanted, &word);
+        let distance = edit_distance(wanted, word);
         if distance <= distance_max {
             near.push((distance, candidate));
         }
