@@ -77,7 +77,12 @@ pub fn explain(name: &str) -> Option<String> {
         let Word { section, name, values, text: meaning, example } = word;
         let _ = write!(text, "{gap}{section}.{name} (Vdbench)\n\n");
         put(&mut text, "  ", meaning);
-        let _ = writeln!(text, "\n  values    {values}\n  example   {example}");
+        text.push('\n');
+        for (label, value) in [("values", values), ("example", example)] {
+            let mut lines = String::new();
+            put(&mut lines, &" ".repeat(12), value);
+            let _ = write!(text, "  {label:<10}{}", lines.trim_start());
+        }
     }
     (!text.is_empty()).then_some(text)
 }
@@ -156,6 +161,15 @@ mod tests {
         let both = explain("xfersize").unwrap();
         assert!(both.contains("wd.xfersize") && both.contains("rd.xfersize"), "{both}");
         assert!(explain("sd").unwrap().contains("  lun "));
+        for (section, _) in super::SECTIONS {
+            assert!(explain(section).is_some_and(|text| text.contains(super::ORDER)), "{section}");
+        }
+        for word in words() {
+            let text = explain(&format!("{}.{}", word.section, word.name)).unwrap();
+            let n_columns = text.lines().map(|line| line.chars().count()).max();
+            // An example is one line of a file, whatever its length.
+            assert!(n_columns <= Some(80) || word.example.len() > 68, "{text}");
+        }
         assert_eq!(explain("nosuch"), None);
         assert_eq!(explain("wd.lun"), None);
         assert_eq!(sections_of("anchor"), ["fsd"]);
