@@ -109,8 +109,11 @@ fn nearest<'a>(
     // A third of the letters may be wrong: more finds words that have nothing to do with it.
     let distance_max = (wanted.len() / 3).max(1);
     let mut near: Vec<(usize, &'static str)> = Vec::new();
+    let letters = letters(wanted);
     for (candidate, word) in candidates {
-        if word.len().abs_diff(wanted.len()) > distance_max {
+        if word.len().abs_diff(wanted.len()) > distance_max
+            || apart(letters, self::letters(word)) > distance_max
+        {
             continue;
         }
         let distance = edit_distance(wanted, word);
@@ -121,6 +124,18 @@ fn nearest<'a>(
     near.sort_unstable();
     near.dedup();
     near.into_iter().map(|(_, name)| name).take(SUGGESTIONS_MAX).collect()
+}
+
+/// Returns a bit for each letter of a word; some share one.
+fn letters(word: &[char]) -> u64 {
+    word.iter().fold(0, |letters, c| letters | 1 << (u32::from(*c) % 64))
+}
+
+/// Returns how many changes one word needs at least to become the other: one for each letter that
+/// only one of them has.
+fn apart(one: u64, other: u64) -> usize {
+    let lacks = |a: u64, b: u64| (a & !b).count_ones() as usize;
+    lacks(one, other).max(lacks(other, one))
 }
 
 /// Returns the names of a parameter, fio's first because those are typed most.
