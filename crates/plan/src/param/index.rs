@@ -78,13 +78,13 @@ const SUGGESTIONS_MAX: usize = 3;
 /// Returns the names, ours or fio's, that look most like `name`, nearest first; none when nothing
 /// is near. Names that differ in case, dashes and underscores only are nearest.
 pub fn suggest(name: &str) -> Vec<&'static str> {
+    /// A name and what counts of it.
+    type Plain = (&'static str, Vec<char>);
+    static NAMES: OnceLock<Vec<Plain>> = OnceLock::new();
     let wanted = plain(name);
     if wanted.is_empty() {
         return Vec::new();
     }
-    /// A name and what counts of it.
-    type Plain = (&'static str, Vec<char>);
-    static NAMES: OnceLock<Vec<Plain>> = OnceLock::new();
     let known = NAMES.get_or_init(|| all().flat_map(names).map(|n| (n, plain(n))).collect());
     nearest(&wanted, known.iter().map(|(name, word)| (*name, word.as_slice())))
 }
