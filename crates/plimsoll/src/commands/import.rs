@@ -52,9 +52,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     // All are read before one is added: a mistake leaves the store as it was.
     let read: Result<Vec<(PathBuf, FromFile)>, Failure> =
         paths.into_iter().map(|path| Ok((path.clone(), read(&path)?))).collect();
+    let read = read?;
     let mut store = args.store.open_or_make()?;
     let mut text = String::new();
-    for (path, file) in read? {
+    for (path, file) in read {
         text.push_str(&add(&mut store, args, &path, &file)?);
     }
     Exit::Fine.once(stream::print(&text))

@@ -46,7 +46,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.plan {
         let plan = store.plan(run.id).map_err(failure)?;
         if plan.is_empty() {
-            let message = format!("run {} was imported, and its file does not say its plan", run.id);
+            let message =
+                format!("run {} was imported, and its file does not say its plan", run.id);
             return Err(Failure::wrong_use(message));
         }
         return Exit::Fine.once(stream::print(&plan));

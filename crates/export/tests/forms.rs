@@ -1,0 +1,337 @@
+//! Every form of the same run.
+
+use export::{COLUMNS, Kind, Run, Table, Value, csv, markdown, parquet, table};
+use record::{
+    ClockRecord, HostRecord, Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency,
+    Note, NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA,
+};
+
+fn interval(second: u64, n_ios: u64) -> Interval {
+    let read = IntervalDir {
+        n_ios,
+        io_bytes: n_ios * 4096,
+        latency_ns_p50: (n_ios > 0).then_some(1_000_000),
+        latency_ns_p99: (n_ios > 0).then_some(2_000_000),
+        latency_ns_max: (n_ios > 0).then_some(3_000_000),
+    };
+    Interval {
+        step_idx: 0,
+        end_ms: second * 1000,
+        length_ms: 1000,
+        ramp: second == 1,
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        series: Vec::new(),
+        cpu: None,
+    }
+}
+
+/// A run of 2 s with 500 reads of 4 KiB, each in 1 ms.
+fn run() -> Run {
+    let mut job = JobRecord { name: "oltp|a".to_owned(), n_workers: 2, ..JobRecord::default() };
+    let read = &mut job.dirs.read;
+    (read.n_ios, read.io_bytes, read.runtime_ns) = (500, 2_048_000, 2_000_000_000);
+    read.clat.record_n(990_000, 500);
+    read.lat.record_n(1_000_000, 500);
+    read.errors.insert(5, 3);
+    let host = HostRecord {
+        name: "db_1".to_owned(),
+        kernel: "Linux 6".to_owned(),
+        ..HostRecord::default()
+    };
+    let warning = Note {
+        severity: NoteSeverity::Warning,
+        code: "x".to_owned(),
+        message: "not *steady*".to_owned(),
+    };
+    let record = Record {
+        schema: SCHEMA.to_owned(),
+        plimsoll_version: "0.1.0".to_owned(),
+        started_unix_ms: 1_700_000_000_000,
+        elapsed_ns: 2_500_000_000,
+        outcome: Outcome::Complete,
+        command: Vec::new(),
+        host,
+        clock: ClockRecord::default(),
+        emulation: None,
+        global_options: Vec::new(),
+        steps: Vec::new(),
+        curve: None,
+        jobs: vec![job],
+        intervals: vec![interval(1, 200), interval(2, 300), interval(3, 0)],
+        disks: Vec::new(),
+        notes: vec![warning],
+    };
+    Run { id: Some(7), name: "before, \"a\"".to_owned(), record }
+}
+
+/// Returns a cell by row and column.
+#[track_caller]
+fn cell(table: &Table, row: usize, column: &str) -> Value {
+    let place = COLUMNS.iter().position(|known| known.name == column);
+    table.rows[row][place.unwrap_or_else(|| panic!("no column {column}"))].clone()
+}
+
+#[test]
+fn rows_are_summaries_latencies_and_intervals() {
+    let table = table(&[run()]);
+    let parts: Vec<Value> = (0..table.rows.len()).map(|row| cell(&table, row, "part")).collect();
+    let text = |text: &str| Value::Text(text.to_owned());
+    let of = ["summary", "latency", "latency", "interval", "interval", "interval"];
+    assert_eq!(parts, of.map(text));
+    for (row, column, value) in [
+        (0, "run_id", Value::Whole(7)),
+        (0, "n_errors", Value::Whole(3)),
+        (0, "rate_iops", Value::Number(250.0)),
+        (0, "rate_bytes_per_s", Value::Number(1_024_000.0)),
+        (0, "latency", text("total")),
+        (0, "latency_ns_p99_9", Value::Whole(1_000_000)),
+        (0, "end_ms", Value::None),
+        (2, "latency", text("service")),
+        (2, "latency_ns_max", Value::Whole(990_000)),
+        (3, "is_ramp", Value::Flag(true)),
+        (4, "start_ms", Value::Whole(1000)),
+        (4, "end_ms", Value::Whole(2000)),
+        (4, "rate_iops", Value::Number(300.0)),
+        (4, "latency_ns_p95", Value::None),
+        (5, "n_ios", Value::Whole(0)),
+        (5, "latency_ns_p99", Value::None),
+    ] {
+        assert_eq!(cell(&table, row, column), value, "row {row}, {column}");
+    }
+}
+
+#[test]
+fn csv_has_a_head_and_quotes_what_needs_it() {
+    let text = csv(&table(&[run()]));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 7);
+    assert!(lines[0].starts_with("run_id,run,started_unix_ms,part,step_idx,step,job,"));
+    assert!(
+        lines[1].starts_with("7,\"before, \"\"a\"\"\",1700000000000,summary,0,,oltp|a,2,read,")
+    );
+    assert!(lines.iter().skip(1).all(|line| line.split(',').count() >= COLUMNS.len()));
+}
+
+#[test]
+fn columns_have_names_of_their_own_with_a_text() {
+    for (idx, column) in COLUMNS.iter().enumerate() {
+        assert!(column.doc.ends_with('.'), "{}", column.name);
+        assert!(COLUMNS[..idx].iter().all(|other| other.name != column.name), "{}", column.name);
+    }
+}
+
+#[test]
+fn markdown_is_a_table_for_a_pull_request() {
+    let text = markdown(&[run()]);
+    let expected = "\
+### Run 7: before, \"a\"
+
+- **Warning:** not \\*steady\\*
+
+| job | | IOPS | MiB/s | mean | p50 | p99 | p99.9 | max |
+|---|---|---:|---:|---:|---:|---:|---:|---:|
+| oltp\\|a | read | 250 | 0.98 | 1.00 ms | 1.00 ms | 1.00 ms | 1.00 ms | 1.00 ms |
+
+<sub>2.5s · db\\_1, Linux 6 · plimsoll 0.1.0</sub>
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_is_not_known_is_a_dash() {
+    let mut run = run();
+    let read = &mut run.record.jobs[0].dirs.read;
+    (read.clat, read.lat) = (hist::Histogram::new(), hist::Histogram::new());
+    let percentiles = vec![(99.0, 2_000_000)];
+    let clat = ListedLatency { n: 500, percentiles, ..ListedLatency::default() };
+    read.listed = Some(ListedLatencies { clat: Some(clat), ..ListedLatencies::default() });
+    let text = markdown(&[run.clone()]);
+    assert!(
+        text.contains("| oltp\\|a | read \\* | 250 | 0.98 | 0 ns | - | 2.00 ms | - | 0 ns |"),
+        "{text}"
+    );
+    assert!(text.contains("\\* service time: "), "{text}");
+    let table = table(&[run]);
+    assert_eq!(cell(&table, 0, "latency"), Value::Text("service".to_owned()));
+    assert_eq!(cell(&table, 0, "latency_ns_p50"), Value::None);
+    assert_eq!(cell(&table, 0, "latency_ns_p99"), Value::Whole(2_000_000));
+}
+
+/// Reads a file as parquet.thrift and the format's page say, as far as this table needs.
+mod reader {
+    use super::{COLUMNS, Kind, Value};
+
+    /// Metadata: whole numbers, texts, lists and structs by field number.
+    #[derive(Debug, Clone)]
+    pub(super) enum Item {
+        Int(i64),
+        Text(String),
+        List(Vec<Item>),
+        Struct(Vec<(u8, Item)>),
+    }
+
+    impl Item {
+        #[track_caller]
+        pub(super) fn field(&self, id: u8) -> &Item {
+            let Item::Struct(fields) = self else { panic!("no struct: {self:?}") };
+            &fields.iter().find(|(known, _)| *known == id).expect("the field is there").1
+        }
+        pub(super) fn int(&self) -> i64 {
+            if let Item::Int(int) = self { *int } else { panic!("no number: {self:?}") }
+        }
+        pub(super) fn list(&self) -> &[Item] {
+            if let Item::List(list) = self { list } else { panic!("no list: {self:?}") }
+        }
+        pub(super) fn text(&self) -> &str {
+            if let Item::Text(text) = self { text } else { panic!("no text: {self:?}") }
+        }
+    }
+
+    pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+    impl Bytes<'_> {
+        fn byte(&mut self) -> u8 {
+            let byte = self.0[0];
+            self.0 = &self.0[1..];
+            byte
+        }
+        fn varint(&mut self) -> u64 {
+            let (mut value, mut shift) = (0, 0);
+            loop {
+                let byte = self.byte();
+                value |= u64::from(byte & 0x7f) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    return value;
+                }
+            }
+        }
+        fn take(&mut self, n: usize) -> Vec<u8> {
+            let (front, rest) = self.0.split_at(n);
+            self.0 = rest;
+            front.to_vec()
+        }
+        fn item(&mut self, kind: u8) -> Item {
+            match kind {
+                5 | 6 => {
+                    let value = self.varint();
+                    Item::Int((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))
+                }
+                8 => {
+                    let n = self.varint() as usize;
+                    Item::Text(String::from_utf8(self.take(n)).unwrap())
+                }
+                9 => {
+                    let head = self.byte();
+                    let n = if head >> 4 == 15 { self.varint() } else { u64::from(head >> 4) };
+                    Item::List((0..n).map(|_| self.item(head & 15)).collect())
+                }
+                12 => self.structure(),
+                other => panic!("type {other} is not written"),
+            }
+        }
+        pub(super) fn structure(&mut self) -> Item {
+            let mut fields = Vec::new();
+            let mut id = 0;
+            loop {
+                let head = self.byte();
+                if head == 0 {
+                    return Item::Struct(fields);
+                }
+                id += head >> 4;
+                fields.push((id, self.item(head & 15)));
+            }
+        }
+    }
+
+    fn u32_at(bytes: &[u8]) -> usize {
+        u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize
+    }
+
+    /// Returns the metadata and all rows.
+    pub(super) fn read(file: &[u8]) -> (Item, Vec<Vec<Value>>) {
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+        let tail = file.len() - 8;
+        let footer = tail - u32_at(&file[tail..]);
+        let meta = Bytes(&file[footer..tail]).structure();
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        for group in meta.field(4).list() {
+            let n_rows = group.field(3).int() as usize;
+            let first = rows.len();
+            rows.resize(first + n_rows, Vec::new());
+            for (chunk, column) in group.field(1).list().iter().zip(COLUMNS) {
+                let meta = chunk.field(3);
+                assert_eq!(meta.field(3).list()[0].text(), column.name);
+                let mut at = Bytes(&file[meta.field(9).int() as usize..]);
+                let header = at.structure();
+                let packed = at.take(header.field(3).int() as usize);
+                let inner = &packed[10..packed.len() - 8];
+                let page = miniz_oxide::inflate::decompress_to_vec(inner).unwrap();
+                assert_eq!(page.len() as i64, header.field(2).int());
+                let values = values(&page, n_rows, column.kind);
+                for (row, value) in rows[first..].iter_mut().zip(values) {
+                    row.push(value);
+                }
+            }
+        }
+        (meta, rows)
+    }
+
+    fn values(page: &[u8], n_rows: usize, kind: Kind) -> Vec<Value> {
+        let (levels, rest) = page[4..].split_at(u32_at(page));
+        let (mut levels, mut rest) = (Bytes(levels), Bytes(rest));
+        let mut is_there = Vec::new();
+        while is_there.len() < n_rows {
+            let n = levels.varint() >> 1;
+            let level = levels.byte() == 1;
+            is_there.extend((0..n).map(|_| level));
+        }
+        assert_eq!(is_there.len(), n_rows);
+        let mut n_flags = 0;
+        let mut value = |is_there: bool| match (is_there, kind) {
+            (false, _) => Value::None,
+            (true, Kind::Text) => {
+                let n = u32_at(rest.0);
+                rest.take(4);
+                Value::Text(String::from_utf8(rest.take(n)).unwrap())
+            }
+            (true, Kind::Whole) => {
+                Value::Whole(u64::from_le_bytes(rest.take(8).try_into().unwrap()))
+            }
+            (true, Kind::Number) => {
+                Value::Number(f64::from_le_bytes(rest.take(8).try_into().unwrap()))
+            }
+            (true, Kind::Flag) => {
+                let bit = n_flags;
+                n_flags += 1;
+                Value::Flag(rest.0[bit / 8] >> (bit % 8) & 1 == 1)
+            }
+        };
+        is_there.into_iter().map(&mut value).collect()
+    }
+}
+
+#[test]
+fn parquet_holds_the_table() {
+    let mut runs = vec![run()];
+    runs.extend((0..30).map(|idx| Run { id: None, name: format!("run {idx}"), ..run() }));
+    let table = table(&runs);
+    let file = parquet(&table);
+    let (meta, rows) = reader::read(&file);
+    assert_eq!(meta.field(3).int() as usize, table.rows.len());
+    assert_eq!(rows, table.rows);
+    let names: Vec<&str> =
+        meta.field(2).list()[1..].iter().map(|column| column.field(4).text()).collect();
+    assert!(names.iter().eq(COLUMNS.iter().map(|column| &column.name)));
+}
+
+#[test]
+fn parquet_takes_many_rows_and_none() {
+    let one = table(&[run()]);
+    let many = Table { rows: one.rows.iter().cycle().take(100_007).cloned().collect() };
+    let (meta, rows) = reader::read(&parquet(&many));
+    assert_eq!(meta.field(4).list().len(), 2, "in groups");
+    assert_eq!(rows, many.rows);
+    let (meta, rows) = reader::read(&parquet(&Table::default()));
+    assert_eq!((meta.field(3).int(), rows.len()), (0, 0));
+}
