@@ -27,8 +27,8 @@ pub(super) const WORDS: &[Word] = &[
         "rd",
         "distribution",
         "exponential, uniform, deterministic, variable, spike; exponential",
-        "How I/Os are spaced under a rate. variable and spike, which change the rate within a run, do \
-         not run.",
+        "How I/Os are spaced under a rate. variable and spike, which change the rate within a \
+         run, do not run.",
         "rd=rd1,wd=wd1,iorate=500,distribution=deterministic",
     ),
     word(
