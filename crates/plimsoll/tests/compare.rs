@@ -1,0 +1,240 @@
+//! Runs are compared: by repeats, by their seconds, and only where it makes sense.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Outcome, Sandbox, outcome};
+use record::{
+    ClockRecord, HostRecord, Interval, IntervalDir, JobRecord, Outcome as Ended, PerDirRecord,
+    Record, SCHEMA,
+};
+use serde_json::Value;
+
+const N_SECONDS: u64 = 40;
+
+/// A run of reads at about this rate; figures vary with the seed by a percent or two.
+fn record(iops: u64, seed: u64) -> Record {
+    let mut job = JobRecord { name: "oltp".to_owned(), n_workers: 1, ..JobRecord::default() };
+    job.options = vec![("bs".to_owned(), "4k".to_owned())];
+    let mut intervals = Vec::new();
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut share = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5
+    };
+    let level = 1.0 + 0.02 * share();
+    for second in 1..=N_SECONDS {
+        let n_ios = (iops as f64 * level * (1.0 + 0.02 * share())) as u64;
+        let ns = (1e9 / iops as f64 / level * (1.0 + 0.02 * share())) as u64;
+        let read = &mut job.dirs.read;
+        (read.n_ios, read.io_bytes) = (read.n_ios + n_ios, read.io_bytes + n_ios * 4096);
+        read.clat.record_n(ns, n_ios - n_ios / 50);
+        read.clat.record_n(ns * 3, n_ios / 50);
+        intervals.push(interval(second, n_ios, ns));
+    }
+    job.dirs.read.lat = job.dirs.read.clat.clone();
+    job.dirs.read.runtime_ns = N_SECONDS * 1_000_000_000;
+    Record {
+        schema: SCHEMA.to_owned(),
+        plimsoll_version: "0.1.0".to_owned(),
+        started_unix_ms: 1_700_000_000_000 + seed * 60_000,
+        elapsed_ns: N_SECONDS * 1_000_000_000,
+        outcome: Ended::Complete,
+        command: Vec::new(),
+        host: HostRecord { kernel: "Linux 6.1".to_owned(), ..HostRecord::default() },
+        clock: ClockRecord::default(),
+        emulation: None,
+        global_options: Vec::new(),
+        steps: Vec::new(),
+        curve: None,
+        jobs: vec![job],
+        intervals,
+        disks: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
+    let read = IntervalDir {
+        n_ios,
+        io_bytes: n_ios * 4096,
+        latency_ns_p50: Some(ns),
+        latency_ns_p99: Some(ns * 3),
+        latency_ns_max: Some(ns * 3),
+    };
+    Interval {
+        step_idx: 0,
+        end_ms: second * 1000,
+        length_ms: 1000,
+        ramp: false,
+        dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        series: Vec::new(),
+        cpu: None,
+    }
+}
+
+/// Writes runs into a folder of the sandbox.
+fn write(sandbox: &Sandbox, folder: &str, runs: &[Record]) {
+    std::fs::create_dir_all(sandbox.path(folder)).unwrap();
+    for (idx, run) in runs.iter().enumerate() {
+        sandbox.write(&format!("{folder}/{idx}.json"), run.to_json());
+    }
+}
+
+fn set(iops: u64, seeds: std::ops::Range<u64>) -> Vec<Record> {
+    seeds.map(|seed| record(iops, seed)).collect()
+}
+
+fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
+}
+
+/// Every line fits a terminal of 80 columns.
+#[track_caller]
+fn fits(text: &str) {
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn a_loss_is_found_with_repeats_and_fails() {
+    let sandbox = Sandbox::new();
+    write(&sandbox, "before", &set(5000, 1..7));
+    write(&sandbox, "after", &set(4500, 7..13));
+    let found = plimsoll(&sandbox, &["compare", "./before", "./after", "--fail-if-worse", "5%"]);
+    assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
+    fits(&found.stdout);
+    assert!(found.stdout.starts_with("baseline   6 runs: "), "{}", found.stdout);
+    assert!(found.stdout.contains("\nfails      worse by 5 % or more: oltp read IOPS, "));
+    let iops = found.stdout.lines().find(|line| line.contains("IOPS")).unwrap();
+    assert!(iops.ends_with("worse"), "{iops}");
+    // A loss that is smaller than allowed passes, and so does a gain.
+    let args = ["compare", "./before", "./after", "--fail-if-worse", "15%", "--metric", "iops"];
+    let passes = plimsoll(&sandbox, &args);
+    assert_eq!(passes.code, 0, "{}", passes.stdout);
+    assert!(passes.stdout.ends_with("passes     nothing is shown to be worse by 15 % or more\n"));
+    let gain = plimsoll(&sandbox, &["compare", "./after", "./before", "--fail-if-worse", "5%"]);
+    assert_eq!(gain.code, 0, "{}", gain.stdout);
+    // Without a limit a comparison is no verdict for CI.
+    assert_eq!(plimsoll(&sandbox, &["compare", "./before", "./after"]).code, 0);
+}
+
+#[test]
+fn one_run_each_is_compared_by_its_seconds_and_says_so() {
+    let sandbox = Sandbox::new();
+    write(&sandbox, "runs", &[record(5000, 1), record(4500, 2)]);
+    let args = ["compare", "runs/0.json", "runs/1.json", "--fail-if-worse", "5%", "--json"];
+    let found = plimsoll(&sandbox, &args);
+    assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
+    let json: Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(json["schema"], "plimsoll.comparison/1");
+    let row = |figure: &str| {
+        let rows = json["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["figure"] == figure).unwrap_or(&Value::Null).clone()
+    };
+    assert_eq!(row("iops")["basis"], "seconds");
+    assert_eq!(row("second_p99_ns")["basis"], "seconds");
+    assert_eq!(
+        (&row("mean_ns")["basis"], &row("mean_ns")["n_runs_needed"]),
+        (&"runs".into(), &4.into())
+    );
+    let text = plimsoll(&sandbox, &args[..3]).stdout;
+    fits(&text);
+    assert!(text.contains("one run on each side: intervals come from its seconds"), "{text}");
+    assert!(text.contains("take at least 4 of"), "{text}");
+}
+
+#[test]
+fn nothing_told_is_no_pass() {
+    let sandbox = Sandbox::new();
+    let short = |seed| {
+        let mut run = record(5000, seed);
+        run.intervals.truncate(3);
+        run
+    };
+    write(&sandbox, "runs", &[short(1), short(2)]);
+    let args = ["compare", "runs/0.json", "runs/1.json", "--fail-if-worse", "5"];
+    let found = plimsoll(&sandbox, &args);
+    assert_eq!(found.code, 3, "{}", found.stdout);
+    assert!(found.stdout.contains("nothing could be told"), "{}", found.stdout);
+    assert_eq!(plimsoll(&sandbox, &args[..3]).code, 0);
+}
+
+#[test]
+fn unlike_runs_are_refused_unless_told() {
+    let sandbox = Sandbox::new();
+    let mut other = record(5000, 2);
+    other.jobs[0].options = vec![("bs".to_owned(), "8k".to_owned())];
+    other.jobs[0].queue_depth = 32;
+    other.host.kernel = "Linux 6.12".to_owned();
+    write(&sandbox, "runs", &[record(5000, 1), other]);
+    let mut args = vec!["compare", "runs/0.json", "runs/1.json"];
+    let refused = plimsoll(&sandbox, &args).mistake();
+    let expected = "error: these runs did not do the same I/O, so a comparison says nothing about \
+                    the storage: bs: 4k -> 8k; iodepth: 0 -> 32\n\n\
+                    hint: `--anyway` compares them all the same\nexit code 2\n";
+    assert_eq!(refused, expected);
+    args.push("--anyway");
+    let found = plimsoll(&sandbox, &args);
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    for line in ["differs    bs: 4k -> 8k", "differs    kernel: Linux 6.1 -> Linux 6.12"] {
+        assert!(found.stdout.contains(line), "{}", found.stdout);
+    }
+}
+
+#[test]
+fn sets_are_named_by_name_tag_and_numbers() {
+    let sandbox = Sandbox::new();
+    write(&sandbox, "before", &set(5000, 1..5));
+    write(&sandbox, "after", &set(5000, 5..9));
+    let import = |folder: &str| {
+        let args = ["import", folder, "--name", folder, "--tag", &format!("t-{folder}")];
+        plimsoll(&sandbox, &args).success().to_owned()
+    };
+    assert!(import("before").starts_with("run 1: before/0.json, plimsoll 0.1.0\nrun 2: "));
+    import("after");
+    let whole = plimsoll(&sandbox, &["compare", "before", "after"]);
+    assert!(whole.stdout.contains("no difference"), "{}{}", whole.stdout, whole.stderr);
+    for sets in [["tag:t-before", "tag:t-after"], ["1..4", "5..8"], ["1,2,3,4", "5,6,7..8"]] {
+        let found = plimsoll(&sandbox, &["compare", sets[0], sets[1]]);
+        assert_eq!(found.stdout, whole.stdout, "{sets:?}");
+    }
+    let told = plimsoll(&sandbox, &["compare", "befor", "after"]).mistake();
+    assert!(told.contains("no run is called `befor`, but there is `before`"), "{told}");
+    let told = plimsoll(&sandbox, &["compare", "1", "2", "--metric", "p98"]).mistake();
+    assert!(told.contains("`p98` is no figure; there are iops, mib/s, "), "{told}");
+    let told = plimsoll(&sandbox, &["compare", "1", "2", "--fail-if-worse", "x"]).mistake();
+    assert!(told.contains("expected a percentage"), "{told}");
+}
+
+/// The real thing: a volume that got slower, in virtual time.
+#[test]
+fn a_volume_that_got_slower_is_found() {
+    let sandbox = Sandbox::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/designs/p30.toml");
+    let design = example.to_str().unwrap();
+    let job = |depth: u32| {
+        format!(
+            "[read]\ndirectory=/mnt/p30\nsize=4g\nrw=randread\nioengine=libaio\ndirect=1\nbs=4k\n\
+             iodepth={depth}\ntime_based\nruntime=20\nramp_time=1\n"
+        )
+    };
+    sandbox.write("deep.fio", job(64));
+    sandbox.write("flat.fio", job(1));
+    for name in ["deep", "flat"] {
+        let file = format!("{name}.fio");
+        let args = ["run", &file, "--on", design, "--virtual", "--no-progress", "--name", name];
+        plimsoll(&sandbox, &args).success();
+    }
+    let told = plimsoll(&sandbox, &["compare", "deep", "flat"]).mistake();
+    assert!(told.contains("iodepth: 64 -> 1"), "{told}");
+    let args = ["compare", "deep", "flat", "--anyway", "--fail-if-worse", "5%", "--metric", "iops"];
+    let found = plimsoll(&sandbox, &args);
+    assert_eq!(found.code, 4, "{}", found.stdout);
+    let same = plimsoll(&sandbox, &["compare", "deep", "deep", "--metric", "iops"]);
+    assert!(same.stdout.contains("no difference"), "{}", same.stdout);
+}

@@ -1,0 +1,151 @@
+//! Results that were taken elsewhere join the store.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::{Outcome, Sandbox, outcome};
+use serde_json::{Value, json};
+
+fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
+}
+
+/// A result as fio prints it, cut down to what is read.
+fn result(iops: u64, percentiles: &Value) -> String {
+    let n_ios = iops * 10;
+    let clat = json!({"min": 90_000, "max": 9_000_000, "mean": 200_000.0, "stddev": 10_000.0,
+        "N": n_ios, "percentile": percentiles});
+    let lat = json!({"min": 91_000, "max": 9_001_000, "mean": 201_000.0, "stddev": 10_000.0,
+        "N": n_ios});
+    let read = json!({"io_bytes": n_ios * 4096, "total_ios": n_ios, "runtime": 10_000,
+        "clat_ns": clat, "lat_ns": lat});
+    let job = json!({"jobname": "db", "groupid": 0, "error": 0, "elapsed": 11,
+        "job options": {"rw": "randread", "bs": "4k", "size": "1g", "filename": "/dev/sdx"},
+        "read": read, "write": {}, "trim": {}, "job_runtime": 10_000, "usr_cpu": 5.0,
+        "sys_cpu": 10.0, "ctx": 5, "iodepth_level": {"1": 100.0}, "latency_depth": 1});
+    json!({"fio version": "fio-3.33", "timestamp_ms": 1_700_000_011_000_u64, "jobs": [job]})
+        .to_string()
+}
+
+fn listed(iops: u64) -> String {
+    result(iops, &json!({"50.000000": 190_000, "99.000000": 400_000}))
+}
+
+#[test]
+fn a_result_of_fio_is_listed_shown_and_exported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.json", listed(1000));
+    let added = plimsoll(&sandbox, &["import", "old.json", "--tag", "fio"]);
+    assert_eq!(added.success(), "run 1: old.json, fio-3.33\n");
+    let again = plimsoll(&sandbox, &["import", "old.json"]);
+    assert_eq!(again.success(), "run 1 already: old.json, nothing was added\n");
+    let runs = plimsoll(&sandbox, &["runs"]);
+    let line = runs.success().lines().nth(1).unwrap().to_owned();
+    for part in ["imported", "1.00 k", "400 µs", "old #fio"] {
+        assert!(line.contains(part), "{line}");
+    }
+    let listed: Value =
+        serde_json::from_str(plimsoll(&sandbox, &["runs", "--json"]).success()).unwrap();
+    assert_eq!(listed[0]["source"]["tool"], "fio-3.33");
+    assert_eq!(listed[0]["source"]["sha256"].as_str().map(str::len), Some(64));
+    let shown = plimsoll(&sandbox, &["show"]).success().to_owned();
+    assert!(
+        shown.starts_with("run 1, complete, 2023-11-14 22:13, imported from old.json (fio-3.33)")
+    );
+    assert!(shown.contains("the file has no bins, so only the percentiles"), "{shown}");
+    // Of what fio did not list there is nothing.
+    let row = shown.lines().find(|line| line.contains("read clat")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[..6], ["read", "clat", "1.00", "k", "3.91", "200"], "{row}");
+    assert!(row.contains(" 400 µs         - "), "{row}");
+    let csv = plimsoll(&sandbox, &["export", "old", "--format", "csv"]).success().to_owned();
+    assert!(
+        csv.lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("1,old,1700000000000,summary,0,,db,1,read,service,")
+    );
+    let fio = plimsoll(&sandbox, &["export", "old", "--format", "fio-json"]).success().to_owned();
+    let fio: Value = serde_json::from_str(&fio).unwrap();
+    let clat = &fio["jobs"][0]["read"]["clat_ns"];
+    assert_eq!(clat["percentile"], json!({"50.000000": 190_000, "99.000000": 400_000}));
+    let plan = plimsoll(&sandbox, &["show", "old", "--plan"]).success().to_owned();
+    assert!(plan.starts_with("# Made from the options that fio-3.33 lists."), "{plan}");
+    assert!(plan.contains("/dev/sdx"), "{plan}");
+}
+
+#[test]
+fn results_of_fio_are_compared_as_far_as_they_go() {
+    let sandbox = Sandbox::new();
+    for (idx, iops) in [1000, 1010, 990, 1005, 800, 810, 790, 805].into_iter().enumerate() {
+        sandbox.write(&format!("{idx}.json"), listed(iops));
+        let name = if idx < 4 { "before" } else { "after" };
+        plimsoll(&sandbox, &["import", &format!("{idx}.json"), "--name", name]).success();
+    }
+    let found = plimsoll(&sandbox, &["compare", "before", "after", "--fail-if-worse", "5%"]);
+    assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("p99 "), "{}", found.stdout);
+    assert!(!found.stdout.contains("p95"), "it is not listed: {}", found.stdout);
+    let one = plimsoll(&sandbox, &["compare", "1", "5"]);
+    assert!(one.stdout.contains("take at least 4 of"), "no seconds: {}", one.stdout);
+}
+
+#[test]
+fn what_cannot_be_read_adds_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("good.json", listed(1000));
+    sandbox.write("other.json", "{\"a\": 1}");
+    let told = plimsoll(&sandbox, &["import", "good.json", "other.json"]).mistake();
+    assert!(told.starts_with("error: cannot read other.json: not a record"), "{told}");
+    assert!(told.contains("hint: records of ours (`--json`) and fio's JSON are read"), "{told}");
+    assert!(!sandbox.path("runs.db").exists(), "nothing was added");
+    let told = plimsoll(&sandbox, &["import", "none.json"]).mistake();
+    assert!(told.contains("cannot read none.json: No such file"), "{told}");
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    let told = plimsoll(&sandbox, &["import", "empty"]).mistake();
+    assert!(told.contains("no file in empty ends in .json"), "{told}");
+}
+
+/// Where fio is installed, its own output goes the whole way.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
+fn what_fio_prints_here_is_imported() {
+    let sandbox = Sandbox::new();
+    let mut fio = Command::new("fio");
+    fio.current_dir(sandbox.path("")).args([
+        "--name=j",
+        "--rw=randrw",
+        "--ioengine=psync",
+        "--size=2m",
+        "--bs=4k",
+        "--numjobs=2",
+        "--group_reporting",
+        "--output-format=json+",
+        "--output=fio.json",
+        "--eta=never",
+    ]);
+    if fio.output().is_err() {
+        eprintln!("skipped: fio is not installed");
+        return;
+    }
+    plimsoll(&sandbox, &["import", "fio.json"]).success();
+    let text = std::fs::read_to_string(sandbox.path("fio.json")).unwrap();
+    let theirs: Value = serde_json::from_str(&text[text.find("{\n").unwrap()..]).unwrap();
+    let shown = plimsoll(&sandbox, &["show", "--json"]).success().to_owned();
+    let ours: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(ours["jobs"][0]["n_workers"], 2);
+    for dir in ["read", "write"] {
+        let (ours, theirs) = (&ours["jobs"][0]["dirs"][dir], &theirs["jobs"][0][dir]);
+        assert_eq!(ours["n_ios"], theirs["total_ios"]);
+        assert_eq!(ours["io_bytes"], theirs["io_bytes"]);
+        let clat = (&ours["clat"], &theirs["clat_ns"]);
+        assert_eq!((&clat.0["n"], &clat.0["max_ns"]), (&clat.1["N"], &clat.1["max"]));
+        let p99 = |value: &Value| value.as_f64().unwrap();
+        let (ours, theirs) = (p99(&clat.0["p99_ns"]), p99(&clat.1["percentile"]["99.000000"]));
+        // Within one of fio's bins, and never beyond the extremes.
+        assert!((ours - theirs).abs() <= theirs / 64.0 + 1.0, "{ours} {theirs}");
+    }
+}
