@@ -141,12 +141,11 @@ impl Sides<'_> {
             let by_seconds = || self.by_seconds(place, metric.dir, metric.figure);
             let is_rate = matches!(metric.figure, "iops" | "bytes_per_s");
             let seconds = if is_single && is_rate { by_seconds() } else { None };
-            let (basis, comparison) = match seconds {
-                Some(comparison) => (Basis::Seconds, comparison),
-                None => {
-                    let (from, to) = (values(&baseline), values(&candidate));
-                    (Basis::Runs, compare(&from, &to, &self.options(metric.figure)))
-                }
+            let (basis, comparison) = if let Some(comparison) = seconds {
+                (Basis::Seconds, comparison)
+            } else {
+                let (from, to) = (values(&baseline), values(&candidate));
+                (Basis::Runs, compare(&from, &to, &self.options(metric.figure)))
             };
             rows.push(place.row(metric.dir, metric.figure, basis, comparison));
             let second = match metric.figure {

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::slice::from_ref;
+
 use analysis::alike::DifferenceKind;
 use analysis::compare::{CompareOptions, Verdict, compare_series};
 use analysis::sets::{Basis, Row, SetOptions, compare_sets};
@@ -222,7 +224,7 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
     };
     let from = imported(2_000, &[50.0, 99.0]);
     let to = imported(3_000, &[50.0, 99.0]);
-    let found = compare_sets(&[from.clone()], &[to.clone()], &SetOptions::default());
+    let found = compare_sets(from_ref(&from), from_ref(&to), &SetOptions::default());
     assert_eq!(figures(&found.rows), ["iops", "bytes_per_s", "mean_ns", "p50_ns", "p99_ns"]);
     let p99 = &row(&found.rows, "read", "p99_ns").comparison;
     assert_eq!(p99.verdict, Verdict::CannotTell);

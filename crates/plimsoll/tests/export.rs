@@ -40,7 +40,7 @@ fn csv_has_the_records_figures() {
         rows.iter().filter(|row| row[column("part")] == "summary").collect();
     assert_eq!(summary.len(), 3, "two directions and one");
     for row in summary {
-        let job = if row[column("job")] == "a" { 0 } else { 1 };
+        let job = usize::from(row[column("job")] != "a");
         let dir = &record["jobs"][job]["dirs"][row[column("dir")]];
         assert_eq!(row[column("n_ios")], dir["n_ios"].to_string());
         assert_eq!(row[column("latency_ns_p99")], dir["lat"]["p99_ns"].to_string());

@@ -23,13 +23,16 @@ fn begin(sandbox: &Sandbox, text: &str, is_there: impl Fn() -> bool) -> Child {
     sandbox.write("a.parm", text);
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
     command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     for _ in 0..120_000 {
         if is_there() {
             return child;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+    let _ = child.kill();
+    let _ = child.wait();
     panic!("it does not come");
 }
 

@@ -37,7 +37,9 @@ fn merged_workers_keep_their_moments_and_lose_their_percentiles() {
     let sets = [vec![10_u64, 12, 17, 40], vec![100, 110, 250]];
     let moments = |values: &[u64]| {
         let mut hist = Histogram::new();
-        values.iter().for_each(|value| hist.record(*value));
+        for value in values {
+            hist.record(*value);
+        }
         hist
     };
     let of = |values: &[u64]| {

@@ -128,11 +128,14 @@ impl Judged {
     }
 
     fn exit(&self) -> Exit {
-        match self.limit {
-            None => Exit::Fine,
-            Some(_) if !self.failing().is_empty() => Exit::Missed,
-            Some(_) if !self.is_told() => Exit::Invalid,
-            Some(_) => Exit::Fine,
+        if self.limit.is_none() {
+            Exit::Fine
+        } else if !self.failing().is_empty() {
+            Exit::Missed
+        } else if self.is_told() {
+            Exit::Fine
+        } else {
+            Exit::Invalid
         }
     }
 }

@@ -56,7 +56,8 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 fn is_file(word: &str) -> bool {
-    let looks_like_one = word.contains('/') || word.ends_with(".json");
+    let has_ending = Path::new(word).extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+    let looks_like_one = word.contains('/') || has_ending;
     looks_like_one && (word.starts_with(['.', '/']) || Path::new(word).exists())
 }
 

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     if translation.is_empty() {
         let failure = Failure::wrong_use("nothing of this can be said in that language");
-        return Err(translation.losses.iter().fold(failure, |told, loss| told.hint(loss)));
+        return Err(translation.losses.iter().fold(failure, Failure::hint));
     }
     let mut sink = Sink::open(args.output.as_deref())?;
     let written = sink.write(&with_losses(&translation, mark));

@@ -38,13 +38,11 @@ impl FromStr for Wanted {
             return Err(format!("`{dir}` is no direction: read, write or trim"));
         }
         let known = WORDS.iter().find(|(known, figure)| *known == word || *figure == word);
-        match known {
-            Some((_, figure)) => Ok(Wanted { dir: dir.to_owned(), figure }),
-            None => {
-                let words = "iops, mib/s, mean, p50, p95, p99, p99.9, p50/second, p99/second";
-                Err(format!("`{word}` is no figure; there are {words}"))
-            }
-        }
+        let Some((_, figure)) = known else {
+            let words = "iops, mib/s, mean, p50, p95, p99, p99.9, p50/second, p99/second";
+            return Err(format!("`{word}` is no figure; there are {words}"));
+        };
+        Ok(Wanted { dir: dir.to_owned(), figure })
     }
 }
 

@@ -47,10 +47,12 @@ pub(in crate::commands) fn input(wanted: &Wanted<'_>) -> Understood {
     let format = if wanted.is_to_run { sd_format(&parsed) } else { None };
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let mut refusals = parsed.refusals.clone();
-    refusals.extend(parsed.remote_finding().map(|finding| match wanted.is_to_run {
-        true => finding,
+    refusals.extend(parsed.remote_finding().map(|finding| {
+        if wanted.is_to_run {
+            return finding;
+        }
         // Their runs are there to be looked at.
-        false => Diagnostic { severity: Severity::Warning, ..finding },
+        Diagnostic { severity: Severity::Warning, ..finding }
     }));
     refusals.extend(unsized_luns(&parsed));
     let list = vdbench::simulation(&parsed);
