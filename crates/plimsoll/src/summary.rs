@@ -27,10 +27,8 @@ pub(crate) use self::curve::load_words;
 use self::curve::put_curve;
 pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};
+use self::words::{block_size, count, count_of, error_words, in_flight, percent, plural, unbroken};
 pub(crate) use self::words::{fit, step_title, wrap};
-use self::words::{
-    block_size, count, count_of, error_words, in_flight, percent, plural, unbroken,
-};
 
 /// Columns that every line keeps to.
 const COLUMNS: usize = 80;

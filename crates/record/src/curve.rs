@@ -75,8 +75,8 @@ pub struct CurvePointRecord {
 /// The load line: the highest load that keeps the limits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadLineRecord {
-    /// How far the search came: `bracketed`, `nothing_failed` (the line lies above), `nothing_passed`
-    /// or `unfinished`.
+    /// How far the search came: `bracketed`, `nothing_failed` (the line lies above),
+    /// `nothing_passed` or `unfinished`.
     pub end: String,
     /// The highest load below all failing ones whose every probe passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,8 +10,8 @@ const CUT_MIN: f64 = 0.1;
 /// carry, or much more than its limits allow, each time again.
 const BY_ACHIEVED_MAX: u32 = 4;
 
-/// Where such guesses lie from what was achieved, in tolerances. The last two are for limits so wide
-/// that a queue may grow for all of a probe and keep them.
+/// Where such guesses lie from what was achieved, in tolerances. The last two are for limits so
+/// wide that a queue may grow for all of a probe and keep them.
 const BY_ACHIEVED: [f64; 4] = [-0.5, 1.0 / 3.0, 4.0 / 3.0, 4.0];
 
 /// Returns the geometric middle of two loads that are not neighbours.

@@ -1,5 +1,6 @@
 //! `plimsoll curve`: the response-time curve of a volume and its load line.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use analysis::search::{PointOrder, SearchOptions};
@@ -66,12 +67,12 @@ struct SweepArgs {
     /// I/Os in flight at most under an open load, per worker; what is due beyond waits, and its
     /// wait counts.
     #[arg(long, value_name = "N", default_value_t = 256, conflicts_with = "closed")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(bench::lever::IN_FLIGHT_MAX)))]
+    #[arg(value_parser = clap::value_parser!(u32).range(IN_FLIGHT))]
     in_flight: u32,
 
     /// I/Os in flight at most per worker in a closed sweep.
     #[arg(long, value_name = "N", default_value_t = 256, requires = "closed")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(bench::lever::IN_FLIGHT_MAX)))]
+    #[arg(value_parser = clap::value_parser!(u32).range(IN_FLIGHT))]
     depth_max: u32,
 
     /// Say how many I/Os in flight this rate takes at the best latency: rate x latency.
@@ -138,6 +139,9 @@ enum Order {
     /// Mixed, the same way each time.
     Shuffled,
 }
+
+/// I/Os in flight per worker.
+const IN_FLIGHT: RangeInclusive<i64> = 1..=bench::lever::IN_FLIGHT_MAX as i64;
 
 /// Seed of a shuffled order.
 const ORDER_SEED: u64 = 1;
