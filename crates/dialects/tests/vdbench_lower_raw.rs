@@ -175,7 +175,7 @@ fn seeks_are_walks() {
 #[test]
 fn sizes_keep_their_shares() {
     let size = |wd: &str| part(wd).workload.block_size.read;
-    assert_eq!(size(",xfersize=12345"), BlockSize::Fixed(12_345));
+    assert_eq!(size(",xfersize=12288"), BlockSize::Fixed(12_288));
     assert_eq!(size(",xfersize=(4k,25,8k,75)"), BlockSize::Split(vec![(4096, 25), (8192, 75)]));
     assert_eq!(
         size(",xfersize=(4k,0.5,8k,99.5)"),

@@ -231,7 +231,7 @@ fn check_failure(text: &str, expected: &str) {
 fn mistakes_are_told_in_the_words_of_the_file() {
     let rest = "wd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
     let raw = |sd: &str| format!("* a comment\n{sd}\n{rest}");
-    check_failure(&raw("sd=sd1,lun=missing"), "sd=sd1 (a.parm:2)");
+    check_failure(&raw("sd=sd1,lun=missing"), "sd=sd1: `missing` is not there");
     check_failure(&raw("sd=sd1,lun=folder,size=1m"), "sd=sd1 (a.parm:2)");
     check_failure(&raw("sd=sd1,lun=none/f,size=1m"), "the directory `none` does not exist");
     check_failure(&raw("sd=sd1,lun=f,size=900000t"), "lower size=");
