@@ -55,4 +55,18 @@ proptest! {
         prop_assert_eq!(live.count(), plain.count());
         prop_assert_eq!(live.snapshot(), plain);
     }
+
+    #[test]
+    fn many_at_once_are_the_same_as_one_by_one(
+        before in latencies(),
+        runs in prop::collection::vec((common::latency_ns(), 0..4_u64), 0..90),
+    ) {
+        let live = LiveHistogram::new();
+        for &value in &before { live.record(value); }
+        live.record_all(runs.iter().copied());
+        let mut plain = histogram_of(&before);
+        for &(value, n) in &runs { plain.record_n(value, n); }
+        prop_assert_eq!(live.count(), plain.count());
+        prop_assert_eq!(live.snapshot(), plain);
+    }
 }

@@ -6,23 +6,10 @@ use plan::{Direction, IoPriority};
 use crate::data::Data;
 use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind, IoError};
 use crate::log::LoggedIo;
-use crate::meters::{RunLength, add, batch_class, depth_class};
+use crate::meters::{add, batch_class, depth_class};
 use crate::slots::Slot;
 use crate::source::Chosen;
 use crate::worker::Worker;
-
-/// Completions of one direction within a batch.
-///
-/// What was handed over together has the same stamps, so its latencies are equal: completions with
-/// equal stamps in a row are taken as one.
-#[derive(Debug, Default)]
-pub(crate) struct Runs {
-    start_ns: u64,
-    submit_ns: u64,
-    n_ios: u64,
-    bytes: u64,
-    response: RunLength,
-}
 
 /// What became of a completion.
 pub(crate) enum Outcome {
@@ -52,7 +39,7 @@ impl Worker {
         self.pace.completed(now_ns, done.len());
         self.last_seen_ns = now_ns;
         let measured = now_ns >= self.measured_ns;
-        let is_plain = self.completes_plainly();
+        let is_plain = self.completes_plainly;
         let by_series = self.counts_series;
         for completion in done {
             let slot = self.slots.get(completion.slot);
@@ -86,10 +73,8 @@ impl Worker {
                 self.follow_up(&slot, data);
             }
         }
-        for dir in Direction::ALL {
-            if self.runs[dir as usize].n_ios > 0 {
-                self.flush_run(dir, now_ns);
-            }
+        if !(self.defers_meters && measured) {
+            self.publish();
         }
         if by_series && let Some(series) = self.meters.series() {
             self.series_runs.flush(series, now_ns, measured);
@@ -112,8 +97,7 @@ impl Worker {
     }
 
     /// Says whether a completion is counted and timed, and nothing else follows from it.
-    #[inline]
-    fn completes_plainly(&self) -> bool {
+    pub(crate) fn completes_plainly(&self) -> bool {
         let watches = Direction::ALL.iter().any(|dir| self.watches(*dir));
         let follows = self.verifying.is_on() || self.job.workload.access.trim_then_write;
         let times = self.search.is_some() || self.source.is_timed();
@@ -123,17 +107,10 @@ impl Worker {
     /// Counts a completed operation.
     #[inline]
     fn count(&mut self, dir: Direction, start_ns: u64, submit_ns: u64, bytes: u64, now_ns: u64) {
-        let runs = &self.runs[dir as usize];
-        if runs.start_ns != start_ns || runs.submit_ns != submit_ns {
-            if runs.n_ios > 0 {
-                self.flush_run(dir, now_ns);
-            }
-            let runs = &mut self.runs[dir as usize];
-            (runs.start_ns, runs.submit_ns) = (start_ns, submit_ns);
+        if self.pending[dir as usize].is_full() {
+            self.publish_dir(dir);
         }
-        let runs = &mut self.runs[dir as usize];
-        runs.n_ios += 1;
-        runs.bytes += bytes;
+        self.pending[dir as usize].note(start_ns, submit_ns, now_ns, bytes);
     }
 
     /// Counts a completed operation with those of its part and kind.
@@ -172,7 +149,7 @@ impl Worker {
         if self.gate.has_rate() || self.source.is_timed() {
             let response = &self.meters.dirs[dir as usize].response;
             let response_ns = now_ns.saturating_sub(slot.intended_ns);
-            self.runs[dir as usize].response.record(response_ns, response);
+            self.pending[dir as usize].response.record(response_ns, response);
         }
         if let Some(search) = &mut self.search {
             search.record(lat_ns);
@@ -222,41 +199,41 @@ impl Worker {
         }
     }
 
-    /// Adds a run of completions, all seen at `now_ns`, to the meters.
-    #[inline]
-    fn flush_run(&mut self, dir: Direction, now_ns: u64) {
-        let (meters, runs) = (&self.meters.dirs[dir as usize], &mut self.runs[dir as usize]);
-        let n_ios = std::mem::take(&mut runs.n_ios);
-        if n_ios == 0 {
-            return;
+    /// Adds to the meters what has gathered.
+    pub fn publish(&mut self) {
+        for dir in Direction::ALL {
+            self.publish_dir(dir);
         }
-        let bytes = std::mem::take(&mut runs.bytes);
+    }
+
+    /// Adds a direction's completions to the meters. All are of the measured time, or none.
+    fn publish_dir(&mut self, dir: Direction) {
+        let (meters, pending) = (&self.meters.dirs[dir as usize], &mut self.pending[dir as usize]);
+        let Some(measured) = pending.runs().last().map(|run| run.done_ns >= self.measured_ns)
+        else {
+            return;
+        };
+        let (mut n_ios, mut bytes) = (0, 0);
+        for run in pending.runs() {
+            n_ios += run.n_ios;
+            bytes += run.bytes;
+        }
         self.bytes_done += bytes;
         add(&meters.n_ios_live, n_ios);
         add(&meters.bytes_live, bytes);
-        let measured = now_ns >= self.measured_ns;
         if !self.counts_series
             && let Some(series) = self.meters.series()
         {
-            let latency_ns = now_ns.saturating_sub(runs.start_ns);
-            series.add(dir, (n_ios, bytes), latency_ns, measured);
+            for run in pending.runs() {
+                series.add(dir, (run.n_ios, run.bytes), run.latency_ns(), measured);
+            }
         }
-        if !measured {
-            return;
+        if measured {
+            add(&meters.n_ios, n_ios);
+            add(&meters.bytes, bytes);
+            pending.time(meters, &self.job.reporting);
         }
-        add(&meters.n_ios, n_ios);
-        add(&meters.bytes, bytes);
-        let reporting = &self.job.reporting;
-        if !reporting.disable_slat {
-            meters.slat.record_n(runs.submit_ns.saturating_sub(runs.start_ns), n_ios);
-        }
-        if !reporting.disable_clat {
-            meters.clat.record_n(now_ns.saturating_sub(runs.submit_ns), n_ios);
-        }
-        if !reporting.disable_lat {
-            meters.lat.record_n(now_ns.saturating_sub(runs.start_ns), n_ios);
-        }
-        runs.response.flush(&meters.response);
+        pending.clear();
     }
 
     /// What an operation's end leads to: the write after a trim, the check of a read.

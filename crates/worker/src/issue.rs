@@ -90,18 +90,20 @@ impl Worker {
         Filled::QueueFull
     }
 
+    /// Says whether nothing is asked of the job but its operations.
+    pub(crate) fn issues_plainly(&self) -> bool {
+        self.gate.is_open()
+            && self.tree.is_none()
+            && !self.verifying.is_on()
+            && !self.job.load.serialize_overlap
+            && !self.has_syncs()
+    }
+
     /// Fills a batch as far as it goes without asking what most jobs leave out: rates, think time,
     /// verification, syncs, trees of files. What stops it is not said; [`Worker::fill`] finds it.
     #[inline]
     fn fill_plainly<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
-        let is_plain = self.gate.is_open()
-            && self.tree.is_none()
-            && !self.verifying.is_on()
-            && !self.job.load.serialize_overlap
-            && self.held.is_none()
-            && self.queued.is_empty()
-            && !self.has_syncs();
-        if !is_plain {
+        if !self.issues_plainly || self.held.is_some() || !self.queued.is_empty() {
             return;
         }
         let n_free = (self.depth() as usize).saturating_sub(self.slots.n_in_flight());
@@ -109,7 +111,8 @@ impl Worker {
         if self.flow.is_none() && self.source.takes_batches() {
             let n_taken = self.source.take_batch(n_ops);
             for idx in 0..n_taken {
-                self.issue_plain(self.source.of_batch(idx), now, ops, data);
+                let place = self.source.of_batch(idx);
+                self.issue_plain(place, now, ops, data);
             }
             self.n_issued += n_taken as u64;
         } else if !self.source.is_timed() {
@@ -277,7 +280,6 @@ impl Worker {
     }
 
     /// Says whether writes are followed by syncs.
-    #[inline]
     fn has_syncs(&self) -> bool {
         let due = &self.job.durability;
         let every = due.fsync_every | due.fdatasync_every | due.sync_file_range_every;

@@ -25,6 +25,7 @@ mod log;
 mod meters;
 mod pace;
 mod parts;
+mod pending;
 mod raising;
 mod replaying;
 mod series;

@@ -233,15 +233,18 @@ impl Sampler {
         self.since_ns = now_ns;
     }
 
+    /// Returns when the period has passed.
+    pub(crate) fn due_ns(&self) -> u64 {
+        self.since_ns.saturating_add(self.period_ns)
+    }
+
     /// Takes samples if the period has passed.
-    #[inline]
     pub(crate) fn tick(&mut self, now_ns: u64, meters: &Meters) {
-        if now_ns.saturating_sub(self.since_ns) >= self.period_ns {
+        if now_ns >= self.due_ns() {
             self.sample(now_ns, meters);
         }
     }
 
-    #[cold]
     fn sample(&mut self, now_ns: u64, meters: &Meters) {
         let passed_ms = ((now_ns - self.since_ns) / 1_000_000).max(1);
         for (idx, dir) in meters.dirs.iter().enumerate() {

@@ -335,36 +335,47 @@ impl Source {
     }
 
     /// Chooses operations of a worker with one file and one direction, at most `n_max`. Returns how
-    /// many, for [`Source::of_batch`]: none for any other worker, and none or fewer where a pass
-    /// ends.
+    /// many, each of which [`Source::of_batch`] then gives once: none for any other worker, and
+    /// none or fewer where a pass ends.
     #[inline]
     pub(crate) fn take_batch(&mut self, n_max: usize) -> usize {
+        let n_max = n_max.min(BATCH_MAX);
+        let mut n_ops = n_max;
+        if self.ahead.1 - self.ahead.0 <= n_max {
+            n_ops = self.choose_ahead(n_max);
+        }
+        let first = self.ahead.0;
+        (self.batch_first, self.ahead.0) = (first, first + n_ops);
+        self.n_chosen += n_ops as u64;
+        self.pending = None;
+        n_ops
+    }
+
+    /// Makes sure that the operation after the next `n_max` is known, if there are as many. Returns
+    /// how many of the `n_max` there are.
+    ///
+    /// Several at once cost less, and the next one is known in time: see [`Source::peek`]. None
+    /// beyond those that are chosen for certain, so that what is known needs no more questions.
+    #[inline(never)]
+    fn choose_ahead(&mut self, n_max: usize) -> usize {
         let (Files::One(offsets), Some(dir)) = (&mut self.files, self.mix.only()) else { return 0 };
         // Lengths may vary: as many as fit into the amount whatever they turn out to be.
         let n_by_bytes = self.amount_bytes.saturating_sub(self.bytes_chosen) / self.len_max;
         let n_left = self.n_ios_max.saturating_sub(self.n_chosen).min(n_by_bytes);
-        let n_asked = n_left.min(n_max as u64).min(BATCH_MAX as u64) as usize;
-        let (mut first, mut end) = self.ahead;
+        let n_asked = n_left.min(n_max as u64) as usize;
+        let (first, end) = self.ahead;
         if end - first <= n_asked {
-            // Several at once cost less, and the next one is known in time: see `Source::peek`.
-            // None beyond those that are chosen for certain.
             self.batch.copy_within(first..end, 0);
-            (first, end) = (0, end - first);
+            let mut end = end - first;
             let room = n_left.min(BATCH_MAX as u64) as usize;
             if end < room {
                 end += offsets.fill(dir, &mut self.batch[end..room]);
             }
+            self.ahead = (0, end);
         }
-        let n_ops = n_asked.min(end - first);
-        let taken = first..first + n_ops;
-        (self.batch_first, self.ahead) = (first, (taken.end, end));
-        let bytes: u64 = self.batch[taken].iter().map(|extent| u64::from(extent.len)).sum();
-        self.bytes_chosen += bytes;
-        self.n_chosen += n_ops as u64;
         self.batch_kind = self.kinds[dir as usize];
         self.batch_series = self.series[dir as usize];
-        self.pending = None;
-        n_ops
+        n_asked.min(self.ahead.1 - self.ahead.0)
     }
 
     /// Returns the place of the next operation in the one file, if it is known already.
@@ -406,10 +417,11 @@ impl Source {
         Some(self.count(Place { kind, file_idx: 0, extent, series }))
     }
 
-    /// Returns an operation of those last chosen by [`Source::take_batch`].
+    /// Returns an operation of those last chosen by [`Source::take_batch`], and counts its bytes.
     #[inline]
-    pub(crate) fn of_batch(&self, idx: usize) -> Place {
+    pub(crate) fn of_batch(&mut self, idx: usize) -> Place {
         let extent = self.batch[self.batch_first + idx];
+        self.bytes_chosen += u64::from(extent.len);
         Place { kind: self.batch_kind, file_idx: 0, extent, series: self.batch_series }
     }
 

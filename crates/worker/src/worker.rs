@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use plan::op::{FileIdx, Op, OpKind};
 use plan::{Direction, Job};
 
-use crate::complete::Runs;
 use crate::data::Data;
 use crate::errors::{EIO, ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
 use crate::flow::FlowGroup;
@@ -18,6 +17,7 @@ use crate::latency_target::{DepthSearch, Trial};
 use crate::log::LogSender;
 use crate::meters::{Meters, SampleUnit, Sampler, add};
 use crate::pace::Pace;
+use crate::pending::Pending;
 use crate::raising::Raising;
 use crate::series::{Series, SeriesRuns};
 use crate::slots::Slots;
@@ -75,7 +75,12 @@ pub struct Worker {
     pub(crate) tree: Option<Box<Hand>>,
     pub(crate) log: Option<LogSender>,
     raising: Option<Raising>,
-    pub(crate) runs: [Runs; 3],
+    pub(crate) pending: [Pending; 3],
+    /// Meters follow when they are asked for, not after every batch.
+    pub(crate) defers_meters: bool,
+    /// See [`Worker::completes_plainly`] and [`Worker::issues_plainly`], from the start on.
+    pub(crate) completes_plainly: bool,
+    pub(crate) issues_plainly: bool,
     pub(crate) series_runs: SeriesRuns,
     /// Each operation is counted by its series. Otherwise those of a direction all have the same.
     pub(crate) counts_series: bool,
@@ -97,6 +102,8 @@ pub struct Worker {
     pub(crate) measured_ns: u64,
     /// Nothing is issued from here on.
     end_ns: u64,
+    /// No sample is due and no limit is reached before.
+    quiet_until_ns: u64,
     phase_since_ns: u64,
     last_done_ns: u64,
     /// When completions were last seen.
@@ -150,7 +157,10 @@ impl Worker {
             tree: None,
             log: None,
             raising: Raising::new(&job, spec.seed),
-            runs: Default::default(),
+            pending: [Pending::new(), Pending::new(), Pending::new()],
+            defers_meters: false,
+            completes_plainly: false,
+            issues_plainly: false,
             series_runs: SeriesRuns::new(meters.series()),
             counts_series: meters.series().is_some() && Series::differ(&job),
             phase: Phase::New,
@@ -166,6 +176,7 @@ impl Worker {
             start_ns: 0,
             measured_ns: 0,
             end_ns: u64::MAX,
+            quiet_until_ns: 0,
             phase_since_ns: 0,
             last_done_ns: 0,
             last_seen_ns: 0,
@@ -211,6 +222,13 @@ impl Worker {
     /// Gives the worker a log. Before the start.
     pub fn log_to(&mut self, log: LogSender) {
         self.log = Some(log);
+    }
+
+    /// Lets completions gather instead of adding them to the meters after each batch. Before the
+    /// start, by a driver that calls [`Worker::publish`] before anybody reads the meters: where
+    /// every batch is one operation, adding them costs as much as all else that a worker does.
+    pub fn defer_meters(&mut self) {
+        self.defers_meters = true;
     }
 
     /// Ends the worker: nothing more is issued, what is in flight completes.
@@ -381,6 +399,8 @@ impl Worker {
             self.end_ns = ramp_end.saturating_add(runtime_ns);
         }
         self.last_done_ns = now_ns;
+        self.completes_plainly = self.completes_plainly();
+        self.issues_plainly = self.issues_plainly();
         self.gate.start(now_ns);
         self.begin_measuring(self.measured_ns);
         self.phase = Phase::Io;
@@ -400,9 +420,17 @@ impl Worker {
         }
     }
 
-    /// Takes samples and checks limits. Once per batch.
+    /// Takes samples and checks limits, where that is due. Once per batch.
     #[inline]
     fn tick(&mut self, now_ns: u64) {
+        if now_ns >= self.quiet_until_ns {
+            self.check_limits(now_ns);
+        }
+    }
+
+    /// Takes samples and checks limits. Notes when that is due next.
+    #[cold]
+    fn check_limits(&mut self, now_ns: u64) {
         if now_ns >= self.end_ns {
             self.stopping = true;
         }
@@ -410,6 +438,7 @@ impl Worker {
             self.end_ramp_by_bytes(now_ns);
             return;
         }
+        self.publish();
         for sampler in &mut self.samplers {
             sampler.tick(now_ns, &self.meters);
         }
@@ -419,6 +448,10 @@ impl Worker {
         if self.rate_check.is_some() {
             self.check_rate(now_ns);
         }
+        let looks_always = self.search.is_some() || self.rate_check.is_some() || self.stopping;
+        let [bandwidth, iops] = &self.samplers;
+        let next_ns = self.end_ns.min(bandwidth.due_ns()).min(iops.due_ns());
+        self.quiet_until_ns = if looks_always { 0 } else { next_ns };
     }
 
     fn end_ramp_by_bytes(&mut self, now_ns: u64) {
@@ -475,6 +508,7 @@ impl Worker {
 
     /// Adds the time of the phase to the directions that were busy in it.
     fn end_phase_time(&mut self, now_ns: u64) {
+        self.publish();
         let since_ns = self.phase_since_ns.max(self.measured_ns.min(now_ns));
         // A phase that was cut short lasted until then, even if nothing completed at its end: two
         // operations in three seconds are 0.7 per second, also where the second came after one.

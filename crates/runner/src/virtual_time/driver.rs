@@ -108,6 +108,7 @@ impl<'w> Driver<'w> {
                 self.tick(running, &mut timers, logs, on_event);
             }
         }
+        self.publish();
         let now_ns = self.world.now_ns;
         running.end_last_interval(timers.seconds, now_ns, on_event);
         if let Some(logs) = logs.take() {
@@ -179,6 +180,7 @@ impl<'w> Driver<'w> {
     /// Takes the result of a worker that has ended, with all that follows for the others.
     #[cold]
     fn end(&mut self, lane_idx: u32, running: &mut Running<'_>) {
+        self.publish();
         let idx = lane_idx as usize;
         let Some(lane) = self.lanes[idx].take() else { return };
         self.wakeups.set(lane_idx, u64::MAX);
@@ -187,6 +189,13 @@ impl<'w> Driver<'w> {
         running.take(WorkerEvent::Ended { idx, result });
         self.start_waiting(running);
         self.heed_stops(running);
+    }
+
+    /// Brings the meters up to date, for whoever reads them now.
+    fn publish(&mut self) {
+        for lane in self.lanes.iter_mut().flatten() {
+            lane.publish();
+        }
     }
 
     /// Starts workers whose time has come.
@@ -227,6 +236,7 @@ impl<'w> Driver<'w> {
         logs: &mut Option<InlineLogs>,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
+        self.publish();
         let now_ns = self.world.now_ns;
         timers.second_ns = running.tick_interval(&mut timers.seconds, now_ns, on_event);
         timers.steady_ns = u64::MAX;
@@ -263,6 +273,7 @@ impl<'w> Driver<'w> {
         let wall_ns = running.context.clock.now_ns();
         if wall_ns >= show.next_wall_ns {
             show.next_wall_ns = wall_ns + running.context.options.status_interval_ns();
+            self.publish();
             let now_ns = self.world.now_ns;
             let status = running.status(&show.live.sample(now_ns, 0, 0), now_ns);
             on_event(RunEvent::Status(&status));

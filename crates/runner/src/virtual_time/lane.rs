@@ -65,10 +65,11 @@ impl Lane {
     pub(super) fn new(
         worker_idx: usize,
         bound: &BoundWorker,
-        worker: Worker,
+        mut worker: Worker,
         places: Vec<Place>,
         n_caps: usize,
     ) -> Self {
+        worker.defer_meters();
         let depth = worker.queue_depth();
         let job = &bound.job;
         Lane {
@@ -200,6 +201,11 @@ impl Lane {
                 Err(result) => self.done.push(Completion { slot: op.slot, result }),
             }
         }
+    }
+
+    /// Brings the worker's meters up to date.
+    pub(super) fn publish(&mut self) {
+        self.worker.publish();
     }
 
     /// Ends the worker: nothing more is issued, what is in flight completes.

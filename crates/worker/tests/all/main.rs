@@ -2,6 +2,7 @@
 
 mod allocation;
 mod common;
+mod deferred;
 mod load;
 mod parts;
 mod priority;
