@@ -18,4 +18,4 @@ pub mod outcome;
 pub mod sweep;
 
 pub use lever::{Lever, LeverError};
-pub use sweep::{Sweep, SweepOptions, Taken};
+pub use sweep::{Sweep, SweepOptions};

@@ -74,15 +74,6 @@ pub struct Next {
     pub plan: Plan,
 }
 
-/// What came of a point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Taken {
-    /// The point.
-    pub point: CurvePointRecord,
-    /// What the checks of its record said.
-    pub gates: Vec<Gate>,
-}
-
 /// A sweep at work.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -121,7 +112,7 @@ impl Sweep {
     /// Takes the record of the point that [`Sweep::next_point`] asked for. One that was
     /// interrupted is kept in the record, and says nothing about the line. Returns none without a
     /// point to take it for.
-    pub fn take(&mut self, record: Record) -> Option<Taken> {
+    pub fn take(&mut self, record: Record) -> Option<CurvePointRecord> {
         let probe = self.search.next_probe()?;
         let load = self.options.lever.total(&self.plan, probe.load);
         let is_whole = record.outcome != Outcome::Interrupted;
@@ -146,7 +137,7 @@ impl Sweep {
         self.note_gates(&point, &gates);
         self.measured.push(Measured { point: point.clone(), histogram: measured });
         self.put_outcome();
-        Some(Taken { point, gates })
+        Some(point)
     }
 
     /// Returns the record so far; none before the first point.
@@ -162,13 +153,6 @@ impl Sweep {
     /// Returns the limits, with the one that is added to those of an open load.
     pub fn limits(&self) -> &Limits {
         &self.options.limits
-    }
-
-    /// Returns the number of points that are still to come when nothing fails any more: known once
-    /// the curve has begun.
-    pub fn is_on_curve(&self) -> bool {
-        let is_curve = |probe: Probe| matches!(probe.purpose, Purpose::Curve | Purpose::Again);
-        self.search.next_probe().is_some_and(is_curve)
     }
 
     fn step_name(&self, load: f64) -> String {

@@ -6,8 +6,7 @@ use std::time::Duration;
 use analysis::search::{PointOrder, SearchOptions};
 use analysis::{Limits, curve::depth_for};
 use bench::lever::Time;
-use bench::sweep::Next;
-use bench::{Lever, Sweep, SweepOptions, Taken};
+use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
 use plan::load::Arrivals;
 use record::{CurvePointRecord, Outcome, Record};
@@ -215,8 +214,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     while let Some(next) = sweep.next_point() {
         let record = session.measure(&next.plan, &options)?;
         let outcome = record.outcome;
-        let Some(taken) = sweep.take(record) else { break };
-        session.tell(&line(&next, &taken));
+        let Some(point) = sweep.take(record) else { break };
+        session.tell(&line(&point));
         if let Some(record) = sweep.record() {
             session.keep(record);
         }
@@ -236,14 +235,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Returns the line about a point that is told as it is measured.
-fn line(next: &Next, taken: &Taken) -> String {
-    let point: &CurvePointRecord = &taken.point;
-    let load = summary::load_words(next.load);
+fn line(point: &CurvePointRecord) -> String {
+    let load = summary::load_words(point.load);
     let p99 = units::format_latency_ns(point.latency_p99_ns);
     let achieved = units::format_iops(point.achieved_iops);
     let verdict = if point.passed { "carried" } else { point.broken.first().map_or("", |it| it) };
-    let number = next.idx + 1;
-    let purpose = next.purpose;
+    let number = point.step_idx + 1;
+    let purpose = &point.purpose;
     format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
 }
 
