@@ -7,10 +7,7 @@ use analysis::metric::{metrics, run_order};
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point};
 use hist::Histogram;
-use record::{
-    ClockRecord, DirRecord, HostRecord, Interval, IntervalDir, JobRecord, Outcome, PerDirRecord,
-    Record, SCHEMA,
-};
+use record::{DirRecord, HostRecord, Interval, IntervalDir, JobRecord, PerDirRecord, Record};
 
 const S_NS: u64 = 1_000_000_000;
 
@@ -55,8 +52,7 @@ fn second(end_s: u64, length_ms: u64, n_ios: u64) -> Interval {
         length_ms,
         ramp: end_s <= 10,
         dirs: PerDirRecord { read, ..PerDirRecord::default() },
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     }
 }
 
@@ -65,22 +61,12 @@ fn run() -> Record {
     let mut intervals: Vec<Interval> = (1..=110).map(|s| second(s, 1000, 2_000)).collect();
     intervals.push(second(111, 20, 1));
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
-        started_unix_ms: 0,
         elapsed_ns: 110 * S_NS,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
         host: HostRecord { kernel: "Linux 6.1".to_owned(), ..HostRecord::default() },
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
         jobs: vec![worker(), worker()],
         intervals,
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 

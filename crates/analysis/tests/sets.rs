@@ -9,8 +9,7 @@ use analysis::compare::{CompareOptions, Verdict, compare_series};
 use analysis::sets::{Basis, Row, SetOptions, compare_sets};
 use common::Noise;
 use record::{
-    ClockRecord, HostRecord, Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency,
-    Outcome, PerDirRecord, Record, SCHEMA,
+    Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency, PerDirRecord, Record,
 };
 
 const N_SECONDS: u64 = 60;
@@ -50,29 +49,15 @@ fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
         length_ms: 1000,
         ramp: false,
         dirs: PerDirRecord { read, ..PerDirRecord::default() },
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     }
 }
 
 fn empty(seed: u64) -> Record {
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
         started_unix_ms: seed * 1000,
-        elapsed_ns: 0,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
-        host: HostRecord::default(),
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
-        jobs: Vec::new(),
-        intervals: Vec::new(),
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -9,10 +9,7 @@ use hist::Histogram;
 use plan::job::Part;
 use plan::load::{Arrivals, Rate};
 use plan::{Job, Plan, Step};
-use record::{
-    ClockRecord, DirRecord, HostRecord, Interval, JobRecord, Note, NoteSeverity, Outcome,
-    PerDirRecord, Record, SCHEMA,
-};
+use record::{DirRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record};
 
 const CAP_IOPS: f64 = 5_000.0;
 const SECONDS: u64 = 10;
@@ -66,24 +63,14 @@ fn measure(plan: &Plan, started_unix_ms: u64) -> Record {
         length_ms: 1_000,
         ramp: false,
         dirs: PerDirRecord::default(),
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     };
     let message = "the clock is coarse".to_owned();
     let note = Note { severity: NoteSeverity::Warning, code: "clock".to_owned(), message };
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
         started_unix_ms,
         elapsed_ns: (SECONDS + 1) * 1_000_000_000,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
-        host: HostRecord::default(),
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
         jobs: vec![JobRecord {
             name: job.name.clone(),
             n_workers: 1,
@@ -93,8 +80,8 @@ fn measure(plan: &Plan, started_unix_ms: u64) -> Record {
             ..JobRecord::default()
         }],
         intervals: vec![interval],
-        disks: Vec::new(),
         notes: vec![note],
+        ..Record::default()
     }
 }
 

@@ -7,8 +7,8 @@ use dialects::fio::output::{
 };
 use hist::Histogram;
 use record::{
-    ClockRecord, DirRecord, DiskRecord, HostRecord, JobRecord, LatencyTargetRecord, Outcome,
-    PerDirRecord, PrintRecord, Record, SCHEMA, Samples,
+    DirRecord, DiskRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PrintRecord, Record,
+    Samples,
 };
 use serde_json::Value;
 
@@ -62,22 +62,10 @@ fn job() -> JobRecord {
 
 fn record(jobs: Vec<JobRecord>) -> Record {
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
-        started_unix_ms: 0,
         elapsed_ns: 1_200_000_000,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
-        host: HostRecord::default(),
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
         jobs,
-        steps: Vec::new(),
-        curve: None,
-        intervals: Vec::new(),
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -13,8 +13,8 @@ use dialects::fio::output::{self, JsonOptions, ReportTime, TerseVersion};
 use hist::Histogram;
 use plan::Direction;
 use record::{
-    ClockRecord, DirRecord, DiskRecord, HostRecord, IoPriorityRecord, JobRecord, Outcome,
-    PerDirRecord, PrintRecord, PriorityRecord, Record, SCHEMA, Samples, SteadyRecord,
+    DirRecord, DiskRecord, IoPriorityRecord, JobRecord, PerDirRecord, PrintRecord, PriorityRecord,
+    Record, Samples, SteadyRecord,
 };
 use serde_json::Value;
 
@@ -248,22 +248,12 @@ fn disk_record(disk: &Value) -> DiskRecord {
 fn record_of(json: &Value) -> Record {
     let list = |key: &str| json[key].as_array().cloned().unwrap_or_default();
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: String::new(),
-        started_unix_ms: 0,
         elapsed_ns: int(&json["jobs"][0], "elapsed") * 1_000_000_000,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
-        host: HostRecord::default(),
-        clock: ClockRecord::default(),
-        emulation: None,
         global_options: options(&json["global options"]),
         jobs: list("jobs").iter().map(|job| job_record(job, &json["global options"])).collect(),
-        steps: Vec::new(),
-        curve: None,
-        intervals: Vec::new(),
         disks: list("disk_util").iter().map(disk_record).collect(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 

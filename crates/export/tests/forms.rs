@@ -2,8 +2,8 @@
 
 use export::{COLUMNS, Kind, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
-    ClockRecord, HostRecord, Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency,
-    Note, NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA,
+    HostRecord, Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency, Note,
+    NoteSeverity, PerDirRecord, Record,
 };
 
 fn interval(second: u64, n_ios: u64) -> Interval {
@@ -20,8 +20,7 @@ fn interval(second: u64, n_ios: u64) -> Interval {
         length_ms: 1000,
         ramp: second == 1,
         dirs: PerDirRecord { read, ..PerDirRecord::default() },
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     }
 }
 
@@ -44,22 +43,14 @@ fn run() -> Run {
         message: "not *steady*".to_owned(),
     };
     let record = Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
         started_unix_ms: 1_700_000_000_000,
         elapsed_ns: 2_500_000_000,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
         host,
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
         jobs: vec![job],
         intervals: vec![interval(1, 200), interval(2, 300), interval(3, 0)],
-        disks: Vec::new(),
         notes: vec![warning],
+        ..Record::default()
     };
     Run { id: Some(7), name: "before, \"a\"".to_owned(), record }
 }

@@ -5,10 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::{Outcome, Sandbox, outcome};
-use record::{
-    ClockRecord, HostRecord, Interval, IntervalDir, JobRecord, Outcome as Ended, PerDirRecord,
-    Record, SCHEMA,
-};
+use record::{HostRecord, Interval, IntervalDir, JobRecord, PerDirRecord, Record};
 use serde_json::Value;
 
 const N_SECONDS: u64 = 40;
@@ -37,22 +34,13 @@ fn record(iops: u64, seed: u64) -> Record {
     job.dirs.read.lat = job.dirs.read.clat.clone();
     job.dirs.read.runtime_ns = N_SECONDS * 1_000_000_000;
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
         started_unix_ms: 1_700_000_000_000 + seed * 60_000,
         elapsed_ns: N_SECONDS * 1_000_000_000,
-        outcome: Ended::Complete,
-        command: Vec::new(),
         host: HostRecord { kernel: "Linux 6.1".to_owned(), ..HostRecord::default() },
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
         jobs: vec![job],
         intervals,
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 
@@ -70,8 +58,7 @@ fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
         length_ms: 1000,
         ramp: false,
         dirs: PerDirRecord { read, ..PerDirRecord::default() },
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     }
 }
 

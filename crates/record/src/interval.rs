@@ -4,7 +4,7 @@ use crate::job::PerDirRecord;
 use serde::{Deserialize, Serialize};
 
 /// One sampling period of the whole run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Interval {
     /// Step the period belongs to, from 0.
     pub step_idx: u32,

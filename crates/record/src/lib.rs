@@ -81,11 +81,36 @@ pub struct Record {
     pub notes: Vec<Note>,
 }
 
+impl Default for Record {
+    /// The record of a run in which nothing was done, of this version of the schema.
+    fn default() -> Self {
+        Record {
+            schema: SCHEMA.to_owned(),
+            plimsoll_version: String::new(),
+            started_unix_ms: 0,
+            elapsed_ns: 0,
+            outcome: Outcome::Complete,
+            command: Vec::new(),
+            host: HostRecord::default(),
+            clock: ClockRecord::default(),
+            emulation: None,
+            global_options: Vec::new(),
+            steps: Vec::new(),
+            curve: None,
+            jobs: Vec::new(),
+            intervals: Vec::new(),
+            disks: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Everything the plan says was done.
+    #[default]
     Complete,
     /// Stopped by a signal; what was measured until then is here.
     Interrupted,

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use proptest::prelude::*;
 use record::{
-    ClockRecord, CpuShares, DirRecord, DiskRecord, HostRecord, Interval, IntervalDir,
-    IntervalSeries, IoErrorRecord, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record,
-    SCHEMA, Samples, SteadyRecord, StepRecord,
+    CpuShares, DirRecord, DiskRecord, Interval, IntervalDir, IntervalSeries, IoErrorRecord,
+    JobRecord, Note, NoteSeverity, PerDirRecord, Record, Samples, SteadyRecord, StepRecord,
 };
 
 fn histogram(values: &[u64]) -> Histogram {
@@ -91,19 +90,12 @@ fn sample() -> Record {
         ..JobRecord::default()
     };
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
         started_unix_ms: 1_700_000_000_000,
         elapsed_ns: 1_000_000_123,
-        outcome: Outcome::Complete,
         command: vec!["plimsoll".to_owned(), "run".to_owned()],
-        host: HostRecord::default(),
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
         jobs: vec![job],
         steps: vec![step()],
-        curve: None,
         intervals: vec![interval()],
         disks: vec![DiskRecord {
             name: "dm-0".to_owned(),
@@ -116,6 +108,7 @@ fn sample() -> Record {
             code: "short_run".to_owned(),
             message: "one second".to_owned(),
         }],
+        ..Record::default()
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use record::{Interval, JobRecord, Outcome, PerDirRecord, Record};
+use record::{Interval, JobRecord, PerDirRecord, Record};
 use store::{Begin, Filter, Several, Store};
 
 const N_RUNS: usize = 10_000;
@@ -69,22 +69,11 @@ fn record() -> Record {
     }
     read.clat = read.lat.clone();
     Record {
-        schema: record::SCHEMA.to_owned(),
         plimsoll_version: "0".to_owned(),
-        started_unix_ms: 0,
         elapsed_ns: 120_000_000_000,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
-        host: record::HostRecord::default(),
-        clock: record::ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
         jobs: vec![job; 4],
         intervals: (1..=120).map(interval).collect(),
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 
@@ -98,7 +87,6 @@ fn interval(second: u64) -> Interval {
         length_ms: 1_000,
         ramp: false,
         dirs,
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     }
 }

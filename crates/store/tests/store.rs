@@ -22,22 +22,13 @@ fn record(ms: u64) -> Record {
     job.dirs.read.runtime_ns = 1_000_000_000;
     job.dirs.read.lat.record_n(ms * 1_000_000, 1_000);
     Record {
-        schema: record::SCHEMA.to_owned(),
         plimsoll_version: "0".to_owned(),
         started_unix_ms: 1_700_000_000_000,
         elapsed_ns: 1_000_000_000,
-        outcome: Outcome::Complete,
         command: vec!["plimsoll".to_owned()],
-        host: record::HostRecord::default(),
-        clock: record::ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
-        steps: Vec::new(),
-        curve: None,
         jobs: vec![job],
         intervals: (1..=150).map(interval).collect(),
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 
@@ -48,8 +39,7 @@ fn interval(second: u64) -> Interval {
         length_ms: 1_000,
         ramp: false,
         dirs: PerDirRecord::default(),
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     }
 }
 

@@ -9,7 +9,7 @@
 mod job;
 mod latency;
 
-use record::{ClockRecord, HostRecord, Note, NoteSeverity, Outcome, Record};
+use record::{HostRecord, Note, NoteSeverity, Outcome, Record};
 use serde_json::{Deserializer, Value};
 
 /// A result of fio.
@@ -96,22 +96,16 @@ pub fn read_result(text: &str) -> Result<FioResult, ResultError> {
     let started = jobs.iter().map(|job| job.started_unix_ms).filter(|ms| *ms > 0).min();
     let is_failed = jobs.iter().any(|job| job.error_errno != 0 && !job.print.continue_on_error);
     let record = Record {
-        schema: record::SCHEMA.to_owned(),
         plimsoll_version: version.clone(),
         started_unix_ms: started.unwrap_or(reported_ms.saturating_sub(elapsed_s * 1000)),
         elapsed_ns: elapsed_s.saturating_mul(1_000_000_000),
         outcome: if is_failed { Outcome::Failed } else { Outcome::Complete },
-        command: Vec::new(),
         host: host(&entries),
-        clock: ClockRecord::default(),
-        emulation: None,
         global_options: globals.clone(),
-        steps: Vec::new(),
-        curve: None,
         notes: notes(&jobs, &version),
         disks: top["disk_util"].as_array().into_iter().flatten().map(job::disk).collect(),
         jobs,
-        intervals: Vec::new(),
+        ..Record::default()
     };
     let job_file = job_file(&record);
     Ok(FioResult { record, version, job_file })

@@ -2,8 +2,8 @@
 
 use hist::Histogram;
 use record::{
-    ClockRecord, DirRecord, DiskRecord, HostRecord, Interval, IntervalDir, JobRecord,
-    LatencyTargetRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record, SCHEMA, SteadyRecord,
+    DirRecord, DiskRecord, Interval, IntervalDir, JobRecord, LatencyTargetRecord, Note,
+    NoteSeverity, Outcome, PerDirRecord, Record, SteadyRecord,
 };
 
 use super::summary;
@@ -55,22 +55,10 @@ fn job(name: &str) -> JobRecord {
 
 fn record(jobs: Vec<JobRecord>) -> Record {
     Record {
-        schema: SCHEMA.to_owned(),
         plimsoll_version: "0.1.0".to_owned(),
-        started_unix_ms: 0,
         elapsed_ns: 12 * SECOND_NS + 345_000_000,
-        outcome: Outcome::Complete,
-        command: Vec::new(),
-        host: HostRecord::default(),
-        clock: ClockRecord::default(),
-        emulation: None,
-        global_options: Vec::new(),
         jobs,
-        steps: Vec::new(),
-        curve: None,
-        intervals: Vec::new(),
-        disks: Vec::new(),
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 
@@ -88,8 +76,7 @@ fn seconds(step_idx: u32, n_ios: &[u64]) -> Vec<Interval> {
             read: IntervalDir { n_ios: *n_ios, ..IntervalDir::default() },
             ..PerDirRecord::default()
         },
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     };
     n_ios.iter().enumerate().map(interval).collect()
 }

@@ -408,8 +408,7 @@ fn bandwidth_of_the_whole_run() {
             read: record::interval::IntervalDir { io_bytes: read << 20, ..Default::default() },
             ..Default::default()
         },
-        series: Vec::new(),
-        cpu: None,
+        ..Interval::default()
     };
     let intervals = [interval(500, true, 9), interval(1000, false, 1), interval(1500, false, 3)];
     let options = |prefix: &str, folder: &Path| RunOptions {
