@@ -1,5 +1,7 @@
 //! `plimsoll runs`: what the run store holds.
 
+use std::borrow::Cow;
+
 use store::{Filter, FindError, RunRow, State, Which};
 
 use super::keep::{StoreArgs, failure};
@@ -114,52 +116,75 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         stream::tell("no runs\n");
         return Ok(Exit::Fine);
     }
-    Exit::Fine.once(stream::print(&table(&runs)))
+    Exit::Fine.once(stream::print(&table(&runs, stream::stdout_columns())))
 }
 
-/// Lays runs out in lines of at most 80 columns.
-fn table(runs: &[RunRow]) -> String {
+/// Lays runs out, a line each. On a terminal of `columns` a long line is cut at its end; elsewhere
+/// it stays whole, for `grep`.
+fn table(runs: &[RunRow], columns: Option<usize>) -> String {
     let mut text = format!(
-        "{:>5}  {:<16}  {:<11}  {:>8}  {:>10}  {:>8}  {}\n",
-        "run", "started", "state", "IOPS", "MiB/s", "p99", "name or file"
+        "{:>5}  {:<16}  {:>8}  {:>8}  {:>8}  {}\n",
+        "run", "started", "IOPS", "MiB/s", "p99", "name or file"
     );
     for run in runs {
         let totals = &run.totals;
         let line = format!(
-            "{:>5}  {:<16}  {:<11}  {:>8}  {:>10}  {:>8}  {}",
+            "{:>5}  {:<16}  {:>8}  {:>8}  {:>8}  {}{}",
             run.id,
             clock::local_minute(run.started_unix_ms),
-            state(run),
             totals.rate_iops.map_or("-".to_owned(), units::format_iops),
             totals.rate_bytes_per_s.map_or("-".to_owned(), summary::mib_per_s),
             totals.latency_ns_p99.map_or("-".to_owned(), units::format_latency_ns),
+            state(run),
             label(run),
         );
-        text.push_str(line.trim_end());
+        text.push_str(&cut(line.trim_end(), columns));
         text.push('\n');
     }
     text
 }
 
-/// Says what became of a run, or that it was imported; `!` marks remarks that weigh on its figures.
-fn state(run: &RunRow) -> String {
-    if run.source.is_some() && run.state == State::Complete {
-        return "imported".to_owned();
+/// Cuts a line so that it does not break on a terminal of `columns`.
+fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
+    match columns {
+        Some(columns) if line.chars().count() > columns => {
+            line.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
+        }
+        _ => line.into(),
     }
-    let mark = if run.totals.n_warnings > 0 && run.state == State::Complete { " !" } else { "" };
-    format!("{}{mark}", run.state.word())
+}
+
+/// Says what became of a run that did not just complete, or that it was imported; `!` marks remarks
+/// that weigh on its figures.
+fn state(run: &RunRow) -> String {
+    match run.state {
+        State::Complete if run.source.is_some() => "imported: ".to_owned(),
+        State::Complete if run.totals.n_warnings > 0 => "! ".to_owned(),
+        State::Complete => String::new(),
+        other => format!("{}: ", other.word()),
+    }
 }
 
 /// Returns what a user knows a run by: its name and tags, or else its arguments.
 fn label(run: &RunRow) -> String {
     let tags = run.tags.iter().map(|tag| format!(" #{tag}")).collect::<String>();
     let own = if run.name.is_empty() {
-        // Without the program and the command.
-        run.command.get(2..).unwrap_or_default().join(" ")
+        // Without the program and the command, and the folders of files: `show` has them.
+        let args: Vec<&str> = run.command.iter().skip(2).map(|arg| last_of_path(arg)).collect();
+        args.join(" ")
     } else {
         run.name.clone()
     };
     format!("{own}{tags}")
+}
+
+fn last_of_path(arg: &str) -> &str {
+    let is_path = arg.contains('/') && !arg.contains(['=', ' ']);
+    let arg_or_dir = arg.trim_end_matches('/');
+    match arg_or_dir.rsplit_once('/') {
+        Some((_, last)) if is_path => last,
+        _ => arg,
+    }
 }
 
 fn change(
