@@ -1,6 +1,6 @@
 //! Records of the points, joined into the record of the sweep.
 
-use record::{JobRecord, Outcome, Record, StepRecord};
+use record::{JobRecord, Outcome, Record, StepConditions, StepRecord, StepValidity};
 
 /// Joins the record of one more point: its jobs, intervals and notes become those of the next step.
 /// Times count from the start of the first.
@@ -25,6 +25,18 @@ pub(crate) fn join(whole: &mut Option<Record>, mut point: Record, name: String) 
         interval.step_idx = step_idx;
         interval.end_ms = interval.end_ms.saturating_add(after_ms);
         whole.intervals.push(interval);
+    }
+    let conditions = point.conditions.into_iter();
+    whole.conditions.extend(conditions.map(|of_step| StepConditions { step_idx, ..of_step }));
+    whole.validity.extend(point.validity.into_iter().map(|of_step| {
+        let later = |ms: u64| ms.saturating_add(after_ms);
+        let window_ms = of_step.window_ms.map(|(from, to)| (later(from), later(to)));
+        StepValidity { step_idx, window_ms, ..of_step }
+    }));
+    for place in point.places {
+        if whole.places.iter().all(|known| known.path != place.path) {
+            whole.places.push(place);
+        }
     }
     for note in point.notes {
         if !whole.notes.contains(&note) {

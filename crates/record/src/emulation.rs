@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What stood in for the targets of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct EmulationRecord {
     /// `virtual`: time jumped from event to event. `real`: it passed, see `time_scale`.
     pub time: String,
@@ -21,6 +21,21 @@ pub struct EmulationRecord {
     pub cache: String,
     /// Folders that the volumes are mounted at, in the order of the design.
     pub mounts: Vec<String>,
+    /// Burst credits of the volumes, in the same order; `None` for a volume without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bursts: Vec<Option<BurstRecord>>,
+    /// What the host's cache for the volumes holds; 0 where there is none.
+    #[serde(default)]
+    pub host_cache_bytes: u64,
+}
+
+/// Burst credits of a volume: it carries more than its baseline while they last.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct BurstRecord {
+    /// Operations per second that it carries for ever.
+    pub baseline_iops: f64,
+    /// Operations beyond the baseline that a full account holds.
+    pub credit_ios: f64,
 }
 
 /// Share of the I/O time from which on a cap counts as the one that binds. Below, queue depth and

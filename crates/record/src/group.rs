@@ -10,8 +10,8 @@
 use hist::Histogram;
 
 use crate::{
-    DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
-    Samples, SeriesRecord,
+    ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
+    PriorityRecord, Samples, SeriesRecord,
 };
 
 /// Most targets named in one entry: enough to recognise it, whatever the number of workers.
@@ -72,6 +72,7 @@ impl JobRecord {
         for (mine, theirs) in counters {
             *mine = mine.saturating_add(theirs);
         }
+        self.merge_load(other);
         self.merge_dirs(other);
         self.merge_series(other);
         self.sync.merge(&other.sync);
@@ -89,6 +90,24 @@ impl JobRecord {
             self.caps.get_or_insert_default().merge(caps);
         }
         self.print.continue_on_error |= other.print.continue_on_error;
+    }
+
+    /// Adds how full the queue was, and how an open load was kept up with. Before the directions:
+    /// start delays weigh by their operations.
+    fn merge_load(&mut self, other: &JobRecord) {
+        self.in_flight_mean =
+            self.in_flight_mean.zip(other.in_flight_mean).map(|(mine, theirs)| mine + theirs);
+        if self.is_direct != other.is_direct {
+            // Some went through the page cache, or nobody knows.
+            let is_buffered = self.is_direct == Some(false) || other.is_direct == Some(false);
+            self.is_direct = is_buffered.then_some(false);
+        }
+        self.polls |= other.polls;
+        let n_ios = [self.n_ios() as f64, other.n_ios() as f64];
+        self.arrivals = match (self.arrivals, other.arrivals) {
+            (Some(mine), Some(theirs)) => Some(mine.merged(&theirs, n_ios)),
+            (mine, theirs) => mine.or(theirs),
+        };
     }
 
     /// Adds the results by part and kind of operation, by name.
@@ -146,6 +165,23 @@ impl JobRecord {
     /// Returns the operations completed in all directions.
     pub fn n_ios(&self) -> u64 {
         self.dirs.iter().fold(0, |sum, (_, dir)| sum.saturating_add(dir.n_ios))
+    }
+}
+
+impl ArrivalsRecord {
+    /// Adds those of another worker; `n_ios` are the operations of both.
+    fn merged(&self, other: &ArrivalsRecord, n_ios: [f64; 2]) -> ArrivalsRecord {
+        let delays = self.start_delay_ns_mean.zip(other.start_delay_ns_mean);
+        let total = n_ios[0] + n_ios[1];
+        ArrivalsRecord {
+            offered_iops: self.offered_iops + other.offered_iops,
+            n_late: self.n_late.saturating_add(other.n_late),
+            backlog_start: self.backlog_start.saturating_add(other.backlog_start),
+            backlog_end: self.backlog_end.saturating_add(other.backlog_end),
+            start_delay_ns_mean: delays
+                .filter(|_| total > 0.0)
+                .map(|(mine, theirs)| (mine * n_ios[0] + theirs * n_ios[1]) / total),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where a run took place.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// The machine.
@@ -17,6 +19,12 @@ pub struct HostRecord {
     pub n_cpus: u32,
     /// Memory.
     pub memory_bytes: u64,
+    /// Largest cache of the processors; 0 if unknown.
+    #[serde(default)]
+    pub cpu_cache_bytes: u64,
+    /// Settings of the kernel that bear on I/O, such as `net.core.rmem_max`, as they read.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sysctls: BTreeMap<String, String>,
 }
 
 /// How time was read.

@@ -50,6 +50,20 @@ pub struct JobRecord {
     pub engine_used: String,
     /// Depth asked for.
     pub queue_depth: u32,
+    /// Mean of the operations in flight in the measured time, from the choice of an operation to
+    /// its completion. Counted while the job ran, not computed from rate and latency; of a group the
+    /// sum. `None` where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_mean: Option<f64>,
+    /// How an open load was kept up with; `None` without a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalsRecord>,
+    /// I/O went past the page cache of this host. `None` where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_direct: Option<bool>,
+    /// Workers look for completions without sleeping: their CPU time says nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polls: bool,
     /// Seed of the (first) worker's random numbers.
     pub seed: u64,
     /// Targets, at most the first 16.
@@ -100,6 +114,28 @@ pub struct JobRecord {
     /// How the job wants its results printed.
     pub print: PrintRecord,
 }
+
+/// How an open load was kept up with in the measured time.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ArrivalsRecord {
+    /// Operations per second asked for.
+    pub offered_iops: f64,
+    /// Operations that were submitted more than [`LATE_NS`] after they were due although there was
+    /// room in flight: the load generator's own delay.
+    pub n_late: u64,
+    /// Operations due and not submitted when the measured time began.
+    pub backlog_start: u64,
+    /// The same when it ended.
+    pub backlog_end: u64,
+    /// Mean time from when an operation was due to its submission, nanoseconds: the difference of
+    /// response and service time. `None` where those were not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_delay_ns_mean: Option<f64>,
+}
+
+/// Delay from which on an operation counts as late. Far above the grouping of high rates (100 us)
+/// and what a timer is off by, far below what a user of storage notices.
+pub const LATE_NS: u64 = 1_000_000;
 
 /// Results in one direction.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]

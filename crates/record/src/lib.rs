@@ -18,23 +18,29 @@ pub mod job;
 pub mod json;
 mod latency;
 pub mod listed;
+pub mod place;
 pub mod step;
+pub mod validity;
 
 pub use curve::{
     CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, Lever,
     LoadLineRecord, ScalabilityRecord,
 };
 pub use disk::DiskRecord;
-pub use emulation::{CapRecord, CapsRecord, EmulationRecord};
+pub use emulation::{BurstRecord, CapRecord, CapsRecord, EmulationRecord};
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{CpuShares, Interval, IntervalDir, IntervalSeries};
 pub use job::{
-    DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
-    PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
+    ArrivalsRecord, DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord,
+    PerDirRecord, PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,
 };
 pub use json::ReadError;
 pub use listed::{Latency, ListedLatencies, ListedLatency};
+pub use place::{DeviceRecord, NetworkRecord, PlaceRecord};
 pub use step::{IoErrorRecord, StepRecord};
+pub use validity::{
+    GateRecord, SteadyRuleRecord, StepConditions, StepValidity, UntilSteadyRecord, Verdict,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +74,16 @@ pub struct Record {
     /// The steps, where they have names; in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRecord>,
+    /// Under which conditions the steps were measured, one entry for each that ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<StepConditions>,
+    /// What the checks of the steps said, one entry for each that ran; empty where nobody judged
+    /// the run, as of results that another program printed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub validity: Vec<StepValidity>,
+    /// What the targets lie on; empty where they are emulated, or nobody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<PlaceRecord>,
     /// The load curve, where the steps are its points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<CurveRecord>,
@@ -96,6 +112,9 @@ impl Default for Record {
             emulation: None,
             global_options: Vec::new(),
             steps: Vec::new(),
+            conditions: Vec::new(),
+            validity: Vec::new(),
+            places: Vec::new(),
             curve: None,
             jobs: Vec::new(),
             intervals: Vec::new(),

@@ -2,8 +2,8 @@
 
 use hist::Histogram;
 use record::{
-    DirRecord, IoPriorityRecord, JobRecord, PerDirRecord, PriorityRecord, Samples, SeriesRecord,
-    group::group,
+    ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, PerDirRecord, PriorityRecord, Samples,
+    SeriesRecord, group::group,
 };
 
 fn worker(name: &str, group_id: u32, group_reporting: bool) -> JobRecord {
@@ -198,4 +198,34 @@ fn series_are_added_by_part_and_kind() {
     let expected = [("wd1 read", 7, 2), ("wd2 read", 1, 1), ("wd1 write", 7, 1)]
         .map(|(name, n, n_failed)| (name.to_owned(), n, n_failed, n * 512, n));
     assert_eq!(found, expected);
+}
+
+#[test]
+fn what_was_in_flight_and_what_waited_add_up() {
+    let worker = |in_flight, n_late, delay_ns| JobRecord {
+        in_flight_mean: in_flight,
+        is_direct: Some(true),
+        arrivals: Some(ArrivalsRecord {
+            offered_iops: 100.0,
+            n_late,
+            backlog_start: 1,
+            backlog_end: 2,
+            start_delay_ns_mean: Some(delay_ns),
+        }),
+        ..worker("a", 0, true)
+    };
+    let mut whole = worker(Some(4.0), 3, 10.0);
+    whole.merge(&worker(Some(2.0), 5, 30.0));
+    assert_eq!((whole.in_flight_mean, whole.is_direct), (Some(6.0), Some(true)));
+    let expected = ArrivalsRecord {
+        offered_iops: 200.0,
+        n_late: 8,
+        backlog_start: 2,
+        backlog_end: 4,
+        start_delay_ns_mean: Some(20.0),
+    };
+    assert_eq!(whole.arrivals, Some(expected));
+    // What nobody counted of one is not known of both, and one through the cache is enough.
+    whole.merge(&JobRecord { is_direct: Some(false), ..worker(None, 0, 0.0) });
+    assert_eq!((whole.in_flight_mean, whole.is_direct), (None, Some(false)));
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hist::Histogram;
 use proptest::prelude::*;
 use record::{
-    CpuShares, DirRecord, DiskRecord, Interval, IntervalDir, IntervalSeries, IoErrorRecord,
-    JobRecord, Note, NoteSeverity, PerDirRecord, Record, Samples, SteadyRecord, StepRecord,
+    ArrivalsRecord, CpuShares, DirRecord, DiskRecord, GateRecord, Interval, IntervalDir,
+    IntervalSeries, IoErrorRecord, JobRecord, Note, NoteSeverity, PerDirRecord, PlaceRecord,
+    Record, Samples, SteadyRecord, StepConditions, StepRecord, StepValidity, Verdict,
 };
 
 fn histogram(values: &[u64]) -> Histogram {
@@ -76,6 +77,10 @@ fn sample() -> Record {
         n_workers: 1,
         options: vec![("rw".to_owned(), "randread".to_owned())],
         dirs: PerDirRecord { read, ..PerDirRecord::default() },
+        in_flight_mean: Some(31.5),
+        arrivals: Some(ArrivalsRecord { offered_iops: 1e3, n_late: 7, ..Default::default() }),
+        is_direct: Some(true),
+        polls: true,
         steady: Some(SteadyRecord {
             criterion_text: "iops:1%".to_owned(),
             window_ns: 1,
@@ -96,6 +101,9 @@ fn sample() -> Record {
         command: vec!["plimsoll".to_owned(), "run".to_owned()],
         jobs: vec![job],
         steps: vec![step()],
+        conditions: vec![StepConditions { touched_bytes: Some(9), ..StepConditions::default() }],
+        validity: vec![validity()],
+        places: vec![PlaceRecord { path: "/mnt".to_owned(), ..PlaceRecord::default() }],
         intervals: vec![interval()],
         disks: vec![DiskRecord {
             name: "dm-0".to_owned(),
@@ -110,6 +118,17 @@ fn sample() -> Record {
         }],
         ..Record::default()
     }
+}
+
+fn validity() -> StepValidity {
+    let gate = GateRecord {
+        name: "steady".to_owned(),
+        verdict: Verdict::NotAssessed,
+        reason: "4 samples do not make 5 rounds".to_owned(),
+        next_step: Some("run longer".to_owned()),
+        figures: BTreeMap::from([("iops_range_pct".to_owned(), 1.5)]),
+    };
+    StepValidity { window_ms: Some((1, 2)), gates: vec![gate], ..StepValidity::default() }
 }
 
 #[track_caller]
@@ -151,6 +170,25 @@ fn figures_for_people_are_ignored_on_reading() {
 fn unknown_fields_are_ignored() {
     let text = sample().to_json().replacen('{', "{\n  \"later\": [1],", 1);
     assert_eq!(Record::from_json(&text).unwrap(), sample());
+}
+
+/// Earlier versions knew nothing of validity: what they wrote has none of these fields.
+#[test]
+fn records_without_validity_are_read() {
+    let mut old: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
+    let top = old.as_object_mut().unwrap();
+    for name in ["conditions", "validity", "places"] {
+        assert!(top.remove(name).is_some(), "{name}");
+    }
+    assert!(old["host"].as_object_mut().unwrap().remove("cpu_cache_bytes").is_some());
+    for name in ["in_flight_mean", "arrivals", "is_direct", "polls"] {
+        assert!(old["jobs"][0].as_object_mut().unwrap().remove(name).is_some(), "{name}");
+    }
+    let mut expected = sample();
+    (expected.conditions, expected.validity, expected.places) = (vec![], vec![], vec![]);
+    let job = &mut expected.jobs[0];
+    (job.in_flight_mean, job.arrivals, job.is_direct, job.polls) = (None, None, None, false);
+    assert_eq!(Record::from_json(&old.to_string()).unwrap(), expected);
 }
 
 #[test]

@@ -22,5 +22,6 @@ pub(crate) fn describe() -> HostRecord {
         cpu_model,
         n_cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         memory_bytes: memory_kib * 1024,
+        ..HostRecord::default()
     }
 }

@@ -73,6 +73,8 @@ impl Emulation {
             edition: self.design.edition.clone(),
             cache: if self.is_warm { "warm" } else { "cold" }.to_owned(),
             mounts: self.design.volumes.iter().map(|volume| volume.mount.clone()).collect(),
+            bursts: Vec::new(),
+            host_cache_bytes: 0,
         }
     }
 }

@@ -1,0 +1,136 @@
+//! Whether a run means what it seems to: what each step was measured under, and what its checks
+//! said.
+//!
+//! Conditions are facts, taken while the step ran. Verdicts follow from them and from the results;
+//! they are kept with the rules they were made by, so that a run is judged once, when it ends.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Under which conditions a step was measured.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct StepConditions {
+    /// Step, from 0.
+    pub step_idx: u32,
+    /// Share of the time of all processors of this host that was not idle, 0 to 1; without what
+    /// hypervisors took. `None` in virtual time, or where the kernel does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_busy_share: Option<f64>,
+    /// Share of the time of all processors that hypervisors gave to others, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_steal_share: Option<f64>,
+    /// Different bytes that the jobs may touch by their plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addressed_bytes: Option<u64>,
+    /// Different bytes that they touched, by the arithmetic of their plan and the number of their
+    /// operations; `None` where that does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touched_bytes: Option<u64>,
+    /// The step was to run on until it was steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_steady: Option<UntilSteadyRecord>,
+}
+
+/// A step that was to run on until it was steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UntilSteadyRecord {
+    /// Longest time it was given, milliseconds after the start of its workers.
+    pub limit_ms: u64,
+    /// When it was found steady, milliseconds after the start of its workers; `None` if never.
+    pub attained_ms: Option<u64>,
+}
+
+/// What the checks of a step said.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct StepValidity {
+    /// Step, from 0.
+    pub step_idx: u32,
+    /// No check failed. Some may not have been assessed.
+    pub is_valid: bool,
+    /// What steadiness was judged by.
+    pub rule: SteadyRuleRecord,
+    /// Length of the warm-up that was found, milliseconds from the first measured interval of the
+    /// step; `None` where that could not be told. What it counts is still in all results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_ms: Option<u64>,
+    /// The stretch that was steady, or was judged and was not, as milliseconds after the start of
+    /// the run: from and to. `None` where nothing could be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_ms: Option<(u64, u64)>,
+    /// The checks, in the order in which a summary lists them.
+    pub gates: Vec<GateRecord>,
+}
+
+/// Limits of a steady state: SNIA's two tests over rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct SteadyRuleRecord {
+    /// Rounds in the window.
+    pub n_rounds: u32,
+    /// Length of the window, milliseconds; `None` for all that was measured after the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_ms: Option<u64>,
+    /// Largest difference of two rounds, percent of the mean.
+    pub range_pct: f64,
+    /// Largest rise or fall of the fitted line over the window, percent of the mean.
+    pub slope_pct: f64,
+}
+
+/// What one check said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateRecord {
+    /// Stable short name, such as `steady` or `littles-law`.
+    pub name: String,
+    /// What it said.
+    pub verdict: Verdict,
+    /// One sentence with the figures that decided.
+    pub reason: String,
+    /// What to do about it; `None` where there is nothing to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<String>,
+    /// The figures by name, with the unit last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
+}
+
+/// What a check can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The measurement keeps the condition.
+    Passed,
+    /// It does not: its numbers do not mean what they seem to.
+    Failed,
+    /// Something to judge it by is missing. Never a silent pass.
+    NotAssessed,
+}
+
+impl Verdict {
+    /// Returns the verdict in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::NotAssessed => "not assessed",
+        }
+    }
+}
+
+impl StepValidity {
+    /// Returns the checks with a verdict, in their order.
+    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &GateRecord> {
+        self.gates.iter().filter(move |gate| gate.verdict == verdict)
+    }
+
+    /// Returns a check by its name.
+    pub fn gate(&self, name: &str) -> Option<&GateRecord> {
+        self.gates.iter().find(|gate| gate.name == name)
+    }
+}
+
+impl GateRecord {
+    /// Returns a figure by its name.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.get(name).copied()
+    }
+}
