@@ -1,71 +1,111 @@
-//! Records of the points, joined into the record of the sweep.
+//! Records of runs, joined into one.
 
 use record::{JobRecord, Outcome, Record, StepConditions, StepRecord, StepValidity};
 
-/// Joins the record of one more point: its jobs, intervals and notes become those of the next step.
-/// Times count from the start of the first.
-pub(crate) fn join(whole: &mut Option<Record>, mut point: Record, name: String) -> u32 {
+/// Joins the record of one more run: its jobs, intervals and notes become those of the next steps,
+/// which have these names; of each the one at its place. Times count from the start of the first
+/// run. Returns the number of the first of its steps.
+///
+/// Steps of a run that was cut short before they began are not there, nor are their names used.
+pub fn append(whole: &mut Option<Record>, mut run: Record, names: &[String]) -> u32 {
+    let n_steps = n_steps(&run).max(1);
+    let steps: Vec<StepRecord> = (0..n_steps)
+        .map(|idx| step(&run, idx, names.get(idx as usize).map_or("", |it| it)))
+        .collect();
     let Some(whole) = whole else {
-        point.steps = vec![step(&point, 0, 0, name)];
-        *whole = Some(point);
+        run.steps = steps;
+        *whole = Some(run);
         return 0;
     };
-    let step_idx = whole.steps.len() as u32;
-    // Wall clocks are labels; what was measured counts from the start of each point.
-    let after_ms = match &point.emulation {
+    let first_idx = whole.steps.len() as u32;
+    // Wall clocks are labels; what was measured counts from the start of each run.
+    let after_ms = match &run.emulation {
         Some(_) => whole.elapsed_ns / 1_000_000,
-        None => point.started_unix_ms.saturating_sub(whole.started_unix_ms),
+        None => run.started_unix_ms.saturating_sub(whole.started_unix_ms),
     };
-    whole.steps.push(step(&point, step_idx, after_ms, name));
-    let elapsed_ns = point.elapsed_ns.saturating_add(after_ms.saturating_mul(1_000_000));
+    whole.steps.extend(steps.into_iter().map(|step| StepRecord {
+        step_idx: step.step_idx + first_idx,
+        started_ms: step.started_ms.saturating_add(after_ms),
+        ended_ms: step.ended_ms.saturating_add(after_ms),
+        ..step
+    }));
+    let elapsed_ns = run.elapsed_ns.saturating_add(after_ms.saturating_mul(1_000_000));
     whole.elapsed_ns = whole.elapsed_ns.max(elapsed_ns);
-    whole.outcome = worse(whole.outcome, point.outcome);
-    whole.jobs.extend(point.jobs.into_iter().map(|job| JobRecord { step_idx, ..job }));
-    for mut interval in point.intervals {
-        interval.step_idx = step_idx;
+    whole.outcome = worse(whole.outcome, run.outcome);
+    let jobs = run.jobs.into_iter();
+    whole.jobs.extend(jobs.map(|job| JobRecord { step_idx: job.step_idx + first_idx, ..job }));
+    for mut interval in run.intervals {
+        interval.step_idx += first_idx;
         interval.end_ms = interval.end_ms.saturating_add(after_ms);
         whole.intervals.push(interval);
     }
-    let conditions = point.conditions.into_iter();
-    whole.conditions.extend(conditions.map(|of_step| StepConditions { step_idx, ..of_step }));
-    whole.validity.extend(point.validity.into_iter().map(|of_step| {
+    let conditions = run.conditions.into_iter();
+    whole.conditions.extend(conditions.map(|of_step| {
+        let step_idx = of_step.step_idx + first_idx;
+        StepConditions { step_idx, ..of_step }
+    }));
+    whole.validity.extend(run.validity.into_iter().map(|of_step| {
         let later = |ms: u64| ms.saturating_add(after_ms);
         let window_ms = of_step.window_ms.map(|(from, to)| (later(from), later(to)));
+        let step_idx = of_step.step_idx + first_idx;
         StepValidity { step_idx, window_ms, ..of_step }
     }));
-    for place in point.places {
+    for place in run.places {
         if whole.places.iter().all(|known| known.path != place.path) {
             whole.places.push(place);
         }
     }
-    for note in point.notes {
+    for note in run.notes {
         if !whole.notes.contains(&note) {
             whole.notes.push(note);
         }
     }
-    for disk in point.disks {
+    for disk in run.disks {
         match whole.disks.iter_mut().find(|known| known.name == disk.name) {
-            // Counters of a sweep are the sums of its points; the share of time busy is the last's.
+            // Counters are the sums of the runs; the share of time busy is the last's.
             Some(known) => add(known, &disk),
             None => whole.disks.push(disk),
         }
     }
-    step_idx
+    first_idx
 }
 
-fn step(point: &Record, step_idx: u32, after_ms: u64, name: String) -> StepRecord {
-    let first = point.steps.first();
-    let started_ms = first.map_or(0, |step| step.started_ms);
-    let ended_ms = first.map_or(point.elapsed_ns / 1_000_000, |step| step.ended_ms);
-    StepRecord {
-        step_idx,
-        name,
-        started_ms: started_ms.saturating_add(after_ms),
-        ended_ms: ended_ms.saturating_add(after_ms),
-        ..StepRecord::default()
+/// Joins the record of one more point of a sweep, which is one step.
+pub(crate) fn join(whole: &mut Option<Record>, mut point: Record, name: String) -> u32 {
+    for job in &mut point.jobs {
+        job.step_idx = 0;
     }
+    for interval in &mut point.intervals {
+        interval.step_idx = 0;
+    }
+    for of_step in &mut point.conditions {
+        of_step.step_idx = 0;
+    }
+    for of_step in &mut point.validity {
+        of_step.step_idx = 0;
+    }
+    point.steps.truncate(1);
+    append(whole, point, &[name])
 }
 
+/// Returns how many steps a run came to.
+fn n_steps(run: &Record) -> u32 {
+    let of_jobs = run.jobs.iter().map(|job| job.step_idx + 1).max().unwrap_or(0);
+    let named = run.steps.iter().map(|step| step.step_idx + 1).max().unwrap_or(0);
+    of_jobs.max(named)
+}
+
+/// Returns a step of a run under a name; without a name of ours it keeps its own.
+fn step(run: &Record, step_idx: u32, name: &str) -> StepRecord {
+    let known = run.steps.iter().find(|step| step.step_idx == step_idx);
+    let ended_ms = run.elapsed_ns / 1_000_000;
+    let mut step =
+        known.cloned().unwrap_or(StepRecord { step_idx, ended_ms, ..StepRecord::default() });
+    if !name.is_empty() {
+        name.clone_into(&mut step.name);
+    }
+    step
+}
 fn worse(first: Outcome, second: Outcome) -> Outcome {
     let rank = |outcome| match outcome {
         Outcome::Complete => 0,

@@ -1,4 +1,4 @@
-//! Answers that take many runs: the load curve of a volume and its load line.
+//! Answers that take many runs: a load curve and its load line, and suites of benchmarks.
 //!
 //! [`Sweep`] says which plan to run next and takes the record of what came out, until it has the
 //! answer. Who runs the plans, on files or on emulated volumes, it does not know. One
@@ -6,7 +6,7 @@
 //!
 //! [`lever`] puts a load onto a plan: a rate with intended starts, or I/Os in flight.
 //! [`sweep`] drives the search of `analysis` and joins the records. [`outcome`] turns the points
-//! into figures.
+//! into figures. [`suite`] reads benchmark procedures and says what to run for them.
 //!
 //! Never here: running anything, a clock, I/O, text for people beyond one sentence per mistake.
 //!
@@ -15,7 +15,10 @@
 mod join;
 pub mod lever;
 pub mod outcome;
+pub mod suite;
 pub mod sweep;
 
+pub use join::append;
 pub use lever::{Lever, LeverError};
+pub use suite::Suite;
 pub use sweep::{Sweep, SweepOptions};

@@ -136,18 +136,19 @@ impl Sweep {
         }
         self.note_gates(&point, &gates);
         self.measured.push(Measured { point: point.clone(), histogram: measured });
-        self.put_outcome();
         Some(point)
     }
 
-    /// Returns the record so far; none before the first point.
-    pub fn record(&self) -> Option<&Record> {
-        self.record.as_ref()
+    /// Returns the record so far, with the curve of the points so far: everything is computed
+    /// anew, and copied. None before the first point.
+    pub fn record(&self) -> Option<Record> {
+        self.record.clone().map(|record| Record { curve: Some(self.curve()), ..record })
     }
 
     /// Ends the sweep and returns its record; none where no point was measured.
-    pub fn finish(self) -> Option<Record> {
-        self.record
+    pub fn finish(mut self) -> Option<Record> {
+        let curve = self.curve();
+        self.record.take().map(|record| Record { curve: Some(curve), ..record })
     }
 
     /// Returns the limits, with the one that is added to those of an open load.
@@ -196,15 +197,10 @@ impl Sweep {
         }
     }
 
-    fn put_outcome(&mut self) {
-        let lever = self.options.lever;
-        let curve =
-            outcome::curve(lever, &self.options.limits, &self.search, &self.measured, |load| {
-                lever.total(&self.plan, load)
-            });
-        if let Some(record) = &mut self.record {
-            record.curve = Some(curve);
-        }
+    fn curve(&self) -> record::CurveRecord {
+        let SweepOptions { lever, limits, .. } = &self.options;
+        let total = |load| lever.total(&self.plan, load);
+        outcome::curve(*lever, limits, &self.search, &self.measured, total)
     }
 }
 

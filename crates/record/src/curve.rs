@@ -15,7 +15,7 @@ pub struct CurveRecord {
     pub in_flight_max: Option<u64>,
     /// What a load must keep to count as carried, such as `p99 < 2ms and achieved > 0.95`.
     pub limits: String,
-    /// The points in the order in which they were measured; point `i` is step `i` of the record.
+    /// The points in the order in which they were measured; each says which step it is.
     pub points: Vec<CurvePointRecord>,
     /// The load line.
     pub line: LoadLineRecord,

@@ -20,6 +20,7 @@ mod latency;
 pub mod listed;
 pub mod place;
 pub mod step;
+pub mod suite;
 pub mod validity;
 
 pub use curve::{
@@ -38,6 +39,10 @@ pub use json::ReadError;
 pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use place::{DeviceRecord, NetworkRecord, PlaceRecord};
 pub use step::{IoErrorRecord, StepRecord};
+pub use suite::{
+    PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRoundsRecord, SuiteRowRecord,
+    SuiteSourceRecord, SuiteStepRecord,
+};
 pub use validity::{
     GateRecord, SteadyRuleRecord, StepConditions, StepValidity, UntilSteadyRecord, Verdict,
 };
@@ -84,9 +89,12 @@ pub struct Record {
     /// What the targets lie on; empty where they are emulated, or nobody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<PlaceRecord>,
-    /// The load curve, where the steps are its points.
+    /// The load curve, where steps are its points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<CurveRecord>,
+    /// The suite of a benchmark, where the steps are its measurements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<SuiteRecord>,
     /// One entry per worker, or per group where the job asks for it; in the order of the plan.
     pub jobs: Vec<JobRecord>,
     /// The whole run per second.
@@ -116,6 +124,7 @@ impl Default for Record {
             validity: Vec::new(),
             places: Vec::new(),
             curve: None,
+            suite: None,
             jobs: Vec::new(),
             intervals: Vec::new(),
             disks: Vec::new(),

@@ -533,6 +533,7 @@ impl RunSoFar<'_> {
             validity: Vec::new(),
             places: Vec::new(),
             curve: None,
+            suite: None,
             jobs: record::group::group(jobs),
             intervals: [&self.intervals, intervals].concat(),
             disks: self.disks.as_ref().map(DiskSampler::finish).unwrap_or_default(),

@@ -216,8 +216,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
         session.tell(&line(&point));
-        if let Some(record) = sweep.record() {
-            session.keep(record);
+        if session.is_due()
+            && let Some(record) = sweep.record()
+        {
+            session.keep(&record);
         }
         if outcome != Outcome::Complete {
             break;

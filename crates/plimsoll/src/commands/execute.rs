@@ -1,6 +1,7 @@
 //! Runs a plan with progress and prints what came out: the part that `run` and `demo` share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
@@ -8,6 +9,7 @@ use record::{NoteSeverity, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunEvent, RunOptions};
 
 use super::keep::{KeepArgs, Kept};
+use crate::clock::Stopwatch;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Progress, When};
@@ -142,8 +144,15 @@ pub(super) struct Session {
     kept: Kept,
     /// What happens during a run is kept as it happens.
     is_followed: bool,
+    /// What there is of a series is kept now and then; in virtual time it is soon had again.
+    keeps_series: bool,
+    /// When it was kept last.
+    kept_last: Option<Stopwatch>,
     is_told: bool,
 }
+
+/// Time between two records of a series: what a killed one loses at most.
+const KEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Session {
     /// Begins one of several runs, whose common record is kept with [`Session::keep`].
@@ -165,13 +174,15 @@ impl Session {
             progress: Progress::new(when, result.status_interval),
             kept: Kept::begin(&result.keep, options, plan),
             is_followed: true,
+            keeps_series: options.report_interval_ms.is_some(),
+            kept_last: None,
             is_told: false,
         }
     }
 
     /// Runs a plan. One that is refused is told and forgotten.
     pub(super) fn measure(&mut self, plan: &Plan, options: &RunOptions) -> Result<Record, Failure> {
-        let Session { control, signals, progress, kept, is_followed, is_told } = self;
+        let Session { control, signals, progress, kept, is_followed, is_told, .. } = self;
         let outcome = runner::run(plan, options, control, &mut |event| {
             if signals.last().is_some() && !*is_told {
                 *is_told = true;
@@ -198,8 +209,16 @@ impl Session {
         self.progress.tell(text);
     }
 
+    /// Says whether it is time to keep what there is: a long series is not written anew for every
+    /// one of its measurements.
+    pub(super) fn is_due(&self) -> bool {
+        let is_old = |last: Stopwatch| last.elapsed() >= KEEP_INTERVAL;
+        self.keeps_series && self.kept_last.is_none_or(is_old)
+    }
+
     /// Keeps what there is so far.
     pub(super) fn keep(&mut self, record: &Record) {
+        self.kept_last = Some(Stopwatch::start());
         self.kept.event(&RunEvent::Report(record));
     }
 

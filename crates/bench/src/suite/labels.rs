@@ -1,0 +1,60 @@
+//! What steps are called: the name of their part, and what tells them apart in it.
+
+use super::steps::Settings;
+use super::{Part, Step};
+
+/// Returns the label of a step: unique in its suite, and fit for a column.
+pub fn label(part: &Part, at: &Settings) -> String {
+    let mut words = vec![part.name.clone()];
+    if part.block_bytes.len() > 1 {
+        words.push(block(at.block_bytes));
+    }
+    if part.read_pct.len() > 1 {
+        words.push(format!("{}% read", at.read_pct));
+    }
+    match (part.workers.len() > 1, part.depths.len() > 1) {
+        (true, true) => words.push(format!("{} x {}", at.workers, at.depth)),
+        (true, false) if at.workers == 1 => words.push("1 job".to_owned()),
+        (true, false) => words.push(format!("{} jobs", at.workers)),
+        (false, true) => words.push(format!("depth {}", at.depth)),
+        (false, false) => {}
+    }
+    if part.connections.len() > 1 {
+        words.push(format!("{} conn", at.connections.unwrap_or(1)));
+    }
+    words.join(", ")
+}
+
+/// Returns a block size as job files have it: `512`, `8k`, `1m`.
+pub fn block(bytes: u64) -> String {
+    for (unit, name) in [(1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")] {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{}{name}", bytes / unit);
+        }
+    }
+    bytes.to_string()
+}
+
+/// Returns what a step does in words, such as `randrw 8k, 75% read, 4 jobs x depth 32`.
+pub fn settings(step: &Step) -> String {
+    let loads: Vec<String> = step.loads.iter().map(load).collect();
+    loads.join(" + ")
+}
+
+fn load(load: &super::StepLoad) -> String {
+    let mut text = format!("{} {}", load.access.as_str(), block(load.block_bytes));
+    if load.access.is_mixed() {
+        text.push_str(&format!(", {}% read", load.read_pct));
+    }
+    text.push_str(&format!(", {} x {}", load.workers, load.depth));
+    if let Some(rate) = load.rate_iops {
+        text.push_str(&format!(", {rate}/s each"));
+    }
+    if let Some(n) = load.connections {
+        text.push_str(&format!(", {n} connections"));
+    }
+    if !load.is_direct {
+        text.push_str(", buffered");
+    }
+    text
+}

@@ -1,0 +1,250 @@
+//! TOML into a suite, with every mistake.
+
+use std::ops::Range;
+
+use plan::Diagnostic;
+use plan::keys::{Findings, Keys};
+use toml::de::{DeTable, DeValue};
+
+use super::read_part::{self, Defaults};
+use super::{Place, Prepare, Rounds, SCHEMA, Size, Source, Suite, steps};
+
+/// Largest size of anything, bytes: an exbibyte.
+pub(super) const BYTES_MAX: u64 = 1 << 60;
+
+/// Most steps of a suite, repeats and rounds not counted: more are a slip of the pen.
+pub(super) const STEPS_MAX: usize = 10_000;
+
+/// Reads a suite. There is one unless a mistake is an error.
+pub fn parse(text: &str) -> (Option<Suite>, Vec<Diagnostic>) {
+    let mut findings = Findings::new(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
+    }
+    let suite = read(Keys::new(root.get_ref(), 0..0), &mut findings);
+    let (findings, has_error) = findings.finish();
+    (Some(suite).filter(|_| !has_error), findings)
+}
+
+fn read(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Suite {
+    read_schema(&mut keys, findings);
+    let name = required(&mut keys, "name", findings);
+    let title = keys.text("title", findings).map_or(String::new(), |(text, _)| text.to_owned());
+    let about = keys.text("about", findings).map_or(String::new(), |(text, _)| text.to_owned());
+    let is_indicative = keys.flag("indicative", findings);
+    let sources = keys.tables("source", findings);
+    let sources: Vec<Source> = sources.into_iter().map(|keys| source(keys, findings)).collect();
+    let places = keys.tables("place", findings);
+    let places: Vec<Place> = places.into_iter().map(|keys| place(keys, findings)).collect();
+    let prepare = match keys.table("prepare", findings) {
+        Some(keys) => prepare(keys, findings),
+        None => Prepare::default(),
+    };
+    let mut defaults = Defaults::default();
+    if let Some(mut keys) = keys.table("defaults", findings) {
+        defaults = defaults.read(&mut keys, findings);
+        keys.finish(findings);
+    }
+    let parts = keys.tables("part", findings);
+    if parts.is_empty() {
+        findings.error("missing-key", &keys.at, "a suite needs at least one [[part]]");
+    }
+    let parts = parts.into_iter().map(|keys| read_part::part(keys, &defaults, findings)).collect();
+    let curve = keys.table("curve", findings);
+    let curve = curve.map(|keys| read_part::curve(keys, findings));
+    let rounds = keys.table("rounds", findings).map(|keys| rounds(keys, findings));
+    let at = keys.at.clone();
+    keys.finish(findings);
+    let (suite, rounds_at) = match rounds {
+        Some((rounds, at)) => (Some(rounds), at),
+        None => (None, at),
+    };
+    let suite = Suite {
+        name,
+        title,
+        about,
+        is_indicative,
+        sources,
+        places,
+        prepare,
+        parts,
+        curve,
+        rounds: suite,
+    };
+    check(&suite, &rounds_at, findings);
+    suite
+}
+
+fn read_schema(keys: &mut Keys<'_>, findings: &mut Findings<'_>) {
+    match keys.text("schema", findings) {
+        Some((SCHEMA, _)) => {}
+        Some((other, at)) => {
+            let text = format!("`schema` is `{other}`; this version reads `{SCHEMA}`");
+            findings.error("unknown-schema", &at, text);
+        }
+        None => {
+            let text = format!("a suite begins with `schema = \"{SCHEMA}\"`");
+            findings.error("missing-key", &keys.at.clone(), text);
+        }
+    }
+}
+
+/// Checks what refers to something else.
+fn check(suite: &Suite, at: &Range<usize>, findings: &mut Findings<'_>) {
+    let mut places: Vec<&str> = suite.parts.iter().map(|part| part.place.as_str()).collect();
+    places.extend(suite.parts.iter().flat_map(|part| &part.loads).map(|load| load.place.as_str()));
+    places.extend(suite.curve.iter().map(|curve| curve.place.as_str()));
+    places.sort_unstable();
+    places.dedup();
+    for place in places.into_iter().filter(|place| !place.is_empty()) {
+        if suite.places.iter().all(|known| known.name != place) {
+            let text = format!("no [[place]] is called `{place}`");
+            findings.error("unknown-place", at, text);
+        }
+    }
+    for published in suite.parts.iter().flat_map(|part| &part.published) {
+        let id = &published.source;
+        if !id.is_empty() && suite.sources.iter().all(|known| known.id != *id) {
+            findings.error("unknown-source", at, format!("no [[source]] has the id `{id}`"));
+        }
+    }
+    let n_steps = suite.parts.iter().map(steps::n_steps).fold(0, usize::saturating_add);
+    if n_steps > STEPS_MAX {
+        let text = format!("the parts come to {n_steps} steps; {STEPS_MAX} are the most");
+        findings.error("out-of-range", at, text);
+        return;
+    }
+    let all = steps::steps(suite, &steps::Order::default());
+    let mut labels: Vec<&str> = all.iter().map(|step| step.label.as_str()).collect();
+    if let Some(rounds) = &suite.rounds
+        && !labels.contains(&rounds.tracked.as_str())
+    {
+        let near = units::nearest(&rounds.tracked, labels.iter().copied());
+        let mut finding = Diagnostic::error(
+            "unknown-step",
+            format!("`tracked`: no step is called `{}`", rounds.tracked),
+        );
+        if let Some(near) = near.first() {
+            finding = finding.help(format!("did you mean `{near}`?"));
+        }
+        findings.add(finding, at);
+    }
+    labels.sort_unstable();
+    if let Some([twice, _]) = labels.array_windows().find(|[one, other]| one == other) {
+        let text = format!("two steps are called `{twice}`: give their parts names");
+        findings.error("same-name", at, text);
+    }
+}
+
+pub(super) fn required(
+    keys: &mut Keys<'_>,
+    name: &'static str,
+    findings: &mut Findings<'_>,
+) -> String {
+    let found = keys.text(name, findings).map(|(text, _)| text.trim().to_owned());
+    if keys.get(name).is_none() || found.as_ref().is_some_and(String::is_empty) {
+        findings.error("missing-key", &keys.at.clone(), format!("`{name}` is missing"));
+    }
+    found.unwrap_or_default()
+}
+
+pub(super) fn text(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> String {
+    keys.text(name, findings).map_or(String::new(), |(text, _)| text.to_owned())
+}
+
+fn source(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Source {
+    let source = Source {
+        id: required(&mut keys, "id", findings),
+        document: required(&mut keys, "document", findings),
+        date: text(&mut keys, "date", findings),
+        section: text(&mut keys, "section", findings),
+        url: text(&mut keys, "url", findings),
+    };
+    keys.finish(findings);
+    source
+}
+
+fn place(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Place {
+    let is_cached = keys.get("cached").is_some().then(|| keys.flag("cached", findings));
+    let place = Place {
+        name: required(&mut keys, "name", findings),
+        what: text(&mut keys, "what", findings),
+        is_cached,
+    };
+    keys.finish(findings);
+    place
+}
+
+fn prepare(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Prepare {
+    let usual = Prepare::default();
+    let max_bytes = keys.bytes("size_max", findings).map_or(8 << 30, |(bytes, _)| bytes);
+    let is_auto = match keys.get("size").map(toml::Spanned::get_ref) {
+        None => true,
+        Some(DeValue::String(text)) => &**text == "auto",
+        Some(_) => false,
+    };
+    let size = if is_auto {
+        Size::Auto { max_bytes }
+    } else {
+        let bytes = keys.bytes("size", findings).map(|(bytes, at)| {
+            within(bytes, 4096..=BYTES_MAX, "size", "4 KiB to 1 EiB", &at, findings)
+        });
+        Size::Bytes(bytes.unwrap_or(1 << 30))
+    };
+    let block = keys.bytes("fill_bs", findings).map(|(bytes, at)| {
+        within(bytes, 512..=1 << 30, "fill_bs", "512 bytes to 1 GiB", &at, findings)
+    });
+    let depth = keys.count("fill_iodepth", findings).map(|(depth, at)| {
+        within(depth, 1..=4096, "fill_iodepth", "1 to 4096", &at, findings) as u32
+    });
+    let n_fills = keys.count("fills", findings);
+    let n_fills =
+        n_fills.map(|(n, at)| within(n, 0..=10, "fills", "0 to 10", &at, findings) as u32);
+    let prepare = Prepare {
+        size,
+        purge: keys.flag("purge", findings),
+        n_fills: n_fills.unwrap_or(usual.n_fills),
+        fill_block_bytes: block.unwrap_or(usual.fill_block_bytes),
+        fill_depth: depth.unwrap_or(usual.fill_depth),
+        fill_time_ns: keys.duration("fill_time", findings).map(|(time, _)| nanoseconds(time)),
+    };
+    keys.finish(findings);
+    prepare
+}
+
+fn rounds(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> (Rounds, Range<usize>) {
+    let at = keys.at.clone();
+    let count = |keys: &mut Keys<'_>, name, usual, findings: &mut Findings<'_>| {
+        let found = keys.count(name, findings);
+        found.map_or(usual, |(n, at)| within(n, 2..=1000, name, "2 to 1000", &at, findings) as u32)
+    };
+    let rounds = Rounds {
+        n_max: count(&mut keys, "max", analysis::steady::SNIA_ROUNDS_MAX as u32, findings),
+        window: count(&mut keys, "window", 5, findings),
+        tracked: required(&mut keys, "tracked", findings),
+    };
+    keys.finish(findings);
+    (rounds, at)
+}
+
+/// Returns a value that lies in its range; else tells, and returns the nearest end.
+pub(super) fn within(
+    value: u64,
+    range: std::ops::RangeInclusive<u64>,
+    name: &str,
+    expected: &str,
+    at: &Range<usize>,
+    findings: &mut Findings<'_>,
+) -> u64 {
+    if !range.contains(&value) {
+        let text = format!("`{name}` is {value}, expected {expected}");
+        findings.error("out-of-range", at, text);
+    }
+    value.clamp(*range.start(), *range.end())
+}
+
+pub(super) fn nanoseconds(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,249 @@
+//! The record of a suite: a row per step, the median of its repeats, and what others published.
+
+use analysis::gates::of_step;
+use analysis::stats::median_interval;
+use analysis::steady::SteadyRule;
+use analysis::{GateVerdict, Point, series};
+use record::{
+    IntervalRecord, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
+    SuiteStepRecord, Verdict,
+};
+
+use super::change::Changes;
+use super::steps::Order;
+use super::{Rounds, Source, Step, Suite, published, rounds};
+
+/// Probability with which an interval holds the median.
+const COVERAGE: f64 = 0.95;
+
+/// A suite as it is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Running {
+    /// With all changes.
+    pub suite: Suite,
+    /// The changes.
+    pub changes: Changes,
+    /// Order of the steps.
+    pub order: Order,
+    /// Its steps in that order; of one round.
+    pub steps: Vec<Step>,
+    /// What each step of the record so far was for.
+    pub taken: Vec<SuiteStepRecord>,
+    /// What the watched step of each round came to.
+    pub tracked_iops: Vec<f64>,
+}
+
+impl Running {
+    /// Begins: nothing is measured yet.
+    pub fn new(suite: Suite, changes: Changes, order: Order) -> Self {
+        let steps = super::steps(&suite, &order);
+        Running { suite, changes, order, steps, taken: Vec::new(), tracked_iops: Vec::new() }
+    }
+
+    /// Notes what steps of the record were for, which are now its last.
+    pub fn took(&mut self, step_idx: u32, label: &str, purpose: &str, repeat_idx: u32) {
+        self.taken.push(SuiteStepRecord {
+            step_idx,
+            label: label.to_owned(),
+            purpose: purpose.to_owned(),
+            repeat_idx,
+        });
+    }
+
+    /// Takes what the watched step came to in the round that the record holds last.
+    pub fn end_round(&mut self, record: &Record) -> rounds::Verdict {
+        let Some(rounds) = &self.suite.rounds else { return rounds::Verdict::GiveUp };
+        let last = self.taken.iter().rev().find(|step| step.label == rounds.tracked);
+        let point = last.and_then(|step| Point::of_closed(record, step.step_idx));
+        self.tracked_iops.push(point.map_or(0.0, |point| point.achieved_iops));
+        rounds::judge(rounds, &self.tracked_iops)
+    }
+
+    /// Returns the suite's part of a record that holds the steps so far.
+    pub fn recorded(&self, record: &Record) -> SuiteRecord {
+        let rows = self.rows(record);
+        let Suite { name, title, is_indicative, sources, .. } = &self.suite;
+        SuiteRecord {
+            name: name.clone(),
+            title: title.clone(),
+            indicative: *is_indicative,
+            scale: self.changes.scale,
+            changed: self.changes.set.clone(),
+            n_repeats: self.order.n_repeats,
+            order_seed: (self.order.n_repeats > 1).then_some(self.order.seed),
+            sources: sources.iter().map(source).collect(),
+            steps: self.taken.clone(),
+            published: published::recorded(&self.suite, &self.steps, &rows),
+            rows,
+            rounds: self.suite.rounds.as_ref().map(|it| rounds::recorded(it, &self.tracked_iops)),
+        }
+    }
+
+    /// Returns the rows of what was measured, in the order of the suite.
+    fn rows(&self, record: &Record) -> Vec<SuiteRowRecord> {
+        let mut labels: Vec<(&str, usize, bool)> = Vec::new();
+        let fills = self.taken.iter().filter(|step| step.purpose == "prepare");
+        for step in fills {
+            if self.steps.iter().all(|known| known.label != step.label) {
+                labels.push((&step.label, 0, true));
+            }
+        }
+        let mut own: Vec<(&str, usize, bool)> = self
+            .steps
+            .iter()
+            .map(|step| (step.label.as_str(), step.part_idx, step.is_preparation))
+            .collect();
+        own.sort_by_key(|(_, part_idx, _)| *part_idx);
+        labels.append(&mut own);
+        let mut seen = std::collections::BTreeSet::new();
+        labels.retain(|(label, ..)| seen.insert(*label));
+        let rows = labels
+            .into_iter()
+            .filter_map(|(label, _, is_preparation)| self.row(record, label, is_preparation));
+        rows.collect()
+    }
+
+    fn row(&self, record: &Record, label: &str, is_preparation: bool) -> Option<SuiteRowRecord> {
+        let steps: Vec<u32> = self.counted(label).collect();
+        let points: Vec<Point> =
+            steps.iter().filter_map(|idx| Point::of_closed(record, *idx)).collect();
+        if points.is_empty() {
+            return None;
+        }
+        let of = |figure: &dyn Fn(&Point) -> f64| {
+            figure_of(&points.iter().map(figure).collect::<Vec<f64>>())
+        };
+        let quantile =
+            |share: f64| move |it: &Point| it.latency.quantile(share).unwrap_or(0) as f64;
+        let measured = record.jobs.iter().filter(|job| steps.contains(&job.step_idx));
+        let (verdict, reason) = verdict(record, &steps, is_preparation);
+        Some(SuiteRowRecord {
+            label: label.to_owned(),
+            preparation: is_preparation,
+            iops: of(&|it| it.achieved_iops),
+            bytes_per_s: of(&|it| it.bytes_per_s),
+            latency_p50_ns: of(&quantile(0.5)),
+            latency_p99_ns: of(&quantile(0.99)),
+            measured_ns: steps
+                .iter()
+                .map(|idx| {
+                    let of_step = measured.clone().filter(|job| job.step_idx == *idx);
+                    of_step.map(|job| job.runtime_ns).max().unwrap_or(0)
+                })
+                .fold(0, u64::saturating_add),
+            steps,
+            verdict,
+            reason,
+        })
+    }
+
+    /// Returns the steps of the record that count for a row: of rounds those of the steady window,
+    /// else of the last one.
+    fn counted(&self, label: &str) -> impl Iterator<Item = u32> {
+        let n_rounds = self.tracked_iops.len() as u32;
+        let window = self.suite.rounds.as_ref().map(|rounds: &Rounds| {
+            match rounds::judge(rounds, &self.tracked_iops) {
+                rounds::Verdict::Steady(from) => from..from + rounds.window,
+                _ => n_rounds.saturating_sub(rounds.window)..u32::MAX,
+            }
+        });
+        let own = self.taken.iter().filter(move |step| step.label == label);
+        let counts = move |step: &&SuiteStepRecord| {
+            step.purpose == "prepare"
+                || window.as_ref().is_none_or(|window| window.contains(&step.repeat_idx))
+        };
+        own.filter(counts).map(|step| step.step_idx)
+    }
+}
+
+fn source(source: &Source) -> SuiteSourceRecord {
+    SuiteSourceRecord {
+        id: source.id.clone(),
+        document: source.document.clone(),
+        date: source.date.clone(),
+        section: source.section.clone(),
+        url: source.url.clone(),
+    }
+}
+
+fn figure_of(values: &[f64]) -> SuiteFigureRecord {
+    let interval = median_interval(values, COVERAGE).map(|it| IntervalRecord {
+        low: it.low,
+        high: it.high,
+        coverage: it.coverage,
+    });
+    SuiteFigureRecord { median: series::median(values).unwrap_or(0.0), interval }
+}
+
+/// A check that a row's verdict looks at.
+struct Check {
+    name: String,
+    verdict: Verdict,
+    reason: String,
+}
+
+/// Checks that spoil a result, the weightiest first, and what a row says of it. Others are told
+/// with the run.
+const WEIGHTY: [(&str, &str); 7] = [
+    ("errors", "errors"),
+    ("generator", "client-bound"),
+    ("page-cache", "page cache"),
+    ("queue-depth", "depth not kept"),
+    ("offered", "rate not kept"),
+    ("credits", "credits possible"),
+    ("steady", "not steady"),
+];
+
+/// Returns the checks of a step: those that were made when it ended, else what its record allows.
+fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
+    if let Some(judged) = record.validity.iter().find(|it| it.step_idx == step_idx) {
+        let checks = judged.gates.iter().map(|gate| Check {
+            name: gate.name.clone(),
+            verdict: gate.verdict,
+            reason: gate.reason.clone(),
+        });
+        return checks.collect();
+    }
+    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let is_closed = jobs.all(|job| job.dirs.iter().all(|(_, dir)| dir.response.is_none()));
+    let gates = of_step(record, step_idx, is_closed, &SteadyRule::default());
+    let checks = gates.into_iter().map(|gate| Check {
+        name: gate.name.to_string(),
+        verdict: match gate.verdict {
+            GateVerdict::Passed => Verdict::Passed,
+            GateVerdict::Failed => Verdict::Failed,
+            GateVerdict::Unknown => Verdict::NotAssessed,
+        },
+        reason: gate.reason,
+    });
+    checks.collect()
+}
+
+/// Returns what the checks of a row's steps say: the weightiest that failed in any of them.
+fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, String) {
+    let checks: Vec<Check> = steps.iter().flat_map(|idx| checks(record, *idx)).collect();
+    let with = |name: &str, verdict: Verdict| {
+        checks.iter().find(|check| check.name == name && check.verdict == verdict)
+    };
+    if is_preparation {
+        let steady = record.jobs.iter().filter(|job| steps.contains(&job.step_idx));
+        let steady: Vec<bool> =
+            steady.filter_map(|job| job.steady.as_ref()).map(|steady| steady.attained).collect();
+        let (word, reason) = match (with("errors", Verdict::Failed), steady.as_slice()) {
+            (Some(check), _) => ("errors", check.reason.as_str()),
+            (None, []) => ("done", ""),
+            (None, all) if all.iter().all(|it| *it) => ("steady", ""),
+            _ => ("not steady", ""),
+        };
+        return (word.to_owned(), reason.to_owned());
+    }
+    for (name, word) in WEIGHTY {
+        if let Some(check) = with(name, Verdict::Failed) {
+            return (word.to_owned(), check.reason.clone());
+        }
+    }
+    match with("steady", Verdict::NotAssessed) {
+        Some(check) => ("not assessed".to_owned(), check.reason.clone()),
+        None => ("valid".to_owned(), String::new()),
+    }
+}

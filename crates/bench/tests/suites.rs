@@ -1,0 +1,293 @@
+//! Suites: what ours say, what they come to, and what is told of mistakes.
+
+use analysis::Limits;
+use bench::suite::change::Changes;
+use bench::suite::jobs::{self, Site};
+use bench::suite::rounds::{Verdict, judge};
+use bench::suite::steps::{Order, steps};
+use bench::suite::{BUILT_IN, PublishedFigure, Rounds, Size, Suite, built_in, labels, parse};
+
+const S: u64 = 1_000_000_000;
+
+#[track_caller]
+fn suite(name: &str) -> Suite {
+    let (suite, findings) = parse(built_in(name).expect("it is ours"));
+    assert!(findings.is_empty(), "{name}: {findings:?}");
+    suite.expect("no mistakes, so a suite")
+}
+
+#[test]
+fn every_suite_of_ours_reads_without_a_remark() {
+    for (name, text) in BUILT_IN {
+        let suite = suite(name);
+        assert_eq!(suite.name, name);
+        assert!(!suite.title.is_empty() && suite.title.len() <= 72, "{name}");
+        for part in &suite.parts {
+            assert!(part.published.iter().all(|it| !it.on.is_empty()), "{name}: {}", part.name);
+        }
+        let all = steps(&suite, &Order::default());
+        // They must fit the first column of a table.
+        let longest = all.iter().map(|step| step.label.chars().count()).max().unwrap_or(0);
+        assert!(longest <= 30, "{name}: {longest}");
+        assert!(text.lines().all(|line| line.chars().count() <= 110), "{name}");
+    }
+}
+
+/// Steps and their time with ramps, without fill and curve.
+#[track_caller]
+fn check_plan(name: &str, n_steps: usize, total_s: u64) {
+    let suite = suite(name);
+    let all = steps(&suite, &Order::default());
+    let total: u64 = all.iter().map(bench::suite::Step::time_max_ns).sum();
+    assert_eq!((all.len(), total / S), (n_steps, total_s), "{name}");
+}
+
+#[test]
+fn plans_are_as_long_as_their_procedures_say() {
+    check_plan("quick", 6, 6 * 7);
+    check_plan("io-size", 2 * 9, 18 * 35);
+    // Two patterns, four numbers of jobs, four depths, two of connections.
+    check_plan("scale-up", 2 * 4 * 4 * 2, 64 * 35);
+    // Warm-up 60, elapsed 600; sequential writes with three thread counts, the mix with two.
+    check_plan("anf-2019", 9, 9 * 660);
+    // Mixes in steps of 10 % (11) and of 25 % (5), and eight depths of four patterns.
+    check_plan("anf-linux-regular", 2 * 11 + 4 * 5 + 4 * 8, 74 * 70);
+    check_plan("anf-large", 4, 4 * 600);
+    // Six measurements of 30 s after two warm-ups of two hours at most.
+    check_plan("premium-storage", 8, 6 * 30 + 2 * 7200);
+    check_plan("snia-iops", 56, 56 * 60);
+}
+
+#[test]
+fn the_quick_suite_takes_three_minutes_at_most() {
+    let suite = suite("quick");
+    let all = steps(&suite, &Order::default());
+    assert!(suite.time_max_ns(&all) <= 180 * S, "{}", suite.time_max_ns(&all) / S);
+    assert!(suite.is_indicative);
+    let patterns: Vec<String> = all.iter().map(labels::settings).collect();
+    assert_eq!(
+        patterns,
+        [
+            "randread 8k, 1 x 32",
+            "randwrite 8k, 1 x 32",
+            "randrw 8k, 50% read, 1 x 32",
+            "read 64k, 1 x 32",
+            "write 64k, 1 x 32",
+            "rw 64k, 50% read, 1 x 32"
+        ]
+    );
+}
+
+#[test]
+fn snia_s_rounds_are_seven_mixes_of_eight_sizes() {
+    let suite = suite("snia-iops");
+    assert_eq!(suite.parts[0].read_pct, [100.0, 95.0, 65.0, 50.0, 35.0, 5.0, 0.0]);
+    assert_eq!(suite.parts[0].block_bytes.len(), 8);
+    let rounds = suite.rounds.expect("it has");
+    assert_eq!((rounds.n_max, rounds.window), (25, 5));
+    assert!(suite.prepare.purge && suite.prepare.n_fills == 2);
+}
+
+/// Figures as the source documents print them: suite, label, value, unit.
+#[track_caller]
+fn check_published(name: &str, label: &str, value: f64, figure: PublishedFigure) {
+    let suite = suite(name);
+    let all = steps(&suite, &Order::default());
+    let running = bench::suite::rows::Running::new(suite, Changes::default(), Order::default());
+    let listed = bench::suite::published::recorded(&running.suite, &all, &[]);
+    let is_it = |it: &&record::PublishedRecord| it.label == label && it.unit == figure.unit();
+    let found: Vec<f64> = listed.iter().filter(is_it).map(|it| it.value).collect();
+    assert_eq!(found, [value], "{name}: {label}");
+}
+
+#[test]
+fn published_figures_stand_beside_their_steps() {
+    use PublishedFigure::{Iops, MbPerS, MibPerS};
+    check_published("anf-2019", "RndRead", 300_000.0, Iops);
+    check_published("anf-2019", "SeqRead", 4_500.0, MibPerS);
+    check_published("anf-large", "256k sequential write", 8_518.0, MibPerS);
+    check_published("anf-large", "256k sequential read", 9_970.0, MibPerS);
+    check_published("anf-large", "8k random write", 474_000.0, Iops);
+    check_published("anf-large", "8k random read", 709_000.0, Iops);
+    check_published("anf-linux-regular", "4k cached, 0% read", 130_000.0, Iops);
+    check_published("anf-linux-regular", "4k cached, 100% read", 460_000.0, Iops);
+    check_published("anf-linux-regular", "4k, 0% read", 120_000.0, Iops);
+    check_published("anf-linux-regular", "4k, 100% read", 388_000.0, Iops);
+    check_published("anf-linux-regular", "8k, 0% read", 111_000.0, Iops);
+    check_published("anf-linux-regular", "8k, 100% read", 293_000.0, Iops);
+    check_published("anf-linux-regular", "64k seq cached, 100% read", 4_500.0, MibPerS);
+    check_published("anf-linux-regular", "64k seq cached, 0% read", 1_600.0, MibPerS);
+    check_published("anf-linux-regular", "64k seq, 100% read", 3_600.0, MibPerS);
+    check_published("anf-linux-regular", "64k seq, 0% read", 2_400.0, MibPerS);
+    check_published("anf-linux-regular", "256k seq, 100% read", 3_500.0, MibPerS);
+    check_published("anf-linux-regular", "256k seq, 0% read", 2_500.0, MibPerS);
+    check_published("premium-storage", "most writes 8k", 50_000.0, Iops);
+    check_published("premium-storage", "most reads 8k", 64_000.0, Iops);
+    check_published("premium-storage", "reads and writes 4k", 100_000.0, Iops);
+    check_published("premium-storage", "most read 64k", 524.0, MbPerS);
+    check_published("premium-storage", "most written 64k", 524.0, MbPerS);
+    check_published("premium-storage", "read and written 64k", 1_000.0, MbPerS);
+    check_published("io-size", "random read, 8k", 5_000.0, Iops);
+    check_published("io-size", "random read, 64k", 3_200.0, Iops);
+    check_published("io-size", "random read, 1m", 200.0, Iops);
+}
+
+#[test]
+fn repeats_are_mixed_and_preparations_stay_where_they_are() {
+    let suite = suite("premium-storage");
+    let order = Order { n_repeats: 6, seed: 3 };
+    let all = steps(&suite, &order);
+    assert_eq!(all.len(), 2 + 6 * 6);
+    assert!(all[0].is_preparation && all[1].is_preparation);
+    let measured = &all[2..];
+    assert!(measured.windows(2).filter(|pair| pair[0].label == pair[1].label).count() < 15);
+    for label in measured.iter().map(|step| &step.label) {
+        let own = measured.iter().filter(|step| step.label == *label);
+        let repeats: Vec<u32> = own.map(|step| step.repeat_idx).collect();
+        assert_eq!(repeats, [0, 1, 2, 3, 4, 5], "{label}");
+    }
+    assert_eq!(steps(&suite, &order), all, "the seed is the order");
+    assert_ne!(steps(&suite, &Order { seed: 4, ..order }), all);
+}
+
+fn changes(set: &[(&str, &str)], scale: Option<f64>) -> Changes {
+    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Changes { set, scale }
+}
+
+#[test]
+fn a_scale_shortens_everything_alike() {
+    let whole = suite("premium-storage");
+    let short = changes(&[], Some(0.1)).apply(whole.clone()).expect("it can be");
+    assert_eq!(short.prepare.size, Size::Bytes(12 << 30));
+    for (part, before) in short.parts.iter().zip(&whole.parts) {
+        assert_eq!(part.time_ns, before.time_ns / 10);
+        assert_eq!(part.depths, before.depths);
+    }
+    let quick = changes(&[], Some(0.5)).apply(suite("quick")).expect("it can be");
+    assert_eq!(quick.prepare.fill_time_ns, Some(10 * S));
+    assert_eq!(quick.curve.map(|curve| curve.time.measured_ns), Some(1_250_000_000));
+}
+
+#[test]
+fn parameters_can_be_set() {
+    let set = [("size", "20g"), ("time", "10s"), ("iodepth", "1:8"), ("limit", "p50 < 1ms")];
+    let suite = changes(&set, None).apply(suite("quick")).expect("it can be");
+    assert_eq!(suite.prepare.size, Size::Bytes(20 << 30));
+    assert_eq!(steps(&suite, &Order::default()).len(), 12);
+    let limits = suite.curve.map(|curve| curve.limits);
+    assert_eq!(limits, "p50 < 1ms".parse::<Limits>().ok());
+}
+
+#[track_caller]
+fn check_refused(name: &str, value: &str, expected: &str) {
+    let told = changes(&[(name, value)], None).apply(suite("anf-large")).expect_err("a mistake");
+    assert!(told.to_string().contains(expected), "{told}");
+}
+
+#[test]
+fn what_cannot_be_set_is_told() {
+    check_refused("speed", "1", "there are size, time, ramp");
+    check_refused("time", "0s", "the shortest is 10ms");
+    check_refused("iodepth", "0", "expected 1 to 32768");
+    check_refused("limit", "p99 < 1ms", "the suite `anf-large` has none");
+    check_refused("bs", "7", "expected 512 to 1g");
+}
+
+#[track_caller]
+fn check_mistake(text: &str, expected: &[&str]) {
+    let whole = format!("schema = \"plimsoll.suite/1\"\nname = \"mine\"\n{text}");
+    let (suite, findings) = parse(&whole);
+    assert_eq!(suite, None);
+    let told: Vec<String> = findings
+        .iter()
+        .map(|it| {
+            let line = it.span.as_ref().map_or(0, |span| span.line);
+            format!("{line}: {} {}", it.message, it.help.join(" "))
+        })
+        .collect();
+    assert_eq!(told.len(), expected.len(), "{told:?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.contains(expected), "`{told}` and not `{expected}`");
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_with_their_places() {
+    check_mistake("", &["at least one [[part]]"]);
+    check_mistake(
+        "[[part]]\nname = \"a\"\nrw = \"randraed\"\nbs = \"8q\"\niodepht = 3\nread_pct = 120\n",
+        &[
+            "5: `rw` is `randraed`, expected one of read, write",
+            "6: `bs`",
+            "7: unknown key `iodepht` did you mean `iodepth`?",
+            "8: `read_pct` is 0 to 100",
+        ],
+    );
+    check_mistake(
+        "[[part]]\nname = \"a\"\nrw = \"read\"\n[[part]]\nname = \"a\"\nrw = \"write\"\n",
+        &["two steps are called `a`"],
+    );
+    check_mistake(
+        "[rounds]\ntracked = \"b\"\n[[part]]\nname = \"a\"\nrw = \"read\"\nplace = \"x\"\n",
+        &["no [[place]] is called `x`", "no step is called `b`"],
+    );
+    check_mistake("[[part]]\nname = \"a\"\nrw = \"read\"\nuntil = \"dawn\"", &["6: `until`"]);
+    let (suite, findings) = parse("name = 3\n[[part");
+    assert!(suite.is_none() && !findings.is_empty());
+}
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    let text = built_in("premium-storage").expect("it is ours");
+    for end in (0..text.len()).step_by(7).filter(|end| text.is_char_boundary(*end)) {
+        let _ = parse(&text[..end]);
+        let _ = parse(&text[end..]);
+    }
+}
+
+fn site(place: &str, file: &str) -> Site {
+    let (place, file) = (place.to_owned(), file.to_owned());
+    Site { place, file, export: None, size_bytes: 1 << 30, takes_direct: true }
+}
+
+#[test]
+fn steps_become_sections_of_a_job_file() {
+    let suite = suite("premium-storage");
+    let all = steps(&suite, &Order::default());
+    let sites = [site("uncached", "/mnt/a:b/x"), site("cached", "/mnt/c/x")];
+    let text = jobs::job_file(&all, &sites);
+    assert_eq!(text.matches("\nstonewall\n").count(), 8);
+    assert_eq!(text.matches("\nnew_group=1\n").count(), 2, "{text}");
+    assert!(text.contains("filename=/mnt/a\\:b/x\nrw=randwrite\nbs=8k\niodepth=256\nnumjobs=4\n"));
+    assert!(
+        text.contains("steadystate=iops_slope:0.006689%\nsteadystate_duration=300\n"),
+        "{text}"
+    );
+    // Workers of a walk have a region each.
+    let sequential = steps(&self::suite("anf-large"), &Order::default());
+    let text = jobs::job_file(&sequential[..1], &[site("", "/dev/x")]);
+    assert!(text.contains("size=268435456\noffset_increment=268435456\n"), "{text}");
+}
+
+#[test]
+fn connections_count_only_on_an_export() {
+    let suite = suite("scale-up");
+    let all = steps(&suite, &Order::default());
+    let plain = jobs::job_file(&all, &[site("", "/mnt/x")]);
+    assert!(!plain.contains("nconnect"));
+    let export = Site { export: Some("nfs://server/a".to_owned()), ..site("", "x") };
+    let over = jobs::job_file(&all, &[export]);
+    assert_eq!(over.matches("nfs_nconnect=8\n").count(), 32);
+}
+
+#[test]
+fn rounds_end_when_they_are_steady_or_too_many() {
+    let rounds = Rounds { n_max: 7, window: 5, tracked: String::new() };
+    assert_eq!(judge(&rounds, &[100.0, 102.0, 98.0, 101.0]), Verdict::GoOn);
+    assert_eq!(judge(&rounds, &[100.0, 102.0, 98.0, 101.0, 99.0]), Verdict::Steady(0));
+    let falling = [200.0, 150.0, 120.0, 101.0, 100.0, 99.0];
+    assert_eq!(judge(&rounds, &falling), Verdict::GoOn);
+    let wild = [10.0, 50.0, 10.0, 50.0, 10.0, 50.0, 10.0];
+    assert_eq!(judge(&rounds, &wild), Verdict::GiveUp);
+}

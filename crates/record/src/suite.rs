@@ -1,0 +1,146 @@
+//! What a suite of a benchmark came to, in a record whose steps are its measurements.
+
+use serde::{Deserialize, Serialize};
+
+use crate::IntervalRecord;
+
+/// A benchmark procedure and what came of it. The measurements themselves are the record's steps;
+/// those of its load curve, if it has one, are beside them, with [`crate::CurveRecord`].
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct SuiteRecord {
+    /// Its name.
+    pub name: String,
+    /// One line about it.
+    pub title: String,
+    /// Too short for more than a first look.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub indicative: bool,
+    /// Share of its sizes and times that was used, where that was not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// What else was changed: parameter and value, as typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<(String, String)>,
+    /// Measurements of each step.
+    pub n_repeats: u32,
+    /// Seed of the order in which repeats were taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_seed: Option<u64>,
+    /// Where the procedure and the published figures come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SuiteSourceRecord>,
+    /// What each step of the record was for, in their order.
+    pub steps: Vec<SuiteStepRecord>,
+    /// What came out, in the order of the suite.
+    pub rows: Vec<SuiteRowRecord>,
+    /// What others measured, beside what was measured here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<PublishedRecord>,
+    /// Rounds until steady, where the suite has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<SuiteRoundsRecord>,
+}
+
+/// A document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteSourceRecord {
+    /// How the suite names it.
+    pub id: String,
+    /// Its title.
+    pub document: String,
+    /// When it was written, as it says itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub date: String,
+    /// The part of it that is meant.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub section: String,
+    /// Where it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub url: String,
+}
+
+/// What a step was for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteStepRecord {
+    /// Step of the record.
+    pub step_idx: u32,
+    /// Row that it belongs to.
+    pub label: String,
+    /// `prepare`, `measure` or `curve`.
+    pub purpose: String,
+    /// Which of the repeats, or of the rounds, from 0.
+    pub repeat_idx: u32,
+}
+
+/// One row: a step, or the median of its repeats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuiteRowRecord {
+    /// What it is called.
+    pub label: String,
+    /// It made ready for others, and is no result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preparation: bool,
+    /// Steps of the record that count.
+    pub steps: Vec<u32>,
+    /// I/Os per second.
+    pub iops: SuiteFigureRecord,
+    /// Bytes per second.
+    pub bytes_per_s: SuiteFigureRecord,
+    /// Median latency of all I/Os, nanoseconds.
+    pub latency_p50_ns: SuiteFigureRecord,
+    /// 99th percentile of latency of all I/Os, nanoseconds.
+    pub latency_p99_ns: SuiteFigureRecord,
+    /// Time measured, nanoseconds, of all its steps together.
+    pub measured_ns: u64,
+    /// One or two words: `valid`, or what is wrong.
+    pub verdict: String,
+    /// The first check that failed, in a sentence; empty where none did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// A figure, the median of repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct SuiteFigureRecord {
+    /// Its median.
+    pub median: f64,
+    /// Range that holds the median of all such runs; none below six repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalRecord>,
+}
+
+/// What others published, for reference: other machines, other volumes, never a mark to pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRecord {
+    /// Row that it stands beside.
+    pub label: String,
+    /// `IOPS`, `MiB/s` or `MB/s`.
+    pub unit: String,
+    /// The published value.
+    pub value: f64,
+    /// It was more than that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub above: bool,
+    /// The same figure, measured here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub here: Option<f64>,
+    /// What it was measured on.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub on: String,
+    /// The document, by its id.
+    pub source: String,
+}
+
+/// Rounds of all steps until one of them was steady.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuiteRoundsRecord {
+    /// The step that was watched.
+    pub tracked: String,
+    /// Its I/Os per second, round by round.
+    pub iops: Vec<f64>,
+    /// First round of the steady window, from 0; none where it never was steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_from: Option<u32>,
+    /// Rounds in the window.
+    pub window: u32,
+}
