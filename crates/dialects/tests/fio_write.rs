@@ -4,7 +4,7 @@ mod support;
 
 use dialects::fio::{Wishes, parse_text, write};
 use plan::job::{Part, PartRegion};
-use plan::load::Rate;
+use plan::load::{Rate, RatePeriod, RatePeriods};
 use plan::{Job, Plan, Step};
 use support::{MapHost, all_shown, difference};
 
@@ -91,4 +91,23 @@ fn mixed_workloads_become_jobs_and_are_told() {
     assert_eq!(b.files.size, Some(plan::files::Size::Percent(40)));
     assert_eq!(b.limits.start_delay_ns, (2_000_000_000, 2_000_000_000));
     assert_eq!(written.losses.len(), 1, "{:?}", written.losses);
+}
+
+#[test]
+fn a_rate_that_changes_is_its_mean_and_told() {
+    let mut job = Job { name: "a".to_owned(), ..Job::default() };
+    job.files.names = vec!["/dev/a".to_owned()];
+    job.load.rate_total_iops = Some(400.0);
+    let period = |(rate, duration_ns)| RatePeriod { rate, duration_ns };
+    let periods = vec![period((1.0, 3)), period((5.0, 1))];
+    job.load.rate_periods = Some(RatePeriods { periods, in_spikes: false });
+    let step = Step { jobs: vec![job], ..Step::default() };
+    let plan = Plan { steps: vec![step], ..Plan::default() };
+    let written = write(&plan);
+    assert!(written.text.contains("rate_iops=160,,\n"), "{}", written.text);
+    assert_eq!(written.losses, ["a rate that changes within a step: its mean is written"]);
+    // And Vdbench says it.
+    let written = dialects::vdbench::write(&plan);
+    assert!(written.text.contains("iorate=(80,1,400,1)"), "{}", written.text);
+    assert!(written.text.contains("distribution=(deterministic,variable)"), "{}", written.text);
 }

@@ -5,7 +5,7 @@ mod support;
 use dialects::fio::{Parsed, Wishes};
 use dialects::native::{SCHEMA, parse_text, sniff, write};
 use plan::job::{AmountMax, Part, PartRegion, RateOf};
-use plan::load::{Arrivals, Flow};
+use plan::load::{Arrivals, Flow, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::tree::{
     Activity, ENGINE_NAME, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter,
@@ -74,6 +74,9 @@ fn mixed_workloads_come_back() {
     let mut mixed = job("sd1");
     mixed.load.queue_depth = 32;
     mixed.load.rate_total_iops = Some(1000.5);
+    let period = |(rate, duration_ns)| RatePeriod { rate, duration_ns };
+    let periods = [(10.0, 500_000_000), (0.25, 7_000_000_000), (0.0, 1)].map(period).to_vec();
+    mixed.load.rate_periods = Some(RatePeriods { periods, in_spikes: true });
     mixed.load.arrivals = Arrivals::Uniform;
     mixed.load.flow = Some(Flow { id: 1, weight: 70, sleep_ns: 0, slack_ios: 2000 });
     mixed.errors.n_errors_max = Some(50);
@@ -220,4 +223,22 @@ fn mistakes_have_their_place() {
     check_mistake("SCHEMA\n[[step]\n", 2, 1, "");
     check_mistake(&format!("{head}[step.job.tree]\ndepth = 1\n"), 5, 1, "anchor");
     check_mistake("SCHEMA\n[[step]]\nrate_of = { step = 0, pct = 50 }\n", 3, 20, "not before");
+}
+
+#[test]
+fn a_rate_that_changes_has_its_largest_as_total() {
+    let rates = |line: &str| {
+        let head = "[[step]]\n[[step.job]]\nname = \"a\"\nfile_names = \"/tmp/a\"";
+        parse(&format!("schema = \"{SCHEMA}\"\n{head}\nsize = \"1m\"\n{line}\n"))
+    };
+    let read = rates("rate_periods = \"100:10,1000.5:5,0:2\"");
+    assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
+    let load = &read.plan.jobs().next().expect("a job").load;
+    assert_eq!(load.rate_total_iops, Some(1000.5));
+    let periods = load.rate_periods.as_ref().expect("periods");
+    assert_eq!((periods.cycle_ns(), periods.in_spikes), (17_000_000_000, false));
+    for wrong in ["100", "100:0", "0:5", "-1:5", "a:5", "100:x", ""] {
+        let read = rates(&format!("rate_periods = \"{wrong}\""));
+        assert!(read.has_errors(), "{wrong:?}: {}", all_shown(&read.diagnostics));
+    }
 }

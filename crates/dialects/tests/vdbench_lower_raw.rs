@@ -115,6 +115,43 @@ fn rates_are_divided_by_share() {
     assert_eq!(steps[1].jobs[0].load.flow.map(|flow| flow.slack_ios), Some(2000));
 }
 
+/// Rates and seconds of a job.
+fn periods(job: &Job) -> Vec<(f64, u64)> {
+    let rates = job.load.rate_periods.as_ref().expect("a rate that changes");
+    rates.periods.iter().map(|it| (it.rate, it.duration_ns / 1_000_000_000)).collect()
+}
+
+#[test]
+fn rates_and_seconds_in_turn_are_periods_of_one_run() {
+    let text = |distribution: &str, rates: &str| {
+        format!(
+            "sd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size=1g\nwd=wd1,sd=sd1,skew=75\n\
+             wd=wd2,sd=sd2\nrd=rd1,wd=*,iorate={rates},elapsed=100,interval=1,\
+             distribution={distribution}\n"
+        )
+    };
+    let rates = "(100,10,1000,5,0,2)";
+    let steps = steps(&text("(d,variable)", rates));
+    assert_eq!(self::rates(&steps[0]), [Some(750.0), Some(250.0)], "the largest rate, by shares");
+    let jobs = &steps[0].jobs;
+    assert!(jobs.iter().all(|job| periods(job) == [(100.0, 10), (1000.0, 5), (0.0, 2)]));
+    assert!(jobs.iter().all(|job| job.load.arrivals == Arrivals::Linear));
+    let in_spikes = |job: &Job| job.load.rate_periods.as_ref().is_some_and(|it| it.in_spikes);
+    assert!(!jobs.iter().any(in_spikes));
+
+    let run = &runs(&text("spike", rates))[0];
+    assert_eq!(run.announced, "RD=rd1; I/O rate: Variable; elapsed=100; For loops: None");
+    assert_eq!(run.rate, Rate::Iops(1000.0));
+    let jobs = lower(run, None).0.jobs;
+    assert!(jobs.iter().all(in_spikes));
+    assert_eq!(jobs[0].load.arrivals, Arrivals::Linear, "nothing is drawn");
+
+    // Percentages: of the largest rate, and of the elapsed time in whole seconds.
+    let shares = self::steps(&text("variable", "(50%,10%,400,2.5%)"));
+    assert_eq!(periods(&shares[0].jobs[0]), [(200.0, 10), (400.0, 2)]);
+    assert_eq!(shares[0].jobs[0].load.arrivals, Arrivals::Poisson);
+}
+
 #[test]
 fn a_curve_is_shares_of_its_maximum() {
     let text = "sd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size=1g\nwd=wd1,sd=*\n\

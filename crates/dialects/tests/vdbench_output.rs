@@ -86,6 +86,7 @@ fn run(name: &str, warmup_s: u64, work: Work) -> Run {
         pause_ns: 0,
         maxdata: AmountMax::default(),
         arrivals: Arrivals::Poisson,
+        rate_periods: None,
         commands: Vec::new(),
         contents: Contents::default(),
         data_errors: None,

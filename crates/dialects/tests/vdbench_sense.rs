@@ -192,3 +192,34 @@ fn files_that_nobody_sized() {
          | write `size=` to have it made longer, or a smaller `xfersize=`"
     );
 }
+
+#[test]
+fn rates_that_vary() {
+    let mistake = |message: &str| {
+        format!(
+            "wrong-rates 3:4 rd=r1: {message} | write rates and seconds in turn: \
+             `iorate=(100,5,500,1)`"
+        )
+    };
+    let rates = |rates: &str| rd(&format!("elapsed=10,distribution=variable,iorate=({rates})"));
+    check(&rates("100,8,9,3"), &mistake("its rates last 11 s, and the run itself 10 s"));
+    check(&rates("100,2.5"), &mistake("rates hold for whole seconds, 1 or more"));
+    check(&rates("100,2,300,0"), &mistake("rates hold for whole seconds, 1 or more"));
+    let share = "a share of the elapsed time comes to less than a second";
+    check(&rates("100,2,300,5%"), &mistake(share));
+    check(&rates("0,2,0,5"), &mistake("there is no rate above 0"));
+    check_kind(
+        &rates("5,2,8"),
+        &mistake("the iorate= list of 'distribution=variable' needs an even number of values"),
+    );
+    assert!(kind(&rates("100,8,9,2")).refusals.is_empty());
+}
+
+#[test]
+fn file_structures_have_no_rates_that_vary() {
+    let text = "fsd=f,anchor=/a\nfwd=w,fsd=f\n\
+                rd=r,fwd=w,fwdrate=9,format=no,elapsed=4,distribution=spike,iorate=(9,1)\n";
+    let parsed = kind(text);
+    assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+    assert_eq!(parsed.refusals.len(), 1);
+}

@@ -70,6 +70,15 @@ impl Arrivals {
         self.due_ns
     }
 
+    /// Returns the same, with a fraction of a nanosecond rounded up where the schedule is even.
+    #[inline]
+    pub fn due_up_ns(&self) -> u64 {
+        match self.kind {
+            Kind::Linear { rest } => self.due_ns.saturating_add(u64::from(rest > 0)),
+            Kind::Drawn { .. } => self.due_ns,
+        }
+    }
+
     /// Goes on to the operation after one of `len` bytes, which was due at [`Arrivals::due_ns`].
     ///
     /// Evenly spaced and exact: operation `k` is due at `k / rate` seconds, rounded down; with a

@@ -22,6 +22,45 @@ pub enum Rate {
     Iops(u64),
 }
 
+/// How a rate changes within a run: period after period, over and over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RatePeriods {
+    /// In order. At least one has a rate, and each takes time.
+    pub periods: Vec<RatePeriod>,
+    /// What is due within a second is due at once, when the second begins.
+    pub in_spikes: bool,
+}
+
+/// A part of the time during which the rate stays the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatePeriod {
+    /// In proportion to the other periods: the largest stands for the job's `rate_total_iops`. 0
+    /// is a pause.
+    pub rate: f64,
+    /// How long it lasts.
+    pub duration_ns: u64,
+}
+
+impl RatePeriods {
+    /// Returns the largest rate of any period.
+    pub fn rate_max(&self) -> f64 {
+        self.periods.iter().map(|period| period.rate).fold(0.0, f64::max)
+    }
+
+    /// Returns the time after which it starts over.
+    pub fn cycle_ns(&self) -> u64 {
+        let durations = self.periods.iter().map(|period| period.duration_ns);
+        durations.fold(0, u64::saturating_add)
+    }
+
+    /// Returns the mean rate over whole cycles as a share of the largest, 0.0 to 1.0.
+    pub fn mean_share(&self) -> f64 {
+        let offered = |period: &RatePeriod| period.rate * period.duration_ns as f64;
+        let whole = self.rate_max() * self.cycle_ns() as f64;
+        if whole > 0.0 { self.periods.iter().map(offered).sum::<f64>() / whole } else { 0.0 }
+    }
+}
+
 /// What a count of I/Os for think time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkCount {
@@ -102,6 +141,8 @@ pub struct Load {
     /// Rate cap over all directions and parts, I/Os per second, shared equally by the job's
     /// workers; excludes `rate`.
     pub rate_total_iops: Option<f64>,
+    /// How `rate_total_iops`, then the largest, changes over time; `None` is not at all.
+    pub rate_periods: Option<RatePeriods>,
     /// The job fails below this.
     pub rate_min: PerDir<Option<Rate>>,
     /// Window over which `rate_min` is checked.
@@ -136,6 +177,7 @@ impl Default for Load {
             queue_depth_low: None,
             rate: PerDir::default(),
             rate_total_iops: None,
+            rate_periods: None,
             rate_min: PerDir::default(),
             rate_cycle_ns: 1_000_000_000,
             arrivals: Arrivals::Linear,

@@ -5,7 +5,7 @@
 use dialects::fio::Parsed;
 use plan::files::Size;
 use plan::job::{Part, PartRegion, Source};
-use plan::load::Rate;
+use plan::load::{Rate, RatePeriod, RatePeriods};
 use plan::workload::{BlockSize, Workload};
 use plan::{Diagnostic, Direction, Job, Severity};
 use serde_json::{Map, Value, json};
@@ -84,6 +84,7 @@ fn job_json(job: &Job) -> Value {
         "queue_depth": job.load.queue_depth,
         "rate": rates.collect::<Map<_, _>>(),
         "rate_total_iops": job.load.rate_total_iops,
+        "rate_periods": job.load.rate_periods.as_ref().map(periods_json),
         "parts": job.parts.iter().map(part_json).collect::<Vec<_>>(),
         "runtime_ns": job.limits.runtime_ns,
         "ramp_ns": job.limits.ramp_ns,
@@ -91,6 +92,15 @@ fn job_json(job: &Job) -> Value {
         "loops": job.limits.loops,
         "verify": job.verify.method.is_some(),
         "options": job.options,
+    })
+}
+
+/// Describes how a job's rate changes: rates are in proportion, the largest is the job's.
+fn periods_json(periods: &RatePeriods) -> Value {
+    let period = |it: &RatePeriod| json!({ "rate": it.rate, "duration_ns": it.duration_ns });
+    json!({
+        "in_spikes": periods.in_spikes,
+        "periods": periods.periods.iter().map(period).collect::<Vec<_>>(),
     })
 }
 

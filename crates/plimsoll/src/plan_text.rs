@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plan::files::{FileService, Size, SyncMode};
 use plan::job::{Part, PartRegion, RateOf};
-use plan::load::{Arrivals, Rate, ThinkCount};
+use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods, ThinkCount};
 use plan::workload::{Access, BlockSize, Distribution, Workload};
 use plan::{Direction, Job, PerDir, Plan, Step};
 use units::{format_bytes, format_duration};
@@ -337,6 +337,25 @@ fn size_words(size: Size) -> String {
     }
 }
 
+/// Periods of a rate that are listed at most.
+const PERIODS_SHOWN: usize = 6;
+
+/// Says how a rate changes over time.
+fn period_facts(periods: &RatePeriods, total: Option<f64>) -> String {
+    let (listed, rate_max) = (&periods.periods, periods.rate_max());
+    let rate = |it: &RatePeriod| it.rate / rate_max * total.unwrap_or(rate_max);
+    let period = |it: &RatePeriod| {
+        let rate = (rate(it) * 100.0).round() / 100.0;
+        format!("{rate} for {}", duration(it.duration_ns))
+    };
+    let mut text = listed.iter().take(PERIODS_SHOWN).map(period).collect::<Vec<_>>().join(", ");
+    if listed.len() > PERIODS_SHOWN {
+        text.push_str(&format!(", and {} more", listed.len() - PERIODS_SHOWN));
+    }
+    let spikes = if periods.in_spikes { "; those of a second start together" } else { "" };
+    format!("that is {text}, over and over{spikes}")
+}
+
 fn load_facts(job: &Job, rate_of: Option<RateOf>) -> Vec<String> {
     let load = &job.load;
     let mut facts = Vec::new();
@@ -363,6 +382,7 @@ fn load_facts(job: &Job, rate_of: Option<RateOf>) -> Vec<String> {
         }
         None => facts.extend(total.map(|rate| format!("at most {rate} {noun} per second in all"))),
     }
+    facts.extend(load.rate_periods.as_ref().map(|periods| period_facts(periods, total)));
     let has_rate = total.is_some() || load.rate.iter().any(|(_, rate)| rate.is_some());
     if load.arrivals != Arrivals::Linear && has_rate {
         facts.push("random arrivals".to_owned());

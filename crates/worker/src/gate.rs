@@ -4,7 +4,7 @@
 //! worker issues what is due, never drains the queue for it, and after a stall catches up; the
 //! response time counts from the due time, so the stall cannot hide.
 
-use pattern::{Arrivals, PatternError};
+use pattern::{Arrivals, PatternError, Periods};
 use plan::load::{Load, Rate, ThinkCount};
 use plan::{Direction, Job};
 
@@ -74,7 +74,11 @@ impl Gate {
         }
         let total = match shared_rate_iops(job) {
             Some(rate_iops) => {
-                Some(IopsSchedule::new(job, rate_iops, worker_idx, seed, TOTAL_IDX)?)
+                let mut total = IopsSchedule::new(job, rate_iops, worker_idx, seed, TOTAL_IDX)?;
+                if let Some(periods) = load.rate_periods.as_ref().and_then(Periods::new) {
+                    total.change_by(periods);
+                }
+                Some(total)
             }
             None => None,
         };
@@ -235,6 +239,8 @@ pub(crate) struct IopsSchedule {
     arrivals: Arrivals,
     /// Added to due times, so that the workers of a job take even turns.
     phase_ns: u64,
+    /// Where the rate changes: how, and when the next operation is due by that.
+    changing: Option<Box<(Periods, u64)>>,
 }
 
 impl IopsSchedule {
@@ -256,19 +262,42 @@ impl IopsSchedule {
             arrivals.advance(UNITS_PER_IO);
         }
         let phase_ns = if is_even { f64::from(worker_idx) * 1e9 / rate_iops } else { 0.0 };
-        Ok(IopsSchedule { arrivals, phase_ns: phase_ns as u64 })
+        Ok(IopsSchedule { arrivals, phase_ns: phase_ns as u64, changing: None })
+    }
+
+    /// Lets the rate, which becomes the largest, change over time. Before the first operation.
+    fn change_by(&mut self, periods: Periods) {
+        self.changing = Some(Box::new((periods, 0)));
+        self.settle();
     }
 
     /// Returns when the next operation is due, in nanoseconds after the start.
     #[inline]
     pub(crate) fn due_ns(&self) -> u64 {
-        self.arrivals.due_ns().saturating_add(self.phase_ns)
+        match &self.changing {
+            None => self.arrivals.due_ns().saturating_add(self.phase_ns),
+            Some(changing) => changing.1,
+        }
     }
 
     /// Goes on to the next operation.
     #[inline]
     pub(crate) fn advance(&mut self) {
         self.arrivals.advance(UNITS_PER_IO);
+        if self.changing.is_some() {
+            self.settle();
+        }
+    }
+
+    /// Finds out when the next operation is due by a rate that changes. Rounded up, an operation at
+    /// the end of a period is not taken for the last one before it.
+    #[cold]
+    fn settle(&mut self) {
+        let phase_ns = self.phase_ns + u64::from(self.phase_ns > 0);
+        let at_max_ns = self.arrivals.due_up_ns().saturating_add(phase_ns);
+        if let Some(changing) = &mut self.changing {
+            changing.1 = changing.0.due_ns(at_max_ns);
+        }
     }
 }
 

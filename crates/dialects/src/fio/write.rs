@@ -170,7 +170,11 @@ impl Writer {
 
     /// Says a rate over all directions by a rate for each.
     fn rate_total(&mut self, job: &mut Job, share: f64) {
-        let Some(total) = job.load.rate_total_iops.take() else { return };
+        let Some(mut total) = job.load.rate_total_iops.take() else { return };
+        if let Some(periods) = job.load.rate_periods.take() {
+            total *= periods.mean_share();
+            self.to.lose("a rate that changes within a step: its mean is written");
+        }
         let own = total * share / f64::from(job.n_workers.max(1));
         let access = job.workload.access;
         for dir in Direction::ALL {

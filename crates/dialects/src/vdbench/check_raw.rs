@@ -1,5 +1,6 @@
 //! What must hold of runs on storage definitions.
 
+use super::announce::NS_PER_S;
 use super::expand_raw::{Picked, xfersize};
 use super::findings::Place;
 use super::input::Input;
@@ -18,6 +19,9 @@ impl Input<'_> {
             let message = format!("rd={}: iorate= parameter is missing", rd.name);
             let help = "write `iorate=max`, `iorate=curve` or I/Os per second";
             self.findings.error_help(rd.place, "missing-rate", message, help);
+        }
+        if self.is_kind() && rd.is_variable {
+            self.check_periods(rd);
         }
         match looped(LoopKind::Xfersize) {
             Some(sizes) => {
@@ -64,6 +68,27 @@ impl Input<'_> {
             let message = format!("rd={}: percentages of curve= must be at least 1", rd.name);
             self.findings.error(rd.place, "wrong-curve", message);
         }
+    }
+
+    /// The periods of a variable rate: Vdbench finds most of it when the run begins, or cuts off.
+    fn check_periods(&mut self, rd: &RdEntry) {
+        let mut seconds = rd.rates.iter().skip(1).step_by(2);
+        let periods = rd.rate_periods().unwrap_or_default();
+        let cycle_s = periods.cycle_ns() / NS_PER_S;
+        let message = if seconds.any(|it| *it == 0.0 || (*it > 0.0 && it.fract() != 0.0)) {
+            "rates hold for whole seconds, 1 or more".to_owned()
+        } else if periods.periods.iter().any(|period| period.duration_ns == 0) {
+            "a share of the elapsed time comes to less than a second".to_owned()
+        } else if periods.rate_max() <= 0.0 {
+            "there is no rate above 0".to_owned()
+        } else if cycle_s > rd.elapsed_s.max(0) as u64 {
+            format!("its rates last {cycle_s} s, and the run itself {} s", rd.elapsed_s)
+        } else {
+            return;
+        };
+        let message = format!("rd={}: {message}", rd.name);
+        let help = "write rates and seconds in turn: `iorate=(100,5,500,1)`";
+        self.findings.error_help(rd.place, "wrong-rates", message, help);
     }
 
     /// Transfer sizes between two need the same alignment at their storage definitions.

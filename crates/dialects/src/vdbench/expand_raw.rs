@@ -339,6 +339,7 @@ impl Input<'_> {
             pause_ns: ns(rd.pause_s),
             maxdata: rd.max_data(0),
             arrivals: rd.arrivals,
+            rate_periods: rd.rate_periods(),
             commands: rd.commands.clone(),
             contents: Contents { compratio, ..settings.contents.clone() },
             data_errors: settings.data_errors,

@@ -19,7 +19,7 @@ use plan::workload::{Access, BlockSize, Workload};
 use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
 
 use super::lower::Context;
-use super::run::{Rate, RawWork, Run, SdFormat, Wd, Work};
+use super::run::{Arrivals, Rate, RawWork, Run, SdFormat, Wd, Work};
 use super::written;
 use target::Target;
 
@@ -145,7 +145,12 @@ impl Lowering<'_> {
             load: Load {
                 queue_depth: target.threads,
                 rate_total_iops: share.rate_iops.filter(|rate| *rate > 0.0),
-                arrivals: run.arrivals,
+                rate_periods: run.rate_periods.clone().filter(|_| share.rate_iops.is_some()),
+                // What starts together has no gaps to draw.
+                arrivals: match &run.rate_periods {
+                    Some(periods) if periods.in_spikes => Arrivals::Linear,
+                    _ => run.arrivals,
+                },
                 flow: share.flow_weight.map(flow),
                 ..Load::default()
             },

@@ -1,5 +1,6 @@
 //! Run definitions.
 
+use super::announce::NS_PER_S;
 use super::findings::Place;
 use super::fwd::{OPERATIONS, operation};
 use super::general::commands;
@@ -9,7 +10,9 @@ use super::keywords::{self, Table};
 use super::loops::{Loop, LoopKind};
 use super::options::FormatOverride;
 use super::params::Param;
-use super::run::{AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags};
+use super::run::{
+    AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags, RatePeriod, RatePeriods,
+};
 use super::sense;
 use super::values::MAX_RATE;
 
@@ -51,7 +54,10 @@ pub(super) struct RdEntry {
     pub(super) maxdata: [f64; 3],
     pub(super) loops: Vec<Loop>,
     pub(super) arrivals: Arrivals,
+    /// The list of `iorate=` are rates and seconds in turn.
     pub(super) is_variable: bool,
+    /// And each second's I/Os start together.
+    pub(super) in_spikes: bool,
     pub(super) commands: Vec<Command>,
     pub(super) format: Format,
     pub(super) open: Option<OpenFlags>,
@@ -83,6 +89,7 @@ impl Default for RdEntry {
             loops: Vec::new(),
             arrivals: Arrivals::Poisson,
             is_variable: false,
+            in_spikes: false,
             commands: Vec::new(),
             format: Format::default(),
             open: None,
@@ -108,6 +115,21 @@ impl RdEntry {
         let is_curve = self.iorate == CURVE_RATE || self.fwdrate == CURVE_RATE;
         let n_percentages = self.curve_pcts.as_ref().map_or(CURVE_PCTS.len(), Vec::len);
         if is_curve { 1 + n_percentages } else { 1 }
+    }
+
+    /// Returns how the rate changes within a run. What is below 0 are percentages: of the largest
+    /// rate, and of the elapsed time in whole seconds.
+    pub(super) fn rate_periods(&self) -> Option<RatePeriods> {
+        if !self.is_variable || self.iorate <= 0.0 {
+            return None;
+        }
+        let share = |value: f64, of: f64| if value < 0.0 { -value / 100.0 * of } else { value };
+        let period = |pair: &[f64]| RatePeriod {
+            rate: share(pair[0], self.iorate),
+            duration_ns: (share(pair[1], self.elapsed_s as f64) as u64).saturating_mul(NS_PER_S),
+        };
+        let periods = self.rates.chunks_exact(2).map(period).collect();
+        Some(RatePeriods { periods, in_spikes: self.in_spikes })
     }
 
     /// Returns the same on other storage definitions.
@@ -502,9 +524,7 @@ impl Input<'_> {
                 entry.arrivals = Arrivals::Linear;
             } else if is("variable") || is("spike") {
                 entry.is_variable = true;
-                let message = "rates that vary within a run (`distribution=variable`, `spike`) \
-                               do not run yet";
-                self.findings.refuse(param.place, "no-variable-rate", message);
+                entry.in_spikes |= !is("variable");
             } else {
                 self.wrong(param, "exponential, uniform, deterministic, variable or spike");
                 return;

@@ -213,6 +213,7 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
         pause_ns: 0,
         maxdata: super::run::AmountMax::default(),
         arrivals: super::run::Arrivals::Poisson,
+        rate_periods: None,
         commands: Vec::new(),
         contents: first.contents.clone(),
         data_errors: settings.data_errors,

@@ -3,7 +3,7 @@
 //! Sizes are bytes, times nanoseconds, percentages 0..=100 unless said otherwise.
 
 pub use plan::job::AmountMax;
-pub use plan::load::Arrivals;
+pub use plan::load::{Arrivals, RatePeriod, RatePeriods};
 /// `openflags`: `o_dsync`, `o_rsync` and `o_sync` all mean `O_DSYNC`.
 pub use plan::tree::TreeOpen as OpenFlags;
 pub use plan::tree::{FileIo, FileSizes, Select, SelectFilter, SelectOrder, StopAfter};
@@ -40,6 +40,8 @@ pub struct Run {
     pub maxdata: AmountMax,
     /// Spacing of I/Os under a rate.
     pub arrivals: Arrivals,
+    /// How the rate, then the largest, changes within the run (`distribution=variable`).
+    pub rate_periods: Option<RatePeriods>,
     /// Commands around the run: `startcmd`, `endcmd`.
     pub commands: Vec<Command>,
     /// Contents of written data.

@@ -61,6 +61,10 @@ impl Input<'_> {
             "'distribution=variable' and 'iorate=max' are mutually exclusive"
         } else {
             rd.iorate = rd.rates.iter().step_by(2).fold(0.0, |max, rate| rate.max(max));
+            if self.flags.is_files {
+                let message = "work on file structures has no rate that varies within a run";
+                self.findings.refuse(rd.place, "no-variable-rate", message);
+            }
             return;
         };
         let message = format!("rd={}: {message}", rd.name);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use plan::files::{Size, SyncMode};
 use plan::job::{PartRegion, RateOf};
-use plan::load::{Arrivals, Rate};
+use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::param;
 use plan::tree::{
@@ -15,6 +15,7 @@ use plan::tree::{
 use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Direction, Job, Plan, Step};
 
+use super::announce::NS_PER_S;
 use crate::translation::Translation;
 
 /// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
@@ -71,6 +72,8 @@ const SAID: &[&str] = &[
     "random_pct",
     "random_share_pct",
     "rate_iops",
+    "rate_periods",
+    "rate_spikes",
     "read_pct",
     "read_share_pct",
     "refill",
@@ -491,7 +494,10 @@ impl Writer {
         let (kind, rate_key) = if words.is_tree { ("fwd", "fwdrate") } else { ("wd", "iorate") };
         let rate = match words.rate_iops {
             _ if !points.is_empty() => curve_words(points),
-            Some(rate) if rate > 0.0 => rounded(rate),
+            Some(rate) if rate > 0.0 => match rate_periods(step) {
+                Some(periods) => self.period_words(periods, rate),
+                None => rounded(rate),
+            },
             _ => "max".to_owned(),
         };
         let list: Vec<&str> = words.workloads.iter().map(|wd| wd.name.as_str()).collect();
@@ -499,13 +505,8 @@ impl Writer {
         let mut line = format!("rd={name},{kind}=({list}),{rate_key}={rate}");
         self.times(step, &mut line);
         if let Some(job) = step.jobs.first() {
-            match job.load.arrivals {
-                Arrivals::Uniform => line.push_str(",distribution=uniform"),
-                Arrivals::Linear if words.rate_iops.is_some_and(|rate| rate > 0.0) => {
-                    line.push_str(",distribution=deterministic");
-                }
-                Arrivals::Poisson | Arrivals::Linear => {}
-            }
+            let has_rate = words.rate_iops.is_some_and(|rate| rate > 0.0);
+            line.push_str(distribution_words(job.load.arrivals, has_rate, rate_periods(step)));
         }
         if let Some(format) = format {
             let _ = write!(line, ",format={format}");
@@ -519,6 +520,19 @@ impl Writer {
             let _ = write!(line, ",{key}={bytes}");
         }
         let _ = writeln!(self.runs, "{line}");
+    }
+
+    /// Returns the rates and seconds of a rate that changes, `rate_iops` at most.
+    fn period_words(&mut self, periods: &RatePeriods, rate_iops: f64) -> String {
+        if periods.periods.iter().any(|it| !it.duration_ns.is_multiple_of(NS_PER_S)) {
+            self.to.lose("periods of a rate that are not whole seconds: rounded up");
+        }
+        let largest = periods.rate_max();
+        let pair = |it: &RatePeriod| {
+            let rate = rounded(it.rate / largest * rate_iops);
+            format!("{rate},{}", it.duration_ns.div_ceil(NS_PER_S))
+        };
+        format!("({})", periods.periods.iter().map(pair).collect::<Vec<_>>().join(","))
     }
 
     fn times(&mut self, step: &Step, line: &mut String) {
@@ -570,6 +584,28 @@ impl RunWords {
             [] => workload.said.clone(),
             targets => format!("sd=({}){}", targets.join(","), workload.said),
         };
+    }
+}
+
+/// Returns how the rate of a step changes, if it does.
+fn rate_periods(step: &Step) -> Option<&RatePeriods> {
+    step.jobs.first()?.load.rate_periods.as_ref()
+}
+
+/// Returns how I/Os are spaced, behind a comma, unless it is as usual.
+fn distribution_words(
+    arrivals: Arrivals,
+    has_rate: bool,
+    periods: Option<&RatePeriods>,
+) -> &'static str {
+    match (periods, arrivals) {
+        (Some(periods), _) if periods.in_spikes => ",distribution=spike",
+        (Some(_), Arrivals::Linear) => ",distribution=(deterministic,variable)",
+        (Some(_), Arrivals::Uniform) => ",distribution=(uniform,variable)",
+        (Some(_), Arrivals::Poisson) => ",distribution=variable",
+        (None, Arrivals::Uniform) => ",distribution=uniform",
+        (None, Arrivals::Linear) if has_rate => ",distribution=deterministic",
+        (None, Arrivals::Poisson | Arrivals::Linear) => "",
     }
 }
 

@@ -18,6 +18,13 @@ pub fn finish(job: &mut Job) {
     if job.load.flow.is_some_and(|flow| flow.weight == 0) {
         job.load.flow = None;
     }
+    match &job.load.rate_periods {
+        Some(periods) if periods.periods.is_empty() => job.load.rate_periods = None,
+        Some(periods) if job.load.rate_total_iops.is_none() => {
+            job.load.rate_total_iops = Some(periods.rate_max());
+        }
+        _ => {}
+    }
     if job.workload.hit_area.is_some_and(|hits| hits.len_bytes == 0) {
         job.workload.hit_area = None;
     }

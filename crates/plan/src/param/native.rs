@@ -2,7 +2,7 @@
 
 use super::lower::{BASE, COUNT, NUMBER, set, set_some, word};
 use super::{Category, Choice, Kind, Param, Value};
-use crate::load::{Arrivals, Flow};
+use crate::load::{Arrivals, Flow, RatePeriod};
 use crate::verify::{DedupeSets, FlipFlop, SetCount};
 use crate::workload::{BlockSize, Distribution, HitArea};
 use crate::{Job, PerDir};
@@ -274,6 +274,35 @@ pub(super) const PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
+        name: "rate_periods",
+        category: Category::Load,
+        kind: Kind::Words,
+        short: "rates and seconds of a rate that changes",
+        long: "Rates and how many seconds each holds, such as `100:10,1000:5,0:2`; then it starts \
+               over, until the job ends. The largest is `rate_total_iops`: where that is given \
+               too, the others follow in proportion. `arrivals` says how I/Os are spaced, and \
+               when each is due follows from the rates alone.",
+        lower: lower_rate_periods,
+        ..BASE
+    },
+    Param {
+        name: "rate_spikes",
+        category: Category::Load,
+        kind: Kind::Bool,
+        default: "0",
+        short: "what is due within a second is due when it begins",
+        long: "With `rate_periods`: all I/Os of a second go together at its start, as far as the \
+               queue depth lets them; response times count from there.",
+        lower: |job, v| {
+            let is_on = v.bool()?;
+            if is_on || job.load.rate_periods.is_some() {
+                job.load.rate_periods.get_or_insert_default().in_spikes = is_on;
+            }
+            Ok(())
+        },
+        ..BASE
+    },
+    Param {
         name: "flow_slack_ios",
         category: Category::Load,
         kind: COUNT,
@@ -397,5 +426,30 @@ fn lower_weights(job: &mut Job, value: &Value) -> Result<(), String> {
         return Err("a size of 0, or no weight above 0".to_owned());
     }
     job.workload.block_size = PerDir::all(BlockSize::Weighted(weights));
+    Ok(())
+}
+
+/// More periods than anybody writes; a plan cannot grow without limit by them.
+const RATE_PERIODS_MAX: usize = 3600;
+
+fn lower_rate_periods(job: &mut Job, value: &Value) -> Result<(), String> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|n| (0.0..=1e9).contains(n));
+    let period = |(rate, seconds): &(String, Option<String>)| {
+        let wanted = || format!("expected a rate and seconds, as in `100:10`, got `{rate}`");
+        let rate = number(rate).ok_or_else(wanted)?;
+        let seconds = seconds.as_deref().and_then(number).ok_or_else(wanted)?;
+        Ok(RatePeriod { rate, duration_ns: (seconds * 1e9).round() as u64 })
+    };
+    let periods = value.words()?.iter().map(period).collect::<Result<Vec<_>, String>>()?;
+    if periods.len() > RATE_PERIODS_MAX {
+        return Err(format!("more than {RATE_PERIODS_MAX} periods"));
+    }
+    if periods.iter().any(|period| period.duration_ns == 0) {
+        return Err("a period of no time".to_owned());
+    }
+    if periods.iter().all(|period| period.rate == 0.0) {
+        return Err("no rate above 0".to_owned());
+    }
+    job.load.rate_periods.get_or_insert_default().periods = periods;
     Ok(())
 }

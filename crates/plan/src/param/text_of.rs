@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::files::{FileService, Size};
-use crate::load::Rate;
+use crate::load::{Rate, RatePeriod};
 use crate::verify::{DedupeMode, Memory, PatternPart, SetCount};
 use crate::workload::{BlockSize, Distribution};
 use crate::{Direction, Job, PerDir, PriorityShare};
@@ -142,6 +142,10 @@ fn of_load(name: &str, job: &Job) -> Option<String> {
         "rate_min" => given_dirs_text(&load.rate_min, bytes),
         "rate_iops_min" => given_dirs_text(&load.rate_min, iops),
         "rate_total_iops" => load.rate_total_iops.map(|rate| rate.to_string()),
+        "rate_periods" => load.rate_periods.as_ref().map(|rates| {
+            let period = |it: &RatePeriod| format!("{}:{}", it.rate, it.duration_ns as f64 / 1e9);
+            rates.periods.iter().map(period).collect::<Vec<_>>().join(",")
+        }),
         "flow_slack_ios" => {
             load.flow.filter(|flow| flow.slack_ios != 1).and_then(|flow| shown(flow.slack_ios))
         }

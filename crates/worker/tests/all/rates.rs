@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::job::Part;
-use plan::load::Arrivals;
+use plan::load::{Arrivals, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::{Direction, Job};
 use worker::{FileRegion, Meters, NoData, Worker, WorkerSpec};
@@ -120,4 +120,48 @@ fn the_more_urgent_of_two_rates_is_kept_when_both_are_too_much() {
     let (_, meters) = run(job, 0, 100, 10_000_000);
     let n = counts(&meters);
     assert!(n[1].abs_diff(8000) <= 1 && n[0].abs_diff(2000) <= 2, "{n:?}");
+}
+
+fn changing(periods: &[(f64, u64)], in_spikes: bool, seconds: u64, worker: (u32, u32)) -> Sim {
+    let largest = periods.iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
+    let mut job = rated(largest, Arrivals::Linear);
+    job.load.queue_depth = 4;
+    let period = |(rate, seconds): &(f64, u64)| RatePeriod {
+        rate: *rate * 2.0, // In proportion.
+        duration_ns: seconds * S,
+    };
+    let periods = periods.iter().map(period).collect();
+    job.load.rate_periods = Some(RatePeriods { periods, in_spikes });
+    job.n_workers = worker.1;
+    run(job, worker.0, seconds, 1000).0
+}
+
+#[test]
+fn a_rate_that_changes_holds_in_every_second() {
+    #[track_caller]
+    fn check(periods: &[(f64, u64)], n_workers: u32, expected: &[usize]) {
+        for in_spikes in [false, true] {
+            let mut n = vec![0; expected.len()];
+            for worker_idx in 0..n_workers {
+                let worker = (worker_idx, n_workers);
+                let sim = changing(periods, in_spikes, expected.len() as u64, worker);
+                sim.seen.iter().for_each(|seen| n[(seen.at_ns / S) as usize] += 1);
+            }
+            assert_eq!(n, expected, "in spikes: {in_spikes}");
+        }
+    }
+    check(&[(100.0, 2), (1000.0, 1), (0.0, 1)], 1, &[100, 100, 1000, 0, 100, 100, 1000, 0]);
+    check(&[(0.0, 1), (30.0, 1)], 3, &[0, 30, 0, 30, 0]);
+}
+
+#[test]
+fn a_spike_waits_for_the_queue_and_shows_in_the_response_time() {
+    let sim = changing(&[(8.0, 1)], true, 2, (0, 1));
+    let at_us: Vec<u64> = sim.seen.iter().map(|seen| seen.at_ns / 1000).collect();
+    // A queue of 4 at a latency of 1 us.
+    let second = 1_000_000;
+    let later = second + 1;
+    let expected =
+        [0, 0, 0, 0, 1, 1, 1, 1, second, second, second, second, later, later, later, later];
+    assert_eq!(at_us, expected);
 }

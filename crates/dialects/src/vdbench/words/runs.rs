@@ -27,9 +27,9 @@ pub(super) const WORDS: &[Word] = &[
         "rd",
         "distribution",
         "exponential, uniform, deterministic, variable, spike; exponential",
-        "How I/Os are spaced under a rate. variable and spike, which change the rate within a \
-         run, do not run.",
-        "rd=rd1,wd=wd1,iorate=500,distribution=deterministic",
+        "How I/Os are spaced under a rate. With variable, iorate= is a list of rates and seconds \
+         in turn, over and over; with spike those of each second start together.",
+        "rd=rd1,wd=wd1,iorate=(100,10,1000,5),distribution=variable",
     ),
     word(
         "rd",
