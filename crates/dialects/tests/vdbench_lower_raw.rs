@@ -363,6 +363,7 @@ fn files_are_formatted_in_sequence() {
     let job = &step.jobs[0];
     assert_eq!((job.load.queue_depth, job.limits.runtime_ns), (2, None));
     assert!(!job.limits.time_based && job.files.allow_create && job.parts.is_empty());
+    assert!(job.load.last_io_waits, "its size says whether it is whole");
     assert!(job.modifies() && !job.workload.access.read && !job.workload.access.random);
     assert_eq!(job.workload.block_size.write, BlockSize::Fixed(131_072));
     let sets = job.buffers.dedupe_sets.as_ref().expect("asked for");

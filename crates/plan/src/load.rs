@@ -165,6 +165,9 @@ pub struct Load {
     /// Hold back I/O that overlaps one in flight; with `offload` also one of other workers that
     /// ask for both.
     pub serialize_overlap: bool,
+    /// The last I/O of a pass waits until all others have completed. A file that grows as it is
+    /// written then has its whole size only when all of it is written.
+    pub last_io_waits: bool,
 }
 
 impl Default for Load {
@@ -188,6 +191,7 @@ impl Default for Load {
             flow: None,
             offload: false,
             serialize_overlap: false,
+            last_io_waits: false,
         }
     }
 }

@@ -118,18 +118,51 @@ fn put_fact(page: &mut String, label: &str, facts: &[String]) {
     let mut is_empty = true;
     for (idx, fact) in facts.iter().enumerate() {
         let comma = if idx + 1 < facts.len() { "," } else { "" };
-        if !is_empty && line.chars().count() + 1 + fact.chars().count() + comma.len() > COLUMNS {
+        let fits = |line: &str, text: &str| line.chars().count() + text.chars().count() < COLUMNS;
+        // A fact stays on one line if it fits there; else it goes on at its blanks.
+        let fact = format!("{fact}{comma}");
+        if !is_empty && !fits(&line, &fact) {
             let _ = writeln!(page, "{}", line.trim_end());
             line = " ".repeat(INDENT);
             is_empty = true;
         }
-        if !is_empty {
-            line.push(' ');
+        for word in fact.split(' ') {
+            if !is_empty && !fits(&line, word) {
+                let _ = writeln!(page, "{}", line.trim_end());
+                line = " ".repeat(INDENT);
+                is_empty = true;
+            }
+            if !is_empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_empty = false;
         }
-        let _ = write!(line, "{fact}{comma}");
-        is_empty = false;
     }
     let _ = writeln!(page, "{line}");
+}
+
+/// Returns lines that are broken at blanks to fit, each with what follows set back below it.
+pub(crate) fn folded(lines: &str) -> String {
+    let mut text = String::with_capacity(lines.len());
+    for line in lines.lines() {
+        let mut n_columns = 0;
+        for word in line.split(' ') {
+            let n_more = word.chars().count();
+            if n_columns > 0 && n_columns + 1 + n_more > COLUMNS {
+                text.push_str("\n   ");
+                n_columns = 3;
+            }
+            if n_columns > 0 {
+                text.push(' ');
+                n_columns += 1;
+            }
+            text.push_str(word);
+            n_columns += n_more;
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn target_facts(job: &Job) -> Vec<String> {

@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use plan::job::RateOf;
+use plan::tree::Activity;
 use plan::{Diagnostic, Plan, Step};
-use record::{Interval, JobRecord, StepRecord};
+use record::{Interval, IntervalSeries, JobRecord, StepRecord};
 
 use crate::bind::BoundStep;
 
@@ -82,7 +83,7 @@ pub(crate) fn point(rate_of: &RateOf, steps: &[Step], done: Done<'_>) -> Point {
         if record.skipped.is_some() {
             return Point::Skipped(format!("as `{}` before it", record.name));
         }
-        let latency_ns = done.achieved(record.step_idx, rate_of.after_ns).latency_ns_mean;
+        let latency_ns = done.achieved(steps, record.step_idx, rate_of.after_ns).latency_ns_mean;
         if let (Some(limit_ns), Some(latency_ns)) = (rate_of.stop_above_ns, latency_ns)
             && latency_ns > limit_ns as f64
         {
@@ -93,7 +94,7 @@ pub(crate) fn point(rate_of: &RateOf, steps: &[Step], done: Done<'_>) -> Point {
             ));
         }
     }
-    let achieved = done.achieved(rate_of.step_idx, rate_of.after_ns).rate_iops;
+    let achieved = done.achieved(steps, rate_of.step_idx, rate_of.after_ns).rate_iops;
     let rate_iops = rounded(achieved, rate_of);
     if rate_iops == 0 || rate_iops < rate_of.rate_min_iops {
         let (pct, of) = (rate_of.pct, name(rate_of.step_idx));
@@ -125,10 +126,11 @@ struct Achieved {
 impl Done<'_> {
     /// Returns what a step achieved, without the first `after_ns` of its measured time, if more
     /// was measured.
-    fn achieved(&self, step_idx: u32, after_ns: u64) -> Achieved {
+    fn achieved(&self, steps: &[Step], step_idx: u32, after_ns: u64) -> Achieved {
         let jobs = self.jobs.iter().filter(|job| job.step_idx == step_idx);
         let whole = of_jobs(jobs);
-        let later = if after_ns > 0 { self.later(step_idx, after_ns) } else { None };
+        let step = steps.get(step_idx as usize);
+        let later = if after_ns > 0 { self.later(step, step_idx, after_ns) } else { None };
         later.map_or(whole, |later| Achieved {
             latency_ns_mean: later.latency_ns_mean.or(whole.latency_ns_mean),
             ..later
@@ -139,9 +141,11 @@ impl Done<'_> {
     /// was measured behind it. A period belongs where its middle is, as none is exactly as long as
     /// asked for.
     ///
-    /// Latencies are known where periods are counted by kind of operation, and every kind was asked
-    /// for: those of trees have the opening and closing of files beside them.
-    fn later(&self, step_idx: u32, after_ns: u64) -> Option<Achieved> {
+    /// Latencies are known where periods are counted by kind of operation. In trees only the kinds
+    /// that were asked for count: the opening and closing of files stands beside them.
+    fn later(&self, step: Option<&Step>, step_idx: u32, after_ns: u64) -> Option<Achieved> {
+        let jobs = step.map_or(&[][..], |step| &step.jobs);
+        let has_tree = jobs.iter().any(|job| job.tree.is_some());
         let (mut passed_ms, mut length_ms) = (0, 0);
         let (mut n_ios, mut n_timed, mut latency_ns_sum) = (0, 0, 0.0);
         let of_step = |interval: &&Interval| interval.step_idx == step_idx && !interval.ramp;
@@ -152,11 +156,17 @@ impl Done<'_> {
                 continue;
             }
             length_ms += interval.length_ms;
-            n_ios += interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum::<u64>();
-            for series in &interval.series {
-                n_timed += series.n_ios;
+            let mut n_of_series = 0;
+            for series in interval.series.iter().filter(|series| is_asked(jobs, series)) {
+                n_of_series += series.n_ios;
                 latency_ns_sum += series.latency_ns_sum as f64;
             }
+            n_timed += n_of_series;
+            n_ios += if has_tree && !interval.series.is_empty() {
+                n_of_series
+            } else {
+                interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum()
+            };
         }
         if length_ms == 0 || length_ms.saturating_mul(NS_PER_MS) < after_ns / 4 {
             return None;
@@ -169,6 +179,17 @@ impl Done<'_> {
 }
 
 const NS_PER_MS: u64 = 1_000_000;
+
+/// Says whether the operations of a series are of a kind that its job was asked for.
+fn is_asked(jobs: &[plan::Job], series: &IntervalSeries) -> bool {
+    let of_tree = jobs.iter().find(|job| job.name == series.job).and_then(|job| job.tree.as_ref());
+    match of_tree.map(|work| &work.activity) {
+        Some(Activity::Operations(tasks)) => {
+            tasks.iter().any(|task| task.operation.name() == series.op)
+        }
+        Some(Activity::Format(_)) | None => true,
+    }
+}
 
 /// Returns what jobs of one step achieved in all of their measured time.
 fn of_jobs<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Achieved {
@@ -204,7 +225,10 @@ pub(crate) fn at_rate(step: &BoundStep, rate_iops: f64) -> BoundStep {
 #[cfg(test)]
 mod tests {
     use hist::Histogram;
-    use record::{DirRecord, IntervalDir, IntervalSeries, PerDirRecord};
+    use plan::Job;
+    use plan::op::OpKind;
+    use plan::tree::{TreeOpen, TreeSpec, TreeTask, TreeWork};
+    use record::{DirRecord, IntervalDir, PerDirRecord};
 
     use super::*;
 
@@ -306,7 +330,8 @@ mod tests {
     fn a_start_that_is_left_out_counts_neither_in_rates_nor_in_latencies() {
         let jobs = [result(0, 4000, 1_000_000)];
         let achieved = |intervals: &[Interval]| {
-            let got = Done { steps: &[], jobs: &jobs, intervals }.achieved(0, 1_000_000_000);
+            let done = Done { steps: &[], jobs: &jobs, intervals };
+            let got = done.achieved(&[], 0, 1_000_000_000);
             (got.rate_iops, got.latency_ns_mean)
         };
         let first = interval(1004, 3000, 5000, false);
@@ -359,5 +384,33 @@ mod tests {
         assert_eq!((text.as_str(), failed.is_some_and(|it| it.contains('3'))), ("it\n", true));
         let (text, _) = run_command("head -c 100000 /dev/zero | tr '\\0' x");
         assert_eq!(text.len(), OUTPUT_MAX + 4);
+    }
+
+    #[test]
+    fn in_trees_only_what_was_asked_for_counts() {
+        let task = TreeTask { operation: OpKind::Stat, ..TreeTask::default() };
+        let activity = Activity::Operations(vec![task]);
+        let (tree, open) = (TreeSpec::default(), TreeOpen::default());
+        let tree = Some(TreeWork { tree, target: None, open, activity });
+        let job = Job { name: "fwd1".to_owned(), tree, ..Job::default() };
+        let steps = [Step { jobs: vec![job], ..Step::default() }];
+        let series = |op: OpKind, n_ios, latency_ns| IntervalSeries {
+            job: "fwd1".to_owned(),
+            op: op.name().to_owned(),
+            n_ios,
+            latency_ns_sum: n_ios * latency_ns,
+            ..IntervalSeries::default()
+        };
+        let second = |n_ios, latency_ns| Interval {
+            series: vec![series(OpKind::Stat, n_ios, latency_ns), series(OpKind::Open, 900, 77)],
+            ..interval(1000, n_ios, 0, false)
+        };
+        let intervals = [second(4000, 9000), second(100, 2000), second(300, 6000)];
+        let jobs = [result(0, 4400, 8000)];
+        let done = Done { steps: &[], jobs: &jobs, intervals: &intervals };
+        let got = done.achieved(&steps, 0, 1_000_000_000);
+        assert_eq!((got.rate_iops, got.latency_ns_mean), (200.0, Some(5000.0)));
+        let whole = done.achieved(&steps, 0, 0);
+        assert_eq!(whole.latency_ns_mean, Some(8000.0), "with a warmup all of it counts");
     }
 }

@@ -67,6 +67,17 @@ impl FlowGroup {
         self.own.get() > self.limit.get()
     }
 
+    /// Counts as many I/Os as the worker may issue now, at most `n_max`, and returns how many.
+    #[inline]
+    pub(crate) fn take(&self, n_max: usize) -> usize {
+        let mut n_taken = 0;
+        while n_taken < n_max && !self.is_ahead() {
+            self.advance();
+            n_taken += 1;
+        }
+        n_taken
+    }
+
     /// Counts one issued I/O.
     #[inline]
     pub(crate) fn advance(&self) {

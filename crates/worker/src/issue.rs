@@ -7,7 +7,7 @@ use plan::{Direction, IoPriority};
 use crate::data::{Data, WriteFacts};
 use crate::flow::FlowGroup;
 use crate::gate::Pass;
-use crate::source::{Chosen, Place};
+use crate::source::{BATCH_MAX, Chosen, Place};
 use crate::verifying::Replay;
 use crate::worker::Worker;
 
@@ -62,6 +62,10 @@ impl Worker {
                 self.held = Some(chosen);
                 return Filled::Drain;
             }
+            if self.must_wait() {
+                self.held = Some(chosen);
+                return Filled::Drain;
+            }
             if self.verifying.is_on() {
                 match self.replay(&chosen) {
                     Replay::Issue => {}
@@ -96,6 +100,7 @@ impl Worker {
             && self.tree.is_none()
             && !self.verifying.is_on()
             && !self.job.load.serialize_overlap
+            && !self.job.load.last_io_waits
             && !self.has_syncs()
     }
 
@@ -115,12 +120,29 @@ impl Worker {
                 self.issue_plain(place, now, ops, data);
             }
             self.n_issued += n_taken as u64;
+        } else if self.source.takes_turns() {
+            self.fill_by_turns(n_ops, now, ops, data);
         } else if !self.source.is_timed() {
             self.fill_in_turn(n_ops, now, ops, data);
         }
     }
 
-    /// The same for several files, mixes, parts and members of a flow: one by one.
+    /// The same for parts that take turns.
+    #[inline(never)]
+    fn fill_by_turns<D: Data>(&mut self, n_ops: usize, now: u64, ops: &mut Vec<Op>, data: &mut D) {
+        let n_allowed = match &self.flow {
+            Some(flow) => flow.take(n_ops.min(BATCH_MAX)),
+            None => n_ops,
+        };
+        let n_taken = self.source.take_turns(n_allowed);
+        for idx in 0..n_taken {
+            let place = self.source.of_turns(idx);
+            self.issue_plain(place, now, ops, data);
+        }
+        self.n_issued += n_taken as u64;
+    }
+
+    /// The same for several files, mixes and members of a flow: one by one.
     #[inline(never)]
     fn fill_in_turn<D: Data>(&mut self, n_ops: usize, now: u64, ops: &mut Vec<Op>, data: &mut D) {
         for _ in 0..n_ops {
@@ -192,6 +214,12 @@ impl Worker {
             self.gate.issued(dir, chosen.len);
         }
         Ok(chosen)
+    }
+
+    /// Says whether what was just chosen is the last of the pass, and waits for all others.
+    #[inline]
+    fn must_wait(&self) -> bool {
+        self.job.load.last_io_waits && self.source.is_done() && !self.slots.is_idle()
     }
 
     /// Says whether the worker itself holds back what overlaps. Threads that issue for it do so

@@ -123,17 +123,23 @@ impl Parts {
         }
     }
 
-    /// Takes the next operation of parts without rates of their own, if the part whose turn it is
-    /// chooses several at once; `None` leaves the turn to [`Parts::take_next`].
+    /// Takes the next operations of parts without rates of their own. Returns how many: fewer than
+    /// there is room for where every part has done its work.
     #[inline]
-    pub(crate) fn take_known(&mut self) -> Option<Place> {
-        let idx = self.turn_idx.take().unwrap_or_else(|| self.turns.next());
-        let member = &mut self.members[idx];
-        let known = if member.wraps.is_empty() { member.source.take_known() } else { None };
-        if known.is_none() {
-            self.turn_idx = Some(idx);
+    pub(crate) fn take_turns(&mut self, places: &mut [Place]) -> usize {
+        for (n_taken, place) in places.iter_mut().enumerate() {
+            let idx = self.turn_idx.take().unwrap_or_else(|| self.turns.next());
+            let member = &mut self.members[idx];
+            if member.wraps.is_empty() && member.source.put_known(place) {
+                continue;
+            }
+            let dir = member.source.direction();
+            match member.take_own(dir).or_else(|| self.take_after(idx, dir)) {
+                Some(taken) => *place = taken,
+                None => return n_taken,
+            }
         }
-        known
+        places.len()
     }
 
     /// Takes the next operation of parts without rates of their own.

@@ -49,6 +49,16 @@ pub(crate) struct Place {
     pub(crate) series: u16,
 }
 
+impl Place {
+    /// Room for a place.
+    const NONE: Place = Place {
+        kind: OpKind::Read,
+        file_idx: 0,
+        extent: Extent { offset: 0, len: 0 },
+        series: NO_SERIES,
+    };
+}
+
 impl From<Place> for Chosen {
     #[inline]
     fn from(place: Place) -> Self {
@@ -71,7 +81,7 @@ impl Chosen {
 }
 
 /// Most operations chosen at once: what engines take in one call.
-const BATCH_MAX: usize = 32;
+pub(crate) const BATCH_MAX: usize = 32;
 
 /// The sequence of operations of one worker, without their times.
 #[derive(Debug)]
@@ -107,6 +117,8 @@ pub(crate) struct Source {
     batch_series: u16,
     /// Longest operation.
     len_max: u64,
+    /// What [`Source::take_turns`] chose; empty for sources that it chooses nothing of.
+    turns: Box<[Place]>,
 }
 
 #[derive(Debug)]
@@ -158,7 +170,10 @@ impl Source {
             Files::of(workload, spec, &spec.files, spec.seed)?
         };
         let ends_with_region = !workload.access.random && !is_amount_set && !job.limits.time_based;
+        let takes_turns = matches!(&files, Files::Parts(parts) if !parts.has_rates());
+        let n_turns = if takes_turns && amount_bytes == u64::MAX { BATCH_MAX } else { 0 };
         Ok(Source {
+            turns: vec![Place::NONE; n_turns].into(),
             amount_bytes,
             n_ios_max,
             kinds: kinds(spec),
@@ -214,6 +229,7 @@ impl Source {
             batch_kind: OpKind::Read,
             batch_series: NO_SERIES,
             len_max: u64::from(len_max.max(1)),
+            turns: Box::default(),
         }
     }
 
@@ -318,8 +334,7 @@ impl Source {
             return None;
         }
         if let Files::Parts(parts) = &mut self.files {
-            let known = parts.take_known();
-            let place = known.or_else(|| parts.take_next())?;
+            let place = parts.take_next()?;
             return Some(self.count(place));
         }
         if matches!(self.files, Files::Whole { .. } | Files::Replay(_)) {
@@ -378,6 +393,31 @@ impl Source {
         n_asked.min(self.ahead.1 - self.ahead.0)
     }
 
+    /// Says whether [`Source::take_turns`] chooses anything: of parts without rates of their own,
+    /// where no amount ends a pass.
+    #[inline]
+    pub(crate) fn takes_turns(&self) -> bool {
+        !self.turns.is_empty()
+    }
+
+    /// Chooses operations of parts in turn, at most `n_max`. Returns how many, which
+    /// [`Source::of_turns`] then gives; fewer where the work ends.
+    #[inline]
+    pub(crate) fn take_turns(&mut self, n_max: usize) -> usize {
+        let n_left = self.n_ios_max.saturating_sub(self.n_chosen);
+        let n_ops = (n_max.min(self.turns.len()) as u64).min(n_left) as usize;
+        let Files::Parts(parts) = &mut self.files else { return 0 };
+        let n_taken = parts.take_turns(&mut self.turns[..n_ops]);
+        self.n_chosen += n_taken as u64;
+        n_taken
+    }
+
+    /// Returns an operation of those last chosen by [`Source::take_turns`].
+    #[inline]
+    pub(crate) fn of_turns(&self, idx: usize) -> Place {
+        self.turns[idx]
+    }
+
     /// Returns the place of the next operation in the one file, if it is known already.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u64> {
@@ -405,16 +445,17 @@ impl Source {
         }
     }
 
-    /// Takes an operation that is known already, or would be after [`Source::look_ahead`]; `None`
-    /// where operations are chosen one by one, or a pass ends.
+    /// Takes an operation that is known already, or would be after [`Source::look_ahead`], of a
+    /// source without an end. Returns false where operations are chosen one by one, or a pass ends.
     #[inline]
-    pub(crate) fn take_known(&mut self) -> Option<Place> {
+    pub(crate) fn put_known(&mut self, place: &mut Place) -> bool {
         if self.ahead.0 == self.ahead.1 {
             self.look_ahead();
         }
-        let extent = self.take_ahead()?;
+        let Some(extent) = self.take_ahead() else { return false };
         let (kind, series) = (self.batch_kind, self.batch_series);
-        Some(self.count(Place { kind, file_idx: 0, extent, series }))
+        *place = Place { kind, file_idx: 0, extent, series };
+        true
     }
 
     /// Returns an operation of those last chosen by [`Source::take_batch`], and counts its bytes.

@@ -175,6 +175,8 @@ impl Lowering<'_> {
             target.files.fallocate = Fallocate::KeepSize;
             let alone = JobShare { rate_iops: None, flow_weight: None };
             let mut job = self.job(&target, alone, findings);
+            // Not even one that was killed between its last two blocks looks whole.
+            job.load.last_io_waits = true;
             job.limits.time_based = false;
             job.workload = Workload {
                 access: Access { read: false, write: true, ..Access::READ },

@@ -62,6 +62,7 @@ const SAID: &[&str] = &[
     "fsync_on_close",
     "group_reporting",
     "invalidate",
+    "last_io_waits",
     "lat_percentiles",
     "n_files",
     "n_workers",

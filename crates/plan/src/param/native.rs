@@ -303,6 +303,17 @@ pub(super) const PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
+        name: "last_io_waits",
+        category: Category::Load,
+        kind: Kind::Bool,
+        default: "0",
+        short: "the last I/O of a pass goes when all others have completed",
+        long: "For a file that grows as it is written from start to end: its size then says \
+               whether it was written to the end, also after the run was killed.",
+        lower: |job, v| set(&mut job.load.last_io_waits, v.bool()),
+        ..BASE
+    },
+    Param {
         name: "flow_slack_ios",
         category: Category::Load,
         kind: COUNT,

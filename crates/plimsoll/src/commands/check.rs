@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     // A plan with a hole in it would mislead: after an error only the findings are shown.
     input::tell(&parsed)?;
     if let Some(runs) = runs {
-        stream::print(&format!("{runs}\n"))?;
+        stream::print(&format!("{}\n", plan_text::folded(&runs)))?;
     }
     stream::print(&plan_text::page(&parsed.plan))?;
     Ok(Exit::Fine)

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 use dialects::{Translation, fio, native, vdbench};
+use plan::Diagnostic;
+use plan::job::Source;
 
 use super::input::{self, Input, InputArgs};
 use crate::exit::{Exit, Failure};
@@ -49,17 +51,28 @@ Examples:
 /// Findings that say something of this machine, and nothing of the file.
 const OF_THIS_MACHINE: [&str; 2] = ["missing-size", "remote-hosts"];
 
+/// Findings about what does not run, and does not keep the rest from being said in other words.
+const LEFT_OUT: [&str; 4] = ["no-mount", "no-reset", "no-validation", "no-variable-rate"];
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Input { mut parsed, plain, .. } = args.input.parse(false);
     parsed.refusals.retain(|finding| !OF_THIS_MACHINE.contains(&finding.code));
+    let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
+    let left_out: Vec<Diagnostic> = left_out.collect();
     input::tell(&parsed)?;
-    let (translation, mark) = match (args.to, plain) {
+    let is_plain = args.to == To::Vdbench && plain.is_some();
+    let (mut translation, mark) = match (args.to, plain) {
         (To::Fio, _) => (fio::write(&parsed.plan), '#'),
         (To::Vdbench, Some(plain)) => (Translation { text: plain, losses: Vec::new() }, '*'),
         (To::Vdbench, None) => (vdbench::write(&parsed.plan), '*'),
         (To::Toml, _) => (native::write(&parsed.plan), '#'),
     };
+    if !is_plain && !translation.is_empty() {
+        // What the plan does not hold is lost for every language but the file's own.
+        let losses = left_out.iter().map(|finding| loss(finding, &parsed.plan.sources));
+        translation.losses.splice(0..0, losses);
+    }
     if translation.is_empty() {
         let failure = Failure::wrong_use("nothing of this can be said in that language");
         return Err(translation.losses.iter().fold(failure, Failure::hint));
@@ -70,6 +83,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         stream::tell(&format!("lost: {loss}\n"));
     }
     Exit::Fine.once(written)
+}
+
+/// Says what is left out, and where it stands.
+fn loss(finding: &Diagnostic, sources: &[Source]) -> String {
+    let place = finding.span.as_ref().and_then(|span| {
+        let source = sources.get(span.source_idx? as usize)?;
+        Some(format!(" ({}:{})", source.name, span.line))
+    });
+    format!("{}{}", finding.message, place.unwrap_or_default())
 }
 
 /// Puts what is lost in front of the text.

@@ -93,6 +93,8 @@ pub(super) fn activity(work: &TreeWork) -> Vec<String> {
 
 fn task_words(task: &TreeTask) -> String {
     let mut words = match (task.operation, task.read_pct) {
+        (OpKind::Read | OpKind::Write, Some(0.0)) => "write".to_owned(),
+        (OpKind::Read | OpKind::Write, Some(100.0)) => "read".to_owned(),
         (OpKind::Read | OpKind::Write, Some(pct)) => {
             format!("{pct} % reads and {} % writes", ((100.0 - pct) * 1e6).round() / 1e6)
         }

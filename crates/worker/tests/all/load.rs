@@ -378,3 +378,25 @@ fn workers_survive_so_many_errors_together() {
     check(3, [1, 1], false);
     check(2, [1, 1], true);
 }
+
+#[test]
+fn the_last_operation_waits_for_all_others_where_it_is_asked_to() {
+    #[track_caller]
+    fn check(amount_bytes: u64, depth: u32) {
+        let mut job = job(OpKind::Write, false, depth);
+        job.load.last_io_waits = true;
+        let (sim, meters, _) = run(job, amount_bytes, MS);
+        let n_blocks = amount_bytes / 4096;
+        assert_eq!(n_ios(&meters, Direction::Write), n_blocks);
+        let offsets: Vec<u64> = sim.seen.iter().map(|seen| seen.op.offset / 4096).collect();
+        assert_eq!(offsets, (0..n_blocks).collect::<Vec<_>>());
+        let (last, others) = sim.seen.split_last().expect("operations");
+        assert!(others.iter().all(|seen| seen.at_ns + MS <= last.at_ns));
+        assert!(others.len() < 2 || depth < 2 || others[0].at_ns == others[1].at_ns);
+    }
+    check(8 * 4096, 4);
+    check(9 * 4096, 4);
+    check(3 * 4096, 32);
+    check(4096, 32);
+    check(MIB, 1);
+}
