@@ -117,3 +117,56 @@ fn every_word_of_vdbench_is_explained() {
     let done = sandbox.plimsoll(&["explain", "xfersize"]);
     assert!(done.stdout.contains("block_size") && done.stdout.contains("wd.xfersize (Vdbench)"));
 }
+
+#[test]
+fn validation_is_refused_and_the_rest_of_its_file_translated() {
+    let text = format!("validate=yes\nsd=sd1,lun=f,size=1m\n{RUN}");
+    let (sandbox, done) = with(&text, &["run", "a.parm"]);
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("error[no-validation]"), "{}", done.stderr);
+    for language in ["fio", "toml"] {
+        let done = sandbox.plimsoll(&["translate", "a.parm", "--to", language]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        assert!(done.stdout.starts_with("# lost: data validation"), "{}", done.stdout);
+        assert!(done.stdout.contains("(a.parm:1)"), "{}", done.stdout);
+    }
+    let done = sandbox.plimsoll(&["translate", "a.parm", "--to", "vdbench"]);
+    assert_eq!(done.success().lines().next(), Some("validate=yes"));
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn a_rate_that_varies_runs_is_shown_and_translated() {
+    let text = "sd=sd1,lun=f,size=1m,threads=4\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,iorate=(40,1,400,1),distribution=(d,variable),elapsed=4,interval=1\n";
+    let (sandbox, done) = with(text, &["check", "a.parm"]);
+    let said = "at most 400 I/Os per second in all, that is 40 for 1s, 400 for 1s, over and over";
+    let words: Vec<&str> = done.success().split_whitespace().collect();
+    assert!(words.join(" ").contains(said), "{}", done.stdout);
+    sandbox.plimsoll(&["translate", "a.parm", "--to", "toml", "-o", "a.toml"]).success();
+    for file in ["a.parm", "a.toml"] {
+        let ran = sandbox.plimsoll(&["run", file, "--no-progress", "--json"]);
+        let page: serde_json::Value = serde_json::from_str(ran.success()).expect("a record");
+        let n_ios =
+            page["jobs"].as_array().expect("jobs").last().expect("one")["dirs"]["read"]["n_ios"]
+                .as_u64()
+                .expect("a number");
+        // Two cycles of 440; what is due at the very end may not be issued.
+        assert!((870..=880).contains(&n_ios), "{file}: {n_ios}");
+    }
+}
+
+#[test]
+fn a_page_of_check_fits_80_columns() {
+    let name = "a_workload_whose_name_is_long_enough_to_need_a_line_of_its_own";
+    let text = format!(
+        "sd=sd1,lun=f,size=1m\nwd={name},sd=sd1,rdpct=70,seekpct=50,\
+         xfersize=(4k,10,8k,10,12k,10,16k,10,32k,10,64k,50)\n\
+         rd={name},wd={name},iorate=max,elapsed=4,interval=1,forthreads=(1,2),\
+         forrdpct=(10,20),forrhpct=(0,10)\n"
+    );
+    let (_, done) = with(&text, &["check", "a.parm"]);
+    let too_long = |line: &&str| line.chars().count() > 80;
+    assert_eq!(done.success().lines().find(too_long), None, "{}", done.stdout);
+    assert!(done.stdout.contains("For loops: threads=2"), "{}", done.stdout);
+}
