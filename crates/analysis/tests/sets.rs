@@ -222,3 +222,43 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
     let found = compare_sets(&[from], &[bare], &SetOptions::default());
     assert_eq!(row(&found.rows, "read", "p99_ns").comparison.ratio, None);
 }
+
+/// Runs of 40 s: an equal pair is rarely called worse, and most pairs can be told.
+#[track_caller]
+fn check_short_runs(autocorrelation: f64, told_min: f64) {
+    const N_PAIRS: u64 = 1_000;
+    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    let series = |seed| -> Vec<f64> {
+        let noise = Noise::new(seed).correlated(40, autocorrelation);
+        noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect()
+    };
+    let verdicts: Vec<Verdict> = (0..N_PAIRS)
+        .map(|seed| compare_series(&series(2 * seed), &series(2 * seed + 1), &options).verdict)
+        .collect();
+    let share = |of: &dyn Fn(&Verdict) -> bool| {
+        verdicts.iter().filter(|verdict| of(verdict)).count() as f64 / N_PAIRS as f64
+    };
+    let worse = share(&|verdict| *verdict == Verdict::Worse);
+    assert!(worse <= 0.06, "{worse} of equal pairs are called worse");
+    let told = share(&|verdict| *verdict != Verdict::CannotTell);
+    assert!(told >= told_min, "{told} of pairs can be told");
+}
+
+#[test]
+fn runs_of_forty_seconds_can_be_told() {
+    check_short_runs(0.0, 0.95);
+    check_short_runs(0.3, 0.95);
+    check_short_runs(0.6, 0.8);
+}
+
+#[test]
+fn a_short_run_says_how_long_it_should_be() {
+    let options = CompareOptions::new(analysis::compare::Better::Higher);
+    // A slow wave: each second is nearly the one before.
+    let wave = |phase: f64| -> Vec<f64> {
+        (0..40).map(|second| 1000.0 + 50.0 * (f64::from(second) / 8.0 + phase).sin()).collect()
+    };
+    let found = compare_series(&wave(0.0), &wave(1.0), &options);
+    assert_eq!(found.verdict, Verdict::CannotTell);
+    assert!(found.reason.contains("measure for 11"), "{}", found.reason);
+}

@@ -8,6 +8,7 @@
 //! Pure: a [`Record`] in, text out. Tests: `summary/tests.rs`.
 
 mod curve;
+mod suite;
 mod table;
 mod words;
 
@@ -23,8 +24,9 @@ use record::{
 };
 use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
-pub(crate) use self::curve::load_words;
+pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
+use self::suite::put_suite;
 pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};
 use self::words::{block_size, count, count_of, error_words, in_flight, percent, plural, unbroken};
@@ -48,6 +50,15 @@ pub(crate) fn summary(record: &Record) -> String {
     put_notes(&mut text, record);
     if let Some(emulation) = &record.emulation {
         put_emulation(&mut text, emulation, record.elapsed_ns);
+    }
+    if let Some(suite) = &record.suite {
+        // The steps are its measurements, each with a row, and the points of its curve.
+        put_suite(&mut text, suite);
+        if let Some(curve) = &record.curve {
+            text.push('\n');
+            put_curve(&mut text, curve);
+        }
+        return text;
     }
     if let Some(curve) = &record.curve {
         // The steps are its points, each with a row.

@@ -188,9 +188,9 @@ const WEIGHTY: [(&str, &str); 7] = [
     ("errors", "errors"),
     ("generator", "client-bound"),
     ("page-cache", "page cache"),
-    ("queue-depth", "depth not kept"),
-    ("offered", "rate not kept"),
-    ("credits", "credits possible"),
+    ("queue-depth", "depth missed"),
+    ("offered", "rate missed"),
+    ("credits", "credits?"),
     ("steady", "not steady"),
 ];
 

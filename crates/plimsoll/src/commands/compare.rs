@@ -1,10 +1,11 @@
 //! `plimsoll compare`: is one run, or set of runs, better or worse than another?
 
+mod curves;
 mod json;
 mod metrics;
 mod text;
 
-use analysis::sets::{Row, SetOptions, compare_sets};
+use analysis::sets::{Row, SetComparison, SetOptions, compare_sets};
 use analysis::{compare::Verdict, metric::better};
 use export::Run;
 use record::Record;
@@ -75,22 +76,14 @@ something is, 3 nothing could be told, 2 wrong use, or other I/O was done.";
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let baseline = several::find(&args.baseline, &args.store)?;
     let candidate = several::find(&args.candidate, &args.store)?;
-    for run in baseline.iter().chain(&candidate) {
-        if run.record.curve.is_some() {
-            let message = format!("{} is a load curve, and no single run", called(run));
-            return Err(Failure::wrong_use(message)
-                .hint("compare runs of one load; `plimsoll show` has a curve's load line"));
-        }
-    }
+    check_kinds(&baseline, &candidate)?;
     let effect_min = args.effect.or(args.fail_if_worse.filter(|limit| *limit > 0.0));
     let defaults = SetOptions::default();
     let options = SetOptions {
         coverage: args.confidence,
         effect_min: effect_min.unwrap_or(defaults.effect_min),
     };
-    let records =
-        |runs: &[Run]| -> Vec<Record> { runs.iter().map(|run| run.record.clone()).collect() };
-    let mut found = compare_sets(&records(&baseline), &records(&candidate), &options);
+    let mut found = compare_all(&baseline, &candidate, &options);
     if !found.is_alike() && !args.anyway {
         return Err(text::unlike(&found));
     }
@@ -105,11 +98,51 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     judged.exit().once(stream::print(&text))
 }
 
+/// Curves are compared with curves, and suites with suites.
+fn check_kinds(baseline: &[Run], candidate: &[Run]) -> Result<(), Failure> {
+    let kind = |run: &Run| match (&run.record.suite, &run.record.curve) {
+        (Some(_), _) => "a suite",
+        (None, Some(_)) => "a load curve",
+        (None, None) => "a single run",
+    };
+    let mut runs = baseline.iter().chain(candidate);
+    let Some(first) = runs.next() else { return Ok(()) };
+    match runs.find(|run| kind(run) != kind(first)) {
+        None => Ok(()),
+        Some(other) => {
+            let (one, two) = (called(first), called(other));
+            let message = format!("{one} is {}, and {two} is {}", kind(first), kind(other));
+            Err(Failure::wrong_use(message).hint("compare runs of one kind"))
+        }
+    }
+}
+
+/// Compares the steps of runs, with the repeats of a suite as runs of their own, and load curves.
+fn compare_all(baseline: &[Run], candidate: &[Run], options: &SetOptions) -> SetComparison {
+    let whole =
+        |runs: &[Run]| -> Vec<Record> { runs.iter().map(|run| run.record.clone()).collect() };
+    let (from, to) = (whole(baseline), whole(candidate));
+    let split =
+        |records: &[Record]| -> Vec<Record> { records.iter().flat_map(curves::runs).collect() };
+    let mut found = compare_sets(&split(&from), &split(&to), options);
+    if !from.iter().chain(&to).all(curves::has_steps) {
+        // A point stands for the workload; its figures are those of the curve.
+        found.rows.clear();
+    }
+    if let Some((first, other)) = from.first().zip(to.first()) {
+        let differences = curves::differences(first, other);
+        found.differences.splice(0..0, differences);
+    }
+    let lines = curves::rows(&from, &to, options);
+    found.rows.splice(0..0, lines);
+    found
+}
+
 /// A comparison with all that is printed of it.
 struct Judged {
     baseline: Vec<Run>,
     candidate: Vec<Run>,
-    found: analysis::sets::SetComparison,
+    found: SetComparison,
     /// From which loss on it fails.
     limit: Option<f64>,
     options: SetOptions,

@@ -9,7 +9,7 @@ use bench::lever::Time;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
 use plan::load::Arrivals;
-use record::{CurvePointRecord, Outcome, Record};
+use record::{Outcome, Record};
 
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::on::OnArgs;
@@ -215,7 +215,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let record = session.measure(&next.plan, &options)?;
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
-        session.tell(&line(&point));
+        session.tell(&summary::point_line(&point));
         if session.is_due()
             && let Some(record) = sweep.record()
         {
@@ -234,17 +234,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         tell_depth(&record, target_iops);
     }
     Ok(if exit == Exit::Fine { ended(&record) } else { exit })
-}
-
-/// Returns the line about a point that is told as it is measured.
-fn line(point: &CurvePointRecord) -> String {
-    let load = summary::load_words(point.load);
-    let p99 = units::format_latency_ns(point.latency_p99_ns);
-    let achieved = units::format_iops(point.achieved_iops);
-    let verdict = if point.passed { "carried" } else { point.broken.first().map_or("", |it| it) };
-    let number = point.step_idx + 1;
-    let purpose = &point.purpose;
-    format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
 }
 
 /// Says by Little's law how many I/Os in flight a rate takes.

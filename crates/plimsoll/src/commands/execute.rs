@@ -135,6 +135,16 @@ pub(super) fn print(
     exit(record).once(written)
 }
 
+/// What is done beside at an event of a run.
+pub(super) enum Also {
+    /// Nothing.
+    Nothing,
+    /// This is said.
+    Tell(String),
+    /// This is kept, in place of what was kept before.
+    Keep(Box<Record>),
+}
+
 /// The runs of one command: progress is shown, signals are heard, and what comes is kept.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -182,6 +192,16 @@ impl Session {
 
     /// Runs a plan. One that is refused is told and forgotten.
     pub(super) fn measure(&mut self, plan: &Plan, options: &RunOptions) -> Result<Record, Failure> {
+        self.measure_with(plan, options, &mut |_| Also::Nothing)
+    }
+
+    /// Runs a plan, and does what the caller makes of each event beside.
+    pub(super) fn measure_with(
+        &mut self,
+        plan: &Plan,
+        options: &RunOptions,
+        also: &mut dyn FnMut(&RunEvent<'_>) -> Also,
+    ) -> Result<Record, Failure> {
         let Session { control, signals, progress, kept, is_followed, is_told, .. } = self;
         let outcome = runner::run(plan, options, control, &mut |event| {
             if signals.last().is_some() && !*is_told {
@@ -192,16 +212,28 @@ impl Session {
             if *is_followed {
                 kept.event(&event);
             }
+            match also(&event) {
+                Also::Nothing => {}
+                Also::Tell(text) => progress.tell(&text),
+                Also::Keep(record) => kept.event(&RunEvent::Report(&record)),
+            }
         });
         let refused = match outcome {
             Ok(record) => return Ok(record),
             Err(RunError::Refused(findings)) => findings,
         };
         progress.tell("");
-        std::mem::take(kept).forget();
+        if self.kept_last.is_none() {
+            std::mem::take(kept).forget();
+        }
         let findings: Vec<_> = refused.iter().collect();
         diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
         Err(Failure::silent(Exit::WrongUse))
+    }
+
+    /// Says whether a signal asked for the end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.control.stop() != runner::Stop::No
     }
 
     /// Says something between two runs.

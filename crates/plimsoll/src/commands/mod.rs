@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod bench;
 mod catalog;
 mod check;
 mod compare;
@@ -23,6 +24,7 @@ mod scratch;
 mod several;
 mod show;
 mod subject;
+mod suite;
 mod translate;
 mod vdbench;
 mod welcome;
@@ -51,7 +53,9 @@ Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Bench(bench::Args),
     Curve(curve::Args),
+    Suite(suite::Args),
     Demo(demo::Args),
     Runs(runs::Args),
     Show(show::Args),
@@ -97,6 +101,8 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
     };
     match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Suite(args) => suite::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Runs(args) => runs::run(&args),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
 
 use crate::exit::Failure;
 use crate::stream;
@@ -62,6 +62,29 @@ impl Scratch {
         &self.dir
     }
 
+    /// Returns the scratch file, or one of several by its name.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(file_name(self.purpose, name))
+    }
+
+    /// Returns the bytes that are free, if that can be told.
+    pub(super) fn free_bytes(&self) -> Option<u64> {
+        let stat = rustix::fs::statvfs(&self.dir).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize).saturating_sub(FREE_BYTES_MIN))
+    }
+
+    /// Reserves the blocks of a scratch file and gives them all back, so that the volume below
+    /// learns that nothing is in them, where the file system passes that on.
+    pub(super) fn purge(&self, name: &str, size_bytes: u64) -> std::io::Result<()> {
+        let flags = OFlags::CREATE | OFlags::RDWR;
+        let file = rustix::fs::open(self.file(name), flags, Mode::RUSR | Mode::WUSR)?;
+        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size_bytes)?;
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&file, punch, 0, size_bytes)?;
+        rustix::fs::ftruncate(&file, 0)?;
+        Ok(())
+    }
+
     /// Refuses a file that would nearly fill the file system.
     pub(super) fn check_space(&self, size_bytes: u64) -> Result<(), Failure> {
         // Where free space cannot be told, the run finds out.
@@ -85,6 +108,26 @@ impl Scratch {
         let path = self.dir.join(self.purpose.file_name);
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::DIRECT;
         rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).is_ok()
+    }
+}
+
+/// Says whether direct I/O takes blocks of 512 bytes here; where that cannot be tried, a run finds
+/// out.
+pub(super) fn takes_512(file: &str) -> bool {
+    let Ok(file) = rustix::fs::open(file, OFlags::RDONLY | OFlags::DIRECT, Mode::empty()) else {
+        return true;
+    };
+    let mut memory = vec![0_u8; 8192];
+    let start = memory.as_ptr().align_offset(4096);
+    let Some(block) = memory.get_mut(start..start.saturating_add(512)) else { return true };
+    rustix::io::pread(&file, block, 512) != Err(rustix::io::Errno::INVAL)
+}
+
+/// Returns the name of a scratch file; of several each has its own behind it.
+fn file_name(purpose: Purpose, name: &str) -> String {
+    match name {
+        "" => purpose.file_name.to_owned(),
+        name => format!("{}-{name}", purpose.file_name),
     }
 }
 
@@ -112,8 +155,13 @@ fn tell_leftover(dir: &Path, purpose: Purpose) {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Only what we make: the file, and the folder if nothing else is in it.
-        let _ = fs::remove_file(self.dir.join(self.purpose.file_name));
+        // Only what we make: the files, and the folder if nothing else is in it.
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if name.to_str().is_some_and(|name| name.starts_with(self.purpose.file_name)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
         let _ = fs::remove_dir(&self.dir);
     }
 }

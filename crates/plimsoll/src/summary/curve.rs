@@ -27,6 +27,17 @@ pub(crate) fn load_words(load: f64) -> String {
     if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
 }
 
+/// Returns the line about a point that is told as it is measured.
+pub(crate) fn point_line(point: &CurvePointRecord) -> String {
+    let load = load_words(point.load);
+    let p99 = format_latency_ns(point.latency_p99_ns);
+    let achieved = format_iops(point.achieved_iops);
+    let verdict = if point.passed { "carried" } else { point.broken.first().map_or("", |it| it) };
+    let number = point.step_idx + 1;
+    let purpose = &point.purpose;
+    format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
+}
+
 /// The unit of a load.
 fn unit(lever: Lever) -> &'static str {
     match lever {
@@ -59,7 +70,7 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
         let message = "below the line these loads failed, twice each";
         sentences.push(format!("{message}: {}", dips.join(", ")));
     }
-    sentences.push(carried(&curve.carried));
+    sentences.extend(carried(&curve.carried));
     if let Some(ns) = curve.overall_response_ns {
         let latency = format_latency_ns(ns.round() as u64);
         sentences.push(format!("mean latency over the curve: {latency}"));
@@ -107,7 +118,7 @@ fn headline(curve: &CurveRecord) -> String {
     }
 }
 
-fn carried(carried: &[CarriedRecord]) -> String {
+fn carried(carried: &[CarriedRecord]) -> Option<String> {
     let told = carried.iter().filter_map(|it| {
         let ms = it.latency_mean_ns / 1_000_000;
         let rate = format_iops(it.rate_iops?);
@@ -120,7 +131,8 @@ fn carried(carried: &[CarriedRecord]) -> String {
         }
     });
     let told: Vec<String> = told.collect();
-    format!("carried at a mean latency of {}", told.join("; "))
+    // Nothing is known of a curve without a whole point.
+    (!told.is_empty()).then(|| format!("carried at a mean latency of {}", told.join("; ")))
 }
 
 /// One row per load, the median of its probes left to the record: the last one is shown.
@@ -162,7 +174,8 @@ fn by_load(curve: &CurveRecord) -> Vec<&CurvePointRecord> {
 /// Puts the picture: achieved rate across, latency up, on a scale of powers. Loads above the first
 /// that fails would press all else to the ground.
 fn put_plot(text: &mut String, curve: &CurveRecord) {
-    let first_fail = curve.line.first_fail.unwrap_or(f64::INFINITY);
+    // Without a line there is nothing else.
+    let first_fail = curve.line.load.and(curve.line.first_fail).unwrap_or(f64::INFINITY);
     let mut points = by_load(curve);
     points.retain(|point| point.load <= first_fail);
     let latencies = points.iter().flat_map(|it| [it.latency_mean_ns, it.latency_p99_ns as f64]);

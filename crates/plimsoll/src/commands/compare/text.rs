@@ -97,6 +97,7 @@ fn put_head(text: &mut String, row: &Row) {
     let name = match (row.step.as_str(), row.job.as_str()) {
         ("", "") => "all jobs".to_owned(),
         ("", job) => job.to_owned(),
+        (step, "") if is_of_curve(step) => step.to_owned(),
         (step, "") => format!("step {step}"),
         (step, job) => format!("step {step}, {job}"),
     };
@@ -106,6 +107,11 @@ fn put_head(text: &mut String, row: &Row) {
         "{name:<19}{:>9}{:>10}{:>9}{:>17}  verdict",
         "baseline", "candidate", "change", "interval"
     );
+}
+
+/// Rows of load curves are called by what they are.
+fn is_of_curve(step: &str) -> bool {
+    step == "load line" || step.starts_with("at ")
 }
 
 fn put_row(text: &mut String, row: &Row) {

@@ -1,0 +1,174 @@
+//! `plimsoll bench`: how much does it carry? A suite from start to answer.
+
+mod driver;
+mod sites;
+
+use bench::suite::rows::Running;
+use bench::suite::steps;
+use record::{NoteSeverity, Record};
+use runner::{Control, RunOptions};
+
+use self::driver::Driver;
+use self::sites::{Kind, Sites};
+use super::execute::{self, ResultArgs, SafetyArgs, Session};
+use super::on::OnArgs;
+use super::suite::{self, ChangeArgs, Chosen};
+use crate::exit::{Exit, Failure};
+use crate::stream::{self, Sink};
+
+/// Find out how much a volume carries: patterns, verdicts and a load line in three minutes
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A folder (a scratch file is made in it and removed), a device, a file, or an NFS export
+    /// (nfs://SERVER/PATH). Suites with several places take one each, in their order or as
+    /// PLACE=TARGET. With --on, a path on one of the design's volumes, if it has several.
+    #[arg(value_name = "TARGET")]
+    target: Vec<String>,
+
+    /// The suite: a name that `plimsoll suite list` has, or a file.
+    #[arg(long, value_name = "SUITE", default_value = "quick")]
+    suite: String,
+
+    #[command(flatten)]
+    changes: ChangeArgs,
+
+    /// Write to a file or device that was there before. What is in it is lost. Without it, only
+    /// what reads is measured there.
+    #[arg(long)]
+    overwrite: bool,
+
+    /// Discard a device's contents before a suite that asks for it.
+    #[arg(long, requires = "overwrite")]
+    discard: bool,
+
+    #[command(flatten)]
+    on: OnArgs,
+    #[command(flatten)]
+    result: ResultArgs,
+    #[command(flatten)]
+    safety: SafetyArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll bench /mnt/volume
+  plimsoll bench /mnt/volume --suite anf-linux-regular --scale 0.1
+  plimsoll bench /mnt/volume --suite io-size --repeat 6 --set time=10s,size=20g
+  plimsoll bench /dev/nvme1n1 --overwrite --suite snia-iops --discard
+  plimsoll bench --on p30.toml --virtual
+  plimsoll bench uncached=/mnt/a cached=/mnt/b --suite premium-storage
+
+`plimsoll suite show NAME` prints what a suite would do, `plimsoll suite new`
+begins one of your own.";
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let Chosen { mut suite, changes, order, .. } = suite::choose(&args.suite, &args.changes)?;
+    let emulation = args.on.emulation()?;
+    let mut sites = Sites::find(&suite, args, emulation.as_ref())?;
+    let mut sink = Sink::open(args.result.output.as_deref())?;
+    let options = execute::options(emulation, &args.result, args.safety);
+    let has_connections = suite.parts.iter().any(|part| part.connections.len() > 1);
+    let is_export = sites.kinds.contains(&Kind::Export);
+    if !is_export {
+        // A mount has the connections that it was made with.
+        suite.parts.iter_mut().for_each(|part| part.connections.clear());
+    }
+    let mut running = Running::new(suite, changes, order);
+    let n_all = running.steps.len();
+    if sites.is_read_only {
+        running.steps = driver::reading(running.steps);
+        running.suite.curve = running.suite.curve.filter(|curve| {
+            let name = curve.access.as_str();
+            name == "read" || name == "randread"
+        });
+    }
+    let n_left_out = n_all - running.steps.len();
+    let plan = driver::plan_of(&running.steps, &sites.list, 0)?;
+    let left_ns = running.suite.time_max_ns(&running.steps);
+    stream::remark("", &headline(&running, &sites));
+    let mut driver = Driver {
+        session: Session::begin_series(&plan, &options, &args.result),
+        options: &options,
+        sites: &mut sites,
+        running,
+        may_discard: args.discard,
+        whole: None,
+        notes: Vec::new(),
+        left_ns,
+    };
+    if n_left_out > 0 {
+        let message = format!(
+            "{n_left_out} steps that write are left out: the target may not be written over"
+        );
+        driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
+        driver.note(NoteSeverity::Info, "reads-only", message);
+    }
+    if has_connections && !is_export {
+        let message = "connections are those of the mount; nfs://SERVER/PATH varies them";
+        driver.note(NoteSeverity::Info, "connections", message.to_owned());
+    }
+    let ran = driver.run();
+    let record = driver.record();
+    let Driver { session, .. } = driver;
+    remove_exports(&sites, &options);
+    let record = finish(session, record, ran)?;
+    execute::print(&record, &args.result, &mut sink)
+}
+
+/// Keeps what there is, also where a later stage was refused.
+fn finish(
+    session: Session,
+    record: Option<Record>,
+    ran: Result<(), Failure>,
+) -> Result<Record, Failure> {
+    match (record, ran) {
+        (Some(record), Ok(())) => {
+            session.finish(&record);
+            Ok(record)
+        }
+        (Some(record), Err(failure)) => {
+            session.finish(&record);
+            Err(failure)
+        }
+        (None, Err(failure)) => Err(failure),
+        (None, Ok(())) => Err(Failure::wrong_use("nothing was measured").with(Exit::RunFailed)),
+    }
+}
+
+/// Says what will be done.
+fn headline(running: &Running, sites: &Sites) -> String {
+    let once = steps(&running.suite, &running.order).len().min(running.steps.len());
+    let time = suite::total(&running.suite, &running.steps);
+    let mut places: Vec<String> = Vec::new();
+    for (site, kind) in sites.list.iter().zip(&sites.kinds) {
+        let size = units::format_bytes(site.size_bytes);
+        let what = match kind {
+            Kind::Scratch => "a scratch file of up to ",
+            Kind::File | Kind::Device | Kind::Export | Kind::Emulated => "",
+        };
+        places.push(format!("{} ({what}{size})", site.file));
+    }
+    let curve = if running.suite.curve.is_some() { " and a load line" } else { "" };
+    format!("{}: {once} steps{curve} on {}; {time}\n", running.suite.name, places.join(" and "))
+}
+
+/// Removes our files from exports. It is done also after a signal.
+fn remove_exports(sites: &Sites, options: &RunOptions) {
+    let exports = sites.list.iter().filter(|site| site.export.is_some());
+    for site in exports {
+        let Some(url) = &site.export else { continue };
+        let text = format!(
+            "[remove]\nioengine=nfs\nnfs_url={url}\nfilename={}\nrw=read\nbs=4k\nsize=4k\n\
+             unlink=1\n",
+            site.file
+        );
+        let removed = driver::parse(&text).ok().and_then(|plan| {
+            runner::run(&plan, options, &std::sync::Arc::new(Control::new()), &mut |_| {}).ok()
+        });
+        if removed.is_none() {
+            stream::tell(&format!("warning: `{}` is left on {url}\n", site.file));
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! The stages of a suite, one after another, and their records in one.
+
+use std::time::Duration;
+
+use analysis::search::{PointOrder, SearchOptions};
+use bench::suite::jobs::{self, Site};
+use bench::suite::rounds::Verdict;
+use bench::suite::rows::Running;
+use bench::suite::{CurvePart, Step};
+use bench::{Lever, Sweep, SweepOptions, append};
+use dialects::fio::{self, Wishes};
+use plan::Plan;
+use plan::load::Arrivals;
+use record::{Note, NoteSeverity, Outcome, Record};
+use runner::{RunEvent, RunOptions};
+
+use super::super::execute::{Also, Session};
+use super::super::input;
+use super::sites::{Kind, Sites};
+use crate::exit::Failure;
+use crate::loader::HostLoader;
+use crate::summary;
+
+/// Distance of the seeds of two steps; odd and large, so that no two jobs' seeds meet.
+const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Share of the first rate that is still tried where it breaks the limits: with fewer I/Os in a
+/// point its percentiles say nothing.
+const RATE_MIN_SHARE: f64 = 1.0 / 16.0;
+
+/// A suite at work.
+pub(super) struct Driver<'a> {
+    pub(super) session: Session,
+    pub(super) options: &'a RunOptions,
+    pub(super) sites: &'a mut Sites,
+    pub(super) running: Running,
+    /// Devices may be discarded.
+    pub(super) may_discard: bool,
+    pub(super) whole: Option<Record>,
+    pub(super) notes: Vec<Note>,
+    /// What is left of the longest time that is planned, nanoseconds.
+    pub(super) left_ns: u64,
+}
+
+/// Returns the plan of a job file of ours.
+pub(super) fn parse(text: &str) -> Result<Plan, Failure> {
+    let parsed = fio::parse_text("<suite>", text, &Wishes::default(), &HostLoader);
+    input::tell(&parsed)?;
+    Ok(parsed.plan)
+}
+
+/// Returns the plan of steps, each with its name and seeds of its own.
+pub(super) fn plan_of(steps: &[Step], sites: &[Site], round: u32) -> Result<Plan, Failure> {
+    let mut plan = parse(&jobs::job_file(steps, sites))?;
+    for (idx, (step, meant)) in plan.steps.iter_mut().zip(steps).enumerate() {
+        step.name.clone_from(&meant.label);
+        let number = (u64::from(round) << 32) + idx as u64 + 1;
+        for job in &mut step.jobs {
+            let seed = &mut job.workload.seed;
+            *seed = seed.wrapping_add(number.wrapping_mul(SEED_STEP));
+        }
+    }
+    Ok(plan)
+}
+
+impl Driver<'_> {
+    /// Runs all stages until the end, or until one is cut short.
+    pub(super) fn run(&mut self) -> Result<(), Failure> {
+        self.purge()?;
+        self.fill()?;
+        self.drop_small_blocks();
+        self.measure()?;
+        self.curve()
+    }
+
+    fn is_over(&self) -> bool {
+        let is_cut = self.whole.as_ref().is_some_and(|it| it.outcome != Outcome::Complete);
+        is_cut || self.session.is_stopped()
+    }
+
+    pub(super) fn note(&mut self, severity: NoteSeverity, code: &str, message: String) {
+        self.notes.push(Note { severity, code: code.to_owned(), message });
+    }
+
+    /// Returns what there is, with all that the suite makes of it.
+    pub(super) fn record(&self) -> Option<Record> {
+        let mut record = self.whole.clone()?;
+        record.suite = Some(self.running.recorded(&record));
+        record.notes.extend(self.notes.iter().cloned());
+        Some(record)
+    }
+
+    fn keep(&mut self) {
+        if self.session.is_due()
+            && let Some(record) = self.record()
+        {
+            self.session.keep(&record);
+        }
+    }
+
+    /// Runs a plan of several steps and joins what came out; `tell` says something of a step that
+    /// has ended.
+    fn stage(
+        &mut self,
+        plan: &Plan,
+        purpose: &str,
+        steps: &[(String, u32)],
+    ) -> Result<u32, Failure> {
+        let Driver { session, options, running, whole, notes, left_ns, .. } = self;
+        let names: Vec<String> = steps.iter().map(|(label, _)| label.clone()).collect();
+        let of_plan = |idx: u32| steps.get(idx as usize);
+        let is_preparation: Vec<bool> =
+            names.iter().map(|name| is_preparation(running, name)).collect();
+        let times: Vec<u64> = names.iter().map(|name| time_of(running, name)).collect();
+        let join = |whole: &mut Option<Record>, running: &mut Running, record: Record| -> u32 {
+            let first = append(whole, record, &names);
+            let n_steps = whole.as_ref().map_or(0, |it| it.steps.len() as u32);
+            for idx in 0..n_steps - first {
+                let Some((label, repeat_idx)) = of_plan(idx) else { continue };
+                let purpose = match is_preparation.get(idx as usize) {
+                    Some(true) => "prepare",
+                    _ => purpose,
+                };
+                running.took(first + idx, label, purpose, *repeat_idx);
+            }
+            first
+        };
+        let record = session.measure_with(plan, options, &mut |event| match event {
+            RunEvent::Report(record) => {
+                let (mut so_far, mut then) = (whole.clone(), running.clone());
+                join(&mut so_far, &mut then, (*record).clone());
+                let Some(mut so_far) = so_far else { return Also::Nothing };
+                so_far.suite = Some(then.recorded(&so_far));
+                so_far.notes.extend(notes.iter().cloned());
+                Also::Keep(Box::new(so_far))
+            }
+            RunEvent::StepEnded { step_idx, jobs } => {
+                *left_ns =
+                    left_ns.saturating_sub(times.get(*step_idx as usize).map_or(0, |ns| *ns));
+                let label = of_plan(*step_idx).map_or("", |(label, _)| label);
+                Also::Tell(line(label, jobs, *left_ns))
+            }
+            _ => Also::Nothing,
+        })?;
+        let first = join(whole, running, record);
+        self.keep();
+        Ok(first)
+    }
+
+    /// Discards what is there, where that is safe: in files of our own, and in devices if the user
+    /// says so.
+    fn purge(&mut self) -> Result<(), Failure> {
+        if !self.running.suite.prepare.purge {
+            return Ok(());
+        }
+        for idx in 0..self.sites.list.len() {
+            let site = self.sites.list[idx].clone();
+            match self.sites.kinds[idx] {
+                Kind::Emulated => {}
+                Kind::Scratch => {
+                    let folder = self
+                        .sites
+                        .scratch
+                        .iter()
+                        .find(|it| it.file(&site.place) == std::path::Path::new(&site.file));
+                    let purged = folder.map(|it| it.purge(&site.place, site.size_bytes));
+                    let message = match purged {
+                        Some(Ok(())) => {
+                            "purged: the blocks of the scratch file were reserved and given back; \
+                             what the volume below makes of that depends on its mount options"
+                                .to_owned()
+                        }
+                        Some(Err(error)) => format!("not purged: {error}"),
+                        None => continue,
+                    };
+                    self.note(NoteSeverity::Info, "purge", message);
+                }
+                Kind::Device if self.may_discard && !self.sites.is_read_only => {
+                    let plan = parse(&jobs::purge(&site))?;
+                    self.session.tell(&format!("discarding {}\n", site.file));
+                    self.stage(&plan, "prepare", &[(format!("purge {}", site.place), 0)])?;
+                }
+                Kind::Device | Kind::File | Kind::Export => {
+                    let message = format!("not purged: `{}`", site.file);
+                    self.note(NoteSeverity::Warning, "purge", message);
+                }
+            }
+            if self.is_over() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes everything once or more, so that what is read is there, and what is written is
+    /// written over.
+    fn fill(&mut self) -> Result<(), Failure> {
+        let prepare = self.running.suite.prepare.clone();
+        if prepare.n_fills == 0 || self.sites.is_read_only {
+            return Ok(());
+        }
+        for idx in 0..self.sites.list.len() {
+            let site = self.sites.list[idx].clone();
+            if self.sites.kinds[idx] == Kind::Emulated || self.is_over() {
+                continue;
+            }
+            let plan = parse(&jobs::fill(&prepare, &site))?;
+            let label = if site.place.is_empty() {
+                "fill".to_owned()
+            } else {
+                format!("fill {}", site.place)
+            };
+            let first = self.stage(&plan, "prepare", &[(label, 0)])?;
+            if prepare.fill_time_ns.is_some() {
+                self.cut(idx, first, prepare.fill_block_bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Works on what was written, where the fill's time ended it.
+    fn cut(&mut self, site_idx: usize, step_idx: u32, block_bytes: u64) {
+        let Some(whole) = &self.whole else { return };
+        let of_step = whole.jobs.iter().filter(|job| job.step_idx == step_idx);
+        let written: u64 = of_step.map(record::JobRecord::io_bytes).fold(0, u64::saturating_add);
+        let site = &mut self.sites.list[site_idx];
+        let unit = block_bytes.max(1 << 20);
+        let written = written / unit * unit;
+        if written > 0 && written < site.size_bytes {
+            site.size_bytes = written;
+        }
+    }
+
+    /// Leaves out steps with I/Os smaller than direct I/O takes here.
+    fn drop_small_blocks(&mut self) {
+        let is_small =
+            |step: &Step| step.loads.iter().any(|it| !it.block_bytes.is_multiple_of(4096));
+        if !self.running.steps.iter().any(is_small) {
+            return;
+        }
+        let files = self.sites.list.iter().zip(&self.sites.kinds);
+        let mut ours = files.filter(|(site, kind)| {
+            site.takes_direct && !matches!(kind, Kind::Emulated | Kind::Export)
+        });
+        if ours.all(|(site, _)| super::super::scratch::takes_512(&site.file)) {
+            return;
+        }
+        let before = self.running.steps.len();
+        self.running.steps.retain(|step| !is_small(step));
+        let n_left_out = before - self.running.steps.len();
+        let message = format!(
+            "{n_left_out} steps with I/Os below 4 KiB are left out: direct I/O does not take them \
+             here"
+        );
+        self.session.tell(&format!("note: {message}\n"));
+        self.note(NoteSeverity::Warning, "small-blocks", message);
+    }
+
+    /// Runs the steps, once or in rounds until they are steady.
+    fn measure(&mut self) -> Result<(), Failure> {
+        let mut round = 0;
+        while !self.is_over() && !self.running.steps.is_empty() {
+            let plan = plan_of(&self.running.steps, &self.sites.list, round)?;
+            let is_rounds = self.running.suite.rounds.is_some();
+            let steps =
+                self.running.steps.iter().map(|step| {
+                    (step.label.clone(), if is_rounds { round } else { step.repeat_idx })
+                });
+            let steps: Vec<(String, u32)> = steps.collect();
+            self.stage(&plan, "measure", &steps)?;
+            if !is_rounds || self.is_over() {
+                break;
+            }
+            let Some(whole) = &self.whole else { break };
+            match self.running.end_round(whole) {
+                Verdict::GoOn => round += 1,
+                Verdict::Steady(from) => {
+                    self.session.tell(&format!("steady since round {}\n", from + 1));
+                    break;
+                }
+                Verdict::GiveUp => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches the load line, and joins its points.
+    fn curve(&mut self) -> Result<(), Failure> {
+        let Some(curve) = self.running.suite.curve.clone() else { return Ok(()) };
+        if self.is_over() {
+            return Ok(());
+        }
+        let plan = self.curve_plan(&curve)?;
+        let options = sweep_options(&curve);
+        let mut sweep =
+            Sweep::new(plan, options).map_err(|error| Failure::wrong_use(error.to_string()))?;
+        self.session.tell(&format!("{}: {}\n", curve.name, sweep.limits()));
+        while let Some(next) = sweep.next_point() {
+            let record = self.session.measure(&next.plan, self.options)?;
+            let outcome = record.outcome;
+            let Some(point) = sweep.take(record) else { break };
+            self.session.tell(&summary::point_line(&point));
+            if self.session.is_due()
+                && let Some(record) = sweep.record()
+            {
+                let mut so_far = self.whole.clone();
+                let mut running = self.running.clone();
+                join_curve(&mut so_far, &mut running, record, &curve);
+                if let Some(mut so_far) = so_far {
+                    so_far.suite = Some(running.recorded(&so_far));
+                    so_far.notes.extend(self.notes.iter().cloned());
+                    self.session.keep(&so_far);
+                }
+            }
+            if outcome != Outcome::Complete {
+                break;
+            }
+        }
+        if let Some(record) = sweep.finish() {
+            join_curve(&mut self.whole, &mut self.running, record, &curve);
+        }
+        Ok(())
+    }
+
+    fn curve_plan(&self, curve: &CurvePart) -> Result<Plan, Failure> {
+        let place = self.running.suite.place_of(&curve.place).to_owned();
+        let load = bench::suite::StepLoad {
+            name: String::new(),
+            access: curve.access,
+            block_bytes: curve.block_bytes,
+            read_pct: curve.read_pct,
+            depth: 1,
+            workers: curve.workers,
+            connections: None,
+            is_direct: true,
+            place,
+            rate_iops: None,
+        };
+        let at = bench::suite::steps::Settings {
+            block_bytes: curve.block_bytes,
+            read_pct: curve.read_pct,
+            depth: 1,
+            workers: curve.workers,
+            connections: None,
+        };
+        let step = Step {
+            part_idx: 0,
+            label: curve.name.clone(),
+            is_preparation: false,
+            repeat_idx: 0,
+            loads: vec![load],
+            at,
+            ramp_ns: curve.time.ramp_ns,
+            time_ns: curve.time.measured_ns,
+            end: bench::suite::End::Time,
+        };
+        plan_of(&[step], &self.sites.list, u32::MAX)
+    }
+}
+
+fn sweep_options(curve: &CurvePart) -> SweepOptions {
+    let search = SearchOptions {
+        tolerance: curve.tolerance,
+        n_repeats: curve.n_repeats,
+        n_curve_points: curve.n_points,
+        n_probes_max: curve.n_probes_max,
+        order: PointOrder::Ascending,
+        min: (curve.start_iops as f64 * RATE_MIN_SHARE).max(1.0),
+        ..SearchOptions::rate(curve.start_iops as f64)
+    };
+    let lever = Lever::Rate { arrivals: Arrivals::Poisson, in_flight_max: curve.in_flight_max };
+    SweepOptions { lever, limits: curve.limits.clone(), search, time: curve.time }
+}
+
+/// Joins the record of a sweep: its points are steps behind those that are there.
+fn join_curve(
+    whole: &mut Option<Record>,
+    running: &mut Running,
+    mut record: Record,
+    curve: &CurvePart,
+) {
+    let found = record.curve.take();
+    let names: Vec<String> = record.steps.iter().map(|step| step.name.clone()).collect();
+    let first = append(whole, record, &names);
+    for idx in 0..names.len() as u32 {
+        running.took(first + idx, &curve.name, "curve", idx);
+    }
+    if let (Some(mut found), Some(whole)) = (found, whole) {
+        found.points.iter_mut().for_each(|point| point.step_idx += first);
+        whole.curve = Some(found);
+    }
+}
+
+fn is_preparation(running: &Running, label: &str) -> bool {
+    running.steps.iter().any(|step| step.label == label && step.is_preparation)
+}
+
+/// Returns the longest time of a step; what is none of the suite's is a fill.
+fn time_of(running: &Running, label: &str) -> u64 {
+    let step = running.steps.iter().find(|step| step.label == label);
+    step.map_or(running.suite.prepare.fill_time_ns.unwrap_or(0), Step::time_max_ns)
+}
+
+/// Returns what is told of a step as it ends.
+fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
+    let dirs = || jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir);
+    let iops: f64 = dirs().map(record::DirRecord::rate_iops).sum();
+    let bytes: f64 = dirs().map(record::DirRecord::rate_bytes).sum();
+    let left = match left_ns / 1_000_000_000 {
+        0 => String::new(),
+        left_s => {
+            let left = units::format_duration(Duration::from_secs(left_s));
+            format!("   {left} left at most")
+        }
+    };
+    let label = summary::fit(label, 29);
+    let (iops, moved) = (units::format_iops(iops), summary::mib_per_s(bytes));
+    format!("{label:<30}{iops:>8} IOPS {moved:>7} MiB/s{left}\n")
+}
+
+/// Returns steps that only read.
+pub(super) fn reading(steps: Vec<Step>) -> Vec<Step> {
+    steps.into_iter().filter(|step| !step.writes()).collect()
+}

@@ -1,0 +1,289 @@
+//! Where a suite works: scratch files in folders, files, devices, exports, emulated volumes.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use bench::suite::jobs::Site;
+use bench::suite::{Place, Size, Suite};
+use runner::Emulation;
+use volume::Design;
+use volume::design::{Backing, CacheMode, Volume};
+
+use super::super::scratch::{Purpose, Scratch};
+use super::Args;
+use crate::exit::Failure;
+use crate::stream;
+
+/// What is done with a scratch folder.
+const PURPOSE: Purpose = Purpose {
+    command: "bench",
+    file_name: "plimsoll-bench.scratch",
+    other_folder: "plimsoll bench DIR",
+    smaller_file: "plimsoll bench DIR --set size=256m",
+};
+
+/// Smallest scratch file that says anything.
+const AUTO_BYTES_MIN: u64 = 64 << 20;
+/// Bytes worked on of an emulated volume, of which none need be written.
+const EMULATED_BYTES: u64 = 16 << 30;
+/// Bytes worked on of an export, whose free space nobody tells.
+const EXPORT_BYTES: u64 = 1 << 30;
+/// Share of the free space that a scratch file takes unless it is told its size.
+const FREE_SHARE: u64 = 4;
+
+/// What kind of target a site is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A scratch file of our own.
+    Scratch,
+    /// A file that was there before.
+    File,
+    /// A block device.
+    Device,
+    /// A file of our own on an NFS export.
+    Export,
+    /// On an emulated volume.
+    Emulated,
+}
+
+/// The places of a suite. Scratch files are removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Sites {
+    pub(super) list: Vec<Site>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) scratch: Vec<Scratch>,
+    /// Some of them may not be written to.
+    pub(super) is_read_only: bool,
+}
+
+impl Sites {
+    /// Finds a target for each place, and makes the scratch files' folders.
+    pub(super) fn find(
+        suite: &Suite,
+        args: &Args,
+        emulation: Option<&Emulation>,
+    ) -> Result<Self, Failure> {
+        let unnamed = Place { name: String::new(), what: String::new(), is_cached: None };
+        let places = if suite.places.is_empty() { vec![unnamed] } else { suite.places.clone() };
+        let mut found =
+            Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), is_read_only: false };
+        for (idx, place) in places.iter().enumerate() {
+            let target = target(args, place, idx, places.len());
+            let (site, kind) = match (emulation, target) {
+                (Some(emulation), target) => {
+                    (emulated(&emulation.design, place, target.as_deref(), suite)?, Kind::Emulated)
+                }
+                (None, Some(target)) => found.on_this_host(suite, place, &target, places.len())?,
+                (None, None) => {
+                    let failure = Failure::wrong_use("nothing is named to measure");
+                    return Err(failure
+                        .hint("name a folder, a device or a file: plimsoll bench DIR")
+                        .hint("or an emulated volume: plimsoll bench --on DESIGN --virtual"));
+                }
+            };
+            if matches!(kind, Kind::File | Kind::Device) && !args.overwrite {
+                found.is_read_only = true;
+            }
+            found.list.push(site);
+            found.kinds.push(kind);
+        }
+        found.is_read_only |= args.safety.readonly;
+        if found.is_read_only {
+            found.check_fill()?;
+        }
+        Ok(found)
+    }
+
+    /// A scratch file cannot be read that may not be written.
+    fn check_fill(&self) -> Result<(), Failure> {
+        let ours = [Kind::Scratch, Kind::Export];
+        if self.kinds.iter().any(|kind| ours.contains(kind)) {
+            let message = "a scratch file has to be written before it is read";
+            return Err(Failure::wrong_use(message).hint("name a file or device to read"));
+        }
+        Ok(())
+    }
+
+    fn on_this_host(
+        &mut self,
+        suite: &Suite,
+        place: &Place,
+        target: &str,
+        n_places: usize,
+    ) -> Result<(Site, Kind), Failure> {
+        if target.starts_with("nfs://") {
+            return Ok((export(suite, place, target), Kind::Export));
+        }
+        let path = Path::new(target);
+        let found = fs::metadata(path).map_err(|error| {
+            Failure::wrong_use(format!("`{target}`: {error}"))
+                .hint("name a folder, a device or a file")
+                .hint("`--on DESIGN` takes a path on an emulated volume")
+        })?;
+        if found.is_dir() {
+            return Ok((self.in_folder(suite, place, path, n_places)?, Kind::Scratch));
+        }
+        let is_device = found.file_type().is_block_device();
+        if !is_device && !found.is_file() {
+            let message = format!("`{target}` is neither a folder, nor a file or block device");
+            return Err(Failure::wrong_use(message));
+        }
+        let there_bytes = size_of(path);
+        if there_bytes == 0 {
+            return Err(Failure::wrong_use(format!("`{target}` is empty"))
+                .hint("name a folder: a scratch file is made in it"));
+        }
+        let site = Site {
+            place: place.name.clone(),
+            file: target.to_owned(),
+            export: None,
+            size_bytes: match suite.prepare.size {
+                Size::Auto { max_bytes } => there_bytes.min(max_bytes),
+                Size::Bytes(bytes) => bytes.min(there_bytes),
+            },
+            takes_direct: true,
+        };
+        Ok((site, if is_device { Kind::Device } else { Kind::File }))
+    }
+
+    fn in_folder(
+        &mut self,
+        suite: &Suite,
+        place: &Place,
+        dir: &Path,
+        n_places: usize,
+    ) -> Result<Site, Failure> {
+        // Two places may be in one folder.
+        let known = self.scratch.iter().position(|it| it.dir().parent() == Some(dir));
+        let idx = known.unwrap_or(self.scratch.len());
+        if known.is_none() {
+            self.scratch.push(Scratch::make(&[PathBuf::from(dir)], PURPOSE)?);
+        }
+        let scratch = &self.scratch[idx];
+        let size_bytes = match suite.prepare.size {
+            Size::Bytes(bytes) => bytes,
+            Size::Auto { max_bytes } => auto_bytes(scratch, max_bytes, n_places),
+        };
+        scratch.check_space(size_bytes.saturating_mul(n_places as u64))?;
+        let takes_direct = scratch.takes_direct();
+        if !takes_direct {
+            stream::tell(
+                "note: the file system refuses direct I/O: these numbers are those of the page \
+                 cache\n",
+            );
+        }
+        let file = scratch.file(&place.name).to_string_lossy().into_owned();
+        Ok(Site { place: place.name.clone(), file, export: None, size_bytes, takes_direct })
+    }
+}
+
+/// Returns the target that the command line names for a place: by its name, else by position, else
+/// the only one there is.
+fn target(args: &Args, place: &Place, idx: usize, n_places: usize) -> Option<String> {
+    let named = |target: &&String| {
+        let rest = target.strip_prefix(place.name.as_str())?.strip_prefix('=');
+        rest.filter(|_| !place.name.is_empty()).map(str::to_owned)
+    };
+    if let Some(target) = args.target.iter().find_map(|target| named(&target)) {
+        return Some(target);
+    }
+    let plain: Vec<&String> = args.target.iter().collect();
+    match plain.as_slice() {
+        [] => None,
+        [only] if n_places == 1 || !only.contains('=') => Some((*only).clone()),
+        several => several.get(idx).map(|target| (*target).clone()),
+    }
+}
+
+/// Returns the size of a file or device.
+fn size_of(path: &Path) -> u64 {
+    use std::io::{Seek, SeekFrom};
+    let end = fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+    end.unwrap_or(0)
+}
+
+/// Returns a size that leaves most of the free space alone, and is larger than memory where that
+/// can be.
+fn auto_bytes(scratch: &Scratch, max_bytes: u64, n_places: usize) -> u64 {
+    let memory_bytes = {
+        let info = rustix::system::sysinfo();
+        let unit = u64::from(info.mem_unit).max(1);
+        (info.totalram as u64).saturating_mul(unit)
+    };
+    let wanted = memory_bytes.saturating_mul(2).max(1 << 30).min(max_bytes);
+    let free = scratch.free_bytes().unwrap_or(wanted * FREE_SHARE);
+    let share = free / FREE_SHARE / n_places.max(1) as u64;
+    (wanted.min(share) >> 20 << 20).max(AUTO_BYTES_MIN.min(max_bytes))
+}
+
+fn export(suite: &Suite, place: &Place, url: &str) -> Site {
+    Site {
+        place: place.name.clone(),
+        file: format!("plimsoll-bench-{}{}.scratch", std::process::id(), place.name),
+        export: Some(url.to_owned()),
+        size_bytes: match suite.prepare.size {
+            Size::Auto { max_bytes } => max_bytes.min(EXPORT_BYTES),
+            Size::Bytes(bytes) => bytes,
+        },
+        takes_direct: true,
+    }
+}
+
+/// Returns a file on an emulated volume: the one that is named, else one that fits the place.
+fn emulated(
+    design: &Design,
+    place: &Place,
+    target: Option<&str>,
+    suite: &Suite,
+) -> Result<Site, Failure> {
+    let named = target.and_then(|target| volume_of(design, target));
+    let fits = |volume: &&Volume| place.is_cached.is_none_or(|it| it == is_cached(volume));
+    let Some(volume) = named.or_else(|| design.volumes.iter().find(fits)) else {
+        let what = &place.what;
+        let message = format!("`{}` has no volume for `{}`: {what}", design.name, place.name);
+        return Err(Failure::wrong_use(message)
+            .hint(format!("name one: plimsoll bench {}=/mnt/a ...", place.name)));
+    };
+    let dir = match target {
+        Some(target) if named.is_some() => target.trim_end_matches('/').to_owned(),
+        Some(target) => {
+            let mounts: Vec<&str> = design.volumes.iter().map(|it| it.mount.as_str()).collect();
+            let message = format!("`{target}` is on no volume of `{}`", design.name);
+            return Err(Failure::wrong_use(message)
+                .hint(format!("its volumes are at {}", mounts.join(", "))));
+        }
+        None => volume.mount.trim_end_matches('/').to_owned(),
+    };
+    let wanted = match suite.prepare.size {
+        Size::Auto { max_bytes } => max_bytes.min(EMULATED_BYTES),
+        Size::Bytes(bytes) => bytes,
+    };
+    let size_bytes = wanted.min(volume.capacity_bytes >> 20 << 20);
+    if size_bytes < wanted {
+        let (size, wanted) = (units::format_bytes(size_bytes), units::format_bytes(wanted));
+        stream::tell(&format!("note: `{dir}` holds {size}, and not the suite's {wanted}\n"));
+    }
+    Ok(Site {
+        place: place.name.clone(),
+        file: format!("{dir}/plimsoll-bench{}.scratch", place.name),
+        export: None,
+        size_bytes,
+        takes_direct: true,
+    })
+}
+
+fn volume_of<'a>(design: &'a Design, path: &str) -> Option<&'a Volume> {
+    let is_below = |volume: &&Volume| {
+        let mount = volume.mount.trim_end_matches('/');
+        path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    design.volumes.iter().filter(is_below).max_by_key(|volume| volume.mount.len())
+}
+
+fn is_cached(volume: &Volume) -> bool {
+    match &volume.backing {
+        Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+        Backing::Network(_) => false,
+    }
+}

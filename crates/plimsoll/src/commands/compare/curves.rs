@@ -1,0 +1,202 @@
+//! Load curves and suites, made ready for a comparison: what is a run of them, and which figures
+//! only they have.
+
+use analysis::alike::{Difference, DifferenceKind};
+use analysis::compare::{Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals};
+use analysis::metric::run_order;
+use analysis::sets::{Basis, Row, SetOptions};
+use analysis::stats::Interval;
+use record::{CurvePointRecord, CurveRecord, Lever, Record, SuiteRecord};
+
+/// Returns the runs that a record stands for: of a suite one for each of its repeats, without
+/// preparations and without its curve; of a curve the workload of its first point, for what it
+/// did, not for figures; else itself.
+pub(super) fn runs(record: &Record) -> Vec<Record> {
+    if let Some(suite) = &record.suite {
+        let n = suite.rounds.as_ref().map_or(suite.n_repeats, |rounds| rounds.iops.len() as u32);
+        return (0..n.max(1)).map(|idx| repeat(record, suite, idx)).collect();
+    }
+    match &record.curve {
+        Some(curve) => vec![workload(record, curve)],
+        None => vec![record.clone()],
+    }
+}
+
+/// Says whether there are figures beside those of a curve.
+pub(super) fn has_steps(record: &Record) -> bool {
+    record.suite.is_some() || record.curve.is_none()
+}
+
+fn repeat(record: &Record, suite: &SuiteRecord, repeat_idx: u32) -> Record {
+    let is_it = |step_idx: u32| {
+        let mut steps = suite.steps.iter();
+        steps.any(|step| {
+            step.step_idx == step_idx && step.purpose == "measure" && step.repeat_idx == repeat_idx
+        })
+    };
+    let mut run = only(record, is_it);
+    let first = run.steps.iter().map(|step| step.started_ms).min().unwrap_or(0);
+    run.started_unix_ms = run.started_unix_ms.saturating_add(first);
+    run
+}
+
+fn workload(record: &Record, curve: &CurveRecord) -> Record {
+    let first = curve.points.first().map_or(0, |point| point.step_idx);
+    let mut run = only(record, |step_idx| step_idx == first);
+    run.steps.clear();
+    run
+}
+
+/// Returns a record with only some of its steps.
+fn only(record: &Record, is_it: impl Fn(u32) -> bool) -> Record {
+    let mut run = Record { curve: None, suite: None, ..record.clone() };
+    run.jobs.retain(|job| is_it(job.step_idx));
+    run.steps.retain(|step| is_it(step.step_idx));
+    run.intervals.retain(|interval| is_it(interval.step_idx));
+    run
+}
+
+/// Returns in what the curves and suites of two records differ.
+pub(super) fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut note = |what: &str, from: String, to: String| {
+        if from != to {
+            let (what, kind) = (what.to_owned(), DifferenceKind::Workload);
+            found.push(Difference { kind, what, baseline: from, candidate: to });
+        }
+    };
+    let suite = |record: &Record, of: &dyn Fn(&SuiteRecord) -> String| {
+        record.suite.as_ref().map_or(String::new(), of)
+    };
+    let both = |of: &dyn Fn(&SuiteRecord) -> String| (suite(baseline, of), suite(candidate, of));
+    let (from, to) = both(&|it| it.name.clone());
+    note("suite", from, to);
+    let (from, to) = both(&|it| it.scale.map_or(String::new(), |scale| scale.to_string()));
+    note("scale of the suite", from, to);
+    let curve = |record: &Record| {
+        record.curve.as_ref().map_or(String::new(), |curve| {
+            let arrivals = curve.arrivals.as_deref().unwrap_or("closed");
+            format!("{arrivals}, {}", curve.limits)
+        })
+    };
+    note("curve", curve(baseline), curve(candidate));
+    found
+}
+
+/// Returns the rows of the load lines and of the points that both sets have; none where a record
+/// has no curve.
+pub(super) fn rows(baseline: &[Record], candidate: &[Record], options: &SetOptions) -> Vec<Row> {
+    let curves = |set: &[Record]| -> Option<Vec<CurveRecord>> {
+        set.iter().map(|record| record.curve.clone()).collect()
+    };
+    let Some((from, to)) = curves(baseline).zip(curves(candidate)) else { return Vec::new() };
+    let started =
+        |set: &[Record]| -> Vec<u64> { set.iter().map(|record| record.started_unix_ms).collect() };
+    let order = run_order(&started(baseline), &started(candidate));
+    let sides = Sides { from: &from, to: &to, options, order };
+    let mut rows = vec![row("load line", "iops", sides.line())];
+    for carried in from.iter().take(1).flat_map(|curve| &curve.carried) {
+        rows.extend(sides.carried(carried.latency_mean_ns));
+    }
+    for load in common_loads(&from, &to) {
+        rows.extend(sides.point(load));
+    }
+    rows
+}
+
+struct Sides<'a> {
+    from: &'a [CurveRecord],
+    to: &'a [CurveRecord],
+    options: &'a SetOptions,
+    order: RunOrder,
+}
+
+fn row(step: &str, figure: &'static str, comparison: Comparison) -> Row {
+    let (step, job) = (step.to_owned(), String::new());
+    Row { step, job, dir: "", figure, basis: Basis::Runs, comparison }
+}
+
+impl Sides<'_> {
+    fn options(&self, better: Better) -> CompareOptions {
+        let SetOptions { coverage, effect_min } = *self.options;
+        CompareOptions { better, order: self.order, coverage, effect_min }
+    }
+
+    /// Compares the load lines: of one curve on each side by their brackets, of several as runs.
+    fn line(&self) -> Comparison {
+        let options = self.options(Better::Higher);
+        let one = |set: &[CurveRecord]| match set {
+            [curve] if curve.lever == Lever::Rate => {
+                let interval = curve.line.interval?;
+                let (low, high, coverage) = (interval.low, interval.high, interval.coverage);
+                Some((curve.line.load?, Interval { low, high, coverage }))
+            }
+            _ => None,
+        };
+        if let Some((from, to)) = one(self.from).zip(one(self.to)) {
+            return compare_intervals(from, to, &options);
+        }
+        let lines = |set: &[CurveRecord]| -> Vec<f64> {
+            let line = |curve: &CurveRecord| match curve.lever {
+                Lever::Rate => curve.line.load,
+                Lever::QueueDepth | Lever::Workers => curve.line.achieved_iops,
+            };
+            set.iter().filter_map(line).collect()
+        };
+        compare(&lines(self.from), &lines(self.to), &options)
+    }
+
+    fn carried(&self, latency_mean_ns: u64) -> Option<Row> {
+        let rates = |set: &[CurveRecord]| -> Option<Vec<f64>> {
+            let of = |curve: &CurveRecord| {
+                let mut carried = curve.carried.iter();
+                let found = carried.find(|it| it.latency_mean_ns == latency_mean_ns)?;
+                found.rate_iops.filter(|_| found.state == "reached")
+            };
+            set.iter().map(of).collect()
+        };
+        let (from, to) = (rates(self.from)?, rates(self.to)?);
+        let step = format!("at mean {} ms", latency_mean_ns / 1_000_000);
+        Some(row(&step, "iops", compare(&from, &to, &self.options(Better::Higher))))
+    }
+
+    /// Compares what a load that both sets have came to.
+    fn point(&self, load: f64) -> Vec<Row> {
+        type Figure = fn(&CurvePointRecord) -> f64;
+        let figures: [(&'static str, Better, Figure); 3] = [
+            ("iops", Better::Higher, |point| point.achieved_iops),
+            ("mean_ns", Better::Lower, |point| point.latency_mean_ns),
+            ("p99_ns", Better::Lower, |point| point.latency_p99_ns as f64),
+        ];
+        let of = |set: &[CurveRecord], figure: Figure| -> Vec<f64> {
+            set.iter().filter_map(|curve| median_at(curve, load, figure)).collect()
+        };
+        let rows = figures.into_iter().map(|(name, better, figure)| {
+            let (from, to) = (of(self.from, figure), of(self.to, figure));
+            row(&format!("at load {load:.0}"), name, compare(&from, &to, &self.options(better)))
+        });
+        rows.collect()
+    }
+}
+
+fn median_at(curve: &CurveRecord, load: f64, figure: fn(&CurvePointRecord) -> f64) -> Option<f64> {
+    let at = curve.points.iter().filter(|point| is_same(point.load, load));
+    analysis::series::median(&at.map(figure).collect::<Vec<f64>>())
+}
+
+/// Returns the loads that every curve has, in ascending order.
+fn common_loads(from: &[CurveRecord], to: &[CurveRecord]) -> Vec<f64> {
+    let Some(first) = from.first() else { return Vec::new() };
+    let mut loads: Vec<f64> = first.points.iter().map(|point| point.load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup_by(|next, kept| is_same(*next, *kept));
+    let has =
+        |curve: &CurveRecord, load: f64| curve.points.iter().any(|point| is_same(point.load, load));
+    loads.retain(|load| from.iter().chain(to).all(|curve| has(curve, *load)));
+    loads
+}
+
+/// Loads come from one arithmetic: they differ by rounding, or by a step of it.
+fn is_same(load: f64, other: f64) -> bool {
+    (load - other).abs() < 1e-9 * load.abs().max(1.0)
+}

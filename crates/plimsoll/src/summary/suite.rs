@@ -1,0 +1,162 @@
+//! A suite of a benchmark as a table, with what others published beside it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use record::{PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord};
+use units::{format_duration, format_iops, format_latency_ns};
+
+use super::table::mib_per_s;
+use super::words::{fit, wrap};
+use super::{COLUMNS, percent};
+
+/// Columns of a row's name.
+const LABEL: usize = 30;
+
+/// Reasons that are told below the table.
+const REASONS_MAX: usize = 6;
+
+/// Puts what the suite came to, without its curve.
+pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
+    put_head(text, suite);
+    let (prepared, measured): (Vec<_>, Vec<_>) = suite.rows.iter().partition(|row| row.preparation);
+    for row in prepared {
+        text.push_str(&wrap(&format!("made ready: {}", preparation(row)), 2, COLUMNS));
+    }
+    if let Some(rounds) = &suite.rounds {
+        let n = rounds.iops.len();
+        let tracked = &rounds.tracked;
+        let line = match rounds.steady_from {
+            Some(from) => format!("steady from round {} on, of {n}, by `{tracked}`", from + 1),
+            None => format!("not steady after {n} rounds, by `{tracked}`"),
+        };
+        text.push_str(&wrap(&line, 2, COLUMNS));
+    }
+    text.push('\n');
+    if measured.is_empty() {
+        text.push_str("nothing was measured\n");
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "{:<LABEL$}{:>8}{:>8}{:>10}{:>10}  verdict",
+        "", "IOPS", "MiB/s", "p50", "p99"
+    );
+    for row in &measured {
+        put_row(text, row, suite);
+    }
+    put_reasons(text, &measured);
+    put_published(text, suite);
+}
+
+fn put_head(text: &mut String, suite: &SuiteRecord) {
+    text.push_str(&wrap(&format!("suite {}: {}", suite.name, suite.title), 2, COLUMNS));
+    if suite.indicative {
+        let line = "verdict: indicative; short runs give a first look, `--suite` has longer ones";
+        text.push_str(&wrap(line, 2, COLUMNS));
+    }
+    if let Some(scale) = suite.scale {
+        let line = format!(
+            "shortened: {} of the sizes and times of the suite; compare with runs of the same \
+             scale only",
+            percent(scale)
+        );
+        text.push_str(&wrap(&line, 2, COLUMNS));
+    }
+    if !suite.changed.is_empty() {
+        let set = suite.changed.iter().map(|(name, value)| format!("{name}={value}"));
+        let set: Vec<String> = set.collect();
+        text.push_str(&wrap(&format!("changed: {}", set.join(", ")), 2, COLUMNS));
+    }
+    if suite.n_repeats > 1 {
+        let few = if suite.n_repeats < 6 { "; six make an interval of 95 %" } else { "" };
+        let line = format!("medians of {} measurements, in mixed order{few}", suite.n_repeats);
+        text.push_str(&wrap(&line, 2, COLUMNS));
+    }
+}
+
+fn preparation(row: &SuiteRowRecord) -> String {
+    let time = format_duration(Duration::from_millis(row.measured_ns / 1_000_000));
+    let rate = mib_per_s(row.bytes_per_s.median);
+    format!("{}, {rate} MiB/s for {time} ({})", row.label, row.verdict)
+}
+
+fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
+    let verdict = match row.verdict.as_str() {
+        "valid" | "not assessed" if suite.indicative => "indicative",
+        word => word,
+    };
+    let latency = |figure: &SuiteFigureRecord| format_latency_ns(figure.median.round() as u64);
+    let _ = writeln!(
+        text,
+        "{:<LABEL$}{:>8}{:>8}{:>10}{:>10}  {verdict}",
+        fit(&row.label, LABEL - 1),
+        format_iops(row.iops.median),
+        mib_per_s(row.bytes_per_s.median),
+        latency(&row.latency_p50_ns),
+        latency(&row.latency_p99_ns),
+    );
+    let (Some(iops), Some(p99)) = (row.iops.interval, row.latency_p99_ns.interval) else { return };
+    let latency = |ns: f64| format_latency_ns(ns.round() as u64);
+    let _ = writeln!(
+        text,
+        "  {} sure: {} to {} IOPS, p99 {} to {}",
+        percent(iops.coverage),
+        format_iops(iops.low),
+        format_iops(iops.high),
+        latency(p99.low),
+        latency(p99.high),
+    );
+}
+
+/// Puts why rows are not valid, each reason once.
+fn put_reasons(text: &mut String, rows: &[&SuiteRowRecord]) {
+    let is_bad = |row: &&&SuiteRowRecord| {
+        !row.reason.is_empty() && !matches!(row.verdict.as_str(), "valid" | "not assessed")
+    };
+    let bad: Vec<&&SuiteRowRecord> = rows.iter().filter(is_bad).collect();
+    if bad.is_empty() {
+        return;
+    }
+    text.push('\n');
+    for row in bad.iter().take(REASONS_MAX) {
+        text.push_str(&wrap(&format!("{}: {}", row.label, row.reason), 2, COLUMNS));
+    }
+    if bad.len() > REASONS_MAX {
+        let _ = writeln!(text, "... and {} more, in the record", bad.len() - REASONS_MAX);
+    }
+}
+
+fn put_published(text: &mut String, suite: &SuiteRecord) {
+    if suite.published.is_empty() {
+        return;
+    }
+    text.push_str("\npublished, for reference: other machines and volumes, no mark to pass\n");
+    let _ = writeln!(text, "{:<LABEL$}{:>16}{:>16}", "", "published", "here");
+    let mut last = "";
+    for published in &suite.published {
+        let PublishedRecord { label, unit, value, above, here, on, .. } = published;
+        let mark = if *above { "> " } else { "" };
+        let shown = format!("{mark}{} {unit}", figure(*value, unit));
+        let here = here.map_or("-".to_owned(), |here| format!("{} {unit}", figure(here, unit)));
+        let _ = writeln!(text, "{:<LABEL$}{shown:>16}{here:>16}", fit(label, LABEL - 1));
+        if !on.is_empty() && on != last {
+            text.push_str(&wrap(&format!("  on {on}"), 4, COLUMNS));
+        }
+        last = on;
+    }
+    for source in &suite.sources {
+        text.push_str(&wrap(&format!("source: {}", source_words(source)), 2, COLUMNS));
+    }
+}
+
+fn figure(value: f64, unit: &str) -> String {
+    if unit == "IOPS" { format_iops(value) } else { mib_per_s(value * f64::from(1 << 20)) }
+}
+
+fn source_words(source: &SuiteSourceRecord) -> String {
+    let parts = [&source.document, &source.date, &source.section, &source.url];
+    let parts: Vec<&str> =
+        parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
+}

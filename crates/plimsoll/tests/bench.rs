@@ -1,0 +1,352 @@
+//! `plimsoll bench` and `plimsoll suite`: suites from start to answer.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{Outcome, Sandbox};
+use record::{Outcome as Ended, Record, SuiteRecord};
+
+/// A disk of 1 TiB whose latency does not vary.
+const P30: &str = "\
+edition = \"2018\"
+
+[[volume]]
+mount = \"/mnt/p30\"
+disk = \"P30\"
+latency = \"1ms\"
+";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("p30.toml", P30);
+    fs::create_dir(sandbox.path("volume")).expect("a folder");
+    sandbox
+}
+
+fn design(name: &str) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/designs").join(name);
+    path.to_str().expect("text").to_owned()
+}
+
+#[track_caller]
+fn record(outcome: &Outcome) -> Record {
+    Record::from_json(outcome.success()).expect("a record")
+}
+
+#[track_caller]
+fn suite(record: &Record) -> &SuiteRecord {
+    record.suite.as_ref().expect("a suite")
+}
+
+/// Checks a row's I/Os per second to a percent.
+#[track_caller]
+fn check_iops(suite: &SuiteRecord, label: &str, expected: f64) {
+    let row = suite.rows.iter().find(|row| row.label == label).expect("a row");
+    let iops = row.iops.median;
+    assert!((iops / expected - 1.0).abs() < 0.01, "{label}: {iops}, and not {expected}");
+}
+
+#[track_caller]
+fn check_80_columns(text: &str) {
+    let long = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(long, None, "{text}");
+}
+
+#[test]
+fn the_quick_suite_shows_what_a_disk_is_sold_as() {
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--json"];
+    let record = record(&sandbox().plimsoll(&args));
+    let found = suite(&record);
+    assert!(found.indicative && found.scale.is_none());
+    for pattern in ["read", "write", "mix"] {
+        check_iops(found, &format!("random {pattern} 8k"), 5_000.0);
+        // 200 MB/s of 64 KiB each.
+        check_iops(found, &format!("sequential {pattern} 64k"), 200e6 / 65_536.0);
+    }
+    let curve = record.curve.as_ref().expect("a load line");
+    let line = curve.line.load.expect("it is found");
+    assert!((4_500.0..=5_000.0).contains(&line), "{line}");
+    // Six patterns, and a step for each point.
+    assert_eq!(record.steps.len(), 6 + curve.points.len());
+    assert!(curve.points.iter().enumerate().all(|(idx, at)| at.step_idx as usize == idx + 6));
+    let purposes = found.steps.iter().filter(|step| step.purpose == "measure").count();
+    assert_eq!(purposes, 6);
+}
+
+#[test]
+fn the_answer_fits_a_terminal() {
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress"];
+    let outcome = sandbox().plimsoll(&args);
+    let text = outcome.success();
+    check_80_columns(text);
+    for part in ["verdict: indicative", "random mix 8k", "load line: ", "o mean, * p99"] {
+        assert!(text.contains(part), "`{part}` is missing:\n{text}");
+    }
+}
+
+/// The published 50,000 writes, 64,000 cached reads and more than 100,000 of both come out, after
+/// a warm-up that is seen to warm.
+#[test]
+fn a_cache_is_warmed_before_it_is_measured() {
+    let on = design("ds14.toml");
+    let args = ["bench", "--on", &on, "--virtual", "--suite", "premium-storage"];
+    // A step of 3 s: what is left in the buckets at its start no longer shows.
+    let args = [&args[..], &["--scale", "0.1", "--no-progress", "--json"]].concat();
+    let record = record(&sandbox().plimsoll(&args));
+    let found = suite(&record);
+    assert_eq!(found.scale, Some(0.1));
+    let prepared: Vec<(&str, &str)> = found
+        .rows
+        .iter()
+        .filter(|row| row.preparation)
+        .map(|row| (row.label.as_str(), row.verdict.as_str()))
+        .collect();
+    assert_eq!(prepared, [("warm-up, one pass", "done"), ("warm-up until steady", "steady")]);
+    let rate = |label: &str| {
+        let row = found.rows.iter().find(|row| row.label == label).expect("a row");
+        (row.bytes_per_s.median / 1e6, row.iops.median)
+    };
+    // One pass comes from the disk (200 MB/s), then the cache answers (512 MB/s).
+    assert!((rate("warm-up, one pass").0 / 200.0 - 1.0).abs() < 0.02);
+    assert!(rate("warm-up until steady").0 > 500.0);
+    let near = |label: &str, published: f64| {
+        let iops = rate(label).1;
+        assert!((iops / published - 1.0).abs() < 0.05, "{label}: {iops}");
+    };
+    near("most writes 8k", 50_000.0);
+    near("most reads 8k", 64_000.0);
+    assert!(rate("reads and writes 4k").1 > 100_000.0);
+    // Published figures stand beside ours.
+    let published = found.published.iter().find(|it| it.label == "most reads 8k").expect("it is");
+    assert_eq!((published.value, published.above), (64_000.0, true));
+    let here = published.here.expect("it was measured");
+    assert!((here - rate("most reads 8k").1).abs() < 1.0);
+}
+
+#[test]
+fn repeats_have_intervals() {
+    let set = ["--set", "time=1s,ramp=0s", "--repeat", "6", "--seed", "5"];
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--suite", "anf-large"];
+    let args = [&args[..], &set, &["--json"]].concat();
+    let record = record(&sandbox().plimsoll(&args));
+    let found = suite(&record);
+    assert_eq!((found.n_repeats, found.order_seed), (6, Some(5)));
+    assert_eq!(found.steps.len(), 24);
+    for row in &found.rows {
+        assert_eq!(row.steps.len(), 6, "{}", row.label);
+        let interval = row.iops.interval.expect("six make one");
+        assert!(interval.coverage > 0.95);
+        assert!((interval.low..=interval.high).contains(&row.iops.median));
+    }
+    let labels: Vec<&str> = found.steps.iter().map(|step| step.label.as_str()).collect();
+    let changes = labels.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changes > 8, "the order is mixed: {labels:?}");
+}
+
+#[test]
+fn rounds_go_on_until_they_are_steady() {
+    let set = ["--set", "bs=4k:64k,read_pct=100:0,time=1s", "--suite", "snia-iops"];
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--json"];
+    let record = record(&sandbox().plimsoll(&[&args[..], &set].concat()));
+    let found = suite(&record);
+    let rounds = found.rounds.as_ref().expect("it has rounds");
+    assert_eq!((rounds.iops.len(), rounds.steady_from), (5, Some(0)));
+    assert_eq!(record.steps.len(), 5 * 4);
+    check_iops(found, "mix, 4k, 0% read", 5_000.0);
+    assert!(found.rows.iter().all(|row| row.steps.len() == 5));
+}
+
+/// What is short enough for a test on files.
+const SHORT: [&str; 5] = [
+    "bench",
+    "--no-progress",
+    "--set",
+    "size=8m,time=150ms,ramp=10ms,fill_time=5s,point_time=100ms,limit=p50 < 30s",
+    "--suite",
+];
+
+/// A suite of our own with a curve of two points.
+fn short_suite(sandbox: &Sandbox) {
+    let text = "\
+schema = \"plimsoll.suite/1\"
+name = \"mine\"
+[[part]]
+name = \"reads\"
+rw = \"randread\"
+[[part]]
+name = \"writes\"
+rw = \"write\"
+[curve]
+limit = \"p99 < 10ms\"
+start = 50
+points = 1
+repeat = 1
+probes_max = 2
+";
+    sandbox.write("mine.toml", text);
+}
+
+#[test]
+fn a_folder_is_measured_and_left_as_it_was() {
+    let sandbox = sandbox();
+    short_suite(&sandbox);
+    fs::write(sandbox.path("volume/mine.txt"), "mine").expect("it is ours");
+    let args = [&SHORT[..], &["mine.toml", "volume", "--json"]].concat();
+    let outcome = sandbox.plimsoll(&args);
+    let record =
+        Record::from_json(&outcome.stdout).unwrap_or_else(|_| panic!("{}", outcome.stderr));
+    let labels: Vec<&str> = suite(&record).rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["fill", "reads", "writes"]);
+    assert!(suite(&record).rows[0].preparation);
+    assert!(record.curve.is_some(), "{}", outcome.stderr);
+    let left: Vec<_> = fs::read_dir(sandbox.path("volume")).expect("it is there").collect();
+    assert_eq!(left.len(), 1, "the scratch file is removed");
+    assert_eq!(fs::read_to_string(sandbox.path("volume/mine.txt")).expect("it is there"), "mine");
+}
+
+#[test]
+fn a_file_that_was_there_is_only_read() {
+    let sandbox = sandbox();
+    short_suite(&sandbox);
+    let before = vec![7_u8; 4 << 20];
+    sandbox.write("volume/there", &before);
+    let args = [&SHORT[..], &["mine.toml", "volume/there", "--json"]].concat();
+    let outcome = sandbox.plimsoll(&args);
+    let record =
+        Record::from_json(&outcome.stdout).unwrap_or_else(|_| panic!("{}", outcome.stderr));
+    let labels: Vec<&str> = suite(&record).rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["reads"]);
+    assert!(outcome.stderr.contains("1 steps that write are left out"), "{}", outcome.stderr);
+    assert_eq!(fs::read(sandbox.path("volume/there")).expect("it is there"), before);
+}
+
+#[test]
+fn an_interrupted_bench_says_what_it_has_and_tidies_up() {
+    let sandbox = sandbox();
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["bench", "volume", "--no-progress", "--json", "--suite", "io-size"]);
+    command.args(["--set", "size=4m,time=1h,ramp=0s"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    // It is at its first step when the fill has made the file.
+    let is_filled = || {
+        let dirs = fs::read_dir(sandbox.path("volume")).expect("it is there").flatten();
+        let mut sizes = dirs.filter_map(|dir| {
+            fs::metadata(dir.path().join("plimsoll-bench.scratch")).ok().map(|it| it.len())
+        });
+        sizes.any(|size| size == 4 << 20)
+    };
+    let tries = (0..6_000).take_while(|_| !is_filled());
+    tries.for_each(|_| std::thread::sleep(Duration::from_millis(20)));
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).expect("a number"));
+    let signal = rustix::process::Signal::INT;
+    rustix::process::kill_process(pid.expect("it runs"), signal).expect("it is ours");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let record = Record::from_json(&text).expect("what was measured");
+    assert_eq!(record.outcome, Ended::Interrupted);
+    assert_eq!(suite(&record).rows[0].label, "fill");
+    let left = fs::read_dir(sandbox.path("volume")).expect("it is there").count();
+    assert_eq!(left, 0, "the scratch file is removed");
+}
+
+#[track_caller]
+fn check_refused(args: &[&str], expected: &[&str]) {
+    let sandbox = sandbox();
+    let told = sandbox.plimsoll(&[&["bench"], args].concat()).mistake();
+    assert!(told.ends_with("exit code 2\n"), "{told}");
+    for part in expected {
+        assert!(told.contains(part), "`{part}` is missing: {told}");
+    }
+    assert_eq!(fs::read_dir(sandbox.path("volume")).expect("it is there").count(), 0);
+}
+
+#[test]
+fn what_cannot_be_measured_is_told() {
+    check_refused(&[], &["nothing is named to measure", "plimsoll bench DIR"]);
+    check_refused(&["nowhere"], &["`nowhere`: No such file or directory"]);
+    check_refused(&["volume", "--suite", "quik"], &["no suite `quik`", "did you mean `quick`?"]);
+    check_refused(&["volume", "--suite", "none.toml"], &["cannot read suite `none.toml`"]);
+    check_refused(&["volume", "--set", "speed=1"], &["a suite has no parameter `speed`"]);
+    check_refused(&["volume", "--scale", "3"], &["a share above 0 and up to 1"]);
+    let too_large = ["volume", "--set", "size=999999t"];
+    check_refused(&too_large, &["are free", "--set size=256m"]);
+    let other = ["/mnt/x", "--on", "p30.toml", "--virtual"];
+    check_refused(&other, &["`/mnt/x` is on no volume of", "/mnt/p30"]);
+    let one_kind = ["--on", "p30.toml", "--virtual", "--suite", "premium-storage"];
+    check_refused(&one_kind, &["has no volume for `cached`", "cached=/mnt/a"]);
+    check_refused(&["volume", "--readonly"], &["has to be written before it is read"]);
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to_is_told() {
+    let told = sandbox().plimsoll(&["bench", "/proc"]).mistake();
+    assert!(told.contains("cannot write to `/proc`") && told.contains("exit code 2"), "{told}");
+}
+
+#[test]
+fn suites_are_listed_shown_and_begun() {
+    let sandbox = sandbox();
+    let list = sandbox.plimsoll(&["suite", "list"]);
+    assert_eq!(list.success().lines().count(), 16);
+    check_80_columns(list.success());
+    let shown = sandbox.plimsoll(&["suite", "show", "snia-iops"]);
+    assert!(shown.success().contains("56 steps, 23h20m at most"), "{}", shown.stdout);
+    check_80_columns(shown.success());
+    let shown = sandbox.plimsoll(&["suite", "show", "quick", "--json", "--scale", "0.5"]);
+    let value: serde_json::Value = serde_json::from_str(shown.success()).expect("JSON");
+    assert_eq!(value["steps"].as_array().map(Vec::len), Some(6));
+    assert_eq!(value["steps"][0]["time_ns"], 3_000_000_000_u64);
+    let new = sandbox.plimsoll(&["suite", "new", "nightly", "--from", "io-size"]);
+    assert_eq!(new.code, 0, "{}", new.stderr);
+    let shown = sandbox.plimsoll(&["suite", "show", "nightly.toml"]);
+    assert!(shown.success().starts_with("nightly: block sizes"), "{}", shown.stdout);
+    let again = sandbox.plimsoll(&["suite", "new", "nightly"]).mistake();
+    assert!(again.contains("cannot write `nightly.toml`"), "{again}");
+    // What `suite show --fio` prints, fio's own parser of ours takes.
+    let jobs = sandbox.plimsoll(&["suite", "show", "premium-storage", "--fio"]);
+    sandbox.write("suite.fio", jobs.success());
+    let checked = sandbox.plimsoll(&["check", "suite.fio"]);
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+}
+
+#[test]
+fn mistakes_in_a_suite_are_told_with_their_place() {
+    let sandbox = sandbox();
+    let text =
+        "schema = \"plimsoll.suite/1\"\nname = \"mine\"\n[[part]]\nname = \"a\"\nrw = \"red\"\n";
+    sandbox.write("mine.toml", text);
+    let told = sandbox.plimsoll(&["bench", "volume", "--suite", "mine.toml"]).mistake();
+    assert!(told.contains("mine.toml:5") && told.contains("`rw` is `red`"), "{told}");
+}
+
+#[test]
+fn suites_and_curves_are_compared() {
+    let sandbox = sandbox();
+    sandbox.write("slow.toml", P30.replace("P30", "P20"));
+    let keep = |design: &str, name: &str, more: &[&str]| {
+        let base = ["--on", design, "--virtual", "--no-progress", "--store", "runs.db"];
+        let outcome = sandbox.plimsoll(&[more, &base, &["--name", name]].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    };
+    let six = ["bench", "--suite", "anf-large", "--set", "time=1s", "--repeat", "6"];
+    keep("p30.toml", "fast", &six);
+    keep("slow.toml", "slow", &six);
+    let args = ["compare", "fast", "slow", "--store", "runs.db", "--fail-if-worse", "5%"];
+    let found = sandbox.plimsoll(&[&args[..], &["--metric", "iops", "--anyway"]].concat());
+    assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("step 8k random read"), "{}", found.stdout);
+    let curve = ["curve", "/mnt/p30", "--time", "5s", "--points", "2", "--arrivals", "fixed"];
+    let curve = [&curve[..], &["--repeat", "6"]].concat();
+    keep("p30.toml", "line", &curve);
+    keep("p30.toml", "again", &curve);
+    let found = sandbox.plimsoll(&["compare", "line", "again", "--store", "runs.db"]);
+    let text = found.success();
+    assert!(text.contains("load line") && text.contains("at load 1000"), "{text}");
+    let mixed = sandbox.plimsoll(&["compare", "line", "fast", "--store", "runs.db"]).mistake();
+    assert!(mixed.contains("is a load curve") && mixed.contains("is a suite"), "{mixed}");
+}
