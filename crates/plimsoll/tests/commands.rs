@@ -13,7 +13,7 @@ fn no_arguments_say_what_to_try_first() {
 
     Four commands to try first:
 
-      plimsoll demo             30 seconds on a scratch file that it makes and removes
+      plimsoll bench DIR        how much a folder's volume carries, in three minutes
       plimsoll curve DIR        the most I/O it carries with p99 < 10ms
       plimsoll check FILE.fio   what a job file means, and every mistake in it
       plimsoll run FILE.fio     run it: live progress, then a table of results

@@ -226,13 +226,14 @@ pub fn run(
         failed: false,
     };
     so_far.note_findings(&findings, on_event);
-    let mut n_workers_before = 0;
+    let (mut n_workers_before, mut reported_ns) = (0, 0);
     for (step_idx, step) in bound.steps.iter().enumerate() {
         let number = StepNumber { step_idx: step_idx as u32, n_workers_before };
         n_workers_before += step.workers.len() as u32;
         if !run_one(&mut so_far, number, step, &mut ground, on_event) {
             break;
         }
+        so_far.report(&mut reported_ns, ground.now_ns(clock), on_event);
     }
     for (severity, code, message) in bandwidth_logs(options, &so_far.intervals) {
         so_far.note(severity, code, &message, on_event);
@@ -300,6 +301,16 @@ fn run_one(
 const PAUSE_TICK_NS: u64 = 50_000_000;
 
 impl RunSoFar<'_> {
+    /// Tells between two steps how the run stands, where steps are shorter than the time between
+    /// reports: what comes within a step counts from its start.
+    fn report(&self, reported_ns: &mut u64, now_ns: u64, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        let Some(interval_ms) = self.options.report_interval_ms else { return };
+        if now_ns.saturating_sub(*reported_ns) >= interval_ms.max(1) * 1_000_000 {
+            *reported_ns = now_ns;
+            on_event(RunEvent::Report(&self.record(now_ns, &[], &[])));
+        }
+    }
+
     /// Runs the workers of a step to their end.
     fn run_workers(
         &self,

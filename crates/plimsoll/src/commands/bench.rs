@@ -16,7 +16,7 @@ use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
 
-/// Find out how much a volume carries: patterns, verdicts and a load line in three minutes
+/// Find out how much a volume carries: patterns, verdicts, a load line; three minutes
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -174,7 +174,7 @@ fn list() -> Result<String, Failure> {
         let (suite, _) = read(name)?;
         let all = steps(&suite, &Order::default());
         let time = total(&suite, &all);
-        let _ = writeln!(text, "{name:<18} {}", suite.title);
+        text.push_str(&wrap(&format!("{name:<18} {}", suite.title), 19, 80));
         let _ = writeln!(text, "{:<18} {} steps, {time}", "", all.len());
     }
     Ok(text)

@@ -98,6 +98,8 @@ fn put_head(text: &mut String, row: &Row) {
         ("", "") => "all jobs".to_owned(),
         ("", job) => job.to_owned(),
         (step, "") if is_of_curve(step) => step.to_owned(),
+        // The only load of a step of a suite has its name.
+        (step, job) if step == job => step.to_owned(),
         (step, "") => format!("step {step}"),
         (step, job) => format!("step {step}, {job}"),
     };
@@ -157,7 +159,8 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
 
 /// Returns a row's name in a sentence: `oltp read p99`.
 fn name(row: &Row) -> String {
-    let parts = [row.step.as_str(), &row.job, row.dir, title(row.figure)];
+    let job = if row.job == row.step { "" } else { row.job.as_str() };
+    let parts = [row.step.as_str(), job, row.dir, title(row.figure)];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
 }
