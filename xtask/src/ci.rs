@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::{licences, process, reference, tidy, unused, workspace};
+use crate::{e2e, licences, process, reference, tidy, unused, workspace};
 
 /// A platform that is not Linux. The pure crates must build there.
 const OTHER_PLATFORM: &str = "x86_64-pc-windows-gnu";
@@ -24,7 +24,7 @@ enum Verdict {
     Skipped(&'static str),
 }
 
-const STAGES: [Stage; 9] = [
+const STAGES: [Stage; 10] = [
     Stage { name: "fmt", about: "the layout of the sources", run: fmt },
     Stage { name: "tidy", about: "the house rules", run: || passed(tidy::run()) },
     Stage { name: "licences", about: "what we may ship", run: || passed(licences::check()) },
@@ -34,6 +34,7 @@ const STAGES: [Stage; 9] = [
     Stage { name: "reference", about: "pages made from code", run: || passed(reference::check()) },
     Stage { name: "fuzz", about: "the fuzz targets compile", run: fuzz },
     Stage { name: "test", about: "all tests", run: test },
+    Stage { name: "e2e", about: "reports in a browser", run: browser },
 ];
 
 /// Runs the named stages, or all. Prints each one's time, and ends with a table.
@@ -99,6 +100,14 @@ fn test() -> Result<Verdict> {
         "--locked",
         "--no-fail-fast",
     ])))
+}
+
+/// Opens reports in a browser, where there is one.
+fn browser() -> Result<Verdict> {
+    match e2e::missing() {
+        Some(what) => Ok(Verdict::Skipped(what)),
+        None => passed(e2e::run()),
+    }
 }
 
 /// Compiles the fuzz targets without libFuzzer itself, which would need a C++ compiler.

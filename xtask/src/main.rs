@@ -15,6 +15,7 @@
 mod acceptance;
 mod ci;
 mod dist;
+mod e2e;
 mod fuzz;
 mod kernel_test;
 mod licences;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
   acceptance                     write docs/acceptance.md and docs/errata.md from a run
   rehearsal [OPTIONS]            an emulated P30 in all its forms, beside what is printed
   kernel-test                    the NFS export under the kernel's client, in qemu
+  e2e                            reports in a browser: figures, requests, pictures
   dist                           the static release archive for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         ["reference"] => reference::run(),
         ["acceptance"] => acceptance::run(),
         ["dist"] => dist::run(),
+        ["e2e"] => e2e::run(),
         ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["rehearsal", rest @ ..] => rehearsal::run(rest),

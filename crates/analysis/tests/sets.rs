@@ -42,6 +42,7 @@ fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
         latency_ns_p50: Some(ns),
         latency_ns_p99: Some(ns * 4),
         latency_ns_max: Some(ns * 5),
+        ..IntervalDir::default()
     };
     Interval {
         step_idx: 0,

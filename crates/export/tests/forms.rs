@@ -13,6 +13,7 @@ fn interval(second: u64, n_ios: u64) -> Interval {
         latency_ns_p50: (n_ios > 0).then_some(1_000_000),
         latency_ns_p99: (n_ios > 0).then_some(2_000_000),
         latency_ns_max: (n_ios > 0).then_some(3_000_000),
+        ..IntervalDir::default()
     };
     Interval {
         step_idx: 0,

@@ -51,6 +51,7 @@ fn interval(second: u64, n_ios: u64, ns: u64) -> Interval {
         latency_ns_p50: Some(ns),
         latency_ns_p99: Some(ns * 3),
         latency_ns_max: Some(ns * 3),
+        ..IntervalDir::default()
     };
     Interval {
         step_idx: 0,

@@ -1,5 +1,6 @@
 //! The run over time.
 
+use crate::counts::LatencyCounts;
 use crate::job::PerDirRecord;
 use serde::{Deserialize, Serialize};
 
@@ -71,4 +72,7 @@ pub struct IntervalDir {
     pub latency_ns_p99: Option<u64>,
     /// Largest total latency, nanoseconds (upper bound of its histogram bucket).
     pub latency_ns_max: Option<u64>,
+    /// All total latencies in coarse bins; empty where nobody counted them.
+    #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
+    pub latency_counts: LatencyCounts,
 }

@@ -8,6 +8,7 @@
 //!
 //! Tests: `tests/`.
 
+mod counts;
 pub mod curve;
 pub mod disk;
 pub mod emulation;
@@ -23,6 +24,7 @@ pub mod step;
 pub mod suite;
 pub mod validity;
 
+pub use counts::LatencyCounts;
 pub use curve::{
     CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, Lever,
     LoadLineRecord, ScalabilityRecord,

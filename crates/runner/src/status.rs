@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use hist::Histogram;
 use plan::Direction;
 use record::interval::IntervalDir;
-use record::{Interval, PerDirRecord};
+use record::{Interval, LatencyCounts, PerDirRecord};
 use worker::{FormatStatus, Meters};
 
 /// What a status line shows.
@@ -75,6 +75,7 @@ impl IntervalSampler {
                 latency_ns_p50: latency.quantile(0.5),
                 latency_ns_p99: latency.quantile(0.99),
                 latency_ns_max: latency.quantile(1.0),
+                latency_counts: LatencyCounts::of(&latency),
             };
         }
         let since_ns = std::mem::replace(&mut self.since_ns, now_ns);

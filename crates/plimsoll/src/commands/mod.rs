@@ -18,6 +18,7 @@ mod limits;
 mod on;
 mod reference;
 mod rehearse;
+mod report;
 mod run;
 mod runs;
 mod scratch;
@@ -60,6 +61,7 @@ enum Command {
     Runs(runs::Args),
     Show(show::Args),
     Compare(compare::Args),
+    Report(report::Args),
     Export(export::Args),
     Import(import::Args),
     Check(check::Args),
@@ -108,6 +110,7 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Runs(args) => runs::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(&args),

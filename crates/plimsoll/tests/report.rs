@@ -1,0 +1,85 @@
+//! Runs as a page to look at.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Outcome, Sandbox, outcome};
+use serde_json::Value;
+
+const JOB: &str = "[a]\nioengine=null\nrw=randrw\nsize=64m\nnumber_ios=4000\n";
+
+fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
+}
+
+fn with_runs() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    for name in ["one", "two"] {
+        plimsoll(&sandbox, &["run", "--no-progress", "--name", name, "job.fio"]).success();
+    }
+    sandbox
+}
+
+#[test]
+fn a_run_becomes_a_page_and_its_data() {
+    let sandbox = with_runs();
+    plimsoll(&sandbox, &["report", "one"]).success();
+    let page = std::fs::read_to_string(sandbox.path("report.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("plotly.js v"));
+    assert!(page.contains("<dt>name</dt><dd>one</dd>"));
+    let data = plimsoll(&sandbox, &["report", "one", "--json"]).success().to_owned();
+    let data: Value = serde_json::from_str(&data).unwrap();
+    let record = plimsoll(&sandbox, &["show", "one", "--json"]).success().to_owned();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let percentiles = &data["charts"].as_array().unwrap().iter();
+    let percentiles = percentiles.clone().find(|chart| chart["id"] == "r1-percentiles-0").unwrap();
+    let reads = &percentiles["series"][0];
+    let slowest = reads["y"].as_array().unwrap().last().unwrap().as_f64();
+    let dir = &record["jobs"][0]["dirs"]["read"];
+    let kind = if dir["clat"]["n"] == 0 { "lat" } else { "clat" };
+    assert_eq!(slowest, dir[kind]["max_ns"].as_f64());
+    let counted: u64 = ["read", "write"]
+        .into_iter()
+        .flat_map(|dir| {
+            let intervals = record["intervals"].as_array().unwrap().iter();
+            intervals.map(move |it| it["dirs"][dir]["latency_counts"].as_str().unwrap_or_default())
+        })
+        .filter_map(|text| text.split_once(':'))
+        .flat_map(|(_, counts)| counts.split(',').map(|count| count.parse::<u64>().unwrap()))
+        .sum();
+    assert_eq!(counted, 4000, "every latency is counted in its second");
+}
+
+#[test]
+fn several_runs_are_compared_or_stand_on_one_page() {
+    let sandbox = with_runs();
+    let data = |runs: &[&str]| -> Value {
+        let args = [&["report", "--json"], runs].concat();
+        serde_json::from_str(plimsoll(&sandbox, &args).success()).unwrap()
+    };
+    let ids = |data: &Value| -> Vec<String> {
+        let charts = data["charts"].as_array().unwrap().iter();
+        charts.map(|chart| chart["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let compared = data(&["one", "two"]);
+    assert_eq!(compared["title"], "One and two");
+    assert!(ids(&compared).contains(&"ratios".to_owned()));
+    let together = data(&["one,two"]);
+    assert_eq!(together["title"], "2 runs");
+    assert!(!ids(&together).contains(&"ratios".to_owned()));
+    assert!(ids(&together).contains(&"r2-percentiles-0".to_owned()));
+}
+
+#[test]
+fn a_page_goes_where_it_is_wanted() {
+    let sandbox = with_runs();
+    let page = plimsoll(&sandbox, &["report", "last", "-o", "-"]).success().to_owned();
+    assert!(page.starts_with("<!doctype html>"));
+    let refused = plimsoll(&sandbox, &["report", "last", "-o", "no/such/folder.html"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("cannot write to `no/such/folder.html`"), "{}", refused.stderr);
+    assert_eq!(plimsoll(&sandbox, &["report", "nothing-of-this-name"]).code, 2);
+}

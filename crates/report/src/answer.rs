@@ -1,0 +1,220 @@
+//! The question answered: one sentence, and the figures that belong to it.
+
+use analysis::compare::Verdict;
+use export::Run;
+use record::{CurveRecord, Lever, Record};
+use units::{format_iops, format_latency_ns};
+
+use crate::chart::comparison::{Against, labelled};
+use crate::chart::curve::{load_words, unit};
+use crate::validity::{self, State};
+use crate::view::{Step, steps};
+use crate::words::{difference, mib_per_s, plural, round_latency, volume};
+
+/// What the first screen says.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) sentence: String,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) state: State,
+    /// The verdict of the checks, or of the comparison.
+    pub(crate) verdict: String,
+}
+
+/// One figure.
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) unit: String,
+}
+
+impl Figure {
+    fn new(name: &str, value: String, unit: &str) -> Self {
+        Figure { name: name.to_owned(), value, unit: unit.to_owned() }
+    }
+
+    /// A latency, its unit apart.
+    fn latency(name: &str, ns: u64) -> Self {
+        let text = format_latency_ns(ns);
+        let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));
+        Figure::new(name, value.to_owned(), unit)
+    }
+}
+
+/// Answers for one run.
+pub(crate) fn of_run(run: &Run) -> Answer {
+    let record = &run.record;
+    let validity = validity::of(record);
+    let (sentence, figures) = match &record.curve {
+        Some(curve) => (of_curve(record, curve), curve_figures(curve)),
+        None => of_steps(record),
+    };
+    Answer { sentence, figures, state: validity.state, verdict: validity.verdict }
+}
+
+fn of_curve(record: &Record, curve: &CurveRecord) -> String {
+    let (volume, limits) = (volume(record), limits_words(&curve.limits));
+    let line = &curve.line;
+    let Some(load) = line.load else {
+        let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
+        let lowest = if lowest.is_finite() { load_words(lowest) } else { "nothing".to_owned() };
+        return format!(
+            "{volume} does not keep {limits}: even {lowest} {} breaks it.",
+            unit(curve.lever)
+        );
+    };
+    let rate = format_iops(line.achieved_iops.unwrap_or(load));
+    let at = match curve.lever {
+        Lever::Rate => String::new(),
+        Lever::QueueDepth => format!(" at {} I/Os in flight", load_words(load)),
+        Lever::Workers => format!(" with {} workers", load_words(load)),
+    };
+    match line.end.as_str() {
+        "nothing_failed" => {
+            format!("{volume} carries more than {rate} IOPS{at}: nothing broke {limits}.")
+        }
+        "unfinished" => {
+            format!("{volume} carries {rate} IOPS{at} with {limits}; the search did not finish.")
+        }
+        _ => format!("{volume} carries {rate} IOPS{at} with {limits}."),
+    }
+}
+
+/// Limits with blanks between numbers and units.
+fn limits_words(limits: &str) -> String {
+    let Ok(parsed) = limits.parse::<analysis::Limits>() else { return limits.to_owned() };
+    let word = |limit: &analysis::Limit| match limit {
+        analysis::Limit::Latency { figure, ns_max } => {
+            format!("{figure} below {}", round_latency(*ns_max as f64))
+        }
+        analysis::Limit::Achieved { share_min } => {
+            format!("at least {:.0} % of the load achieved", share_min * 100.0)
+        }
+    };
+    parsed.all.iter().map(word).collect::<Vec<_>>().join(" and ")
+}
+
+fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
+    let line = &curve.line;
+    let mut figures = Vec::new();
+    if let Some(achieved) = line.achieved_iops {
+        figures.push(Figure::new("load line", format_iops(achieved), "IOPS"));
+    }
+    if let Some(bytes_per_s) = line.bytes_per_s {
+        figures.push(Figure::new("that is", mib_per_s(bytes_per_s), "MiB/s"));
+    }
+    for carried in curve.carried.iter().filter(|it| it.state == "reached").take(2) {
+        if let Some(rate) = carried.rate_iops {
+            let name = format!("at {} mean", round_latency(carried.latency_mean_ns as f64));
+            figures.push(Figure::new(&name, format_iops(rate), "IOPS"));
+        }
+    }
+    if let Some(ns) = curve.overall_response_ns {
+        figures.push(Figure::latency("mean over the curve", ns.round() as u64));
+    }
+    figures
+}
+
+fn of_steps(record: &Record) -> (String, Vec<Figure>) {
+    let steps = steps(record);
+    let with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.rate_iops() > 0.0).collect();
+    match with_io.as_slice() {
+        [] => ("Nothing was measured.".to_owned(), Vec::new()),
+        [only] => (sentence(record, only), step_figures(only)),
+        many => {
+            let best = many.iter().max_by(|a, b| a.rate_iops().total_cmp(&b.rate_iops()));
+            let best = best.unwrap_or(&many[0]);
+            let sentence = format!(
+                "{} did {}; the most I/Os in {}: {} IOPS.",
+                volume(record),
+                plural(many.len(), "step"),
+                best.name,
+                format_iops(best.rate_iops()),
+            );
+            (sentence, step_figures(best))
+        }
+    }
+}
+
+fn sentence(record: &Record, step: &Step<'_>) -> String {
+    let latencies = step.latencies();
+    let rate = format!(
+        "{} did {} IOPS, {} MiB/s",
+        volume(record),
+        format_iops(step.rate_iops()),
+        mib_per_s(step.bytes_per_s())
+    );
+    let known = (latencies.percentile_ns(50.0), latencies.percentile_ns(99.0));
+    match known {
+        (Some(p50_ns), Some(p99_ns)) => format!(
+            "{rate}; half of the I/Os took at most {}, and 99 of 100 at most {}.",
+            format_latency_ns(p50_ns),
+            format_latency_ns(p99_ns)
+        ),
+        _ => format!("{rate}."),
+    }
+}
+
+fn step_figures(step: &Step<'_>) -> Vec<Figure> {
+    let latencies = step.latencies();
+    let mut figures = vec![
+        Figure::new("rate", format_iops(step.rate_iops()), "IOPS"),
+        Figure::new("throughput", mib_per_s(step.bytes_per_s()), "MiB/s"),
+    ];
+    let named = [
+        ("median", latencies.percentile_ns(50.0)),
+        ("p99", latencies.percentile_ns(99.0)),
+        ("max", latencies.max_ns()),
+    ];
+    for (name, ns) in named {
+        if let Some(ns) = ns {
+            let name = format!("{name} {}", latencies.kind);
+            figures.push(Figure::latency(&name, ns));
+        }
+    }
+    figures
+}
+
+/// Answers for a comparison: what is shown, of the first candidate.
+pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
+    let Some(first) = against.first() else {
+        return Answer {
+            sentence: "There is nothing to compare.".to_owned(),
+            figures: Vec::new(),
+            state: State::Unknown,
+            verdict: String::new(),
+        };
+    };
+    let rows = &first.found.rows;
+    let with = |verdict| rows.iter().filter(move |row| row.comparison.verdict == verdict);
+    let (n_worse, n_better) = (with(Verdict::Worse).count(), with(Verdict::Better).count());
+    let n_same = with(Verdict::NoDifferenceShown).count();
+    let name = &first.candidate.name;
+    let (state, verdict) = match (n_worse, n_better) {
+        (0, 0) if n_same == rows.len() && n_same > 0 => (State::Good, "no difference shown"),
+        (0, 0) if n_same > 0 => (State::Unknown, "no difference shown, as far as it can be told"),
+        (0, 0) => (State::Unknown, "cannot tell"),
+        (0, _) => (State::Good, "better"),
+        (_, 0) => (State::Bad, "worse"),
+        _ => (State::Unknown, "better in some figures, worse in others"),
+    };
+    let mut sentence = format!("{name} against {baseline}: {verdict}.");
+    let ratios: Vec<(String, f64)> = labelled(&first.found)
+        .into_iter()
+        .filter_map(|(label, row)| Some((label, row.comparison.ratio?)))
+        .collect();
+    if let Some((label, ratio)) = ratios.first() {
+        let difference = difference(*ratio);
+        sentence = format!("{name} against {baseline}: {verdict}; {label} {difference}.");
+    }
+    let figures = ratios.iter().map(|(label, ratio)| Figure::new(label, difference(*ratio), ""));
+    let told = format!(
+        "{} better, {} worse, {} without a difference, {} that cannot be told.",
+        n_better,
+        n_worse,
+        n_same,
+        rows.len() - n_better - n_worse - n_same
+    );
+    Answer { sentence, figures: figures.take(4).collect(), state, verdict: told }
+}

@@ -1,0 +1,202 @@
+//! Steady state after SNIA: rounds, the window, its mean, its limits and the fitted line.
+
+use analysis::series;
+use analysis::steady::{SNIA_ROUNDS_MAX, Steadiness, SteadyRule, WindowTest, assess};
+use record::{Interval, StepValidity, Verdict};
+use units::format_iops;
+
+use super::over_time::Source;
+use crate::axis;
+use crate::spec::{ChartSpec, Colour, Dash, Marker, Rule, Series, Span, SpanKind};
+use crate::table::{Cell, Table};
+use crate::thin::{Seconds, start_s, total};
+
+/// The rate of a run as means of rounds, and the window that was judged.
+struct Rounds {
+    /// Seconds of a round.
+    length_s: f64,
+    means: Vec<f64>,
+    /// The rounds of the window.
+    window: std::ops::Range<usize>,
+    is_steady: bool,
+    rule: SteadyRule,
+}
+
+/// Draws the rounds of a run of one step; none where there are fewer than a window has.
+pub(crate) fn chart(source: &Source<'_>) -> Option<ChartSpec> {
+    let [step] = source.steps else { return None };
+    let seconds = Seconds::of(source.record, usize::MAX);
+    let measured: Vec<&Interval> =
+        seconds.intervals.iter().copied().filter(|it| !it.ramp).collect();
+    let judged = source.record.validity.iter().find(|it| it.step_idx == step.idx);
+    let judged = judged.and_then(|judged| Rounds::of_record(&measured, judged));
+    let rounds = judged.or_else(|| Rounds::of(&measured))?;
+    let test = WindowTest::of(&rounds.means[rounds.window.clone()], &rounds.rule)?;
+    let numbers: Vec<f64> = (1..=rounds.means.len()).map(|round| round as f64).collect();
+    let values = Series {
+        name: "IOPS of a round".to_owned(),
+        colour: Colour::Of(0),
+        marker: Some(Marker::Circle),
+        is_line: true,
+        x: numbers.clone(),
+        y: rounds.means.iter().map(|mean| Some(round3(*mean))).collect(),
+        ..Series::default()
+    };
+    Some(ChartSpec {
+        id: format!("{}-steady", source.id),
+        title: "Steady state".to_owned(),
+        about: verdict(&rounds, &test),
+        height_px: 300,
+        x: axis::numbers("round", numbers.len()),
+        y: axis::iops(),
+        series: vec![values, fit(&rounds, &test)],
+        spans: vec![span(&rounds)],
+        rules: limits(&test),
+        cells: None,
+        notes: vec![note(&rounds, &test)],
+        source: source.line.to_owned(),
+        thinned: None,
+        table: table(&rounds),
+    })
+}
+
+impl Rounds {
+    /// Cuts a run into the rounds by which its record judged it, before and after the window too.
+    fn of_record(measured: &[&Interval], judged: &StepValidity) -> Option<Self> {
+        let (from_ms, to_ms) = judged.window_ms?;
+        let n_rounds = judged.rule.n_rounds.max(2) as usize;
+        let inside = |it: &&&Interval| {
+            start_s(it) * 1000.0 >= from_ms as f64 - 1.0 && it.end_ms <= to_ms + 1
+        };
+        let n_inside = measured.iter().filter(inside).count();
+        let first = measured.iter().position(|it| inside(&it))?;
+        let len = n_inside / n_rounds;
+        if len == 0 {
+            return None;
+        }
+        // Rounds before the window end where it begins.
+        let n_before = first / len;
+        let start = first - n_before * len;
+        let rounds = measured[start..].chunks_exact(len);
+        let gate = judged.gate("steady")?;
+        Some(Rounds {
+            length_s: length_s(&measured[first..first + len]),
+            means: rounds.map(mean).collect(),
+            window: n_before..n_before + n_rounds,
+            is_steady: gate.verdict == Verdict::Passed,
+            rule: SteadyRule {
+                n_rounds,
+                range_pct: judged.rule.range_pct,
+                slope_pct: judged.rule.slope_pct,
+            },
+        })
+    }
+
+    /// Cuts a run that nobody judged into at most as many rounds as SNIA's test takes.
+    fn of(measured: &[&Interval]) -> Option<Self> {
+        let len = measured.len().div_ceil(SNIA_ROUNDS_MAX).max(1);
+        let means: Vec<f64> = measured.chunks_exact(len).map(mean).collect();
+        let rule = SteadyRule::default();
+        let (from, is_steady) = match assess(&[&means], &rule) {
+            Steadiness::Steady { from_round, .. } => (from_round, true),
+            Steadiness::NotSteady { .. } => (means.len() - rule.n_rounds, false),
+            Steadiness::NotAssessed { .. } => return None,
+        };
+        let window = from..from + rule.n_rounds;
+        Some(Rounds { length_s: length_s(&measured[..len]), means, window, is_steady, rule })
+    }
+}
+
+fn mean(round: &[&Interval]) -> f64 {
+    let n_ios: u64 = round.iter().map(|it| total(it, |dir| dir.n_ios)).sum();
+    n_ios as f64 / length_s(round).max(1e-3)
+}
+
+fn length_s(round: &[&Interval]) -> f64 {
+    round.iter().map(|it| it.length_ms as f64 / 1000.0).sum()
+}
+
+fn verdict(rounds: &Rounds, test: &WindowTest) -> String {
+    let mean = format_iops(test.mean);
+    let (first, last) = (rounds.window.start + 1, rounds.window.end);
+    if rounds.is_steady {
+        return format!("Rounds {first} to {last} are steady at {mean} IOPS.");
+    }
+    format!("Not steady: rounds {first} to {last} have {mean} IOPS on average.")
+}
+
+fn note(rounds: &Rounds, test: &WindowTest) -> String {
+    let pct = |part: f64| 100.0 * part / test.mean;
+    format!(
+        "A round is the mean of {:.0} s. In the window values lie {:.1} % apart (limit {} %), and \
+         the fitted line changes by {:.1} % (limit {} %; slope {:.1} IOPS per round).",
+        rounds.length_s,
+        pct(test.range),
+        rounds.rule.range_pct,
+        pct(test.excursion),
+        rounds.rule.slope_pct,
+        test.slope,
+    )
+}
+
+fn table(rounds: &Rounds) -> Table {
+    let mut table = Table::new(&[("round", "round"), ("IOPS", "iops"), ("in the window", "is_in")]);
+    for (idx, mean) in rounds.means.iter().enumerate() {
+        let is_in = if rounds.window.contains(&idx) { "yes" } else { "no" };
+        let number = Cell::count(idx as u64 + 1);
+        table.rows.push(vec![number, Cell::iops(*mean), Cell::text(is_in)]);
+    }
+    table
+}
+
+fn span(rounds: &Rounds) -> Span {
+    let (text, kind) = if rounds.is_steady {
+        ("steady window", SpanKind::Kept)
+    } else {
+        ("window that was judged", SpanKind::Left)
+    };
+    Span {
+        from: rounds.window.start as f64 + 0.5,
+        to: rounds.window.end as f64 + 0.5,
+        text: text.to_owned(),
+        kind,
+    }
+}
+
+/// The mean of the window, and 10 % above and below.
+fn limits(test: &WindowTest) -> Vec<Rule> {
+    let rule = |factor: f64, text: &str, dash| Rule {
+        is_across: true,
+        at: round3(test.mean * factor),
+        text: text.to_owned(),
+        colour: Colour::Plain,
+        dash,
+    };
+    vec![
+        rule(1.1, "mean + 10 %", Dash::Dot),
+        rule(1.0, "mean", Dash::Dash),
+        rule(0.9, "mean − 10 %", Dash::Dot),
+    ]
+}
+
+/// The least-squares line through the window.
+fn fit(rounds: &Rounds, test: &WindowTest) -> Series {
+    let window = &rounds.means[rounds.window.clone()];
+    let middle = (window.len() - 1) as f64 / 2.0;
+    let mean = series::mean(window).unwrap_or(test.mean);
+    let ends = [0, window.len() - 1];
+    let at = |idx: &usize| Some(round3(mean + test.slope * (*idx as f64 - middle)));
+    Series {
+        name: "fitted line".to_owned(),
+        colour: Colour::Of(1),
+        dash: Dash::Dash,
+        is_line: true,
+        x: ends.iter().map(|idx| (rounds.window.start + idx + 1) as f64).collect(),
+        y: ends.iter().map(at).collect(),
+        ..Series::default()
+    }
+}
+
+fn round3(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

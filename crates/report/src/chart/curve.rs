@@ -1,0 +1,378 @@
+//! The load curve: latency over what was carried, the limit, the load line, knees and, where the
+//! points bracket its peak, the scalability law.
+
+use std::cmp::Ordering;
+
+use analysis::{Limit, Limits, Point};
+use record::{CurvePointRecord, CurveRecord, Lever, Record, ScalabilityRecord};
+use units::format_iops;
+
+use super::over_time::Source;
+use crate::axis;
+use crate::spec::{ChartSpec, Colour, Dash, Marker, Rule, Series, Span, SpanKind};
+use crate::table::{Cell, Table};
+use crate::words::round_latency;
+
+/// A point with the figure that its record does not list.
+struct Probe<'a> {
+    point: &'a CurvePointRecord,
+    p99_9_ns: Option<u64>,
+}
+
+/// A line of the chart: its name, colour, stroke, marker, and the figure of a point.
+type Line = (&'static str, Colour, Dash, Marker, fn(&Probe<'_>) -> Option<f64>);
+
+const LINES: [Line; 5] = [
+    ("mean", Colour::Of(1), Dash::DashDot, Marker::Diamond, |probe| {
+        Some(probe.point.latency_mean_ns)
+    }),
+    ("p50", Colour::Shade(0, 0), Dash::Dot, Marker::TriangleUp, |probe| {
+        Some(probe.point.latency_p50_ns as f64)
+    }),
+    ("p99", Colour::Shade(0, 1), Dash::Solid, Marker::Circle, |probe| {
+        Some(probe.point.latency_p99_ns as f64)
+    }),
+    ("p99.9", Colour::Shade(0, 2), Dash::Dash, Marker::Square, |probe| {
+        probe.p99_9_ns.map(|ns| ns as f64)
+    }),
+    ("max", Colour::Shade(0, 3), Dash::Dot, Marker::TriangleDown, |probe| {
+        Some(probe.point.latency_max_ns as f64)
+    }),
+];
+
+/// Returns the charts of a curve; none where the record has no curve, or none of its points
+/// carried anything.
+pub(crate) fn charts(source: &Source<'_>) -> Vec<ChartSpec> {
+    let Some(curve) = &source.record.curve else { return Vec::new() };
+    let probes = probes(source.record, curve);
+    if probes.is_empty() {
+        return Vec::new();
+    }
+    let mut charts = vec![latency(source, curve, &probes)];
+    if curve.lever != Lever::Rate {
+        charts.push(rate_over_depth(source, curve, &probes));
+    }
+    charts
+}
+
+/// The unit of a load.
+pub(crate) fn unit(lever: Lever) -> &'static str {
+    match lever {
+        Lever::Rate => "IOPS",
+        Lever::QueueDepth => "in flight",
+        Lever::Workers => "workers",
+    }
+}
+
+/// Returns the points that carried something, by load, each load's in the order of measurement.
+fn probes<'a>(record: &Record, curve: &'a CurveRecord) -> Vec<Probe<'a>> {
+    let carried = curve.points.iter().filter(|point| point.achieved_iops > 0.0);
+    let probe = |point: &'a CurvePointRecord| {
+        let measured = match curve.lever {
+            Lever::Rate => Point::of_open(record, point.step_idx, point.load),
+            Lever::QueueDepth | Lever::Workers => Point::of_closed(record, point.step_idx),
+        };
+        Probe { point, p99_9_ns: measured.and_then(|point| point.latency.quantile(0.999)) }
+    };
+    let mut probes: Vec<Probe<'a>> = carried.map(probe).collect();
+    probes.sort_by(|a, b| by_load(a, b));
+    probes
+}
+
+fn by_load(a: &Probe<'_>, b: &Probe<'_>) -> Ordering {
+    a.point.load.total_cmp(&b.point.load).then(a.point.step_idx.cmp(&b.point.step_idx))
+}
+
+fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> ChartSpec {
+    let mut series: Vec<Series> =
+        LINES.iter().map(|line| self::line(line, probes, curve)).collect();
+    series.retain(|it| it.y.iter().any(Option::is_some));
+    series.extend(curve.scalability.as_ref().map(|law| by_little(law, probes)));
+    let mut rules = limit_rules(curve);
+    rules.extend(line_rules(curve));
+    let values: Vec<f64> = series
+        .iter()
+        .flat_map(|it| it.y.iter().flatten().copied())
+        .chain(rules.iter().filter(|rule| rule.is_across).map(|rule| rule.at))
+        .collect();
+    let what = match curve.lever {
+        Lever::Rate => "response time",
+        Lever::QueueDepth | Lever::Workers => "service time",
+    };
+    ChartSpec {
+        id: format!("{}-curve", source.id),
+        title: "Load curve".to_owned(),
+        about: format!(
+            "Latency ({what}) over the rate that was carried, in {} points; {} of them broke a \
+             limit.",
+            probes.len(),
+            probes.iter().filter(|probe| !probe.point.passed).count()
+        ),
+        height_px: 440,
+        x: axis::iops(),
+        y: axis::latency(what, values.into_iter()),
+        series,
+        spans: line_span(curve).into_iter().collect(),
+        rules,
+        cells: None,
+        notes: notes(curve, probes),
+        source: source.line.to_owned(),
+        thinned: None,
+        table: table(curve, probes),
+    }
+}
+
+fn line(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {
+    let (name, colour, dash, marker, of) = *line;
+    let broken = probes.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
+    Series {
+        name: name.to_owned(),
+        colour,
+        dash,
+        marker: Some(marker),
+        is_line: true,
+        x: probes.iter().map(|probe| round3(probe.point.achieved_iops)).collect(),
+        y: probes.iter().map(|probe| of(probe)).collect(),
+        ends: Vec::new(),
+        hollow: broken.map(|(idx, _)| idx).collect(),
+        texts: probes.iter().map(|probe| text(probe.point, curve.lever)).collect(),
+    }
+}
+
+/// What the pointer shows: the load, and why the point failed.
+fn text(point: &CurvePointRecord, lever: Lever) -> String {
+    let load = match lever {
+        Lever::Rate => format!("offered {} IOPS", format_iops(point.load)),
+        Lever::QueueDepth => format!("{:.0} in flight", point.load),
+        Lever::Workers => format!("{:.0} workers", point.load),
+    };
+    match point.broken.as_slice() {
+        [] => load,
+        broken => format!("{load}: {}", broken.join("; ")),
+    }
+}
+
+/// The law's latency, from Little: I/Os in flight over their rate. To the measured range only.
+fn by_little(law: &ScalabilityRecord, probes: &[Probe<'_>]) -> Series {
+    let points = law_points(law, probes);
+    Series {
+        name: "scalability law".to_owned(),
+        colour: Colour::Of(2),
+        dash: Dash::Dash,
+        is_line: true,
+        x: points.iter().map(|(_, rate)| round3(*rate)).collect(),
+        y: points.iter().map(|(depth, rate)| Some((depth / rate * 1e9).round())).collect(),
+        ..Series::default()
+    }
+}
+
+/// Points of a fitted line.
+const FIT_POINTS: u32 = 60;
+
+/// Returns (I/Os in flight, rate) of the law from the lowest to the highest measured load.
+fn law_points(law: &ScalabilityRecord, probes: &[Probe<'_>]) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (probes.first(), probes.last()) else { return Vec::new() };
+    let (low, high) = (first.point.load.max(1.0), last.point.load.max(1.0));
+    let depth = |idx: u32| low * (high / low).powf(f64::from(idx) / f64::from(FIT_POINTS));
+    let rate = |n: f64| {
+        let divisor = 1.0 + law.contention * (n - 1.0) + law.coherency * n * (n - 1.0);
+        law.rate_iops_of_one * n / divisor
+    };
+    (0..=FIT_POINTS).map(depth).map(|n| (n, rate(n))).collect()
+}
+
+fn limit_rules(curve: &CurveRecord) -> Vec<Rule> {
+    let Ok(limits) = curve.limits.parse::<Limits>() else { return Vec::new() };
+    let rule = |limit: &Limit| match limit {
+        Limit::Latency { figure, ns_max } => Some(Rule {
+            is_across: true,
+            at: *ns_max as f64,
+            text: format!("{figure} < {}", round_latency(*ns_max as f64)),
+            colour: Colour::Bad,
+            dash: Dash::Solid,
+        }),
+        Limit::Achieved { .. } => None,
+    };
+    limits.all.iter().filter_map(rule).collect()
+}
+
+/// The load line, upright at what it carried, and the candidates for a knee.
+fn line_rules(curve: &CurveRecord) -> Vec<Rule> {
+    let upright = |at: f64, text: String, colour, dash| Rule {
+        is_across: false,
+        at: round3(at),
+        text,
+        colour,
+        dash,
+    };
+    let mut rules = Vec::new();
+    if let Some(achieved) = curve.line.achieved_iops {
+        let text = format!("load line {}", format_iops(achieved));
+        rules.push(upright(achieved, text, Colour::Good, Dash::Solid));
+    }
+    for (idx, rate) in curve.knees.iter().flat_map(|it| &it.rates_iops).enumerate() {
+        let text = if idx == 0 { "knee".to_owned() } else { String::new() };
+        rules.push(upright(*rate, text, Colour::Plain, Dash::Dot));
+    }
+    rules
+}
+
+/// The interval of the load line, where the load is a rate.
+fn line_span(curve: &CurveRecord) -> Option<Span> {
+    let interval = curve.line.interval.filter(|_| curve.lever == Lever::Rate)?;
+    Some(Span { from: interval.low, to: interval.high, text: String::new(), kind: SpanKind::Range })
+}
+
+fn notes(curve: &CurveRecord, probes: &[Probe<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if probes.iter().any(|probe| !probe.point.passed) {
+        notes.push("Hollow points broke a limit; the table says which.".to_owned());
+    }
+    if let Some(interval) = curve.line.interval.filter(|it| it.coverage > 0.0) {
+        notes.push(format!(
+            "The load line lies between {} and {} {} with a probability of {} or more.",
+            load_words(interval.low),
+            load_words(interval.high),
+            unit(curve.lever),
+            crate::words::percent(interval.coverage)
+        ));
+    }
+    if let Some(knees) = curve.knees.as_ref().filter(|knees| !knees.rates_iops.is_empty()) {
+        let (low, high) = knees.range_iops;
+        let mut note = format!(
+            "Where a curve bends depends on how far it goes: this one from {} to {} IOPS",
+            format_iops(low),
+            format_iops(high)
+        );
+        if let Some((low, high)) = knees.leave_one_out_iops {
+            let (low, high) = (format_iops(low), format_iops(high));
+            note.push_str(&format!("; without any one point, between {low} and {high}"));
+        }
+        notes.push(format!("{note}."));
+    }
+    notes
+}
+
+/// A load as it is said.
+pub(crate) fn load_words(load: f64) -> String {
+    if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
+}
+
+fn table(curve: &CurveRecord, probes: &[Probe<'_>]) -> Table {
+    let load = match curve.lever {
+        Lever::Rate => ("offered", "offered_iops"),
+        Lever::QueueDepth => ("in flight", "in_flight"),
+        Lever::Workers => ("workers", "n_workers"),
+    };
+    let mut table = Table::new(&[
+        load,
+        ("IOPS", "iops"),
+        ("MiB/s", "mib_per_s"),
+        ("mean", "latency_ns_mean"),
+        ("p50", "latency_ns_p50"),
+        ("p99", "latency_ns_p99"),
+        ("p99.9", "latency_ns_p99_9"),
+        ("max", "latency_ns_max"),
+        ("measured for", "purpose"),
+        ("limits", "broken"),
+    ]);
+    for probe in probes {
+        let point = probe.point;
+        let kept = if point.passed { "kept".to_owned() } else { point.broken.join("; ") };
+        table.rows.push(vec![
+            Cell::Number(point.load, load_words(point.load)),
+            Cell::iops(point.achieved_iops),
+            Cell::mib_per_s(point.bytes_per_s),
+            Cell::latency_ns(point.latency_mean_ns.round() as u64),
+            Cell::latency_ns(point.latency_p50_ns),
+            Cell::latency_ns(point.latency_p99_ns),
+            Cell::latency_ns(probe.p99_9_ns),
+            Cell::latency_ns(point.latency_max_ns),
+            Cell::text(point.purpose.as_str()),
+            Cell::text(kept),
+        ]);
+    }
+    table
+}
+
+/// A closed curve over its lever, with the scalability law where it was fitted.
+fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> ChartSpec {
+    let mut loads: Vec<f64> = probes.iter().map(|probe| probe.point.load).collect();
+    loads.dedup();
+    let broken = probes.iter().enumerate().filter(|(_, probe)| !probe.point.passed);
+    let mut series = vec![Series {
+        name: "IOPS".to_owned(),
+        colour: Colour::Of(0),
+        marker: Some(Marker::Circle),
+        is_line: true,
+        x: probes.iter().map(|probe| probe.point.load).collect(),
+        y: probes.iter().map(|probe| Some(round3(probe.point.achieved_iops))).collect(),
+        hollow: broken.map(|(idx, _)| idx).collect(),
+        texts: probes.iter().map(|probe| text(probe.point, curve.lever)).collect(),
+        ..Series::default()
+    }];
+    let mut notes = Vec::new();
+    let mut spans = Vec::new();
+    if let Some(law) = &curve.scalability {
+        let points = law_points(law, probes);
+        series.push(Series {
+            name: "scalability law".to_owned(),
+            colour: Colour::Of(2),
+            dash: Dash::Dash,
+            is_line: true,
+            x: points.iter().map(|(depth, _)| round3(*depth)).collect(),
+            y: points.iter().map(|(_, rate)| Some(round3(*rate))).collect(),
+            ..Series::default()
+        });
+        let peak = law.peak_interval;
+        let text = "peak by the law".to_owned();
+        spans.push(Span { from: peak.low, to: peak.high, text, kind: SpanKind::Range });
+        notes.push(format!(
+            "The scalability law is drawn over the measured range only. By it the rate is highest \
+             with {:.0} in flight, between {:.0} and {:.0} with a probability of {}.",
+            law.peak_depth,
+            peak.low,
+            peak.high,
+            crate::words::percent(peak.coverage)
+        ));
+    }
+    let mut table = Table::new(&[(unit(curve.lever), "load"), ("IOPS", "iops")]);
+    for probe in probes {
+        let load = Cell::Number(probe.point.load, load_words(probe.point.load));
+        table.rows.push(vec![load, Cell::iops(probe.point.achieved_iops)]);
+    }
+    ChartSpec {
+        id: format!("{}-depth", source.id),
+        title: format!(
+            "Rate over {}",
+            if curve.lever == Lever::Workers { "workers" } else { "I/Os in flight" }
+        ),
+        about: "What each load carried.".to_owned(),
+        height_px: 320,
+        x: axis::powers(unit(curve.lever), &thinned_loads(&loads), load_words),
+        y: axis::iops(),
+        series,
+        spans,
+        rules: Vec::new(),
+        cells: None,
+        notes,
+        source: source.line.to_owned(),
+        thinned: None,
+        table,
+    }
+}
+
+/// Returns loads that are at least a third apart: texts of others would overlap.
+fn thinned_loads(loads: &[f64]) -> Vec<f64> {
+    let mut kept: Vec<f64> = Vec::new();
+    for load in loads {
+        if kept.last().is_none_or(|last| load / last > 1.35) {
+            kept.push(*load);
+        }
+    }
+    kept
+}
+
+fn round3(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,328 @@
+//! Rates and latencies over time, with ramps, warm-up and the steady window.
+
+use record::{Interval, IntervalDir, Record, Verdict};
+
+use crate::axis;
+use crate::spec::{ChartSpec, Colour, Dash, Rule, Series, Span, SpanKind, Thinned};
+use crate::table::{Cell, Table};
+use crate::thin::{Level, POINTS_MAX, Seconds, end_s, start_s};
+use crate::view::Step;
+use crate::words::plural;
+
+/// What the charts of a run are made from.
+pub(crate) struct Source<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) steps: &'a [Step<'a>],
+    /// Prefix of the charts' ids.
+    pub(crate) id: &'a str,
+    /// Where and how it was measured.
+    pub(crate) line: &'a str,
+}
+
+/// Steps whose beginning is marked; more would hide what is drawn.
+const MARKED_STEPS_MAX: usize = 12;
+
+/// Names of the directions, in the order of the record.
+const DIRS: [&str; 3] = ["read", "write", "trim"];
+
+/// Returns the charts over time; none where the record has fewer than two intervals.
+pub(crate) fn charts(source: &Source<'_>) -> Vec<ChartSpec> {
+    let seconds = Seconds::of(source.record, POINTS_MAX);
+    if seconds.intervals.len() < 2 {
+        return Vec::new();
+    }
+    let mut charts = vec![rate(source, &seconds, &IOPS), rate(source, &seconds, &BYTES)];
+    charts.extend(latency(source, &seconds));
+    charts
+}
+
+/// A rate over time.
+struct RateKind {
+    id: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    column: &'static str,
+    of: fn(&IntervalDir) -> u64,
+    /// How the values are shown, from per second.
+    scale: f64,
+    height_px: u32,
+}
+
+const IOPS: RateKind = RateKind {
+    id: "iops",
+    title: "I/O rate over time",
+    unit: "IOPS",
+    column: "iops",
+    of: |dir| dir.n_ios,
+    scale: 1.0,
+    height_px: 340,
+};
+
+const BYTES: RateKind = RateKind {
+    id: "bytes",
+    title: "Throughput over time",
+    unit: "MiB/s",
+    column: "mib_per_s",
+    of: |dir| dir.io_bytes,
+    scale: 1.0 / 1_048_576.0,
+    height_px: 240,
+};
+
+fn rate(source: &Source<'_>, seconds: &Seconds<'_>, kind: &RateKind) -> ChartSpec {
+    let mut series = Vec::new();
+    let mut table = Table::new(&[("time", "end_s"), ("seconds", "n_intervals")]);
+    let mut columns = Vec::new();
+    for (idx, name) in DIRS.into_iter().enumerate() {
+        let of = |it: &Interval| it.dirs.iter().nth(idx).map_or(0, |(_, dir)| (kind.of)(dir));
+        if seconds.intervals.iter().all(|it| of(it) == 0) {
+            continue;
+        }
+        let mut levels = seconds.rates(of);
+        for level in &mut levels {
+            *level = scaled(*level, kind.scale);
+        }
+        let levels: Vec<Option<Level>> = levels.into_iter().map(Some).collect();
+        let stroke = [Dash::Solid, Dash::Dash, Dash::Dot][idx];
+        let line = Stroke { colour: Colour::Of(idx as u8), dash: stroke, has_band: true };
+        series.push(joined(seconds, format!("{name}s"), &line, &levels));
+        add_columns(&mut table, seconds, name, kind.column);
+        columns.push(levels);
+    }
+    fill(&mut table, seconds, &columns, |value| Cell::number(value, 1));
+    let mut chart = base(source, seconds, kind.id, kind.title);
+    chart.about = format!(
+        "{} of each second over the {} of the run.",
+        kind.unit,
+        crate::words::duration_ns(source.record.elapsed_ns)
+    );
+    chart.height_px = kind.height_px;
+    chart.y = if kind.column == "iops" { axis::iops() } else { axis::mib_per_s() };
+    chart.series = series;
+    chart.table = table;
+    chart
+}
+
+fn scaled(level: Level, by: f64) -> Level {
+    let round = |value: f64| (value * by * 1000.0).round() / 1000.0;
+    Level { middle: round(level.middle), low: round(level.low), high: round(level.high) }
+}
+
+/// The latencies of a second: how they are named, drawn and taken.
+type Figure = (&'static str, &'static str, Dash, fn(&IntervalDir) -> Option<u64>);
+
+const FIGURES: [Figure; 3] = [
+    ("p50", "p50_ns", Dash::Dot, |dir| dir.latency_ns_p50),
+    ("p99", "p99_ns", Dash::Solid, |dir| dir.latency_ns_p99),
+    ("max", "max_ns", Dash::Dash, |dir| dir.latency_ns_max),
+];
+
+fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
+    let mut series = Vec::new();
+    let mut table = Table::new(&[("time", "end_s"), ("seconds", "n_intervals")]);
+    let mut columns = Vec::new();
+    // Trims would make nine lines, more than one can tell apart.
+    for (idx, name) in DIRS.into_iter().enumerate().take(2) {
+        for (shade, (figure, column, dash, of)) in FIGURES.into_iter().enumerate() {
+            let of = |it: &Interval| it.dirs.iter().nth(idx).and_then(|(_, dir)| of(dir));
+            let mut levels = seconds.figures(of);
+            if levels.iter().all(Option::is_none) {
+                continue;
+            }
+            // Of a largest value only the largest is one.
+            if figure == "max" {
+                for level in levels.iter_mut().flatten() {
+                    level.middle = level.high;
+                }
+            }
+            let colour = Colour::Shade(idx as u8, shade as u8 + 1);
+            let line = Stroke { colour, dash, has_band: figure == "p99" };
+            series.push(joined(seconds, format!("{name} {figure}"), &line, &levels));
+            add_columns(&mut table, seconds, &format!("{name} {figure}"), column);
+            columns.push(levels);
+        }
+    }
+    if series.is_empty() {
+        return None;
+    }
+    fill(&mut table, seconds, &columns, |ns| Cell::latency_ns(ns as u64));
+    let mut chart = base(source, seconds, "latency", "Latency over time");
+    chart.about = "Median, 99th percentile and largest latency of each second.".into();
+    let values = series.iter().flat_map(|it: &Series| {
+        let ends = it.ends.iter().flatten().flat_map(|(low, high)| [*low, *high]);
+        it.y.iter().flatten().copied().chain(ends)
+    });
+    chart.y = axis::latency("latency", values.collect::<Vec<_>>().into_iter());
+    chart.series = series;
+    chart.table = table;
+    if seconds.is_thinned() {
+        chart.notes.push(
+            "Percentiles are not averaged: a point of p50 or p99 is the median of its seconds, \
+             max is their largest."
+                .to_owned(),
+        );
+    }
+    if source.steps.iter().any(Step::is_open) {
+        chart.notes.push(
+            "Counted from the choice of each operation; the response time, from when it was due, \
+             is in the percentiles below."
+                .to_owned(),
+        );
+    }
+    Some(chart)
+}
+
+/// How a line is drawn.
+struct Stroke {
+    colour: Colour,
+    dash: Dash,
+    has_band: bool,
+}
+
+/// Makes a line of the points, broken at gaps.
+fn joined(
+    seconds: &Seconds<'_>,
+    name: String,
+    stroke: &Stroke,
+    levels: &[Option<Level>],
+) -> Series {
+    let has_band = stroke.has_band && seconds.is_thinned();
+    let Stroke { colour, dash, .. } = *stroke;
+    let mut series = Series { name, colour, dash, is_line: true, ..Series::default() };
+    for (point, level) in seconds.points.iter().zip(levels) {
+        if point.is_after_gap {
+            series.x.push(start_s(seconds.intervals[point.of.start]));
+            series.y.push(None);
+            if has_band {
+                series.ends.push(None);
+            }
+        }
+        series.x.push(point.at_s);
+        series.y.push(level.map(|level| level.middle));
+        if has_band {
+            series.ends.push(level.map(|level| (level.low, level.high)));
+        }
+    }
+    series
+}
+
+fn add_columns(table: &mut Table, seconds: &Seconds<'_>, head: &str, name: &str) {
+    let dir = head.split(' ').next().unwrap_or(head);
+    if seconds.is_thinned() {
+        for (end, suffix) in [("lowest", "low"), ("highest", "high")] {
+            table.add_column(format!("{head}, {end}"), format!("{dir}_{name}_{suffix}"));
+        }
+        let at = table.columns.len() - 2;
+        table.add_column(head, format!("{dir}_{name}"));
+        let column = table.columns.pop();
+        table.columns.splice(at..at, column);
+    } else {
+        table.add_column(head, format!("{dir}_{name}"));
+    }
+}
+
+fn fill(
+    table: &mut Table,
+    seconds: &Seconds<'_>,
+    columns: &[Vec<Option<Level>>],
+    cell: impl Fn(f64) -> Cell,
+) {
+    for (row, point) in seconds.points.iter().enumerate() {
+        let mut cells = vec![Cell::number(point.at_s, 1), Cell::count(point.of.len() as u64)];
+        for levels in columns {
+            let Some(level) = levels[row] else {
+                let n = if seconds.is_thinned() { 3 } else { 1 };
+                cells.extend(std::iter::repeat_n(Cell::Nothing, n));
+                continue;
+            };
+            cells.push(cell(level.middle));
+            if seconds.is_thinned() {
+                cells.extend([cell(level.low), cell(level.high)]);
+            }
+        }
+        table.rows.push(cells);
+    }
+}
+
+/// Makes a chart over time with everything but its lines.
+fn base(source: &Source<'_>, seconds: &Seconds<'_>, id: &str, title: &str) -> ChartSpec {
+    let (n_samples, n_points) = (seconds.intervals.len(), seconds.points.len());
+    let mut notes = Vec::new();
+    if seconds.is_thinned() {
+        notes.push(format!(
+            "{n_samples} seconds drawn as {n_points} points; the band reaches from the lowest to \
+             the highest second of each."
+        ));
+    }
+    if seconds.n_left_out > 0 {
+        let cut_off = plural(seconds.n_left_out, "interval");
+        notes.push(format!("Without {cut_off} that the end of a step cut short."));
+    }
+    ChartSpec {
+        id: format!("{}-{id}", source.id),
+        title: title.to_owned(),
+        about: String::new(),
+        height_px: 300,
+        x: axis::time(seconds.end_s()),
+        y: axis::iops(),
+        series: Vec::new(),
+        spans: spans(source, seconds),
+        rules: marks(source, seconds),
+        cells: None,
+        notes,
+        source: source.line.to_owned(),
+        thinned: seconds.is_thinned().then_some(Thinned { n_samples, n_points }),
+        table: Table::default(),
+    }
+}
+
+/// Marks where steps begin.
+fn marks(source: &Source<'_>, seconds: &Seconds<'_>) -> Vec<Rule> {
+    if !(2..=MARKED_STEPS_MAX).contains(&source.steps.len()) {
+        return Vec::new();
+    }
+    let mark = |step: &Step<'_>| {
+        let first = seconds.intervals.iter().find(|it| it.step_idx == step.idx)?;
+        let (at, text) = (start_s(first), step.name.clone());
+        Some(Rule { is_across: false, at, text, colour: Colour::Plain, dash: Dash::Dot })
+    };
+    source.steps.iter().filter_map(mark).collect()
+}
+
+/// Shades ramps, warm-up and what was steady.
+fn spans(source: &Source<'_>, seconds: &Seconds<'_>) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for interval in seconds.intervals.iter().filter(|it| it.ramp) {
+        match spans.last_mut() {
+            Some(last) if (start_s(interval) - last.to).abs() < 0.5 => last.to = end_s(interval),
+            _ => spans.push(Span {
+                from: start_s(interval),
+                to: end_s(interval),
+                text: "ramp".to_owned(),
+                kind: SpanKind::Left,
+            }),
+        }
+    }
+    spans.extend(settling(source, seconds));
+    spans
+}
+
+/// Shades the warm-up that was found, and the stretch that was steady. Of many steps the stretches
+/// are left out: they would be all that one sees.
+fn settling(source: &Source<'_>, seconds: &Seconds<'_>) -> Vec<Span> {
+    let [step] = source.steps else { return Vec::new() };
+    let Some(found) = source.record.validity.iter().find(|it| it.step_idx == step.idx) else {
+        return Vec::new();
+    };
+    let mut spans = Vec::new();
+    let first = seconds.intervals.iter().find(|it| !it.ramp).map(|it| start_s(it));
+    if let (Some(from), Some(length_ms @ 1..)) = (first, found.warm_up_ms) {
+        let (to, text) = (from + length_ms as f64 / 1000.0, "warm-up".to_owned());
+        spans.push(Span { from, to, text, kind: SpanKind::Left });
+    }
+    let is_steady = found.gate("steady").is_some_and(|gate| gate.verdict == Verdict::Passed);
+    if let Some((from_ms, to_ms)) = found.window_ms.filter(|_| is_steady) {
+        let (from, to) = (from_ms as f64 / 1000.0, to_ms as f64 / 1000.0);
+        spans.push(Span { from, to, text: "steady".to_owned(), kind: SpanKind::Kept });
+    }
+    spans
+}

@@ -1,0 +1,114 @@
+//! Charts and tables as the template wants them.
+
+use crate::spec::ChartSpec;
+use crate::table::{Cell, Table};
+
+/// Most rows that a table on the page has; its CSV file has all.
+const ROWS_MAX: usize = 500;
+
+/// A chart of the page.
+#[derive(Clone, Debug)]
+pub(crate) struct ChartView {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) about: String,
+    pub(crate) height_px: u32,
+    pub(crate) notes: Vec<String>,
+    pub(crate) source: String,
+    pub(crate) table: TableView,
+    /// Level of its heading, 2 or 3.
+    pub(crate) level: u8,
+}
+
+/// A table of the page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TableView {
+    pub(crate) heads: Vec<Head>,
+    pub(crate) rows: Vec<Vec<CellView>>,
+    pub(crate) n_rows: usize,
+    pub(crate) is_cut: bool,
+    pub(crate) download: Download,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) text: String,
+    pub(crate) is_number: bool,
+}
+
+/// A cell.
+#[derive(Clone, Debug)]
+pub(crate) struct CellView {
+    pub(crate) text: String,
+    pub(crate) is_number: bool,
+}
+
+/// A file that the page itself holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Download {
+    pub(crate) file: String,
+    pub(crate) address: String,
+}
+
+impl ChartView {
+    pub(crate) fn of(chart: &ChartSpec, level: u8) -> Self {
+        ChartView {
+            id: chart.id.clone(),
+            title: chart.title.clone(),
+            about: chart.about.clone(),
+            height_px: chart.height_px,
+            notes: chart.notes.clone(),
+            source: chart.source.clone(),
+            table: TableView::of(&chart.table, &chart.id),
+            level,
+        }
+    }
+}
+
+impl TableView {
+    pub(crate) fn of(table: &Table, file: &str) -> Self {
+        let is_number = |column: usize| table.rows.iter().any(|row| row[column].is_number());
+        let heads = table.columns.iter().enumerate();
+        let cell = |cell: &Cell| CellView {
+            text: cell.as_shown().to_owned(),
+            is_number: cell.is_number(),
+        };
+        TableView {
+            heads: heads
+                .map(|(idx, of)| Head { text: of.head.clone(), is_number: is_number(idx) })
+                .collect(),
+            rows: table
+                .rows
+                .iter()
+                .take(ROWS_MAX)
+                .map(|row| row.iter().map(cell).collect())
+                .collect(),
+            n_rows: table.rows.len(),
+            is_cut: table.rows.len() > ROWS_MAX,
+            download: Download::csv(table, file),
+        }
+    }
+}
+
+impl Download {
+    /// Makes a CSV file of a table.
+    pub(crate) fn csv(table: &Table, file: &str) -> Self {
+        let file = format!("{file}.csv");
+        Download { file, address: format!("data:text/csv;charset=utf-8,{}", escaped(&table.csv())) }
+    }
+}
+
+/// Writes a text as a data address has it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b',' | b'.' | b'_' | b'-' => {
+                out.push(byte as char);
+            }
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,405 @@
+//! What stands on the page, and in which order.
+
+use export::Run;
+use hist::Histogram;
+use record::Interval;
+
+use analysis::sets::{SetOptions, compare_sets};
+use record::Record;
+
+use crate::answer::{self, Answer};
+use crate::chart::comparison::{self, Against};
+use crate::chart::over_time::Source;
+use crate::chart::{convergence, curve, heat, over_time, percentiles, sweep};
+use crate::html::Download;
+use crate::page::ValidityView;
+use crate::provenance::{self, Facts};
+use crate::spec::ChartSpec;
+use crate::subject::{Runs, Set, Subject, called};
+use crate::table::{Cell, Table};
+use crate::thin::end_s;
+use crate::validity;
+use crate::view::steps;
+use crate::words::{plural, round_latency, sentence_case};
+use units::format_iops;
+
+/// All of a page.
+pub(crate) struct Contents {
+    pub(crate) title: String,
+    pub(crate) answer: Answer,
+    /// The picture of the first screen.
+    pub(crate) first: Option<ChartSpec>,
+    pub(crate) sections: Vec<Section>,
+    pub(crate) validity: Vec<ValidityView>,
+    /// Facts by run.
+    pub(crate) provenance: Vec<(String, Vec<Facts>)>,
+}
+
+/// A section.
+#[derive(Default)]
+pub(crate) struct Section {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) lead: String,
+    pub(crate) tables: Vec<(String, Table)>,
+    pub(crate) charts: Vec<ChartSpec>,
+    pub(crate) downloads: Vec<(String, Download)>,
+}
+
+impl Section {
+    fn new(id: &str, title: &str) -> Self {
+        Section { id: id.to_owned(), title: title.to_owned(), ..Section::default() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.charts.is_empty() && self.downloads.is_empty()
+    }
+}
+
+/// Steps that get a percentile plot of their own.
+const PLOTTED_STEPS_MAX: usize = 6;
+
+/// Runs that get charts of their own.
+const PLOTTED_RUNS_MAX: usize = 6;
+
+/// Longest run whose every second is in the page, in seconds: two hours are 0.7 MB.
+const SECONDS_MAX: usize = 7200;
+
+impl Contents {
+    pub(crate) fn of(subject: &Subject) -> Self {
+        let mut contents = match &subject.runs {
+            Runs::Parts(runs) => of_parts(runs),
+            Runs::Sets(sets) => match sets.as_slice() {
+                [only] => of_parts(&only.runs),
+                sets => of_sets(sets),
+            },
+        };
+        if !subject.title.is_empty() {
+            contents.title.clone_from(&subject.title);
+        }
+        if !subject.answer.is_empty() {
+            contents.answer.sentence.clone_from(&subject.answer);
+        }
+        contents
+    }
+}
+
+fn of_parts(runs: &[Run]) -> Contents {
+    let head = runs.iter().find(|run| run.record.curve.is_some()).or(runs.first());
+    let answer = head.map_or_else(|| answer::of_comparison(&[], ""), answer::of_run);
+    let title = match runs {
+        [] => "Nothing to report".to_owned(),
+        [only] => sentence_case(&called(only)),
+        many => plural(many.len(), "run"),
+    };
+    let mut sections = Vec::new();
+    let line = head.map(provenance::line).unwrap_or_default();
+    let mut spanned = Section::new("steps-together", "Steps together");
+    spanned.charts = sweep::charts(runs, &line);
+    for (idx, run) in runs.iter().take(PLOTTED_RUNS_MAX).enumerate() {
+        sections.extend(of_run(run, idx, runs.len() > 1));
+    }
+    let mut first = take(&mut sections, |chart| chart.id.ends_with("-curve"));
+    if first.is_none() {
+        first = take(std::slice::from_mut(&mut spanned), |chart| chart.id == "steps");
+    }
+    let first = first
+        .or_else(|| take(&mut sections, |chart| chart.id.ends_with("-iops")))
+        .or_else(|| take(&mut sections, |_| true));
+    sections.insert(0, spanned);
+    sections.retain(|section| !section.is_empty());
+    Contents { title, answer, first, sections, validity: validities(runs), provenance: facts(runs) }
+}
+
+/// Takes the first chart that fits out of its section.
+fn take(sections: &mut [Section], fits: impl Fn(&ChartSpec) -> bool) -> Option<ChartSpec> {
+    for section in sections {
+        if let Some(at) = section.charts.iter().position(&fits) {
+            return Some(section.charts.remove(at));
+        }
+    }
+    None
+}
+
+fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
+    let record = &run.record;
+    let steps = steps(record);
+    let (id, line) = (format!("r{}", idx + 1), provenance::line(run));
+    let source = Source { record, steps: &steps, id: &id, line: &line };
+    let prefix = if is_one_of_many { format!("{}: ", called(run)) } else { String::new() };
+    let section = |name: &str, title: &str| {
+        Section::new(&format!("{id}-{name}"), &sentence_case(&format!("{prefix}{title}")))
+    };
+    let mut results = section("results", "results");
+    if record.curve.is_none() {
+        results.tables.push(("Results".to_owned(), results_table(record)));
+    }
+    let mut load = section("load", "the load line in figures");
+    load.charts = curve::charts(&source);
+    load.charts.extend(curve_percentiles(&source));
+    load.tables.extend(carried(record));
+    let mut time = section("time", "over time");
+    time.charts = over_time::charts(&source);
+    time.charts.extend(heat::chart(&source));
+    time.downloads.extend(every_second(record, &id));
+    let mut shape = section("latency-shape", "distribution of latency");
+    if record.curve.is_none() && steps.len() <= PLOTTED_STEPS_MAX {
+        let plots = steps.iter().filter_map(|step| percentiles::of_step(&source, step));
+        shape.charts = plots.collect();
+    }
+    let mut steady = section("steadiness", "steady state");
+    if record.curve.is_none() {
+        steady.charts.extend(convergence::chart(&source));
+    }
+    vec![load, results, time, shape, steady]
+}
+
+/// Draws the distributions at some loads of a curve: the lowest, the load line, and around it.
+fn curve_percentiles(source: &Source<'_>) -> Option<ChartSpec> {
+    let curve = source.record.curve.as_ref()?;
+    let mut points: Vec<_> = curve.points.iter().filter(|it| it.achieved_iops > 0.0).collect();
+    points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    points.dedup_by(|next, kept| (next.load - kept.load).abs() < 1e-9 * kept.load);
+    let near = |wanted: f64| {
+        let distance = |idx: &usize| (points[*idx].load - wanted).abs();
+        (0..points.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    };
+    let last = points.len().checked_sub(1)?;
+    let mut shown = vec![0, last];
+    let line = curve.line.load.unwrap_or(points[last].load);
+    shown.extend([line / 2.0, line].into_iter().filter_map(near));
+    shown.extend(curve.line.first_fail.and_then(near));
+    shown.sort_unstable();
+    shown.dedup();
+    let named = |idx: usize| -> Option<(String, Histogram)> {
+        let step = source.steps.iter().find(|step| step.idx == points[idx].step_idx)?;
+        let name = format!("{} {}", curve::load_words(points[idx].load), curve::unit(curve.lever));
+        Some((name, step.latencies().measured?))
+    };
+    let named: Vec<_> = shown.into_iter().filter_map(named).collect();
+    let mut chart = percentiles::overlay(&named)?;
+    chart.id = format!("{}-load-percentiles", source.id);
+    chart.title = "Percentiles at some loads".into();
+    source.line.clone_into(&mut chart.source);
+    Some(chart)
+}
+
+/// What a curve carries at round latencies, and the line itself.
+fn carried(record: &Record) -> Option<(String, Table)> {
+    let curve = record.curve.as_ref()?;
+    let mut table = Table::new(&[
+        ("mean latency", "latency_ns_mean"),
+        ("IOPS", "iops"),
+        ("MiB/s", "mib_per_s"),
+        ("", "state"),
+    ]);
+    for carried in &curve.carried {
+        let state = match carried.state.as_str() {
+            "reached" => "",
+            "above" => "or more: all that was measured is faster",
+            "below" => "nothing measured is as fast",
+            _ => "not known",
+        };
+        let is_known = matches!(carried.state.as_str(), "reached" | "above");
+        let ns = carried.latency_mean_ns as f64;
+        table.rows.push(vec![
+            Cell::Number(ns, round_latency(ns)),
+            Cell::iops(carried.rate_iops.filter(|_| is_known)),
+            Cell::mib_per_s(carried.bytes_per_s.filter(|_| is_known)),
+            Cell::text(state),
+        ]);
+    }
+    (!table.rows.is_empty()).then(|| ("Carried at a mean latency".to_owned(), table))
+}
+
+/// A row per job and direction.
+fn results_table(record: &Record) -> Table {
+    let mut table = Table::new(&[
+        ("step", "step"),
+        ("job", "job"),
+        ("", "dir"),
+        ("IOPS", "iops"),
+        ("MiB/s", "mib_per_s"),
+        ("mean", "latency_ns_mean"),
+        ("p50", "latency_ns_p50"),
+        ("p99", "latency_ns_p99"),
+        ("p99.9", "latency_ns_p99_9"),
+        ("max", "latency_ns_max"),
+        ("latency is", "latency"),
+    ]);
+    for step in steps(record) {
+        for job in &step.jobs {
+            for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
+                let (is_total, latency) = result.shown_latency();
+                let kind = if is_total { "total" } else { "service" };
+                table.rows.push(vec![
+                    Cell::text(step.name.as_str()),
+                    Cell::text(job.name.as_str()),
+                    Cell::text(dir),
+                    Cell::iops(result.rate_iops()),
+                    Cell::mib_per_s(result.rate_bytes()),
+                    Cell::latency_ns(latency.mean_ns().map(|ns| ns.round() as u64)),
+                    Cell::latency_ns(latency.percentile_ns(50.0)),
+                    Cell::latency_ns(latency.percentile_ns(99.0)),
+                    Cell::latency_ns(latency.percentile_ns(99.9)),
+                    Cell::latency_ns(latency.max_ns()),
+                    Cell::text(kind),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// Every second of a run as a file.
+fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
+    let intervals = &record.intervals;
+    if intervals.is_empty() || intervals.len() > SECONDS_MAX {
+        return None;
+    }
+    let mut table = Table::new(&[("", "end_s"), ("", "step_idx"), ("", "is_ramp")]);
+    let used = |idx: usize| {
+        let of = |it: &Interval| it.dirs.iter().nth(idx).map_or(0, |(_, dir)| dir.n_ios);
+        intervals.iter().any(|it| of(it) > 0)
+    };
+    let dirs: Vec<(usize, &str)> =
+        ["read", "write", "trim"].into_iter().enumerate().filter(|(idx, _)| used(*idx)).collect();
+    for (_, dir) in &dirs {
+        for column in ["n_ios", "io_bytes", "latency_ns_p50", "latency_ns_p99", "latency_ns_max"] {
+            table.add_column("", format!("{dir}_{column}"));
+        }
+    }
+    for interval in intervals {
+        let mut row = vec![
+            Cell::number(end_s(interval), 3),
+            Cell::count(u64::from(interval.step_idx)),
+            Cell::count(u64::from(interval.ramp)),
+        ];
+        for (_, dir) in dirs.iter().filter_map(|(idx, _)| interval.dirs.iter().nth(*idx)) {
+            row.extend([Cell::count(dir.n_ios), Cell::count(dir.io_bytes)]);
+            let latencies = [dir.latency_ns_p50, dir.latency_ns_p99, dir.latency_ns_max];
+            row.extend(latencies.map(Cell::latency_ns));
+        }
+        table.rows.push(row);
+    }
+    let text = format!("Every second as CSV, {} rows", intervals.len());
+    Some((text, Download::csv(&table, &format!("{id}-seconds"))))
+}
+
+fn of_sets(sets: &[Set]) -> Contents {
+    let records =
+        |set: &Set| -> Vec<Record> { set.runs.iter().map(|run| run.record.clone()).collect() };
+    let (baseline, candidates) = match sets.split_first() {
+        Some((baseline, candidates)) => (baseline.clone(), candidates),
+        None => (Set::default(), [].as_slice()),
+    };
+    let before = records(&baseline);
+    let against = |candidate| Against {
+        candidate,
+        found: compare_sets(&before, &records(candidate), &SetOptions::default()),
+    };
+    let against: Vec<Against<'_>> = candidates.iter().map(against).collect();
+    let answer = answer::of_comparison(&against, &baseline.name);
+    let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+    let title = sentence_case(&names.join(" and "));
+    let mut pictures = Section::new("compared", "Side by side");
+    pictures.charts.extend(comparison::curves(sets));
+    pictures.charts.extend(comparison::ratios(&against));
+    pictures.charts.extend(comparison::distributions(sets));
+    pictures.charts.extend(comparison::rates(sets));
+    let first = take(std::slice::from_mut(&mut pictures), |_| true);
+    let mut differences = Section::new("differences", "What differs");
+    differences.lead = "Besides the figures: other I/O makes a comparison of the storage \
+                        meaningless, other surroundings may be what is compared."
+        .into();
+    differences.tables.extend(differences_table(&against));
+    let mut lines = Section::new("load-lines", "Load lines");
+    lines.tables.extend(load_lines(sets));
+    let mut sections = vec![lines, pictures, differences];
+    sections.retain(|section| !section.is_empty());
+    let runs: Vec<Run> = sets.iter().filter_map(|set| set.runs.first().cloned()).collect();
+    Contents {
+        title,
+        answer,
+        first,
+        sections,
+        validity: validities(&runs),
+        provenance: facts(&runs),
+    }
+}
+
+fn differences_table(against: &[Against<'_>]) -> Option<(String, Table)> {
+    let mut table = Table::new(&[
+        ("candidate", "candidate"),
+        ("what", "what"),
+        ("baseline", "baseline"),
+        ("now", "now"),
+        ("of", "kind"),
+    ]);
+    for one in against {
+        for difference in &one.found.differences {
+            let kind = match difference.kind {
+                analysis::alike::DifferenceKind::Workload => "the I/O itself",
+                analysis::alike::DifferenceKind::Surroundings => "the surroundings",
+            };
+            table.rows.push(vec![
+                Cell::text(one.candidate.name.as_str()),
+                Cell::text(difference.what.as_str()),
+                Cell::text(difference.baseline.as_str()),
+                Cell::text(difference.candidate.as_str()),
+                Cell::text(kind),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then(|| ("Differences".to_owned(), table))
+}
+
+fn load_lines(sets: &[Set]) -> Option<(String, Table)> {
+    let mut table = Table::new(&[
+        ("set", "set"),
+        ("limits", "limits"),
+        ("load line, IOPS", "iops"),
+        ("from", "load_low"),
+        ("to", "load_high"),
+        ("MiB/s", "mib_per_s"),
+    ]);
+    for set in sets {
+        let Some(curve) = set.runs.iter().find_map(|run| run.record.curve.as_ref()) else {
+            continue;
+        };
+        let end = |of: fn(&record::IntervalRecord) -> f64| {
+            let value = curve.line.interval.as_ref().map(of);
+            value.map_or(Cell::Nothing, |load| Cell::Number(load, curve::load_words(load)))
+        };
+        let achieved = curve.line.achieved_iops;
+        table.rows.push(vec![
+            Cell::text(set.name.as_str()),
+            Cell::text(curve.limits.as_str()),
+            achieved.map_or(Cell::Nothing, |iops| Cell::Number(iops, format_iops(iops))),
+            end(|it| it.low),
+            end(|it| it.high),
+            Cell::mib_per_s(curve.line.bytes_per_s),
+        ]);
+    }
+    (!table.rows.is_empty()).then(|| ("Load lines".to_owned(), table))
+}
+
+fn validities(runs: &[Run]) -> Vec<ValidityView> {
+    let view = |run: &Run| {
+        let found = validity::of(&run.record);
+        let remark = |(state, text): (validity::State, String)| (state.class(), state.sign(), text);
+        ValidityView {
+            name: called(run),
+            verdict: found.verdict,
+            class: found.state.class(),
+            sign: found.state.sign(),
+            checks: found.checks,
+            remarks: found.remarks.into_iter().map(remark).collect(),
+        }
+    };
+    runs.iter().map(view).collect()
+}
+
+fn facts(runs: &[Run]) -> Vec<(String, Vec<Facts>)> {
+    runs.iter().map(|run| (called(run), provenance::of(run))).collect()
+}

@@ -1,0 +1,146 @@
+//! The figures behind a chart: as people read them, and as CSV.
+
+use serde_json::Value;
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Table {
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, each with a cell per column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What people read.
+    pub head: String,
+    /// Name with its unit last, for programs.
+    pub name: String,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Words.
+    Text(String),
+    /// A number: its value in the unit of the column's name, and as it is shown.
+    Number(f64, String),
+    /// There is none.
+    Nothing,
+}
+
+impl Table {
+    /// Makes an empty table of columns given as (head, name).
+    pub fn new(columns: &[(&str, &str)]) -> Self {
+        let mut table = Table::default();
+        for (head, name) in columns {
+            table.add_column(*head, *name);
+        }
+        table
+    }
+
+    /// Adds a column. The rows are for the caller to fill.
+    pub fn add_column(&mut self, head: impl Into<String>, name: impl Into<String>) {
+        self.columns.push(Column { head: head.into(), name: name.into() });
+    }
+
+    /// Returns the table as RFC 4180 has it, with values at full precision.
+    pub fn csv(&self) -> String {
+        let mut text = String::new();
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        text.push_str(&names.join(","));
+        text.push_str("\r\n");
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::csv).collect();
+            text.push_str(&cells.join(","));
+            text.push_str("\r\n");
+        }
+        text
+    }
+
+    /// Returns the rows as JSON, an object each, with values at full precision.
+    pub fn json(&self) -> Value {
+        let object = |row: &Vec<Cell>| {
+            let pairs = self.columns.iter().zip(row);
+            Value::Object(pairs.map(|(of, cell)| (of.name.clone(), cell.json())).collect())
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+impl Cell {
+    /// Makes a cell of words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell::Text(text.into())
+    }
+
+    /// A rate of I/Os.
+    pub fn iops(iops: impl Into<Option<f64>>) -> Self {
+        Self::shown(iops.into(), units::format_iops)
+    }
+
+    /// A rate of bytes, in MiB/s.
+    pub fn mib_per_s(bytes_per_s: impl Into<Option<f64>>) -> Self {
+        let mib_per_s = bytes_per_s.into().map(|bytes| bytes / f64::from(1 << 20));
+        Self::shown(mib_per_s, |value| crate::words::mib_per_s(value * f64::from(1 << 20)))
+    }
+
+    /// A latency in nanoseconds.
+    pub fn latency_ns(latency_ns: impl Into<Option<u64>>) -> Self {
+        match latency_ns.into() {
+            Some(ns) => Cell::Number(ns as f64, units::format_latency_ns(ns)),
+            None => Cell::Nothing,
+        }
+    }
+
+    /// A plain number, with as many decimals when shown.
+    pub fn number(value: impl Into<Option<f64>>, decimals: usize) -> Self {
+        Self::shown(value.into(), |value| format!("{value:.decimals$}"))
+    }
+
+    /// A count.
+    pub fn count(count: u64) -> Self {
+        Cell::Number(count as f64, count.to_string())
+    }
+
+    fn shown(value: Option<f64>, show: impl Fn(f64) -> String) -> Self {
+        match value.filter(|value| value.is_finite()) {
+            Some(value) => Cell::Number(value, show(value)),
+            None => Cell::Nothing,
+        }
+    }
+
+    /// Returns what people read.
+    pub fn as_shown(&self) -> &str {
+        match self {
+            Cell::Text(text) | Cell::Number(_, text) => text,
+            Cell::Nothing => "–",
+        }
+    }
+
+    /// Returns whether it stands at the right.
+    pub fn is_number(&self) -> bool {
+        !matches!(self, Cell::Text(_))
+    }
+
+    fn csv(&self) -> String {
+        match self {
+            Cell::Number(value, _) => value.to_string(),
+            Cell::Nothing => String::new(),
+            Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            }
+            Cell::Text(text) => text.clone(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Cell::Number(value, _) => Value::from(*value),
+            Cell::Nothing => Value::Null,
+            Cell::Text(text) => Value::from(text.as_str()),
+        }
+    }
+}

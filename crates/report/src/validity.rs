@@ -1,0 +1,163 @@
+//! Whether the figures can be trusted: what each check said, and the record's own remarks.
+
+use record::{GateRecord, NoteSeverity, Outcome, Record, Verdict};
+
+use crate::view::step_name;
+
+/// A state that the page shows by a word, a sign and a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// All is well.
+    Good,
+    /// Something is to be known.
+    Unknown,
+    /// It is not.
+    Bad,
+}
+
+impl State {
+    /// Its sign: the second cue beside its colour.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            State::Good => "✓",
+            State::Unknown => "?",
+            State::Bad => "✗",
+        }
+    }
+
+    /// Its class in the style sheet.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            State::Good => "good",
+            State::Unknown => "unknown",
+            State::Bad => "bad",
+        }
+    }
+}
+
+/// One check over all steps of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    pub(crate) name: String,
+    pub(crate) state: State,
+    /// `passed`, or in how many steps it did not.
+    pub(crate) word: String,
+    pub(crate) reason: String,
+    /// What to do about it; may be empty.
+    pub(crate) next_step: String,
+}
+
+/// What is known of a run's validity.
+#[derive(Clone, Debug)]
+pub(crate) struct Validity {
+    pub(crate) state: State,
+    /// One sentence.
+    pub(crate) verdict: String,
+    pub(crate) checks: Vec<Check>,
+    /// The record's remarks: (state, text).
+    pub(crate) remarks: Vec<(State, String)>,
+}
+
+/// Sums up what the record's checks said.
+pub(crate) fn of(record: &Record) -> Validity {
+    let names = names(record);
+    let checks: Vec<Check> = names.iter().filter_map(|name| check(record, name)).collect();
+    let mut remarks: Vec<(State, String)> = record.notes.iter().map(remark).collect();
+    remarks.sort_by_key(|(state, _)| match state {
+        State::Bad => 0,
+        State::Unknown => 1,
+        State::Good => 2,
+    });
+    let failed: Vec<&str> = checks
+        .iter()
+        .filter(|check| check.state == State::Bad)
+        .map(|check| check.name.as_str())
+        .collect();
+    let has_warning = remarks.iter().any(|(state, _)| *state != State::Good);
+    let (state, verdict) = match record.outcome {
+        Outcome::Failed => (State::Bad, "A part of the run failed.".to_owned()),
+        Outcome::Interrupted => {
+            (State::Bad, "Interrupted: this is what was measured until then.".to_owned())
+        }
+        // The points of a curve beyond its load line are meant to fail.
+        Outcome::Complete if !failed.is_empty() && record.curve.is_none() => {
+            (State::Bad, format!("Not to be trusted as it stands: {}.", failed.join(", ")))
+        }
+        Outcome::Complete if has_warning || !failed.is_empty() => {
+            (State::Unknown, "Measured, with remarks.".to_owned())
+        }
+        Outcome::Complete if record.validity.is_empty() => {
+            (State::Unknown, "Measured; nobody judged the run.".to_owned())
+        }
+        Outcome::Complete if checks.iter().any(|check| check.state == State::Unknown) => {
+            (State::Unknown, "Measured; not everything could be checked.".to_owned())
+        }
+        Outcome::Complete => (State::Good, "Valid: every check passed.".to_owned()),
+    };
+    Validity { state, verdict, checks, remarks }
+}
+
+/// Returns the names of all checks that were made, in the order of the record.
+fn names(record: &Record) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for gate in record.validity.iter().flat_map(|step| &step.gates) {
+        if !names.contains(&gate.name.as_str()) {
+            names.push(&gate.name);
+        }
+    }
+    names
+}
+
+/// Sums one check up over the steps; none where it was not made.
+fn check(record: &Record, name: &str) -> Option<Check> {
+    let own: Vec<(u32, &GateRecord)> =
+        record.validity.iter().filter_map(|step| Some((step.step_idx, step.gate(name)?))).collect();
+    let with = |verdict| own.iter().filter(move |(_, gate)| gate.verdict == verdict);
+    let (n_failed, n_unknown) = (with(Verdict::Failed).count(), with(Verdict::NotAssessed).count());
+    let (step_idx, gate) = *with(Verdict::Failed)
+        .chain(with(Verdict::NotAssessed))
+        .chain(with(Verdict::Passed))
+        .next()?;
+    let (state, n) = match (n_failed, n_unknown) {
+        (0, 0) => (State::Good, own.len()),
+        (0, n) => (State::Unknown, n),
+        (n, _) => (State::Bad, n),
+    };
+    let n_steps = record.validity.len();
+    let word = gate.verdict.words();
+    let word = if n == n_steps { word.to_owned() } else { format!("{word} in {n} of {n_steps}") };
+    let reason = if n_steps > 1 && state != State::Good {
+        format!("{}: {}", step_name(record, step_idx), gate.reason)
+    } else {
+        gate.reason.clone()
+    };
+    let next_step = gate.next_step.clone().unwrap_or_default();
+    Some(Check { name: plain(name), state, word, reason, next_step })
+}
+
+/// Returns what a check is about, in words.
+fn plain(name: &str) -> String {
+    let known = [
+        ("errors", "no errors"),
+        ("steady", "steady"),
+        ("credits", "no burst credits"),
+        ("offered", "offered load achieved"),
+        ("queue-depth", "queue depth kept"),
+        ("generator", "generator not the limit"),
+        ("littles-law", "Little's law"),
+        ("footprint", "beyond the caches"),
+        ("page-cache", "page cache out of play"),
+        ("socket-buffers", "socket buffers suffice"),
+    ];
+    let found = known.into_iter().find(|(known, _)| *known == name);
+    found.map_or_else(|| name.replace('-', " "), |(_, words)| words.to_owned())
+}
+
+fn remark(note: &record::Note) -> (State, String) {
+    let state = match note.severity {
+        NoteSeverity::Error => State::Bad,
+        NoteSeverity::Warning => State::Unknown,
+        NoteSeverity::Info => State::Good,
+    };
+    (state, note.message.clone())
+}

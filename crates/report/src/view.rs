@@ -1,0 +1,184 @@
+//! A step of a record as the page shows it: its figures over all jobs and directions.
+
+use std::collections::BTreeMap;
+
+use hist::Histogram;
+use record::{DirRecord, JobRecord, Latency, Record};
+
+/// What is known of a step's latencies.
+#[derive(Clone, Debug)]
+pub(crate) struct Latencies {
+    /// `response time` (from the intended start), `latency` (from the choice of the operation) or
+    /// `service time`.
+    pub(crate) kind: &'static str,
+    /// Everything, where it was measured; else only figures that another program listed.
+    pub(crate) measured: Option<Histogram>,
+    mean_ns: Option<f64>,
+    max_ns: Option<u64>,
+    listed: Vec<(f64, u64)>,
+}
+
+impl Latencies {
+    /// Returns the value at a percentile, 0 to 100, where it is known.
+    pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        if let Some(measured) = &self.measured {
+            return measured.quantile(percentile / 100.0);
+        }
+        let is_it = |(of, _): &&(f64, u64)| (of - percentile).abs() < 1e-6;
+        self.listed.iter().find(is_it).map(|(_, ns)| *ns)
+    }
+
+    pub(crate) fn mean_ns(&self) -> Option<u64> {
+        self.mean_ns.map(|ns| ns.round() as u64)
+    }
+
+    pub(crate) fn max_ns(&self) -> Option<u64> {
+        self.max_ns
+    }
+}
+
+/// One step.
+#[derive(Clone, Debug)]
+pub(crate) struct Step<'a> {
+    pub(crate) idx: u32,
+    /// Its name, or that of its only job, or its number.
+    pub(crate) name: String,
+    pub(crate) jobs: Vec<&'a JobRecord>,
+}
+
+/// Returns the steps in which something was done.
+pub(crate) fn steps(record: &Record) -> Vec<Step<'_>> {
+    let mut by_idx: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
+    for job in &record.jobs {
+        by_idx.entry(job.step_idx).or_default().push(job);
+    }
+    let step = |(idx, jobs): (u32, Vec<_>)| Step { idx, name: name(record, idx, &jobs), jobs };
+    by_idx.into_iter().map(step).collect()
+}
+
+/// Returns what a step is called.
+pub(crate) fn step_name(record: &Record, idx: u32) -> String {
+    let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == idx).collect();
+    name(record, idx, &jobs)
+}
+
+fn name(record: &Record, idx: u32, jobs: &[&JobRecord]) -> String {
+    let known = record.steps.iter().find(|step| step.step_idx == idx);
+    if let Some(step) = known.filter(|step| !step.name.is_empty()) {
+        return step.name.clone();
+    }
+    match jobs.first() {
+        Some(first) if jobs.iter().all(|job| job.name == first.name) => first.name.clone(),
+        _ => format!("step {}", u64::from(idx) + 1),
+    }
+}
+
+impl<'a> Step<'a> {
+    pub(crate) fn dirs(&self) -> impl Iterator<Item = (&'static str, &'a DirRecord)> {
+        self.jobs.iter().flat_map(|job| job.dirs.iter()).filter(|(_, dir)| dir.n_ios > 0)
+    }
+
+    pub(crate) fn rate_iops(&self) -> f64 {
+        self.dirs().map(|(_, dir)| dir.rate_iops()).sum()
+    }
+
+    pub(crate) fn bytes_per_s(&self) -> f64 {
+        self.dirs().map(|(_, dir)| dir.rate_bytes()).sum()
+    }
+
+    /// Returns whether operations were due at times of their own.
+    pub(crate) fn is_open(&self) -> bool {
+        self.dirs().next().is_some() && self.dirs().all(|(_, dir)| dir.response.is_some())
+    }
+
+    /// Returns the latencies of all jobs and directions together: the response time under an open
+    /// load, else the total latency.
+    pub(crate) fn latencies(&self) -> Latencies {
+        self.latencies_of(|_| true)
+    }
+
+    /// The same of one direction.
+    pub(crate) fn latencies_of(&self, is_wanted: impl Fn(&str) -> bool) -> Latencies {
+        let dirs: Vec<&DirRecord> =
+            self.dirs().filter(|(name, _)| is_wanted(name)).map(|(_, dir)| dir).collect();
+        if self.is_open() {
+            return measured("response time", dirs.iter().filter_map(|dir| dir.response.as_ref()));
+        }
+        let shown: Vec<(bool, Latency<'a>)> = dirs.iter().map(|dir| dir.shown_latency()).collect();
+        let is_total = shown.iter().all(|(is_total, _)| *is_total);
+        let kind = if is_total { "latency" } else { "service time" };
+        if let [(_, Latency::Listed(only))] = shown.as_slice() {
+            return Latencies {
+                kind,
+                measured: None,
+                mean_ns: Some(only.mean_ns),
+                max_ns: Some(only.max_ns),
+                listed: only.percentiles.clone(),
+            };
+        }
+        let known = shown.iter().filter_map(|(_, latency)| match latency {
+            Latency::Measured(hist) => Some(*hist),
+            Latency::Listed(_) => None,
+        });
+        // A part of the operations is not all of them.
+        if known.clone().count() < shown.len() {
+            return measured(kind, std::iter::empty());
+        }
+        measured(kind, known)
+    }
+
+    /// Returns the size of all I/Os, bytes; none where they differ.
+    pub(crate) fn block_size(&self) -> Option<u64> {
+        let mut sizes = self.dirs().filter(|(_, dir)| dir.io_bytes > 0).map(|(_, dir)| {
+            let bytes = dir.io_bytes / dir.n_ios;
+            (bytes * dir.n_ios == dir.io_bytes).then_some(bytes)
+        });
+        let first = sizes.next()??;
+        sizes.all(|size| size == Some(first)).then_some(first)
+    }
+
+    /// Returns the share of reads in percent: the multiple of five that it is near, else as it is.
+    pub(crate) fn read_pct(&self) -> Option<u32> {
+        let count = |wanted: &str| -> u64 {
+            self.dirs().filter(|(name, _)| *name == wanted).map(|(_, dir)| dir.n_ios).sum()
+        };
+        let (reads, writes) = (count("read"), count("write"));
+        let total = reads.checked_add(writes).filter(|total| *total > 0)?;
+        let pct = reads as f64 * 100.0 / total as f64;
+        let round = (pct / 5.0).round() * 5.0;
+        let is_pure = reads == 0 || writes == 0;
+        let is_near = (pct - round).abs() < 1.0 && (is_pure || (5.0..=95.0).contains(&round));
+        Some(if is_near { round } else { pct.round() } as u32)
+    }
+
+    /// Returns whether addresses follow each other; none where jobs differ or do not say.
+    pub(crate) fn is_random(&self) -> Option<bool> {
+        let mut found = self.jobs.iter().map(|job| {
+            let rw = job.options.iter().rev().find(|(key, _)| key == "rw" || key == "readwrite");
+            rw.map(|(_, value)| value.contains("rand"))
+        });
+        let first = found.next()??;
+        found.all(|is_random| is_random == Some(first)).then_some(first)
+    }
+
+    /// Returns I/Os kept in flight by each worker; none under an open load, or where jobs differ.
+    pub(crate) fn depth(&self) -> Option<u32> {
+        let first = self.jobs.first()?.queue_depth;
+        let is_same = self.jobs.iter().all(|job| job.queue_depth == first);
+        (!self.is_open() && is_same && first > 0).then_some(first)
+    }
+
+    pub(crate) fn n_workers(&self) -> u32 {
+        self.jobs.iter().map(|job| job.n_workers).fold(0, u32::saturating_add)
+    }
+}
+
+fn measured<'h>(kind: &'static str, hists: impl Iterator<Item = &'h Histogram>) -> Latencies {
+    let mut merged = Histogram::new();
+    for hist in hists {
+        merged.merge(hist);
+    }
+    let (mean_ns, max_ns) = (merged.mean_ns(), merged.max_ns());
+    let measured = (!merged.is_empty()).then_some(merged);
+    Latencies { kind, measured, mean_ns, max_ns, listed: Vec::new() }
+}

@@ -1,0 +1,117 @@
+//! Numbers and dates as the page says them.
+
+use std::time::Duration;
+
+use record::Record;
+use units::{format_duration, format_rate_mib_s};
+
+/// Returns MiB/s without the unit.
+pub(crate) fn mib_per_s(bytes_per_s: f64) -> String {
+    format_rate_mib_s(bytes_per_s).trim_end_matches(" MiB/s").to_owned()
+}
+
+/// Returns a share in percent with one decimal.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Returns a difference in percent with its sign.
+pub(crate) fn difference(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+}
+
+/// Returns a count with its noun: `1 step`, `2 steps`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Returns a latency for an axis: a round value without decimals.
+pub(crate) fn round_latency(ns: f64) -> String {
+    let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+    let (unit, of_ns) = units.into_iter().find(|(_, of_ns)| ns >= *of_ns).unwrap_or(units[3]);
+    format!("{} {unit}", (ns / of_ns * 1000.0).round() / 1000.0)
+}
+
+/// Returns a size without decimals, in the largest unit that allows it.
+pub(crate) fn round_bytes(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| bytes.is_multiple_of(*unit) && bytes > 0) {
+        Some((name, unit)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// Returns a length of time.
+pub(crate) fn duration_ns(ns: u64) -> String {
+    format_duration(Duration::from_nanos(ns))
+}
+
+/// Returns a moment as `2026-11-22 08:10:05 UTC`. Without leap seconds, as Unix time is.
+pub(crate) fn moment(unix_ms: u64) -> String {
+    let seconds = unix_ms / 1000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+/// Returns the date of a day after 1970-01-01, counted in years that begin in March, so that the
+/// leap day is the last. After H. Hinnant, "chrono-compatible low-level date algorithms".
+fn civil(days: u64) -> (u64, u64, u64) {
+    let from_era = days + 719_468;
+    let era = from_era / 146_097;
+    let day_of_era = from_era % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+/// Returns a text with a capital letter at its start, unless it is a path or one word, which stays
+/// as it is written.
+pub(crate) fn sentence_case(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) if text.contains(' ') => first.to_uppercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns what was measured: the emulated design, the one target, or the host.
+pub(crate) fn volume(record: &Record) -> String {
+    if let Some(emulation) = &record.emulation {
+        return sentence_case(&emulation.design);
+    }
+    let mut targets: Vec<&str> =
+        record.jobs.iter().flat_map(|job| &job.targets).map(String::as_str).collect();
+    targets.dedup();
+    match targets.as_slice() {
+        [only] => (*only).to_owned(),
+        _ => record.host.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(1_709_251_199_999), "2024-02-29 23:59:59 UTC");
+        assert_eq!(moment(4_102_444_800_000), "2100-01-01 00:00:00 UTC");
+    }
+
+    #[test]
+    fn axis_texts_are_short() {
+        assert_eq!(round_latency(1e6), "1 ms");
+        assert_eq!(round_latency(200.0), "200 ns");
+        assert_eq!(round_latency(5e10), "50 s");
+        assert_eq!(round_bytes(65536), "64 KiB");
+        assert_eq!(round_bytes(513), "513 B");
+    }
+}

@@ -1,0 +1,303 @@
+// From chart data to plotly.js: colours, axes and marks, for light, dark and paper.
+(() => {
+  'use strict';
+  const charts = JSON.parse(document.getElementById('charts').textContent);
+  const isDark = matchMedia('(prefers-color-scheme: dark)');
+
+  // Okabe and Ito's colours, lightened where the ground is dark. Shades go from the lightest
+  // (p50) to the strongest (max).
+  const LIGHT = {
+    ink: '#1b1f24', soft: '#59626d', line: '#dfe3e8', paper: '#ffffff',
+    colours: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'],
+    shades: [['#8cc7ea', '#3d97cd', '#0072b2', '#00395c'], ['#f5b78a', '#e88a48', '#d55e00', '#7a3500']],
+    good: '#00785a', bad: '#c04300', kept: 'rgba(0,114,178,.09)', range: 'rgba(0,120,90,.16)', hatch: '#aab2bb',
+    scale: [[0, '#eaf3fa'], [.35, '#9fcae8'], [.7, '#2f86c1'], [1, '#08355a']],
+  };
+  const DARK = {
+    ink: '#e7eaee', soft: '#a3adb8', line: '#2d333b', paper: '#14171b',
+    colours: ['#56b4e9', '#ff8b3d', '#3fcfa5', '#e39cc5', '#f2b93b', '#9bd3f5'],
+    shades: [['#2f6f99', '#4698cc', '#6cc1f2', '#d3eeff'], ['#99561f', '#d27a36', '#ff9c57', '#ffe0c8']],
+    good: '#4ec9a4', bad: '#ff9866', kept: 'rgba(86,180,233,.13)', range: 'rgba(78,201,164,.2)', hatch: '#59626d',
+    scale: [[0, '#16293a'], [.35, '#20587f'], [.7, '#4f9fd2'], [1, '#d9f0ff']],
+  };
+  const WIDTHS = { narrow: 560, paper: 680 };
+  let isPaper = false;
+
+  const three = (value) => {
+    if (value >= 99.95) return value.toFixed(0);
+    return value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
+  };
+  const latency = (ns) => {
+    if (ns < 1000) return `${Math.round(ns)} ns`;
+    for (const [unit, of] of [['µs', 1e3], ['ms', 1e6]]) {
+      if (ns / of < 999.5) return `${three(ns / of)} ${unit}`;
+    }
+    return `${three(ns / 1e9)} s`;
+  };
+  const rate = (value) => {
+    for (const [unit, of] of [['', 1], [' k', 1e3], [' M', 1e6]]) {
+      if (value / of < 999.5) return `${three(value / of)}${unit}`;
+    }
+    return `${three(value / 1e9)} G`;
+  };
+  const nines = (x) => `${(100 - 100 / x).toFixed(Math.max(0, Math.ceil(Math.log10(x)) - 1))} %`;
+  const shown = (axis, value) => {
+    if (axis.categories) return axis.categories[Math.round(value)] ?? '';
+    switch (axis.quantity) {
+      case 'latency_ns': return latency(value);
+      case 'rate': return rate(value);
+      case 'time_s': return `${Math.round(value * 10) / 10} s`;
+      case 'nines': return nines(value);
+      case 'difference_pct': return `${value > 0 ? '+' : ''}${value.toFixed(1)} %`;
+      default: return `${Math.round(value * 1000) / 1000}`;
+    }
+  };
+
+  const colour = (theme, name) => {
+    const [, of, shade] = /^c(\d)(?:s(\d))?$/.exec(name) ?? [];
+    if (shade !== undefined) return theme.shades[of % 2][shade];
+    if (of !== undefined) return theme.colours[of];
+    return { good: theme.good, bad: theme.bad }[name] ?? theme.soft;
+  };
+  const faint = (hex, alpha) => {
+    const part = (at) => parseInt(hex.slice(at, at + 2), 16);
+    return `rgba(${part(1)},${part(3)},${part(5)},${alpha})`;
+  };
+
+  // A band is one outline per unbroken stretch: there along the upper ends, back along the lower.
+  const band = (series, theme) => {
+    const x = [];
+    const y = [];
+    let from = 0;
+    const close = (to) => {
+      const upper = [];
+      const lower = [];
+      for (let at = from; at < to; at += 1) {
+        upper.push([series.x[at], series.ends[at][1]]);
+        lower.unshift([series.x[at], series.ends[at][0]]);
+      }
+      for (const [px, py] of [...upper, ...lower]) { x.push(px); y.push(py); }
+      if (to > from) { x.push(null); y.push(null); }
+    };
+    series.ends.forEach((ends, at) => {
+      if (ends === null) { close(at); from = at + 1; }
+    });
+    close(series.ends.length);
+    return {
+      type: 'scatter', mode: 'lines', x, y, fill: 'toself', line: { width: 0 }, hoverinfo: 'skip',
+      fillcolor: faint(colour(theme, series.colour), .2), showlegend: false, meta: { kind: 'band' },
+      legendgroup: series.name,
+    };
+  };
+
+  const trace = (chart, series, theme) => {
+    const stroke = colour(theme, series.colour);
+    const hollow = new Set(series.hollow ?? []);
+    const symbol = (_, at) => (series.marker ?? 'circle') + (hollow.has(at) ? '-open' : '');
+    const modes = [series.is_line && 'lines', (series.marker || !series.is_line) && 'markers'];
+    const point = (y, at) => {
+      if (y === null) return '';
+      const value = chart.y.categories
+        ? `${chart.y.categories[Math.round(y)]}: ${shown(chart.x, series.x[at])}`
+        : `${shown(chart.y, y)} at ${shown(chart.x, series.x[at])}`;
+      const text = series.texts?.[at];
+      return `${value}${text ? `<br>${escaped(text)}` : ''}`;
+    };
+    const made = {
+      type: 'scatter', mode: modes.filter(Boolean).join('+'), name: escaped(series.name), x: series.x,
+      y: series.y, connectgaps: false, line: { color: stroke, width: 1.8, dash: series.dash, shape: 'linear' },
+      marker: { color: stroke, size: 7, symbol: series.x.map(symbol), line: { width: 1.5 } },
+      text: series.y.map(point), hovertemplate: '%{text}<extra>%{fullData.name}</extra>',
+      legendgroup: series.name, meta: { kind: 'series' },
+    };
+    if (series.ends && !series.is_line) {
+      const reach = (at, end) => (series.ends[at] ? Math.abs(series.ends[at][end] - series.x[at]) : 0);
+      made.error_x = {
+        type: 'data', symmetric: false, thickness: 1.6, width: 4, color: stroke,
+        array: series.x.map((_, at) => reach(at, 1)), arrayminus: series.x.map((_, at) => reach(at, 0)),
+      };
+      made.marker.size = 9;
+    }
+    return made;
+  };
+
+  const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+
+  const heat = (chart, theme, isNarrow) => {
+    const cells = chart.cells;
+    const value = (count) => (count === null ? null : cells.is_log ? Math.log10(count) : count);
+    const middle = (edges) => edges.slice(1).map((_, at) => at);
+    const made = {
+      type: 'heatmap', x: chart.x.categories ? middle(cells.x) : cells.x,
+      y: chart.y.categories ? middle(cells.y) : cells.y,
+      z: cells.values.map((row) => row.map(value)), colorscale: theme.scale, hoverongaps: false,
+      customdata: cells.values, meta: { kind: 'cells' }, xgap: cells.texts ? 2 : 0, ygap: cells.texts ? 2 : 0,
+      colorbar: { title: { text: cells.title, side: 'right' }, thickness: 10, outlinewidth: 0, len: 1 },
+      showscale: !cells.texts && !isNarrow,
+      hovertemplate: `%{customdata} ${cells.title}<extra></extra>`,
+    };
+    if (cells.texts) {
+      made.text = cells.texts;
+      made.texttemplate = '%{text}';
+      made.hovertemplate = `%{text} ${cells.title}<extra></extra>`;
+    }
+    if (cells.is_log) {
+      const most = Math.max(0, ...made.z.flat().filter((z) => z !== null));
+      const marks = Array.from({ length: Math.floor(most) + 1 }, (_, at) => at);
+      made.zmin = 0;
+      made.zmax = Math.max(1, most);
+      made.colorbar.tickvals = marks;
+      made.colorbar.ticktext = marks.map((at) => (at < 3 ? `${10 ** at}` : rate(10 ** at).replace(/\.0+/, '')));
+    } else {
+      made.zmin = 0;
+    }
+    return made;
+  };
+
+  // Spans lie on an axis of their own from 0 to 1, so that hatching reaches from end to end.
+  const hatched = (span, theme) => ({
+    type: 'scatter', mode: 'lines', x: [span.from, span.to, span.to, span.from], y: [0, 0, 1, 1],
+    yaxis: 'y2', fill: 'toself', line: { width: 0 }, hoverinfo: 'skip', showlegend: false,
+    fillpattern: { shape: '/', fgcolor: theme.hatch, bgcolor: 'rgba(0,0,0,0)', size: 7, solidity: .12 },
+    meta: { kind: 'span' },
+  });
+
+  const most = (chart) => Math.max(0, ...chart.series.flatMap((series) => series.x));
+
+  const marks = (chart, theme) => {
+    const shapes = [];
+    const annotations = [];
+    const isLog = (axis) => axis.scale === 'log';
+    const words = { showarrow: false, font: { size: 11 } };
+    const place = (axis, at) => (isLog(axis) ? Math.log10(at) : at);
+    for (const span of chart.spans ?? []) {
+      if (span.kind !== 'left') {
+        shapes.push({
+          type: 'rect', layer: 'below', xref: 'x', yref: 'paper', x0: span.from, x1: span.to, y0: 0, y1: 1,
+          line: { width: 0 }, fillcolor: span.kind === 'kept' ? theme.kept : theme.range,
+        });
+      }
+      if (span.text) {
+        annotations.push({
+          ...words, text: escaped(span.text), xref: 'x', yref: 'paper', y: 1, yanchor: 'top', xanchor: 'left',
+          x: place(chart.x, span.from), font: { size: 11, color: theme.soft },
+        });
+      }
+    }
+    for (const rule of chart.rules ?? []) {
+      const color = colour(theme, rule.colour);
+      const line = { color, width: rule.colour === 'plain' ? 1 : 1.6, dash: rule.dash };
+      const font = { size: 11, color };
+      if (rule.is_across) {
+        shapes.push({ type: 'line', xref: 'paper', yref: 'y', x0: 0, x1: 1, y0: rule.at, y1: rule.at, line });
+        annotations.push({
+          ...words, font, text: escaped(rule.text), xref: 'paper', x: 0, xanchor: 'left', yref: 'y',
+          y: place(chart.y, rule.at), yanchor: 'bottom',
+        });
+        continue;
+      }
+      shapes.push({ type: 'line', xref: 'x', yref: 'paper', x0: rule.at, x1: rule.at, y0: 0, y1: 1, line });
+      if (rule.text && rule.colour === 'good') {
+        const isRight = rule.at > most(chart) / 3;
+        annotations.push({
+          ...words, font: { ...font, size: 12 }, text: `<b>${escaped(rule.text)}</b>`, xref: 'x', yref: 'paper',
+          x: place(chart.x, rule.at), y: .62, xanchor: isRight ? 'right' : 'left', xshift: isRight ? -5 : 5,
+          bgcolor: theme.paper,
+        });
+      } else if (rule.text) {
+        annotations.push({
+          ...words, font, text: escaped(rule.text), xref: 'x', x: place(chart.x, rule.at), yref: 'paper',
+          y: .02, yanchor: 'bottom', xanchor: 'right', textangle: -90,
+        });
+      }
+    }
+    return { shapes, annotations };
+  };
+
+  const axis = (of, theme, isNarrow) => {
+    const made = {
+      title: { text: escaped(of.title), standoff: 8, font: { size: 12, color: theme.soft } },
+      type: of.scale === 'log' ? 'log' : 'linear', gridcolor: theme.line, linecolor: theme.line,
+      zeroline: false, tickfont: { size: isNarrow ? 11 : 12, color: theme.soft }, automargin: true,
+      fixedrange: isNarrow, ticks: '', hoverformat: '',
+    };
+    if (of.scale === 'linear') made.rangemode = 'tozero';
+    if (of.scale === 'linear' && of.quantity !== 'difference_pct') made.tickformat = '~s';
+    if (of.range) made.range = made.type === 'log' ? of.range.map(Math.log10) : of.range;
+    if (of.ticks) {
+      made.tickvals = of.ticks.map((tick) => tick.at);
+      made.ticktext = of.ticks.map((tick) => escaped(tick.text));
+    }
+    if (of.categories) {
+      const most = isNarrow ? 14 : 34;
+      const short = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+      made.tickvals = of.categories.map((_, at) => at);
+      made.ticktext = of.categories.map((text) => escaped(short(text)));
+      made.range = [-.6, of.categories.length - .4];
+      made.showgrid = false;
+    }
+    return made;
+  };
+
+  const draw = (chart) => {
+    const place = document.querySelector(`[data-chart="${chart.id}"]`);
+    const theme = isDark.matches && !isPaper ? DARK : LIGHT;
+    const width = isPaper ? WIDTHS.paper : place.clientWidth;
+    const isNarrow = width < WIDTHS.narrow;
+    const traces = [];
+    for (const series of chart.series) {
+      if (series.ends && series.is_line) traces.push(band(series, theme));
+    }
+    for (const span of chart.spans ?? []) if (span.kind === 'left') traces.push(hatched(span, theme));
+    for (const series of chart.series) traces.push(trace(chart, series, theme));
+    if (chart.cells) traces.push(heat(chart, theme, isNarrow));
+    const { shapes, annotations } = marks(chart, theme);
+    const hasLegend = chart.series.length > 1;
+    const layout = {
+      width, height: chart.height_px, shapes, annotations, showlegend: hasLegend,
+      paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
+      margin: { l: isNarrow ? 8 : 16, r: isNarrow ? 8 : 16, t: hasLegend ? 8 : 14, b: 8 },
+      xaxis: axis(chart.x, theme, isNarrow), yaxis: axis(chart.y, theme, isNarrow),
+      yaxis2: { overlaying: 'y', range: [0, 1], visible: false, fixedrange: true },
+      legend: { orientation: 'h', x: 0, xanchor: 'left', y: 1.01, yanchor: 'bottom', font: { size: 12 } },
+      hovermode: 'closest', hoverlabel: { font: { family: 'inherit', size: 12 }, namelength: 40 },
+      dragmode: isNarrow ? false : 'zoom',
+    };
+    // Rows of names read from the top.
+    if (chart.y.categories) layout.yaxis.range = [chart.y.categories.length - .4, -.6];
+    const config = { displaylogo: false, displayModeBar: false, responsive: false, showTips: false, plotlyServerURL: '' };
+    return Plotly.react(place, traces, layout, config);
+  };
+
+  // One after the other, the first at once, so that the page answers while it draws.
+  const all = async () => {
+    for (const chart of charts) {
+      await draw(chart);
+      await new Promise((done) => setTimeout(done, 0));
+    }
+    document.documentElement.dataset.drawn = String(charts.length);
+  };
+
+  let timer;
+  let seen = document.documentElement.clientWidth;
+  addEventListener('resize', () => {
+    // Scrolling on a telephone changes the height only.
+    if (document.documentElement.clientWidth === seen || isPaper) return;
+    seen = document.documentElement.clientWidth;
+    clearTimeout(timer);
+    timer = setTimeout(() => charts.forEach(draw), 150);
+  });
+  isDark.addEventListener('change', () => charts.forEach(draw));
+  const onPaper = (value) => () => { isPaper = value; charts.forEach(draw); };
+  addEventListener('beforeprint', onPaper(true));
+  addEventListener('afterprint', onPaper(false));
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest('[data-picture]');
+    if (!button) return;
+    const place = document.querySelector(`[data-chart="${button.dataset.of}"]`);
+    const { width, height } = place.getBoundingClientRect();
+    Plotly.downloadImage(place, { format: button.dataset.picture, width, height, filename: button.dataset.of, scale: 2 });
+  });
+  all();
+})();

@@ -1,0 +1,330 @@
+//! What is drawn is what the record holds: every point, every gap, every stall.
+
+#![expect(clippy::float_cmp, reason = "what is drawn is what was measured, to the last bit")]
+
+mod common;
+
+use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
+use record::{DirRecord, GateRecord, Interval, Record, StepValidity, Verdict};
+use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
+
+fn charts_of(run: export::Run) -> Vec<ChartSpec> {
+    charts(&Subject::of_run(run))
+}
+
+#[track_caller]
+fn chart<'a>(charts: &'a [ChartSpec], id: &str) -> &'a ChartSpec {
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    charts.iter().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id} in {ids:?}"))
+}
+
+#[track_caller]
+fn series<'a>(chart: &'a ChartSpec, name: &str) -> &'a Series {
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    let found = chart.series.iter().find(|series| series.name == name);
+    found.unwrap_or_else(|| panic!("no {name} in {names:?}"))
+}
+
+#[test]
+fn every_second_is_a_point_with_its_own_figures() {
+    let seconds: Vec<Interval> = (0..60).map(|n| second(n, 1000 + n, 200_000 + n * 1000)).collect();
+    let charts = charts_of(of_seconds(seconds.clone()));
+    let iops = chart(&charts, "r1-iops");
+    let reads = series(iops, "reads");
+    assert_eq!(reads.x, (1..=60).map(f64::from).collect::<Vec<_>>());
+    let expected: Vec<_> = seconds.iter().map(|it| Some(it.dirs.read.n_ios as f64)).collect();
+    assert_eq!(reads.y, expected);
+    assert_eq!(iops.n_drawn(), 60);
+    assert_eq!((iops.thinned, reads.ends.len()), (None, 0));
+    let p99 = series(chart(&charts, "r1-latency"), "read p99");
+    let expected: Vec<_> =
+        seconds.iter().map(|it| it.dirs.read.latency_ns_p99.map(|ns| ns as f64)).collect();
+    assert_eq!(p99.y, expected);
+    assert_eq!(iops.table.rows.len(), 60, "the table has what is drawn");
+}
+
+#[test]
+fn a_second_without_io_has_a_rate_of_zero_and_no_latency() {
+    let seconds = (0..10).map(|n| second(n, if n == 4 { 0 } else { 500 }, 100_000)).collect();
+    let charts = charts_of(of_seconds(seconds));
+    assert_eq!(series(chart(&charts, "r1-iops"), "reads").y[4], Some(0.0));
+    assert_eq!(series(chart(&charts, "r1-latency"), "read p50").y[4], None);
+}
+
+#[test]
+fn what_was_not_sampled_is_a_gap_and_not_zero() {
+    let seconds = (0..10).chain(30..40).map(|n| second(n, 500, 100_000)).collect();
+    let charts = charts_of(of_seconds(seconds));
+    let reads = series(chart(&charts, "r1-iops"), "reads");
+    assert_eq!(reads.y.iter().filter(|y| y.is_none()).count(), 1);
+    let gap = reads.y.iter().position(Option::is_none).unwrap();
+    assert_eq!((reads.x[gap - 1], reads.x[gap], reads.x[gap + 1]), (10.0, 30.0, 31.0));
+    assert!(reads.y.iter().flatten().all(|y| *y == 500.0));
+}
+
+#[test]
+fn a_stall_of_one_second_in_hours_stays_visible() {
+    for length in [3600, 20_000] {
+        for stalled in [0, 1, 1799, 3599] {
+            let slow = |n| if n == stalled { (0, 0) } else { (800, 300_000) };
+            let mut seconds: Vec<Interval> = (0..length)
+                .map(|n| {
+                    let (n_ios, ns) = slow(n);
+                    second(n, n_ios, ns)
+                })
+                .collect();
+            let after = stalled as usize + 1;
+            if after < seconds.len() {
+                seconds[after] = second(stalled + 1, 800, 3_000_000_000);
+            }
+            let charts = charts_of(of_seconds(seconds));
+            let iops = chart(&charts, "r1-iops");
+            let reads = series(iops, "reads");
+            assert!(reads.x.len() <= 400, "{} points", reads.x.len());
+            let thinned = Thinned { n_samples: length as usize, n_points: reads.x.len() };
+            assert_eq!(iops.thinned, Some(thinned));
+            assert!(iops.notes[0].contains(&format!("{length} seconds")), "{:?}", iops.notes);
+            let lowest = reads.ends.iter().flatten().map(|ends| ends.0).fold(f64::MAX, f64::min);
+            assert_eq!(lowest, 0.0, "stall at {stalled} of {length}");
+            if after < length as usize {
+                let max = series(chart(&charts, "r1-latency"), "read max");
+                assert!(max.y.contains(&Some(3e9)), "stall at {stalled} of {length}");
+            }
+            // What was carried is the same, however few points say it.
+            let table = &iops.table;
+            let n: f64 = table.rows.iter().map(|row| number(&row[1])).sum();
+            assert_eq!(n, length as f64);
+        }
+    }
+}
+
+fn number(cell: &report::Cell) -> f64 {
+    match cell {
+        report::Cell::Number(value, _) => *value,
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+#[test]
+fn points_do_not_mix_ramp_and_measurement_or_steps() {
+    let mut seconds: Vec<Interval> = (0..2000).map(|n| second(n, 100, 100_000)).collect();
+    for (n, interval) in seconds.iter_mut().enumerate() {
+        interval.ramp = n < 3;
+        interval.step_idx = u32::from(n >= 1003);
+        interval.dirs.read.n_ios = if n < 3 { 10 } else { 100 * u64::from(n >= 1003) + 100 };
+    }
+    let charts = charts_of(of_seconds(seconds));
+    let iops = chart(&charts, "r1-iops");
+    let reads = series(iops, "reads");
+    let mut levels: Vec<i64> = reads.y.iter().flatten().map(|y| *y as i64).collect();
+    levels.dedup();
+    assert_eq!(levels, [10, 100, 200]);
+    let ramp = iops.spans.iter().find(|span| span.text == "ramp").unwrap();
+    assert_eq!((ramp.from, ramp.to, ramp.kind), (0.0, 3.0, SpanKind::Left));
+}
+
+#[test]
+fn warm_up_and_steady_window_are_those_of_the_record() {
+    let mut run = of_seconds((0..120).map(|n| second(n, 500, 100_000)).collect());
+    let gate = |verdict| GateRecord {
+        name: "steady".to_owned(),
+        verdict,
+        reason: String::new(),
+        next_step: None,
+        figures: std::collections::BTreeMap::new(),
+    };
+    let mut judged = StepValidity {
+        warm_up_ms: Some(20_000),
+        window_ms: Some((20_000, 120_000)),
+        gates: vec![gate(Verdict::Passed)],
+        ..StepValidity::default()
+    };
+    judged.rule.n_rounds = 5;
+    judged.rule.range_pct = 20.0;
+    judged.rule.slope_pct = 10.0;
+    run.record.validity = vec![judged];
+    let all = charts_of(run.clone());
+    let spans = &chart(&all, "r1-iops").spans;
+    let found: Vec<_> = spans.iter().map(|it| (it.text.as_str(), it.from, it.to)).collect();
+    assert_eq!(found, [("warm-up", 0.0, 20.0), ("steady", 20.0, 120.0)]);
+    let rounds = chart(&all, "r1-steady");
+    assert_eq!(rounds.series[0].y, vec![Some(500.0); 6], "one round of 20 s before the window");
+    assert_eq!((rounds.spans[0].from, rounds.spans[0].to), (1.5, 6.5));
+    assert_eq!(series(rounds, "fitted line").x, [2.0, 6.0]);
+    run.record.validity[0].gates = vec![gate(Verdict::Failed)];
+    let charts = charts_of(run);
+    let spans = &chart(&charts, "r1-iops").spans;
+    assert!(spans.iter().all(|span| span.kind != SpanKind::Kept), "not steady, not shaded");
+}
+
+#[test]
+fn the_heat_map_holds_every_operation() {
+    let seconds: Vec<Interval> = (0..500)
+        .map(|n| second(n, 40 + n % 7, if n == 250 { 2_000_000_000 } else { 150_000 + n * 700 }))
+        .collect();
+    let n_ios: u64 = seconds.iter().map(|it| it.dirs.read.n_ios).sum();
+    let charts = charts_of(of_seconds(seconds));
+    let heat = chart(&charts, "r1-heat");
+    let cells = heat.cells.as_ref().unwrap();
+    let drawn: f64 = cells.values.iter().flatten().flatten().sum();
+    assert_eq!(drawn, n_ios as f64);
+    assert!(cells.values.iter().all(|row| row.len() == cells.x.len() - 1));
+    assert_eq!(cells.values.len(), cells.y.len() - 1);
+    assert!(cells.x.windows(2).all(|pair| pair[0] < pair[1]), "columns follow on each other");
+    assert!(cells.y.windows(2).all(|pair| pair[0] < pair[1]), "rows follow on each other");
+    let highest = cells.values.last().unwrap();
+    assert_eq!(highest.iter().flatten().count(), 1, "the one slow second");
+    assert!(cells.values.iter().flatten().all(|value| *value != Some(0.0)), "empty is no colour");
+}
+
+#[test]
+fn a_record_without_counts_has_no_heat_map() {
+    let mut run = of_seconds((0..10).map(|n| second(n, 5, 1000)).collect());
+    for interval in &mut run.record.intervals {
+        interval.dirs.read.latency_counts = record::LatencyCounts::default();
+    }
+    assert!(charts_of(run).iter().all(|chart| chart.cells.is_none()));
+}
+
+#[test]
+fn percentiles_end_in_the_slowest_operation() {
+    let latencies = histogram((1..=100_000).map(|n| n * 1000));
+    let mut read = dir(100_000, 4096, 10, latencies.clone());
+    read.response = Some(histogram((1..=100_000).map(|n| n * 2000)));
+    let record =
+        Record { jobs: vec![job("a", 0, read, DirRecord::default())], ..Record::default() };
+    let charts = charts_of(run("a", record));
+    let plot = chart(&charts, "r1-percentiles-0");
+    let service = series(plot, "read service time");
+    assert_eq!(service.y.last(), Some(&Some(1e8)));
+    assert_eq!(service.texts.last().unwrap(), "max");
+    let at_99 = service.x.iter().position(|x| (x - 100.0).abs() < 1e-6).unwrap();
+    assert_eq!(service.y[at_99], latencies.quantile(0.99).map(|ns| ns as f64));
+    assert_eq!(series(plot, "read response time").y.last(), Some(&Some(2e8)));
+    assert_eq!(plot.x.scale, Scale::Log);
+    let ticks: Vec<&str> = plot.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
+    assert_eq!(ticks, ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %"]);
+}
+
+#[test]
+fn a_curve_has_its_points_its_limit_and_its_line() {
+    let points = [
+        (1000.0, 1000.0, 2_000_000),
+        (2000.0, 1999.0, 3_000_000),
+        (4000.0, 3990.0, 9_000_000),
+        (4100.0, 4010.0, 30_000_000),
+        (8000.0, 4020.0, 900_000_000),
+    ];
+    let charts = charts_of(of_curve(&points, 3));
+    let curve = chart(&charts, "r1-curve");
+    assert_eq!(charts[0].id, "r1-curve", "it is the first picture");
+    for name in ["mean", "p50", "p99", "p99.9", "max"] {
+        let line = series(curve, name);
+        assert_eq!(line.y.iter().flatten().count(), points.len(), "{name}");
+        assert_eq!(line.hollow, [3, 4], "{name}");
+        assert_eq!(line.x, [1000.0, 1999.0, 3990.0, 4010.0, 4020.0], "{name}");
+    }
+    assert_eq!(series(curve, "p99").y[2], Some(9e6));
+    assert!(series(curve, "p99").texts[3].contains("p99 too slow"));
+    let across: Vec<_> = curve.rules.iter().filter(|rule| rule.is_across).collect();
+    assert_eq!((across.len(), across[0].at, across[0].text.as_str()), (1, 1e7, "p99 < 10 ms"));
+    let upright: Vec<f64> =
+        curve.rules.iter().filter(|rule| !rule.is_across).map(|rule| rule.at).collect();
+    assert_eq!(upright, [3990.0]);
+    assert_eq!((curve.spans[0].from, curve.spans[0].to), (4000.0, 4100.0));
+    assert_eq!(curve.table.rows.len(), points.len());
+}
+
+#[test]
+fn the_scalability_law_ends_where_the_measurement_does() {
+    let mut run = of_curve(&[(1.0, 100.0, 1000), (4.0, 300.0, 2000), (16.0, 500.0, 9000)], 2);
+    let curve = run.record.curve.as_mut().unwrap();
+    curve.lever = record::Lever::QueueDepth;
+    curve.scalability = Some(record::ScalabilityRecord {
+        rate_iops_of_one: 100.0,
+        contention: 0.05,
+        coherency: 0.01,
+        peak_depth: 9.7,
+        peak_interval: record::IntervalRecord { low: 8.0, high: 12.0, coverage: 0.95 },
+    });
+    let charts = charts_of(run);
+    let depth = chart(&charts, "r1-depth");
+    let law = series(depth, "scalability law");
+    assert_eq!((law.x[0], *law.x.last().unwrap()), (1.0, 16.0));
+    assert_eq!(law.y[0], Some(100.0));
+    assert_eq!((depth.spans[0].from, depth.spans[0].to), (8.0, 12.0));
+    let by_little = series(chart(&charts, "r1-curve"), "scalability law");
+    assert_eq!((by_little.x[0], by_little.y[0]), (100.0, Some(1e7)), "1 in flight / 100 IOPS");
+}
+
+#[test]
+fn steps_that_span_sizes_and_mixes_make_a_matrix() {
+    let shapes =
+        [(4096, 100, 900), (4096, 70, 700), (4096, 0, 300), (65536, 100, 200), (65536, 0, 90)];
+    let charts = charts_of(of_steps(&shapes));
+    assert_eq!(charts[0].id, "steps");
+    let matrix = chart(&charts, "size-mix-random");
+    assert_eq!(matrix.x.categories, ["0 %", "70 %", "100 %"]);
+    assert_eq!(matrix.y.categories, ["4 KiB", "64 KiB"]);
+    let cells = matrix.cells.as_ref().unwrap();
+    let expected =
+        vec![vec![Some(300.0), Some(700.0), Some(900.0)], vec![Some(90.0), None, Some(200.0)]];
+    assert_eq!(cells.values, expected);
+    assert_eq!(cells.texts[1], ["90.0", "", "200"], "a number in each cell, nothing in a gap");
+    let mix = chart(&charts, "mix-random");
+    assert_eq!(series(mix, "64 KiB").y, [Some(90.0), None, Some(200.0)]);
+}
+
+#[test]
+fn steps_that_span_depths_and_workers_make_a_matrix() {
+    let mut run =
+        of_steps(&[(4096, 100, 100), (4096, 100, 200), (4096, 100, 150), (4096, 100, 390)]);
+    for (job, (depth, workers)) in run.record.jobs.iter_mut().zip([(1, 1), (8, 1), (1, 4), (8, 4)])
+    {
+        (job.queue_depth, job.n_workers) = (depth, workers);
+    }
+    let charts = charts_of(run);
+    let matrix = chart(&charts, "depth-jobs-random");
+    assert_eq!(
+        (&matrix.x.categories[..], &matrix.y.categories[..]),
+        (&["1".to_owned(), "8".to_owned()][..], &["1".to_owned(), "4".to_owned()][..])
+    );
+    let cells = matrix.cells.as_ref().unwrap();
+    assert_eq!(cells.values, [[Some(100.0), Some(200.0)], [Some(150.0), Some(390.0)]]);
+}
+
+fn set(name: &str, factor: u64, n_runs: u64) -> Set {
+    let one = |n: u64| {
+        let mut run = of_seconds(
+            (0..30).map(|at| second(at, 1000 * factor + n * 3 + at % 5, 90_000)).collect(),
+        );
+        run.record.started_unix_ms = n * 1000;
+        run
+    };
+    Set { name: name.to_owned(), runs: (0..n_runs).map(one).collect() }
+}
+
+#[test]
+fn a_comparison_shows_ratios_with_their_intervals() {
+    let charts = charts(&Subject::of_sets(vec![set("before", 1, 6), set("after", 2, 6)]));
+    let ratios = chart(&charts, "ratios");
+    assert_eq!(charts[0].id, "ratios");
+    let better = series(ratios, "better");
+    let at = ratios.y.categories.iter().position(|name| name == "read IOPS").unwrap();
+    let point = better.y.iter().position(|y| *y == Some(at as f64)).unwrap();
+    assert!((better.x[point] - 99.0).abs() < 2.0, "{}", better.x[point]);
+    let (low, high) = better.ends[point].unwrap();
+    assert!(low > 95.0 && low <= better.x[point] && better.x[point] <= high, "{low} {high}");
+    let drawn: usize = ratios.series.iter().map(|series| series.x.len()).sum();
+    let told = ratios.table.rows.iter().filter(|row| row[4].is_number()).count();
+    assert_eq!(drawn, told, "every ratio of the table is drawn");
+    assert_eq!(chart(&charts, "compared-rates").series.len(), 2);
+}
+
+#[test]
+fn too_few_runs_have_a_ratio_without_an_interval() {
+    let charts = charts(&Subject::of_sets(vec![set("before", 1, 2), set("after", 2, 2)]));
+    let ratios = chart(&charts, "ratios");
+    let untold = series(ratios, "cannot tell");
+    assert!(!untold.ends.is_empty() && untold.ends.iter().all(Option::is_none));
+}
