@@ -37,7 +37,7 @@ pub(crate) fn page(plan: &Plan) -> String {
     for (step_idx, step) in plan.steps.iter().enumerate() {
         if plan.steps.len() > 1 {
             let title = step_title(step_idx as u64 + 1, &step.name);
-            let _ = write!(page, "\n{title}\n");
+            let _ = write!(page, "\n{}", folded(&title));
         }
         for job in &step.jobs {
             put_job(&mut page, job, step.rate_of);
@@ -126,7 +126,7 @@ fn put_fact(page: &mut String, label: &str, facts: &[String]) {
             line = " ".repeat(INDENT);
             is_empty = true;
         }
-        for word in fact.split(' ') {
+        for word in unbroken(&fact) {
             if !is_empty && !fits(&line, word) {
                 let _ = writeln!(page, "{}", line.trim_end());
                 line = " ".repeat(INDENT);
@@ -142,12 +142,23 @@ fn put_fact(page: &mut String, label: &str, facts: &[String]) {
     let _ = writeln!(page, "{line}");
 }
 
+/// Takes a text apart at its blanks, but for those between a number and its unit.
+fn unbroken(text: &str) -> impl Iterator<Item = &str> {
+    let is_unit = |text: &str| text.starts_with(['%', 'B', 'K', 'M', 'G', 'T']);
+    let is_number = |text: &str| text.ends_with(|c: char| c.is_ascii_digit());
+    let is_break = |at: &usize| !(is_number(&text[..*at]) && is_unit(&text[at + 1..]));
+    let breaks = text.match_indices(' ').map(|(at, _)| at).filter(is_break);
+    let ends = breaks.chain([text.len()]).collect::<Vec<_>>();
+    let starts = [0].into_iter().chain(ends.clone().into_iter().map(|end| end + 1));
+    starts.zip(ends).map(|(start, end)| &text[start..end])
+}
+
 /// Returns lines that are broken at blanks to fit, each with what follows set back below it.
 pub(crate) fn folded(lines: &str) -> String {
     let mut text = String::with_capacity(lines.len());
     for line in lines.lines() {
         let mut n_columns = 0;
-        for word in line.split(' ') {
+        for word in unbroken(line) {
             let n_more = word.chars().count();
             if n_columns > 0 && n_columns + 1 + n_more > COLUMNS {
                 text.push_str("\n   ");

@@ -10,6 +10,7 @@ use crate::meters::{add, batch_class, depth_class};
 use crate::slots::Slot;
 use crate::source::Chosen;
 use crate::worker::Worker;
+use crate::{pending, series};
 
 /// What became of a completion.
 pub(crate) enum Outcome {
@@ -50,9 +51,10 @@ impl Worker {
             {
                 let (start_ns, submit_ns) = (slot.start_ns, slot.submit_ns);
                 let (bytes, series) = (u64::from(slot.whole_len()), slot.series);
-                self.count(dir, start_ns, submit_ns, bytes, now_ns);
                 if by_series {
-                    self.count_series(series, start_ns, bytes, now_ns);
+                    self.count_series(series, (start_ns, submit_ns), bytes, now_ns);
+                } else {
+                    self.count(dir, start_ns, submit_ns, bytes, now_ns);
                 }
                 self.slots.release(completion.slot);
                 continue;
@@ -73,11 +75,13 @@ impl Worker {
                 self.follow_up(&slot, data);
             }
         }
+        if by_series {
+            while let Some((series, run)) = self.series_runs.pop() {
+                self.add_run(series, &run, now_ns);
+            }
+        }
         if !(self.defers_meters && measured) {
             self.publish();
-        }
-        if by_series && let Some(series) = self.meters.series() {
-            self.series_runs.flush(series, now_ns, measured);
         }
         if self.verifying.is_late() {
             self.collect_late(data, false);
@@ -113,16 +117,43 @@ impl Worker {
         self.pending[dir as usize].note(start_ns, submit_ns, now_ns, bytes);
     }
 
-    /// Counts a completed operation with those of its part and kind.
+    /// Counts a completed operation with those of its part and kind. Where all are plain, what
+    /// counts it by direction follows from that.
     #[inline]
-    pub(crate) fn count_series(&mut self, series: u16, start_ns: u64, bytes: u64, now_ns: u64) {
-        if self.series_runs.count(series, start_ns, bytes) {
+    pub(crate) fn count_series(
+        &mut self,
+        series: u16,
+        handed_over: (u64, u64),
+        bytes: u64,
+        now_ns: u64,
+    ) {
+        if !self.series_runs.count(series, handed_over, bytes) {
+            self.begin_run(series, handed_over, bytes, now_ns);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_run(&mut self, series: u16, handed_over: (u64, u64), bytes: u64, now_ns: u64) {
+        if let Some(before) = self.series_runs.begin(series, handed_over, bytes) {
+            self.add_run(series, &before, now_ns);
+        }
+    }
+
+    /// Adds a run of a series to its meters, and notes it for those of its direction.
+    fn add_run(&mut self, series: u16, run: &series::Run, now_ns: u64) {
+        if let Some(all) = self.meters.series() {
+            all.add_run(series, run, now_ns, now_ns >= self.measured_ns);
+        }
+        if !self.completes_plainly {
             return;
         }
-        let measured = now_ns >= self.measured_ns;
-        if let Some(all) = self.meters.series() {
-            self.series_runs.begin(all, series, (start_ns, now_ns), bytes, measured);
+        let dir = series::direction_of(series);
+        if self.pending[dir as usize].is_full() {
+            self.publish_dir(dir);
         }
+        let &series::Run { start_ns, submit_ns, n_ios, bytes } = run;
+        let noted = pending::Run { start_ns, submit_ns, done_ns: now_ns, n_ios, bytes };
+        self.pending[dir as usize].note_run(noted);
     }
 
     /// Records one completed operation, and what only some jobs ask for.
@@ -137,9 +168,11 @@ impl Worker {
             return;
         };
         self.gate.completed();
-        self.count(dir, slot.start_ns, slot.submit_ns, bytes, now_ns);
         if self.counts_series {
-            self.count_series(slot.series, slot.start_ns, bytes, now_ns);
+            self.count_series(slot.series, (slot.start_ns, slot.submit_ns), bytes, now_ns);
+        }
+        if !(self.counts_series && self.completes_plainly) {
+            self.count(dir, slot.start_ns, slot.submit_ns, bytes, now_ns);
         }
         if !measured {
             return;

@@ -239,8 +239,9 @@ pub(crate) struct IopsSchedule {
     arrivals: Arrivals,
     /// Added to due times, so that the workers of a job take even turns.
     phase_ns: u64,
-    /// Where the rate changes: how, and when the next operation is due by that.
-    changing: Option<Box<(Periods, u64)>>,
+    /// How the rate changes, if it does.
+    changing: Option<Box<Periods>>,
+    due_ns: u64,
 }
 
 impl IopsSchedule {
@@ -262,28 +263,28 @@ impl IopsSchedule {
             arrivals.advance(UNITS_PER_IO);
         }
         let phase_ns = if is_even { f64::from(worker_idx) * 1e9 / rate_iops } else { 0.0 };
-        Ok(IopsSchedule { arrivals, phase_ns: phase_ns as u64, changing: None })
+        let phase_ns = phase_ns as u64;
+        let due_ns = arrivals.due_ns().saturating_add(phase_ns);
+        Ok(IopsSchedule { arrivals, phase_ns, changing: None, due_ns })
     }
 
     /// Lets the rate, which becomes the largest, change over time. Before the first operation.
     fn change_by(&mut self, periods: Periods) {
-        self.changing = Some(Box::new((periods, 0)));
+        self.changing = Some(Box::new(periods));
         self.settle();
     }
 
     /// Returns when the next operation is due, in nanoseconds after the start.
     #[inline]
     pub(crate) fn due_ns(&self) -> u64 {
-        match &self.changing {
-            None => self.arrivals.due_ns().saturating_add(self.phase_ns),
-            Some(changing) => changing.1,
-        }
+        self.due_ns
     }
 
     /// Goes on to the next operation.
     #[inline]
     pub(crate) fn advance(&mut self) {
         self.arrivals.advance(UNITS_PER_IO);
+        self.due_ns = self.arrivals.due_ns().saturating_add(self.phase_ns);
         if self.changing.is_some() {
             self.settle();
         }
@@ -296,7 +297,7 @@ impl IopsSchedule {
         let phase_ns = self.phase_ns + u64::from(self.phase_ns > 0);
         let at_max_ns = self.arrivals.due_up_ns().saturating_add(phase_ns);
         if let Some(changing) = &mut self.changing {
-            changing.1 = changing.0.due_ns(at_max_ns);
+            self.due_ns = changing.due_ns(at_max_ns);
         }
     }
 }

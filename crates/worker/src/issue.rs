@@ -56,13 +56,7 @@ impl Worker {
                 Ok(chosen) => chosen,
                 Err(filled) => return filled,
             };
-            if (self.serializes() || self.verifying.excludes(chosen.kind))
-                && self.slots.overlaps(FileIdx(chosen.file_idx), chosen.offset, chosen.len)
-            {
-                self.held = Some(chosen);
-                return Filled::Drain;
-            }
-            if self.must_wait() {
+            if self.must_wait(&chosen) {
                 self.held = Some(chosen);
                 return Filled::Drain;
             }
@@ -216,10 +210,14 @@ impl Worker {
         Ok(chosen)
     }
 
-    /// Says whether what was just chosen is the last of the pass, and waits for all others.
+    /// Says whether an operation waits for those in flight: it overlaps one of them, or is the last
+    /// of the pass and waits for all others.
     #[inline]
-    fn must_wait(&self) -> bool {
-        self.job.load.last_io_waits && self.source.is_done() && !self.slots.is_idle()
+    fn must_wait(&self, chosen: &Chosen) -> bool {
+        let (file, offset, len) = (FileIdx(chosen.file_idx), chosen.offset, chosen.len);
+        let excludes = self.serializes() || self.verifying.excludes(chosen.kind);
+        (excludes && self.slots.overlaps(file, offset, len))
+            || (self.job.load.last_io_waits && self.source.is_done() && !self.slots.is_idle())
     }
 
     /// Says whether the worker itself holds back what overlaps. Threads that issue for it do so

@@ -60,16 +60,25 @@ impl Pending {
     /// Notes a completion. There is room for it.
     #[inline]
     pub(crate) fn note(&mut self, start_ns: u64, submit_ns: u64, done_ns: u64, bytes: u64) {
+        self.note_run(Run { start_ns, submit_ns, done_ns, n_ios: 1, bytes });
+    }
+
+    /// Notes completions of the same latency. There is room for them.
+    #[inline]
+    pub(crate) fn note_run(&mut self, noted: Run) {
         if let Some(last) = self.n_runs.checked_sub(1) {
             let run = &mut self.runs[last];
-            if run.start_ns == start_ns && run.submit_ns == submit_ns && run.done_ns == done_ns {
-                run.n_ios += 1;
-                run.bytes += bytes;
+            if run.start_ns == noted.start_ns
+                && run.submit_ns == noted.submit_ns
+                && run.done_ns == noted.done_ns
+            {
+                run.n_ios += noted.n_ios;
+                run.bytes += noted.bytes;
                 return;
             }
         }
         if let Some(run) = self.runs.get_mut(self.n_runs) {
-            *run = Run { start_ns, submit_ns, done_ns, n_ios: 1, bytes };
+            *run = noted;
             self.n_runs += 1;
         }
     }

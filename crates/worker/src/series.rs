@@ -21,6 +21,12 @@ pub(crate) fn series_of(part_idx: u16, dir: Direction) -> u16 {
     part_idx * N_DIRS as u16 + dir as u16
 }
 
+/// Returns the direction of a series of parts.
+#[inline]
+pub(crate) fn direction_of(series: u16) -> Direction {
+    Direction::ALL[usize::from(series) % N_DIRS]
+}
+
 /// What a series counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
@@ -73,20 +79,20 @@ impl SeriesMeters {
 
     /// Adds operations with the same latency. For the one writer.
     #[inline]
-    fn add(&self, run: &Run, latency_ns: u64, measured: bool) {
-        add(&self.n_ios_live, run.n_ios);
-        add(&self.bytes_live, run.bytes);
-        add(&self.latency_ns_sum_live, latency_ns.wrapping_mul(run.n_ios));
+    fn add(&self, (n_ios, bytes): (u64, u64), latency_ns: u64, measured: bool) {
+        add(&self.n_ios_live, n_ios);
+        add(&self.bytes_live, bytes);
+        add(&self.latency_ns_sum_live, latency_ns.wrapping_mul(n_ios));
         let square = latency_ns as f64 * latency_ns as f64;
-        let squares = self.latency_ns2_sum_live() + square * run.n_ios as f64;
+        let squares = self.latency_ns2_sum_live() + square * n_ios as f64;
         self.latency_ns2_sum_live.store(squares.to_bits(), Relaxed);
         if latency_ns > self.latency_ns_max_live.load(Relaxed) {
             self.latency_ns_max_live.store(latency_ns, Relaxed);
         }
         if measured {
-            add(&self.n_ios, run.n_ios);
-            add(&self.bytes, run.bytes);
-            self.lat.record_n(latency_ns, run.n_ios);
+            add(&self.n_ios, n_ios);
+            add(&self.bytes, bytes);
+            self.lat.record_n(latency_ns, n_ios);
         }
     }
 }
@@ -143,12 +149,18 @@ impl Series {
     pub(crate) fn add(
         &self,
         dir: Direction,
-        (n_ios, bytes): (u64, u64),
+        n_ios_and_bytes: (u64, u64),
         latency_ns: u64,
         measured: bool,
     ) {
-        let run = Run { start_ns: 0, n_ios, bytes };
-        self.meters[usize::from(series_of(0, dir))].add(&run, latency_ns, measured);
+        self.meters[usize::from(series_of(0, dir))].add(n_ios_and_bytes, latency_ns, measured);
+    }
+
+    /// Adds a run of a series that completed at `now_ns`.
+    #[inline]
+    pub(crate) fn add_run(&self, series: u16, run: &Run, now_ns: u64, measured: bool) {
+        let Some(meters) = self.get(series) else { return };
+        meters.add((run.n_ios, run.bytes), now_ns.saturating_sub(run.start_ns), measured);
     }
 
     pub(crate) fn get(&self, series: u16) -> Option<&SeriesMeters> {
@@ -156,12 +168,14 @@ impl Series {
     }
 }
 
-/// Completions of one series within a batch, chosen at the same time: their latencies are equal.
+/// Completions of one series within a batch that were chosen together and handed over together:
+/// their latencies are equal.
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    start_ns: u64,
-    n_ios: u64,
-    bytes: u64,
+pub(crate) struct Run {
+    pub(crate) start_ns: u64,
+    pub(crate) submit_ns: u64,
+    pub(crate) n_ios: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Gathers the completions of a batch by series.
@@ -181,12 +195,17 @@ impl SeriesRuns {
         }
     }
 
-    /// Counts an operation that was chosen at `start_ns` with those of its run. Returns false where
-    /// it is the first of one: [`SeriesRuns::begin`] counts it.
+    /// Counts an operation with those of its run. Returns false where it is the first of one:
+    /// [`SeriesRuns::begin`] counts it.
     #[inline]
-    pub(crate) fn count(&mut self, series: u16, start_ns: u64, bytes: u64) -> bool {
+    pub(crate) fn count(
+        &mut self,
+        series: u16,
+        (start_ns, submit_ns): (u64, u64),
+        bytes: u64,
+    ) -> bool {
         let Some(run) = self.runs.get_mut(usize::from(series)) else { return true };
-        let goes_on = run.n_ios > 0 && run.start_ns == start_ns;
+        let goes_on = run.n_ios > 0 && run.start_ns == start_ns && run.submit_ns == submit_ns;
         if goes_on {
             run.n_ios += 1;
             run.bytes += bytes;
@@ -194,33 +213,26 @@ impl SeriesRuns {
         goes_on
     }
 
-    /// Counts the first operation of a run, which completed at `now_ns`.
-    #[inline(never)]
+    /// Counts the first operation of a run. Returns the run of the same series before it, if any.
     pub(crate) fn begin(
         &mut self,
-        all: &Series,
         series: u16,
-        (start_ns, now_ns): (u64, u64),
+        (start_ns, submit_ns): (u64, u64),
         bytes: u64,
-        measured: bool,
-    ) {
-        let Some(run) = self.runs.get_mut(usize::from(series)) else { return };
-        if run.n_ios == 0 {
+    ) -> Option<Run> {
+        let run = self.runs.get_mut(usize::from(series))?;
+        let before = std::mem::replace(run, Run { start_ns, submit_ns, n_ios: 1, bytes });
+        if before.n_ios == 0 {
             self.touched.push(series);
-        } else {
-            let latency_ns = now_ns.saturating_sub(run.start_ns);
-            all.meters[usize::from(series)].add(run, latency_ns, measured);
+            return None;
         }
-        *run = Run { start_ns, n_ios: 1, bytes };
+        Some(before)
     }
 
-    /// Adds what was counted to the meters.
+    /// Takes a run that is not in the meters yet, and its series.
     #[inline]
-    pub(crate) fn flush(&mut self, all: &Series, now_ns: u64, measured: bool) {
-        for series in self.touched.drain(..) {
-            let run = std::mem::take(&mut self.runs[usize::from(series)]);
-            let latency_ns = now_ns.saturating_sub(run.start_ns);
-            all.meters[usize::from(series)].add(&run, latency_ns, measured);
-        }
+    pub(crate) fn pop(&mut self) -> Option<(u16, Run)> {
+        let series = self.touched.pop()?;
+        Some((series, std::mem::take(&mut self.runs[usize::from(series)])))
     }
 }

@@ -90,6 +90,12 @@ And those of this program:
 Utilities:
   vdbench parse -i FLATFILE [-c COLUMN..] [-f COLUMN VALUE] [-a] [-o CSV]
   vdbench compare OLD_DIR NEW_DIR
+
+Examples:
+  vdbench -f workload.parm -o out
+  vdbench -f workload.parm -s
+  vdbench -f workload.parm -o out lun=/dev/sdx + elapsed=60,warmup=10
+  vdbench parse -i out/flatfile.html -c Run rate resp -a -o averages.csv
 ";
 
 /// Vdbench's code of every failure.

@@ -116,7 +116,8 @@ impl Worker {
             Verdict::Done if op.is_asked => self.record(slot, now_ns, now_ns >= self.measured_ns),
             Verdict::Done => {
                 let bytes = u64::from(slot.whole_len());
-                self.count_series(slot.series, slot.start_ns, bytes, now_ns);
+                let handed_over = (slot.start_ns, slot.submit_ns);
+                self.count_series(slot.series, handed_over, bytes, now_ns);
             }
             Verdict::Tolerated | Verdict::Failed => {
                 let all = self.meters.series();
