@@ -209,6 +209,16 @@ pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
         sentence = format!("{name} against {baseline}: {verdict}; {label} {difference}.");
     }
     let figures = ratios.iter().map(|(label, ratio)| Figure::new(label, difference(*ratio), ""));
+    if !first.found.is_alike() {
+        return Answer {
+            sentence: format!(
+                "{name} and {baseline} did other I/O: they say nothing about the storage."
+            ),
+            figures: figures.take(4).collect(),
+            state: State::Bad,
+            verdict: "Not alike; what differs is below.".to_owned(),
+        };
+    }
     let told = format!(
         "{} better, {} worse, {} without a difference, {} that cannot be told.",
         n_better,

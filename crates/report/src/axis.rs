@@ -13,16 +13,17 @@ pub(crate) fn mib_per_s() -> Axis {
     Axis { title: "MiB/s".to_owned(), ..Axis::default() }
 }
 
-/// Decades that get marks at 2 and 5 as well.
-const FINE_DECADES: f64 = 2.5;
+/// Marks within a decade, and up to how many decades all of them fit.
+const STEPS: [(f64, &[f64]); 3] =
+    [(2.2, &[1.0, 2.0, 5.0]), (4.0, &[1.0, 3.0]), (f64::INFINITY, &[1.0])];
 
 /// Latencies, by their logarithm; values in nanoseconds, marks in the unit that fits.
 pub(crate) fn latency(title: &str, values_ns: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = ends(values_ns.filter(|ns| *ns > 0.0));
     // Room for a point at the edge, and for values that are all the same.
     let (low, high) = (low.max(1.0) / 1.5, high.max(1.0) * 1.5);
-    let is_fine = (high / low).log10() <= FINE_DECADES;
-    let steps: &[f64] = if is_fine { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let n_decades = (high / low).log10();
+    let steps = STEPS.into_iter().find(|(most, _)| n_decades <= *most).map_or(&[][..], |it| it.1);
     let mut ticks = Vec::new();
     for decade in 0..12 {
         for step in steps {
@@ -46,15 +47,17 @@ pub(crate) fn latency(title: &str, values_ns: impl Iterator<Item = f64>) -> Axis
 /// Most marks along time: they must fit a narrow screen.
 const TIME_TICKS_MAX: f64 = 6.0;
 
-/// Time since the start, seconds.
-pub(crate) fn time(end_s: f64) -> Axis {
+/// Time since the start of the run, seconds; from where the first interval begins.
+pub(crate) fn time(start_s: f64, end_s: f64) -> Axis {
     let steps = [
         0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0,
         3600.0, 7200.0, 14_400.0, 43_200.0, 86_400.0,
     ];
-    let fits = |step: &f64| end_s / step <= TIME_TICKS_MAX;
-    let step = steps.into_iter().find(fits).unwrap_or(end_s / TIME_TICKS_MAX);
-    let n_ticks = if step > 0.0 { (end_s / step) as u32 } else { 0 };
+    let length_s = (end_s - start_s).max(0.0);
+    let fits = |step: &f64| length_s / step <= TIME_TICKS_MAX;
+    let step = steps.into_iter().find(fits).unwrap_or(length_s / TIME_TICKS_MAX);
+    let (first, last) =
+        if step > 0.0 { ((start_s / step).ceil() as u32, (end_s / step) as u32) } else { (0, 0) };
     let tick = |idx: u32| {
         let at = f64::from(idx) * step;
         Tick { at, text: clock(at) }
@@ -63,8 +66,8 @@ pub(crate) fn time(end_s: f64) -> Axis {
         title: "time since the start".to_owned(),
         scale: Scale::Fitted,
         quantity: Quantity::TimeS,
-        ticks: (0..=n_ticks).map(tick).collect(),
-        range: Some((0.0, end_s)),
+        ticks: (first..=last).map(tick).collect(),
+        range: Some((start_s, end_s)),
         ..Axis::default()
     }
 }

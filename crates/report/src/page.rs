@@ -9,8 +9,9 @@ use crate::provenance::Facts;
 use crate::script;
 use crate::sections::{Contents, Section};
 use crate::spec::ChartSpec;
-use crate::subject::{Reference, Subject};
+use crate::subject::{Reference, Runs, Subject};
 use crate::validity::Check;
+use crate::words::unbroken;
 
 /// The template's fields.
 #[derive(Template)]
@@ -23,6 +24,8 @@ struct Page<'a> {
     class: &'static str,
     sign: &'static str,
     figures: &'a [Figure],
+    /// Where the verdict is explained.
+    why: &'static str,
     first: Option<ChartView>,
     sections: Vec<SectionView<'a>>,
     validity: &'a [ValidityView],
@@ -63,14 +66,21 @@ pub fn page(subject: &Subject) -> String {
     let Answer { sentence, figures, state, verdict } = &contents.answer;
     let mut specs: Vec<&ChartSpec> = contents.first.iter().collect();
     specs.extend(contents.sections.iter().flat_map(|section| &section.charts));
+    let has_differences = contents.sections.iter().any(|section| section.id == "differences");
+    let sentence = unbroken(sentence);
     let page = Page {
         title: &contents.title,
         written: &subject.written,
-        sentence,
+        sentence: &sentence,
         verdict,
         class: state.class(),
         sign: state.sign(),
         figures,
+        why: if matches!(subject.runs, Runs::Sets(_)) && has_differences {
+            "differences"
+        } else {
+            "validity"
+        },
         first: contents.first.as_ref().map(|chart| ChartView::of(chart, 2)),
         sections: contents.sections.iter().map(view).collect(),
         validity: &contents.validity,

@@ -20,7 +20,7 @@ use crate::table::{Cell, Table};
 use crate::thin::end_s;
 use crate::validity;
 use crate::view::steps;
-use crate::words::{plural, round_latency, sentence_case};
+use crate::words::{percent, plural, round_latency, sentence_case};
 use units::format_iops;
 
 /// All of a page.
@@ -61,6 +61,9 @@ const PLOTTED_STEPS_MAX: usize = 6;
 
 /// Runs that get charts of their own.
 const PLOTTED_RUNS_MAX: usize = 6;
+
+/// Caps of a job that are listed: those that held it longest, then by use.
+const CAPS_MAX: usize = 4;
 
 /// Longest run whose every second is in the page, in seconds: two hours are 0.7 MB.
 const SECONDS_MAX: usize = 7200;
@@ -128,26 +131,27 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
     let source = Source { record, steps: &steps, id: &id, line: &line };
     let prefix = if is_one_of_many { format!("{}: ", called(run)) } else { String::new() };
     let section = |name: &str, title: &str| {
-        Section::new(&format!("{id}-{name}"), &sentence_case(&format!("{prefix}{title}")))
+        Section::new(&format!("{id}-{name}"), &format!("{prefix}{title}"))
     };
-    let mut results = section("results", "results");
+    let mut results = section("results", "Results");
     if record.curve.is_none() {
-        results.tables.push(("Results".to_owned(), results_table(record)));
+        results.tables.push(("Jobs and directions".to_owned(), results_table(record)));
+        results.tables.extend(held_by(record));
     }
-    let mut load = section("load", "the load line in figures");
+    let mut load = section("load", "The load line in figures");
     load.charts = curve::charts(&source);
     load.charts.extend(curve_percentiles(&source));
     load.tables.extend(carried(record));
-    let mut time = section("time", "over time");
+    let mut time = section("time", "Over time");
     time.charts = over_time::charts(&source);
     time.charts.extend(heat::chart(&source));
     time.downloads.extend(every_second(record, &id));
-    let mut shape = section("latency-shape", "distribution of latency");
+    let mut shape = section("latency-shape", "Distribution of latency");
     if record.curve.is_none() && steps.len() <= PLOTTED_STEPS_MAX {
         let plots = steps.iter().filter_map(|step| percentiles::of_step(&source, step));
         shape.charts = plots.collect();
     }
-    let mut steady = section("steadiness", "steady state");
+    let mut steady = section("steadiness", "Steady state");
     if record.curve.is_none() {
         steady.charts.extend(convergence::chart(&source));
     }
@@ -251,6 +255,34 @@ fn results_table(record: &Record) -> Table {
     table
 }
 
+/// Which caps of emulated volumes held the jobs.
+fn held_by(record: &Record) -> Option<(String, Table)> {
+    let mut table = Table::new(&[
+        ("step", "step"),
+        ("job", "job"),
+        ("cap", "cap"),
+        ("per second", "per_s"),
+        ("held the I/Os", "held_share"),
+        ("used", "used_share"),
+    ]);
+    for step in steps(record) {
+        for job in &step.jobs {
+            for cap in job.caps.iter().flat_map(|caps| &caps.caps).take(CAPS_MAX) {
+                let share = |share: f64| Cell::Number(share, percent(share));
+                table.rows.push(vec![
+                    Cell::text(step.name.as_str()),
+                    Cell::text(job.name.as_str()),
+                    Cell::text(cap.name.as_str()),
+                    Cell::count(cap.per_s),
+                    share(cap.held_share),
+                    share(cap.used_share),
+                ]);
+            }
+        }
+    }
+    (!table.rows.is_empty()).then(|| ("Caps that the I/Os met".to_owned(), table))
+}
+
 /// Every second of a run as a file.
 fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
     let intervals = &record.intervals;
@@ -301,7 +333,7 @@ fn of_sets(sets: &[Set]) -> Contents {
     let against: Vec<Against<'_>> = candidates.iter().map(against).collect();
     let answer = answer::of_comparison(&against, &baseline.name);
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
-    let title = sentence_case(&names.join(" and "));
+    let title = names.join(" and ");
     let mut pictures = Section::new("compared", "Side by side");
     pictures.charts.extend(comparison::curves(sets));
     pictures.charts.extend(comparison::ratios(&against));

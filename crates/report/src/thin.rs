@@ -70,6 +70,11 @@ impl<'a> Seconds<'a> {
         &self.intervals[point.of.clone()]
     }
 
+    /// Returns the start of the first interval, seconds after the start of the run.
+    pub(crate) fn start_s(&self) -> f64 {
+        self.intervals.first().map_or(0.0, |first| start_s(first))
+    }
+
     /// Returns the end of the last interval, seconds after the start of the run.
     pub(crate) fn end_s(&self) -> f64 {
         self.intervals.last().map_or(0.0, |last| end_s(last))

@@ -17,7 +17,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// Returns a difference in percent with its sign.
 pub(crate) fn difference(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+    format!("{:+.1} %", (ratio - 1.0) * 100.0).replace('-', "−")
 }
 
 /// Returns a count with its noun: `1 step`, `2 steps`.
@@ -43,7 +43,10 @@ pub(crate) fn round_bytes(bytes: u64) -> String {
 
 /// Returns a length of time.
 pub(crate) fn duration_ns(ns: u64) -> String {
-    format_duration(Duration::from_nanos(ns))
+    // Milliseconds of a long run are noise.
+    let rounded =
+        if ns >= 10_000_000_000 { (ns + 500_000_000) / 1_000_000_000 * 1_000_000_000 } else { ns };
+    format_duration(Duration::from_nanos(rounded))
 }
 
 /// Returns a moment as `2026-11-22 08:10:05 UTC`. Without leap seconds, as Unix time is.
@@ -80,6 +83,24 @@ pub(crate) fn sentence_case(text: &str) -> String {
     }
 }
 
+/// Returns a sentence in which no line ends between a number and its unit.
+pub(crate) fn unbroken(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    let mut is_number = false;
+    for word in sentence.split(' ') {
+        let is_unit = matches!(
+            word.trim_end_matches(['.', ',', ';', ')', ':']),
+            "k" | "M" | "G" | "IOPS" | "MiB/s" | "ns" | "µs" | "ms" | "s" | "%"
+        );
+        if !out.is_empty() {
+            out.push(if is_unit && is_number { '\u{a0}' } else { ' ' });
+        }
+        is_number = is_unit || word.ends_with(|c: char| c.is_ascii_digit());
+        out.push_str(word);
+    }
+    out
+}
+
 /// Returns what was measured: the emulated design, the one target, or the host.
 pub(crate) fn volume(record: &Record) -> String {
     if let Some(emulation) = &record.emulation {
@@ -113,5 +134,12 @@ mod tests {
         assert_eq!(round_latency(5e10), "50 s");
         assert_eq!(round_bytes(65536), "64 KiB");
         assert_eq!(round_bytes(513), "513 B");
+    }
+
+    #[test]
+    fn numbers_keep_their_units() {
+        let sentence = "a did 2.01 k IOPS, 15.7 MiB/s; 99 of 100 took 3.74 ms.";
+        let expected = "a did 2.01\u{a0}k\u{a0}IOPS, 15.7\u{a0}MiB/s; 99 of 100 took 3.74\u{a0}ms.";
+        assert_eq!(unbroken(sentence), expected);
     }
 }

@@ -9,14 +9,14 @@
   const LIGHT = {
     ink: '#1b1f24', soft: '#59626d', line: '#dfe3e8', paper: '#ffffff',
     colours: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'],
-    shades: [['#8cc7ea', '#3d97cd', '#0072b2', '#00395c'], ['#f5b78a', '#e88a48', '#d55e00', '#7a3500']],
+    shades: [['#8cc7ea', '#4aa3d8', '#0072b2', '#00446e'], ['#f5b78a', '#ec8f4e', '#d55e00', '#8f3f00']],
     good: '#00785a', bad: '#c04300', kept: 'rgba(0,114,178,.09)', range: 'rgba(0,120,90,.16)', hatch: '#aab2bb',
     scale: [[0, '#eaf3fa'], [.35, '#9fcae8'], [.7, '#2f86c1'], [1, '#08355a']],
   };
   const DARK = {
     ink: '#e7eaee', soft: '#a3adb8', line: '#2d333b', paper: '#14171b',
     colours: ['#56b4e9', '#ff8b3d', '#3fcfa5', '#e39cc5', '#f2b93b', '#9bd3f5'],
-    shades: [['#2f6f99', '#4698cc', '#6cc1f2', '#d3eeff'], ['#99561f', '#d27a36', '#ff9c57', '#ffe0c8']],
+    shades: [['#2c6a94', '#3f8fc4', '#56b4e9', '#b4e1ff'], ['#95521b', '#cc742f', '#ff8b3d', '#ffcfa8']],
     good: '#4ec9a4', bad: '#ff9866', kept: 'rgba(86,180,233,.13)', range: 'rgba(78,201,164,.2)', hatch: '#59626d',
     scale: [[0, '#16293a'], [.35, '#20587f'], [.7, '#4f9fd2'], [1, '#d9f0ff']],
   };
@@ -191,7 +191,8 @@
       if (rule.is_across) {
         shapes.push({ type: 'line', xref: 'paper', yref: 'y', x0: 0, x1: 1, y0: rule.at, y1: rule.at, line });
         annotations.push({
-          ...words, font, text: escaped(rule.text), xref: 'paper', x: 0, xanchor: 'left', yref: 'y',
+          ...words, font, text: escaped(rule.text), xref: 'paper', yref: 'y',
+          x: rule.colour === 'bad' ? 0 : 1, xanchor: rule.colour === 'bad' ? 'left' : 'right',
           y: place(chart.y, rule.at), yanchor: 'bottom',
         });
         continue;

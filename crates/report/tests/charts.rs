@@ -328,3 +328,22 @@ fn too_few_runs_have_a_ratio_without_an_interval() {
     let untold = series(ratios, "cannot tell");
     assert!(!untold.ends.is_empty() && untold.ends.iter().all(Option::is_none));
 }
+
+#[test]
+fn runs_of_other_io_are_told_first() {
+    let mut after = set("after", 2, 6);
+    for run in &mut after.runs {
+        run.record.jobs[0].options = vec![("bs".to_owned(), "64k".to_owned())];
+    }
+    let subject = Subject::of_sets(vec![set("before", 1, 6), after]);
+    let data: serde_json::Value = serde_json::from_str(&report::json(&subject)).unwrap();
+    assert!(data["answer"].as_str().unwrap().contains("did other I/O"), "{}", data["answer"]);
+}
+
+#[test]
+fn time_begins_with_the_first_sample() {
+    let charts = charts_of(of_seconds((100..160).map(|n| second(n, 10, 1000)).collect()));
+    let time = &chart(&charts, "r1-iops").x;
+    assert_eq!(time.range, Some((100.0, 160.0)));
+    assert!(time.ticks.iter().all(|tick| tick.at >= 100.0), "{:?}", time.ticks);
+}

@@ -10,7 +10,7 @@ use crate::axis;
 use crate::spec::{ChartSpec, Colour, Dash, Marker, Quantity, Rule, Series};
 use crate::subject::Set;
 use crate::table::{Cell, Table};
-use crate::thin::{POINTS_MAX, Seconds, start_s, total};
+use crate::thin::{self, POINTS_MAX, Seconds, total};
 use crate::view::steps;
 use crate::words::difference;
 
@@ -233,7 +233,7 @@ pub(crate) fn rates(sets: &[Set]) -> Option<ChartSpec> {
     let dashes = [Dash::Solid, Dash::Dash, Dash::Dot, Dash::DashDot, Dash::Dash, Dash::Dot];
     let mut series = Vec::new();
     let mut table = Table::new(&[("run", "run"), ("time", "end_s"), ("IOPS", "iops")]);
-    let mut end_s = 0.0_f64;
+    let (mut start_s, mut end_s) = (f64::INFINITY, 0.0_f64);
     let mut is_thinned = false;
     for (idx, set) in sets.iter().take(dashes.len()).enumerate() {
         let Some(run) = set.runs.first() else { continue };
@@ -243,14 +243,14 @@ pub(crate) fn rates(sets: &[Set]) -> Option<ChartSpec> {
             continue;
         }
         is_thinned |= seconds.is_thinned();
-        end_s = end_s.max(seconds.end_s());
+        (start_s, end_s) = (start_s.min(seconds.start_s()), end_s.max(seconds.end_s()));
         let levels = seconds.rates(|it| total(it, |dir| dir.n_ios));
         let (colour, dash) = (Colour::Of(idx as u8), dashes[idx]);
         let name = set.name.clone();
         let mut line = Series { name, colour, dash, is_line: true, ..Series::default() };
         for (point, level) in seconds.points.iter().zip(levels) {
             if point.is_after_gap {
-                line.x.push(start_s(seconds.intervals[point.of.start]));
+                line.x.push(thin::start_s(seconds.intervals[point.of.start]));
                 line.y.push(None);
             }
             line.x.push(point.at_s);
@@ -272,7 +272,7 @@ pub(crate) fn rates(sets: &[Set]) -> Option<ChartSpec> {
         title: "Rates over time".to_owned(),
         about: "IOPS of each set over the time of its run.".to_owned(),
         height_px: 320,
-        x: axis::time(end_s),
+        x: axis::time(start_s.min(end_s), end_s),
         y: axis::iops(),
         series,
         spans: Vec::new(),

@@ -97,7 +97,7 @@ fn base(source: &Source<'_>, seconds: &Seconds<'_>, y: &[f64]) -> ChartSpec {
         title: "Latency heat map".to_owned(),
         about: "How many operations completed with which latency, over time.".to_owned(),
         height_px: 340,
-        x: axis::time(seconds.end_s()),
+        x: axis::time(seconds.start_s(), seconds.end_s()),
         y: axis::latency("latency", y.iter().copied()),
         series: Vec::new(),
         spans: Vec::new(),

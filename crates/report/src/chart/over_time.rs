@@ -262,7 +262,7 @@ fn base(source: &Source<'_>, seconds: &Seconds<'_>, id: &str, title: &str) -> Ch
         title: title.to_owned(),
         about: String::new(),
         height_px: 300,
-        x: axis::time(seconds.end_s()),
+        x: axis::time(seconds.start_s(), seconds.end_s()),
         y: axis::iops(),
         series: Vec::new(),
         spans: spans(source, seconds),
