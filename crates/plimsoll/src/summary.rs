@@ -169,7 +169,8 @@ fn put_caps(text: &mut String, job: &JobRecord) {
     let Some(caps) = &job.caps else { return };
     let mut line = match caps.binding_cap() {
         Some(cap) => {
-            format!("{} {} of the I/O time", cap_words(cap), unbroken(&percent(cap.held_share)))
+            let share = unbroken(&percent(caps.binding_held_share()));
+            format!("{} {share} of the I/O time", cap_words(cap))
         }
         None => "no cap: queue depth and latency set the pace".to_owned(),
     };
@@ -180,15 +181,25 @@ fn put_caps(text: &mut String, job: &JobRecord) {
     put_line(text, "held by", &line);
 }
 
-/// Returns a cap with its limit: `disk_iops /mnt/a (5,000/s)`.
+/// Returns a cap with its limit: `disk_iops /mnt/a (5,000/s)`. Where the disks of a stripe are not
+/// equally loaded, the busiest one is the limit.
 fn cap_words(cap: &CapRecord) -> String {
+    let is_uneven = cap.n_disks > 1 && cap.busiest_used_share > UNEVEN * cap.used_share;
+    let per_s = if is_uneven { cap.per_s / u64::from(cap.n_disks) } else { cap.per_s };
     let limit = match cap.kind.as_str() {
-        "nfs_slots" => format!("{} calls", cap.per_s),
-        kind if kind.ends_with("_iops") => format!("{}/s", count(cap.per_s)),
-        _ => format!("{}/s", format_bytes(cap.per_s)),
+        "nfs_slots" => format!("{per_s} calls"),
+        kind if kind.ends_with("_iops") => format!("{}/s", count(per_s)),
+        _ => format!("{}/s", format_bytes(per_s)),
     };
-    format!("{} ({})", cap.name, unbroken(&limit))
+    let limit = unbroken(&limit);
+    match cap.n_disks {
+        n if is_uneven => format!("{}, the busiest of {n} disks ({limit} each)", cap.name),
+        _ => format!("{} ({limit})", cap.name),
+    }
 }
+
+/// The busiest disk of a stripe over the mean, from which on it is named.
+const UNEVEN: f64 = 1.1;
 
 /// Longest name of an engine that is put beside the user's name for it.
 const SHORT_ENGINE: usize = 12;
@@ -301,9 +312,14 @@ fn is_failed(job: &JobRecord) -> bool {
 fn put_spread(text: &mut String, record: &Record, step_idx: u32) {
     let intervals = record.intervals.iter();
     let of_step = intervals.filter(|interval| interval.step_idx == step_idx && !interval.ramp);
-    let longest_ms = of_step.clone().map(|interval| interval.length_ms).max().unwrap_or(0);
-    let mut rates = hist::Stats::new();
-    for interval in of_step.filter(|interval| interval.length_ms / 9 >= longest_ms / 10) {
+    let (mut rates, mut shortest_ms, mut longest_ms) = (hist::Stats::new(), u64::MAX, 0);
+    for interval in of_step {
+        // In a very long simulation the later ones are longer: only the last is cut.
+        if interval.length_ms / 9 < longest_ms / 10 {
+            continue;
+        }
+        shortest_ms = shortest_ms.min(interval.length_ms);
+        longest_ms = longest_ms.max(interval.length_ms);
         let n_ios: u128 = interval.dirs.iter().map(|(_, dir)| u128::from(dir.n_ios)).sum();
         rates.record((n_ios * 1000 / u128::from(interval.length_ms.max(1))) as u64);
     }
@@ -311,6 +327,7 @@ fn put_spread(text: &mut String, record: &Record, step_idx: u32) {
         // A sampler is late by a few milliseconds.
         let period = match longest_ms.saturating_add(25) / 50 * 50 {
             1000 => "second".to_owned(),
+            _ if shortest_ms / 9 < longest_ms / 10 => "interval".to_owned(),
             ms => format_duration(Duration::from_millis(ms)),
         };
         let _ = writeln!(

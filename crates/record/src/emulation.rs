@@ -47,18 +47,24 @@ pub const BINDING_SHARE_MIN: f64 = 0.01;
 pub struct CapsRecord {
     /// Sum of the latencies of the job's I/Os on the volumes, nanoseconds.
     pub io_time_ns: u64,
-    /// Name of the cap that held them longest; `None` if none did for 1 % of the time.
+    /// Name of the cap that held them longest; `None` if none did for 1 % of the time. Where that
+    /// is slots, filled by calls that wait for a cap behind them which is used up: that cap.
     pub binding: Option<String>,
     /// Name of the most used of the other caps.
     pub next: Option<String>,
     /// Share of the next cap's capacity that was left, 0 to 1: the distance to it.
     pub next_away_share: Option<f64>,
-    /// Every cap that an I/O of the job met, the one that held them longest first, then by use.
+    /// Every cap that an I/O of the job met: the one that binds, then by the time that they held
+    /// I/Os, then by use.
     pub caps: Vec<CapRecord>,
 }
 
+/// Share of a cap's capacity from which on it counts as used up. It leaves room for the start and
+/// the end of the measured time.
+pub const USED_UP_SHARE_MIN: f64 = 0.98;
+
 /// One cap as a job met it. Equal caps of the disks of one volume count as one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CapRecord {
     /// Unique in the design: kind and, unless it is the machine's, place. `disk_iops /mnt/a`.
     pub name: String,
@@ -68,15 +74,39 @@ pub struct CapRecord {
     pub kind: String,
     /// Mount path of its volume; `None` where several volumes share it.
     pub mount: Option<String>,
-    /// Operations or bytes per second, of all disks together; slots for `nfs_slots`.
+    /// Operations or bytes per second, of all disks that were reached together; slots for
+    /// `nfs_slots`.
     pub per_s: u64,
+    /// Disks whose caps count as one here: those of the volume that I/Os reached while the job was
+    /// measured. 1 for what is not a disk's; 0 in records of earlier versions.
+    #[serde(default)]
+    pub n_disks: u32,
     /// Time that I/Os waited for it, nanoseconds. An I/O counts for the cap it waited for longest.
     pub held_ns: u64,
     /// `held_ns` over the I/O time, 0 to 1.
     pub held_share: f64,
     /// Share of its capacity that was used, by all jobs, while this job was measured; 0 to 1, more
-    /// while credits last.
+    /// while credits last. The mean of its disks.
     pub used_share: f64,
+    /// The same of the busiest of its disks, which a job on few of many columns meets first.
+    #[serde(default)]
+    pub busiest_used_share: f64,
+}
+
+impl CapRecord {
+    /// Returns how full the cap was where it was fullest, 0 to 1, more while credits last.
+    pub fn fullest_share(&self) -> f64 {
+        self.used_share.max(self.busiest_used_share)
+    }
+
+    fn is_slots(&self) -> bool {
+        self.kind == "nfs_slots"
+    }
+
+    /// Says whether calls that wait for the cap keep the slots full.
+    fn fills_slots(&self) -> bool {
+        !self.is_slots() && self.fullest_share() >= USED_UP_SHARE_MIN
+    }
 }
 
 impl CapsRecord {
@@ -87,15 +117,25 @@ impl CapsRecord {
         record
     }
 
-    /// Returns the cap that held the I/Os longest, if any held them for long.
+    /// Returns the cap that binds: the one that held the I/Os longest, if any held them for long.
     pub fn binding_cap(&self) -> Option<&CapRecord> {
-        self.caps.first().filter(|cap| cap.held_share >= BINDING_SHARE_MIN)
+        self.caps.first().filter(|_| self.binding_held_share() >= BINDING_SHARE_MIN)
     }
 
-    /// Returns the most used of the caps that do not bind.
+    /// Returns the share of the I/O time that the cap that binds held I/Os, 0 to 1: while they
+    /// waited for it, or for slots that it kept full.
+    pub fn binding_held_share(&self) -> f64 {
+        let Some(first) = self.caps.first() else { return 0.0 };
+        let slots = self.caps[1..].iter().filter(|cap| cap.is_slots() && first.fills_slots());
+        first.held_share + slots.map(|cap| cap.held_share).sum::<f64>()
+    }
+
+    /// Returns the fullest of the caps that do not bind. Slots are full behind any cap that binds
+    /// and say nothing about what comes next, unless they bind themselves.
     pub fn next_cap(&self) -> Option<&CapRecord> {
         let others = &self.caps[usize::from(self.binding_cap().is_some())..];
-        others.iter().max_by(|a, b| a.used_share.total_cmp(&b.used_share))
+        let others = others.iter().filter(|cap| self.binding_cap().is_none() || !cap.is_slots());
+        others.max_by(|a, b| a.fullest_share().total_cmp(&b.fullest_share()))
     }
 
     /// Adds another worker of the same group. What was used is averaged by I/O time.
@@ -108,8 +148,12 @@ impl CapsRecord {
                 continue;
             };
             known.held_ns = known.held_ns.saturating_add(cap.held_ns);
+            known.per_s = known.per_s.max(cap.per_s);
+            known.n_disks = known.n_disks.max(cap.n_disks);
             if total > 0.0 {
-                known.used_share = (known.used_share * mine + cap.used_share * theirs) / total;
+                let mean = |own: f64, other: f64| (own * mine + other * theirs) / total;
+                known.used_share = mean(known.used_share, cap.used_share);
+                known.busiest_used_share = mean(known.busiest_used_share, cap.busiest_used_share);
             }
         }
         self.io_time_ns = self.io_time_ns.saturating_add(other.io_time_ns);
@@ -128,9 +172,21 @@ impl CapsRecord {
             let by_use = b.used_share.total_cmp(&a.used_share);
             b.held_ns.cmp(&a.held_ns).then(by_use).then_with(|| a.name.cmp(&b.name))
         });
+        self.put_what_fills_the_slots_first();
         self.binding = self.binding_cap().map(|cap| cap.name.clone());
-        let next = self.next_cap().map(|cap| (cap.name.clone(), cap.used_share));
-        self.next_away_share = next.as_ref().map(|(_, used_share)| (1.0 - used_share).max(0.0));
+        let next = self.next_cap().map(|cap| (cap.name.clone(), cap.fullest_share()));
+        self.next_away_share = next.as_ref().map(|(_, full_share)| (1.0 - full_share).max(0.0));
         self.next = next.map(|(name, _)| name);
+    }
+
+    /// Calls keep their slots while they wait for a cap behind them, and others then wait for a
+    /// slot: as long as a cap behind is used up, more slots would only move the queue.
+    fn put_what_fills_the_slots_first(&mut self) {
+        if !self.caps.first().is_some_and(CapRecord::is_slots) {
+            return;
+        }
+        if let Some(at) = self.caps.iter().position(CapRecord::fills_slots) {
+            self.caps[..=at].rotate_right(1);
+        }
     }
 }

@@ -96,8 +96,14 @@ pub(crate) struct Seconds {
     since_ns: u64,
     next_ns: u64,
     length_ns: u64,
+    /// They become longer with the step, so that a simulated year fits into memory.
+    grows: bool,
     details: Option<Details>,
 }
+
+/// Intervals of one length in a step whose intervals grow: as many as two hours have seconds. Then they are
+/// twice as long until the step is twice as old, and so on.
+const N_EQUAL_INTERVALS: u64 = 7200;
 
 /// What only detailed intervals hold.
 struct Details {
@@ -141,8 +147,9 @@ impl<'a> Running<'a> {
             series: SeriesSampler::new(&self.seats),
             cpu: (it.cpu && !is_virtual).then(CpuSampler::start),
         });
+        let grows = is_virtual && details.is_none();
         let (since_ns, next_ns) = (now_ns, now_ns + length_ns);
-        Seconds { sampler: self.sampler(now_ns), since_ns, next_ns, length_ns, details }
+        Seconds { sampler: self.sampler(now_ns), since_ns, next_ns, length_ns, grows, details }
     }
 }
 
@@ -322,6 +329,9 @@ impl Running<'_> {
             }
             self.end_interval(seconds, now_ns, on_event);
             // From the schedule, so that intervals do not drift.
+            if seconds.grows && now_ns >= self.started_ns + N_EQUAL_INTERVALS * seconds.length_ns {
+                seconds.length_ns *= 2;
+            }
             let length_ns = seconds.length_ns;
             seconds.next_ns += length_ns * ((now_ns - seconds.next_ns) / length_ns + 1);
         }

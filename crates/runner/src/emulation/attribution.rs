@@ -26,9 +26,8 @@ struct Group {
     cap: String,
     /// The only client, by position in the design, whose I/Os meet it.
     client: Option<u16>,
-    /// Of all together.
-    per_s: u64,
-    members: Vec<CapId>,
+    /// Each with what it gives per second.
+    members: Vec<(CapId, u64)>,
 }
 
 /// Which shared caps the I/Os of a volume meet.
@@ -48,11 +47,10 @@ impl CapTable {
         for (cap_idx, cap) in caps.iter().enumerate() {
             let id = CapId(cap_idx as u16);
             let same = |group: &&mut Group| {
-                cap.volume.is_some() && group.kind == cap.kind && group.volume == cap.volume
+                is_of_disk(cap.kind) && group.kind == cap.kind && group.volume == cap.volume
             };
             if let Some(group) = groups.iter_mut().find(same) {
-                group.members.push(id);
-                group.per_s = group.per_s.saturating_add(cap.per_s);
+                group.members.push((id, cap.per_s));
                 continue;
             }
             let mount = cap.volume.and_then(|idx| design.volumes.get(usize::from(idx)));
@@ -64,8 +62,7 @@ impl CapTable {
                 mount,
                 cap: cap.name.clone(),
                 client: client(cap, design),
-                per_s: cap.per_s,
-                members: vec![id],
+                members: vec![(id, cap.per_s)],
             });
         }
         let paths = design.volumes.iter().map(|volume| path(&volume.backing, design)).collect();
@@ -89,7 +86,6 @@ impl CapTable {
         let volumes: BTreeSet<u16> = places.iter().map(|place| place.volume).collect();
         let runs_on = |client| places.iter().any(|place| place.client == client);
         let used = to.since(from);
-        let share = |id: &CapId| used.get(usize::from(id.0)).copied().unwrap_or(0.0);
         // What others load must not count as near: a job whose reads were all in the cache has
         // not come to the disks.
         let is_met = |group: &&Group| {
@@ -97,16 +93,8 @@ impl CapTable {
             is_own && tally.met(group.kind) && self.is_met(group, &volumes)
         };
         let groups = self.groups.iter().filter(is_met);
-        let caps = groups.map(|group| CapRecord {
-            name: group.name.clone(),
-            kind: group.kind.name().to_owned(),
-            mount: group.mount.clone(),
-            per_s: group.per_s,
-            held_ns: group.members.iter().map(|id| tally.held_ns(*id)).sum(),
-            held_share: 0.0,
-            used_share: group.members.iter().map(share).sum::<f64>() / group.members.len() as f64,
-        });
-        CapsRecord::new(tally.io_time_ns(), caps.collect())
+        let caps = groups.map(|group| group.record(tally, &used)).collect();
+        CapsRecord::new(tally.io_time_ns(), caps)
     }
 
     /// Says whether I/Os on these volumes meet a cap.
@@ -126,6 +114,37 @@ impl CapTable {
     }
 }
 
+impl Group {
+    /// Makes the entry of a job from its tally and the share that was used of each cap.
+    fn record(&self, tally: &Tally, used: &[f64]) -> CapRecord {
+        let share = |id: CapId| used.get(usize::from(id.0)).copied().unwrap_or(0.0);
+        // A file on few of many columns leaves the other disks alone: they hold nothing, and lend
+        // nothing.
+        let is_reached = |member: &&(CapId, u64)| share(member.0) > 0.0;
+        let mut reached: Vec<_> = self.members.iter().filter(is_reached).collect();
+        if reached.is_empty() {
+            reached = self.members.iter().collect();
+        }
+        let shares = || reached.iter().map(|(id, _)| share(*id));
+        CapRecord {
+            name: self.name.clone(),
+            kind: self.kind.name().to_owned(),
+            mount: self.mount.clone(),
+            per_s: reached.iter().fold(0, |sum: u64, (_, per_s)| sum.saturating_add(*per_s)),
+            n_disks: reached.len() as u32,
+            held_ns: self.members.iter().map(|(id, _)| tally.held_ns(*id)).sum(),
+            held_share: 0.0,
+            used_share: shares().sum::<f64>() / reached.len() as f64,
+            busiest_used_share: shares().fold(0.0, f64::max),
+        }
+    }
+}
+
+/// Says whether a cap is one of a disk, of which a volume may have many.
+fn is_of_disk(kind: CapKind) -> bool {
+    matches!(kind, CapKind::DiskIops | CapKind::DiskBytes)
+}
+
 /// Returns the client that a cap is of, if it is of one.
 fn client(cap: &CapInfo, design: &Design) -> Option<u16> {
     let what = match cap.kind {
@@ -137,14 +156,19 @@ fn client(cap: &CapInfo, design: &Design) -> Option<u16> {
     design.clients.iter().position(is_of).map(|idx| idx as u16)
 }
 
-/// Returns a name that is unique in the design: the kind, and the place unless there is one only.
+/// Returns a name that is unique in the design: the kind, and the place unless there is one only,
+/// and what it is for if a volume has several that are not its disks'.
 fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
+    let kind = cap.kind.name();
+    let rivals = caps.iter().filter(|other| other.kind == cap.kind && other.volume == cap.volume);
+    let is_only = is_of_disk(cap.kind) || rivals.count() == 1;
     match mount {
-        Some(mount) => format!("{} {mount}", cap.kind.name()),
-        None if caps.iter().filter(|other| other.kind == cap.kind).count() == 1 => {
-            cap.kind.name().to_owned()
-        }
-        None => format!("{} {}", cap.kind.name(), cap.name),
+        Some(mount) if is_only => format!("{kind} {mount}"),
+        Some(mount) if cap.name.ends_with(" read ceiling") => format!("{kind} {mount} reads"),
+        Some(mount) if cap.name.ends_with(" write ceiling") => format!("{kind} {mount} writes"),
+        Some(mount) => format!("{kind} {mount} both"),
+        None if is_only => kind.to_owned(),
+        None => format!("{kind} {}", cap.name),
     }
 }
 

@@ -58,6 +58,34 @@ fn workers_of_a_group_are_added() {
     close("used", caps.caps[0].used_share, 1.0, 0.02);
 }
 
+#[test]
+fn disks_that_a_file_does_not_reach_lend_it_nothing() {
+    // Sixteen disks, eight columns: a file lies on the first eight, one chunk on the first.
+    let mut volume = p30("/mnt/data", 16, CacheMode::None);
+    let volume::design::Backing::Disks(stripe) = &mut volume.backing else { unreachable!() };
+    stripe.columns = 8;
+    let of = |size: &str, mix: &str| {
+        let text =
+            format!("[j]\nfilename=/mnt/data/f\nbs=8k\niodepth=256\n{RANDREAD}size={size}\n{mix}");
+        let record = Bench::new(design(None, vec![volume.clone()])).run(&text);
+        let caps = record.jobs[0].caps.clone().expect("what held it");
+        let cap = caps.binding_cap().expect("a cap").clone();
+        assert_eq!(cap.name, "disk_iops /mnt/data");
+        (iops(&record.jobs[0]), cap)
+    };
+    let (rate_iops, cap) = of("10g", "");
+    close("eight disks", rate_iops, 40_000.0, 0.02);
+    assert_eq!((cap.n_disks, cap.per_s), (8, 40_000));
+    let (rate_iops, cap) = of("64k", "");
+    close("one disk", rate_iops, 5_000.0, 0.02);
+    assert_eq!((cap.n_disks, cap.per_s), (1, 5_000));
+    // Four of five operations on a fifth of the first columns: some disks are busier than others.
+    let (_, cap) = of("512k", "random_distribution=zoned:80/20:20/80\n");
+    assert_eq!((cap.n_disks, cap.per_s), (8, 40_000));
+    close("busiest", cap.busiest_used_share, 1.0, 0.02);
+    assert!(cap.used_share < 0.8, "{}", cap.used_share);
+}
+
 /// The documents' example: ten striped disks without cache for writes, one with it for reads.
 const DS14_JOBS: &str = "\
 [global]

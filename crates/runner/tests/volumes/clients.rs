@@ -19,11 +19,16 @@ fn client(name: &str, round_trip_ns: u64, jobs: &[&str]) -> Client {
 
 /// A volume that answers in 0.5 ms, without caps that a test reaches.
 fn reached_from(clients: Vec<Client>) -> Design {
+    with_ceiling(Ceiling::default(), clients)
+}
+
+/// The same with measured ceilings.
+fn with_ceiling(ceiling: Ceiling, clients: Vec<Client>) -> Design {
     let limit = Limit { per_s: 1 << 40, burst: None, origin: "a test".to_owned() };
     let backing = NetworkVolume {
         level: "Ultra".to_owned(),
         quota: limit,
-        ceiling: Ceiling::default(),
+        ceiling,
         pool: None,
         transfer_bytes: 256 << 10,
     };
@@ -81,6 +86,50 @@ fn jobs_of_one_client_share_its_slots() {
         let caps = job.caps.as_ref().expect("what held it");
         assert_eq!(caps.binding.as_deref(), Some("nfs_slots"));
     }
+}
+
+#[test]
+fn slots_that_calls_fill_while_they_wait_for_the_volume_do_not_bind() {
+    // The volume gives 100,000; near could do 512,000 and waits for a slot most of the time, as it
+    // would with any number of them.
+    let ceiling = Ceiling { read_iops: Some(100_000), ..Ceiling::default() };
+    let clients = vec![client("only", 500_000, &[])];
+    let jobs = JOBS.replace("iodepth=300", "iodepth=2000");
+    let record = Bench::new(with_ceiling(ceiling, clients)).run(&jobs);
+    for job in &record.jobs {
+        close("half of the volume", iops(job), 50_000.0, 0.01);
+        let caps = job.caps.as_ref().expect("what held it");
+        assert_eq!(caps.binding.as_deref(), Some("volume_iops /mnt/anf"));
+        assert_eq!(caps.caps[1].kind, "nfs_slots");
+        assert!(caps.caps[1].held_ns > caps.caps[0].held_ns);
+        // 512 of 4,000 in flight have a slot.
+        close("share held", caps.binding_held_share(), 1.0 - 512.0 / 4000.0, 0.02);
+        assert_eq!(caps.next.as_deref(), Some("volume_quota /mnt/anf"));
+    }
+}
+
+#[test]
+fn the_ceilings_of_a_volume_stay_apart() {
+    let mib = 1 << 20;
+    let ceiling = Ceiling {
+        read_bytes_per_s: Some(400 * mib),
+        write_bytes_per_s: Some(100 * mib),
+        total_bytes_per_s: Some(450 * mib),
+        ..Ceiling::default()
+    };
+    let clients = vec![client("only", 0, &[])];
+    let jobs = JOBS.replace("rw=randread\nbs=8k", "rw=randrw\nbs=64k");
+    let record = Bench::new(with_ceiling(ceiling, clients)).run(&jobs);
+    let caps = record.jobs[0].caps.as_ref().expect("what held it");
+    let binding = caps.binding_cap().expect("a cap");
+    assert_eq!(
+        (binding.name.as_str(), binding.per_s),
+        ("volume_ceiling /mnt/anf writes", 100 * mib)
+    );
+    close("used", binding.used_share, 1.0, 0.02);
+    // 200 of 450 MiB/s; reads alone come to 100 of 400.
+    assert_eq!(caps.next.as_deref(), Some("volume_ceiling /mnt/anf both"));
+    close("distance", caps.next_away_share.unwrap(), 1.0 - 200.0 / 450.0, 0.02);
 }
 
 #[test]

@@ -143,3 +143,21 @@ fn commands_are_refused_in_virtual_time() {
     let Err(RunError::Refused(findings)) = refused else { panic!("it ran") };
     assert!(findings.iter().any(|finding| finding.code == "virtual-command"));
 }
+
+#[test]
+fn the_intervals_of_a_simulated_month_fit_into_memory() {
+    // One read a minute, so that the test is short; the intervals follow the time alone.
+    let text = "[j]\nfilename=/mnt/p30/f\nsize=1g\nrw=randread\nioengine=libaio\ndirect=1\n\
+                thinktime=60s\ntime_based=1\nruntime=30d\n";
+    let record = Bench::new(one_p30()).run(text);
+    let days_s: u64 = 30 * 24 * 3600;
+    close("reads", record.jobs[0].n_ios() as f64, days_s as f64 / 60.0, 0.01);
+    let lengths: Vec<u64> = record.intervals.iter().map(|it| it.length_ms).collect();
+    assert!(lengths[..7200].iter().all(|&length_ms| length_ms == 1000));
+    assert!(lengths.len() < 7200 + 9 * 3600 + 1, "{}", lengths.len());
+    let full = &lengths[..lengths.len() - 1];
+    assert!(full.windows(2).all(|pair| pair[1] == pair[0] || pair[1] == 2 * pair[0]));
+    let n_ios: u64 = record.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
+    // A last interval of less than a tenth says nothing and is left out.
+    assert!(record.jobs[0].n_ios() - n_ios <= lengths[lengths.len() - 2] / 60_000 / 10 + 1);
+}
