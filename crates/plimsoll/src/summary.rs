@@ -26,6 +26,7 @@ use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
 pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
+pub(crate) use self::suite::figure as published_figure;
 use self::suite::put_suite;
 pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};

@@ -32,9 +32,11 @@ fn design(name: &str) -> String {
     path.to_str().expect("text").to_owned()
 }
 
+/// Short steps are not always found steady, which ends with 3.
 #[track_caller]
 fn record(outcome: &Outcome) -> Record {
-    Record::from_json(outcome.success()).expect("a record")
+    assert!(matches!(outcome.code, 0 | 3), "{}{}", outcome.stdout, outcome.stderr);
+    Record::from_json(&outcome.stdout).expect("a record")
 }
 
 #[track_caller]
@@ -80,12 +82,43 @@ fn the_quick_suite_shows_what_a_disk_is_sold_as() {
 #[test]
 fn the_answer_fits_a_terminal() {
     let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress"];
-    let outcome = sandbox().plimsoll(&args);
+    let sandbox = sandbox();
+    let outcome = sandbox.plimsoll(&args);
     let text = outcome.success();
     check_80_columns(text);
     for part in ["verdict: indicative", "random mix 8k", "load line: ", "o mean, * p99"] {
         assert!(text.contains(part), "`{part}` is missing:\n{text}");
     }
+}
+
+#[track_caller]
+fn pages(sandbox: &Sandbox) -> Vec<String> {
+    let names = fs::read_dir(sandbox.path(".")).expect("it is there").flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".html")).collect()
+}
+
+#[test]
+fn a_page_of_charts_is_left_behind() {
+    let sandbox = sandbox();
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--scale", "0.2"];
+    let told = sandbox.plimsoll(&args);
+    let [page] = &pages(&sandbox)[..] else { panic!("one page: {}", told.stderr) };
+    assert!(page.starts_with("plimsoll-quick-"), "{page}");
+    let text = fs::read_to_string(sandbox.path(page)).expect("it is there");
+    assert!(text.contains("a first look") && text.contains("random mix 8k"));
+    fs::remove_file(sandbox.path(page)).expect("it is ours");
+    sandbox.plimsoll(&[&args[..], &["--report", "none"]].concat());
+    sandbox.plimsoll(&[&args[..], &["--json"]].concat());
+    assert_eq!(pages(&sandbox), Vec::<String>::new());
+    sandbox.plimsoll(&[&args[..], &["--report", "mine.html"]].concat());
+    assert_eq!(pages(&sandbox), ["mine.html"]);
+    // Published figures are on the page beside ours.
+    let on = design("ds14.toml");
+    let args = ["bench", "--on", &on, "--virtual", "--suite", "premium-storage", "--scale", "0.02"];
+    sandbox.plimsoll(&[&args[..], &["--report", "mine.html", "--no-progress"]].concat());
+    let text = fs::read_to_string(sandbox.path("mine.html")).expect("it is there");
+    assert!(text.contains("more than 64.0 k IOPS"), "published figures are missing");
 }
 
 /// The published 50,000 writes, 64,000 cached reads and more than 100,000 of both come out, after
@@ -331,7 +364,7 @@ fn suites_and_curves_are_compared() {
     let keep = |design: &str, name: &str, more: &[&str]| {
         let base = ["--on", design, "--virtual", "--no-progress", "--store", "runs.db"];
         let outcome = sandbox.plimsoll(&[more, &base, &["--name", name]].concat());
-        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        assert!(matches!(outcome.code, 0 | 3), "{}", outcome.stderr);
     };
     let six = ["bench", "--suite", "anf-large", "--set", "time=1s", "--repeat", "6"];
     keep("p30.toml", "fast", &six);

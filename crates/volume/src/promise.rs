@@ -86,8 +86,7 @@ impl System {
     }
 
     /// Completes a piece at a time to come.
-    #[expect(clippy::inline_always, reason = "a call costs a third of what it does")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn end_at(&mut self, at_ns: u64, piece: u32) {
         self.ends.push(at_ns, piece);
         if self.promises.are_kept {

@@ -1,6 +1,7 @@
 //! `plimsoll bench`: how much does it carry? A suite from start to answer.
 
 mod driver;
+mod page;
 mod sites;
 
 use bench::suite::rows::Running;
@@ -41,6 +42,11 @@ pub(super) struct Args {
     /// Discard a device's contents before a suite that asks for it.
     #[arg(long, requires = "overwrite")]
     discard: bool,
+
+    /// Write the page of charts to FILE, or `none`. Unless given, it is
+    /// plimsoll-SUITE-DATE-TIME.html in the current folder; with --json there is none.
+    #[arg(long, value_name = "FILE")]
+    report: Option<String>,
 
     #[command(flatten)]
     on: OnArgs,
@@ -114,7 +120,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Driver { session, .. } = driver;
     remove_exports(&sites, &options);
     let record = finish(session, record, ran)?;
-    execute::print(&record, &args.result, &mut sink)
+    let exit = execute::print(&record, &args.result, &mut sink)?;
+    page::write(&record, args.report.as_deref(), args.result.json)?;
+    Ok(if exit == Exit::Fine && !is_valid(&record) { Exit::Invalid } else { exit })
+}
+
+/// Says whether every row may be trusted, as far as its checks could tell.
+fn is_valid(record: &Record) -> bool {
+    let rows = record.suite.iter().flat_map(|suite| &suite.rows);
+    let mut measured = rows.filter(|row| !row.preparation);
+    measured.all(|row| matches!(row.verdict.as_str(), "valid" | "not assessed"))
 }
 
 /// Keeps what there is, also where a later stage was refused.

@@ -150,7 +150,8 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
     }
 }
 
-fn figure(value: f64, unit: &str) -> String {
+/// Returns a published figure, or ours beside it, without its unit.
+pub(crate) fn figure(value: f64, unit: &str) -> String {
     if unit == "IOPS" { format_iops(value) } else { mib_per_s(value * f64::from(1 << 20)) }
 }
 

@@ -9,5 +9,4 @@ mod priority;
 mod rates;
 mod regions;
 mod replay;
-mod swap;
 mod verify;

@@ -86,6 +86,12 @@ impl Driver<'_> {
     pub(super) fn record(&self) -> Option<Record> {
         let mut record = self.whole.clone()?;
         record.suite = Some(self.running.recorded(&record));
+        // What makes ready, and a point that is meant to overload, are no results to be judged.
+        let is_result = |step_idx: u32| {
+            let mut taken = self.running.taken.iter();
+            taken.any(|step| step.step_idx == step_idx && step.purpose == "measure")
+        };
+        record.validity.retain(|judged| is_result(judged.step_idx));
         record.notes.extend(self.notes.iter().cloned());
         Some(record)
     }

@@ -1,0 +1,64 @@
+//! The page of charts that a suite ends with.
+
+use std::path::Path;
+
+use export::Run;
+use record::{PublishedRecord, Record, SuiteRecord};
+use report::{Reference, Runs, Subject};
+
+use super::super::report as command;
+use crate::exit::Failure;
+use crate::{clock, stream, summary};
+
+/// Writes the page to the file that is named, or to one with the suite's name and the time. Where
+/// none is named and none can be written, that is told, and the result stands.
+pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Result<(), Failure> {
+    let Some(suite) = &record.suite else { return Ok(()) };
+    let usual = || {
+        let moment = clock::local_minute(record.started_unix_ms).replace([' ', ':'], "-");
+        format!("plimsoll-{}-{moment}.html", suite.name)
+    };
+    match named {
+        Some("none") => Ok(()),
+        None if is_json => Ok(()),
+        Some(path) => command::write(Path::new(path), &report::page(&subject(record, suite))),
+        None => {
+            let path = usual();
+            let written = std::fs::write(&path, report::page(&subject(record, suite)));
+            match written {
+                Ok(()) => stream::tell(&format!("charts: {path}\n")),
+                Err(error) => stream::tell(&format!(
+                    "note: no charts: cannot write `{path}`: {error}\n\
+                     hint: --report FILE writes them elsewhere, --report none says that none are \
+                     wanted\n"
+                )),
+            }
+            Ok(())
+        }
+    }
+}
+
+fn subject(record: &Record, suite: &SuiteRecord) -> Subject {
+    let run = Run { id: None, name: suite.name.clone(), record: record.clone() };
+    Subject {
+        title: format!("{}: {}", suite.name, suite.title),
+        runs: Runs::Parts(vec![run]),
+        references: suite.published.iter().map(|it| reference(it, suite)).collect(),
+        written: clock::local_minute(clock::report_time().unix_ms),
+        ..Subject::default()
+    }
+}
+
+fn reference(published: &PublishedRecord, suite: &SuiteRecord) -> Reference {
+    let PublishedRecord { label, unit, value, above, here, on, source } = published;
+    let document = suite.sources.iter().find(|known| known.id == *source);
+    let document = document.map_or("", |known| known.document.as_str());
+    let mark = if *above { "more than " } else { "" };
+    let figure = |value: f64| format!("{} {unit}", summary::published_figure(value, unit));
+    Reference {
+        what: label.clone(),
+        published: format!("{mark}{}", figure(*value)),
+        measured: here.map_or("-".to_owned(), figure),
+        source: format!("{document}; on {on}"),
+    }
+}
