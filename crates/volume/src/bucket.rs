@@ -48,33 +48,31 @@ impl Bucket {
         self.at_ns = now_ns;
     }
 
-    /// Returns whether an operation may leave now.
+    /// Returns when an operation may leave: when what is owed has come in, not before the last
+    /// refill.
     #[inline]
-    pub(crate) fn is_ready(&mut self, now_ns: u64) -> bool {
-        self.refill(now_ns);
-        self.level >= 0
-    }
-
-    /// Returns when an operation may leave, not before `now_ns`.
-    #[inline]
-    pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {
-        self.refill(now_ns);
-        if self.level < 0 { now_ns.saturating_add(self.wait_ns()) } else { now_ns }
-    }
-
-    /// Returns how long it takes until what is owed has come in.
-    #[inline]
-    fn wait_ns(&self) -> u64 {
-        let debt = self.level.unsigned_abs();
-        match u64::try_from(debt) {
-            Ok(debt) => debt.div_ceil(self.per_s), // the usual case, and a fast division
-            Err(_) => u64::try_from(debt.div_ceil(u128::from(self.per_s))).unwrap_or(u64::MAX),
+    pub(crate) fn ready_ns(&self) -> u64 {
+        if self.level >= 0 {
+            return self.at_ns;
+        }
+        match u64::try_from(self.level.unsigned_abs()) {
+            // The usual case, and a fast division.
+            Ok(debt) => self.at_ns.saturating_add(debt.div_ceil(self.per_s)),
+            Err(_) => self.ready_late_ns(),
         }
     }
 
-    /// Takes an operation's tokens out. Its turn has come: `ready_ns` said `now_ns` before.
+    /// Returns when an operation may leave that waits for more than 64 bits say.
+    #[cold]
+    fn ready_late_ns(&self) -> u64 {
+        let wait_ns = self.level.unsigned_abs().div_ceil(u128::from(self.per_s));
+        self.at_ns.saturating_add(u64::try_from(wait_ns).unwrap_or(u64::MAX))
+    }
+
+    /// Takes an operation's tokens out. Its turn has come: `ready_ns` is not after `now_ns`.
     #[inline]
-    pub(crate) fn take(&mut self, tokens: u64) {
+    pub(crate) fn take(&mut self, tokens: u64, now_ns: u64) {
+        self.refill(now_ns);
         self.level -= i128::from(tokens) * PARTS;
     }
 

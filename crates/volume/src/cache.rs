@@ -35,6 +35,8 @@ const N_BLOCKS_MAX: u64 = 1 << 27;
 const BLOCK_BYTES_MIN: u64 = 4096;
 /// Addresses are laid out in the cache in regions of 1 TiB, each from a set of its own on.
 const REGION_SHIFT: u32 = 40;
+/// Nothing is known of where a group stands in its set.
+const NO_HINT: usize = N_WAYS;
 /// Bytes that the processor fetches at once.
 const LINE_BYTES: usize = 64;
 
@@ -62,8 +64,39 @@ pub(crate) struct BlockCache {
     n_misses: u64,
     /// Whether a block that was never asked for counts as held, as long as there is room.
     is_warm: bool,
-    /// Changes when a volume's blocks are dropped.
-    generations: Vec<u64>,
+    /// Where each volume's blocks lie.
+    homes: Vec<Home>,
+}
+
+/// Where a volume's blocks lie.
+#[derive(Clone, Copy, Debug)]
+struct Home {
+    volume: u16,
+    /// Changes when the blocks are dropped, so that what is left of them is not found.
+    generation: u32,
+    /// Of the first region: most volumes have no other.
+    first_start: u64,
+}
+
+impl Home {
+    fn new(volume: u16, generation: u32) -> Home {
+        let first_start = Home::start_of(volume, generation, 0);
+        Home { volume, generation, first_start }
+    }
+
+    /// Returns where a region begins: its upper bits say in which set, the lower ones with which
+    /// tag.
+    #[inline]
+    fn start(&self, region: u64) -> u64 {
+        match region {
+            0 => self.first_start,
+            _ => Home::start_of(self.volume, self.generation, region),
+        }
+    }
+
+    fn start_of(volume: u16, generation: u32, region: u64) -> u64 {
+        mix64((u64::from(volume) << 48) ^ (u64::from(generation) << 32) ^ region)
+    }
 }
 
 /// Where neighbouring groups lie.
@@ -92,7 +125,7 @@ impl BlockCache {
             n_hits: 0,
             n_misses: 0,
             is_warm,
-            generations: vec![0; n_volumes],
+            homes: (0..n_volumes).map(|volume| Home::new(volume as u16, 0)).collect(),
         };
         cache.clear();
         cache.is_warm = is_warm;
@@ -108,41 +141,50 @@ impl BlockCache {
         }
         let end = offset.saturating_add(u64::from(len));
         let (first_block, last_block) = self.blocks(offset, end);
-        let (first_group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
-        let (mut first_missing, mut last_missing) = (u64::MAX, 0);
-        let mut look = |cache: &mut Self, group: u64, set: usize, tag: u16, way: &mut usize| {
+        let group = first_block >> GROUP_SHIFT;
+        let missing = if group == last_block >> GROUP_SHIFT {
+            let (set, tag) = self.place(volume, group);
             let wanted = wanted(group, first_block, last_block);
-            let missing = wanted & !held(cache.set(set), tag, way);
-            if missing == 0 || cache.takes_for_warm(set, tag, missing, way) {
-                return;
-            }
-            let block = group << GROUP_SHIFT;
-            first_missing = first_missing.min(block + u64::from(missing.trailing_zeros()));
-            last_missing = block + u64::from(missing.ilog2());
-        };
-        let mut way = 0;
-        if first_group == last_group {
-            let (set, tag) = self.place(volume, first_group);
-            look(self, first_group, set, tag, &mut way);
+            ends(group, self.look(set, tag, wanted, &mut { NO_HINT }))
         } else {
-            let mut group = first_group;
-            while group <= last_group {
-                let run = self.run(volume, group, last_group);
-                for set in run.sets {
-                    look(self, group, set, run.tag, &mut way);
-                    group += 1;
-                }
-            }
-        }
-        if first_missing == u64::MAX {
+            self.look_along(volume, first_block, last_block)
+        };
+        let Some((first_missing, last_missing)) = missing else {
             self.n_hits += 1;
             return None;
-        }
+        };
         self.n_misses += 1;
         let from = (first_missing << self.block_shift).max(offset);
         let block_end = (last_missing << self.block_shift) | (self.block_bytes() - 1);
         let until = block_end.saturating_add(1).min(end);
         Some((from, (until - from) as u32))
+    }
+
+    /// Looks a range of several groups up. Returns the first and the last block that are not held.
+    fn look_along(&mut self, volume: u16, first_block: u64, last_block: u64) -> Option<(u64, u64)> {
+        let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
+        let mut missing: Option<(u64, u64)> = None;
+        let mut way = NO_HINT;
+        while group <= last_group {
+            let run = self.run(volume, group, last_group);
+            for set in run.sets {
+                let wanted = wanted(group, first_block, last_block);
+                if let Some((first, last)) = ends(group, self.look(set, run.tag, wanted, &mut way))
+                {
+                    missing = Some((missing.map_or(first, |(first, _)| first), last));
+                }
+                group += 1;
+            }
+        }
+        missing
+    }
+
+    /// Returns which of the wanted blocks of a group are not held, and notes the use.
+    #[inline]
+    fn look(&mut self, set: usize, tag: u16, wanted: u16, way: &mut usize) -> u16 {
+        let missing = wanted & !held(self.set(set), tag, way);
+        let is_there = missing == 0 || self.is_warm && self.takes_for_warm(set, tag, missing, way);
+        if is_there { 0 } else { missing }
     }
 
     /// Counts a read that dirty data answered.
@@ -158,13 +200,19 @@ impl BlockCache {
             return;
         }
         let (first_block, last_block) = self.blocks(offset, offset.saturating_add(len));
-        let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
-        let mut way = 0;
-        if group == last_group {
+        let group = first_block >> GROUP_SHIFT;
+        if group == last_block >> GROUP_SHIFT {
             let (set, tag) = self.place(volume, group);
-            self.hold(set, tag, wanted(group, first_block, last_block), &mut way);
-            return;
+            self.hold(set, tag, wanted(group, first_block, last_block), &mut { NO_HINT });
+        } else {
+            self.hold_along(volume, first_block, last_block);
         }
+    }
+
+    /// Holds every block of several groups from now on.
+    fn hold_along(&mut self, volume: u16, first_block: u64, last_block: u64) {
+        let (mut group, last_group) = (first_block >> GROUP_SHIFT, last_block >> GROUP_SHIFT);
+        let mut way = NO_HINT;
         while group <= last_group {
             let run = self.run(volume, group, last_group);
             for set in run.sets {
@@ -176,7 +224,8 @@ impl BlockCache {
 
     /// Forgets a volume's blocks. Their places are used again as others come.
     pub(crate) fn forget(&mut self, volume: u16) {
-        self.generations[usize::from(volume)] += 1;
+        let home = &mut self.homes[usize::from(volume)];
+        *home = Home::new(volume, home.generation.wrapping_add(1));
     }
 
     /// Forgets everything, as a start of the machine does.
@@ -239,9 +288,7 @@ impl BlockCache {
     #[inline]
     fn place(&self, volume: u16, group: u64) -> (usize, u16) {
         let within = group & ((1 << self.region_shift) - 1);
-        let generation = self.generations[usize::from(volume)];
-        let region = group >> self.region_shift;
-        let start = mix64((u64::from(volume) << 48) ^ (generation << 32) ^ region);
+        let start = self.homes[usize::from(volume)].start(group >> self.region_shift);
         let position = scale(start, self.n_sets) + within;
         // Exact: a position and the number of sets are below 2^32 each. One set has no inverse.
         let n_times = if self.n_sets == 1 { position } else { scale(position, self.inverse) };
@@ -265,16 +312,15 @@ impl BlockCache {
         &mut self.words[self.skip..].as_chunks_mut().0[idx]
     }
 
-    /// Returns whether blocks that nobody asked for yet are there already, and holds them then: if
-    /// the cache began warm and there is room.
-    #[inline]
+    /// Returns whether blocks that nobody asked for yet are there already, and holds them then: in
+    /// a cache that began warm, if there is room.
     fn takes_for_warm(&mut self, set_idx: usize, tag: u16, missing: u16, way: &mut usize) -> bool {
         let n_after = self.n_held + u64::from(missing.count_ones());
-        if !self.is_warm || n_after > self.n_blocks {
+        if n_after > self.n_blocks {
             return false;
         }
         let set = self.set(set_idx);
-        if find(set, tag).is_none() && find(set, 0).is_none() {
+        if find(set, tag).is_none() && first_empty(set).is_none() {
             return false;
         }
         self.hold(set_idx, tag, missing, way);
@@ -282,11 +328,10 @@ impl BlockCache {
     }
 
     /// Holds these blocks of a group from now on.
-    #[inline]
     fn hold(&mut self, set_idx: usize, tag: u16, wanted: u16, way: &mut usize) {
-        let mut place = look_up(self.set(set_idx), tag, way);
-        let missing = loop {
+        let (place, missing) = loop {
             let set = self.set(set_idx);
+            let place = look_up(set, tag, way);
             let missing = wanted & !place.map_or(0, |place| set[N_WAYS + place]);
             if missing == 0 {
                 return;
@@ -294,14 +339,13 @@ impl BlockCache {
             let n_after = self.n_held + u64::from(missing.count_ones());
             if n_after <= self.n_blocks {
                 self.n_held = n_after;
-                break missing;
+                break (place, missing);
             }
             // What leaves may be of the same group.
             self.let_leave(n_after - self.n_blocks);
-            place = look_up(self.set(set_idx), tag, way);
         };
         let set = self.set(set_idx);
-        *way = match place.or_else(|| find(set, 0)) {
+        *way = match place.or_else(|| first_empty(set)) {
             Some(place) => place,
             None => self.drop_group(set_idx),
         };
@@ -368,6 +412,14 @@ fn wanted(group: u64, first_block: u64, last_block: u64) -> u16 {
     (u16::MAX << n_before) & (u16::MAX >> (15 - n_until))
 }
 
+/// Returns the first and the last block of those of a group; `None` if there is none.
+#[inline]
+fn ends(group: u64, blocks: u16) -> Option<(u64, u64)> {
+    let start = group << GROUP_SHIFT;
+    let last = blocks.checked_ilog2()?;
+    Some((start + u64::from(blocks.trailing_zeros()), start + u64::from(last)))
+}
+
 /// Returns which blocks of a group are held, and notes the use.
 #[inline]
 fn held(set: &mut Set, tag: u16, way: &mut usize) -> u16 {
@@ -378,7 +430,8 @@ fn held(set: &mut Set, tag: u16, way: &mut usize) -> u16 {
 /// and where it was: neighbours mostly came together and stand alike.
 #[inline]
 fn look_up(set: &mut Set, tag: u16, way: &mut usize) -> Option<usize> {
-    if set[*way % N_WAYS] & !USED != tag {
+    let is_there = *way < N_WAYS && set[*way] & !USED == tag;
+    if !is_there {
         *way = find(set, tag)?;
     }
     let place = *way % N_WAYS;
@@ -388,15 +441,41 @@ fn look_up(set: &mut Set, tag: u16, way: &mut usize) -> Option<usize> {
     Some(place)
 }
 
-/// Returns the place of a tag, or with 0 the first one that is empty.
+/// Four words side by side, each with a 1.
+const ONES: u64 = 0x0001_0001_0001_0001;
+/// Of four words side by side, the bits of tags.
+const TAGS: u64 = !(ONES * USED as u64);
+
+/// Returns the top bit of each of the four tags at a place, 4 times `idx`, that are `tag`.
+#[inline]
+fn alike(set: &Set, idx: usize, tag: u16) -> u64 {
+    let word = |way: usize| u64::from(set[4 * idx + way]) << (16 * way);
+    let four = word(0) | word(1) | word(2) | word(3);
+    // What differs carries into its top bit, and no further.
+    let differs = ((four ^ (ONES * u64::from(tag))) & TAGS) + TAGS;
+    !differs & !TAGS
+}
+
+/// Returns the place of a tag that is not 0: there is no more than one.
 #[inline]
 fn find(set: &Set, tag: u16) -> Option<usize> {
-    // All sixteen at once: no branch that would be guessed wrong, and few instructions.
-    let mut places = 0_u32;
-    for (place, held) in set[..N_WAYS].iter().enumerate() {
-        places |= u32::from(held & !USED == tag) << place;
-    }
-    (places != 0).then(|| places.trailing_zeros() as usize)
+    // All sixteen at once: no branch that would be guessed wrong, and few instructions. The bits
+    // of a place lie 16 apart for each tag of its four, and 1 for each four.
+    let fours: [u64; N_WAYS / 4] = std::array::from_fn(|idx| alike(set, idx, tag) >> (15 - idx));
+    let bits = fours[0] | fours[1] | fours[2] | fours[3];
+    (bits != 0).then(|| {
+        let bit = bits.trailing_zeros() as usize;
+        4 * (bit % 16) + bit / 16
+    })
+}
+
+/// Returns the first place without a tag.
+#[inline]
+fn first_empty(set: &Set) -> Option<usize> {
+    (0..N_WAYS / 4).find_map(|idx| {
+        let empty = alike(set, idx, 0);
+        (empty != 0).then(|| 4 * idx + empty.trailing_zeros() as usize / 16)
+    })
 }
 
 /// Returns a place of a full set that was not used lately, looking from `start` on.

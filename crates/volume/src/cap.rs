@@ -142,6 +142,8 @@ pub(crate) struct Cap {
     pace: Bucket,
     /// The sustained rate with its credits, where there are any.
     credits: Option<Bucket>,
+    /// When the next operation may leave; it changes only as one does.
+    ready_ns: u64,
     measure: Measure,
     /// Tokens per second, sustained.
     per_s: u64,
@@ -161,6 +163,7 @@ impl Cap {
         Cap {
             pace: Bucket::paced(pace_per_s, window_ns, now_ns),
             credits: credits.map(|tokens| Bucket::of_credits(limit.per_s, tokens, now_ns)),
+            ready_ns: now_ns,
             measure,
             per_s: limit.per_s,
             n_ops: 0,
@@ -181,32 +184,38 @@ impl Cap {
             + measure.byte[direction] * u64::from(demand.bytes)
     }
 
-    /// Returns whether the next operation may leave now.
+    /// Returns when the next operation may leave.
     #[inline]
-    pub(crate) fn is_ready(&mut self, now_ns: u64) -> bool {
-        self.pace.is_ready(now_ns)
-            && self.credits.as_mut().is_none_or(|credits| credits.is_ready(now_ns))
-    }
-
-    /// Returns when the next operation may leave, not before `now_ns`.
-    #[inline]
-    pub(crate) fn ready_ns(&mut self, now_ns: u64) -> u64 {
-        let ready_ns = self.pace.ready_ns(now_ns);
-        match &mut self.credits {
-            Some(credits) => ready_ns.max(credits.ready_ns(now_ns)),
-            None => ready_ns,
-        }
+    pub(crate) fn ready_ns(&self) -> u64 {
+        self.ready_ns
     }
 
     /// Lets an operation of this cost leave.
     #[inline]
-    pub(crate) fn take(&mut self, cost: u64) {
-        self.pace.take(cost);
-        if let Some(credits) = &mut self.credits {
-            credits.take(cost);
-        }
+    pub(crate) fn take(&mut self, cost: u64, now_ns: u64) {
         self.n_ops += 1;
         self.n_tokens += cost;
+        self.pace.take(cost, now_ns);
+        self.ready_ns = self.pace.ready_ns();
+        if self.credits.is_some() {
+            self.take_credits(cost, now_ns);
+        }
+    }
+
+    #[inline(never)]
+    fn take_credits(&mut self, cost: u64, now_ns: u64) {
+        if let Some(credits) = &mut self.credits {
+            credits.take(cost, now_ns);
+        }
+        self.look_ahead();
+    }
+
+    /// Notes when the next operation may leave.
+    fn look_ahead(&mut self) {
+        self.ready_ns = self.pace.ready_ns();
+        if let Some(credits) = &self.credits {
+            self.ready_ns = self.ready_ns.max(credits.ready_ns());
+        }
     }
 
     /// Counts a period in which it held something back; overlapping periods count once.
@@ -231,6 +240,7 @@ impl Cap {
         if let Some(credits) = &mut self.credits {
             credits.begin(now_ns);
         }
+        self.look_ahead();
         self.since_ns = now_ns;
         self.held_until_ns = now_ns;
     }
@@ -246,6 +256,7 @@ impl Cap {
             }
             (_, new) => new,
         };
+        self.look_ahead();
         self.measure = other.measure;
         self.capacity_before = self.capacity(now_ns);
         self.since_ns = now_ns;

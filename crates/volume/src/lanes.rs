@@ -7,8 +7,8 @@
 //! gets it all, and the others share the rest.
 
 use crate::cap::{Cap, Demand};
-use crate::heap::TimeHeap;
 use crate::io::{CapId, Stations};
+use crate::queue::TimeQueue;
 use crate::slab::{Fifo, Linked, NIL, Slab};
 
 /// Marks a piece that is an operation: one that no other waits for and that is not split has no
@@ -190,7 +190,7 @@ pub(crate) struct Lanes {
     pub(crate) caps: Vec<Cap>,
     pub(crate) all: Slab<Lane>,
     pub(crate) gates: Vec<Gate>,
-    timers: TimeHeap,
+    timers: TimeQueue,
 }
 
 impl Lanes {
@@ -200,13 +200,13 @@ impl Lanes {
             caps: Vec::new(),
             all: Slab::with_capacity(0),
             gates: Vec::new(),
-            timers: TimeHeap::with_capacity(0),
+            timers: TimeQueue::with_capacity(0),
         }
     }
 
     /// Reserves what timers need, once all lanes and gates are there.
     pub(crate) fn reserve_timers(&mut self) {
-        self.timers = TimeHeap::with_capacity(self.all.len() + self.gates.len());
+        self.timers = TimeQueue::with_capacity(self.all.len() + self.gates.len());
     }
 
     #[inline]
@@ -218,30 +218,37 @@ impl Lanes {
     #[inline]
     pub(crate) fn join(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> Joined {
         let lane = &mut self.all[lane_idx];
-        let of_piece = &mut self.pieces[piece];
-        of_piece.since_ns = now_ns;
+        self.pieces[piece].since_ns = now_ns;
         if lane.state == State::Empty {
-            let demand = of_piece.demand;
-            let gate = &self.gates[lane.gate as usize];
-            if gate.lanes.first().is_none()
-                && is_ready(&mut self.caps, &lane.own, demand, now_ns)
-                && is_ready(&mut self.caps, &gate.shared, demand, now_ns)
-            {
-                take(&mut self.caps, &gate.shared, demand);
-                take(&mut self.caps, &lane.own, demand);
-                return Joined::Passed(lane.role);
-            }
-            lane.waiting.push(&mut self.pieces, piece);
-            self.step_up(lane_idx, now_ns);
-            return Joined::First;
+            return self.join_empty(lane_idx, piece, now_ns);
         }
         lane.waiting.push(&mut self.pieces, piece);
         Joined::Behind
     }
 
+    /// Takes a piece into a lane in which nothing waits.
+    #[inline(never)]
+    fn join_empty(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> Joined {
+        let lane = &mut self.all[lane_idx];
+        let demand = self.pieces[piece].demand;
+        let gate = &self.gates[lane.gate as usize];
+        if gate.lanes.first().is_none()
+            && is_ready(&self.caps, &lane.own, demand, now_ns)
+            && is_ready(&self.caps, &gate.shared, demand, now_ns)
+        {
+            take(&mut self.caps, &gate.shared, demand, now_ns);
+            take(&mut self.caps, &lane.own, demand, now_ns);
+            return Joined::Passed(lane.role);
+        }
+        lane.waiting.push(&mut self.pieces, piece);
+        self.step_up(lane_idx, now_ns);
+        Joined::First
+    }
+
     /// Handles the timer that is due at `now_ns`, if there is one. Returns the gate at which
     /// something may leave now, and what has left already.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would pass its result through memory")]
+    #[inline(always)]
     pub(crate) fn due(&mut self, now_ns: u64) -> Option<(u32, Option<(u32, Role)>)> {
         let name = self.timers.pop_until(now_ns)?;
         if name & GATE != 0 {
@@ -258,13 +265,19 @@ impl Lanes {
         }
         let gate = &self.gates[gate_idx as usize];
         let demand = lane.waiting.first().map(|piece| self.pieces[piece].demand)?;
-        if gate.lanes.first().is_none() && is_ready(&mut self.caps, &gate.shared, demand, now_ns) {
-            take(&mut self.caps, &gate.shared, demand);
+        if gate.lanes.first().is_none() && is_ready(&self.caps, &gate.shared, demand, now_ns) {
+            take(&mut self.caps, &gate.shared, demand, now_ns);
             let gate_held_by = gate.held_by;
             return Some((gate_idx, Some(self.let_go(name, gate_held_by, demand, now_ns))));
         }
         self.stand_at_gate(name);
         Some((gate_idx, None))
+    }
+
+    /// Says whether lanes stand at a gate.
+    #[inline]
+    pub(crate) fn has_waiting(&self, gate_idx: u32) -> bool {
+        self.gates[gate_idx as usize].lanes.first().is_some()
     }
 
     /// Lets the next piece go whose turn it is at a gate, if it may go now.
@@ -276,7 +289,7 @@ impl Lanes {
             return None;
         }
         let demand = self.pieces[self.all[lane_idx].waiting.first()?].demand;
-        let (ready_ns, cap) = ready(&mut self.caps, &gate.shared, demand, now_ns);
+        let (ready_ns, cap) = ready(&self.caps, &gate.shared, demand, now_ns);
         if ready_ns > now_ns {
             gate.held_by = cap;
             gate.is_timed = true;
@@ -284,13 +297,14 @@ impl Lanes {
             return None;
         }
         gate.lanes.pop(&self.all);
-        take(&mut self.caps, &gate.shared, demand);
+        take(&mut self.caps, &gate.shared, demand, now_ns);
         let gate_held_by = gate.held_by;
         Some(self.let_go(lane_idx, gate_held_by, demand, now_ns))
     }
 
     /// Takes the first piece out of its lane, and notes what it waited for.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs a fifth of what it does")]
+    #[inline(always)]
     fn let_go(
         &mut self,
         lane_idx: u32,
@@ -299,7 +313,8 @@ impl Lanes {
         now_ns: u64,
     ) -> (u32, Role) {
         let lane = &mut self.all[lane_idx];
-        take(&mut self.caps, &lane.own, demand);
+        // As of when it came to be the first: what its caps took in since then is not cut off.
+        take(&mut self.caps, &lane.own, demand, lane.since_ns - lane.own_wait_ns);
         let gate_wait_ns = now_ns - lane.since_ns;
         if gate_wait_ns > 0 {
             if gate_wait_ns > lane.own_wait_ns {
@@ -322,7 +337,8 @@ impl Lanes {
     }
 
     /// Sees what a lane's first piece waits for.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs a fifth of what it does")]
+    #[inline(always)]
     fn step_up(&mut self, lane_idx: u32, now_ns: u64) {
         let lane = &mut self.all[lane_idx];
         let Some(piece) = lane.waiting.first() else {
@@ -332,7 +348,7 @@ impl Lanes {
         lane.since_ns = now_ns;
         lane.own_wait_ns = 0;
         let demand = self.pieces[piece].demand;
-        let (ready_ns, cap) = ready(&mut self.caps, &lane.own, demand, now_ns);
+        let (ready_ns, cap) = ready(&self.caps, &lane.own, demand, now_ns);
         if ready_ns > now_ns {
             lane.held_by = cap;
             lane.state = State::Timed;
@@ -384,25 +400,22 @@ impl Lanes {
 
 /// Returns whether all of these caps let an operation go now.
 #[inline]
-fn is_ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> bool {
+fn is_ready(caps: &[Cap], set: &CapSet, demand: Demand, now_ns: u64) -> bool {
     set.ids().iter().all(|&id| {
-        let cap = &mut caps[usize::from(id)];
-        cap.cost(demand) == 0 || cap.is_ready(now_ns)
+        let cap = &caps[usize::from(id)];
+        cap.ready_ns() <= now_ns || cap.cost(demand) == 0
     })
 }
 
 /// Returns when all of these caps let an operation go, not before `now_ns`, and the last of them.
 #[expect(clippy::inline_always, reason = "a call costs as much as what it does for two caps")]
 #[inline(always)]
-fn ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, CapId) {
+fn ready(caps: &[Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, CapId) {
     let mut last = (now_ns, CapId::NONE);
     for &id in set.ids() {
-        let cap = &mut caps[usize::from(id)];
-        if cap.cost(demand) > 0 {
-            let ready_ns = cap.ready_ns(now_ns);
-            if ready_ns > last.0 {
-                last = (ready_ns, CapId(id));
-            }
+        let cap = &caps[usize::from(id)];
+        if cap.ready_ns() > last.0 && cap.cost(demand) > 0 {
+            last = (cap.ready_ns(), CapId(id));
         }
     }
     last
@@ -410,12 +423,12 @@ fn ready(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, C
 
 #[expect(clippy::inline_always, reason = "a call costs as much as what it does for two caps")]
 #[inline(always)]
-fn take(caps: &mut [Cap], set: &CapSet, demand: Demand) {
+fn take(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) {
     for &id in set.ids() {
         let cap = &mut caps[usize::from(id)];
         let cost = cap.cost(demand);
         if cost > 0 {
-            cap.take(cost);
+            cap.take(cost, now_ns);
         }
     }
 }

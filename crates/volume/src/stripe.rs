@@ -11,6 +11,8 @@ pub(crate) struct StripeMap {
     n_sets: u64,
     /// Bytes of one set.
     set_bytes: u64,
+    /// There is one disk, which nothing is split over.
+    is_single: bool,
 }
 
 impl StripeMap {
@@ -20,18 +22,20 @@ impl StripeMap {
         let chunk_bytes = stripe.chunk_bytes.max(512).next_power_of_two();
         let disk_bytes = stripe.disks.iter().map(|disk| disk.size_bytes).min().unwrap_or(0);
         let set_bytes = disk_bytes.saturating_mul(columns).max(chunk_bytes);
+        let n_sets = (n_disks / columns).max(1);
         StripeMap {
             chunk_shift: chunk_bytes.trailing_zeros(),
             columns,
-            n_sets: (n_disks / columns).max(1),
+            n_sets,
             set_bytes,
+            is_single: columns == 1 && n_sets == 1,
         }
     }
 
     /// Returns the position of the disk that holds a byte. Addresses beyond the end start over.
     #[inline]
     pub(crate) fn disk(&self, offset_bytes: u64) -> u64 {
-        if self.columns == 1 && self.n_sets == 1 {
+        if self.is_single {
             return 0;
         }
         let column = (offset_bytes >> self.chunk_shift) % self.columns;
@@ -54,8 +58,8 @@ impl StripeMap {
     /// Returns how many bytes from `offset_bytes` on lie in one piece, at most `len_bytes`.
     #[inline]
     pub(crate) fn piece_bytes(&self, offset_bytes: u64, len_bytes: u32) -> u32 {
-        if self.columns == 1 && self.n_sets == 1 {
-            return len_bytes; // one disk is not split
+        if self.is_single {
+            return len_bytes;
         }
         let chunk_bytes = 1_u64 << self.chunk_shift;
         let left = chunk_bytes - (offset_bytes & (chunk_bytes - 1));
@@ -64,7 +68,7 @@ impl StripeMap {
 
     /// Returns how many pieces an I/O of `len_bytes` falls into at most.
     pub(crate) fn n_pieces_max(&self, len_bytes: u32) -> usize {
-        if self.columns == 1 && self.n_sets == 1 {
+        if self.is_single {
             return 1;
         }
         (len_bytes as usize >> self.chunk_shift) + 2

@@ -33,12 +33,10 @@ impl Worker {
         done: &[Completion],
         data: &mut D,
     ) {
-        self.count_batches(n_submitted, done.len());
+        self.see(now_ns, n_submitted, done.len());
         if done.is_empty() {
             return;
         }
-        self.pace.completed(now_ns, done.len());
-        self.last_seen_ns = now_ns;
         let measured = now_ns >= self.measured_ns;
         let is_plain = self.completes_plainly;
         let by_series = self.counts_series;
@@ -89,6 +87,16 @@ impl Worker {
         self.mark_done(now_ns);
     }
 
+    /// Takes note of a batch: how many operations were handed over before, and how many completed.
+    #[inline]
+    pub(crate) fn see(&mut self, now_ns: u64, n_submitted: usize, n_done: usize) {
+        self.count_batches(n_submitted, n_done);
+        if n_done > 0 {
+            self.pace.completed(now_ns, n_done);
+            self.last_seen_ns = now_ns;
+        }
+    }
+
     #[inline]
     fn count_batches(&mut self, n_submitted: usize, n_done: usize) {
         let meters = &self.meters;
@@ -110,7 +118,14 @@ impl Worker {
 
     /// Counts a completed operation.
     #[inline]
-    fn count(&mut self, dir: Direction, start_ns: u64, submit_ns: u64, bytes: u64, now_ns: u64) {
+    pub(crate) fn count(
+        &mut self,
+        dir: Direction,
+        start_ns: u64,
+        submit_ns: u64,
+        bytes: u64,
+        now_ns: u64,
+    ) {
         if self.pending[dir as usize].is_full() {
             self.publish_dir(dir);
         }

@@ -287,6 +287,20 @@ impl Worker {
     #[inline(always)]
     fn issue_plain<D: Data>(&mut self, place: Place, now: u64, ops: &mut Vec<Op>, data: &mut D) {
         let Some(slot_idx) = self.slots.take() else { return };
+        let op = self.begin_plain(slot_idx, place, now, data);
+        ops.push(op);
+    }
+
+    /// Puts an operation of a plain batch into its slot.
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    pub(crate) fn begin_plain<D: Data>(
+        &mut self,
+        slot_idx: u32,
+        place: Place,
+        now: u64,
+        data: &mut D,
+    ) -> Op {
         let Place { kind, file_idx, extent, series } = place;
         let op = op(slot_idx, kind, file_idx, extent.offset, extent.len);
         self.slots.get_mut(slot_idx).begin(op, now, series);
@@ -296,7 +310,7 @@ impl Worker {
         if let Some(log) = &self.log {
             log.issue(now.saturating_sub(self.start_ns), &op);
         }
-        ops.push(op);
+        op
     }
 
     /// Says whether an operation makes all writes durable that have completed. With several files

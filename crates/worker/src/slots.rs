@@ -113,6 +113,11 @@ impl Slots {
         self.n_free == self.entries.len()
     }
 
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.n_free == 0
+    }
+
     /// Takes a free slot.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<u32> {

@@ -425,6 +425,13 @@ impl Source {
         (first < end).then(|| self.batch[first].offset)
     }
 
+    /// Says whether the next operation is known already, and the one after it too.
+    #[inline]
+    pub(crate) fn knows_two(&self) -> bool {
+        let (first, end) = self.ahead;
+        end - first >= 2
+    }
+
     /// Takes the next operation of those that are known already.
     #[inline]
     fn take_ahead(&mut self) -> Option<Extent> {

@@ -74,13 +74,15 @@ pub struct Worker {
     /// Of a job on a tree of files: what the worker does there.
     pub(crate) tree: Option<Box<Hand>>,
     pub(crate) log: Option<LogSender>,
-    raising: Option<Raising>,
+    pub(crate) raising: Option<Raising>,
     pub(crate) pending: [Pending; 3],
     /// Meters follow when they are asked for, not after every batch.
     pub(crate) defers_meters: bool,
     /// See [`Worker::completes_plainly`] and [`Worker::issues_plainly`], from the start on.
     pub(crate) completes_plainly: bool,
     pub(crate) issues_plainly: bool,
+    /// See [`Worker::swaps_plainly`], from the start on.
+    pub(crate) swaps_plainly: bool,
     pub(crate) series_runs: SeriesRuns,
     /// Each operation is counted by its series. Otherwise those of a direction all have the same.
     pub(crate) counts_series: bool,
@@ -103,14 +105,14 @@ pub struct Worker {
     /// Nothing is issued from here on.
     end_ns: u64,
     /// No sample is due and no limit is reached before.
-    quiet_until_ns: u64,
+    pub(crate) quiet_until_ns: u64,
     phase_since_ns: u64,
     last_done_ns: u64,
     /// When completions were last seen.
     pub(crate) last_seen_ns: u64,
     samplers: [Sampler; 2],
     n_passes_left: u32,
-    stopping: bool,
+    pub(crate) stopping: bool,
     /// The next pass starts with new files.
     removes_files: bool,
     rate_check: Option<RateCheck>,
@@ -161,6 +163,7 @@ impl Worker {
             defers_meters: false,
             completes_plainly: false,
             issues_plainly: false,
+            swaps_plainly: false,
             series_runs: SeriesRuns::new(meters.series()),
             counts_series: meters.series().is_some() && Series::differ(&job),
             phase: Phase::New,
@@ -362,10 +365,7 @@ impl Worker {
         let n_in_flight = self.slots.n_in_flight() as u32;
         match filled {
             Filled::BatchFull => Decision::Exchange { min: 0, until_ns: None },
-            Filled::QueueFull => {
-                let at_least = self.job.load.complete_min.unwrap_or(self.pace.reap_min());
-                Decision::Exchange { min: at_least.min(n_in_flight), until_ns: None }
-            }
+            Filled::QueueFull => Decision::Exchange { min: self.await_min(), until_ns: None },
             Filled::Until(until_ns) => {
                 let until_ns = Some(until_ns.min(self.end_ns));
                 Decision::Exchange { min: u32::from(n_in_flight > 0), until_ns }
@@ -379,6 +379,13 @@ impl Worker {
                 Decision::Exchange { min, until_ns: None }
             }
         }
+    }
+
+    /// Returns how many completions to wait for when the queue is full.
+    #[inline]
+    pub(crate) fn await_min(&self) -> u32 {
+        let at_least = self.job.load.complete_min.unwrap_or(self.pace.reap_min());
+        at_least.min(self.slots.n_in_flight() as u32)
     }
 
     /// Returns the depth to keep now.
@@ -401,6 +408,7 @@ impl Worker {
         self.last_done_ns = now_ns;
         self.completes_plainly = self.completes_plainly();
         self.issues_plainly = self.issues_plainly();
+        self.swaps_plainly = self.swaps_plainly();
         self.gate.start(now_ns);
         self.begin_measuring(self.measured_ns);
         self.phase = Phase::Io;

@@ -38,6 +38,8 @@ pub(super) struct Driver<'w> {
     ready: Vec<u32>,
     /// Reused by every poll.
     done: Vec<Done>,
+    /// Events since the last look at the world outside.
+    n_rounds: u32,
     /// Rounds since the time last moved.
     n_still: u32,
 }
@@ -67,6 +69,7 @@ impl<'w> Driver<'w> {
             wakeups: Wakeups::new(n_workers),
             ready: Vec::with_capacity(n_workers),
             done: Vec::new(),
+            n_rounds: 0,
             n_still: 0,
         }
     }
@@ -86,15 +89,12 @@ impl<'w> Driver<'w> {
         let mut timers = Timers { seconds, second_ns: 0, steady_ns: 0, logs_ns: 0, next_ns: 0 };
         self.tick(running, &mut timers, logs, on_event);
         self.start_waiting(running);
-        let mut n_rounds = 0_u32;
         while !running.is_over() {
             self.act(running);
-            n_rounds += 1;
             if let Some(logs) = logs {
                 logs.pump();
             }
-            if n_rounds.is_multiple_of(ROUNDS_PER_LOOK) && !self.look(running, &mut show, on_event)
-            {
+            if self.n_rounds >= ROUNDS_PER_LOOK && !self.look(running, &mut show, on_event) {
                 break;
             }
             if !self.ready.is_empty() || running.is_over() {
@@ -116,12 +116,34 @@ impl<'w> Driver<'w> {
         }
     }
 
-    /// Goes on to the next event and takes what it brings. Returns false if there will be none.
+    /// Goes on, past events that leave nobody to be asked what to do, to the next one that does.
+    /// Returns false if there will be none, or only without time passing.
     #[inline]
     fn advance(&mut self, timers_ns: u64) -> bool {
+        loop {
+            let wakeup_ns = self.wakeups.next_ns();
+            if !self.go_on(timers_ns, wakeup_ns) {
+                return false;
+            }
+            self.n_rounds += 1;
+            let is_stuck = self.n_still >= STILL_ROUNDS_MAX;
+            let is_alone = self.world.now_ns < timers_ns.min(wakeup_ns);
+            if is_stuck || !is_alone || !self.swap() {
+                self.wake();
+                return !is_stuck;
+            }
+            if self.n_rounds >= ROUNDS_PER_LOOK {
+                return true;
+            }
+        }
+    }
+
+    /// Lets time pass to the next event, and takes what has completed. Returns false if there will
+    /// be none.
+    #[inline]
+    fn go_on(&mut self, timers_ns: u64, wakeup_ns: u64) -> bool {
         let world = &mut *self.world;
         let event_ns = world.system.next_event_ns().unwrap_or(u64::MAX);
-        let wakeup_ns = self.wakeups.next_ns();
         if event_ns.min(wakeup_ns) == u64::MAX {
             // Only timers are left, which go on for ever.
             return false;
@@ -133,32 +155,51 @@ impl<'w> Driver<'w> {
         }
         self.n_still = if next_ns > world.now_ns { 0 } else { self.n_still + 1 };
         world.now_ns = next_ns;
-        if !self.done.is_empty() {
-            for done in &self.done {
-                let lane_idx = (done.id >> 32) as u32;
-                let Some(Some(lane)) = self.lanes.get_mut(lane_idx as usize) else { continue };
-                if lane.take(done, &mut world.system) {
-                    self.ready.push(lane_idx);
-                }
+        true
+    }
+
+    /// Lets the only worker act for which something has happened, if it need not be asked what to
+    /// do.
+    #[inline]
+    fn swap(&mut self) -> bool {
+        let [done] = self.done.as_slice() else { return false };
+        let lane_idx = lane_idx(done);
+        let Some(Some(lane)) = self.lanes.get_mut(lane_idx as usize) else { return false };
+        let Some(until_ns) = lane.swap(done, &mut self.world.system) else { return false };
+        if until_ns != u64::MAX {
+            self.wakeups.set(lane_idx, until_ns);
+        }
+        true
+    }
+
+    /// Gathers the workers that have something to do: by what has completed, or by the time.
+    #[inline]
+    fn wake(&mut self) {
+        let now_ns = self.world.now_ns;
+        for done in &self.done {
+            let lane_idx = lane_idx(done);
+            let Some(Some(lane)) = self.lanes.get_mut(lane_idx as usize) else { continue };
+            if lane.take(done, &mut self.world.system) {
+                self.ready.push(lane_idx);
             }
         }
-        if wakeup_ns <= next_ns {
-            let n_before = self.ready.len();
-            self.wakeups.take(next_ns, &mut self.ready);
-            let lanes = &mut self.lanes;
-            let mut is_new =
-                |lane_idx: u32| lanes[lane_idx as usize].as_mut().is_some_and(Lane::mark_ready);
-            let mut kept = n_before;
-            for idx in n_before..self.ready.len() {
-                let lane_idx = self.ready[idx];
-                if is_new(lane_idx) {
-                    self.ready[kept] = lane_idx;
-                    kept += 1;
-                }
-            }
-            self.ready.truncate(kept);
+        if self.wakeups.next_ns() > now_ns {
+            return;
         }
-        self.n_still < STILL_ROUNDS_MAX
+        let n_before = self.ready.len();
+        self.wakeups.take(now_ns, &mut self.ready);
+        let lanes = &mut self.lanes;
+        let mut is_new =
+            |lane_idx: u32| lanes[lane_idx as usize].as_mut().is_some_and(Lane::mark_ready);
+        let mut kept = n_before;
+        for idx in n_before..self.ready.len() {
+            let lane_idx = self.ready[idx];
+            if is_new(lane_idx) {
+                self.ready[kept] = lane_idx;
+                kept += 1;
+            }
+        }
+        self.ready.truncate(kept);
     }
 
     /// Lets every worker act that has something to do.
@@ -263,6 +304,7 @@ impl<'w> Driver<'w> {
         show: &mut Show,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> bool {
+        self.n_rounds = 0;
         if running.context.control.stop() != Stop::No {
             if !running.obey_control() {
                 return false;
@@ -299,4 +341,10 @@ impl<'w> Driver<'w> {
         }
         self.ready.clear();
     }
+}
+
+/// Returns the worker that an operation is of.
+#[inline]
+fn lane_idx(done: &Done) -> u32 {
+    (done.id >> 32) as u32
 }

@@ -30,6 +30,8 @@ pub(super) struct Lane {
     n_submitted: usize,
     flights: Box<[Flight]>,
     places: Vec<Place>,
+    /// Says where the next operation will be: there is a cache that looks it up.
+    announces: bool,
     /// Writes bypass caches.
     through: bool,
     /// Carries out one operation at a time: position of the next one in `ops`.
@@ -67,7 +69,7 @@ impl Lane {
         bound: &BoundWorker,
         mut worker: Worker,
         places: Vec<Place>,
-        n_caps: usize,
+        world: &World,
     ) -> Self {
         worker.defer_meters();
         let depth = worker.queue_depth();
@@ -81,15 +83,41 @@ impl Lane {
             n_submitted: 0,
             flights: vec![Flight::default(); depth].into_boxed_slice(),
             places,
+            announces: !world.system.cache_memory().is_empty(),
             through: job.files.sync != SyncMode::None,
             one_by_one: job.issues_one_at_a_time().then_some(0),
             started_ns: None,
-            tally: Tally::new(n_caps),
+            tally: Tally::new(world.caps.n_caps()),
             mark: None,
             is_released: false,
             is_ready: false,
             is_stopped: false,
         }
+    }
+
+    /// Takes the end of an operation in whose place another one goes at once, if that is all there
+    /// is to do for the worker. Returns until when it waits then; `None` if nothing has happened:
+    /// [`Lane::take`] and [`Lane::step`] do what is to be done.
+    #[inline]
+    pub(super) fn swap(&mut self, done: &Done, system: &mut System) -> Option<u64> {
+        if self.min != 1
+            || !self.done.is_empty()
+            || self.one_by_one.is_some()
+            || self.mark.is_none()
+        {
+            return None;
+        }
+        let slot = done.id as u32;
+        let flight = self.flights[slot as usize];
+        let completion = Completion { slot, result: flight.result };
+        let now_ns = done.at_ns;
+        let next = self.worker.swap(now_ns, self.n_submitted, completion, &mut NoData)?;
+        self.tally.add(done, now_ns - flight.submit_ns);
+        self.n_submitted = 1;
+        self.min = next.min as usize;
+        self.hand_over(&next.op, now_ns, system);
+        self.announce(system);
+        Some(self.waits_until(now_ns, u64::MAX))
     }
 
     /// Takes the end of an operation. Returns true if the worker now has something to do and had
@@ -138,15 +166,19 @@ impl Lane {
                 _ if is_idle => usize::MAX,
                 _ => min as usize,
             };
-            let until_ns = until_ns.unwrap_or(u64::MAX);
-            if !self.done.is_empty() {
-                return Stepped::Waits(until_ns.min(now_ns + AT_ONCE_NS).max(now_ns + 1));
-            }
-            if self.min > 0 {
-                // One that asks again at once would hold the time.
-                return Stepped::Waits(until_ns.max(now_ns + 1));
+            if self.min > 0 || !self.done.is_empty() {
+                return Stepped::Waits(self.waits_until(now_ns, until_ns.unwrap_or(u64::MAX)));
             }
         }
+    }
+
+    /// Returns until when the worker waits that wants to wait until `until_ns`.
+    #[inline]
+    fn waits_until(&self, now_ns: u64, until_ns: u64) -> u64 {
+        let until_ns =
+            if self.done.is_empty() { until_ns } else { until_ns.min(now_ns + AT_ONCE_NS) };
+        // One that asks again at once would hold the time.
+        until_ns.max(now_ns + 1)
     }
 
     /// Notes the start, and what the caps had given when the measured time began.
@@ -166,18 +198,36 @@ impl Lane {
             self.submit_next(now_ns, system);
             return;
         }
-        for op in &self.ops {
-            let id = u64::from(self.worker_idx) << 32 | u64::from(op.slot);
-            match route(op, &self.places, self.through, id) {
-                Ok(io) => {
-                    let result = op.len.min(i32::MAX as u32) as i32;
-                    self.flights[op.slot as usize] = Flight { submit_ns: now_ns, result };
-                    system.submit(now_ns, io);
-                }
-                Err(result) => self.done.push(Completion { slot: op.slot, result }),
+        for idx in 0..self.ops.len() {
+            let op = self.ops[idx];
+            self.hand_over(&op, now_ns, system);
+        }
+        self.announce(system);
+    }
+
+    /// Hands an operation over. Returns false if it ended before it reached a volume.
+    #[inline]
+    fn hand_over(&mut self, op: &Op, now_ns: u64, system: &mut System) -> bool {
+        let id = u64::from(self.worker_idx) << 32 | u64::from(op.slot);
+        match route(op, &self.places, self.through, id) {
+            Ok(io) => {
+                let result = op.len.min(i32::MAX as u32) as i32;
+                self.flights[op.slot as usize] = Flight { submit_ns: now_ns, result };
+                system.submit(now_ns, io);
+                true
+            }
+            Err(result) => {
+                self.done.push(Completion { slot: op.slot, result });
+                false
             }
         }
-        if let Some((file, offset)) = self.worker.peek()
+    }
+
+    /// Says where the next operation will be, as far as that is known.
+    #[inline]
+    fn announce(&self, system: &System) {
+        if self.announces
+            && let Some((file, offset)) = self.worker.peek()
             && let Some(place) = self.places.get(file.0 as usize)
         {
             system.expect(place.volume, place.base_bytes + offset);
@@ -190,15 +240,9 @@ impl Lane {
             && let Some(op) = self.ops.get(op_idx)
         {
             self.one_by_one = Some(op_idx + 1);
-            let id = u64::from(self.worker_idx) << 32 | u64::from(op.slot);
-            match route(op, &self.places, self.through, id) {
-                Ok(io) => {
-                    let result = op.len.min(i32::MAX as u32) as i32;
-                    self.flights[op.slot as usize] = Flight { submit_ns: now_ns, result };
-                    system.submit(now_ns, io);
-                    return;
-                }
-                Err(result) => self.done.push(Completion { slot: op.slot, result }),
+            let op = *op;
+            if self.hand_over(&op, now_ns, system) {
+                return;
             }
         }
     }

@@ -87,7 +87,7 @@ pub(crate) fn run_step(
             match seat.build(context, number, flows.remove(&idx), &mut logs) {
                 Ok((worker, _)) => {
                     let places = world.placement.of(bound);
-                    lane = Some(Lane::new(idx, bound, worker, places, world.caps.n_caps()));
+                    lane = Some(Lane::new(idx, bound, worker, places, world));
                     seat.state = SeatState::Waiting;
                 }
                 Err(error) => seat.setup_error = Some(error),

@@ -9,4 +9,5 @@ mod priority;
 mod rates;
 mod regions;
 mod replay;
+mod swap;
 mod verify;
