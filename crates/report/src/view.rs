@@ -44,6 +44,8 @@ pub(crate) struct Step<'a> {
     /// Its name, or that of its only job, or its number.
     pub(crate) name: String,
     pub(crate) jobs: Vec<&'a JobRecord>,
+    /// Options that hold for all jobs unless they say otherwise.
+    globals: &'a [(String, String)],
 }
 
 /// Returns the steps in which something was done.
@@ -52,7 +54,10 @@ pub(crate) fn steps(record: &Record) -> Vec<Step<'_>> {
     for job in &record.jobs {
         by_idx.entry(job.step_idx).or_default().push(job);
     }
-    let step = |(idx, jobs): (u32, Vec<_>)| Step { idx, name: name(record, idx, &jobs), jobs };
+    let step = |(idx, jobs): (u32, Vec<_>)| {
+        let name = name(record, idx, &jobs);
+        Step { idx, name, jobs, globals: &record.global_options }
+    };
     by_idx.into_iter().map(step).collect()
 }
 
@@ -154,7 +159,8 @@ impl<'a> Step<'a> {
     /// Returns whether addresses follow each other; none where jobs differ or do not say.
     pub(crate) fn is_random(&self) -> Option<bool> {
         let mut found = self.jobs.iter().map(|job| {
-            let rw = job.options.iter().rev().find(|(key, _)| key == "rw" || key == "readwrite");
+            let mut options = job.options.iter().rev().chain(self.globals.iter().rev());
+            let rw = options.find(|(key, _)| key == "rw" || key == "readwrite");
             rw.map(|(_, value)| value.contains("rand"))
         });
         let first = found.next()??;

@@ -90,7 +90,7 @@ pub(crate) fn unbroken(sentence: &str) -> String {
     for word in sentence.split(' ') {
         let is_unit = matches!(
             word.trim_end_matches(['.', ',', ';', ')', ':']),
-            "k" | "M" | "G" | "IOPS" | "MiB/s" | "ns" | "µs" | "ms" | "s" | "%"
+            "k" | "M" | "G" | "I/Os" | "IOPS" | "MiB/s" | "ns" | "µs" | "ms" | "s" | "%"
         );
         if !out.is_empty() {
             out.push(if is_unit && is_number { '\u{a0}' } else { ' ' });

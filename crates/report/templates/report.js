@@ -106,7 +106,7 @@
     const made = {
       type: 'scatter', mode: modes.filter(Boolean).join('+'), name: escaped(series.name), x: series.x,
       y: series.y, connectgaps: false, line: { color: stroke, width: 1.8, dash: series.dash, shape: 'linear' },
-      marker: { color: stroke, size: 7, symbol: series.x.map(symbol), line: { width: 1.5 } },
+      marker: { color: stroke, size: 7, symbol: series.x.map(symbol), line: { width: 1.2, color: stroke } },
       text: series.y.map(point), hovertemplate: '%{text}<extra>%{fullData.name}</extra>',
       legendgroup: series.name, meta: { kind: 'series' },
     };

@@ -276,6 +276,16 @@ fn steps_that_span_sizes_and_mixes_make_a_matrix() {
 }
 
 #[test]
+fn an_order_given_for_all_jobs_holds_for_each() {
+    let mut run = of_steps(&[(4096, 100, 10), (4096, 0, 9), (8192, 100, 8), (8192, 0, 7)]);
+    for job in &mut run.record.jobs {
+        job.options.clear();
+    }
+    run.record.global_options = vec![("rw".to_owned(), "read".to_owned())];
+    chart(&charts_of(run), "size-mix-sequential");
+}
+
+#[test]
 fn steps_that_span_depths_and_workers_make_a_matrix() {
     let mut run =
         of_steps(&[(4096, 100, 100), (4096, 100, 200), (4096, 100, 150), (4096, 100, 390)]);

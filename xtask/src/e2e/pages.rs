@@ -218,8 +218,17 @@ fn of_hour(records: &[Value], report: &Value) -> Facts {
     }
     let cells = list(&chart(report, "r1-heat")["cells"]["values"]);
     let drawn = sum(cells.iter().flat_map(list));
-    facts.push(("heat map".to_owned(), of("read", "n_ios") + of("write", "n_ios"), drawn));
+    facts.push(("heat map".to_owned(), counted(intervals), drawn));
     facts
+}
+
+/// Adds up the operations in the bins of all seconds: all but those of the ramp.
+fn counted(intervals: &[Value]) -> f64 {
+    let texts = intervals.iter().flat_map(|it| {
+        ["read", "write"].map(|dir| it["dirs"][dir]["latency_counts"].as_str().unwrap_or_default())
+    });
+    let counts = texts.filter_map(|text| text.split_once(':')).flat_map(|(_, all)| all.split(','));
+    counts.filter_map(|count| count.parse::<f64>().ok()).sum()
 }
 
 /// Each step is in the matrix of its kind, with its own rate.

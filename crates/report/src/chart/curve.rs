@@ -9,7 +9,7 @@ use units::format_iops;
 
 use super::over_time::Source;
 use crate::axis;
-use crate::spec::{ChartSpec, Colour, Dash, Marker, Rule, Series, Span, SpanKind};
+use crate::spec::{Axis, ChartSpec, Colour, Dash, Marker, Rule, Series, Span, SpanKind};
 use crate::table::{Cell, Table};
 use crate::words::round_latency;
 
@@ -349,7 +349,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
         ),
         about: "What each load carried.".to_owned(),
         height_px: 320,
-        x: axis::powers(unit(curve.lever), &thinned_loads(&loads), load_words),
+        x: load_axis(curve.lever, &loads),
         y: axis::iops(),
         series,
         spans,
@@ -362,7 +362,13 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
     }
 }
 
-/// Returns loads that are at least a third apart: texts of others would overlap.
+/// Lays loads out; texts closer than a third would overlap and are left out.
+fn load_axis(lever: Lever, loads: &[f64]) -> Axis {
+    let all = axis::powers(unit(lever), loads, load_words);
+    Axis { ticks: axis::powers("", &thinned_loads(loads), load_words).ticks, ..all }
+}
+
+/// Returns loads that are at least a third apart.
 fn thinned_loads(loads: &[f64]) -> Vec<f64> {
     let mut kept: Vec<f64> = Vec::new();
     for load in loads {
