@@ -150,6 +150,7 @@
       made.colorbar.ticktext = marks.map((at) => (at < 3 ? `${10 ** at}` : rate(10 ** at).replace(/\.0+/, '')));
     } else {
       made.zmin = 0;
+      made.zmax = Math.max(...made.z.flat().filter((z) => z !== null));
     }
     return made;
   };
@@ -230,7 +231,7 @@
       made.ticktext = of.ticks.map((tick) => escaped(tick.text));
     }
     if (of.categories) {
-      const most = isNarrow ? 14 : 34;
+      const most = isNarrow ? 18 : 34;
       const short = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
       made.tickvals = of.categories.map((_, at) => at);
       made.ticktext = of.categories.map((text) => escaped(short(text)));

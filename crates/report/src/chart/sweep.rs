@@ -65,14 +65,34 @@ pub(crate) fn charts(runs: &[Run], source: &str) -> Vec<ChartSpec> {
         let own: Vec<&Shape> = shapes.iter().filter(|shape| shape.order() == order).collect();
         charts.extend(size_by_mix(&own, order));
         charts.extend(mix(&own, order));
-        charts.extend(depth_by_jobs(&own, order));
-        charts.extend(depths(&own, order));
+        let (own, load) = of_one_load(&own);
+        charts.extend(depth_by_jobs(&own, order).map(|chart| with_load(chart, &load)));
+        charts.extend(depths(&own, order).map(|chart| with_load(chart, &load)));
     }
     charts.extend(sizes(&shapes));
     for chart in &mut charts {
         source.clone_into(&mut chart.source);
     }
     charts
+}
+
+/// Returns the steps of the block size and mix that most steps have: depths of different I/O do not
+/// compare.
+fn of_one_load<'a>(shapes: &[&'a Shape]) -> (Vec<&'a Shape>, String) {
+    let load = |shape: &Shape| (shape.block_size, shape.read_pct);
+    let count = |wanted: &Shape| shapes.iter().filter(|it| load(it) == load(wanted)).count();
+    // Of equally many the first.
+    let most = shapes.iter().rev().max_by_key(|shape| count(shape));
+    let Some(most) = most else { return (Vec::new(), String::new()) };
+    let own = shapes.iter().copied().filter(|shape| load(shape) == load(most)).collect();
+    let size = most.block_size.map_or_else(|| "mixed sizes".to_owned(), round_bytes);
+    let mix = most.read_pct.map_or_else(String::new, |pct| format!(", {pct} % reads"));
+    (own, format!("Steps of {size}{mix}."))
+}
+
+fn with_load(mut chart: ChartSpec, load: &str) -> ChartSpec {
+    chart.notes.push(load.to_owned());
+    chart
 }
 
 /// Most steps of the overview: a row each.
@@ -264,7 +284,7 @@ fn sizes(shapes: &[Shape]) -> Option<ChartSpec> {
             0 => format!("{order} writes"),
             mix => format!("{order}, {mix} % reads"),
         };
-        (name.trim().to_owned(), sizes.iter().map(value).collect())
+        (name.trim_start_matches([',', ' ']).to_owned(), sizes.iter().map(value).collect())
     };
     let lines: Vec<(String, Vec<Option<f64>>)> = kinds.iter().map(line).collect();
     let mut chart = self::lines("block size", "block_size_bytes", &values, &lines);
