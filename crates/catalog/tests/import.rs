@@ -324,3 +324,23 @@ proptest! {
         }
     }
 }
+
+/// Tables that the catalogue was made from say nothing new.
+#[test]
+fn what_the_catalogue_was_made_from_changes_nothing() {
+    for table in [
+        // The map gives a size with processors switched off those of the whole one.
+        "name,vcpus,max_data_disks,uncached_iops,uncached_mib_s_floor\n\
+         Standard_DS13-4_v2,8,32,25600,366\n",
+        // An instance that does not burst has its own rates as those of bursts.
+        "instance_type,vcpus,base_iops,base_throughput_mb_s,max_iops,max_throughput_mb_s,bursts\n\
+         a1.4xlarge,16,20000,437.5,20000,437.5,no\na1.large,2,4000,65.625,20000,437.5,yes\n",
+        // Types whose limits are chosen are no tiers.
+        "account_type,tier,size_gib,iops,mb_s\nPremiumV2_LRS,P,65536,,\nUltraSSD_LRS,U,65536,,\n\
+         Premium_LRS,P1,4,120,25\n",
+    ] {
+        let report = compare(table);
+        assert_eq!(report.n_same, report.n_read, "{report:?}");
+        assert!(report.n_read > 0, "{table}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::header::{self, Target};
-use super::{Form, Kind, Read, Rejected, Row, cell};
+use super::{Form, Kind, Read, Rejected, Row, cell, go_map};
 
 /// Reads CSV with one line of column names.
 pub(super) fn read(text: &str) -> Read {
@@ -19,6 +19,7 @@ pub(super) fn read(text: &str) -> Read {
     read.ignored = ignored.map(|(name, _)| name.to_owned()).collect();
     let is_machine = |name: &str| matches!(name.trim(), "vcpus" | "uncached_iops" | "cached_iops");
     let kind = if names.iter().any(is_machine) { Kind::Vms } else { Kind::Disks };
+    let account = names.iter().position(|name| name.trim() == "account_type");
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
@@ -30,6 +31,10 @@ pub(super) fn read(text: &str) -> Read {
             }
         };
         let line = record.position().map_or(0, csv::Position::line);
+        // Types without fixed sizes have limits that are chosen, and no tier.
+        if account.and_then(|idx| record.get(idx)).is_some_and(go_map::is_chosen) {
+            continue;
+        }
         match row(&record, &targets, line, kind) {
             Ok(Some(row)) => read.rows.push(row),
             Ok(None) => {}
@@ -68,11 +73,23 @@ fn row(
             cells.insert(*column, number);
         }
     }
-    // A map of disks lists the burst rate of disks that do not burst as their own rate.
-    for (burst, base) in [("burst_iops", "iops"), ("burst_mb_s", "mb_s")] {
+    // What does not burst is listed with its own rate as that of bursts.
+    for (burst, base) in [
+        ("burst_iops", "iops"),
+        ("burst_mb_s", "mb_s"),
+        ("uncached_burst_iops", "uncached_iops"),
+        ("uncached_burst_mb_s", "uncached_mb_s"),
+    ] {
         if cells.get(burst).is_some_and(|burst| cells.get(base) == Some(burst)) {
             cells.remove(burst);
         }
+    }
+    // A list may give a size with processors switched off those of the whole one.
+    if let Some(vcpus) = go_map::constrained(&name).filter(|_| kind == Kind::Vms)
+        && let Some(cell) = cells.get_mut("vcpus")
+        && *cell != vcpus.to_string()
+    {
+        *cell = format!("={vcpus}");
     }
     Ok(Some(Row { line, kind, name, cells }).filter(|row| !row.cells.is_empty()))
 }

@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Read {
         };
         let account = field("StorageAccountType").unwrap_or("");
         // Types without fixed sizes have limits that are chosen.
-        if name.is_empty() || account.contains("V2") || account.contains("Ultra") {
+        if name.is_empty() || is_chosen(account) {
             continue;
         }
         match cells(columns, &fields) {
@@ -64,9 +64,14 @@ pub(super) fn read(text: &str) -> Read {
     read
 }
 
+/// Says whether disks of an account type have limits that are chosen.
+pub(super) fn is_chosen(account: &str) -> bool {
+    account.contains("V2") || account.contains("Ultra")
+}
+
 /// Returns the processors of a size that has some of them switched off: 4 of `DS14-4_v2`, which the
 /// map gives the 16 of DS14_v2.
-fn constrained(name: &str) -> Option<u32> {
+pub(super) fn constrained(name: &str) -> Option<u32> {
     let short = name.strip_prefix("Standard_").unwrap_or(name);
     let (size, rest) = short.split_once('-')?;
     let cores = size.trim_start_matches(|c: char| c.is_ascii_alphabetic());
