@@ -52,6 +52,8 @@ pub struct Surface<'a> {
     pub read_bytes: Option<&'a Figure>,
     /// Bytes written per second.
     pub write_bytes: Option<&'a Figure>,
+    /// Bytes per second of a mix of both.
+    pub mixed_bytes: Option<&'a Figure>,
 }
 
 /// Returns the surfaces of one kind of volume, in the order of the tables.
@@ -69,6 +71,7 @@ pub(crate) fn surfaces(facts: &[Fact], kind: VolumeKind) -> Vec<Surface<'_>> {
             "write_iops" => &mut surfaces[idx].write_iops,
             "read_mib_s" => &mut surfaces[idx].read_bytes,
             "write_mib_s" => &mut surfaces[idx].write_bytes,
+            "mixed_mib_s" => &mut surfaces[idx].mixed_bytes,
             _ => continue,
         };
         slot.get_or_insert(&fact.figure);

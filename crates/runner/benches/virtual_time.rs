@@ -70,6 +70,7 @@ const CONSTANT: &str = "\
 [[volume]]
 mount = \"/mnt/p30\"
 disk = \"P30\"
+cache = \"None\"
 latency = \"1ms\"
 ";
 

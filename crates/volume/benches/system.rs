@@ -42,6 +42,7 @@ fn design(vm: Option<Vm>, backing: Backing) -> Design {
         pools: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
+        bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,
     }
 }
 

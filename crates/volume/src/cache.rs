@@ -228,7 +228,12 @@ impl BlockCache {
         *home = Home::new(volume, home.generation.wrapping_add(1));
     }
 
-    /// Forgets everything, as a start of the machine does.
+    /// Says whether it began warm and was not cleared since.
+    pub(crate) fn is_warm(&self) -> bool {
+        self.is_warm
+    }
+
+    /// Forgets everything, the counts as well, as a start of the machine does.
     pub(crate) fn clear(&mut self) {
         let n_line_words = LINE_BYTES / size_of::<u16>();
         let n_words = match self.n_sets {
@@ -241,6 +246,7 @@ impl BlockCache {
         self.skip = self.skip.min(n_words);
         self.n_held = 0;
         self.hand = (0, 0);
+        (self.n_hits, self.n_misses) = (0, 0);
         self.is_warm = false;
     }
 

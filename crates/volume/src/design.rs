@@ -20,7 +20,7 @@ pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
 pub use medium::{MEDIA, MediumLatency, medium_latency};
-pub use parser::{MB_BYTES_DEFAULT, parse, parse_with};
+pub use parser::{BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, parse, parse_with};
 
 /// All that is provisioned together.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,8 @@ pub struct Design {
     pub seed: u64,
     /// Bytes of a published MB whose size nobody states.
     pub mb_bytes: u64,
+    /// Time for which an idle cap keeps what it did not use, nanoseconds. Credits are apart.
+    pub bucket_window_ns: u64,
 }
 
 /// A limit per second, with a bucket of credits above it if it has one.

@@ -31,6 +31,15 @@ struct Ranges {
     root: u32,
     oldest: u32,
     newest: u32,
+    n_bytes: u64,
+    /// Bytes of writes with a number below `before`.
+    n_bytes_before: u64,
+    before: u64,
+}
+
+impl Ranges {
+    const NONE: Ranges =
+        Ranges { root: NIL, oldest: NIL, newest: NIL, n_bytes: 0, n_bytes_before: 0, before: 0 };
 }
 
 /// The dirty ranges of all volumes.
@@ -46,15 +55,16 @@ pub(crate) struct Extents {
 
 impl Extents {
     pub(crate) fn new(n_volumes: usize, n_max: usize) -> Extents {
-        let none = Ranges { root: NIL, oldest: NIL, newest: NIL };
-        Extents {
-            nodes: Vec::with_capacity(n_max),
+        let mut extents = Extents {
+            nodes: Vec::new(),
             free: NIL,
             n_used: 0,
-            n_max,
+            n_max: 0,
             n_bytes: 0,
-            volumes: vec![none; n_volumes],
-        }
+            volumes: vec![Ranges::NONE; n_volumes],
+        };
+        extents.reserve(n_max);
+        extents
     }
 
     /// Returns the dirty bytes of all volumes.
@@ -67,10 +77,18 @@ impl Extents {
         self.n_max
     }
 
-    /// Makes room for `n_max` ranges, if there was less.
+    /// Makes room for `n_max` ranges, if there was less; for fewer where the system does not give
+    /// as much memory. What is reserved takes none until it is used.
     pub(crate) fn reserve(&mut self, n_max: usize) {
-        self.n_max = self.n_max.max(n_max);
-        self.nodes.reserve(self.n_max.saturating_sub(self.nodes.len()));
+        let mut n_max = n_max;
+        while n_max > self.n_max {
+            let more = n_max.saturating_sub(self.nodes.len());
+            if self.nodes.try_reserve_exact(more).is_ok() {
+                self.n_max = n_max;
+                return;
+            }
+            n_max /= 2;
+        }
     }
 
     /// Returns the share of the places that are in use, in percent.
@@ -109,14 +127,14 @@ impl Extents {
             if extent.start < range.start {
                 // The first part stays as it is; the rest is looked at as one of its own.
                 self.nodes[idx as usize].end = range.start;
-                self.n_bytes -= extent.end - range.start;
+                self.lose(volume, extent.number, extent.end - range.start);
                 if extent.end > range.end {
                     self.insert_after(volume, idx, range.end..extent.end);
                 }
             } else if extent.end > range.end {
                 // Nothing else lies between, so the order by address holds.
                 self.nodes[idx as usize].start = range.end;
-                self.n_bytes -= range.end - extent.start;
+                self.lose(volume, extent.number, range.end - extent.start);
             } else {
                 self.remove(volume, idx);
             }
@@ -139,7 +157,7 @@ impl Extents {
 
     /// Returns the dirty bytes of a volume.
     pub(crate) fn n_bytes_of(&self, volume: u16) -> u64 {
-        self.ranges(volume).map(|range| range.end - range.start).sum()
+        self.volumes[usize::from(volume)].n_bytes
     }
 
     /// Returns a volume's dirty ranges in order of address, neighbours as one.
@@ -179,8 +197,8 @@ impl Extents {
         first.is_some_and(|idx| self.nodes[idx as usize].start < range.end)
     }
 
-    /// Returns the dirty bytes of writes with a number below `number`.
-    pub(crate) fn n_bytes_before(&self, volume: u16, number: u64) -> u64 {
+    /// Counts the dirty bytes of writes with a number below `number` from now on.
+    pub(crate) fn count_before(&mut self, volume: u16, number: u64) {
         let mut idx = self.volumes[usize::from(volume)].oldest;
         let mut n_bytes = 0;
         while idx != NIL && self.nodes[idx as usize].number < number {
@@ -188,7 +206,13 @@ impl Extents {
             n_bytes += extent.end - extent.start;
             idx = extent.newer;
         }
-        n_bytes
+        let ranges = &mut self.volumes[usize::from(volume)];
+        (ranges.before, ranges.n_bytes_before) = (number, n_bytes);
+    }
+
+    /// Returns the dirty bytes of writes before the number that was named last.
+    pub(crate) fn n_bytes_before(&self, volume: u16) -> u64 {
+        self.volumes[usize::from(volume)].n_bytes_before
     }
 
     /// Returns the number of the oldest write that is dirty.
@@ -219,9 +243,21 @@ impl Extents {
         self.free = NIL;
         self.n_used = 0;
         self.n_bytes = 0;
-        for ranges in &mut self.volumes {
-            *ranges = Ranges { root: NIL, oldest: NIL, newest: NIL };
-        }
+        self.volumes.fill(Ranges::NONE);
+    }
+
+    fn gain(&mut self, volume: u16, number: u64, n_bytes: u64) {
+        self.n_bytes += n_bytes;
+        let ranges = &mut self.volumes[usize::from(volume)];
+        ranges.n_bytes += n_bytes;
+        ranges.n_bytes_before += if number < ranges.before { n_bytes } else { 0 };
+    }
+
+    fn lose(&mut self, volume: u16, number: u64, n_bytes: u64) {
+        self.n_bytes -= n_bytes;
+        let ranges = &mut self.volumes[usize::from(volume)];
+        ranges.n_bytes -= n_bytes;
+        ranges.n_bytes_before -= if number < ranges.before { n_bytes } else { 0 };
     }
 
     /// Returns the first range by address that ends after `offset`.
@@ -243,6 +279,7 @@ impl Extents {
     /// Puts a range in as the newest.
     fn insert(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) {
         let older = self.volumes[usize::from(volume)].newest;
+        self.gain(volume, number, range.end - range.start);
         let idx = self.place(Extent {
             start: range.start,
             end: range.end,
@@ -266,6 +303,7 @@ impl Extents {
     /// Puts the second part of a range in, as old as the first one.
     fn insert_after(&mut self, volume: u16, first: u32, range: Range<u64>) {
         let whole = self.nodes[first as usize];
+        self.gain(volume, whole.number, range.end - range.start);
         let idx = self.place(Extent {
             start: range.start,
             end: range.end,
@@ -284,7 +322,6 @@ impl Extents {
 
     fn place(&mut self, extent: Extent) -> u32 {
         self.n_used += 1;
-        self.n_bytes += extent.end - extent.start;
         if self.free == NIL {
             self.nodes.push(extent);
             return (self.nodes.len() - 1) as u32;
@@ -296,7 +333,7 @@ impl Extents {
     }
 
     fn remove(&mut self, volume: u16, idx: u32) {
-        let Extent { start, end, left, right, older, newer, .. } = self.nodes[idx as usize];
+        let Extent { start, end, number, left, right, older, newer, .. } = self.nodes[idx as usize];
         let joined = self.join(left, right);
         self.replace(volume, idx, start, joined);
         let ranges = &mut self.volumes[usize::from(volume)];
@@ -311,7 +348,7 @@ impl Extents {
         self.nodes[idx as usize].newer = self.free;
         self.free = idx;
         self.n_used -= 1;
-        self.n_bytes -= end - start;
+        self.lose(volume, number, end - start);
     }
 
     /// Rank of a node in the heap order of the treap: as good as random, and the same every time.
@@ -422,8 +459,18 @@ mod tests {
                     found[range.start as usize..range.end as usize].fill(true);
                 }
                 prop_assert_eq!(found, bytes);
-                prop_assert_eq!(extents.n_bytes(), bytes.iter().filter(|is| **is).count() as u64);
+                let n_bytes = bytes.iter().filter(|is| **is).count() as u64;
+                prop_assert_eq!(extents.n_bytes(), n_bytes);
+                prop_assert_eq!(extents.n_bytes_of(1), n_bytes);
+                prop_assert_eq!(extents.n_bytes_of(0), 0);
                 prop_assert_eq!(extents.ranges(0).count(), 0);
+                // What is counted as it goes is what counting at once gives.
+                let mut counted = extents.clone();
+                counted.count_before(1, extents.volumes[1].before);
+                prop_assert_eq!(extents.n_bytes_before(1), counted.n_bytes_before(1));
+                if number % 7 == 0 {
+                    extents.count_before(1, number as u64 / 2);
+                }
             }
         }
     }

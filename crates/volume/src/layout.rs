@@ -57,6 +57,8 @@ type Key = (CapKind, usize, usize, u8);
 pub(crate) struct Layout {
     pub(crate) infos: Vec<CapInfo>,
     keys: Vec<Key>,
+    /// By position: whether the design still has the cap.
+    pub(crate) in_force: Vec<bool>,
     pub(crate) disks: Vec<DiskPlace>,
     pub(crate) volumes: Vec<VolumePlace>,
     pub(crate) clients: Vec<ClientPlace>,
@@ -65,16 +67,17 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Lays a design out.
-    pub(crate) fn new(design: &Design, lanes: &mut Lanes, window_ns: u64) -> Layout {
+    pub(crate) fn new(design: &Design, lanes: &mut Lanes) -> Layout {
         let n_gates = GATE_POOLS as usize + design.pools.len();
         lanes.gates = vec![Gate::new(); n_gates];
         let mut layout = Layout {
             infos: Vec::new(),
             keys: Vec::new(),
+            in_force: Vec::new(),
             disks: Vec::new(),
             volumes: Vec::new(),
             clients: Vec::new(),
-            window_ns,
+            window_ns: design.bucket_window_ns,
         };
         for volume in &design.volumes {
             let place = match &volume.backing {
@@ -134,6 +137,8 @@ impl Layout {
     pub(crate) fn apply(&mut self, design: &Design, lanes: &mut Lanes, now_ns: u64) {
         lanes.all.each(|lane| lane.own = CapSet::EMPTY);
         lanes.gates.iter_mut().for_each(|gate| gate.shared = CapSet::EMPTY);
+        self.window_ns = design.bucket_window_ns;
+        self.in_force.fill(false);
         let mut setter = Setter { layout: self, lanes, now_ns };
         setter.set_vm(design);
         let mut first = 0;
@@ -189,11 +194,13 @@ impl Setter<'_> {
         let idx = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
             self.lanes.caps[idx].become_like(cap, self.now_ns);
             self.layout.infos[idx] = info;
+            self.layout.in_force[idx] = true;
             idx
         } else {
             self.lanes.caps.push(cap);
             self.layout.keys.push(key);
             self.layout.infos.push(info);
+            self.layout.in_force.push(true);
             self.lanes.caps.len() - 1
         };
         let id = CapId(idx as u16);

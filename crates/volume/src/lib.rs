@@ -44,4 +44,4 @@ pub use io::{CapId, Done, Io, IoKind, Stations};
 pub use lifecycle::ChangeError;
 pub use promise::Promise;
 pub use status::{CacheStatus, CapStatus, Status, VolumeStatus};
-pub use system::{Start, System, SystemOptions, WINDOW_NS};
+pub use system::{Start, System, SystemOptions};

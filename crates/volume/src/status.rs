@@ -36,6 +36,8 @@ pub struct CacheStatus {
     pub n_hits: u64,
     /// Reads that went on to a disk.
     pub n_misses: u64,
+    /// Whether it began with what will be asked for, which counts as held from its first read on.
+    pub is_warm: bool,
 }
 
 /// One volume.
@@ -62,6 +64,8 @@ pub struct CapStatus {
     /// What it has carried.
     #[serde(flatten)]
     pub usage: CapUsage,
+    /// Whether the design has it; one that a change took away keeps its position.
+    pub in_force: bool,
     /// Pieces of operations in lines that it holds at the moment.
     pub n_waiting: u64,
 }
@@ -71,14 +75,15 @@ impl System {
     pub fn status(&self, now_ns: u64) -> Status {
         let usage = self.usage(now_ns);
         let n_waiting = self.n_waiting_per_cap();
-        let caps = self.layout.infos.iter().zip(usage).zip(n_waiting);
+        let caps = self.layout.infos.iter().zip(usage).zip(n_waiting).zip(&self.layout.in_force);
         Status {
             now_ns,
             n_waiting: self.n_waiting(),
             caps: caps
-                .map(|((info, usage), n_waiting)| CapStatus {
+                .map(|(((info, usage), n_waiting), in_force)| CapStatus {
                     info: info.clone(),
                     usage,
+                    in_force: *in_force,
                     n_waiting,
                 })
                 .collect(),
@@ -97,6 +102,7 @@ impl System {
             dirty_bytes: self.host.dirty.n_bytes(),
             n_hits,
             n_misses,
+            is_warm: blocks.is_warm(),
         };
         (status.size_bytes > 0).then_some(status)
     }

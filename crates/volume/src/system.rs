@@ -18,12 +18,6 @@ use crate::queue::TimeQueue;
 use crate::slab::{NIL, Slab};
 use crate::unit::units;
 
-/// Time for which an idle cap keeps what it did not use, unless told otherwise.
-///
-/// How providers count within a second is not published. A cap begins without any, so that the
-/// first seconds of a run do not carry more than the rest.
-pub const WINDOW_NS: u64 = 100_000_000;
-
 /// Pieces for which memory is reserved beyond one per operation. More of them, of large operations
 /// over small chunks, grow it once.
 const N_PIECES_MORE: usize = 1 << 16;
@@ -103,15 +97,9 @@ pub struct System {
 impl System {
     /// Builds a system at rest.
     pub fn new(design: &Design, options: &SystemOptions) -> System {
-        System::with_window(design, options, WINDOW_NS)
-    }
-
-    /// Builds a system whose caps keep what an idle period of up to `window_ns` did not use.
-    /// See [`WINDOW_NS`].
-    pub fn with_window(design: &Design, options: &SystemOptions, window_ns: u64) -> System {
         let n_waiting = options.n_waiting_max.max(1);
         let mut lanes = Lanes::new(0);
-        let layout = Layout::new(design, &mut lanes, window_ns);
+        let layout = Layout::new(design, &mut lanes);
         let more = n_waiting.saturating_mul(layout.n_pieces_max(RESERVED_BYTES) - 1);
         let n_pieces = n_waiting + more.min(N_PIECES_MORE);
         lanes.pieces = Slab::with_capacity(n_pieces);

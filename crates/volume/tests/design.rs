@@ -192,6 +192,61 @@ fn without_a_choice_the_lowest_measurement_holds() {
     check_mix(both, [Some(460_000), Some(130_000), Some(3600), Some(2400)]);
 }
 
+#[track_caller]
+fn check_mixed(edition: &str, mix: &str, mib_s: u64) {
+    let text = format!(
+        "edition = \"{edition}\"\n[[volume]]\nmount = \"/a\"\nservice = \"Ultra\"\n\
+         quota = \"100TiB\"\n{mix}"
+    );
+    let design = fine(&text);
+    let Backing::Network(network) = &design.volumes[0].backing else { panic!("network") };
+    assert_eq!(network.ceiling.total_bytes_per_s, Some(mib_s << 20), "{edition} {mix}");
+}
+
+#[test]
+fn a_mix_is_held_to_what_was_measured_of_its_load() {
+    for edition in ["2024", "current"] {
+        check_mixed(edition, "", 3600);
+        check_mixed(edition, "mix = \"published\"", 4500);
+        check_mixed(edition, "mix = \"sequential-64k\"", 3600);
+        // Its reads alone carry more than a mix of another load.
+        check_mixed(edition, "mix = \"sequential-64k-cached\"", 4500);
+        check_mixed(edition, "mix = \"sequential-256k\"", 4500);
+        check_mixed(edition, "mix = [\"random-8k\", \"sequential-256k\"]", 4500);
+        check_mixed(edition, "mix = \"random-8k\"", 3600);
+    }
+    check_mixed("2019", "", 4500);
+}
+
+#[test]
+fn a_cache_that_is_not_stated_is_told_of_once() {
+    let told = |text: &str| lines(text).matches("cache-default").count();
+    let volume = |rest: &str| format!("[[volume]]\nmount = \"/{}\"\n{rest}\n", rest.len());
+    let two = volume("disk = \"P30\"") + &volume("disk = \"P30\"\ncount = 2");
+    assert_eq!(told(&two), 1);
+    assert_eq!(told(&format!("edition = \"2018\"\n{two}")), 1);
+    for rest in [
+        "disk = \"P30\"\ncache = \"None\"",
+        "disk = \"P80\"",
+        "disk = \"PremiumV2\"\nsize = \"1TiB\"",
+        "disk = \"gp3\"\nsize = \"1TiB\"",
+        "disk = { size = \"1TiB\", iops = 5000 }",
+    ] {
+        assert_eq!(told(&volume(rest)), 0, "{rest}");
+    }
+}
+
+#[test]
+fn a_bucket_window_is_100_ms_unless_stated() {
+    let p30 = "[[volume]]\nmount = \"/a\"\ndisk = \"P30\"\ncache = \"None\"";
+    assert_eq!(fine(p30).bucket_window_ns, 100_000_000);
+    assert_eq!(fine(&format!("bucket_window_ms = 1000\n{p30}")).bucket_window_ns, 1_000_000_000);
+    for bad in [0, 10_001] {
+        let said = lines(&format!("bucket_window_ms = {bad}\n{p30}"));
+        assert!(said.contains("expected 1 to 10000"), "{said}");
+    }
+}
+
 #[test]
 fn an_unclear_megabyte_can_be_chosen() {
     let p30 = "[[volume]]\nmount = \"/a\"\ndisk = \"P30\"";

@@ -54,6 +54,7 @@ pub(crate) fn design(vm: Option<Vm>, volumes: Vec<Volume>) -> Design {
         pools: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
+        bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,
     }
 }
 

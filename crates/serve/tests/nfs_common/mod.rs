@@ -54,6 +54,7 @@ pub(crate) fn design(volumes: Vec<Volume>, clients: Vec<Client>, pools: Vec<Pool
         pools,
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
+        bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,
     }
 }
 

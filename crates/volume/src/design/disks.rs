@@ -7,7 +7,7 @@ use plan::Diagnostic;
 use plan::keys::{At, Keys};
 use toml::de::DeValue;
 
-use super::parser::{DiskUse, ParsedVolume, Parser};
+use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
 use super::{Backing, Burst, CacheMode, Cap, Disk, Stripe, Volume, free, medium_latency, vm};
 
 /// Most disks in one stripe: more than any machine takes.
@@ -22,7 +22,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let at = keys.at.clone();
     let source = source(&mut keys, parser);
     let (n_disks, count_at) = n_disks(&mut keys, source.as_ref(), parser);
-    let cache = cache(&mut keys, parser);
+    let cache = cache(&mut keys, source.as_ref(), parser);
     let chunk_bytes = chunk(&mut keys, parser);
     let columns = columns(&mut keys, n_disks, parser);
     let disk = match &source {
@@ -214,14 +214,14 @@ fn n_disks(
     (count as u32, Some(at))
 }
 
-fn cache(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<CacheMode>> {
+fn cache(
+    keys: &mut Keys<'_>,
+    source: Option<&Source<'_>>,
+    parser: &mut Parser<'_, '_>,
+) -> Option<At<CacheMode>> {
     let Some((text, at)) = keys.text("cache", parser.findings) else {
-        if parser.edition.info.name == "2018" && keys.get("cache").is_none() {
-            let text = "`cache` is not stated and taken as None";
-            let help = "the design guide gives two defaults for data disks, ReadOnly in its text \
-                        and None in its table";
-            let finding = Diagnostic::note("cache-default", text).help(help);
-            parser.findings.add(finding, &keys.at);
+        if keys.get("cache").is_none() {
+            tell_of_cache(source, &keys.at, parser);
         }
         return None;
     };
@@ -236,6 +236,31 @@ fn cache(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<At<CacheMod
         }
     };
     Some((mode, at))
+}
+
+/// Tells, once per design, that a disk which can have a host cache is taken to have none: its
+/// provider's own default is stated in several ways.
+fn tell_of_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &mut Parser<'_, '_>) {
+    let Some(source) = source else { return };
+    let is_2018 = parser.edition.info.name == "2018";
+    let has_default = match &source.what {
+        What::Sku(sku) => sku.cacheable() != Cacheable::No && sku.cloud() == "Azure",
+        What::Own(_) => is_2018,
+    };
+    if !has_default || parser.has_told_of_cache {
+        return;
+    }
+    parser.has_told_of_cache = true;
+    let text = "`cache` is not stated and taken as None";
+    let mut finding = Diagnostic::note(CACHE_DEFAULT, text);
+    if is_2018 {
+        finding = finding.help(
+            "the design guide gives two defaults for data disks, ReadOnly in its text and None in \
+             its table",
+        );
+    }
+    let help = "say which: cache = \"None\", \"ReadOnly\" or \"ReadWrite\"";
+    parser.findings.add(finding.help(help), at);
 }
 
 /// Returns where a host cache is asked for; tells of one on a disk that cannot have it.

@@ -315,11 +315,27 @@ fn ceiling(
     ceiling.write_iops = lowest(|surface| surface.write_iops.map(|figure| figure.per_s));
     ceiling.read_bytes_per_s = lowest(|surface| surface.read_bytes.map(|figure| figure.per_s));
     ceiling.write_bytes_per_s = lowest(|surface| surface.write_bytes.map(|figure| figure.per_s));
+    let mixed = mixed(&chosen, &surfaces);
+    ceiling.total_bytes_per_s = ceiling.total_bytes_per_s.into_iter().chain(mixed).min();
     // Without a level all that can be said is that there is none.
     if level.is_some() {
         tell_unknown(&ceiling, kind, &keys.at, parser);
     }
     ceiling
+}
+
+/// Returns what a mix of large reads and writes was measured to carry, the lowest where several
+/// were: of the chosen loads, or of all where no chosen one moves bytes. A mix of one load says
+/// nothing about another one's, whose reads alone may carry more.
+fn mixed(chosen: &[&Surface<'_>], surfaces: &[Surface<'_>]) -> Option<u64> {
+    let of = |surface: &Surface<'_>| surface.mixed_bytes.map(|figure| figure.per_s);
+    let moves = |surface: &&&Surface<'_>| {
+        surface.read_bytes.or(surface.write_bytes).or(surface.mixed_bytes).is_some()
+    };
+    if chosen.iter().any(|surface| moves(&surface)) {
+        return chosen.iter().filter_map(|surface| of(surface)).min();
+    }
+    surfaces.iter().filter_map(of).min()
 }
 
 /// Tells which ceilings nobody measured in this edition, and what holds in their place.

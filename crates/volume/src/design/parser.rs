@@ -3,17 +3,32 @@
 use std::ops::Range;
 
 use catalog::{Catalog, Edition, Exactness, Figure};
-use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
+use plan::{Diagnostic, Severity};
 use toml::de::DeTable;
 
 use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, network, vm};
+
+/// Code of the finding that there is no such edition.
+const NO_EDITION: &str = "unknown-edition";
+
+/// Code of the note that no host cache is stated.
+pub(super) const CACHE_DEFAULT: &str = "cache-default";
 
 /// Edition where a design names none.
 const EDITION_DEFAULT: &str = "current";
 
 /// Bytes of a published MB where nobody states how many, unless the design does.
 pub const MB_BYTES_DEFAULT: u64 = 1_000_000;
+
+/// Time for which an idle cap keeps what it did not use, unless the design says.
+///
+/// How providers count within a second is not published. A cap begins without any, so that the
+/// first seconds of a run do not carry more than the rest.
+pub const BUCKET_WINDOW_NS_DEFAULT: u64 = 100_000_000;
+
+/// Findings that another edition might not have.
+const OF_EDITION: [&str; 4] = ["not-cacheable", "not-premium", "too-many-disks", "unknown-mix"];
 
 /// Longest latency that makes sense, nanoseconds: 10 s.
 const LATENCY_NS_MAX: u64 = 10_000_000_000;
@@ -39,7 +54,16 @@ pub fn parse_with(text: &str, catalog: &Catalog) -> (Option<Design>, Vec<Diagnos
     }
     let keys = Keys::new(root.get_ref(), 0..0);
     let design = Parser::read(keys, catalog, &mut findings);
-    let (findings, has_error) = findings.finish();
+    let (mut findings, has_error) = findings.finish();
+    if findings.iter().any(|finding| finding.code == NO_EDITION) {
+        // The rest was read with another edition: what stands is what no edition would change.
+        let stands = |finding: &Diagnostic| {
+            finding.severity == Severity::Error && !OF_EDITION.contains(&finding.code)
+        };
+        findings.retain(stands);
+    }
+    // What is taken for granted is of interest once there is a design.
+    findings.retain(|finding| !has_error || finding.code != CACHE_DEFAULT);
     (design.filter(|_| !has_error), findings)
 }
 
@@ -48,6 +72,8 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) edition: &'p Edition,
     /// Bytes of a published MB whose size nobody states.
     mb_bytes: u64,
+    /// Whether it was told that a host cache is not stated.
+    pub(super) has_told_of_cache: bool,
     pub(super) findings: &'p mut Findings<'a>,
 }
 
@@ -58,7 +84,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         mb_bytes: u64,
         findings: &'p mut Findings<'a>,
     ) -> Self {
-        Parser { edition, mb_bytes, findings }
+        Parser { edition, mb_bytes, has_told_of_cache: true, findings }
     }
 
     fn read<'k>(
@@ -69,6 +95,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let name = keys.text("name", findings).map_or("", |(name, _)| name).to_owned();
         let edition = edition(&mut keys, catalog, findings);
         let mb_bytes = mb_bytes(&mut keys, findings);
+        let bucket_window_ns = bucket_window_ns(&mut keys, findings);
         let seed = keys.count("seed", findings).map_or(1, |(seed, _)| seed);
         let vm_keys = keys.table("vm", findings);
         let pool_keys = keys.tables("pool", findings);
@@ -86,8 +113,9 @@ impl<'p, 'a> Parser<'p, 'a> {
         let is_without_volume = volume_keys.is_empty();
         let at = keys.at.clone();
         keys.finish(findings);
-        // Without an edition no limit can be looked up, and every finding would be about that.
-        let mut parser = Parser { edition: edition?, mb_bytes, findings };
+        // Under an unknown edition the rest is read as under the usual one, to find its mistakes.
+        let edition = edition.or_else(|| catalog.edition(EDITION_DEFAULT))?;
+        let mut parser = Parser { edition, mb_bytes, has_told_of_cache: false, findings };
         let pools = network::pools(pool_keys, &mut parser);
         let clients = client::clients(client_keys, &mut parser);
         let mut parsed = Vec::new();
@@ -114,6 +142,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             pools: pools.into_iter().map(|pool| pool.pool).collect::<Vec<Pool>>(),
             seed,
             mb_bytes,
+            bucket_window_ns,
         })
     }
 
@@ -259,7 +288,7 @@ fn edition<'p>(
     if edition.is_none() {
         let known: Vec<&str> = catalog::EDITIONS.iter().map(|info| info.name).collect();
         let help = format!("editions are {}", known.join(", "));
-        let finding = Diagnostic::error("unknown-edition", format!("unknown edition `{name}`"));
+        let finding = Diagnostic::error(NO_EDITION, format!("unknown edition `{name}`"));
         findings.add(finding.help(help), &at);
     }
     edition
@@ -283,6 +312,18 @@ fn mb_bytes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {
         findings.error("out-of-range", &at, text);
     }
     bytes
+}
+
+fn bucket_window_ns(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {
+    const MS: std::ops::RangeInclusive<u64> = 1..=10_000;
+    let Some((ms, at)) = keys.count("bucket_window_ms", findings) else {
+        return BUCKET_WINDOW_NS_DEFAULT;
+    };
+    if !MS.contains(&ms) {
+        let text = format!("`bucket_window_ms` is {ms}, expected {} to {}", MS.start(), MS.end());
+        findings.error("out-of-range", &at, text);
+    }
+    ms.clamp(*MS.start(), *MS.end()) * 1_000_000
 }
 
 /// Prints a number with commas between thousands.

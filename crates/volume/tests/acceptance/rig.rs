@@ -276,6 +276,21 @@ pub(crate) fn disks(n_disks: u32, cap: Cap, cache: CacheMode) -> Volume {
     }
 }
 
+/// What the product's catalogue says that a network volume carries under large sequential I/O of a
+/// size, without caching on the client.
+pub(crate) fn sequential_ceiling(edition: &str, io_kib: f64) -> Ceiling {
+    let text = format!(
+        "edition = '{edition}'\n[[volume]]\nmount = '/case'\nservice = 'Ultra'\n\
+         quota = '100TiB'\nmix = 'sequential-{io_kib}k'\n"
+    );
+    let (design, findings) = volume::design::parse(&text);
+    let design = design.unwrap_or_else(|| panic!("{findings:?}"));
+    match &design.volumes[0].backing {
+        Backing::Network(network) => network.ceiling,
+        Backing::Disks(_) => panic!("a network volume"),
+    }
+}
+
 /// A network volume that answers in a millisecond.
 pub(crate) fn network(quota_bytes_per_s: f64, ceiling: Ceiling, pool: Option<u16>) -> Volume {
     Volume {
@@ -311,5 +326,6 @@ pub(crate) fn design(vm: Option<Vm>, mut volumes: Vec<Volume>) -> Design {
         pools: Vec::new(),
         seed: 1,
         mb_bytes: volume::design::MB_BYTES_DEFAULT,
+        bucket_window_ns: volume::design::BUCKET_WINDOW_NS_DEFAULT,
     }
 }

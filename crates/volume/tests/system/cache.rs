@@ -174,8 +174,12 @@ fn a_warm_start_holds_what_is_asked_for_until_the_restart() {
     let mut system = System::new(&design, &options);
     let load = Load { span_bytes: 1 << 39, ..Load::reads(1024, 8 * KIB) };
     near(run_from(&mut system, &[load], 0, S, 5 * S)[0].iops, 64_000.0, 0.5);
+    let cache = |system: &System| system.status(7 * S).cache.expect("a cache");
+    assert!(cache(&system).is_warm && cache(&system).n_hits > 0);
     system.crash(7 * S);
     system.restart(7 * S);
+    let cold = cache(&system);
+    assert_eq!((cold.is_warm, cold.held_bytes, cold.n_hits, cold.n_misses), (false, 0, 0, 0));
     near(run_from(&mut system, &[load], 7 * S, S, 5 * S)[0].iops, 5_000.0, 3.0);
 }
 
@@ -251,6 +255,25 @@ fn sustained_writes_are_held_by_the_disk_once_the_cache_is_full_of_them() {
     near(outcome.bytes_per_s, 200_000_000.0, 3.0);
     let cache = system.status(15 * S).cache.expect("a cache");
     assert!(cache.dirty_bytes <= 33 * MIB, "{}", cache.dirty_bytes);
+}
+
+#[test]
+fn small_writes_are_taken_until_half_of_the_cache_is_dirty() {
+    // A disk so slow that hardly anything leaves, and 1.2 GiB in scattered pages.
+    let machine = vm(Cap::default(), Cap::default(), 200 * GIB);
+    let slow = disk(cap(100, 200_000_000), CacheMode::ReadWrite);
+    let mut system = system(&design(Some(machine), vec![volume("/data", vec![slow])]));
+    let mut done = Vec::new();
+    let n_writes = 160_000;
+    for id in 0..n_writes {
+        let at_ns = id * 10_000;
+        system.submit(at_ns, io(id, IoKind::Write, id * 64 * KIB, 8192));
+        system.poll(at_ns, &mut done);
+    }
+    system.poll(n_writes * 10_000 + MS, &mut done);
+    assert_eq!(done.len() as u64, n_writes, "none waits for the disk");
+    let dirty_bytes = system.status(n_writes * 10_000 + MS).volumes[0].dirty_bytes;
+    assert!(dirty_bytes > (n_writes - 1_000) * 8192, "{dirty_bytes}");
 }
 
 #[test]

@@ -242,3 +242,31 @@ fn the_callers_clock_may_begin_anywhere() {
     };
     assert_eq!(outcome(0), outcome(1_000_000 * S));
 }
+
+#[test]
+fn an_idle_cap_keeps_what_one_window_brings() {
+    for (window_ns, n_at_once) in [(100 * MS, 501), (10 * MS, 51)] {
+        let mut design = one_p30();
+        design.bucket_window_ns = window_ns;
+        let mut system = system(&design);
+        let io = |id, kind, offset_bytes, len_bytes| Io {
+            id,
+            kind,
+            volume: 0,
+            client: 0,
+            offset_bytes,
+            len_bytes,
+        };
+        let mut done = Vec::new();
+        system.poll(10 * S, &mut done);
+        system.submit(10 * S, io(0, IoKind::Read, 0, 4096));
+        system.poll(20 * S, &mut done);
+        done.clear();
+        for id in 0..1_000 {
+            system.submit(20 * S, io(id, IoKind::Read, id * 4096, 4096));
+        }
+        system.poll(20 * S + MS, &mut done);
+        let near = n_at_once..=n_at_once + 6;
+        assert!(near.contains(&done.len()), "{} in a window of {window_ns} ns", done.len());
+    }
+}

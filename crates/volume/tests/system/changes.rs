@@ -164,3 +164,20 @@ fn another_shape_is_refused() {
     let none = design(None, Vec::new());
     assert!(matches!(system.change(0, &none), Err(ChangeError::Mount { .. })));
 }
+
+#[test]
+fn caps_of_a_machine_that_is_gone_are_not_in_force() {
+    let machine = vm(cap(12_800, 1 << 30), cap(16_000, 1 << 30), 8 * GIB);
+    let with = design(Some(machine), vec![volume("/data", vec![p30(CacheMode::None)])]);
+    let without = design(None, with.volumes.clone());
+    let mut system = system(&with);
+    let names = |system: &System| -> Vec<String> {
+        let caps = system.status(S).caps;
+        caps.into_iter().filter(|cap| cap.in_force).map(|cap| cap.info.name).collect()
+    };
+    assert!(names(&system).iter().any(|name| name.starts_with("vm ")));
+    system.change(MS, &without).expect("the same shape");
+    assert_eq!(names(&system), ["disk /data[0] P30 iops", "disk /data[0] P30 bytes"]);
+    system.change(2 * MS, &with).expect("the same shape");
+    assert!(names(&system).iter().any(|name| name.starts_with("vm ")));
+}

@@ -212,12 +212,11 @@ pub(crate) fn mix_ends(case: &Case) -> Answer {
 }
 
 pub(crate) fn mix_sequential(case: &Case) -> Answer {
-    let (read, write) = (case.num("read_mib_s"), case.num("write_mib_s"));
-    // Where only bounds of the mixed ceiling are known, the upper one is the ceiling.
-    let total = case.opt("mixed_ceiling_mib_s");
-    let total = total.unwrap_or_else(|| case.num("mixed_ceiling_mib_s_max"));
-    let half = surface::mix_sequential(read, write, total, 0.5);
     let io_kib = case.num("io_kib");
+    let ceiling = crate::rig::sequential_ceiling(&case.edition, io_kib);
+    let mib_s = |per_s: Option<u64>| per_s.map_or(f64::INFINITY, |per_s| per_s as f64 / MIB);
+    let (read, write) = (mib_s(ceiling.read_bytes_per_s), mib_s(ceiling.write_bytes_per_s));
+    let half = surface::mix_sequential(read, write, mib_s(ceiling.total_bytes_per_s), 0.5);
     Answer::new()
         .with("points", surface::sweep(case.num("step_pct") as u32).len())
         .with("read_iops", queue::rate(read * KIB, io_kib))

@@ -559,14 +559,10 @@ fn mix_random(case: &Case) -> Answer {
 }
 
 fn mix_sequential(case: &Case) -> Answer {
-    let total = case.opt("mixed_ceiling_mib_s");
-    let total = total.unwrap_or_else(|| case.num("mixed_ceiling_mib_s_max"));
-    let bytes = |mib_s: f64| Some((mib_s * MIB) as u64);
     let ceiling = Ceiling {
-        read_bytes_per_s: bytes(case.num("read_mib_s")),
-        write_bytes_per_s: bytes(case.num("write_mib_s")),
-        total_bytes_per_s: bytes(total),
-        ..Ceiling::default()
+        read_iops: None,
+        write_iops: None,
+        ..rig::sequential_ceiling(&case.edition, case.num("io_kib"))
     };
     let size = (case.num("io_kib") * KIB) as u64;
     let run = |read_share: f64| on_surface(ceiling, read_share, size);
