@@ -14,6 +14,7 @@ edition = \"2018\"
 [[volume]]
 mount = \"/mnt/p30\"
 disk = \"P30\"
+cache = \"None\"
 latency = \"1ms\"
 ";
 /// Its cap.

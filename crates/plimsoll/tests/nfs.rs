@@ -147,6 +147,41 @@ fn a_job_writes_verifies_and_reads_through_an_export() {
     ]);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("another server has the port"), "{}", again.stderr);
+    // Nothing else is said, and the folder was not taken.
+    assert_eq!(again.stderr.matches("error").count(), 1, "{}", again.stderr);
+    assert!(
+        !again.stderr.contains("note") && !again.stderr.contains("warning"),
+        "{}",
+        again.stderr
+    );
+    assert!(!sandbox.path("other").exists());
+}
+
+#[test]
+fn status_tells_where_an_export_is_and_who_is_there() {
+    let sandbox = Sandbox::new();
+    let design = format!("{NETWORK}[[client]]\nname = \"near\"\n");
+    let export = Export::start(&sandbox, &design);
+    let status = |args: &[&str]| {
+        let outcome = sandbox.plimsoll(&[&["rehearse", "status", "backing"], args].concat());
+        outcome.success().to_owned()
+    };
+    let place = format!("127.0.0.1:{}", export.port);
+    let page = status(&[]);
+    assert!(page.contains(&format!("\nexported  at {place}, no client is connected\n")), "{page}");
+    let connection = std::net::TcpStream::connect(&place).expect("a connection");
+    // It is there once the server has taken it.
+    let client = (0..1000).find_map(|_| {
+        let report: Value = serde_json::from_str(&status(&["--json"])).expect("JSON");
+        Some(report["export"]["clients"][0].clone()).filter(|client| !client.is_null())
+    });
+    let client = client.expect("a client");
+    assert_eq!(client["address"], "127.0.0.1");
+    assert_eq!(
+        (client["name"].as_str(), client["n_connections"].as_u64()),
+        (Some("near"), Some(1))
+    );
+    drop(connection);
 }
 
 #[test]

@@ -18,7 +18,8 @@ use std::time::Duration;
 use common::{Outcome, Sandbox, outcome};
 use rehearsal::Rehearsal;
 
-const P30: &str = "name = \"one P30\"\n[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\n";
+const P30: &str = "name = \"one P30\"\n[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\n\
+                   cache = \"None\"\n";
 
 #[test]
 fn a_volume_is_mounted_changed_and_unmounted() {
@@ -30,6 +31,7 @@ fn a_volume_is_mounted_changed_and_unmounted() {
     assert!(page.contains("1.00 TiB") && page.contains("1.00 MiB"), "{page}");
     let table =
         page.lines().filter(|line| !line.starts_with("data in ") && !line.contains(" at /"));
+    assert!(page.contains("\nserved by process "), "{page}");
     assert!(table.clone().all(|line| line.chars().count() <= 80), "{page}");
     assert!(page.contains("\n  disk iops "), "{page}");
 
@@ -177,6 +179,31 @@ fn who_is_still_there_is_named() {
     mount_when_free().success();
     assert!(!rehearsal.rehearse(&["unmount", "mnt", "--lazy"]).stderr.contains("held"));
     mount_when_free().success();
+}
+
+/// One volume of several is mounted: the others are neither shown nor asked about.
+#[test]
+fn only_the_volume_that_is_mounted_is_spoken_of() {
+    let volume = |mount: &str| P30.replace("name = \"one P30\"\n", "").replace("/mnt/p30", mount);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("mnt")).unwrap();
+    sandbox.write("design.toml", [volume("/mnt/data"), volume("/mnt/log")].concat());
+    if !Path::new("/dev/fuse").exists() {
+        eprintln!("skipped: there is no FUSE here");
+        return;
+    }
+    let rehearsal = Rehearsal(sandbox);
+    let args = ["--volume", "/mnt/log", "--cache", "warm"];
+    let mount = ["mount", "design.toml", "mnt", "--backing", "data"];
+    let said = rehearsal.rehearse(&[&mount[..], &args].concat());
+    said.success();
+    assert!(said.stderr.contains("`--cache warm` changes nothing"), "{}", said.stderr);
+    rehearsal.rehearse(&["set", "mnt", "--disk", "P40"]).success();
+    let page = rehearsal.rehearse(&["status", "mnt"]);
+    let page = page.success();
+    assert!(page.contains("/mnt/log") && page.contains("P40"), "{page}");
+    assert!(!page.contains("/mnt/data") && page.contains("\n  disk iops  "), "{page}");
+    assert!(page.contains(" 250 MB/s "), "{page}");
 }
 
 /// Each remark about a design is told once, and so is a disk that is full before the volumes are.

@@ -123,3 +123,18 @@ fn runs_get_names_tags_and_notes_and_are_deleted() {
     assert_eq!(none.code, 2);
     assert!(none.stderr.contains("but there is `after`"), "{}", none.stderr);
 }
+
+#[test]
+fn a_named_run_on_emulated_volumes_is_marked() {
+    let sandbox = Sandbox::new();
+    let job = "[j]\nioengine=psync\nrw=randread\nbs=4k\nsize=1m\nnumber_ios=100\n";
+    sandbox.write("job.fio", format!("{job}filename=/mnt/p30/f\n"));
+    let design = "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
+    sandbox.write("p30.toml", design);
+    let run = ["run", "job.fio", "--no-progress", "--virtual", "--name", "rwtest"];
+    plimsoll(&sandbox, &[&run[..], &["--on", "p30.toml"]].concat()).success();
+    plimsoll(&sandbox, &[&run[..], &["--on=p30.toml"]].concat()).success();
+    let table = plimsoll(&sandbox, &["runs"]).stdout;
+    let n_marked = table.lines().filter(|line| line.ends_with("rwtest (on p30.toml)")).count();
+    assert_eq!(n_marked, 2, "{table}");
+}

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub enum Command {
     /// What it is, and what holds whom.
     Status,
-    /// The text of the design in force.
+    /// The text of the design in force, and the only volume of it that is shown.
     Design,
     /// Another design for the same volumes.
     Change {

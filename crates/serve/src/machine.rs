@@ -20,7 +20,7 @@ use crate::backing::{self, Backing, BackingError};
 use crate::pacer::{Crashed, Extent, Look, Outcome, Pacer, Request, lock};
 use crate::status::{self, Recent, Report, VolumeReport};
 use crate::store::undo::{self, Before, Lost, Overwrite, Undo};
-use crate::store::{Opened, Store};
+use crate::store::{Opened, Store, write_whole};
 use crate::tree::{Node, Tree};
 
 /// Why a machine cannot be started.
@@ -96,6 +96,8 @@ pub struct Machine {
     undo: Arc<Mutex<Undo>>,
     stores: Arc<Vec<Store>>,
     tree: Tree,
+    /// The only volume that is shown, by position; `None` shows all.
+    only: Option<usize>,
     in_force: RwLock<InForce>,
     backing: Backing,
     resumed_bytes: Option<u64>,
@@ -140,19 +142,12 @@ impl Machine {
     /// Starts a machine over a backing.
     pub fn start(options: MachineOptions, backing: Backing) -> Result<Arc<Self>, MachineError> {
         let MachineOptions { design_text, design, only, is_cache_warm } = options;
-        backing.claim(&design)?;
         let mounts: Vec<&str> = design.volumes.iter().map(|volume| &*volume.mount).collect();
+        // What can be refused is refused before the backing is taken.
+        let only = position(only, &mounts)?;
+        backing.claim(&design)?;
         let dirs = backing.volume_dirs(&mounts)?;
-        let root = match &only {
-            None if mounts.is_empty() => return Err(MachineError::NoVolume),
-            None => backing.data(),
-            Some(wanted) => {
-                let found = mounts.iter().position(|mount| mount == wanted);
-                let known = mounts.join(", ");
-                let unknown = MachineError::UnknownVolume { wanted: wanted.clone(), known };
-                dirs[found.ok_or(unknown)?].clone()
-            }
-        };
+        let root = only.map_or(backing.data(), |only| dirs[only].clone());
         let resumed_bytes = backing.resume()?;
         let stores = Arc::new(stores(&design, &dirs)?);
         let tree = Tree::open(&root, &dirs, Arc::clone(&stores)).map_err(io::Error::from)?;
@@ -165,6 +160,7 @@ impl Machine {
             undo,
             stores,
             tree,
+            only,
             in_force: RwLock::new(InForce { text: design_text, design }),
             backing,
             resumed_bytes,
@@ -199,9 +195,21 @@ impl Machine {
     /// Says whether the disk under the backing is full before the volumes are.
     pub fn shortage(&self) -> Option<Shortage> {
         let left = |store: &Store| store.space.capacity().saturating_sub(store.space.used());
-        let provisioned_bytes = self.stores.iter().map(left).fold(0, u64::saturating_add);
+        let shown = self.stores.iter().enumerate().filter(|(idx, _)| self.shows(*idx));
+        let left = shown.map(|(_, store)| left(store));
+        let provisioned_bytes = left.fold(0, u64::saturating_add);
         let free_bytes = self.backing.free_bytes()?;
         (free_bytes < provisioned_bytes).then_some(Shortage { provisioned_bytes, free_bytes })
+    }
+
+    /// Says whether a volume is shown, by position.
+    fn shows(&self, volume: usize) -> bool {
+        self.only.is_none_or(|only| only == volume)
+    }
+
+    /// Returns the mount path of the only volume that is shown; `None` where all are.
+    pub fn only(&self) -> Option<String> {
+        Some(self.in_force().design.volumes.get(self.only?)?.mount.clone())
     }
 
     /// Returns the volumes' stores.
@@ -315,6 +323,7 @@ impl Machine {
             disks_held_by: modelled.disks_held_by.and_then(cap),
             recent_wait: wait,
         });
+        let shown = volumes.enumerate().filter(|(idx, _)| self.shows(*idx));
         Report {
             schema: status::SCHEMA.to_owned(),
             place: place.to_owned(),
@@ -324,8 +333,9 @@ impl Machine {
             pid: std::process::id(),
             n_waiting: look.status.n_waiting as u64,
             lateness: status::lateness(&self.recent, &look),
-            volumes: volumes.collect(),
-            caps: status::caps(&self.recent, &look, &design),
+            volumes: shown.map(|(_, volume)| volume).collect(),
+            caps: status::caps(&self.recent, &look, &design, self.only),
+            export: None,
             cache: look.status.cache.map(Into::into),
             design: design.name,
             edition: design.edition,
@@ -336,6 +346,17 @@ impl Machine {
     pub fn restart(&self) {
         self.pacer.restart();
         self.is_crashed.store(false, Release);
+    }
+}
+
+/// Finds the only volume to show among the mount paths, if one is asked for.
+fn position(only: Option<String>, mounts: &[&str]) -> Result<Option<usize>, MachineError> {
+    let Some(wanted) = only else {
+        return if mounts.is_empty() { Err(MachineError::NoVolume) } else { Ok(None) };
+    };
+    match mounts.iter().position(|mount| **mount == wanted) {
+        Some(found) => Ok(Some(found)),
+        None => Err(MachineError::UnknownVolume { wanted, known: mounts.join(", ") }),
     }
 }
 
@@ -457,7 +478,7 @@ impl Machine {
         } else {
             Ok(())
         };
-        let write = || kept.and_then(|()| opened.file.write_all_at(data, offset));
+        let write = || kept.and_then(|()| write_whole(&opened.file, data, offset));
         if let Err(error) = store.fill(&opened.file, &node.occupied, reserved, write) {
             failed.store(errno(&error).raw_os_error(), Release);
             undo.undo_before(node.volume.unwrap_or(0), before);

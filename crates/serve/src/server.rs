@@ -8,11 +8,17 @@ use volume::Design;
 
 use crate::control::{self, Command, Refusal};
 use crate::machine::{ChangeError, Machine};
+use crate::status::{ExportReport, Report};
 
 /// The place where a machine is served: a mount point, or an address.
 pub trait Place: Send + 'static {
     /// Returns its name.
     fn name(&self) -> String;
+
+    /// Returns where clients of the network reach it, and which are there; `None` for a mount.
+    fn export(&self) -> Option<ExportReport> {
+        None
+    }
 
     /// Ends the service. The process ends when nothing is served any more.
     fn close(&self, is_lazy: bool) -> Result<(), Refusal>;
@@ -53,8 +59,11 @@ fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Place) -> Refu
 fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Value, Refusal> {
     let broken = |error: serde_json::Error| Refusal::new(format!("cannot answer: {error}"));
     match command {
-        Command::Status => serde_json::to_value(machine.report(&place.name())).map_err(broken),
-        Command::Design => Ok(json!({ "design": machine.in_force().text })),
+        Command::Status => {
+            let report = Report { export: place.export(), ..machine.report(&place.name()) };
+            serde_json::to_value(report).map_err(broken)
+        }
+        Command::Design => Ok(json!({ "design": machine.in_force().text, "only": machine.only() })),
         Command::Change { design: text } => {
             let design = read(&text)?;
             machine.change(text, design).map_err(|error| unchanged(&error, machine, place))?;

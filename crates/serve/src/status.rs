@@ -47,6 +47,29 @@ pub struct Report {
     pub caps: Vec<CapReport>,
     /// The machine's host cache, where a disk uses it.
     pub cache: Option<CacheReport>,
+    /// Where clients reach it; `None` where it is mounted.
+    #[serde(default)]
+    pub export: Option<ExportReport>,
+}
+
+/// An export to the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportReport {
+    /// Address and port.
+    pub address: String,
+    /// Machines that are connected.
+    pub clients: Vec<ClientReport>,
+}
+
+/// A machine that is connected to an export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientReport {
+    /// Its address.
+    pub address: String,
+    /// The design's client that it is; `None` where the design has none.
+    pub name: Option<String>,
+    /// Its connections.
+    pub n_connections: u64,
 }
 
 /// How late answers were over the last second or so: parts of I/Os, handed out 0.2 ms or more after
@@ -74,13 +97,22 @@ pub struct CacheReport {
     pub n_hits: u64,
     /// Reads that went on to a disk.
     pub n_misses: u64,
+    /// Whether it began with the data that are there, which count as held from their first read
+    /// on.
+    #[serde(default)]
+    pub is_warm: bool,
 }
 
 impl From<volume::CacheStatus> for CacheReport {
     fn from(cache: volume::CacheStatus) -> Self {
-        let volume::CacheStatus { size_bytes, held_bytes, dirty_bytes, n_hits, n_misses, .. } =
-            cache;
-        CacheReport { size_bytes, held_bytes, dirty_bytes, n_hits, n_misses }
+        CacheReport {
+            size_bytes: cache.size_bytes,
+            held_bytes: cache.held_bytes,
+            dirty_bytes: cache.dirty_bytes,
+            n_hits: cache.n_hits,
+            n_misses: cache.n_misses,
+            is_warm: cache.is_warm,
+        }
     }
 }
 
@@ -232,8 +264,14 @@ fn is_met(kind: CapKind, design: &Design) -> bool {
     }
 }
 
-/// Describes the caps now, with their rates since the look before the last.
-pub(crate) fn caps(recent: &Recent, now: &Look, design: &Design) -> Vec<CapReport> {
+/// Describes the caps now, with their rates since the look before the last: all, or those that the
+/// only volume which is shown can meet.
+pub(crate) fn caps(
+    recent: &Recent,
+    now: &Look,
+    design: &Design,
+    only: Option<usize>,
+) -> Vec<CapReport> {
     let now = &now.status;
     let looks = lock(&recent.looks);
     let before = looks.iter().flatten().next().map(|look| &look.status);
@@ -258,7 +296,8 @@ pub(crate) fn caps(recent: &Recent, now: &Look, design: &Design) -> Vec<CapRepor
             name: cap.info.name.clone(),
             kind: cap.info.kind.name().to_owned(),
             counts_operations: cap.info.kind.counts_operations(),
-            volume: cap.info.volume,
+            // By position among the volumes that are shown.
+            volume: cap.info.volume.map(|volume| if only.is_some() { 0 } else { volume }),
             per_s: cap.info.per_s,
             recent_per_s: (carried(&cap.usage, now_s) - used).max(0.0) / passed_s,
             recent_held_share: (held_s / passed_s).clamp(0.0, 1.0),
@@ -269,6 +308,12 @@ pub(crate) fn caps(recent: &Recent, now: &Look, design: &Design) -> Vec<CapRepor
             origin: cap.info.origin.clone(),
         }
     };
-    let met = now.caps.iter().enumerate().filter(|(_, cap)| is_met(cap.info.kind, design));
-    met.map(cap).collect()
+    let is_shown = |cap: &CapStatus| match (cap.info.volume, only) {
+        (Some(volume), Some(only)) => usize::from(volume) == only,
+        _ => true,
+    };
+    let met = |(_, cap): &(usize, &CapStatus)| {
+        cap.in_force && is_met(cap.info.kind, design) && is_shown(cap)
+    };
+    now.caps.iter().enumerate().filter(met).map(cap).collect()
 }

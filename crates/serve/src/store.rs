@@ -88,7 +88,7 @@ impl Store {
         offset: u64,
     ) -> io::Result<()> {
         let end = offset + data.len() as u64;
-        self.grow(file, occupied, offset, end, || file.write_all_at(data, offset))
+        self.grow(file, occupied, offset, end, || write_whole(file, data, offset))
     }
 
     /// Does something that may occupy the holes of a range, if the volume has the room.
@@ -157,6 +157,41 @@ impl Occupied {
     }
 }
 
+/// Writes all. Where that fails, the file is as long as it was: the disk under it may be full after
+/// a part of what was to follow its end.
+pub(crate) fn write_whole(file: &File, data: &[u8], offset: u64) -> io::Result<()> {
+    write_by(file, data, offset, |data, offset| file.write_at(data, offset))
+}
+
+/// Does so by a way to write.
+fn write_by(
+    file: &File,
+    data: &[u8],
+    offset: u64,
+    mut write: impl FnMut(&[u8], u64) -> io::Result<usize>,
+) -> io::Result<()> {
+    let size = file.metadata()?.len();
+    let mut n_written = 0;
+    while n_written < data.len() {
+        let at = offset + n_written as u64;
+        let error = match write(&data[n_written..], at) {
+            Ok(0) => io::ErrorKind::WriteZero.into(),
+            Ok(n) => {
+                n_written += n;
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => error,
+        };
+        // Unless somebody else has written beyond it meanwhile.
+        if at > size && file.metadata().is_ok_and(|found| found.len() == at) {
+            file.set_len(size)?;
+        }
+        return Err(error);
+    }
+    Ok(())
+}
+
 /// Returns the bytes of a range that no data stand for. The range is whole pages.
 fn holes(file: &File, start: u64, end: u64) -> io::Result<u64> {
     let (mut at, mut n_bytes) = (start, 0);
@@ -180,4 +215,30 @@ pub(crate) struct Opened {
     pub(crate) file: Arc<File>,
     /// Whether every write goes through all caches.
     pub(crate) is_sync: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_the_file_as_long_as_it_was() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&[1; 1000], 0).unwrap();
+        let mut n_left = 600;
+        let full = |data: &[u8], offset: u64| {
+            let n = data.len().min(n_left);
+            n_left -= n;
+            if n == 0 { Err(Errno::NOSPC.into()) } else { file.write_at(&data[..n], offset) }
+        };
+        let error = write_by(&file, &[2; 1000], 1000, full).unwrap_err();
+        assert_eq!(Errno::from_io_error(&error), Some(Errno::NOSPC));
+        assert_eq!(file.metadata().unwrap().len(), 1000);
+        write_whole(&file, &[2; 1000], 1000).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 2000);
+        // What lies beyond was another's.
+        let refuse = |_: &[u8], _: u64| Err(Errno::NOSPC.into());
+        write_by(&file, &[3; 1000], 500, refuse).unwrap_err();
+        assert_eq!(file.metadata().unwrap().len(), 2000);
+    }
 }

@@ -22,6 +22,14 @@ pub fn format_rate_mib_s(bytes_per_s: f64) -> String {
     format!("{} MiB/s", three_digits((mib_per_s * 1000.0).round() as u64))
 }
 
+/// Prints a rate in MB/s of 10^6 bytes, with three digits, for what is published so.
+///
+/// Not a number and negative rates print as zero.
+pub fn format_rate_mb_s(bytes_per_s: f64) -> String {
+    let mb_per_s = bytes_per_s.max(0.0) / 1e6;
+    format!("{} MB/s", three_digits((mb_per_s * 1000.0).round() as u64))
+}
+
 /// Prints I/Os per second: `842`, `54.6 k`, `1.20 M`. Below 100 with decimals.
 ///
 /// Not a number and negative rates print as zero.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use units::{
-    format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mib_s, parse_bytes,
-    parse_count, parse_duration, parse_rate,
+    format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
+    format_rate_mib_s, parse_bytes, parse_count, parse_duration, parse_rate,
 };
 
 #[track_caller]
@@ -91,6 +91,8 @@ fn three_digits_and_a_unit() {
     check(format_rate_mib_s(223_346_688.0), "213 MiB/s");
     check(format_rate_mib_s(524_288.0), "0.50 MiB/s");
     check(format_rate_mib_s(f64::NAN), "0 MiB/s");
+    check(format_rate_mb_s(200_000_000.0), "200 MB/s");
+    check(format_rate_mb_s(32_768_000.0), "32.8 MB/s");
     check(format_iops(842.4), "842");
     check(format_iops(54_600.0), "54.6 k");
     check(format_iops(999_600.0), "1.00 M");

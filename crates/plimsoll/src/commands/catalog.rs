@@ -19,10 +19,17 @@ pub(super) use text::grouped;
 
 /// Show disks, machine sizes, network volumes and prices, with source and date; import tables
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll catalog list disks
+  plimsoll catalog list vms --edition 2018
+  plimsoll catalog show P30";
 
 #[derive(Debug, Subcommand)]
 enum Command {

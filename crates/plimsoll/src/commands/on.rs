@@ -11,6 +11,7 @@ use runner::{EmulatedTime, Emulation};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
+use crate::stream;
 
 /// Emulated volumes in place of this machine's files.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -60,6 +61,7 @@ impl OnArgs {
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
         let Some(name) = &self.on else { return Ok(None) };
         let Read { design, text, findings } = read(name)?;
+        tell_of_nothing_to_warm(&design, self.cache == CacheState::Warm);
         let time = match (self.is_virtual, self.time_scale) {
             (true, _) => EmulatedTime::Virtual,
             (false, scale) => EmulatedTime::Real(scale.unwrap_or(1.0)),
@@ -71,6 +73,24 @@ impl OnArgs {
             time,
             notes: findings.iter().filter_map(note).collect(),
         }))
+    }
+}
+
+/// Says that a warm start was asked for where no disk has a host cache.
+pub(super) fn tell_of_nothing_to_warm(design: &volume::Design, is_warm: bool) {
+    if is_warm && !design.volumes.iter().any(is_cached) {
+        let text = "`--cache warm` changes nothing: no disk of the design has a host cache; give \
+                    one `cache = \"ReadOnly\"`";
+        stream::remark("warning: ", text);
+    }
+}
+
+fn is_cached(volume: &volume::design::Volume) -> bool {
+    match &volume.backing {
+        volume::design::Backing::Disks(stripe) => {
+            stripe.disks.iter().any(|disk| disk.cache != volume::CacheMode::None)
+        }
+        volume::design::Backing::Network(_) => false,
     }
 }
 

@@ -173,9 +173,22 @@ fn label(run: &RunRow) -> String {
         let args: Vec<&str> = run.command.iter().skip(2).map(|arg| last_of_path(arg)).collect();
         args.join(" ")
     } else {
-        run.name.clone()
+        // The name hides the arguments, and with them that nothing real was measured.
+        let on = on(&run.command).map_or(String::new(), |on| format!(" (on {})", last_of_path(on)));
+        format!("{}{on}", run.name)
     };
     format!("{own}{tags}")
+}
+
+/// Returns the design of a run on emulated volumes.
+fn on(command: &[String]) -> Option<&str> {
+    let mut args = command.iter();
+    args.find_map(|arg| match arg.strip_prefix("--on") {
+        Some("") => Some(None),
+        Some(rest) => rest.strip_prefix('=').map(Some),
+        None => None,
+    })?
+    .or_else(|| args.next().map(String::as_str))
 }
 
 fn last_of_path(arg: &str) -> &str {

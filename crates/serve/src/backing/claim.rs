@@ -1,5 +1,6 @@
 //! Which volumes a backing holds the data of, so that no other design is served from it by mistake.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use volume::Design;
 
-use super::{Backing, BackingError, classify};
+use super::{Backing, BackingError, classify, relative};
 
 /// A volume that has data here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,8 +30,13 @@ impl Backing {
     pub(crate) fn claim(&self, design: &Design) -> Result<(), BackingError> {
         let asked = claimed(design);
         let found = self.claimed()?;
-        if let Some(found) = &found {
-            self.compare(found, &asked)?;
+        if let Some(found) = &found
+            && let Err(error) = self.compare(found, &asked)
+        {
+            // Nothing was ever written: there are no data that could be served as another's.
+            if !self.give_up(found)? {
+                return Err(error);
+            }
         }
         if found.as_ref() == Some(&asked) {
             return Ok(());
@@ -57,6 +63,33 @@ impl Backing {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Takes the empty folders of volumes away. Returns false, and changes nothing, where there is
+    /// anything else.
+    fn give_up(&self, found: &[Claimed]) -> Result<bool, BackingError> {
+        let mut own = HashSet::new();
+        for claim in found.iter().filter(|_| found.len() > 1) {
+            let path = self.data().join(relative(&claim.mount)?);
+            own.extend(path.ancestors().take_while(|dir| *dir != self.data()).map(PathBuf::from));
+        }
+        let mut dirs = vec![self.data()];
+        let mut idx = 0;
+        while let Some(dir) = dirs.get(idx) {
+            let entries = fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+            for entry in entries.map_err(|error| classify(&self.dir, error))? {
+                if !own.contains(&entry.path()) || !entry.path().is_dir() {
+                    return Ok(false);
+                }
+                dirs.push(entry.path());
+            }
+            idx += 1;
+        }
+        // The deepest first; the folder of the data stays.
+        for dir in dirs.iter().skip(1).rev() {
+            fs::remove_dir(dir).map_err(|error| classify(dir, error))?;
+        }
+        Ok(true)
     }
 
     /// Returns the volumes that the data belong to; `None` where nobody has noted them, or what is
@@ -114,6 +147,8 @@ mod tests {
         let open = || Backing::open(folder.path()).unwrap();
         let two = [("/a", "P30"), ("/b", "P40")];
         open().claim(&design(&two)).unwrap();
+        open().volume_dirs(&["/a", "/b"]).unwrap();
+        fs::write(open().data().join("a/file"), "data").unwrap();
         open().claim(&design(&[two[1], two[0]])).unwrap();
         let error = open().claim(&design(&two[..1])).unwrap_err();
         let BackingError::OtherVolumes { has, asked, .. } = error else { panic!("{error}") };
@@ -126,5 +161,20 @@ mod tests {
         assert_eq!((mount.as_str(), has_bytes, asked_bytes), ("/a", 1 << 40, 2 << 40));
         open().with_other_sizes(true).claim(&larger).unwrap();
         open().claim(&larger).unwrap();
+    }
+
+    #[test]
+    fn a_backing_that_was_never_written_to_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Backing::open(folder.path()).unwrap();
+        let deep = [("/mnt/a", "P30"), ("/mnt/a/b", "P30")];
+        open().claim(&design(&deep)).unwrap();
+        open().volume_dirs(&["/mnt/a", "/mnt/a/b"]).unwrap();
+        open().claim(&design(&[("/c", "P30")])).unwrap();
+        assert_eq!(fs::read_dir(open().data()).unwrap().count(), 0);
+        // A folder that a program made is data.
+        fs::create_dir(open().data().join("mnt")).unwrap();
+        open().claim(&design(&deep)).unwrap_err();
+        assert!(open().data().join("mnt").is_dir());
     }
 }

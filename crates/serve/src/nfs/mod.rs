@@ -30,6 +30,7 @@ mod names;
 mod repeated;
 mod way;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -41,6 +42,7 @@ use volume::design::Backing as Medium;
 
 use crate::machine::Machine;
 use crate::pacer::lock;
+use crate::status::{ClientReport, ExportReport};
 pub use call::Refusal;
 pub use decode::{Decoded, decode_call, read_record};
 
@@ -116,6 +118,50 @@ struct Server {
     n_crashes: AtomicU64,
 }
 
+/// Takes an address to export at; port 0 is any that is free. Who connects waits until it is served.
+///
+/// # Errors
+/// When the port is taken or may not be used, or the address is another machine's.
+pub fn bind(address: SocketAddr) -> Result<TcpListener, ExportError> {
+    TcpListener::bind(address).map_err(|source| ExportError::Listen { address, source })
+}
+
+/// Tells who is connected to an export.
+#[derive(Clone)]
+pub struct Peers {
+    server: Arc<Server>,
+}
+
+impl Peers {
+    /// Describes the export as it is now: the machines in the order of their addresses.
+    pub fn report(&self) -> ExportReport {
+        let mut connected: BTreeMap<IpAddr, u64> = BTreeMap::new();
+        for stream in lock(&self.server.streams).iter() {
+            if let Ok(peer) = stream.peer_addr() {
+                *connected.entry(peer.ip()).or_default() += 1;
+            }
+        }
+        let design = self.server.machine.in_force().design;
+        let client = |(address, n_connections): (IpAddr, u64)| {
+            let idx = self.server.client_of(address);
+            let client = design.clients.get(usize::from(idx));
+            ClientReport {
+                address: address.to_canonical().to_string(),
+                name: client.map(|client| client.name.clone()).filter(|name| !name.is_empty()),
+                n_connections,
+            }
+        };
+        let clients = connected.into_iter().map(client).collect();
+        ExportReport { address: self.server.address.to_string(), clients }
+    }
+}
+
+impl std::fmt::Debug for Peers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Peers").field("address", &self.server.address).finish_non_exhaustive()
+    }
+}
+
 /// An export that is served until it is dropped.
 pub struct Export {
     server: Arc<Server>,
@@ -128,15 +174,21 @@ impl Export {
     /// # Errors
     /// When the address cannot be used.
     pub fn start(machine: Arc<Machine>, address: SocketAddr) -> Result<Export, ExportError> {
-        let listen = |source| ExportError::Listen { address, source };
-        let listener = TcpListener::bind(address).map_err(listen)?;
+        Export::over(machine, bind(address)?)
+    }
+
+    /// Serves a machine's volumes to those who connect to a listener, from [`bind`].
+    ///
+    /// # Errors
+    /// When the listener cannot be used.
+    pub fn over(machine: Arc<Machine>, listener: TcpListener) -> Result<Export, ExportError> {
         let design = machine.in_force().design;
         let server = Arc::new(Server {
             volumes: design.volumes.iter().map(|it| VolumeFacts::of(&it.backing)).collect(),
             files: Files::new(Arc::clone(&machine)).map_err(io::Error::from)?,
             machine,
             repeated: Mutex::default(),
-            address: listener.local_addr().map_err(listen)?,
+            address: listener.local_addr()?,
             clients: Mutex::default(),
             streams: Mutex::default(),
             is_stopped: AtomicBool::new(false),
@@ -153,6 +205,11 @@ impl Export {
     /// Returns where it listens.
     pub fn address(&self) -> SocketAddr {
         self.server.address
+    }
+
+    /// Returns what tells who is connected.
+    pub fn peers(&self) -> Peers {
+        Peers { server: Arc::clone(&self.server) }
     }
 
     /// Returns the number of open connections.

@@ -1,9 +1,10 @@
 //! What tells two designs apart, in words.
 
-use units::{format_bytes, format_latency_ns, format_rate_mib_s};
+use units::{format_bytes, format_latency_ns};
 use volume::design::{Backing, Disk, NetworkVolume, Stripe, Vm, Volume};
 use volume::{Cap, Design, Limit};
 
+use super::rate_as_published;
 use crate::commands::catalog::grouped;
 
 /// A line for each part that changed: `/mnt/p30: P30 -> P40: 5,000 -> 7,500 IOPS`. Both designs
@@ -123,7 +124,9 @@ fn iops(limit: Option<&Limit>) -> String {
 }
 
 fn rate(limit: Option<&Limit>) -> String {
-    limit.map_or("unlimited".to_owned(), |limit| format_rate_mib_s(limit.per_s as f64))
+    limit.map_or("unlimited".to_owned(), |limit| {
+        rate_as_published(limit.per_s as f64, &limit.origin)
+    })
 }
 
 #[cfg(test)]
@@ -150,19 +153,23 @@ mod tests {
     #[test]
     fn a_tier_says_what_it_brings() {
         let p40 = P30.replace("P30", "P40");
-        let up = "/a: P30 -> P40, 5,000 IOPS -> 7,500 IOPS, 191 MiB/s -> 238 MiB/s, \
+        let up = "/a: P30 -> P40, 5,000 IOPS -> 7,500 IOPS, 200 MB/s -> 250 MB/s, \
                   size 1.00 TiB -> 2.00 TiB";
         check(P30, &p40, &[up], &[]);
-        let down = "/a: P40 -> P30, 7,500 IOPS -> 5,000 IOPS, 238 MiB/s -> 191 MiB/s, \
+        let down = "/a: P40 -> P30, 7,500 IOPS -> 5,000 IOPS, 250 MB/s -> 200 MB/s, \
                     size 2.00 TiB -> 1.00 TiB";
         check(&p40, P30, &[down], &["grow and not shrink"]);
+        // As the design takes what the catalogue publishes.
+        let binary = |text: &str| format!("mb_bytes = 1048576\n{text}");
+        let up = up.replace("MB/s", "MiB/s");
+        check(&binary(P30), &binary(&p40), &[&up], &[]);
     }
 
     #[test]
     fn another_provider_is_warned_of_and_nothing_is_nothing() {
         check(P30, P30, &[], &[]);
         let gp3 = "[[volume]]\nmount = \"/a\"\ndisk = \"gp3\"\nsize = \"2TiB\"\n";
-        let line = "/a: P30 -> gp3, 5,000 IOPS -> 3,000 IOPS, 191 MiB/s -> 125 MiB/s, \
+        let line = "/a: P30 -> gp3, 5,000 IOPS -> 3,000 IOPS, 200 MB/s -> 125 MiB/s, \
                     size 1.00 TiB -> 2.00 TiB, latency 2.00 ms -> 1.00 ms";
         let (old, new) = (volume::design::parse(P30).0, volume::design::parse(gp3).0);
         let (old, new) = (old.expect("a design"), new.expect("a design"));

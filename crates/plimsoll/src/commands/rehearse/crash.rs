@@ -26,10 +26,21 @@ pub(super) struct CrashArgs {
 
 const CRASH_HELP: &str = "\
 What an fsync had returned for is never lost, and names and lengths set without a write neither. \
-Until `plimsoll rehearse restart` every access fails with EIO, by open files as well.";
+Until `plimsoll rehearse restart` every access fails with EIO, by open files as well.
+
+Examples:
+  plimsoll rehearse crash /mnt/p30
+  plimsoll rehearse restart /mnt/p30";
+
+const RESTART_HELP: &str = "\
+Files that are open go on. What the crash took stays lost.
+
+Example:
+  plimsoll rehearse restart /mnt/p30";
 
 /// Start a crashed machine again, with cold caches
 #[derive(Debug, clap::Args)]
+#[command(after_help = RESTART_HELP)]
 pub(super) struct RestartArgs {
     /// Mount point.
     #[arg(value_name = "MOUNT")]

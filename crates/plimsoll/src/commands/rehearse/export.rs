@@ -16,12 +16,13 @@ use std::process::{Command, Stdio};
 use serve::backing::Backing;
 use serve::control::Refusal;
 use serve::machine::{Machine, MachineError, MachineOptions};
-use serve::nfs::{Export, ExportError};
+use serve::nfs::{self, Export, ExportError, Peers};
 use serve::server::{self, Place};
+use serve::status::ExportReport;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{CacheState, check_place, tell_of_shortage, unusable};
-use crate::commands::on::{read_again, read_design};
+use crate::commands::on::{read_again, read_design, tell_of_nothing_to_warm};
 use crate::env;
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -94,8 +95,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.foreground || args.serving {
         return serve(args);
     }
-    // Mistakes are found before anything is started.
-    let (_, text) = read_design(&args.design)?;
+    // Mistakes are found before anything is started. The port comes first: where it is taken, what
+    // is to be said of the design is of no use.
+    drop(nfs::bind(args.listen).map_err(unexportable)?);
+    let (design, text) = read_design(&args.design)?;
+    tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     let backing = backing_dir(args)?;
     let mut server = start_server(args, &backing)
         .map_err(|error| broken(&format!("cannot start the serving process: {error}")))?;
@@ -138,12 +142,17 @@ fn start_server(args: &Args, backing: &Path) -> io::Result<std::process::Child> 
 /// An export that a command can end.
 struct Exported {
     name: String,
+    peers: Peers,
     end: UnixStream,
 }
 
 impl Place for Exported {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn export(&self) -> Option<ExportReport> {
+        Some(self.peers.report())
     }
 
     fn close(&self, _is_lazy: bool) -> Result<(), Refusal> {
@@ -159,8 +168,12 @@ impl Place for Exported {
 /// Serves until somebody ends it.
 fn serve(args: &Args) -> Result<Exit, Failure> {
     let failed = |error: io::Error| broken(&format!("cannot serve: {error}"));
+    let listener = nfs::bind(args.listen).map_err(unexportable)?;
     let read = if args.serving { read_again } else { read_design };
     let (design, design_text) = read(&args.design)?;
+    if !args.serving {
+        tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
+    }
     let dir = backing_dir(args)?;
     let end = format!("plimsoll rehearse unmount {}", dir.display());
     let unusable = |error| unusable(&error, &end);
@@ -180,9 +193,9 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
         let end = end.try_clone().map_err(failed)?;
         signal_hook::low_level::pipe::register(signal, end).map_err(failed)?;
     }
-    let export = Export::start(machine.clone(), args.listen).map_err(unexportable)?;
+    let export = Export::over(machine.clone(), listener).map_err(unexportable)?;
     let address = export.address();
-    let place = Exported { name: dir.display().to_string(), end };
+    let place = Exported { name: dir.display().to_string(), peers: export.peers(), end };
     server::obey(&machine, place).map_err(failed)?;
     if args.serving {
         super::take_name();

@@ -21,7 +21,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use super::{
     CacheState, check_place, resolved, stale, tell_of_resumed_crash, tell_of_shortage, unusable,
 };
-use crate::commands::on::{read_again, read_design};
+use crate::commands::on::{read_again, read_design, tell_of_nothing_to_warm};
 use crate::env;
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -69,7 +69,12 @@ named as in the design: /mnt/data is at MOUNTPOINT/mnt/data. The data are kept: 
 on with them. Mounted by root, it is open to all users, as their permissions allow.
 
 What the machine's page cache would do is left out: every read and write meets the caps. Names and \
-attributes take no time. fsync is what reaches the emulated disk; the real one is not waited for.";
+attributes take no time. fsync is what reaches the emulated disk; the real one is not waited for.
+
+Examples:
+  plimsoll rehearse mount docs/designs/p30.toml /mnt/p30
+  plimsoll rehearse mount docs/designs/ds14.toml /mnt/ds14 --cache warm
+  plimsoll rehearse mount docs/designs/ds14.toml /mnt/log --volume /mnt/nocache";
 
 /// Priority of the serving process, from -20 to 19: above that of ordinary programs.
 const NICENESS: i32 = -15;
@@ -83,7 +88,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return serve(args);
     }
     // Mistakes are found before anything is started.
-    let (_, text) = read_design(&args.design)?;
+    let (design, text) = read_design(&args.design)?;
+    tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     let path = resolved(&args.path)?;
     mount::check(&path).map_err(unmountable)?;
     let backing = backing_dir(args, &path)?;
@@ -131,6 +137,9 @@ fn start_server(args: &Args, path: &Path, backing: &Path) -> io::Result<std::pro
 fn serve(args: &Args) -> Result<Exit, Failure> {
     let read = if args.serving { read_again } else { read_design };
     let (design, design_text) = read(&args.design)?;
+    if !args.serving {
+        tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
+    }
     let path = resolved(&args.path)?;
     mount::check(&path).map_err(unmountable)?;
     let backing = backing_dir(args, &path)?;

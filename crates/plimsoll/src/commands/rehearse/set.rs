@@ -47,13 +47,15 @@ disks, their columns and chunks.
 Examples:
   plimsoll rehearse set /mnt/p30 --disk P40
   plimsoll rehearse set /mnt/anf --level Ultra --quota 4TiB
-  plimsoll rehearse set /mnt/ds14 --volume /mnt/data --cache-mode ReadOnly
+  plimsoll rehearse set /mnt/ds14 --volume /mnt/nocache --cache-mode ReadOnly
   plimsoll rehearse set /mnt/ds14 --design bigger.toml";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = resolved(&args.path)?;
     let in_force = ask(&path, &Command::Design)?;
+    // Where only one volume is mounted, it is the one that is meant.
+    let volume = args.volume.as_deref().or(in_force["only"].as_str());
     let in_force = in_force["design"].as_str().unwrap_or_default();
     let mut dropped = Vec::new();
     let text = match &args.design {
@@ -63,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 .hint("for example: --disk P40, --quota 4TiB, --cache-mode ReadOnly"));
         }
         None => {
-            let edited = apply(&args.edit, args.volume.as_deref(), in_force)?;
+            let edited = apply(&args.edit, volume, in_force)?;
             check(&edited.text)?;
             dropped = edited.dropped;
             edited.text

@@ -26,7 +26,11 @@ limit   what the cap allows, sustained
 now     what it carried over the last second or so
 waits   parts of I/Os that wait for it at this moment
 held    share of the last second or so in which it held something back
-credit  what is left of its burst credits";
+credit  what is left of its burst credits
+
+Examples:
+  plimsoll rehearse status /mnt/p30
+  plimsoll rehearse status /mnt/p30 --json";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

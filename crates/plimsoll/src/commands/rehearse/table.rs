@@ -2,11 +2,22 @@
 
 use std::fmt::Write as _;
 
-use serve::status::{CacheReport, CapReport, LatenessReport, Report, VolumeReport, WaitReport};
-use units::{format_bytes, format_iops, format_latency_ns, format_rate_mib_s};
+use serve::status::{
+    CacheReport, CapReport, ExportReport, LatenessReport, Report, VolumeReport, WaitReport,
+};
+use units::{format_bytes, format_iops, format_latency_ns};
+
+use super::rate_as_published;
+use crate::fill::fill;
 
 /// Columns of the name that a line begins with.
 const NAME_COLUMNS: usize = 34;
+
+/// Columns of a page.
+const COLUMNS: usize = 80;
+
+/// Clients of an export that are named.
+const N_CLIENTS_SHOWN: usize = 10;
 
 /// Columns of what a volume waits for.
 const WAITED_COLUMNS: usize = 33;
@@ -22,7 +33,10 @@ pub(super) fn page(report: &Report) -> String {
     let mut text = String::new();
     let state = if report.is_crashed { "crashed" } else { "running" };
     let _ = writeln!(text, "{} at {}: {state}", report.design, report.place);
-    let _ = writeln!(text, "data in {}, served by process {}", report.backing, report.pid);
+    text.push_str(&fill("served by ", &format!("process {}", report.pid), COLUMNS));
+    // A path is kept whole, to be copied.
+    let _ = writeln!(text, "data in   {}", report.backing);
+    text.push_str(&exported(report.export.as_ref()));
     if report.is_crashed {
         let _ = writeln!(text, "every access fails: plimsoll rehearse restart {}", report.place);
     }
@@ -42,6 +56,31 @@ pub(super) fn page(report: &Report) -> String {
     text.push_str(&unwritten(report));
     text.push_str(&verdict(report));
     text.push_str(&lateness(report.lateness));
+    text
+}
+
+/// Where clients reach the volumes, and who is there.
+fn exported(export: Option<&ExportReport>) -> String {
+    let Some(ExportReport { address, clients }) = export else { return String::new() };
+    let mut text = format!("exported  at {address}, ");
+    text.push_str(match clients.len() {
+        0 => "no client is connected\n",
+        1 => "1 client:\n",
+        _ => "",
+    });
+    if clients.len() > 1 {
+        let _ = writeln!(text, "{} clients:", clients.len());
+    }
+    for client in clients.iter().take(N_CLIENTS_SHOWN) {
+        let n = client.n_connections;
+        let connections = format!("{n} connection{}", if n == 1 { "" } else { "s" });
+        let name = client.name.as_ref().map_or(String::new(), |name| format!(", as `{name}`"));
+        let line = format!("{}: {connections}{name}", client.address);
+        text.push_str(&fill("          ", &line, COLUMNS));
+    }
+    if clients.len() > N_CLIENTS_SHOWN {
+        let _ = writeln!(text, "          and {} more", clients.len() - N_CLIENTS_SHOWN);
+    }
     text
 }
 
@@ -133,7 +172,7 @@ impl<'a> Row<'a> {
         let rate = |per_s: f64| match &*cap.kind {
             "nfs_slots" => format!("{} slots", format_iops(per_s)),
             _ if cap.counts_operations => format_iops(per_s),
-            _ => format_rate_mib_s(per_s),
+            _ => rate_as_published(per_s, &cap.origin),
         };
         let credit = self.alike.iter().filter_map(|cap| credit_share(cap)).reduce(f64::min);
         let held = self.alike.iter().map(|cap| cap.recent_held_share).fold(0.0, f64::max);
@@ -179,6 +218,13 @@ fn cache_line(cache: &CacheReport) -> String {
         0 => "no reads yet".to_owned(),
         _ => format!("{} of the reads hit", percent(cache.n_hits as f64 / n_reads as f64)),
     };
+    if cache.is_warm {
+        // What is there is held, but counted from its first read on.
+        return format!(
+            "\nhost cache: began warm, with the data that are there, up to {size};\n            \
+             {held} of them used since, {hits}\n"
+        );
+    }
     format!("\nhost cache: holds {held} of {size}, {hits}\n")
 }
 
@@ -224,6 +270,8 @@ fn verdict(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serve::status::ClientReport;
+
     use super::*;
 
     fn cap(name: &str, kind: &str, volume: Option<u16>) -> CapReport {
@@ -239,7 +287,7 @@ mod tests {
             n_waiting: 3,
             credits_left: None,
             credits_full: None,
-            origin: String::new(),
+            origin: "P30: 200 MB/s, with MB taken as 1,000,000 bytes".to_owned(),
         }
     }
 
@@ -276,7 +324,56 @@ mod tests {
             volumes,
             caps,
             cache: None,
+            export: None,
         }
+    }
+
+    /// A path of 90 characters is not broken, nor does it break what follows it.
+    #[test]
+    fn an_export_says_where_it_is_and_who_is_there() {
+        let mut report = report(Vec::new(), Vec::new());
+        report.backing = format!("/{}", "x".repeat(89));
+        let address = "127.0.0.1:2049".to_owned();
+        report.export = Some(ExportReport { address, clients: Vec::new() });
+        let alone = page(&report);
+        assert!(alone.contains(&format!("data in   {}\n", report.backing)), "{alone}");
+        assert!(alone.contains("served by process 1\n"), "{alone}");
+        assert!(alone.contains("at 127.0.0.1:2049, no client is connected\n"), "{alone}");
+        let client = |idx: u64| ClientReport {
+            address: format!("10.0.0.{idx}"),
+            name: (idx == 1).then(|| "near".to_owned()),
+            n_connections: idx,
+        };
+        report.export.as_mut().expect("an export").clients = (1..=12).map(client).collect();
+        let many = page(&report);
+        for part in [
+            "at 127.0.0.1:2049, 12 clients:\n          10.0.0.1: 1 connection, as `near`\n",
+            "          10.0.0.10: 10 connections\n          and 2 more\n",
+        ] {
+            assert!(many.contains(part), "`{part}` is missing in\n{many}");
+        }
+    }
+
+    #[test]
+    fn a_cache_that_began_warm_says_so() {
+        let mut report = report(Vec::new(), Vec::new());
+        let cache = CacheReport {
+            size_bytes: 200 << 30,
+            held_bytes: 0,
+            dirty_bytes: 0,
+            n_hits: 0,
+            n_misses: 0,
+            is_warm: true,
+        };
+        report.cache = Some(cache.clone());
+        let warm = page(&report);
+        assert!(
+            warm.contains("began warm, with the data that are there, up to 200 GiB;"),
+            "{warm}"
+        );
+        assert!(warm.lines().all(|line| line.chars().count() <= 80), "{warm}");
+        report.cache = Some(CacheReport { is_warm: false, ..cache });
+        assert!(page(&report).contains("holds 0 B of 200 GiB, no reads yet"));
     }
 
     #[test]
@@ -325,7 +422,7 @@ mod tests {
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
         for part in [
             "  disk iops (2 disks)                   10.0 k      5.00 k      6  50 %       -\n",
-            "shared:\n  vm E64-16ds_v5 uncached bytes     0.01 MiB/s ",
+            "shared:\n  vm E64-16ds_v5 uncached bytes      0.01 MB/s ",
             "…me-long-name-long-name-   5.40 ms    6.40 ms  disk iops\n",
             "/mnt/b                     5.40 ms    6.40 ms  vm E64-16ds_v5 uncached bytes\n",
         ] {

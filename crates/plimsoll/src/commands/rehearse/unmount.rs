@@ -15,6 +15,7 @@ use crate::stream;
 
 /// Unmount emulated volumes; the data are kept
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// Mount point.
     #[arg(value_name = "MOUNT")]
@@ -24,6 +25,11 @@ pub(super) struct Args {
     #[arg(long)]
     lazy: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll rehearse unmount /mnt/p30
+  plimsoll rehearse unmount /mnt/p30 --lazy";
 
 /// How long the serving process may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
