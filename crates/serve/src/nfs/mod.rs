@@ -118,7 +118,8 @@ struct Server {
     n_crashes: AtomicU64,
 }
 
-/// Takes an address to export at; port 0 is any that is free. Who connects waits until it is served.
+/// Takes an address to export at; port 0 is any that is free. Who connects waits until it is
+/// served.
 ///
 /// # Errors
 /// When the port is taken or may not be used, or the address is another machine's.

@@ -88,11 +88,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return serve(args);
     }
     // Mistakes are found before anything is started.
-    let (design, text) = read_design(&args.design)?;
-    tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     let path = resolved(&args.path)?;
     mount::check(&path).map_err(unmountable)?;
     let backing = backing_dir(args, &path)?;
+    let (design, text) = read_design(&args.design)?;
+    tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     let mut server = start_server(args, &path, &backing)
         .map_err(|error| broken(&format!("cannot start the serving process: {error}")))?;
     if let Some(mut stdin) = server.stdin.take() {
