@@ -93,3 +93,21 @@ fn parameter_files_of_plans_are_accepted() {
     });
     assert!(n_files > 50);
 }
+
+#[test]
+fn threads_are_the_ios_that_a_job_has_in_flight() {
+    for (engine, threads, no_map) in
+        [("psync", 2, 0), ("mmap", 2, 0), ("io_uring", 64, 0), ("libaio", 64, 1)]
+    {
+        let text = format!(
+            "[j]\nfilename=/mnt/a/f\nsize=1g\nrw=randread\nbs=4k\niodepth=32\nnumjobs=2\n\
+             ioengine={engine}\nnorandommap={no_map}\ntime_based\nruntime=5\n"
+        );
+        let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+        assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
+        let written = vdbench::write(&read.plan);
+        assert!(written.text.contains(&format!(",threads={threads},")), "{}", written.text);
+        let told = written.losses.iter().any(|loss| loss.starts_with("every random block once"));
+        assert_eq!(told, no_map == 0, "{:?}", written.losses);
+    }
+}

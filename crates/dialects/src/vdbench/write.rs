@@ -238,7 +238,9 @@ impl Writer {
     /// Writes the storage definitions of a job and returns their names.
     fn storage(&mut self, job: &Job) -> Vec<String> {
         let luns = luns(job);
-        let threads = job.load.queue_depth.saturating_mul(job.n_workers).max(1);
+        // A thread has one I/O in flight, and so has a worker with an engine that waits for each.
+        let depth = if job.issues_one_at_a_time() { 1 } else { job.load.queue_depth };
+        let threads = depth.saturating_mul(job.n_workers).max(1);
         // A job's depth is shared by its files; the threads of a definition are its own.
         let each = (threads / luns.len().max(1) as u32).max(1);
         let mut names = Vec::new();
@@ -286,6 +288,10 @@ impl Writer {
         }
         let size = size_words(&workload.block_size[dir]);
         let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
+        let is_even = workload.distribution[dir] == Distribution::Uniform;
+        if access.random && is_even && workload.no_repeats && !workload.ends_with_region {
+            self.to.lose("every random block once per pass: Vdbench draws places again and again");
+        }
         let seek = match &workload.distribution[dir] {
             _ if workload.starts_anywhere => "seqnz".to_owned(),
             _ if workload.ends_with_region => "eof".to_owned(),
