@@ -58,11 +58,13 @@ pub enum GateName {
     Errors,
     /// Socket buffers hold what a network path carries.
     SocketBuffers,
+    /// No mount option makes writes look durable that are not.
+    MountOptions,
 }
 
 impl GateName {
     /// All checks, in the order in which a summary lists them.
-    pub const ALL: [GateName; 10] = [
+    pub const ALL: [GateName; 11] = [
         GateName::Errors,
         GateName::Steady,
         GateName::Credits,
@@ -73,6 +75,7 @@ impl GateName {
         GateName::Footprint,
         GateName::PageCache,
         GateName::SocketBuffers,
+        GateName::MountOptions,
     ];
 
     /// Returns the stable short name for scripts.
@@ -88,7 +91,17 @@ impl GateName {
             GateName::PageCache => "page-cache",
             GateName::Errors => "errors",
             GateName::SocketBuffers => "socket-buffers",
+            GateName::MountOptions => "mount-options",
         }
+    }
+
+    /// Says whether a run that fails the check did not measure what was asked for. The others limit
+    /// what follows from its figures.
+    pub fn invalidates(self) -> bool {
+        matches!(
+            self,
+            GateName::Errors | GateName::Offered | GateName::Generator | GateName::Little
+        )
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! - A series over time: [`steady`] (SNIA's two tests), [`warmup`] (where it ends), [`change`]
 //!   (where the level jumps, such as when credits run out).
-//! - A run: [`gates`], each a [`Gate`] that passed, failed or could not be judged, with its reason
+//! - A run: [`assess()`] judges every step of a record by all [`gates`], each a [`Gate`] that
+//!   passed, failed or could not be judged, with its reason
 //!   and figures.
 //! - Repeats: [`stats`] (median and mean with intervals, batch means) and
 //!   [`compare()`]; [`metric`] has the figures of a run to compare, [`alike`] whether it makes
@@ -18,7 +19,9 @@
 //!
 //! Sources of the formulas stand beside them. Tests: `tests/`, with the published golden values.
 
+mod advice;
 pub mod alike;
+pub mod assess;
 pub mod change;
 pub mod compare;
 pub mod correction;
@@ -36,6 +39,7 @@ pub mod stats;
 pub mod steady;
 pub mod warmup;
 
+pub use assess::{Rules, assess};
 pub use compare::{Comparison, compare};
 pub use curve::Point;
 pub use gate::{Figure, Gate, GateName, GateVerdict};

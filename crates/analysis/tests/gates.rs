@@ -83,7 +83,9 @@ fn a_limit_that_changes_in_the_middle_is_not_steady() {
 #[test]
 fn credits_that_run_out_or_might() {
     let burst = levels(&[(1_805, 3_500.0), (1_795, 500.0)]);
-    let judge = |iops: &[f64], knowledge| credits(&CreditInputs { iops, sample_s: 1.0, knowledge });
+    let judge = |iops: &[f64], knowledge| {
+        credits(&CreditInputs { unit: "IOPS", iops, sample_s: 1.0, knowledge })
+    };
     let unknown = BurstKnowledge::Unknown { lasts_s_max: 3_600.0 };
     let gate = judge(&burst, unknown);
     check(&gate, GateName::Credits, Failed, "burst credits run out");

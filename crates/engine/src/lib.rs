@@ -12,6 +12,7 @@
 pub mod arena;
 pub mod files;
 pub mod layout;
+pub mod mounts;
 pub mod nfs;
 pub mod probe;
 pub mod tree;
@@ -24,7 +25,6 @@ mod error;
 mod fileop;
 mod layer;
 mod mapped;
-mod mounts;
 mod named;
 mod null;
 mod offload;

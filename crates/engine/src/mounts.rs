@@ -1,20 +1,35 @@
 //! Where devices are mounted, from the kernel's table of mounts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A device number: major and minor.
-pub(crate) type DeviceNumber = (u32, u32);
+pub type DeviceNumber = (u32, u32);
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// The device, as the kernel counts it. File systems over several devices have numbers of
     /// their own.
-    pub(crate) device: DeviceNumber,
+    pub device: DeviceNumber,
     /// Where.
-    pub(crate) at: PathBuf,
+    pub at: PathBuf,
     /// What was named when it was mounted, often the path of a device.
-    pub(crate) source: PathBuf,
+    pub source: PathBuf,
+    /// Type of the file system.
+    pub file_system: String,
+    /// Options of the mount and of the file system, separated by commas.
+    pub options: String,
+}
+
+/// Returns the kernel's table of mounts as it is now; empty where there is none.
+pub fn table() -> Vec<Mount> {
+    parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+}
+
+/// Returns what a path is on: the mount that is deepest, and of those at the same place the last.
+pub fn of_path<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.at));
+    above.max_by_key(|mount| mount.at.components().count())
 }
 
 /// Reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)). Lines that make no sense are left out.
@@ -28,8 +43,17 @@ fn parse_line(line: &str) -> Option<Mount> {
     let mut fields = fixed.split(' ');
     let device = parse_device(fields.nth(2)?)?;
     let at = unescape(fields.nth(1)?);
-    let source = unescape(rest.split(' ').nth(1)?);
-    Some(Mount { device, at, source })
+    let own = fields.next().unwrap_or_default();
+    let mut rest = rest.split(' ');
+    let file_system = rest.next()?.to_owned();
+    let source = unescape(rest.next()?);
+    let mut options = own.to_owned();
+    for option in rest.next().unwrap_or_default().split(',') {
+        if !option.is_empty() && !options.split(',').any(|known| known == option) {
+            options = format!("{options},{option}");
+        }
+    }
+    Some(Mount { device, at, source, file_system, options })
 }
 
 /// Reads `major:minor`.
@@ -68,6 +92,17 @@ mod tests {
             (mount.device, mount.at.to_str().unwrap(), mount.source.to_str().unwrap())
         });
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn options_are_those_of_the_mount_and_of_the_file_system() {
+        let line = "9 1 0:52 / /mnt/v rw,noatime shared:3 - nfs4 srv:/e rw,rsize=65536,hard";
+        let table = parse(&format!("1 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n"));
+        let mount = of_path(&table, Path::new("/mnt/v/a/b")).unwrap();
+        assert_eq!((mount.file_system.as_str(), mount.source.to_str()), ("nfs4", Some("srv:/e")));
+        assert_eq!(mount.options, "rw,noatime,rsize=65536,hard");
+        let root = of_path(&table, Path::new("/mnt/vx")).unwrap();
+        assert_eq!(root.file_system, "ext4");
     }
 
     #[test]

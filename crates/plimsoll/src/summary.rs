@@ -7,6 +7,7 @@
 //!
 //! Pure: a [`Record`] in, text out. Tests: `summary/tests.rs`.
 
+mod checks;
 mod curve;
 mod suite;
 mod table;
@@ -24,6 +25,7 @@ use record::{
 };
 use units::{format_bytes, format_duration, format_iops, format_latency_ns};
 
+use self::checks::put_checks;
 pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
 pub(crate) use self::suite::figure as published_figure;
@@ -49,6 +51,7 @@ const DISKS_MAX: usize = 8;
 pub(crate) fn summary(record: &Record) -> String {
     let mut text = String::new();
     put_notes(&mut text, record);
+    put_checks(&mut text, record);
     if let Some(emulation) = &record.emulation {
         put_emulation(&mut text, emulation, record.elapsed_ns);
     }

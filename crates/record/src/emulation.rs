@@ -21,21 +21,27 @@ pub struct EmulationRecord {
     pub cache: String,
     /// Folders that the volumes are mounted at, in the order of the design.
     pub mounts: Vec<String>,
-    /// Burst credits of the volumes, in the same order; `None` for a volume without any.
+    /// Burst credits: of the volumes together, and of the machine; empty where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bursts: Vec<Option<BurstRecord>>,
+    pub bursts: Vec<BurstRecord>,
     /// What the host's cache for the volumes holds; 0 where there is none.
     #[serde(default)]
     pub host_cache_bytes: u64,
 }
 
-/// Burst credits of a volume: it carries more than its baseline while they last.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+/// Burst credits: more than the baseline is carried while they last.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct BurstRecord {
-    /// Operations per second that it carries for ever.
+    /// Whose: `volumes` or `machine`.
+    pub whose: String,
+    /// Operations per second that are carried for ever.
     pub baseline_iops: f64,
-    /// Operations beyond the baseline that a full account holds.
+    /// Operations beyond the baseline that full accounts hold; 0 without such credits.
     pub credit_ios: f64,
+    /// Bytes per second that are carried for ever.
+    pub baseline_bytes_s: f64,
+    /// Bytes beyond the baseline that full accounts hold; 0 without such credits.
+    pub credit_bytes: f64,
 }
 
 /// Share of the I/O time from which on a cap counts as the one that binds. Below, queue depth and

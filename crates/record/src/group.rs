@@ -48,6 +48,7 @@ impl JobRecord {
     /// first error of the members stays, and the search for a depth counts as met only if every
     /// member met it.
     pub fn merge(&mut self, other: &JobRecord) {
+        self.merge_load(other);
         self.n_workers = self.n_workers.saturating_add(other.n_workers);
         if self.error_errno == 0 {
             self.error_errno = other.error_errno;
@@ -72,7 +73,6 @@ impl JobRecord {
         for (mine, theirs) in counters {
             *mine = mine.saturating_add(theirs);
         }
-        self.merge_load(other);
         self.merge_dirs(other);
         self.merge_series(other);
         self.sync.merge(&other.sync);
@@ -92,11 +92,10 @@ impl JobRecord {
         self.print.continue_on_error |= other.print.continue_on_error;
     }
 
-    /// Adds how full the queue was, and how an open load was kept up with. Before the directions:
-    /// start delays weigh by their operations.
+    /// Adds how full the queue was, and how an open load was kept up with. Before all else: it
+    /// weighs by times and operations.
     fn merge_load(&mut self, other: &JobRecord) {
-        self.in_flight_mean =
-            self.in_flight_mean.zip(other.in_flight_mean).map(|(mine, theirs)| mine + theirs);
+        self.in_flight_mean = self.in_flight_with(other);
         if self.is_direct != other.is_direct {
             // Some went through the page cache, or nobody knows.
             let is_buffered = self.is_direct == Some(false) || other.is_direct == Some(false);
@@ -104,10 +103,20 @@ impl JobRecord {
         }
         self.polls |= other.polls;
         let n_ios = [self.n_ios() as f64, other.n_ios() as f64];
-        self.arrivals = match (self.arrivals, other.arrivals) {
+        self.arrivals = match (self.arrivals.take(), other.arrivals.clone()) {
             (Some(mine), Some(theirs)) => Some(mine.merged(&theirs, n_ios)),
             (mine, theirs) => mine.or(theirs),
         };
+    }
+
+    /// Returns the mean number in flight of both, over the mean of their times: then Little's law
+    /// holds for the group where it holds for its workers, also where they ran for different times.
+    fn in_flight_with(&self, other: &JobRecord) -> Option<f64> {
+        let time = |job: &JobRecord| job.runtime_ns as f64 / f64::from(job.n_workers.max(1));
+        let area = self.in_flight_mean? * time(self) + other.in_flight_mean? * time(other);
+        let n_workers = f64::from(self.n_workers.max(1)) + f64::from(other.n_workers.max(1));
+        let total_ns = self.runtime_ns.saturating_add(other.runtime_ns) as f64;
+        Some(area * n_workers / total_ns).filter(|mean| mean.is_finite())
     }
 
     /// Adds the results by part and kind of operation, by name.
@@ -175,6 +184,7 @@ impl ArrivalsRecord {
         let total = n_ios[0] + n_ios[1];
         ArrivalsRecord {
             offered_iops: self.offered_iops + other.offered_iops,
+            spacing: self.spacing.clone(),
             n_late: self.n_late.saturating_add(other.n_late),
             backlog_start: self.backlog_start.saturating_add(other.backlog_start),
             backlog_end: self.backlog_end.saturating_add(other.backlog_end),

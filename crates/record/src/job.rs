@@ -50,9 +50,9 @@ pub struct JobRecord {
     pub engine_used: String,
     /// Depth asked for.
     pub queue_depth: u32,
-    /// Mean of the operations in flight in the measured time, from the choice of an operation to
-    /// its completion. Counted while the job ran, not computed from rate and latency; of a group the
-    /// sum. `None` where nobody counted.
+    /// Mean of the operations in flight in the measured time, from the choice of an operation
+    /// to its completion. Counted while the job ran, not computed from rate and latency; of a group
+    /// that of all its workers together. `None` where nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_mean: Option<f64>,
     /// How an open load was kept up with; `None` without a rate.
@@ -116,12 +116,15 @@ pub struct JobRecord {
 }
 
 /// How an open load was kept up with in the measured time.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct ArrivalsRecord {
     /// Operations per second asked for.
     pub offered_iops: f64,
-    /// Operations that were submitted more than [`LATE_NS`] after they were due although there was
-    /// room in flight: the load generator's own delay.
+    /// How intended starts were spaced: `even`, `poisson` or `uniform`.
+    #[serde(default)]
+    pub spacing: String,
+    /// Operations that were chosen more than a millisecond after they were due although there had
+    /// been room in flight: the load generator's own delay.
     pub n_late: u64,
     /// Operations due and not submitted when the measured time began.
     pub backlog_start: u64,
@@ -132,10 +135,6 @@ pub struct ArrivalsRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_delay_ns_mean: Option<f64>,
 }
-
-/// Delay from which on an operation counts as late. Far above the grouping of high rates (100 us)
-/// and what a timer is off by, far below what a user of storage notices.
-pub const LATE_NS: u64 = 1_000_000;
 
 /// Results in one direction.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]

@@ -46,7 +46,8 @@ pub struct UntilSteadyRecord {
 pub struct StepValidity {
     /// Step, from 0.
     pub step_idx: u32,
-    /// No check failed. Some may not have been assessed.
+    /// No check failed that says that the step measured something else than was asked for: errors,
+    /// the rate, the load generator, Little's law. Others may have failed or not been assessed.
     pub is_valid: bool,
     /// What steadiness was judged by.
     pub rule: SteadyRuleRecord,

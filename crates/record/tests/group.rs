@@ -207,6 +207,7 @@ fn what_was_in_flight_and_what_waited_add_up() {
         is_direct: Some(true),
         arrivals: Some(ArrivalsRecord {
             offered_iops: 100.0,
+            spacing: "even".to_owned(),
             n_late,
             backlog_start: 1,
             backlog_end: 2,
@@ -219,12 +220,17 @@ fn what_was_in_flight_and_what_waited_add_up() {
     assert_eq!((whole.in_flight_mean, whole.is_direct), (Some(6.0), Some(true)));
     let expected = ArrivalsRecord {
         offered_iops: 200.0,
+        spacing: "even".to_owned(),
         n_late: 8,
         backlog_start: 2,
         backlog_end: 4,
         start_delay_ns_mean: Some(20.0),
     };
     assert_eq!(whole.arrivals, Some(expected));
+    // 6 in flight for 5 ns and 3 for 25 ns, over the mean time of a worker, 35/3 ns.
+    let longer = JobRecord { runtime_ns: 25, ..worker(Some(3.0), 0, 0.0) };
+    whole.merge(&longer);
+    assert_eq!(whole.in_flight_mean, Some((6.0 * 5.0 + 3.0 * 25.0) / (35.0 / 3.0)));
     // What nobody counted of one is not known of both, and one through the cache is enough.
     whole.merge(&JobRecord { is_direct: Some(false), ..worker(None, 0, 0.0) });
     assert_eq!((whole.in_flight_mean, whole.is_direct), (None, Some(false)));

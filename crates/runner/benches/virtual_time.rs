@@ -191,6 +191,7 @@ fn run(design: &str, jobs: &str, is_warm: bool, time: EmulatedTime) -> Record {
     let design = design.unwrap_or_else(|| panic!("{findings:?}"));
     let plan = parse_text("bench.fio", jobs, &Wishes::default(), &NoHost).plan;
     let emulation = Emulation {
+        changes: Vec::new(),
         design: Arc::new(design),
         design_hash: String::new(),
         is_warm,

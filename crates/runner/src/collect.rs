@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hist::{Histogram, Stats};
+use plan::load::Arrivals as Spacing;
 use plan::report::Unified;
-use plan::{Direction, IoPriority, Job};
+use plan::{Direction, EngineKind, IoPriority, Job, PerDir};
 use record::job::DisabledRecord;
 use record::{
-    DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord, PriorityRecord,
-    Samples, SeriesRecord,
+    ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
+    PriorityRecord, Samples, SeriesRecord,
 };
-use worker::{Failure, FailureKind, Meters, Series, SeriesMeters, SeriesName};
+use worker::{Failure, FailureKind, Kept, Meters, Series, SeriesMeters, SeriesName, offered_iops};
 
 use crate::bind::BoundWorker;
 use crate::thread::WorkerResult;
@@ -31,6 +32,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) result: Option<&'a WorkerResult>,
     /// Why it could not start.
     pub(crate) setup_error: Option<(i32, String)>,
+    /// It works on emulated volumes.
+    pub(crate) is_emulated: bool,
     /// Its files were made and it was not meant to run.
     pub(crate) created_only: bool,
 }
@@ -43,6 +46,11 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
     let usage = result.map(|result| result.usage).unwrap_or_default();
     let counts = |counters: &[std::sync::atomic::AtomicU64; 7]| {
         std::array::from_fn(|idx| counters[idx].load(Relaxed))
+    };
+    let dirs = PerDirRecord {
+        read: dir_record(ended, Direction::Read),
+        write: dir_record(ended, Direction::Write),
+        trim: dir_record(ended, Direction::Trim),
     };
     JobRecord {
         name: job.name.clone(),
@@ -60,10 +68,10 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         engine: job.engine.name.clone(),
         engine_used: result.map_or_else(String::new, |result| result.engine_used.clone()),
         queue_depth: job.load.queue_depth,
-        in_flight_mean: None,
-        arrivals: None,
-        is_direct: None,
-        polls: false,
+        in_flight_mean: result.and_then(in_flight_mean),
+        arrivals: result.and_then(|result| arrivals(ended, &dirs, result)),
+        is_direct: is_direct(ended),
+        polls: ended.is_emulated || job.engine.poll || job.load.complete_min == Some(0),
         seed: ended.bound.seed,
         targets: targets(ended.bound),
         runtime_ns: result.map_or(0, |result| result.ended_ns.saturating_sub(result.measured_ns)),
@@ -73,11 +81,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         major_faults: usage.major_faults,
         minor_faults: usage.minor_faults,
         io_priority: priority_record(job.process.priority()),
-        dirs: PerDirRecord {
-            read: dir_record(ended, Direction::Read),
-            write: dir_record(ended, Direction::Write),
-            trim: dir_record(ended, Direction::Trim),
-        },
+        dirs,
         series: series(ended),
         sync: ended.meters.sync.snapshot(),
         sync_listed: None,
@@ -89,6 +93,73 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         steady: None,
         caps: result.and_then(|result| result.caps.clone()),
         print: print_record(job),
+    }
+}
+
+/// Returns the mean number of operations in flight, over the same time as rates and latencies: what
+/// passes between the worker's last look at the clock and this thread's must not look like a gap.
+fn in_flight_mean(result: &WorkerResult) -> Option<f64> {
+    let time_ns = result.ended_ns.saturating_sub(result.measured_ns);
+    let in_flight_ns = result.in_flight_ns.filter(|_| time_ns > 0)?;
+    Some(in_flight_ns as f64 / time_ns as f64)
+}
+
+/// Returns how an open load was kept up with; `None` where not all operations have a rate.
+fn arrivals(
+    ended: &Ended<'_>,
+    dirs: &PerDirRecord<DirRecord>,
+    result: &WorkerResult,
+) -> Option<ArrivalsRecord> {
+    let block_bytes = |dir: &DirRecord| dir.io_bytes as f64 / dir.n_ios as f64;
+    let block_bytes = PerDir {
+        read: block_bytes(&dirs.read),
+        write: block_bytes(&dirs.write),
+        trim: block_bytes(&dirs.trim),
+    };
+    let job = &ended.bound.job;
+    let Kept { n_late, backlog_start, backlog_end } = result.kept;
+    Some(ArrivalsRecord {
+        offered_iops: offered_iops(job, block_bytes)?,
+        spacing: match job.load.arrivals {
+            Spacing::Linear => "even",
+            Spacing::Poisson => "poisson",
+            Spacing::Uniform => "uniform",
+        }
+        .to_owned(),
+        n_late,
+        backlog_start,
+        backlog_end,
+        start_delay_ns_mean: start_delay_ns(dirs),
+    })
+}
+
+/// Returns the mean time from when operations were due to their submission.
+fn start_delay_ns(dirs: &PerDirRecord<DirRecord>) -> Option<f64> {
+    let (mut n_ios, mut delay_ns) = (0, 0.0);
+    for (_, dir) in dirs.iter() {
+        let Some(response) = dir.response.as_ref().filter(|response| !response.is_empty()) else {
+            continue;
+        };
+        if dir.clat.count() != response.count() {
+            return None;
+        }
+        n_ios += response.count();
+        delay_ns += response.sum_ns() as f64 - dir.clat.sum_ns() as f64;
+    }
+    (n_ios > 0).then(|| delay_ns.max(0.0) / n_ios as f64)
+}
+
+/// Says whether I/O went past this host's page cache; `None` for what moves no bytes.
+fn is_direct(ended: &Ended<'_>) -> Option<bool> {
+    use EngineKind::{Fallocate, Ftruncate, Mmap, Nfs, Null};
+    let job = &ended.bound.job;
+    match job.engine.kind {
+        Nfs | Null => Some(true),
+        _ if ended.is_emulated => Some(true),
+        Fallocate | Ftruncate => None,
+        kind if kind.is_file_operation() => None,
+        Mmap => Some(false),
+        _ => Some(job.files.direct),
     }
 }
 

@@ -15,12 +15,29 @@ struct Ticks {
     system: u64,
     wait: u64,
     idle: u64,
+    /// What hypervisors gave to others.
+    steal: u64,
+}
+
+/// How busy this host was over a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct HostLoad {
+    /// Share of the processors' time that was not idle, without what was stolen; 0 to 1.
+    pub(crate) busy_share: f64,
+    /// Share of all time that hypervisors gave to others, 0 to 1.
+    pub(crate) steal_share: f64,
 }
 
 impl CpuSampler {
     /// Begins the first period.
     pub(crate) fn start() -> Self {
         CpuSampler { seen: Ticks::now() }
+    }
+
+    /// Returns how busy the host has been since the last period began; `None` where the kernel does
+    /// not say.
+    pub(crate) fn load(&self) -> Option<HostLoad> {
+        Ticks::now()?.load_since(self.seen?)
     }
 
     /// Ends a period. `None` where the kernel does not say.
@@ -40,7 +57,7 @@ impl Ticks {
     /// softirq, steal; what follows is part of user already. What hypervisors took is nobody's.
     fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-        let mut ticks = [0_u64; 7];
+        let mut ticks = [0_u64; 8];
         let mut words = line.split_ascii_whitespace();
         for (n_read, tick) in ticks.iter_mut().enumerate() {
             *tick = match words.next() {
@@ -50,8 +67,21 @@ impl Ticks {
                 None => return None,
             };
         }
-        let [user, nice, system, idle, wait, irq, softirq] = ticks;
-        Some(Ticks { user: user + nice, system: system + irq + softirq, wait, idle })
+        let [user, nice, system, idle, wait, irq, softirq, steal] = ticks;
+        Some(Ticks { user: user + nice, system: system + irq + softirq, wait, idle, steal })
+    }
+
+    fn load_since(self, before: Ticks) -> Option<HostLoad> {
+        let shares = self.shares_since(before)?;
+        let steal = self.steal.saturating_sub(before.steal) as f64;
+        let own = [self.user, self.system, self.wait, self.idle];
+        let own_before = [before.user, before.system, before.wait, before.idle];
+        let passed = own.iter().zip(own_before).map(|(now, then)| now.saturating_sub(then));
+        let passed = passed.sum::<u64>() as f64;
+        Some(HostLoad {
+            busy_share: (shares.user_pct + shares.system_pct) / 100.0,
+            steal_share: steal / (steal + passed),
+        })
     }
 
     /// Returns shares of the time since `before`; `None` if none has passed.
@@ -96,6 +126,17 @@ mod tests {
         check("cpu  0 0 0 0\n", "cpu  1 0 1 2\n", Some([25.0, 25.0, 0.0, 50.0]));
         // Waiting went back by 10.
         check(before, "cpu  101 10 200 1001 40 5 5 7 0 0\n", Some([50.0, 0.0, 0.0, 50.0]));
+    }
+
+    #[test]
+    fn what_hypervisors_took_is_told_apart() {
+        let ticks = |text: &str| Ticks::parse(text).expect("a line of processors");
+        let before = ticks("cpu  100 10 200 1000 50 5 5 7 0 0\n");
+        let after = ticks("cpu  115 15 220 1040 60 10 10 32 0 0\n");
+        let load = after.load_since(before).expect("time has passed");
+        assert!((load.busy_share - 0.5).abs() < 1e-9, "{load:?}");
+        assert!((load.steal_share - 0.2).abs() < 1e-9, "{load:?}");
+        assert_eq!(after.load_since(after), None);
     }
 
     #[test]

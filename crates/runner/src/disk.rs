@@ -174,7 +174,7 @@ fn uses_disks(job: &Job) -> bool {
 }
 
 /// Returns major and minor number of the device that holds `path`, or will hold it when made.
-fn device_of(path: &Path) -> Option<(u32, u32)> {
+pub(crate) fn device_of(path: &Path) -> Option<(u32, u32)> {
     let meta = fs::metadata(path).or_else(|_| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         fs::metadata(folder.unwrap_or(Path::new(".")))
@@ -192,7 +192,7 @@ fn device_of(path: &Path) -> Option<(u32, u32)> {
 }
 
 /// Returns the folder of a device in sysfs, of its disk if it is a partition.
-fn disk_folder((major, minor): (u32, u32)) -> Option<PathBuf> {
+pub(crate) fn disk_folder((major, minor): (u32, u32)) -> Option<PathBuf> {
     fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok().map(whole_disk)
 }
 

@@ -25,11 +25,13 @@ mod error_dump;
 mod error_watch;
 mod exports;
 mod file_locks;
+mod footprint;
 mod host;
 mod logs;
 mod open_dir;
 mod overlaps;
 mod parts;
+mod places;
 mod prepare;
 mod process;
 mod remarks;
@@ -53,7 +55,9 @@ mod virtual_time;
 
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
-pub use emulation::{EmulatedTime, Emulation};
-pub use run::{DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, run};
+pub use emulation::{DesignChange, EmulatedTime, Emulation};
+pub use run::{
+    DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, UntilSteady, run,
+};
 pub use status::Status;
 pub use worker::{DoneOf, FormatStatus};

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use analysis::steady::SteadyRule;
 use plan::{Diagnostic, Plan, Severity, Step};
 use record::{
-    ClockRecord, Interval, IoErrorRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
-    StepRecord,
+    ClockRecord, Interval, IoErrorRecord, JobRecord, Note, NoteSeverity, Outcome, PlaceRecord,
+    Record, StepConditions, StepRecord,
 };
 
 use worker::ErrorBudget;
@@ -17,6 +18,7 @@ use crate::disk::DiskSampler;
 use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::logs::bandwidth_logs;
 use crate::open_dir;
+use crate::places;
 use crate::remarks;
 use crate::replay;
 use crate::status::Status;
@@ -52,6 +54,8 @@ pub struct RunOptions {
     pub allow_commands: bool,
     /// Intervals of another length, with what each job did by part and kind of operation.
     pub detailed_intervals: Option<DetailedIntervals>,
+    /// Each step ends as soon as it is steady.
+    pub until_steady: Option<UntilSteady>,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
 }
@@ -69,6 +73,17 @@ impl RunOptions {
             ms => ms * 1_000_000,
         }
     }
+}
+
+/// When a step that runs until it is steady ends. How long it may take is the plan's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UntilSteady {
+    /// Rounds and limits: IOPS and the 99th percentile of latency of each direction must keep them.
+    pub rule: SteadyRule,
+    /// Length of the window that the rounds make up, nanoseconds.
+    pub window_ns: u64,
+    /// Longest time, nanoseconds; for the record.
+    pub limit_ns: u64,
 }
 
 /// What intervals hold beside the counts of the whole run.
@@ -222,6 +237,8 @@ pub fn run(
         steps: Vec::new(),
         jobs: Vec::new(),
         intervals: Vec::new(),
+        conditions: Vec::new(),
+        places: if emulation.is_none() { places::of_plan(&bound) } else { Vec::new() },
         notes: emulation.map_or_else(Vec::new, |emulation| emulation.notes.clone()),
         failed: false,
     };
@@ -288,6 +305,7 @@ fn run_one(
     record.ended_ms = ground.now_ns(so_far.clock) / 1_000_000;
     record.io_errors = std::mem::take(&mut outcome.io_errors);
     so_far.steps.push(record);
+    so_far.conditions.push(outcome.conditions);
     so_far.failed |= outcome.failed;
     so_far.jobs.append(&mut outcome.jobs);
     so_far.intervals.append(&mut outcome.intervals);
@@ -517,6 +535,9 @@ pub(crate) struct RunSoFar<'a> {
     /// Workers of the steps that have ended.
     jobs: Vec<JobRecord>,
     intervals: Vec<Interval>,
+    conditions: Vec<StepConditions>,
+    /// What the targets lie on.
+    places: Vec<PlaceRecord>,
     notes: Vec<Note>,
     /// A worker could not start or failed.
     failed: bool,
@@ -540,9 +561,9 @@ impl RunSoFar<'_> {
             emulation: self.options.emulation.as_ref().map(Emulation::record),
             global_options: self.plan.global_options.clone(),
             steps: self.named_steps(),
-            conditions: Vec::new(),
+            conditions: self.conditions.clone(),
             validity: Vec::new(),
-            places: Vec::new(),
+            places: self.places.clone(),
             curve: None,
             suite: None,
             jobs: record::group::group(jobs),

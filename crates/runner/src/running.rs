@@ -9,7 +9,7 @@ use plan::EngineKind;
 use plan::job::ExitAll;
 use plan::load::Flow;
 use record::step::IO_ERRORS_MAX;
-use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity};
+use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord};
 use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
@@ -20,10 +20,11 @@ use crate::bind::BoundStep;
 use crate::collect::{Ended, job_record};
 use crate::control::Stop;
 use crate::error_watch::ErrorWatch;
+use crate::footprint::{self, Footprint};
 use crate::run::RunEvent;
 use crate::seat::{Seat, SeatState};
 use crate::status::{IntervalSampler, Status};
-use crate::steady::SteadyWatch;
+use crate::steady::{self, SteadyWatch};
 use crate::step::{StepContext, StepOutcome};
 use crate::thread::{WorkerEvent, WorkerResult};
 use crate::{tree, verify_notes, verify_state};
@@ -81,6 +82,10 @@ pub(crate) struct Running<'a> {
     pub(crate) notes: Vec<(NoteSeverity, &'static str, String)>,
     /// Watches of steady state, with the positions of their seats.
     pub(crate) steady: Vec<(SteadyWatch, Vec<usize>)>,
+    /// When it was found steady, where it was to run until then.
+    steady_since_ns: Option<u64>,
+    /// What this host's processors do from the start of the workers on.
+    pub(crate) host: Option<CpuSampler>,
     pub(crate) stop_all: bool,
     amount: Option<AmountWatch>,
     errors: ErrorWatch,
@@ -124,6 +129,8 @@ impl<'a> Running<'a> {
             intervals: Vec::new(),
             notes: Vec::new(),
             steady,
+            steady_since_ns: None,
+            host: (!context.options.is_virtual()).then(CpuSampler::start),
             // Interrupted while files were laid out: nothing starts.
             stop_all: context.control.stop() != Stop::No,
             amount: AmountWatch::new(context.amount_max, meters, now_ns),
@@ -380,6 +387,21 @@ impl Running<'_> {
         }
         on_event(RunEvent::Interval(&interval));
         self.intervals.push(interval);
+        self.check_until_steady(now_ns);
+    }
+
+    /// Ends the step once it is steady, where it is to run until then.
+    fn check_until_steady(&mut self, now_ns: u64) {
+        let Some(until) = self.context.options.until_steady else { return };
+        if self.steady_since_ns.is_none() && steady::is_steady(&self.intervals, &until) {
+            self.steady_since_ns = Some(now_ns);
+            self.stop_where(|_| true);
+        }
+    }
+
+    /// Says whether workers may be stopped when an interval ends.
+    pub(crate) fn ends_with_intervals(&self) -> bool {
+        self.context.options.until_steady.is_some()
     }
 
     fn ramp_end_ns(&self) -> u64 {
@@ -479,13 +501,35 @@ impl Running<'_> {
             self.stop_all = true;
             self.notes.push((NoteSeverity::Error, "operations-failed", text));
         }
+        let conditions = self.conditions();
         StepOutcome {
             jobs: self.reported().map(|idx| self.last_record(idx, now_ns)).collect(),
             intervals: std::mem::take(&mut self.intervals),
+            conditions,
             notes: self.notes,
             io_errors: self.io_errors,
             stop_all: self.stop_all,
             failed: has_failed,
+        }
+    }
+
+    /// Returns under which conditions the step was measured.
+    fn conditions(&self) -> StepConditions {
+        let load = self.host.as_ref().and_then(CpuSampler::load);
+        let workers = self.seats.iter().map(|seat| (seat.bound, seat.meters.as_ref()));
+        let Footprint { addressed_bytes, touched_bytes } = footprint::of_step(workers);
+        StepConditions {
+            step_idx: self.context.step_idx,
+            host_busy_share: load.map(|load| load.busy_share),
+            host_steal_share: load.map(|load| load.steal_share),
+            addressed_bytes,
+            touched_bytes,
+            until_steady: self.context.options.until_steady.map(|until| UntilSteadyRecord {
+                limit_ms: until.limit_ns / 1_000_000,
+                attained_ms: self
+                    .steady_since_ns
+                    .map(|at_ns| at_ns.saturating_sub(self.started_ns) / 1_000_000),
+            }),
         }
     }
 
@@ -504,6 +548,7 @@ impl Running<'_> {
             step_idx: self.context.step_idx,
             zero_unix_ms: self.context.zero_unix_ms,
             result: seat.result.as_deref(),
+            is_emulated: self.context.options.emulation.is_some(),
             setup_error: seat.setup_error.as_ref().map(|e| (e.errno, e.message.clone())),
             created_only: is_live || seat.bound.job.files.create_only,
         };

@@ -1,3 +1,5 @@
+//! When a step is steady: by SNIA's two tests over its intervals, or as fio judges it.
+//!
 //! fio's steady state: has a metric stopped to change?
 //!
 //! [`Steady`] is pure: it takes one sample per check and judges the last window, by the slope of
@@ -8,9 +10,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use analysis::series;
+use analysis::steady::WindowTest;
 use plan::load::{SteadyMetric, SteadyState};
-use record::SteadyRecord;
+use record::{Interval, SteadyRecord};
 use worker::Meters;
+
+use crate::run::UntilSteady;
 
 /// What came of one check interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -120,6 +126,36 @@ fn criterion_text(spec: &SteadyState) -> String {
     let slope = if spec.by_slope { "_slope" } else { "" };
     let unit = if spec.limit_is_pct { "%" } else { "" };
     format!("{metric}{slope}:{}{unit}", spec.limit)
+}
+
+/// Says whether the last intervals of a step are steady by SNIA's two tests over rounds, on IOPS
+/// and on the 99th percentile of latency of each direction that was busy in all of them.
+pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {
+    let measured: Vec<&Interval> = intervals.iter().filter(|interval| !interval.ramp).collect();
+    let Some(length_ms) = measured.iter().map(|interval| interval.length_ms).max() else {
+        return false;
+    };
+    let n_intervals = (until.window_ns / 1_000_000).div_ceil(length_ms.max(1)) as usize;
+    let Some(first_idx) = measured.len().checked_sub(n_intervals.max(2)) else { return false };
+    let window = &measured[first_idx..];
+    let iops: Vec<f64> = window.iter().map(|interval| interval_iops(interval)).collect();
+    let p99_of = |idx: usize| -> Option<Vec<f64>> {
+        let of_dir = |interval: &&Interval| {
+            interval.dirs.iter().nth(idx).and_then(|(_, dir)| dir.latency_ns_p99)
+        };
+        window.iter().map(|interval| of_dir(interval).map(|ns| ns as f64)).collect()
+    };
+    let p99 = (0..3).filter_map(p99_of);
+    std::iter::once(iops).chain(p99).all(|values| {
+        series::rounds(&values, until.rule.n_rounds.max(2))
+            .and_then(|rounds| WindowTest::of(&rounds, &until.rule))
+            .is_some_and(|test| test.is_steady())
+    })
+}
+
+fn interval_iops(interval: &Interval) -> f64 {
+    let n_ios: u64 = interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum();
+    n_ios as f64 * 1000.0 / interval.length_ms.max(1) as f64
 }
 
 /// Watches a worker, or the workers of a reporting group together.

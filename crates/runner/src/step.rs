@@ -5,13 +5,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use plan::job::AmountMax;
-use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity};
+use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions};
 
 use worker::ErrorBudget;
 
 use crate::bind::BoundStep;
 use crate::clock::Clock;
 use crate::control::{Control, Stop};
+use crate::cpu::CpuSampler;
 use crate::emulation::SharedVolumes;
 use crate::file_locks::FileLocks;
 use crate::logs::{LogSetup, LogWriter};
@@ -59,6 +60,7 @@ impl StepContext<'_> {
 pub(crate) struct StepOutcome {
     pub(crate) jobs: Vec<JobRecord>,
     pub(crate) intervals: Vec<Interval>,
+    pub(crate) conditions: StepConditions,
     pub(crate) notes: Vec<(NoteSeverity, &'static str, String)>,
     /// Failed operations, as far as they are kept.
     pub(crate) io_errors: Vec<IoErrorRecord>,
@@ -147,6 +149,7 @@ fn watch(
     let context = running.context;
     let clock = context.clock;
     running.started_ns = clock.now_ns();
+    running.host = Some(CpuSampler::start());
     let started_ns = running.started_ns;
     let status_ns = context.options.status_interval_ns();
     let mut seconds = running.first_second(started_ns);

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use engine::{Engine, EngineError, Usage, Wait};
 use pattern::verify::VerifyState;
-use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, NoData, Worker};
+use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, Kept, NoData, Worker};
 
 use crate::after;
 use crate::bytes::{Bytes, Filler};
@@ -41,6 +41,10 @@ pub(crate) struct WorkerResult {
     pub(crate) ended_ns: u64,
     pub(crate) usage: Usage,
     pub(crate) samples: [[hist::Stats; 3]; 2],
+    /// Operations in flight times nanoseconds.
+    pub(crate) in_flight_ns: Option<u64>,
+    /// How an open load was kept up with.
+    pub(crate) kept: Kept,
     pub(crate) latency_target: Option<(plan::load::LatencyTarget, u32)>,
     pub(crate) errors: ErrorsSeen,
     pub(crate) first_ignored_errno: Option<i32>,
@@ -126,6 +130,8 @@ impl ThreadContext {
             ended_ns,
             usage,
             samples: self.worker.samples(),
+            in_flight_ns: self.worker.in_flight_ns(),
+            kept: self.worker.kept(),
             latency_target: self.worker.latency_target(),
             errors: self.worker.errors_seen().clone(),
             first_ignored_errno: self.worker.first_ignored_error(),

@@ -90,18 +90,18 @@ impl Worker {
     /// Takes note of a batch: how many operations were handed over before, and how many completed.
     #[inline]
     pub(crate) fn see(&mut self, now_ns: u64, n_submitted: usize, n_done: usize) {
-        self.count_batches(n_submitted, n_done);
+        let n_in_flight = self.slots.n_in_flight();
+        self.count_batches(n_submitted, n_done, n_in_flight);
         if n_done > 0 {
             self.pace.completed(now_ns, n_done);
-            self.last_seen_ns = now_ns;
+            self.occupancy.pass(now_ns, n_in_flight);
         }
     }
 
     #[inline]
-    fn count_batches(&mut self, n_submitted: usize, n_done: usize) {
+    fn count_batches(&mut self, n_submitted: usize, n_done: usize, n_in_flight: usize) {
         let meters = &self.meters;
         if n_submitted > 0 {
-            let n_in_flight = self.slots.n_in_flight();
             add(&meters.depth_levels[depth_class(n_in_flight)], n_submitted as u64);
             add(&meters.submit_batches[batch_class(n_submitted)], 1);
         }
@@ -407,7 +407,7 @@ impl Worker {
         if self.io_errors.len() < self.io_errors.capacity() {
             let (offset, len) = (slot.first_offset, slot.whole_len());
             let op = Op { offset, len, buf_offset_bytes: 0, ..slot.op };
-            self.io_errors.push(IoError { op, errno, at_ns: self.last_seen_ns });
+            self.io_errors.push(IoError { op, errno, at_ns: self.occupancy.seen_ns });
         }
         // In a tree, what fails to open or make a file leaves nothing to go on with.
         let is_survivable = self.tree.is_none()

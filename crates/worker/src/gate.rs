@@ -122,6 +122,21 @@ impl Gate {
         self.any_rate
     }
 
+    /// Says whether the job pauses.
+    pub(crate) fn has_think_time(&self) -> bool {
+        self.think.is_some()
+    }
+
+    /// Returns how many operations of `len` bytes are due at `at_ns` and not issued.
+    pub(crate) fn backlog(&self, at_ns: u64, len: u32) -> u64 {
+        let after_ns = at_ns.saturating_sub(self.shift_ns);
+        if let Some(total) = &self.total {
+            return total.n_due(after_ns);
+        }
+        let rates = self.rates.iter().zip(self.issued).filter(|(_, issued)| *issued);
+        rates.filter_map(|(rate, _)| rate.as_ref()).map(|rate| n_due(rate, after_ns, len)).sum()
+    }
+
     /// Says whether anything at all may hold operations back.
     pub(crate) fn is_open(&self) -> bool {
         !self.any_rate && self.think.is_none()
@@ -300,6 +315,33 @@ impl IopsSchedule {
             self.due_ns = changing.due_ns(at_max_ns);
         }
     }
+
+    /// Returns how many operations are due at `at_ns`; 0 where the rate changes, of which nobody
+    /// asks it.
+    pub(crate) fn n_due(&self, at_ns: u64) -> u64 {
+        if self.changing.is_some() {
+            return 0;
+        }
+        n_due(&self.arrivals, at_ns.saturating_sub(self.phase_ns), UNITS_PER_IO)
+    }
+}
+
+/// Operations of a backlog that are counted one by one; what lies beyond follows by proportion.
+const N_COUNTED_MAX: u64 = 100_000;
+
+/// Returns how many operations of `len` bytes of a schedule are due before `at_ns`.
+fn n_due(arrivals: &Arrivals, at_ns: u64, len: u32) -> u64 {
+    let first_ns = arrivals.due_ns();
+    let mut next = arrivals.clone();
+    for n_due in 0..N_COUNTED_MAX {
+        if next.due_ns() >= at_ns {
+            return n_due;
+        }
+        next.advance(len);
+    }
+    let counted_ns = next.due_ns().saturating_sub(first_ns).max(1);
+    let all_ns = at_ns.saturating_sub(first_ns);
+    (all_ns as f64 / counted_ns as f64 * N_COUNTED_MAX as f64) as u64
 }
 
 /// Returns the rate that a job's parts without one of their own share, I/Os per second; `None`

@@ -7,6 +7,7 @@ use plan::{Direction, IoPriority};
 use crate::data::{Data, WriteFacts};
 use crate::flow::FlowGroup;
 use crate::gate::Pass;
+use crate::occupancy::LATE_NS;
 use crate::source::{BATCH_MAX, Chosen, Place};
 use crate::verifying::Replay;
 use crate::worker::Worker;
@@ -43,6 +44,7 @@ impl Worker {
                 return Filled::QueueFull;
             }
             self.refilling = true;
+            self.room_ns = now;
         }
         self.resubmit(ops);
         self.fill_plainly(now, ops, data);
@@ -207,6 +209,14 @@ impl Worker {
         if asks {
             self.gate.issued(dir, chosen.len);
         }
+        if self.counts_late
+            && let Some(due_ns) = intended_ns
+        {
+            if now - due_ns > LATE_NS || !self.refilling {
+                self.count_late(due_ns, now);
+            }
+            self.chosen_ns = now;
+        }
         Ok(chosen)
     }
 
@@ -218,6 +228,26 @@ impl Worker {
         let excludes = self.serializes() || self.verifying.excludes(chosen.kind);
         (excludes && self.slots.overlaps(file, offset, len))
             || (self.job.load.last_io_waits && self.source.is_done() && !self.slots.is_idle())
+    }
+
+    /// Counts an operation that comes late although there was room for it.
+    ///
+    /// While the queue is full the device is to blame, and nobody for what was due then and goes
+    /// after the others that waited. So what counts is the time with room since it was due: now, or
+    /// in the stretch before the queue filled up, as when a generator that stood still catches up.
+    #[inline(never)]
+    fn count_late(&mut self, due_ns: u64, now: u64) {
+        if !self.refilling {
+            // The queue was full from the last choice until now.
+            self.refilling = true;
+            if self.chosen_ns.saturating_sub(self.room_ns) > LATE_NS {
+                self.room_before_ns = (self.room_ns, self.chosen_ns);
+            }
+            self.room_ns = now;
+        }
+        let idle_ns = |(from_ns, to_ns): (u64, u64)| to_ns.saturating_sub(from_ns.max(due_ns));
+        let own_ns = idle_ns((self.room_ns, now)).max(idle_ns(self.room_before_ns));
+        self.kept.n_late += u64::from(own_ns > LATE_NS && now >= self.measured_ns);
     }
 
     /// Says whether the worker itself holds back what overlaps. Threads that issue for it do so

@@ -195,6 +195,14 @@ impl Parts {
         self.rated.iter().filter_map(|idx| self.due_of(*idx)).min()
     }
 
+    /// Returns how many operations of parts with rates of their own are due at `at_ns`.
+    pub(crate) fn backlog(&self, at_ns: u64) -> u64 {
+        let Some(since_ns) = self.since_ns else { return 0 };
+        let members = self.members.iter().filter(|member| !member.has_left);
+        let rates = members.filter_map(|member| member.rate.as_ref());
+        rates.map(|rate| rate.n_due(at_ns.saturating_sub(since_ns))).sum()
+    }
+
     fn due_of(&self, idx: usize) -> Option<u64> {
         let member = self.members.get(idx).filter(|member| !member.has_left)?;
         Some(self.since_ns?.saturating_add(member.rate.as_ref()?.due_ns()))

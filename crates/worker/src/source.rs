@@ -267,6 +267,14 @@ impl Source {
         matches!(&self.files, Files::Parts(parts) if parts.is_by_own_rate())
     }
 
+    /// Returns how many operations of parts with rates of their own are due at `at_ns`.
+    pub(crate) fn backlog(&self, at_ns: u64) -> u64 {
+        match &self.files {
+            Files::Parts(parts) => parts.backlog(at_ns),
+            _ => 0,
+        }
+    }
+
     /// Returns when the next operation of a part with a rate of its own is due.
     pub(crate) fn next_own_due_ns(&self) -> Option<u64> {
         match &self.files {

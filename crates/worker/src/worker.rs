@@ -16,6 +16,7 @@ use crate::issue::Filled;
 use crate::latency_target::{DepthSearch, Trial};
 use crate::log::LogSender;
 use crate::meters::{Meters, SampleUnit, Sampler, add};
+use crate::occupancy::{Kept, Occupancy};
 use crate::pace::Pace;
 use crate::pending::Pending;
 use crate::raising::Raising;
@@ -108,8 +109,18 @@ pub struct Worker {
     pub(crate) quiet_until_ns: u64,
     phase_since_ns: u64,
     last_done_ns: u64,
-    /// When completions were last seen.
-    pub(crate) last_seen_ns: u64,
+    /// What was in flight, up to when completions were last seen or operations chosen.
+    pub(crate) occupancy: Occupancy,
+    pub(crate) kept: Kept,
+    /// Late operations are the driver's fault: nothing else may hold them back.
+    pub(crate) counts_late: bool,
+    /// Since when there is room in flight, and the last long stretch with room before: from, to.
+    pub(crate) room_ns: u64,
+    pub(crate) room_before_ns: (u64, u64),
+    /// When the last operation with a due time was chosen.
+    pub(crate) chosen_ns: u64,
+    /// Nothing is issued from here on, as somebody else decided.
+    stopped_ns: u64,
     samplers: [Sampler; 2],
     n_passes_left: u32,
     pub(crate) stopping: bool,
@@ -182,7 +193,13 @@ impl Worker {
             quiet_until_ns: 0,
             phase_since_ns: 0,
             last_done_ns: 0,
-            last_seen_ns: 0,
+            occupancy: Occupancy::default(),
+            kept: Kept::default(),
+            counts_late: false,
+            room_ns: 0,
+            room_before_ns: (0, 0),
+            chosen_ns: 0,
+            stopped_ns: u64::MAX,
             samplers: [
                 Sampler::new(bandwidth_ms, SampleUnit::KibPerSecond),
                 Sampler::new(iops_ms, SampleUnit::Iops),
@@ -236,6 +253,9 @@ impl Worker {
 
     /// Ends the worker: nothing more is issued, what is in flight completes.
     pub fn stop(&mut self) {
+        if !self.stopping {
+            self.stopped_ns = self.occupancy.seen_ns;
+        }
         self.stopping = true;
     }
 
@@ -297,6 +317,37 @@ impl Worker {
         self.search.as_ref().map(|search| (search.target(), search.found_depth()))
     }
 
+    /// Returns the mean number of operations in flight over the measured time, from their choice to
+    /// their completion; `None` while a ramp lasts.
+    pub fn in_flight_mean(&self) -> Option<f64> {
+        self.occupancy.mean()
+    }
+
+    /// Returns what [`Worker::in_flight_mean`] is the mean of: operations in flight times
+    /// nanoseconds.
+    pub fn in_flight_ns(&self) -> Option<u64> {
+        self.occupancy.sum_ns()
+    }
+
+    /// Returns how an open load was kept up with; complete when the worker has ended.
+    pub fn kept(&self) -> Kept {
+        self.kept
+    }
+
+    /// Returns how many operations are due at `at_ns` and not chosen.
+    fn backlog(&self, at_ns: u64) -> u64 {
+        let len = self.bytes_done.checked_div(self.n_issued).unwrap_or(0) as u32;
+        self.gate.backlog(at_ns, len.max(1)) + self.source.backlog(at_ns)
+    }
+
+    /// Says whether an operation that is late although there was room is late because of whoever
+    /// drives the worker: pauses, flows, checks and trees hold operations back, too.
+    fn counts_late(&self) -> bool {
+        let waits = self.flow.is_some() || self.verifying.is_on() || self.tree.is_some();
+        let is_open = self.gate.has_rate() || self.source.is_timed();
+        is_open && !self.gate.has_think_time() && !waits && !self.job.load.serialize_overlap
+    }
+
     /// Returns the number of writes issued.
     pub fn n_writes(&self) -> u64 {
         self.n_writes
@@ -323,6 +374,9 @@ impl Worker {
         ops.clear();
         if self.phase == Phase::New {
             self.start(now_ns);
+        }
+        if now_ns != self.occupancy.seen_ns {
+            self.occupancy.pass(now_ns, self.slots.n_in_flight());
         }
         self.tick(now_ns);
         loop {
@@ -406,6 +460,8 @@ impl Worker {
             self.end_ns = ramp_end.saturating_add(runtime_ns);
         }
         self.last_done_ns = now_ns;
+        self.occupancy.seen_ns = now_ns;
+        self.counts_late = self.counts_late();
         self.completes_plainly = self.completes_plainly();
         self.issues_plainly = self.issues_plainly();
         self.swaps_plainly = self.swaps_plainly();
@@ -445,6 +501,9 @@ impl Worker {
         if now_ns < self.measured_ns {
             self.end_ramp_by_bytes(now_ns);
             return;
+        }
+        if self.occupancy.begin() {
+            self.kept.backlog_start = self.backlog(now_ns);
         }
         self.publish();
         for sampler in &mut self.samplers {
@@ -574,6 +633,12 @@ impl Worker {
         if let Some(flow) = &self.flow {
             flow.end();
         }
+        let end_ns = now_ns.min(self.end_ns).min(self.stopped_ns);
+        if self.stopping {
+            // One that ends by itself has nothing left to do, whatever the schedule says.
+            self.kept.backlog_end = self.backlog(end_ns);
+        }
+        self.occupancy.end(if self.stopping { end_ns } else { self.last_done_ns });
         let at_ns = now_ns.saturating_sub(self.measured_ns);
         if let Some(log) = &mut self.log {
             log.finish(at_ns);

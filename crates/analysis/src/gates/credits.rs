@@ -27,7 +27,9 @@ pub enum BurstKnowledge {
 /// What credits are judged by.
 #[derive(Clone, Copy, Debug)]
 pub struct CreditInputs<'a> {
-    /// Operations per second, sample by sample, from the start: the warm-up spends credits too.
+    /// What is counted, such as `IOPS`.
+    pub unit: &'a str,
+    /// So much per second, sample by sample, from the start: the warm-up spends credits too.
     pub iops: &'a [f64],
     /// Length of a sample, seconds.
     pub sample_s: f64,
@@ -56,24 +58,25 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     if let Some(fall) = falls.iter().rev().find(|change| change.after < change.before) {
         let at_s = fall.at_idx as f64 * inputs.sample_s;
         let reason = format!(
-            "IOPS fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
-            fall.before, fall.after
+            "{} fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
+            inputs.unit, fall.before, fall.after
         );
         let figures =
             [("fell_at_s", at_s), ("before_iops", fall.before), ("after_iops", fall.after)];
         return Gate::failed(name, reason).with(&figures);
     }
+    let unit = inputs.unit;
     let run_s = inputs.iops.len() as f64 * inputs.sample_s;
     match inputs.knowledge {
         BurstKnowledge::Known { baseline_iops, credit_ios } => {
             let above_iops = mean_iops - baseline_iops;
             if above_iops <= baseline_iops * ABOVE_MIN {
-                let reason = format!("{mean_iops:.0} IOPS are within the baseline");
+                let reason = format!("{mean_iops:.0} {unit} are within the baseline");
                 return Gate::passed(name, reason).with(&[("baseline_iops", baseline_iops)]);
             }
             let lasts_s = credit_ios / above_iops;
             let reason = format!(
-                "credits possible: {mean_iops:.0} IOPS are above the baseline of \
+                "credits possible: {mean_iops:.0} {unit} are above the baseline of \
                  {baseline_iops:.0}, and a full account lasts {lasts_s:.0} s; the run took \
                  {run_s:.0} s"
             );

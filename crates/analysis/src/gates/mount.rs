@@ -7,6 +7,8 @@ pub struct MountRemark {
     pub option: String,
     /// What it costs, in one sentence.
     pub cost: String,
+    /// It makes writes look durable that are not.
+    pub fakes_durability: bool,
 }
 
 /// Smallest transfer size that counts as large: servers offer 64 KiB and more.
@@ -48,12 +50,15 @@ pub fn mount_remarks(file_system: &str, options: &str, block_bytes: u64) -> Vec<
             "strictatime" => Some("every read writes an access time".to_owned()),
             _ => None,
         };
-        remarks.extend(cost.map(|cost| MountRemark { option: option.to_owned(), cost }));
+        let fakes_durability = name == "nobarrier" || (name == "barrier" && value == "0");
+        let option = option.to_owned();
+        remarks.extend(cost.map(|cost| MountRemark { option, cost, fakes_durability }));
     }
     let n_connections = options().find_map(|option| option.strip_prefix("nconnect="));
     if is_nfs && n_connections.is_none_or(|n| n == "1") {
         remarks.push(MountRemark {
             option: "nconnect".to_owned(),
+            fakes_durability: false,
             cost: "all I/O shares one TCP connection: one flow's bandwidth, and one window"
                 .to_owned(),
         });

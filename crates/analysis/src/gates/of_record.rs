@@ -15,6 +15,8 @@ use super::{
 pub struct StepSeries {
     /// Length of a sample, seconds.
     pub sample_s: f64,
+    /// Start of the first sample, milliseconds after the start of the run.
+    pub start_ms: u64,
     /// Operations per second, all directions together.
     pub iops: Vec<f64>,
     /// Bytes per second, all directions together.
@@ -43,6 +45,7 @@ impl StepSeries {
         };
         let mut series = StepSeries {
             sample_s: length_ms as f64 / 1000.0,
+            start_ms: intervals.first().map_or(0, |it| it.end_ms.saturating_sub(it.length_ms)),
             iops: intervals.iter().map(|interval| sum(interval, |dir| dir.n_ios)).collect(),
             bytes_per_s: intervals.iter().map(|i| sum(i, |dir| dir.io_bytes)).collect(),
             p99_ns: Vec::new(),

@@ -219,7 +219,10 @@ impl Session {
             }
         });
         let refused = match outcome {
-            Ok(record) => return Ok(record),
+            Ok(mut record) => {
+                record.validity = analysis::assess(&record, &analysis::Rules::default());
+                return Ok(record);
+            }
             Err(RunError::Refused(findings)) => findings,
         };
         progress.tell("");

@@ -67,6 +67,7 @@ impl OnArgs {
             (false, scale) => EmulatedTime::Real(scale.unwrap_or(1.0)),
         };
         Ok(Some(Emulation {
+            changes: Vec::new(),
             design: Arc::new(design),
             design_hash: format!("{:016x}", fnv1a(text.as_bytes())),
             is_warm: self.cache == CacheState::Warm,

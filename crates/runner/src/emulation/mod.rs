@@ -13,7 +13,8 @@ mod shared;
 use std::sync::Arc;
 
 use plan::{Diagnostic, Plan};
-use record::{EmulationRecord, Note};
+use record::{BurstRecord, EmulationRecord, Note};
+use volume::design::{Backing, CacheMode, Cap, Limit};
 use volume::{Design, Start, System, SystemOptions};
 
 use crate::bind::{BoundPlan, BoundStep, bind};
@@ -36,8 +37,19 @@ pub struct Emulation {
     pub is_warm: bool,
     /// How time passes.
     pub time: EmulatedTime,
+    /// Designs that take over while the run goes on, in virtual time; in the order of their times.
+    pub changes: Vec<DesignChange>,
     /// What is not known of the volumes, for the record. Whoever read the design told it already.
     pub notes: Vec<Note>,
+}
+
+/// Another design that takes over during a run, as when volumes are provisioned anew.
+#[derive(Clone, Debug)]
+pub struct DesignChange {
+    /// When, nanoseconds after the start of the run.
+    pub at_ns: u64,
+    /// The same volumes at the same places, with other limits.
+    pub design: Arc<Design>,
 }
 
 /// How time passes on emulated volumes.
@@ -73,10 +85,46 @@ impl Emulation {
             edition: self.design.edition.clone(),
             cache: if self.is_warm { "warm" } else { "cold" }.to_owned(),
             mounts: self.design.volumes.iter().map(|volume| volume.mount.clone()).collect(),
-            bursts: Vec::new(),
-            host_cache_bytes: 0,
+            bursts: bursts(&self.design),
+            host_cache_bytes: host_cache_bytes(&self.design),
         }
     }
+}
+
+/// Returns the burst credits of a design: those of its volumes together, and of its machine.
+fn bursts(design: &Design) -> Vec<BurstRecord> {
+    let disks = design.volumes.iter().filter_map(|volume| match &volume.backing {
+        Backing::Disks(stripe) => Some(stripe.disks.iter().map(|disk| &disk.cap)),
+        Backing::Network(_) => None,
+    });
+    let of_volumes = credits("volumes", disks.flatten());
+    let of_machine = credits("machine", design.vm.iter().map(|vm| &vm.uncached));
+    [of_volumes, of_machine].into_iter().flatten().collect()
+}
+
+/// Adds up caps and their credits; `None` without credits. A burst without a bucket lasts.
+fn credits<'a>(whose: &str, caps: impl Iterator<Item = &'a Cap>) -> Option<BurstRecord> {
+    let mut sum = BurstRecord { whose: whose.to_owned(), ..BurstRecord::default() };
+    let add = |limit: &Option<Limit>, baseline: &mut f64, credit: &mut f64| {
+        let Some(limit) = limit else { return };
+        *baseline += limit.per_s as f64;
+        *credit += limit.burst.and_then(|burst| burst.bucket).unwrap_or(0) as f64;
+    };
+    for cap in caps {
+        add(&cap.iops, &mut sum.baseline_iops, &mut sum.credit_ios);
+        add(&cap.bytes, &mut sum.baseline_bytes_s, &mut sum.credit_bytes);
+    }
+    (sum.credit_ios > 0.0 || sum.credit_bytes > 0.0).then_some(sum)
+}
+
+/// Returns what the machine's cache holds for volumes that use it.
+fn host_cache_bytes(design: &Design) -> u64 {
+    let is_cached = design.volumes.iter().any(|volume| match &volume.backing {
+        Backing::Disks(stripe) => stripe.disks.iter().any(|it| it.cache != CacheMode::None),
+        Backing::Network(_) => false,
+    });
+    let held = design.vm.as_ref().and_then(|vm| vm.cache_bytes);
+    if is_cached { held.unwrap_or(0) } else { 0 }
 }
 
 /// Makes the volumes as they are before the first step: with `--cache warm`, the plan's files are

@@ -286,13 +286,23 @@ impl<'w> Driver<'w> {
             running.check_steady(now_ns);
             self.heed_stops(running);
         }
+        if running.ends_with_intervals() {
+            self.heed_stops(running);
+        }
         if running.next_look_ns() != u64::MAX {
             running.check_ends(now_ns);
             self.heed_stops(running);
         }
         timers.steady_ns = timers.steady_ns.min(running.next_look_ns());
         timers.logs_ns = logs.as_mut().map_or(u64::MAX, |logs| logs.tick(now_ns));
+        if self.world.next_change_ns() <= now_ns
+            && let Some(why) = self.world.change()
+        {
+            let text = format!("the design was not changed: {why}");
+            running.notes.push((NoteSeverity::Error, "design-not-changed", text));
+        }
         timers.next_ns = timers.second_ns.min(timers.steady_ns).min(timers.logs_ns);
+        timers.next_ns = timers.next_ns.min(self.world.next_change_ns());
     }
 
     /// Looks at the world outside: requests to stop, and whoever watches. Returns false to leave at

@@ -287,6 +287,8 @@ impl Lane {
             ended_ns: now_ns,
             usage: Usage::default(),
             samples: worker.samples(),
+            in_flight_ns: worker.in_flight_ns(),
+            kept: worker.kept(),
             latency_target: worker.latency_target(),
             errors: worker.errors_seen().clone(),
             first_ignored_errno: worker.first_ignored_error(),

@@ -9,10 +9,10 @@ mod driver;
 mod lane;
 mod wakeups;
 
-use volume::System;
+use volume::{Start, System, SystemOptions};
 
 use crate::bind::{BoundPlan, BoundStep};
-use crate::emulation::{CapTable, Emulation, Placement, start_system};
+use crate::emulation::{CapTable, DesignChange, Emulation, Placement, start_system};
 use crate::logs::LogSetup;
 use crate::run::RunEvent;
 use crate::running::{Running, flow_groups};
@@ -29,11 +29,16 @@ const START_NS: u64 = 1;
 /// A large page on x86-64 and on ARM with pages of 4 KiB; a multiple of every small one.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
+/// Options of a system that nothing is submitted to.
+const SMALLEST: SystemOptions = SystemOptions { n_waiting_max: 1, start: Start::Cold, seed: 0 };
+
 /// The volumes of a run and their time.
 pub(crate) struct World {
     system: System,
     caps: CapTable,
     placement: Placement,
+    /// Designs that take over later, the next one last.
+    changes: Vec<DesignChange>,
     /// Virtual time since the start of the run.
     pub(crate) now_ns: u64,
 }
@@ -44,7 +49,30 @@ impl World {
         let system = start_system(emulation, &placement, bound);
         ask_for_large_pages(system.cache_memory());
         let caps = CapTable::new(&system, &emulation.design);
-        World { system, caps, placement, now_ns: START_NS }
+        let mut changes = emulation.changes.clone();
+        changes.sort_by_key(|change| std::cmp::Reverse(change.at_ns));
+        World { system, caps, placement, changes, now_ns: START_NS }
+    }
+
+    /// Returns when the next design takes over; `u64::MAX` if none will.
+    fn next_change_ns(&self) -> u64 {
+        self.changes.last().map_or(u64::MAX, |change| change.at_ns)
+    }
+
+    /// Puts the designs in force whose time has come. Returns why one cannot be.
+    fn change(&mut self) -> Option<String> {
+        let mut failed = None;
+        while self.next_change_ns() <= self.now_ns {
+            let Some(DesignChange { design, .. }) = self.changes.pop() else { break };
+            let n_caps = System::new(&design, &SMALLEST).caps().len();
+            let changed = if n_caps == self.caps.n_caps() {
+                self.system.change(self.now_ns, &design).map_err(|error| error.to_string())
+            } else {
+                Err("it has other caps, not others of the same kind".to_owned())
+            };
+            failed = failed.or(changed.err());
+        }
+        failed
     }
 }
 

@@ -6,7 +6,7 @@ use dialects::NoHost;
 use dialects::fio::{Wishes, parse_text};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
-use runner::{Control, EmulatedTime, Emulation, RunError, RunOptions};
+use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunOptions};
 use volume::design::{Backing, Disk, Latency, Stripe, Vm, Volume};
 use volume::{CacheMode, Cap, Design, Limit};
 
@@ -80,13 +80,14 @@ pub(crate) struct Bench {
     pub(crate) design: Design,
     pub(crate) is_warm: bool,
     pub(crate) time: EmulatedTime,
+    pub(crate) changes: Vec<DesignChange>,
     pub(crate) folder: tempfile::TempDir,
 }
 
 impl Bench {
     pub(crate) fn new(design: Design) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Bench { design, is_warm: false, time: EmulatedTime::Virtual, folder }
+        Bench { design, is_warm: false, time: EmulatedTime::Virtual, changes: Vec::new(), folder }
     }
 
     pub(crate) fn warm(design: Design) -> Self {
@@ -112,6 +113,7 @@ impl Bench {
             design_hash: "0".to_owned(),
             is_warm: self.is_warm,
             time: self.time,
+            changes: self.changes.clone(),
             notes: Vec::new(),
         };
         let mut options = RunOptions {

@@ -21,6 +21,8 @@ pub(crate) struct Sim {
     pub(crate) gap_ns: u64,
     /// Nothing completes in this span; operations due within it complete at its end.
     pub(crate) stall: Option<(u64, u64)>,
+    /// The worker is not driven in this span: whoever should do it stands still.
+    pub(crate) frozen: Option<(u64, u64)>,
     /// Result of the operation with this number instead of its length.
     pub(crate) fault: Option<(usize, i32)>,
     pub(crate) seen: Vec<Seen>,
@@ -38,6 +40,7 @@ impl Sim {
             latency_ns,
             gap_ns: 0,
             stall: None,
+            frozen: None,
             fault: None,
             seen: Vec::new(),
             latencies_ns: Vec::new(),
@@ -81,6 +84,11 @@ impl Sim {
             && let Some(until_ns) = until_ns
         {
             self.now_ns = self.now_ns.max(until_ns);
+        }
+        if let Some((from_ns, to_ns)) = self.frozen
+            && (from_ns..to_ns).contains(&self.now_ns)
+        {
+            self.now_ns = to_ns;
         }
         let n_due = self.in_flight.iter().filter(|entry| entry.0 <= self.now_ns).count();
         self.in_flight.drain(..n_due).map(|entry| entry.1).collect()

@@ -4,6 +4,7 @@ mod allocation;
 mod common;
 mod deferred;
 mod load;
+mod open;
 mod parts;
 mod priority;
 mod rates;

@@ -1,0 +1,44 @@
+//! What to do about a check that did not pass.
+
+use crate::gate::{Gate, GateName, GateVerdict};
+
+/// Returns the next step after a check; `None` where there is nothing to do.
+pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
+    match gate.verdict {
+        GateVerdict::Passed => None,
+        GateVerdict::Failed => Some(after_failure(gate.name)),
+        GateVerdict::Unknown => to_tell(gate.name),
+    }
+}
+
+fn after_failure(name: GateName) -> &'static str {
+    match name {
+        GateName::Errors => {
+            "mend what fails before trusting a figure: failed operations are no latencies"
+        }
+        GateName::Steady => "run longer, or with --until-steady; look for what changed meanwhile",
+        GateName::Credits => "take the level after the fall for what the volume carries",
+        GateName::Offered => "lower the rate, or allow more I/Os in flight (iodepth)",
+        GateName::QueueDepth => {
+            "use an engine that keeps it: ioengine=io_uring with direct=1, or more workers"
+        }
+        GateName::Generator => "add workers (numjobs) or processors, or load from several hosts",
+        GateName::Little => "repeat the run; a machine that was suspended or moved gives this",
+        GateName::Footprint => "enlarge what is touched (size) beyond the cache",
+        GateName::PageCache => "add direct=1, or touch at least twice the memory",
+        GateName::SocketBuffers => "set the limit with sysctl, or mount with more nconnect",
+        GateName::MountOptions => "mount without it to measure writes that last",
+    }
+}
+
+fn to_tell(name: GateName) -> Option<&'static str> {
+    match name {
+        GateName::Steady => Some("run longer, or with --until-steady"),
+        GateName::Credits => Some("run until they would have run out"),
+        GateName::Generator | GateName::Offered | GateName::QueueDepth | GateName::Little => {
+            Some("run longer")
+        }
+        GateName::Footprint => Some("say what caches hold with --cache-size"),
+        _ => None,
+    }
+}

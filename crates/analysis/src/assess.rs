@@ -1,0 +1,201 @@
+//! Judges every step of a record: which checks apply, what they are fed with, what to do next.
+
+mod load;
+mod place;
+
+use record::{
+    GateRecord, Interval, JobRecord, Record, SteadyRuleRecord, StepConditions, StepValidity,
+    Verdict,
+};
+
+use crate::advice;
+use crate::gate::{Gate, GateName, GateVerdict};
+use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, steadiness};
+use crate::steady::SteadyRule;
+use crate::warmup::WarmUp;
+
+/// What runs are judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rules {
+    /// Rounds and limits of a steady state.
+    pub steady: SteadyRule,
+    /// Length of the stretch at the end that must be steady, seconds; none for all that was
+    /// measured after the warm-up.
+    pub window_s: Option<f64>,
+    /// Length of the warm-up, seconds; none to find it in the series.
+    pub warm_up_s: Option<f64>,
+    /// Share of failed operations that is accepted.
+    pub error_share_max: f64,
+    /// What caches between this host and the media hold; none if unknown.
+    pub cache_bytes: Option<u64>,
+}
+
+/// Shortest time over which steadiness is judged unless a window is asked for: six seconds a round,
+/// whose median one hiccup does not move.
+pub const STEADY_S_MIN: f64 = 30.0;
+
+/// Judges the steps of a record that have results.
+pub fn assess(record: &Record, rules: &Rules) -> Vec<StepValidity> {
+    let mut steps: Vec<u32> = record.jobs.iter().map(|job| job.step_idx).collect();
+    steps.dedup();
+    steps.into_iter().map(|step_idx| Step::of(record, step_idx).assess(rules)).collect()
+}
+
+/// Says whether a run is what was asked for: no step has a check that says otherwise, and none was
+/// to run until it was steady and did not become so.
+pub fn is_valid(record: &Record) -> bool {
+    let is_steady = |it: &StepConditions| it.until_steady.is_none_or(|it| it.attained_ms.is_some());
+    record.validity.iter().all(|step| step.is_valid) && record.conditions.iter().all(is_steady)
+}
+
+/// A step with what is known of it.
+struct Step<'a> {
+    record: &'a Record,
+    idx: u32,
+    jobs: Vec<&'a JobRecord>,
+    conditions: Option<&'a StepConditions>,
+    series: StepSeries,
+}
+
+/// A stretch of a step's samples.
+#[derive(Clone, Debug, PartialEq)]
+struct Window {
+    /// Samples before it that are warm-up; none if that could not be told.
+    n_warm_up: Option<usize>,
+    samples: std::ops::Range<usize>,
+}
+
+impl<'a> Step<'a> {
+    fn of(record: &'a Record, step_idx: u32) -> Self {
+        Step {
+            record,
+            idx: step_idx,
+            jobs: record.jobs.iter().filter(|job| job.step_idx == step_idx).collect(),
+            conditions: record.conditions.iter().find(|it| it.step_idx == step_idx),
+            series: StepSeries::of(record, step_idx),
+        }
+    }
+
+    fn assess(&self, rules: &Rules) -> StepValidity {
+        let window = self.window(rules);
+        let gates = [
+            Some(self.errors(rules)),
+            Some(self.steady(rules, &window)),
+            self.credits(),
+            self.offered(),
+            self.queue_depth(),
+            self.generator(),
+            self.little(),
+            self.footprint(rules),
+            self.page_cache(),
+            self.socket_buffers(),
+            self.mount_options(),
+        ];
+        let gates: Vec<Gate> = gates.into_iter().flatten().collect();
+        let breaks = |gate: &Gate| gate.verdict == GateVerdict::Failed && gate.name.invalidates();
+        let sample_ms = (self.series.sample_s * 1000.0) as u64;
+        let at_ms = |idx: usize| self.series.start_ms.saturating_add(sample_ms * idx as u64);
+        let has_window = !window.samples.is_empty();
+        StepValidity {
+            step_idx: self.idx,
+            is_valid: !gates.iter().any(breaks),
+            rule: SteadyRuleRecord {
+                n_rounds: rules.steady.n_rounds as u32,
+                window_ms: rules.window_s.map(|window_s| (window_s * 1000.0) as u64),
+                range_pct: rules.steady.range_pct,
+                slope_pct: rules.steady.slope_pct,
+            },
+            warm_up_ms: window.n_warm_up.map(|n| sample_ms * n as u64),
+            window_ms: has_window.then(|| (at_ms(window.samples.start), at_ms(window.samples.end))),
+            gates: gates.into_iter().map(to_record).collect(),
+        }
+    }
+
+    /// Returns the stretch to judge: behind the warm-up, and as long as asked for.
+    fn window(&self, rules: &Rules) -> Window {
+        let n_samples = self.series.iops.len();
+        let samples_of = |seconds: f64| (seconds / self.series.sample_s).round() as usize;
+        let n_warm_up = match rules.warm_up_s {
+            Some(warm_up_s) => Some(samples_of(warm_up_s).min(n_samples)),
+            None => match WarmUp::of(&self.series.iops) {
+                WarmUp::Cut(n_cut) => Some(n_cut),
+                WarmUp::NotSettled | WarmUp::NotAssessed => None,
+            },
+        };
+        let from = n_warm_up.unwrap_or(0);
+        let n_asked = rules.window_s.map_or(n_samples, samples_of);
+        Window { n_warm_up, samples: from.max(n_samples.saturating_sub(n_asked))..n_samples }
+    }
+
+    fn errors(&self, rules: &Rules) -> Gate {
+        let dirs = self.jobs.iter().flat_map(|job| job.dirs.iter());
+        let by_errno: u64 = dirs.flat_map(|(_, dir)| dir.errors.values()).sum();
+        let n_errors: u64 = self.jobs.iter().map(|job| job.n_errors).sum();
+        errors(&ErrorInputs {
+            n_ios: self.jobs.iter().map(|job| job.n_ios()).sum(),
+            n_errors: n_errors.max(by_errno),
+            share_max: rules.error_share_max,
+        })
+    }
+
+    fn steady(&self, rules: &Rules, window: &Window) -> Gate {
+        let length_s = window.samples.len() as f64 * self.series.sample_s;
+        if rules.window_s.is_none() && length_s < STEADY_S_MIN {
+            let reason = format!(
+                "{length_s:.0} s are too short to tell whether it was steady: {STEADY_S_MIN} s do"
+            );
+            return Gate::unknown(GateName::Steady, reason);
+        }
+        let p99_ns = self.series.p99_ns.iter();
+        let p99_ns: Vec<&[f64]> =
+            p99_ns.filter_map(|(_, values)| values.get(window.samples.clone())).collect();
+        steadiness(&SteadyInputs {
+            iops: self.series.iops.get(window.samples.clone()).unwrap_or_default(),
+            p99_ns: &p99_ns,
+            sample_s: self.series.sample_s,
+            rule: rules.steady,
+        })
+    }
+
+    /// Says whether time was that of emulated volumes.
+    fn is_virtual(&self) -> bool {
+        self.record.emulation.as_ref().is_some_and(|emulation| emulation.time == "virtual")
+    }
+
+    /// Says whether nothing but the load generator was at work.
+    fn is_null(&self) -> bool {
+        self.jobs.iter().all(|job| job.engine_used == "null" || job.engine == "null")
+    }
+
+    /// Returns the samples of the step, ramp included.
+    fn all_samples(&self, of: fn(&record::IntervalDir) -> u64) -> (Vec<f64>, f64) {
+        let of_step = |interval: &&Interval| interval.step_idx == self.idx;
+        let intervals: Vec<&Interval> = self.record.intervals.iter().filter(of_step).collect();
+        let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
+        let whole = intervals.iter().filter(|interval| interval.length_ms * 2 >= length_ms);
+        let per_s = |interval: &&&Interval| {
+            let total: u64 = interval.dirs.iter().map(|(_, dir)| of(dir)).sum();
+            total as f64 * 1000.0 / interval.length_ms.max(1) as f64
+        };
+        (whole.map(|interval| per_s(&interval)).collect(), length_ms as f64 / 1000.0)
+    }
+}
+
+/// Returns how long a job was measured, per worker, nanoseconds.
+fn time_ns(job: &JobRecord) -> f64 {
+    job.runtime_ns as f64 / f64::from(job.n_workers.max(1))
+}
+
+fn to_record(gate: Gate) -> GateRecord {
+    GateRecord {
+        name: gate.name.as_str().to_owned(),
+        verdict: match gate.verdict {
+            GateVerdict::Passed => Verdict::Passed,
+            GateVerdict::Failed => Verdict::Failed,
+            GateVerdict::Unknown => Verdict::NotAssessed,
+        },
+        next_step: advice::next_step(&gate).map(str::to_owned),
+        reason: gate.reason,
+        figures: gate.figures.iter().map(|it| (it.name.to_owned(), it.value)).collect(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Checks of the load: was it the one asked for, and was it the storage that was measured?
+
+use record::{ArrivalsRecord, BurstRecord, JobRecord};
+
+use super::{Step, time_ns};
+use crate::gate::{Gate, GateName, GateVerdict};
+use crate::gates::{
+    BurstKnowledge, CreditInputs, FlightInputs, GeneratorInputs, OfferedInputs, credits, generator,
+    little, offered, queue_depth,
+};
+
+/// Shortest time over which the generator and a rate are judged where time is real: one hiccup of
+/// this host of 10 ms is a percent of a second.
+const S_MIN: f64 = 10.0;
+
+/// Longest that credits of a cloud's disks last, seconds.
+const CREDITS_S_MAX: f64 = 3_600.0;
+
+/// Models under which clouds present their disks.
+const CLOUD_DISKS: [&str; 4] =
+    ["Virtual Disk", "MSFT NVMe", "Amazon Elastic Block Store", "PersistentDisk"];
+
+/// Growth of a backlog that says nothing, operations: arrivals at random come in bunches.
+const BACKLOG_NOISE: u64 = 16;
+
+/// Bytes of a MiB.
+const MIB: f64 = 1_048_576.0;
+
+impl Step<'_> {
+    /// Judges burst credits, of targets that have or may have some.
+    pub(super) fn credits(&self) -> Option<Gate> {
+        if let Some(emulation) = &self.record.emulation {
+            let judged = emulation.bursts.iter().flat_map(|burst| self.of_burst(burst));
+            let rank = |gate: &Gate| match gate.verdict {
+                GateVerdict::Failed => 2,
+                GateVerdict::Unknown => 1,
+                GateVerdict::Passed => 0,
+            };
+            return judged.max_by_key(rank);
+        }
+        let models = self.record.places.iter().filter_map(|place| place.device.as_ref());
+        let is_cloud = |model: &str| CLOUD_DISKS.iter().any(|name| model.contains(name));
+        models.into_iter().find(|device| is_cloud(&device.model))?;
+        let (iops, sample_s) = self.all_samples(|dir| dir.n_ios);
+        let knowledge = BurstKnowledge::Unknown { lasts_s_max: CREDITS_S_MAX };
+        Some(credits(&CreditInputs { unit: "IOPS", iops: &iops, sample_s, knowledge }))
+    }
+
+    /// Judges credits for operations and for bytes, as far as there are any.
+    fn of_burst(&self, burst: &BurstRecord) -> Vec<Gate> {
+        let (iops, sample_s) = self.all_samples(|dir| dir.n_ios);
+        let (bytes_s, _) = self.all_samples(|dir| dir.io_bytes);
+        let mib_s: Vec<f64> = bytes_s.iter().map(|bytes_s| bytes_s / MIB).collect();
+        let kinds = [
+            ("IOPS", burst.credit_ios, burst.baseline_iops, iops),
+            ("MiB/s", burst.credit_bytes / MIB, burst.baseline_bytes_s / MIB, mib_s),
+        ];
+        let judge = |(unit, credit_ios, baseline_iops, per_s): (&str, f64, f64, Vec<f64>)| {
+            let knowledge = BurstKnowledge::Known { baseline_iops, credit_ios };
+            let inputs = CreditInputs { unit, iops: &per_s, sample_s, knowledge };
+            (credit_ios > 0.0).then(|| credits(&inputs))
+        };
+        kinds.into_iter().filter_map(judge).collect()
+    }
+
+    /// Returns the jobs with an open load.
+    fn open(&self) -> impl Iterator<Item = (&JobRecord, &ArrivalsRecord)> {
+        self.jobs.iter().filter_map(|job| job.arrivals.as_ref().map(|arrivals| (*job, arrivals)))
+    }
+
+    /// Judges whether open loads were carried.
+    pub(super) fn offered(&self) -> Option<Gate> {
+        let mut sum = OfferedInputs {
+            offered_iops: 0.0,
+            achieved_iops: 0.0,
+            worker_share_min: None,
+            backlog_start: 0,
+            backlog_end: 0,
+            window_s: 0.0,
+        };
+        for (job, arrivals) in self.open() {
+            let window_s = time_ns(job) / 1e9;
+            let achieved_iops = job.n_ios() as f64 / window_s;
+            let offered_iops = least_offered(arrivals, window_s);
+            if job.n_workers == 1 && job.n_ios() >= 100 {
+                let share = achieved_iops / offered_iops;
+                sum.worker_share_min =
+                    Some(sum.worker_share_min.map_or(share, |least: f64| least.min(share)));
+            }
+            sum.offered_iops += offered_iops;
+            sum.achieved_iops += if window_s > 0.0 { achieved_iops } else { 0.0 };
+            sum.backlog_start += arrivals.backlog_start;
+            sum.backlog_end += arrivals.backlog_end;
+            sum.window_s = sum.window_s.max(window_s);
+        }
+        self.open().next()?;
+        if sum.backlog_end.saturating_sub(sum.backlog_start) <= BACKLOG_NOISE {
+            sum.backlog_end = sum.backlog_end.min(sum.backlog_start);
+        }
+        let gate = offered(&sum);
+        if gate.verdict == GateVerdict::Failed && !self.is_virtual() && sum.window_s < S_MIN {
+            let reason =
+                format!("{}; {:.0} s are too short to tell why", gate.reason, sum.window_s);
+            return Some(Gate::unknown(GateName::Offered, reason));
+        }
+        Some(gate)
+    }
+
+    /// Judges whether closed loads kept their depth.
+    pub(super) fn queue_depth(&self) -> Option<Gate> {
+        let pauses = |job: &JobRecord| job.options.iter().any(|(name, _)| name == "thinktime");
+        let keeps_full = |job: &&JobRecord| {
+            job.arrivals.is_none() && job.latency_target.is_none() && !pauses(job)
+        };
+        let closed: Vec<&JobRecord> = self.jobs.iter().copied().filter(keeps_full).collect();
+        let in_flight: Option<f64> = closed.iter().map(|job| job.in_flight_mean).sum();
+        if closed.is_empty() || in_flight.is_none() {
+            return None;
+        }
+        let asked: f64 =
+            closed.iter().map(|job| f64::from(job.queue_depth) * f64::from(job.n_workers)).sum();
+        let inputs = FlightInputs { in_flight, ..flight(&closed) };
+        let service_s = inputs.service_ns.unwrap_or(0.0) / 1e9;
+        if inputs.window_s < 100.0 * service_s {
+            let reason = format!(
+                "{:.1} s are too short for operations of {service_s:.3} s",
+                inputs.window_s
+            );
+            return Some(Gate::unknown(GateName::QueueDepth, reason));
+        }
+        Some(queue_depth(asked, &inputs))
+    }
+
+    /// Judges whether in flight = rate x time in the queue.
+    pub(super) fn little(&self) -> Option<Gate> {
+        let name = GateName::Little;
+        if self.jobs.iter().all(|job| job.in_flight_mean.is_none()) {
+            // Nobody counted, as in results that another program printed.
+            return None;
+        }
+        if self.jobs.iter().any(|job| job.n_errors > 0) {
+            return Some(Gate::unknown(name, "operations failed, whose times are not recorded"));
+        }
+        if self.jobs.iter().any(|job| job.print.disabled.lat) {
+            return Some(Gate::unknown(name, "latencies were not recorded"));
+        }
+        let in_flight: Option<f64> = self.jobs.iter().map(|job| job.in_flight_mean).sum();
+        Some(little(&FlightInputs { in_flight, ..flight(&self.jobs) }))
+    }
+
+    /// Judges whether the load generator had room to spare.
+    pub(super) fn generator(&self) -> Option<Gate> {
+        let name = GateName::Generator;
+        if self.is_null() {
+            return None;
+        }
+        if self.is_virtual() {
+            return Some(Gate::passed(name, "in virtual time the generator takes none"));
+        }
+        let window_s = self.jobs.iter().map(|job| time_ns(job) / 1e9).fold(0.0, f64::max);
+        if window_s < S_MIN {
+            let reason = format!("{window_s:.0} s are too short to judge it by: {S_MIN} s do");
+            return Some(Gate::unknown(name, reason));
+        }
+        let cpu = self.jobs.iter().filter(|job| !job.polls && job.runtime_ns > 0).map(|job| {
+            let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
+            cpu_ns as f64 / job.runtime_ns as f64
+        });
+        let (n_late, n_due) = self
+            .open()
+            .fold((0, 0), |sum, (job, arrivals)| (sum.0 + arrivals.n_late, sum.1 + job.n_ios()));
+        Some(generator(&GeneratorInputs {
+            worker_cpu_share_max: cpu.max_by(f64::total_cmp),
+            host_cpu_share: self.conditions.and_then(|it| it.host_busy_share),
+            steal_share: self.conditions.and_then(|it| it.host_steal_share),
+            late_share: (n_due > 0).then(|| n_late as f64 / n_due as f64),
+        }))
+    }
+}
+
+/// Returns the rate that was offered at least: random arrivals in a short time may be fewer than
+/// the rate says, which is nobody's fault. Three standard deviations of their number are allowed.
+fn least_offered(arrivals: &ArrivalsRecord, window_s: f64) -> f64 {
+    let n_due = arrivals.offered_iops * window_s;
+    let allowed = if arrivals.spacing == "even" { 0.0 } else { 3.0 * n_due.sqrt() };
+    ((n_due - allowed).max(1.0) / window_s).min(arrivals.offered_iops)
+}
+
+/// Adds up rates and times in the queue over the whole time of each job, from the choice of an
+/// operation on: one in submission occupies its place, and so do syncs and what leads to an
+/// operation in a tree of files.
+fn flight(jobs: &[&JobRecord]) -> FlightInputs {
+    let (mut rate_iops, mut in_flight, mut window_s) = (0.0, 0.0, 0.0_f64);
+    for job in jobs {
+        let time_ns = time_ns(job);
+        if time_ns <= 0.0 {
+            continue;
+        }
+        let of_dirs = || job.dirs.iter().map(|(_, dir)| &dir.lat);
+        let of_series = || job.series.iter().map(|series| &series.lat);
+        let latencies: Vec<&hist::Histogram> =
+            if job.series.is_empty() { of_dirs().collect() } else { of_series().collect() };
+        for latency in latencies.into_iter().chain([&job.sync]) {
+            rate_iops += latency.count() as f64 * 1e9 / time_ns;
+            in_flight += latency.sum_ns() as f64 / time_ns;
+        }
+        window_s = window_s.max(time_ns / 1e9);
+    }
+    let service_ns = (rate_iops > 0.0).then(|| in_flight / rate_iops * 1e9);
+    FlightInputs { in_flight: None, completed_iops: rate_iops, service_ns, window_s }
+}

@@ -1,0 +1,102 @@
+//! Checks of what lies between the load and the media: caches, mounts, the network.
+
+use record::{JobRecord, PlaceRecord};
+
+use super::{Rules, Step};
+use crate::gate::{Gate, GateName, GateVerdict};
+use crate::gates::{
+    CacheSize, FootprintInputs, PageCacheInputs, SocketInputs, footprint, mount_remarks,
+    page_cache, socket_buffers,
+};
+
+impl Step<'_> {
+    fn touched_bytes(&self) -> Option<u64> {
+        self.conditions.and_then(|conditions| conditions.touched_bytes)
+    }
+
+    /// Judges whether more was touched than caches on the way hold.
+    pub(super) fn footprint(&self, rules: &Rules) -> Option<Gate> {
+        if self.is_null() {
+            return None;
+        }
+        let storage = CacheSize { name: "storage's own cache", bytes: rules.cache_bytes };
+        let caches = match &self.record.emulation {
+            Some(emulation) if emulation.host_cache_bytes == 0 => Vec::new(),
+            Some(emulation) => {
+                vec![CacheSize { name: "host cache", bytes: Some(emulation.host_cache_bytes) }]
+            }
+            None => vec![storage],
+        };
+        let touched_bytes = self.touched_bytes();
+        Some(footprint(&FootprintInputs { touched_bytes, caches: &caches }))
+    }
+
+    /// Judges whether this host's page cache answered. Emulated volumes are behind none.
+    pub(super) fn page_cache(&self) -> Option<Gate> {
+        if self.record.emulation.is_some() || self.is_null() {
+            return None;
+        }
+        let direct: Option<Vec<bool>> = self.jobs.iter().map(|job| job.is_direct).collect();
+        let is_buffered = self.jobs.iter().any(|job| job.is_direct == Some(false));
+        Some(page_cache(&PageCacheInputs {
+            is_direct: if is_buffered { Some(false) } else { direct.map(|_| true) },
+            touched_bytes: self.touched_bytes(),
+            memory_bytes: self.record.host.memory_bytes,
+        }))
+    }
+
+    /// Judges the socket buffers on the way to network storage; the worst way counts.
+    pub(super) fn socket_buffers(&self) -> Option<Gate> {
+        let sysctl = |name: &str| self.record.host.sysctls.get(name);
+        let number = |name| sysctl(name)?.parse().ok();
+        let three = |name| {
+            let words: Vec<u64> =
+                sysctl(name)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            <[u64; 3]>::try_from(words).ok()
+        };
+        let ways = self.record.places.iter().filter_map(|place| place.network.as_ref());
+        let gates = ways.map(|way| {
+            socket_buffers(&SocketInputs {
+                bandwidth_bytes_s: way.link_bytes_s.unwrap_or(0.0),
+                round_trip_ns: way.round_trip_ns.unwrap_or(0.0),
+                n_connections: way.n_connections,
+                tcp_rmem: three("net.ipv4.tcp_rmem"),
+                tcp_wmem: three("net.ipv4.tcp_wmem"),
+                rmem_max: number("net.core.rmem_max"),
+                wmem_max: number("net.core.wmem_max"),
+                is_set_by_program: way.sets_buffers,
+            })
+        });
+        gates.max_by_key(|gate| match gate.verdict {
+            GateVerdict::Failed => 2,
+            GateVerdict::Unknown => 1,
+            GateVerdict::Passed => 0,
+        })
+    }
+
+    /// Says what mount options cost. Only those fail that make writes look durable which are not:
+    /// of all others the cost is part of what was measured.
+    pub(super) fn mount_options(&self) -> Option<Gate> {
+        let mounted = |place: &&PlaceRecord| !place.mount_options.is_empty();
+        let mut places = self.record.places.iter().filter(mounted).peekable();
+        places.peek()?;
+        let moved: u64 = self.jobs.iter().map(|job| job.io_bytes()).sum();
+        let n_ios: u64 = self.jobs.iter().map(|job| job.n_ios()).sum();
+        let block_bytes = moved.checked_div(n_ios).unwrap_or(0);
+        let writes = self.jobs.iter().any(|job: &&JobRecord| job.dirs.write.n_ios > 0);
+        let mut costs = Vec::new();
+        let mut is_kept = true;
+        for place in places {
+            for remark in mount_remarks(&place.file_system, &place.mount_options, block_bytes) {
+                is_kept &= !(remark.fakes_durability && writes);
+                costs.push(format!("{}: `{}`: {}", place.path, remark.option, remark.cost));
+            }
+        }
+        let reason = match costs.as_slice() {
+            [] => "no mount option that costs".to_owned(),
+            costs => costs.join("; "),
+        };
+        let figures = [("n_remarks", costs.len() as f64)];
+        Some(Gate::judged(GateName::MountOptions, is_kept, reason).with(&figures))
+    }
+}
