@@ -126,5 +126,15 @@ fn mistakes() {
     check("-s", "error no-file - no input parameters specified");
     check("-f a b -s -z", "error unknown-option - invalid execution parameter: '-z'");
     check("-f a b -e soon", "error wrong-value - '-esoon' needs a whole number");
+    for (written, range) in [
+        ("-e1000000000000", "1 to 315360000"),
+        ("-e0", "1 to 315360000"),
+        ("-i0", "1 to 315360000"),
+        ("-w99999999999999999999999", "0 to 315360000"),
+        ("-m3000000000", "0 to 2147483647"),
+    ] {
+        let expected = format!("error wrong-value - '{written}' needs a whole number from {range}");
+        check(&format!("-f a b {written}"), &expected);
+    }
     check("-f nosuch", "error no-such-file - parameter file `nosuch` cannot be read: no such file");
 }

@@ -193,6 +193,92 @@ fn files_that_nobody_sized() {
     );
 }
 
+/// Both modes find the same one mistake.
+#[track_caller]
+fn check_both(text: &str, expected: &str) {
+    check_kind(text, expected);
+    let parsed = compat(text);
+    let found: Vec<String> = parsed.diagnostics.iter().map(shown).collect();
+    assert_eq!(found, [format!("error {expected}")], "{text}");
+}
+
+fn general(rest: &str) -> String {
+    format!("{rest}\n{WD}rd=r1,wd=wd1,iorate=9,elapsed=4\n")
+}
+
+#[test]
+fn numbers_that_no_mode_takes() {
+    let help = "write a number in digits, less than 9223372036854775808 (8 EiB)";
+    let sd = |rest: &str| format!("sd=sd1,lun=/a,{rest}\nrd=r1,sd=sd1,iorate=9,elapsed=4\n");
+    let files = |rest: &str| {
+        format!("fsd=f,anchor=/a,{rest}\nfwd=w,fsd=f\nrd=r,fwd=w,fwdrate=9,elapsed=4\n")
+    };
+    for (text, place, key, value) in [
+        (rd("elapsed=4,iorate=NaN"), "3:42", "iorate", "NaN"),
+        (rd("elapsed=4,iorate=(5,NaN)"), "3:42", "iorate", "NaN"),
+        (rd("elapsed=4,iorate=Infinity"), "3:42", "iorate", "Infinity"),
+        (rd("elapsed=4,iorate=-Infinity"), "3:42", "iorate", "-Infinity"),
+        (rd("elapsed=4,iorate=1e400"), "3:42", "iorate", "1e400"),
+        (rd("elapsed=4,iorate=1e30"), "3:42", "iorate", "1e30"),
+        (rd("elapsed=4,iorate=curve,curve=NaN"), "3:54", "curve", "NaN"),
+        (rd("elapsed=4,iorate=curve,curve=(50,NaN)"), "3:54", "curve", "NaN"),
+        (wd("range=(NaN,50)"), "2:21", "range", "NaN"),
+        (wd("hotband=(NaN,50)"), "2:23", "hotband", "NaN"),
+        (sd("size=99999999999999t"), "1:20", "size", "99999999999999t"),
+        (sd("size=1m,range=(1,Infinity)"), "1:29", "range", "Infinity"),
+        (general("dedupratio=NaN\ndedupunit=4k"), "1:12", "dedupratio", "NaN"),
+        (general("compratio=NaN"), "1:11", "compratio", "NaN"),
+        (files("totalsize=NaN"), "1:27", "totalsize", "NaN"),
+    ] {
+        check_both(&text, &format!("wrong-value {place} `{key}=` cannot be `{value}` | {help}"));
+    }
+}
+
+#[test]
+fn numbers_beyond_their_limits() {
+    let threads = "write a whole number, 1 or more, at most 100000";
+    for threads_written in ["100001", "1000000", "99999999999"] {
+        check_both(
+            &format!(
+                "sd=sd1,lun=/a,size=1g,threads={threads_written}\nrd=r1,sd=sd1,iorate=9,elapsed=4\n"
+            ),
+            &format!("wrong-value 1:31 `threads=` cannot be `{threads_written}` | {threads}"),
+        );
+    }
+    check_both(
+        &rd("iorate=9,elapsed=4,forthreads=(1,200000)"),
+        &format!("wrong-value 3:55 `forthreads=` cannot be `(1,200000)` | {threads}"),
+    );
+    let seconds = "write whole seconds; `m` behind it makes them minutes, `h` hours";
+    check_both(
+        &rd("iorate=9,elapsed=20000000000"),
+        &format!(
+            "wrong-value 3:42 `elapsed=` cannot be `20000000000` | {seconds}, at most 315360000 \
+             seconds (ten years)"
+        ),
+    );
+    check_both(
+        &rd("elapsed=4,iorate=2147483648"),
+        "wrong-value 3:42 `iorate=` cannot be `2147483648` | write a number above 0, or max, at \
+         most 2147483647",
+    );
+    check_kind(
+        &format!("{WD}rd=r1,wd=wd1,iorate=9,elapsed=4,interval=0\n"),
+        &format!("wrong-value 3:42 `interval=` cannot be `0` | {seconds}"),
+    );
+    check_kind(
+        &general("compression=0"),
+        "wrong-value 1:13 `compression=` cannot be `0` | write a percentage above 0, up to 100",
+    );
+    for text in [
+        rd("iorate=2147483647,elapsed=315360000"),
+        rd("iorate=9,elapsed=4,maxdata=100g,forthreads=100000"),
+    ] {
+        let parsed = kind(&text);
+        assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
+    }
+}
+
 #[test]
 fn rates_that_vary() {
     let mistake = |message: &str| {

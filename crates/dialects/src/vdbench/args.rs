@@ -7,6 +7,7 @@ use super::general::repeat;
 use super::options::{FormatOverride, Mode, Options};
 use super::parsed::{Parsed, Repeat};
 use super::read::{parse_files, parse_text};
+use super::sense::TIME_MAX_S;
 use crate::Loader;
 
 /// Nanoseconds of a second.
@@ -247,15 +248,20 @@ impl CommandLine {
     }
 
     fn switch(&mut self, arg: &str, findings: &mut Findings) -> bool {
-        let mut number = |text: &str| {
-            let number = text.parse::<u64>().ok().filter(|number| i32::try_from(*number).is_ok());
+        let mut between = |text: &str, min: u64, max: u64| {
+            let number = text.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
             if number.is_none() {
-                let message = format!("'{arg}' needs a whole number");
+                let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                let range = if is_whole { format!(" from {min} to {max}") } else { String::new() };
+                let message = format!("'{arg}' needs a whole number{range}");
                 findings.error(Place::NONE, "wrong-value", message);
             }
             number
         };
+        let mut number = |text: &str| between(text, 0, i32::MAX as u64);
         let options = &mut self.options;
+        // Vdbench goes on with the times of the file.
+        let time_min_s = u64::from(options.is_kind());
         match arg {
             "-s" => self.is_simulation = true,
             "-k" => self.kstat = true,
@@ -265,9 +271,9 @@ impl CommandLine {
                 let Some((name, value)) = arg.split_at_checked(2) else { return false };
                 match name {
                     "-o" => value.clone_into(&mut self.output_dir),
-                    "-e" => options.elapsed_s = number(value),
-                    "-i" => options.interval_s = number(value),
-                    "-w" => options.warmup_s = number(value),
+                    "-e" => options.elapsed_s = between(value, time_min_s, TIME_MAX_S),
+                    "-i" => options.interval_s = between(value, time_min_s, TIME_MAX_S),
+                    "-w" => options.warmup_s = between(value, 0, TIME_MAX_S),
                     "-m" => options.jvms = number(value).map(|jvms| jvms.max(1) as u32),
                     "-p" => self.port = number(value).map(|port| port.min(65535) as u16),
                     "-d" => self.debug.extend(number(value).map(|number| number as i64)),

@@ -220,8 +220,8 @@ impl Input<'_> {
     fn fwd_value(&mut self, key: Key, param: &Param, entry: &mut FwdEntry) {
         let sense = match key {
             Key::Rdpct | Key::Skew => Some(sense::PERCENT),
-            Key::Xfersizes => Some(sense::SIZE),
-            Key::Threads => Some(sense::COUNT),
+            Key::Xfersizes => Some(sense::XFERSIZE),
+            Key::Threads => Some(sense::THREADS),
             _ => None,
         };
         if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
@@ -366,7 +366,7 @@ impl Input<'_> {
                 (Ok(number), _) if midpoint.len() < word.len() && number > 0 => {
                     select.order = SelectOrder::Skewed(number as f64);
                 }
-                (_, Some(number)) => {
+                (_, Some(number)) if number.is_finite() => {
                     select.order = match select.order {
                         SelectOrder::Skewed(_) => SelectOrder::Skewed(number),
                         _ => SelectOrder::Poisson(number),

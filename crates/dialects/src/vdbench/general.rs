@@ -110,6 +110,9 @@ impl Input<'_> {
             let Some(key) = self.keyword(TABLE, &param) else { continue };
             if !param.is_broken {
                 self.general(key, &param);
+            } else if param.key == "dedupratio" {
+                // That it is missing because of that is no mistake of its own.
+                self.flags.dedup.ratio = Some(1.0);
             }
         }
         for param in self.sets(TABLE, &[], &[Key::Dedup, Key::Validate, Key::Journal]) {
@@ -122,6 +125,7 @@ impl Input<'_> {
 
     fn general(&mut self, key: Key, param: &Param) {
         match key {
+            Key::Compression if !self.first_makes_sense(param, sense::COMPRESSION) => return,
             Key::Compratio if !self.first_makes_sense(param, sense::RATIO) => return,
             Key::FormatXfersize if !self.first_makes_sense(param, sense::SECTORS) => return,
             _ => {}

@@ -344,9 +344,9 @@ impl Input<'_> {
 
     fn rd_value(&mut self, key: Key, param: &Param, entry: &mut RdEntry) {
         let sense = match key {
-            Key::Elapsed => Some(sense::DURATION),
-            Key::Interval | Key::Warmup | Key::Pause => Some(sense::SECONDS),
-            Key::Stopcurve | Key::Maxdata => Some(sense::RATE),
+            Key::Elapsed | Key::Interval => Some(sense::DURATION),
+            Key::Warmup | Key::Pause => Some(sense::SECONDS),
+            Key::Stopcurve | Key::Maxdata => Some(sense::ABOVE_ZERO),
             _ => None,
         };
         if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
@@ -462,6 +462,9 @@ impl Input<'_> {
             ([word], _) if word.eq_ignore_ascii_case("max") => entry.iorate = MAX_RATE,
             (_, []) => self.wrong(param, "a rate, a list of rates, max or curve"),
             (_, rates) => {
+                if !self.all_make_sense(param, rates, sense::RATE_OF_LIST) {
+                    return;
+                }
                 if rates.len() > 1 {
                     entry.rates = rates.to_vec();
                 } else if rates[0] == 0.0 {

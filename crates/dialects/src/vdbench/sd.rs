@@ -207,7 +207,7 @@ impl Input<'_> {
     fn sd_value(&mut self, key: Key, param: &Param, entry: &mut SdEntry, hosts: &mut PendingHosts) {
         let sense = match key {
             Key::Size => Some(sense::SIZE),
-            Key::Threads => Some(sense::COUNT),
+            Key::Threads => Some(sense::THREADS),
             Key::Hitarea | Key::Offset | Key::Align => Some(sense::BYTES),
             _ => None,
         };

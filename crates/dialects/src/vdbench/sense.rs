@@ -11,12 +11,28 @@ pub(super) struct Sense {
     max: f64,
     is_whole: bool,
     multiple_of: f64,
+    /// The largest amount, of either sign, that any mode takes, and how it is written: beyond it
+    /// Vdbench takes another number without a word, or crashes.
+    limit: (f64, &'static str),
     /// Behind `write `.
     wanted: &'static str,
 }
 
-const ANY: Sense =
-    Sense { min: 0.0, max: f64::MAX, is_whole: false, multiple_of: 0.0, wanted: "a number" };
+const ANY: Sense = Sense {
+    min: 0.0,
+    max: f64::MAX,
+    is_whole: false,
+    multiple_of: 0.0,
+    limit: (f64::MAX, ""),
+    wanted: "a number",
+};
+
+/// What signed integers of 32 bits hold.
+const INT_LIMIT: (f64, &str) = (2_147_483_647.0, "2147483647");
+
+/// The longest time, and how it is written.
+pub(super) const TIME_MAX_S: u64 = 315_360_000;
+const TIME_LIMIT: (f64, &str) = (TIME_MAX_S as f64, "315360000 seconds (ten years)");
 
 pub(super) const PERCENT: Sense =
     Sense { max: 100.0, wanted: "a percentage, from 0 to 100", ..ANY };
@@ -26,10 +42,20 @@ pub(super) const SEEK: Sense = Sense {
     wanted: "a percentage, from 0 (sequential) to 100 (random), or -1 for eof",
     ..ANY
 };
-pub(super) const COUNT: Sense =
-    Sense { min: 1.0, is_whole: true, wanted: "a whole number, 1 or more", ..ANY };
+pub(super) const COMPRESSION: Sense =
+    Sense { min: f64::MIN_POSITIVE, max: 100.0, wanted: "a percentage above 0, up to 100", ..ANY };
+pub(super) const COUNT: Sense = Sense {
+    min: 1.0,
+    is_whole: true,
+    limit: INT_LIMIT,
+    wanted: "a whole number, 1 or more",
+    ..ANY
+};
+/// Each has memory and a turn of its own: a hundred thousand are far more than any device takes.
+pub(super) const THREADS: Sense = Sense { limit: (100_000.0, "100000"), ..COUNT };
 pub(super) const SECONDS: Sense = Sense {
     is_whole: true,
+    limit: TIME_LIMIT,
     wanted: "whole seconds; `m` behind it makes them minutes, `h` hours",
     ..ANY
 };
@@ -39,10 +65,20 @@ pub(super) const BYTES: Sense =
     Sense { wanted: "bytes, with k, m, g or t behind the number", ..ANY };
 pub(super) const SIZE: Sense =
     Sense { min: 1.0, wanted: "bytes above 0, with k, m, g or t behind the number", ..ANY };
-pub(super) const SECTORS: Sense =
-    Sense { min: 512.0, multiple_of: 512.0, wanted: "a multiple of 512 bytes, such as 4k", ..ANY };
+pub(super) const XFERSIZE: Sense = Sense { limit: INT_LIMIT, ..SIZE };
+pub(super) const SECTORS: Sense = Sense {
+    min: 512.0,
+    multiple_of: 512.0,
+    limit: INT_LIMIT,
+    wanted: "a multiple of 512 bytes, such as 4k",
+    ..ANY
+};
+pub(super) const ABOVE_ZERO: Sense =
+    Sense { min: f64::MIN_POSITIVE, wanted: "a number above 0", ..ANY };
 pub(super) const RATE: Sense =
-    Sense { min: f64::MIN_POSITIVE, wanted: "a number above 0, or max", ..ANY };
+    Sense { limit: INT_LIMIT, wanted: "a number above 0, or max", ..ABOVE_ZERO };
+/// A rate of a list, which may be a share of another, or seconds.
+pub(super) const RATE_OF_LIST: Sense = Sense { min: f64::MIN, ..RATE };
 pub(super) const RATIO: Sense = Sense { min: 1.0, wanted: "a ratio, 1 or more", ..ANY };
 
 impl Sense {
@@ -57,10 +93,11 @@ impl Sense {
 /// Returns what the values of a loop must be.
 pub(super) fn of_loop(kind: LoopKind) -> Option<Sense> {
     Some(match kind {
-        LoopKind::Threads | LoopKind::Depth | LoopKind::Width | LoopKind::Files => COUNT,
+        LoopKind::Threads => THREADS,
+        LoopKind::Depth | LoopKind::Width | LoopKind::Files => COUNT,
         LoopKind::Rdpct | LoopKind::Rhpct | LoopKind::Whpct => PERCENT,
         LoopKind::Seekpct => SEEK,
-        LoopKind::Xfersize => SIZE,
+        LoopKind::Xfersize => XFERSIZE,
         LoopKind::Hitarea | LoopKind::Sizes => BYTES,
         LoopKind::Compratio => RATIO,
         LoopKind::Rate => RATE,
@@ -69,13 +106,19 @@ pub(super) fn of_loop(kind: LoopKind) -> Option<Sense> {
 }
 
 impl Input<'_> {
-    /// Says whether a number makes sense; reports one that does not, in the kind mode.
+    /// Says whether a number makes sense; reports one that does not, in the kind mode, or that no
+    /// mode takes.
     pub(super) fn makes_sense(&mut self, param: &Param, number: f64, sense: Sense) -> bool {
-        let is_fine = !self.is_kind() || sense.holds(number);
-        if !is_fine {
-            self.wrong(param, sense.wanted);
+        let (limit, limit_written) = sense.limit;
+        if number.abs() <= limit && (!self.is_kind() || sense.holds(number)) {
+            return true;
         }
-        is_fine
+        if limit_written.is_empty() || number.abs() <= limit {
+            self.wrong(param, sense.wanted);
+        } else {
+            self.wrong(param, &format!("{}, at most {limit_written}", sense.wanted));
+        }
+        false
     }
 
     /// The same for the first number of a parameter.

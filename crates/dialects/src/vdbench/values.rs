@@ -6,6 +6,9 @@ pub(super) const MAX_RATE: f64 = 9_999_988.0;
 /// Most numbers that a list may come to.
 const NUMBERS_MAX: usize = 10_240;
 
+/// Every number is below: what signed sizes of 64 bits hold.
+const NUMBER_END: f64 = 9_223_372_036_854_775_808.0;
+
 /// Most words that a list may hold, and come to.
 const WORDS_MAX: usize = 512;
 const WORDS_EXPANDED_MAX: usize = 1024;
@@ -146,7 +149,7 @@ fn value(key: &str, text: &str, among_numbers: bool) -> Result<Value, ValueError
         return Ok(Value::Number(MAX_RATE));
     }
     if !is_text && let Some(number) = java_number(text) {
-        return Ok(Value::Number(number));
+        return within_bounds(key, text, number);
     }
     if matches!(key, "histogram" | "host" | "hd" | "system") {
         return Ok(Value::Word(text.to_owned()));
@@ -167,10 +170,21 @@ fn value(key: &str, text: &str, among_numbers: bool) -> Result<Value, ValueError
         }
         return Ok(Value::Word(text.to_owned()));
     };
-    Ok(match java_number(&front[..front.len() - unit.len_utf8()]) {
-        Some(number) => Value::Number(number * factor),
-        None => Value::Word(text.to_owned()),
-    })
+    match java_number(&front[..front.len() - unit.len_utf8()]) {
+        Some(number) => within_bounds(key, text, number * factor),
+        None => Ok(Value::Word(text.to_owned())),
+    }
+}
+
+/// Refuses what Java reads as a number and nothing can be done with: Vdbench crashes on most of it,
+/// or takes the largest number there is instead.
+fn within_bounds(key: &str, text: &str, number: f64) -> Result<Value, ValueError> {
+    if number.abs() < NUMBER_END {
+        return Ok(Value::Number(number));
+    }
+    let message = format!("`{key}=` cannot be `{text}`");
+    let help = "write a number in digits, less than 9223372036854775808 (8 EiB)";
+    Err(wrong("wrong-value", message, help))
 }
 
 fn factor(key: &str, unit: char) -> Option<f64> {

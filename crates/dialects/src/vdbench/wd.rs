@@ -308,7 +308,9 @@ impl Input<'_> {
                 Seek::Poisson(3.0)
             } else {
                 match (java_number(word), entry.seek) {
-                    (Some(midpoint), Seek::Poisson(_)) => Seek::Poisson(midpoint),
+                    (Some(midpoint), Seek::Poisson(_)) if midpoint.is_finite() => {
+                        Seek::Poisson(midpoint)
+                    }
                     (Some(pct), _) => {
                         self.makes_sense(param, pct, sense::SEEK);
                         seek_of(pct)
@@ -328,7 +330,7 @@ fn sense_of(key: Key) -> Option<sense::Sense> {
     Some(match key {
         Key::Skew | Key::Rdpct | Key::Wrpct | Key::Rhpct | Key::Whpct => sense::PERCENT,
         Key::Iorate => sense::RATE,
-        Key::Threads => sense::COUNT,
+        Key::Threads => sense::THREADS,
         _ => return None,
     })
 }
