@@ -1,5 +1,9 @@
 //! What a dialect may ask the outside world, injected so that parsing stays pure.
 
+/// Largest file that a parser takes, in bytes: whatever is larger was named by mistake. A loader
+/// may stop one byte behind it.
+pub const FILE_BYTES_MAX: usize = 64 << 20;
+
 /// Why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {

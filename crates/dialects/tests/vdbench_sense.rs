@@ -159,6 +159,24 @@ fn a_file_that_includes_itself_says_so() {
 }
 
 #[test]
+fn files_that_are_too_large_are_not_cut_off() {
+    let text = rd("iorate=9,elapsed=4");
+    let long = format!("{text}*{}\n", " ".repeat((64 << 20) - text.len() - 2));
+    let longer = format!("{long}r");
+    let includes = format!("{text}include=long\n");
+    let files = [("long", longer.as_str()), ("fits", &long), ("includes", &includes)];
+    let host = MapHost::of_files(&files);
+    let mistake = "`long` holds more than a parameter file may (64 MiB) | name a parameter file; \
+                   split one that is so long";
+    for options in [Options::default(), Options::compat()] {
+        let read = |path: &str| all_shown(&parse_files(&[path], &options, &host).diagnostics);
+        assert_eq!(read("long"), format!("error file-too-large - {mistake}"));
+        assert_eq!(read("includes"), format!("error file-too-large 4:9 {mistake}"));
+        assert_eq!(read("fits"), "");
+    }
+}
+
+#[test]
 fn hosts_that_nobody_finds_are_told_once() {
     let host = MapHost { unknown_hosts: vec![".far".to_owned()], ..MapHost::default() };
     let text: String = (0..25).map(|n| format!("hd=h{n},system=h{n}.far\n")).collect();

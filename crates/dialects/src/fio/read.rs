@@ -6,10 +6,9 @@ use plan::{Diagnostic, Span};
 use super::input::{Input, Part, RawOption, Section};
 use super::scan::{Line, Piece, ScannedLine, lines};
 use super::vars::substitute;
+use crate::loader::FILE_BYTES_MAX;
 use crate::{LoadError, Loader};
 
-/// Largest job file, in bytes: whatever is larger was named by mistake.
-const FILE_BYTES_MAX: usize = 64 << 20;
 /// Deepest nesting of includes; loops through differently written paths end here.
 const INCLUDE_DEPTH_MAX: usize = 32;
 /// Most includes of one job file: files that include one another twice grow as powers of two.

@@ -4,6 +4,7 @@ use plan::job::Source;
 
 use super::findings::{Findings, Place};
 use super::options::Options;
+use crate::loader::FILE_BYTES_MAX;
 use crate::{LoadError, Loader};
 
 /// Most lines of all files together: a bound for files that include one another.
@@ -157,6 +158,10 @@ impl<'a> Reader<'a> {
         depth: usize,
         findings: &mut Findings,
     ) {
+        // That of an include was told where it is written.
+        if depth == 0 && is_too_large(&text, path, Place::NONE, findings) {
+            return;
+        }
         self.chain.truncate(depth);
         self.chain.push(path.to_owned());
         let source_idx = findings.sources.len() as u32;
@@ -261,6 +266,7 @@ impl<'a> Reader<'a> {
             return;
         }
         match self.load(&found) {
+            Ok(text) if is_too_large(&text, &found, place, findings) => {}
             Ok(text) => {
                 for text in ["", &format!("* Contents of include file: {found}"), ""] {
                     self.copied.push(text.to_owned());
@@ -309,6 +315,18 @@ impl<'a> Reader<'a> {
         }
         found
     }
+}
+
+/// Refuses a text that its loader may have cut off.
+fn is_too_large(text: &str, path: &str, place: Place, findings: &mut Findings) -> bool {
+    let is_too_large = text.len() > FILE_BYTES_MAX;
+    if is_too_large {
+        let mib = FILE_BYTES_MAX >> 20;
+        let message = format!("`{path}` holds more than a parameter file may ({mib} MiB)");
+        let help = "name a parameter file; split one that is so long";
+        findings.error_help(place, "file-too-large", message, help);
+    }
+    is_too_large
 }
 
 /// Says whether two paths are written for the same file.
