@@ -106,9 +106,14 @@ pub(crate) struct Seconds {
     details: Option<Details>,
 }
 
-/// Intervals of one length in a step whose intervals grow: as many as two hours have seconds. Then they are
-/// twice as long until the step is twice as old, and so on.
+/// Intervals of one length in a step whose intervals grow: as many as two hours have seconds. Then
+/// they are twice as long until the step is twice as old, and so on.
 const N_EQUAL_INTERVALS: u64 = 7200;
+
+/// Returns when a worker's time is over, after the start of its step; a time of centuries never is.
+fn end_of(delay_ns: u64, ramp_ns: u64, runtime_ns: u64) -> u64 {
+    delay_ns.saturating_add(ramp_ns).saturating_add(runtime_ns)
+}
 
 /// What only detailed intervals hold.
 struct Details {
@@ -350,7 +355,8 @@ impl Running<'_> {
         let active = self.seats.iter().filter(|seat| seat.state != SeatState::Ended);
         active.map(|seat| &seat.bound.job.limits).all(|limits| {
             let end_ns = limits.runtime_ns.map(|runtime_ns| {
-                self.started_ns + limits.start_delay_ns.1 + limits.ramp_ns + runtime_ns
+                end_of(limits.start_delay_ns.1, limits.ramp_ns, runtime_ns)
+                    .saturating_add(self.started_ns)
             });
             limits.ramp_bytes == 0 && end_ns.is_some_and(|end_ns| end_ns <= at_ns)
         })
@@ -479,7 +485,8 @@ impl Running<'_> {
         for seat in self.seats.iter().filter(|seat| seat.state == SeatState::Running) {
             let limits = &seat.bound.job.limits;
             let by_time = limits.runtime_ns.map(|runtime_ns| {
-                (limits.start_delay_ns.1 + limits.ramp_ns + runtime_ns).saturating_sub(elapsed_ns)
+                end_of(limits.start_delay_ns.1, limits.ramp_ns, runtime_ns)
+                    .saturating_sub(elapsed_ns)
             });
             let by_amount = if limits.time_based { None } else { seat.left_by_amount(elapsed_ns) };
             let left = match (by_time, by_amount) {
