@@ -298,6 +298,51 @@ fn numbers_beyond_their_limits() {
 }
 
 #[test]
+fn hit_areas_lie_within_their_storage() {
+    let text = "sd=sd1,lun=/a,size=4m,hitarea=8m\nwd=w,sd=sd1,whpct=50\n\
+                rd=r1,wd=w,iorate=9,elapsed=4\n";
+    check(
+        text,
+        "hitarea-above-size 1:4 sd=sd1: hitarea=8388608 is more than size=4194304, and wd=w asks \
+         for hits | write a smaller `hitarea=` (1m where none is written), or a larger `size=`",
+    );
+    let looped = text.replace("hitarea=8m", "hitarea=1m").replace("rd=r1", "rd=r1,hitarea=8m");
+    assert_eq!(kind(&looped).diagnostics[0].code, "hitarea-above-size");
+    for fine in [text.replace("whpct=50", "whpct=0"), text.replace("size=4m", "size=8m")] {
+        assert!(!kind(&fine).has_errors(), "{fine}");
+    }
+}
+
+#[test]
+fn what_is_written_is_not_missing() {
+    let missing = |rate: &str| {
+        format!(
+            "error missing-rate 3:4 rd=r1: iorate= parameter is missing, as Vdbench says: `{rate}` \
+             is no rate above 0 | write `iorate=max`, `iorate=curve` or I/Os per second"
+        )
+    };
+    let found = |rate: &str| all_shown(&compat(&rd(&format!("elapsed=4,{rate}"))).diagnostics);
+    assert_eq!(found("iorate=-10"), missing("-10"));
+    assert_eq!(found("iorate=0"), missing("0"));
+    assert!(found("threads=1").contains("iorate= parameter is missing |"));
+}
+
+#[test]
+fn unknown_names_are_told_at_once() {
+    let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=xx*\nrd=r1,wd=yy*,iorate=9,elapsed=4\n\
+                rd=r2,wd=wd1,iorate=9,elapsed=4\n";
+    let found: Vec<String> = kind(text).diagnostics.iter().map(shown).collect();
+    let starts = [
+        "error unknown-name 2:11 could not find sd=xx* for wd=wd1,host=localhost |",
+        "error unknown-name 3:10 could not find WD=yy* for RD=r1 |",
+    ];
+    assert_eq!(found.len(), starts.len(), "{found:?}");
+    for (line, start) in found.iter().zip(starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
+}
+
+#[test]
 fn rates_that_vary() {
     let mistake = |message: &str| {
         format!(

@@ -1,5 +1,7 @@
 //! What must hold of runs on storage definitions.
 
+use std::fmt::Write as _;
+
 use super::announce::NS_PER_S;
 use super::expand_raw::{Picked, xfersize};
 use super::findings::Place;
@@ -16,7 +18,10 @@ impl Input<'_> {
         let looped = |kind: LoopKind| rd.loops.iter().find(|looped| looped.kind == kind);
         // Below 0 it is a share of an earlier run's rate, of which there is none.
         if rd.iorate <= 0.0 && !rd.is_variable && !self.flags.is_replay {
-            let message = format!("rd={}: iorate= parameter is missing", rd.name);
+            let mut message = format!("rd={}: iorate= parameter is missing", rd.name);
+            if rd.has_iorate() {
+                let _ = write!(message, ", as Vdbench says: `{}` is no rate above 0", rd.iorate);
+            }
             let help = "write `iorate=max`, `iorate=curve` or I/Os per second";
             self.findings.error_help(rd.place, "missing-rate", message, help);
         }
@@ -42,6 +47,7 @@ impl Input<'_> {
         if self.is_kind() {
             self.check_ranges(picked);
             self.check_sizes(picked);
+            self.check_hit_areas(picked);
             self.check_devices(picked);
         }
         let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
@@ -143,6 +149,39 @@ impl Input<'_> {
             let place = entry.map_or(picked.rd.place, |entry| entry.place);
             let help = "write a larger `size=`, or a smaller `xfersize=`";
             self.findings.error_help(place, "size-below-xfersize", message, help);
+            return;
+        }
+    }
+
+    /// What is to be hit must lie within each storage definition whose size is written.
+    fn check_hit_areas(&mut self, picked: &Picked) {
+        let largest = |kind: LoopKind| {
+            let looped = picked.rd.loops.iter().find(|looped| looped.kind == kind)?;
+            Some(looped.values.iter().copied().fold(0.0, f64::max))
+        };
+        let hit_pct = |written: f64, kind: LoopKind| largest(kind).unwrap_or(written);
+        for wd in &picked.wds {
+            if hit_pct(wd.entry.rhpct, LoopKind::Rhpct) <= 0.0
+                && hit_pct(wd.entry.whpct, LoopKind::Whpct) <= 0.0
+            {
+                continue;
+            }
+            let sds = wd.sds.iter().filter_map(|idx| picked.sds.get(*idx));
+            let small = sds.into_iter().find_map(|sd| {
+                let hitarea = largest(LoopKind::Hitarea).unwrap_or(sd.hitarea_bytes as f64);
+                let size_bytes = sd.size_bytes.filter(|size| hitarea > *size as f64)?;
+                Some((sd.name.clone(), hitarea, size_bytes))
+            });
+            let Some((name, hitarea, size_bytes)) = small else { continue };
+            let entry = self.sds.iter().find(|entry| entry.name == name);
+            let place = entry.map_or(picked.rd.place, |entry| entry.place);
+            let message = format!(
+                "sd={name}: hitarea={hitarea} is more than size={size_bytes}, and wd={} asks for \
+                 hits",
+                wd.entry.name
+            );
+            let help = "write a smaller `hitarea=` (1m where none is written), or a larger `size=`";
+            self.findings.error_help(place, "hitarea-above-size", message, help);
             return;
         }
     }

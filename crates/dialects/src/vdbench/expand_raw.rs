@@ -136,6 +136,7 @@ impl Input<'_> {
                     format!("could not find WD={name} for RD={}", rd.name),
                     "define it with `wd=`, before the run definitions",
                 );
+                self.check_sd_names();
                 return None;
             }
         }
@@ -147,6 +148,27 @@ impl Input<'_> {
         }
         self.check_priorities(rd, &found);
         Some(found)
+    }
+
+    /// Looks for the storage definitions of all workloads, where a run definition names none of
+    /// them: all mistakes are told at once.
+    fn check_sd_names(&mut self) {
+        for wd in self.wds.clone() {
+            for name in &wd.sds {
+                if !self.sds.iter().any(|sd| fits(name, &sd.name)) {
+                    self.unknown_sd(&wd, name, 0);
+                }
+            }
+        }
+    }
+
+    fn unknown_sd(&mut self, wd: &WdEntry, name: &str, host: usize) {
+        if self.is_new("unknown sd", &format!("{name} of {}", wd.name)) {
+            let host = self.hosts.get(host).map_or("", |entry| entry.host.label.as_str());
+            let message = format!("could not find sd={name} for wd={},host={host}", wd.name);
+            let help = "define it with `sd=`, before the workload definitions";
+            self.findings.error_help(wd.sds_place, "unknown-name", message, help);
+        }
     }
 
     /// Returns which storage definitions a workload uses on which hosts.
@@ -188,15 +210,7 @@ impl Input<'_> {
                     }
                 }
                 if !is_found {
-                    self.findings.error_help(
-                        wd.sds_place,
-                        "unknown-name",
-                        format!(
-                            "could not find sd={name} for wd={},host={}",
-                            wd.name, self.hosts[host].host.label
-                        ),
-                        "define it with `sd=`, before the workload definitions",
-                    );
+                    self.unknown_sd(wd, name, host);
                     return None;
                 }
             }

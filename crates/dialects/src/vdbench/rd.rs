@@ -117,6 +117,11 @@ impl RdEntry {
         if is_curve { 1 + n_percentages } else { 1 }
     }
 
+    /// Says whether a rate is written, be it one that cannot be.
+    pub(super) fn has_iorate(&self) -> bool {
+        self.iorate != 0.0 || self.written.contains(&Key::Iorate)
+    }
+
     /// Returns how the rate changes within a run. What is below 0 are percentages: of the largest
     /// rate, and of the elapsed time in whole seconds.
     pub(super) fn rate_periods(&self) -> Option<RatePeriods> {

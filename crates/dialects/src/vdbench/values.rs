@@ -242,6 +242,13 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
             "write a step behind it, such as `(1-10,1)`, or `d` to double: `(1-64,d)`",
         )
     };
+    let too_many = || {
+        wrong(
+            "too-many-values",
+            format!("`{key}=` comes to {NUMBERS_MAX} values or more, which Vdbench does not take"),
+            "take larger steps, or several run definitions",
+        )
+    };
     let mut numbers: Vec<f64> = Vec::new();
     let (mut idx, mut in_range) = (0, false);
     while idx < slots.len() {
@@ -263,7 +270,8 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
                 while if is_falling { value >= end } else { value <= end } {
                     numbers.push(value);
                     if numbers.len() >= NUMBERS_MAX {
-                        return Err(endless());
+                        let has_end = if is_falling { end > 0.0 } else { next(value) > value };
+                        return Err(if has_end { too_many() } else { endless() });
                     }
                     value = next(value);
                 }
@@ -275,7 +283,7 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
         idx += 1;
     }
     if numbers.len() >= NUMBERS_MAX {
-        return Err(endless());
+        return Err(too_many());
     }
     Ok(numbers)
 }
@@ -401,6 +409,9 @@ mod tests {
         fails("(1-10)", "endless-range");
         fails("(0-64,d)", "endless-range");
         fails("(64-0,d)", "endless-range");
+        fails("(1-100000,0)", "endless-range");
+        fails("(1-100000,1)", "too-many-values");
+        fails("(1-10239,1,5)", "too-many-values");
         fails("(1,a)", "mixed-values");
         fails("(sd1-sd)", "bad-range");
         fails("(sd3-sd1)", "bad-range");

@@ -70,7 +70,7 @@ Vdbench's options; values may be glued to them:
   -s          list the runs, run nothing
   -m N        processes per host (they are threads here); -mb shows 1000**2 bytes
   -c[o|y|n]   formats: clean first, only format, always, never
-  -l [N|Ns|Nm|Nh]   repeat all runs
+  -l [N|Ns|Nm|Nh]   repeat all runs until stopped, or for so long; N is seconds
   -r RD       begin at this run definition
   -t -t1 -t2 -tf    demonstrations on scratch files
   NAME=VALUE  what $NAME stands for; + TEXT is added to every run definition
