@@ -165,6 +165,17 @@ impl Written {
     }
 }
 
+/// What the jobs did in intervals, each operation as long as the longest.
+fn so_far(intervals: &[Interval]) -> Vec<(String, SeriesRecord)> {
+    let all = intervals.iter().flat_map(|interval| &interval.series);
+    let of = |it: &IntervalSeries| job(&it.job, &it.part, &it.op, it.n_ios, it.latency_ns_max);
+    let records = all.map(of).flat_map(|job| {
+        let name = job.name;
+        job.series.into_iter().map(move |series| (name.clone(), series))
+    });
+    records.collect()
+}
+
 fn measured(layout: Layout, warmup_s: u64, intervals: &[Interval]) -> Written {
     let runs = vec![run("rd1", warmup_s, raw())];
     let mut report = Report::new(setup(layout), runs.clone());
@@ -173,6 +184,9 @@ fn measured(layout: Layout, warmup_s: u64, intervals: &[Interval]) -> Written {
     written.add(report.connected(&at(100)));
     written.add(report.start_run(&at(1000), 0, &runs[0].announced, None, Some(2 << 30)));
     for (idx, interval) in intervals.iter().enumerate() {
+        if report.leaves_out_this() {
+            report.leave_out(so_far(&intervals[..=idx]));
+        }
         written.add(report.interval(&at(2000 + idx as u64 * 1000), interval));
     }
     let jobs =
@@ -207,6 +221,30 @@ fn a_run_without_warmup_leaves_out_its_first_interval() {
     let end = "00:00:09.500 Vdbench execution completed successfully. Output directory: \
                /data/out \n";
     assert!(written.all.console.contains(end), "{}", written.all.console);
+}
+
+/// Histograms are of what the averages count.
+#[test]
+fn histograms_leave_out_the_first_interval_as_averages_do() {
+    let half = |n| Interval { length_ms: 500, ..raw_interval(false, n) };
+    // The first interval is of two samples; the jobs did 300 reads and 150 writes in all.
+    let rows = [half(60), half(40), raw_interval(false, 120), raw_interval(false, 80)];
+    let written = measured(Layout::V507, 0, &rows);
+    assert!(written.page("sd1.html").contains("avg_2-3      100.0"));
+    for page in ["histogram.html", "sd1.histogram.html", "wd1.histogram.html"] {
+        let histogram = written.page(page);
+        assert!(histogram.contains("    1.000 <       2.000           200"), "{histogram}");
+    }
+    for page in ["histogram.html", "sd2.histogram.html", "wd2.histogram.html"] {
+        let histogram = written.page(page);
+        assert!(histogram.contains("    2.000 <       4.000           100"), "{histogram}");
+    }
+    // A single interval is its own average, and a warmup is left out by those who measure.
+    for (warmup_s, rows) in [(0, &rows[..2]), (1, &rows)] {
+        let histogram = measured(Layout::V507, warmup_s, rows);
+        let histogram = histogram.page("sd1.histogram.html");
+        assert!(histogram.contains("    1.000 <       2.000           300"), "{histogram}");
+    }
 }
 
 #[test]
@@ -339,6 +377,32 @@ fn readers_find_figures_by_name() {
         assert_eq!(word("version"), "n/a");
         assert_eq!(names.contains(&"read_max"), layout == Layout::V507);
     }
+}
+
+#[test]
+fn the_one_size_of_workloads_is_told_beside_mixes() {
+    let mix = || Xfersize::Split(vec![(4096, 50.0), (8192, 50.0)]);
+    let check = |sizes: [Xfersize; 2], expected: &str| {
+        let mut wds = vec![wd("wd1", 0, 60.0), wd("wd2", 1, 40.0)];
+        wds.iter_mut().zip(sizes).for_each(|(wd, size)| wd.xfersize = size);
+        let work = Work::Raw(RawWork { sds: vec![sd("sd1"), sd("sd2")], wds });
+        let runs = vec![run("rd1", 0, work)];
+        let mut report = Report::new(setup(Layout::V507), runs.clone());
+        let mut written = Written::default();
+        written.add(report.start_run(&at(0), 0, &runs[0].announced, None, None));
+        written.add(report.interval(&at(1000), &raw_interval(false, 10)));
+        written.add(report.end_run(&at(1500), &[]));
+        let lines = written.page("flatfile.html").lines();
+        let mut lines = lines.filter(|line| !line.starts_with(['*', '<']));
+        let names = lines.next().expect("a heading").split_whitespace();
+        let last = lines.next_back().expect("averages").split_whitespace();
+        let found = names.zip(last).find(|(name, _)| *name == "xfersize");
+        assert_eq!(found, Some(("xfersize", expected)));
+    };
+    check([Xfersize::Fixed(4096), mix()], "4096");
+    check([mix(), Xfersize::Fixed(8192)], "8192");
+    check([Xfersize::Fixed(4096), Xfersize::Fixed(8192)], "n/a");
+    check([mix(), mix()], "n/a");
 }
 
 fn fsd() -> Fsd {

@@ -93,6 +93,7 @@ impl Progress {
             | RunEvent::Tree { .. }
             | RunEvent::StepEnded { .. }
             | RunEvent::IoError(_)
+            | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_)
             | RunEvent::Report(_) => {}
         }

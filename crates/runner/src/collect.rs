@@ -315,7 +315,11 @@ fn ignored_error(ended: &Ended<'_>, result: &WorkerResult) -> (i32, String) {
     let Some(errno) = result.first_ignored_errno else { return (0, String::new()) };
     let n_errors = ended.meters.n_errors.load(Relaxed);
     let first = std::io::Error::from_raw_os_error(errno);
-    (errno, format!("{n_errors} I/Os failed and the job went on; the first error: {first}"))
+    let how = match ended.bound.job.errors.fails_in_the_end {
+        true => "nothing more is run",
+        false => "the job went on",
+    };
+    (errno, format!("{n_errors} I/Os failed and {how}; the first error: {first}"))
 }
 
 fn failure_text(bound: &BoundWorker, failure: &Failure, bad_blocks: &BadBlocks) -> String {

@@ -59,5 +59,6 @@ pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use run::{
     DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, UntilSteady, run,
 };
+pub use series::SeriesSoFar;
 pub use status::Status;
 pub use worker::{DoneOf, FormatStatus};

@@ -21,6 +21,7 @@ use crate::open_dir;
 use crate::places;
 use crate::remarks;
 use crate::replay;
+use crate::series::SeriesSoFar;
 use crate::status::Status;
 use crate::step::{StepContext, StepOutcome, run_step};
 use crate::steps::{self, Point};
@@ -182,6 +183,9 @@ pub enum RunEvent<'a> {
     },
     /// How it looks now.
     Status(&'a Status),
+    /// What was done until the end of the next [`RunEvent::Interval`], which follows at once. Told
+    /// only with [`RunOptions::detailed_intervals`].
+    SeriesSoFar(&'a SeriesSoFar<'a>),
     /// One second of the run, or as long as [`RunOptions::detailed_intervals`] says.
     Interval(&'a Interval),
     /// The record as it would be if the run ended now. CPU time, samples and failures of workers

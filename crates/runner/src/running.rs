@@ -389,6 +389,7 @@ impl Running<'_> {
             // One that ends with the ramp is seen to end a little after it.
             interval.ramp = since_ns.midpoint(now_ns) < self.ramp_end_ns();
             interval.series = details.series.sample();
+            on_event(RunEvent::SeriesSoFar(&details.series.so_far()));
             interval.cpu = details.cpu.as_mut().and_then(CpuSampler::sample);
         }
         on_event(RunEvent::Interval(&interval));

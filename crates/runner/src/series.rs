@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use record::IntervalSeries;
+use record::{IntervalSeries, SeriesRecord};
 use worker::{Meters, SeriesMeters};
 
 use crate::seat::Seat;
@@ -12,6 +12,23 @@ use crate::seat::Seat;
 #[derive(Debug)]
 pub(crate) struct SeriesSampler {
     rows: Vec<Row>,
+}
+
+/// What the jobs of a step did in the measured time until a period ended, by part and kind of
+/// operation.
+#[derive(Debug)]
+pub struct SeriesSoFar<'a> {
+    rows: &'a [Row],
+}
+
+impl SeriesSoFar<'_> {
+    /// Returns the name of a job and what it did, for each job, part and kind.
+    ///
+    /// Copies every histogram: not for every period of a long run. What completes at this very
+    /// moment may be counted in some of the figures.
+    pub fn records(&self) -> Vec<(String, SeriesRecord)> {
+        self.rows.iter().map(|row| (row.job.clone(), row.so_far())).collect()
+    }
 }
 
 /// One job's operations of one part and kind.
@@ -67,9 +84,28 @@ impl SeriesSampler {
     pub(crate) fn sample(&mut self) -> Vec<IntervalSeries> {
         self.rows.iter_mut().map(Row::sample).collect()
     }
+
+    /// Returns what was done until now.
+    pub(crate) fn so_far(&self) -> SeriesSoFar<'_> {
+        SeriesSoFar { rows: &self.rows }
+    }
 }
 
 impl Row {
+    fn so_far(&self) -> SeriesRecord {
+        let (part, op) = (self.part.clone(), self.op.clone());
+        let mut record = SeriesRecord { part, op, ..SeriesRecord::default() };
+        for (meters, idx) in &self.members {
+            if let Some((_, of)) = meters.series().and_then(|series| series.iter().nth(*idx)) {
+                record.n_ios += of.n_ios.load(Relaxed);
+                record.n_failed += of.n_failed.load(Relaxed);
+                record.io_bytes += of.bytes.load(Relaxed);
+                record.lat.merge(&of.lat.snapshot());
+            }
+        }
+        record
+    }
+
     fn sample(&mut self) -> IntervalSeries {
         let mut now = Totals::default();
         let mut latency_ns_max = 0;

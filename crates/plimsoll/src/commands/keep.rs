@@ -151,11 +151,9 @@ impl Kept {
         }
     }
 
-    /// Puts the final record in place.
-    pub(super) fn finish(mut self, record: &Record) {
-        if let Some(live) = self.0.take() {
-            Self::told(live.finish(record));
-        }
+    /// Puts the final record in place. Returns its number in the store; `None` if it is not there.
+    pub(super) fn finish(mut self, record: &Record) -> Option<i64> {
+        Self::told(self.0.take()?.finish(record))
     }
 
     /// Takes the run back: it was refused.

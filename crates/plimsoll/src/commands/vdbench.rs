@@ -328,12 +328,15 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
             session.event(&event);
             kept.event(&event);
         });
-        match &outcome {
+        let stored = match &outcome {
             Ok(record) => kept.finish(record),
-            Err(_) => kept.forget(),
-        }
+            Err(_) => {
+                kept.forget();
+                None
+            }
+        };
         n_passes += 1;
-        let ending = ended(&mut session, outcome)?;
+        let ending = ended(&mut session, outcome, stored)?;
         let again = ending == Ending::Complete
             && !session.is_ended_by_user()
             && is_due(&line.parsed.settings.repeat, n_passes, stopwatch.elapsed());
@@ -352,13 +355,17 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
     })
 }
 
-/// Keeps the record of a pass and says how it ended.
-fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<Ending, Failure> {
+/// Keeps the record of a pass, which the store has under a number, and says how it ended.
+fn ended(
+    session: &mut Session,
+    outcome: Result<Record, RunError>,
+    stored: Option<i64>,
+) -> Result<Ending, Failure> {
     let record = match outcome {
         Ok(record) => record,
         Err(RunError::Refused(findings)) => return Ok(refused(session, &findings)),
     };
-    session.keep(&record)?;
+    session.keep(&record, stored)?;
     if let Some(why) = session.abort_reason() {
         session.tell(&why, true);
         return Ok(Ending::Aborted(why));
@@ -368,9 +375,7 @@ fn ended(session: &mut Session, outcome: Result<Record, RunError>) -> Result<End
         Outcome::Complete => Ending::Complete,
         Outcome::Interrupted => Ending::Interrupted,
         Outcome::Failed => {
-            let failed = record.jobs.iter().find(|job| job.error_errno != 0);
-            let why = failed.map_or("the run failed", |job| job.error_message.as_str());
-            let why = session.failure(&record.jobs, why);
+            let why = session.failure_of(&record);
             session.tell(&why, true);
             Ending::Aborted(why)
         }

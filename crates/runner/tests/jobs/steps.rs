@@ -150,8 +150,14 @@ fn detailed_intervals_add_up_to_what_the_step_did() {
     plan.steps[0].jobs[0].n_workers = 2;
     let detailed = DetailedIntervals { interval_ns: 100_000_000, cpu: true };
     let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
-    let record = bench.run_plan(&plan, set, &mut |_| {});
+    let mut told = Vec::new();
+    let record = bench.run_plan(&plan, set, &mut |event| match event {
+        RunEvent::SeriesSoFar(so_far) => told.push(so_far.records()),
+        RunEvent::Interval(_) => assert!(!told.is_empty(), "told before"),
+        _ => {}
+    });
     let n_intervals = record.intervals.len();
+    assert_eq!(told.len(), n_intervals);
     assert!((1..=5).contains(&n_intervals), "{n_intervals}");
     for (part, op) in [("wd1", "read"), ("wd2", "write")] {
         let rows = record.intervals.iter().flat_map(|it| &it.series);
@@ -172,6 +178,11 @@ fn detailed_intervals_add_up_to_what_the_step_did() {
         assert_eq!(rows.iter().map(|row| u128::from(row.latency_ns_sum)).sum::<u128>(), sum_ns);
         assert_eq!(rows.iter().map(|row| row.latency_ns_max).max(), Some(max_ns));
         assert!(n_ios > 0);
+        let told: Vec<_> = told.iter().flatten().filter(|(_, it)| it.part == part).collect();
+        assert!(told.is_sorted_by_key(|(_, it)| it.lat.count()));
+        let (job, last) = told.last().expect("told");
+        let seen = (job.as_str(), last.op.as_str(), last.n_ios, last.io_bytes, last.lat.sum_ns());
+        assert_eq!(seen, ("sd1", op, n_ios, bytes, sum_ns));
     }
     assert!(record.intervals.iter().all(|it| it.cpu.is_some()));
 }

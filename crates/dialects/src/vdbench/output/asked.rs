@@ -49,7 +49,8 @@ fn asked_raw(raw: &RawWork, asked: Asked) -> Asked {
         Seek::Eof | Seek::Poisson(_) => None,
     };
     Asked {
-        xfersize: same(raw.wds.iter().map(|wd| xfersize(&wd.xfersize))).flatten(),
+        // Vdbench names the one size of the others where some workloads mix sizes.
+        xfersize: same(raw.wds.iter().filter_map(|wd| xfersize(&wd.xfersize))),
         threads: same(raw.sds.iter().map(|sd| u64::from(sd.threads))),
         rdpct: same(raw.wds.iter().map(|wd| wd.rdpct)),
         rhpct: same(raw.wds.iter().map(|wd| wd.rhpct)),

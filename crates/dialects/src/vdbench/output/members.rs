@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hist::Histogram;
-use record::{Interval, JobRecord};
+use record::{Interval, JobRecord, SeriesRecord};
 
 use super::counters::Counters;
 use super::jobs::{Share, Storage, is_files, shares};
@@ -42,9 +42,38 @@ pub(super) struct Member {
     pub(super) is_active: bool,
     pub(super) row: RowStats,
     pub(super) totals: Totals,
+    pub(super) latencies: Latencies,
+    /// Of them those of an interval that counts in no average.
+    left_out: Latencies,
+}
+
+/// Distributions of what a member did.
+#[derive(Debug, Default)]
+pub(super) struct Latencies {
     pub(super) reads: Histogram,
     pub(super) writes: Histogram,
     pub(super) requested: Histogram,
+}
+
+impl Latencies {
+    fn add(&mut self, operation: FileOperation, is_asked: bool, lat: &Histogram) {
+        match operation {
+            FileOperation::Read => self.reads.merge(lat),
+            FileOperation::Write => self.writes.merge(lat),
+            _ => {}
+        }
+        if is_asked {
+            self.requested.merge(lat);
+        }
+    }
+
+    fn without(&self, earlier: &Latencies) -> Latencies {
+        Latencies {
+            reads: self.reads.delta_since(&earlier.reads),
+            writes: self.writes.delta_since(&earlier.writes),
+            requested: self.requested.delta_since(&earlier.requested),
+        }
+    }
 }
 
 /// All members of all runs.
@@ -103,9 +132,8 @@ impl Members {
                 is_active: false,
                 row: RowStats::default(),
                 totals: Totals::default(),
-                reads: Histogram::new(),
-                writes: Histogram::new(),
-                requested: Histogram::new(),
+                latencies: Latencies::default(),
+                left_out: Latencies::default(),
             });
         }
         idx
@@ -167,9 +195,8 @@ impl Members {
         for member in &mut self.all {
             member.is_active = false;
             member.totals = Totals::new(run.warmup_ns > 0);
-            member.reads = Histogram::new();
-            member.writes = Histogram::new();
-            member.requested = Histogram::new();
+            member.latencies = Latencies::default();
+            member.left_out = Latencies::default();
         }
         let wds: Vec<usize> = match &run.work {
             Work::Raw(raw) => raw.wds.iter().map(|wd| self.member(Kind::Wd, &wd.name)).collect(),
@@ -266,26 +293,37 @@ impl Members {
     pub(super) fn take_job(&mut self, job: &JobRecord) {
         if job.series.is_empty() {
             for idx in self.involved(&job.name, "") {
-                let member = &mut self.all[idx];
-                member.reads.merge(&job.dirs.read.lat);
-                member.writes.merge(&job.dirs.write.lat);
+                let latencies = &mut self.all[idx].latencies;
+                latencies.reads.merge(&job.dirs.read.lat);
+                latencies.writes.merge(&job.dirs.write.lat);
             }
         }
         for series in &job.series {
-            let Some(operation) = operation_of(&series.op) else { continue };
-            let is_asked =
-                self.asked.get(&job.name).is_some_and(|asked| asked.contains(&operation));
-            for idx in self.involved(&job.name, &series.part) {
-                let member = &mut self.all[idx];
-                match operation {
-                    FileOperation::Read => member.reads.merge(&series.lat),
-                    FileOperation::Write => member.writes.merge(&series.lat),
-                    _ => {}
-                }
-                if is_asked {
-                    member.requested.merge(&series.lat);
-                }
-            }
+            self.spread(&job.name, series, |member| &mut member.latencies);
+        }
+    }
+
+    /// Takes what was done until the end of the first interval out of the distributions.
+    pub(super) fn leave_out(&mut self, first: &[(String, SeriesRecord)]) {
+        for (job, series) in first {
+            self.spread(job, series, |member| &mut member.left_out);
+        }
+        for member in &mut self.all {
+            member.latencies = member.latencies.without(&member.left_out);
+        }
+    }
+
+    /// Adds a distribution to those of all who have a part in it.
+    fn spread(
+        &mut self,
+        job: &str,
+        series: &SeriesRecord,
+        to: impl Fn(&mut Member) -> &mut Latencies,
+    ) {
+        let Some(operation) = operation_of(&series.op) else { return };
+        let is_asked = self.asked.get(job).is_some_and(|asked| asked.contains(&operation));
+        for idx in self.involved(job, &series.part) {
+            to(&mut self.all[idx]).add(operation, is_asked, &series.lat);
         }
     }
 

@@ -4,7 +4,7 @@
 //! for the ends of pages. Whatever was handed out is final, so a run that is killed leaves all
 //! that was measured until then.
 
-use record::{Interval, JobRecord};
+use record::{Interval, JobRecord, SeriesRecord};
 
 mod head;
 mod run_totals;
@@ -18,7 +18,7 @@ use super::flatfile::{
 };
 use super::histogram::{HISTOGRAM_LIMITS_US, file_histogram, raw_histograms};
 use super::jobs::{is_files, operations};
-use super::members::{Kind, Member, Members};
+use super::members::{Kind, Latencies, Member, Members};
 use super::page::{anchor, link_line, status_line, title};
 use super::raw::{Layout, Megabyte, RawFigures, raw_header, raw_row};
 use super::samples;
@@ -166,6 +166,8 @@ struct Current {
     n_warmup: u32,
     /// Samples since the last row.
     gathered: Option<Interval>,
+    /// What each job did in the first interval, where that is left out of averages.
+    first: Vec<(String, SeriesRecord)>,
     /// The line of anchors.html where the run begins: below what was there before.
     anchors_start: Option<String>,
 }
@@ -317,6 +319,7 @@ impl Report {
             asked: asked(run, self.setup.layout, rate_iops, lun_bytes),
             n_warmup: u32::try_from(run.warmup_ns.div_ceil(interval_ns)).unwrap_or(u32::MAX),
             gathered: None,
+            first: Vec::new(),
             anchors_start: None,
         };
         let starting = format!("{} Starting {announced}", now.clock());
@@ -382,6 +385,20 @@ impl Report {
             raw_header(self.setup.layout, &date, self.setup.megabyte)
         };
         format!("\n{header}")
+    }
+
+    /// Says whether what happens now belongs to an interval that averages leave out: the first of
+    /// a run without a warmup. Then [`Report::leave_out`] is to be told before each sample.
+    pub fn leaves_out_this(&self) -> bool {
+        let is_first = self.members.all[0].totals.n_intervals() == 0;
+        self.current.as_ref().is_some_and(|current| current.n_warmup == 0) && is_first
+    }
+
+    /// Takes in what each job did from the start of the run to the end of the next sample.
+    pub fn leave_out(&mut self, so_far: Vec<(String, SeriesRecord)>) {
+        if let Some(current) = &mut self.current {
+            current.first = so_far;
+        }
     }
 
     /// Takes in a sample. Rows come once samples add up to the run's interval.
@@ -494,6 +511,9 @@ impl Report {
         for job in jobs {
             self.members.take_job(job);
         }
+        if self.members.all[0].totals.leaves_first_out() {
+            self.members.leave_out(&current.first);
+        }
         let run = &self.runs[current.run_idx].clone();
         output.page(STATUS, &status_line(now, "Workload done", Some(run)));
         for member in self.members.shown() {
@@ -557,9 +577,10 @@ impl Report {
             _ => format!("{}.histogram.html", member.name),
         };
         let text = if self.is_files {
-            file_histogram(&member.requested, &self.limits_us)
+            file_histogram(&member.latencies.requested, &self.limits_us)
         } else {
-            raw_histograms(&member.reads, &member.writes, &self.limits_us)
+            let Latencies { reads, writes, .. } = &member.latencies;
+            raw_histograms(reads, writes, &self.limits_us)
         };
         output.page(&page, &text);
     }

@@ -275,6 +275,11 @@ impl Totals {
         (self.first > 0).then(|| format!("{}-{}", self.first, self.n_intervals))
     }
 
+    /// Says whether the first interval counts in no average, though it was no warmup.
+    pub fn leaves_first_out(&self) -> bool {
+        !self.has_warmup && self.first > 1
+    }
+
     /// Returns the sums.
     pub fn sums(&self) -> &RowStats {
         &self.sums

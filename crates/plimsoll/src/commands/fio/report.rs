@@ -138,6 +138,7 @@ impl<'a> Session<'a> {
             | RunEvent::Tree { .. }
             | RunEvent::CommandEnded { .. }
             | RunEvent::IoError(_)
+            | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_) => {}
         }
     }

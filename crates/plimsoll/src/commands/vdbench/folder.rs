@@ -10,6 +10,8 @@ use crate::exit::Failure;
 
 /// Number of directories that `-o dir+` can make.
 const NUMBERED_MAX: u32 = 999;
+/// Name of the record beside the pages, without its ending.
+pub(super) const RECORD: &str = "plimsoll";
 /// What every page of results begins with. Nothing else is ever removed.
 const PAGE_START: &[u8] = b"<title>Vdbench ";
 
@@ -127,17 +129,40 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
         .hint("name another one: -o DIR")
 }
 
-/// Removes pages of earlier results: files named `*.html` that begin as pages do.
+/// Removes earlier results: files named `*.html` that begin as pages do and, where there was such a
+/// page, the records beside them. What is in folders below stays.
 fn remove_pages(folder: &Path) -> io::Result<()> {
+    let (mut pages, mut records) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
+        if !entry.file_type()?.is_file() {
+            continue;
+        }
         let is_html = path.extension().is_some_and(|extension| extension == "html");
-        if is_html && entry.file_type()?.is_file() && is_page(&path) {
-            fs::remove_file(&path)?;
+        if is_html && is_page(&path) {
+            pages.push(path);
+        } else if is_record(&entry.file_name().to_string_lossy()) {
+            records.push(path);
         }
     }
-    Ok(())
+    if pages.is_empty() {
+        records.clear();
+    }
+    pages.iter().chain(&records).try_for_each(fs::remove_file)
+}
+
+/// Says whether a file is named as a record: `plimsoll.json`, `plimsoll-002.json`.
+fn is_record(name: &str) -> bool {
+    let number = name.strip_prefix(RECORD).and_then(|rest| rest.strip_suffix(".json"));
+    number.is_some_and(|number| {
+        let digits = number.strip_prefix('-').unwrap_or(number);
+        number.is_empty() || number.len() > digits.len() && is_number(digits)
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_page(path: &Path) -> bool {

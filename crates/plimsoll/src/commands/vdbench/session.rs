@@ -10,12 +10,9 @@ use record::{IoErrorRecord, JobRecord, NoteSeverity, Record};
 use runner::{Control, RunEvent, TREE_INCOMPLETE};
 
 use super::errors::Errors;
-use super::folder::Folder;
+use super::folder::{Folder, RECORD};
 use super::monitor::{Monitor, Wish};
 use crate::{clock, stream};
-
-/// Name of the record beside the pages, without its ending.
-const RECORD: &str = "plimsoll";
 
 /// What is printed, and where.
 pub(super) struct Session {
@@ -145,6 +142,12 @@ impl Session {
             }
             // Told at the start.
             RunEvent::Note(note) if note.code == TREE_INCOMPLETE => return,
+            RunEvent::SeriesSoFar(so_far) => {
+                if self.report.leaves_out_this() {
+                    self.report.leave_out(so_far.records());
+                }
+                return;
+            }
             RunEvent::Interval(interval) => {
                 self.look();
                 self.report.interval(&now, interval)
@@ -233,8 +236,23 @@ impl Session {
         self.report.start_run(&clock::moment(), run_idx, &announced, rate_iops, bytes)
     }
 
-    /// Keeps the record of a pass beside the pages.
-    pub(super) fn keep(&mut self, record: &Record) -> io::Result<()> {
+    /// Returns why a whole record failed, with the failed operations of all workers of its step.
+    pub(super) fn failure_of(&self, record: &Record) -> String {
+        let Some(failed) = record.jobs.iter().find(|job| job.error_errno != 0) else {
+            return self.failure(&record.jobs, "the run failed");
+        };
+        let why = &failed.error_message;
+        let Some(rest) = why.strip_prefix(&format!("{} I/Os failed", failed.n_errors)) else {
+            return self.failure(&record.jobs, why);
+        };
+        let of_step = record.jobs.iter().filter(|job| job.step_idx == failed.step_idx);
+        let n_errors: u64 = of_step.map(|job| job.n_errors).sum();
+        self.words.failure(&failed.name, &format!("{n_errors} operations failed{rest}"))
+    }
+
+    /// Keeps the record of a pass beside the pages. What cannot be is told: in a line where the run
+    /// store has it under a number, else it follows on the console, so that it is not lost.
+    pub(super) fn keep(&mut self, record: &Record, stored: Option<i64>) -> io::Result<()> {
         let name = match self.n_passes {
             0 => format!("{RECORD}.json"),
             n => format!("{RECORD}-{:03}.json", n + 1),
@@ -244,6 +262,13 @@ impl Session {
         // What could not be written is told below; a page that could not be was told before.
         let _ = self.folder.note(&name, &error);
         let path = self.folder.full_path();
+        if let Some(number) = stored {
+            stream::tell(&format!(
+                "error: cannot write `{path}/{name}`: {error}; the record is in the run store: \
+                 `plimsoll show {number} --json`\n"
+            ));
+            return Ok(());
+        }
         stream::tell(&format!(
             "error: cannot write `{path}/{name}`: {error}; the record follows here\n"
         ));
