@@ -679,6 +679,7 @@ fn samples(param: &Param) -> Vec<Value> {
             "block_size_weights" => vec![word("4096", Some("3"))],
             "dedupe_hot_sets" => vec![word("12", Some("100"))],
             "memory" => vec![word("mmap", Some("/mnt/pmem"))],
+            "rate_periods" => vec![word("100", Some("10"))],
             _ => vec![word("iops", Some("5%"))],
         },
     }

@@ -148,7 +148,7 @@ fn a_job_writes_verifies_and_reads_through_an_export() {
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("another server has the port"), "{}", again.stderr);
     // Nothing else is said, and the folder was not taken.
-    assert_eq!(again.stderr.matches("error").count(), 1, "{}", again.stderr);
+    assert_eq!(again.stderr.matches("error: ").count(), 1, "{}", again.stderr);
     assert!(
         !again.stderr.contains("note") && !again.stderr.contains("warning"),
         "{}",

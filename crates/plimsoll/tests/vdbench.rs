@@ -89,6 +89,16 @@ fn rate(record: &Value, step_idx: u64, first: usize) -> f64 {
     n_ios as f64 * 1000.0 / length_ms as f64
 }
 
+/// Operations in the first histogram of a run's part of a page.
+fn n_in_histogram(page: &str, run: &str) -> u64 {
+    let part = page.split_once(&format!("Starting RD={run};")).expect("the run").1;
+    let block = part.split_once("Reads and writes:").expect("a histogram").1;
+    let rows = block.split_once("\n\n").expect("a heading").1.lines();
+    let rows = rows.take_while(|line| line.contains(" < "));
+    let count = |row: &str| row.split_whitespace().nth(3)?.replace(',', "").parse().ok();
+    rows.map(|row| count(row).unwrap_or(0_u64)).sum()
+}
+
 #[test]
 fn a_raw_run_leaves_what_scripts_look_for() {
     let sandbox = Sandbox::new();
@@ -126,6 +136,13 @@ fn a_raw_run_leaves_what_scripts_look_for() {
     let flat = page(&sandbox, "out/flatfile.html");
     assert_eq!(flat.lines().filter(|line| line.contains(" avg_")).count(), 4, "{flat}");
     assert!(page(&sandbox, "out/parmscan.html").contains("keyw: lun=f1"));
+    // The histogram has what the averages have; each of the four threads may be at one I/O.
+    let samples = record["intervals"].as_array().expect("a list").iter();
+    let of_rd1 = samples.filter(|sample| sample["step_idx"] == 1).skip(1);
+    let series = of_rd1.flat_map(|sample| sample["series"].as_array().expect("a list"));
+    let n_averaged: u64 = series.map(|of| of["n_ios"].as_u64().expect("a count")).sum();
+    let n = n_in_histogram(&page(&sandbox, "out/histogram.html"), "rd1");
+    assert!((1..=n_averaged + 4).contains(&n), "{n} for {n_averaged}");
 }
 
 #[test]
@@ -212,10 +229,23 @@ fn only_pages_of_results_are_removed() {
     sandbox.write("out/old.html", "<title>Vdbench out/old.html</title><pre>\n");
     sandbox.write("out/mine.html", "<html>mine</html>");
     sandbox.write("out/notes.txt", "<title>Vdbench notes</title>");
+    let records = ["out/plimsoll.json", "out/plimsoll-002.json"];
+    let others = ["out/plimsoll-a.json", "out/plimsoll-.json", "out/plimsoll2.json", "out/b.json"];
+    for name in records.iter().chain(&others) {
+        sandbox.write(name, "{}");
+    }
+    std::fs::create_dir(sandbox.path("out/below")).expect("a folder");
+    sandbox.write("out/below/old.html", "<title>Vdbench out/old.html</title><pre>\n");
     vdbench(&sandbox, &["-f", "raw.parm", "-s", "-o", "out"]).success();
-    let is_there = |name: &str| sandbox.path(name).exists();
-    assert!(!is_there("out/old.html"));
-    assert!(is_there("out/mine.html") && is_there("out/notes.txt"));
+    let is_there = |name: &&str| sandbox.path(name).exists();
+    assert!(!["out/old.html"].iter().chain(&records).any(is_there));
+    let kept = ["out/mine.html", "out/notes.txt", "out/below/old.html"];
+    assert!(kept.iter().chain(&others).all(is_there));
+    // Nothing that looks like a record is taken from a folder that holds no results.
+    std::fs::create_dir(sandbox.path("other")).expect("a folder");
+    sandbox.write("other/plimsoll.json", "{}");
+    vdbench(&sandbox, &["-f", "raw.parm", "-s", "-o", "other"]).success();
+    assert!(is_there(&"other/plimsoll.json"));
 }
 
 #[test]
@@ -459,4 +489,11 @@ fn a_full_disk_costs_pages_and_not_results() {
     assert!(outcome.stderr.contains("the record follows here"), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("avg_2-2") && outcome.stdout.contains("\"schema\""));
     assert!(!averages(&page(&sandbox, "out/totals.html")).is_empty(), "other pages go on");
+    // A record that the store has is not poured out.
+    symlink("/dev/full", sandbox.path("out/plimsoll.json.part")).expect("a link");
+    let outcome = run_one_file(&sandbox, &["--store", "kept.db"]);
+    let line = "plimsoll.json`: No space left on device (os error 28); the record is in the run \
+                store: `plimsoll show 1 --json`\n";
+    assert!(outcome.stderr.contains(line), "{}", outcome.stderr);
+    assert!(outcome.code == 157 && !outcome.stdout.contains("\"schema\""));
 }

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::Rules;
+use analysis::assess::is_valid;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
 use record::{NoteSeverity, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunEvent, RunOptions};
 
+use super::judge::judge;
 use super::keep::{KeepArgs, Kept};
 use crate::clock::Stopwatch;
 use crate::diagnostics::{self, Texts};
@@ -86,10 +89,20 @@ pub(super) fn run(
     result: &ResultArgs,
     safety: SafetyArgs,
 ) -> Result<Exit, Failure> {
+    run_judged(plan, &options(emulation, result, safety), result, &Rules::default())
+}
+
+/// Does the same with options, and rules for the verdicts, of the caller's.
+pub(super) fn run_judged(
+    plan: &Plan,
+    options: &RunOptions,
+    result: &ResultArgs,
+    rules: &Rules,
+) -> Result<Exit, Failure> {
     let mut sink = Sink::open(result.output.as_deref())?;
-    let options = options(emulation, result, safety);
-    let mut session = Session::begin(plan, &options, result);
-    let record = session.measure(plan, &options)?;
+    let mut session = Session::begin(plan, options, result);
+    session.rules = *rules;
+    let record = session.measure(plan, options)?;
     session.finish(&record);
     print(&record, result, &mut sink)
 }
@@ -159,6 +172,8 @@ pub(super) struct Session {
     /// When it was kept last.
     kept_last: Option<Stopwatch>,
     is_told: bool,
+    /// What runs are judged by.
+    rules: Rules,
 }
 
 /// Time between two records of a series: what a killed one loses at most.
@@ -187,10 +202,11 @@ impl Session {
             keeps_series: options.report_interval_ms.is_some(),
             kept_last: None,
             is_told: false,
+            rules: Rules::default(),
         }
     }
 
-    /// Runs a plan. One that is refused is told and forgotten.
+    /// Runs a plan, and judges what came out. One that is refused is told and forgotten.
     pub(super) fn measure(&mut self, plan: &Plan, options: &RunOptions) -> Result<Record, Failure> {
         self.measure_with(plan, options, &mut |_| Also::Nothing)
     }
@@ -202,7 +218,7 @@ impl Session {
         options: &RunOptions,
         also: &mut dyn FnMut(&RunEvent<'_>) -> Also,
     ) -> Result<Record, Failure> {
-        let Session { control, signals, progress, kept, is_followed, is_told, .. } = self;
+        let Session { control, signals, progress, kept, is_followed, is_told, rules, .. } = self;
         let outcome = runner::run(plan, options, control, &mut |event| {
             if signals.last().is_some() && !*is_told {
                 *is_told = true;
@@ -220,7 +236,7 @@ impl Session {
         });
         let refused = match outcome {
             Ok(mut record) => {
-                record.validity = analysis::assess(&record, &analysis::Rules::default());
+                judge(&mut record, rules);
                 return Ok(record);
             }
             Err(RunError::Refused(findings)) => findings,
@@ -271,7 +287,9 @@ fn exit(record: &Record) -> Exit {
         Outcome::Interrupted => Exit::Interrupted,
         Outcome::Complete => {
             let is_bad = record.notes.iter().any(|note| note.severity == NoteSeverity::Error);
-            if is_bad { Exit::Invalid } else { Exit::Fine }
+            // The points of a curve are meant to overload, and a suite has verdicts of its own.
+            let has_own = record.curve.is_some() || record.suite.is_some();
+            if is_bad || !(has_own || is_valid(record)) { Exit::Invalid } else { Exit::Fine }
         }
     }
 }

@@ -10,12 +10,14 @@ mod report;
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use analysis::Rules;
 use dialects::fio::output::{COMPAT_VERSION, packed_log};
 use dialects::fio::{self, CommandLine, Parsed, Switches};
 use plan::{Diagnostic, Severity, param};
 use record::{Outcome, Record};
 use runner::{Control, RunError, RunOptions};
 
+use super::judge::judge;
 use super::{execute, input};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -164,7 +166,10 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
     });
     session.signal(signals.last());
     let record = match outcome {
-        Ok(record) => record,
+        Ok(mut record) => {
+            judge(&mut record, &Rules::default());
+            record
+        }
         Err(RunError::Refused(findings)) => {
             tell_wrong(&findings, texts);
             return Ok(FAILED);

@@ -13,6 +13,7 @@ mod export;
 mod fio;
 mod import;
 mod input;
+mod judge;
 mod keep;
 mod limits;
 mod on;

@@ -6,7 +6,7 @@ use dialects::{Loader, fio, native, vdbench};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
-use runner::{EmulatedTime, Emulation};
+use runner::{DesignChange, EmulatedTime, Emulation};
 
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -29,6 +29,11 @@ pub(super) struct OnArgs {
     /// What the host caches hold at the start: nothing, or the files of the jobs.
     #[arg(long, value_name = "STATE", requires = "on", value_enum, default_value = "cold")]
     cache: CacheState,
+
+    /// Change the volumes to those of another design after TIME, as when they are provisioned anew;
+    /// may be given several times.
+    #[arg(long = "then", value_name = "TIME=DESIGN", requires = "is_virtual", value_parser = then)]
+    changes: Vec<(std::time::Duration, String)>,
 
     /// Let time pass K times slower, so that volumes faster than this machine can be shown.
     #[arg(long, value_name = "K", requires = "on", value_parser = scale)]
@@ -56,6 +61,12 @@ fn scale(text: &str) -> Result<f64, String> {
     Ok(scale)
 }
 
+fn then(text: &str) -> Result<(std::time::Duration, String), String> {
+    let (time, name) = text.split_once('=').ok_or("expected TIME=DESIGN, such as 3m=p40.toml")?;
+    let time = units::parse_duration(time).map_err(|error| error.to_string())?;
+    Ok((time, name.to_owned()))
+}
+
 impl OnArgs {
     /// Reads the design, if one is named. Mistakes in it are told and end the command.
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
@@ -66,8 +77,13 @@ impl OnArgs {
             (true, _) => EmulatedTime::Virtual,
             (false, scale) => EmulatedTime::Real(scale.unwrap_or(1.0)),
         };
+        let mut changes = Vec::with_capacity(self.changes.len());
+        for (after, name) in &self.changes {
+            let at_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+            changes.push(DesignChange { at_ns, design: Arc::new(read(name)?.design) });
+        }
         Ok(Some(Emulation {
-            changes: Vec::new(),
+            changes,
             design: Arc::new(design),
             design_hash: format!("{:016x}", fnv1a(text.as_bytes())),
             is_warm: self.cache == CacheState::Warm,

@@ -1,9 +1,11 @@
 //! `plimsoll run`: runs job files.
 
 use dialects::{Loader, native};
+use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::input::{self, InputArgs};
+use super::judge::JudgeArgs;
 use super::on::{self, OnArgs};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -20,6 +22,8 @@ pub(super) struct Args {
     result: ResultArgs,
     #[command(flatten)]
     safety: SafetyArgs,
+    #[command(flatten)]
+    judge: JudgeArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -28,6 +32,7 @@ Examples:
   plimsoll run fiowrite.ini --remap /mnt/nocache=./scratch --set runtime=10s
   plimsoll run fioread.ini --on ds14.toml --virtual --cache warm
   plimsoll run vnet1-RndRead-workload --remap /mnt/vdb1=./v1 --set elapsed=10
+  plimsoll run fiowrite.ini --until-steady=20m --steady-range 10
   plimsoll run nightly.fio --json --output nightly.json
   sed s/4k/8k/ small.fio | plimsoll run -";
 
@@ -36,10 +41,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for name in args.input.files.iter().filter(|name| *name != "-") {
         refuse_design(name)?;
     }
-    let parsed = args.input.parse(true).parsed;
+    let mut parsed = args.input.parse(true).parsed;
     input::tell(&parsed)?;
     let emulation = args.on.emulation()?;
-    execute::run(&parsed.plan, emulation, &args.result, args.safety)
+    let until_steady = args.judge.apply(&mut parsed.plan);
+    let options = execute::options(emulation, &args.result, args.safety);
+    let options = RunOptions { until_steady, ..options };
+    execute::run_judged(&parsed.plan, &options, &args.result, &args.judge.rules())
 }
 
 /// A design in the place of a job would give one mistake per line.

@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::Rules;
 use dialects::Loader;
 use dialects::vdbench::output::{Ending, Layout, Megabyte, Report, Setup, SetupHost, Words};
 use dialects::vdbench::run::Run;
@@ -23,6 +24,7 @@ use record::{Outcome, Record};
 use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
 
 use super::execute;
+use super::judge::judge;
 use super::keep::{KeepArgs, Kept};
 use crate::clock::{self, Stopwatch};
 use crate::diagnostics::{self, Texts};
@@ -320,7 +322,7 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
         session.begin(first, n_passes);
         let mut is_told = false;
         let mut kept = Kept::begin(&ours.keep, &options, &plan);
-        let outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
+        let mut outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
             if signals.last().is_some() && !is_told {
                 is_told = true;
                 session.tell("CTRL-C or SIGTERM: shutting down; results are kept", false);
@@ -328,6 +330,9 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
             session.event(&event);
             kept.event(&event);
         });
+        if let Ok(record) = &mut outcome {
+            judge(record, &Rules::default());
+        }
         let stored = match &outcome {
             Ok(record) => kept.finish(record),
             Err(_) => {

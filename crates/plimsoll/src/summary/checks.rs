@@ -30,7 +30,7 @@ pub(super) fn put_checks(text: &mut String, record: &Record) {
     for name in GateName::ALL {
         let Some(said) = all.get(name.as_str()) else { continue };
         if let Some((step_idx, gate)) = said.failed.first() {
-            let weight = if name.invalidates() { "not valid" } else { "caution" };
+            let weight = if name.invalidates() { "invalid" } else { "caution" };
             let place = place(record, *step_idx, said.failed.len(), n_steps);
             let line = format!("{weight}: {}{place}: {}", gate.name, gate.reason);
             text.push_str(&wrap(&line, 2, COLUMNS));

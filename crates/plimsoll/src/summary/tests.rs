@@ -1,9 +1,11 @@
 //! What a user sees at the end of a run.
 
+use std::collections::BTreeMap;
+
 use hist::Histogram;
 use record::{
-    DirRecord, DiskRecord, Interval, IntervalDir, JobRecord, LatencyTargetRecord, Note,
-    NoteSeverity, Outcome, PerDirRecord, Record, SteadyRecord,
+    DirRecord, DiskRecord, GateRecord, Interval, IntervalDir, JobRecord, LatencyTargetRecord, Note,
+    NoteSeverity, Outcome, PerDirRecord, Record, SteadyRecord, StepValidity, Verdict,
 };
 
 use super::summary;
@@ -90,6 +92,52 @@ fn print(record: &Record) -> String {
     }
     assert!(text.ends_with('\n'));
     text
+}
+
+fn gate(name: &str, verdict: Verdict, reason: &str) -> GateRecord {
+    GateRecord {
+        name: name.to_owned(),
+        verdict,
+        reason: reason.to_owned(),
+        next_step: (verdict == Verdict::Failed).then(|| "do something about it".to_owned()),
+        figures: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn what_the_checks_said_comes_first() {
+    let mut record = record(vec![job("oltp")]);
+    let mut gates = vec![
+        gate("errors", Verdict::Passed, "no operation failed"),
+        gate("steady", Verdict::NotAssessed, "5 s are too short"),
+        gate("littles-law", Verdict::Passed, "off by nothing"),
+    ];
+    record.validity = vec![StepValidity { gates: gates.clone(), ..StepValidity::default() }];
+    let text = print(&record);
+    let expected = "checks passed: errors, littles-law; not assessed: steady\n\n";
+    assert!(text.starts_with(expected), "{text}");
+    let long = "client-bound: a worker was busy for 99.0 % (limit 95.0 %); the host was busy for \
+                98.0 % (limit 95.0 %)";
+    gates[2] = gate("page-cache", Verdict::Failed, "the page cache was in play");
+    gates.push(gate("generator", Verdict::Failed, long));
+    record.validity = vec![StepValidity { gates: gates.clone(), ..StepValidity::default() }];
+    let text = print(&record);
+    assert!(text.starts_with("invalid: generator: client-bound: a worker was busy"), "{text}");
+    let order = [
+        "next: do something",
+        "caution: page-cache: the page cache was in play",
+        "next: do something",
+        "checks passed: errors; not assessed: steady\n\n",
+    ];
+    let mut rest = text.as_str();
+    for part in order {
+        let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("no `{part}`: {text}"));
+        rest = after;
+    }
+    // Of several steps the first is named.
+    let of_step = |step_idx| StepValidity { step_idx, gates: gates.clone(), ..Default::default() };
+    record.validity = vec![of_step(0), of_step(1), of_step(2)];
+    assert!(print(&record).starts_with("invalid: generator (step 1 and 2 more): "));
 }
 
 #[test]

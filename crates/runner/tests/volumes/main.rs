@@ -8,3 +8,4 @@ mod real_time;
 mod refusals;
 mod semantics;
 mod steps;
+mod validity;
