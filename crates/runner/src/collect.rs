@@ -315,10 +315,8 @@ fn ignored_error(ended: &Ended<'_>, result: &WorkerResult) -> (i32, String) {
     let Some(errno) = result.first_ignored_errno else { return (0, String::new()) };
     let n_errors = ended.meters.n_errors.load(Relaxed);
     let first = std::io::Error::from_raw_os_error(errno);
-    let how = match ended.bound.job.errors.fails_in_the_end {
-        true => "nothing more is run",
-        false => "the job went on",
-    };
+    let fails = ended.bound.job.errors.fails_in_the_end;
+    let how = if fails { "nothing more is run" } else { "the job went on" };
     (errno, format!("{n_errors} I/Os failed and {how}; the first error: {first}"))
 }
 

@@ -330,15 +330,12 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
             session.event(&event);
             kept.event(&event);
         });
-        if let Ok(record) = &mut outcome {
+        let stored = if let Ok(record) = &mut outcome {
             judge(record, &Rules::default());
-        }
-        let stored = match &outcome {
-            Ok(record) => kept.finish(record),
-            Err(_) => {
-                kept.forget();
-                None
-            }
+            kept.finish(record)
+        } else {
+            kept.forget();
+            None
         };
         n_passes += 1;
         let ending = ended(&mut session, outcome, stored)?;
