@@ -20,6 +20,8 @@ const DELAY_NS: u64 = 1_000_000_000;
 /// 8 KiB. A range takes 56 bytes while it is dirty, so all of them 0.9 GiB. When there are more, a
 /// write goes through to its disk.
 const N_DIRTY_MAX: u64 = 1 << 24;
+/// The least, also in a small cache; 7 MiB of memory.
+const N_DIRTY_MIN: u64 = 1 << 17;
 /// Smaller writes than this are not counted on when room is made for what half of a cache holds.
 const DIRTY_BYTES_MIN: u64 = 4 << 10;
 /// Writes to one disk that the cache has under way by itself.
@@ -92,7 +94,8 @@ impl Host {
         let is_used = disks().any(|disk| disk.cache != CacheMode::None);
         let cache_bytes = if is_used { cache_bytes } else { 0 };
         let n_dirty_bytes_max = cache_bytes / 2;
-        let n_dirty_max = (n_dirty_bytes_max / DIRTY_BYTES_MIN).clamp(1, N_DIRTY_MAX) as usize;
+        let n_dirty_max =
+            (n_dirty_bytes_max / DIRTY_BYTES_MIN).clamp(N_DIRTY_MIN, N_DIRTY_MAX) as usize;
         Host {
             blocks: BlockCache::new(cache_bytes, n_volumes, start == Start::Warm),
             dirty: Extents::new(n_volumes, if writes_behind { n_dirty_max } else { 0 }),
