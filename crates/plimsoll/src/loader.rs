@@ -4,13 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::net::ToSocketAddrs as _;
 
+use dialects::loader::FILE_BYTES_MAX;
 use dialects::{LoadError, Loader};
 
 use crate::env;
 
 /// Most bytes that are read of a job file, one more than the largest that a parser takes: a device
 /// named by mistake has no end.
-const READ_BYTES_MAX: u64 = (64 << 20) + 1;
+const READ_BYTES_MAX: u64 = FILE_BYTES_MAX as u64 + 1;
 
 /// The real loader.
 #[derive(Clone, Copy, Debug, Default)]

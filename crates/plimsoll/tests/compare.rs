@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{Outcome, Sandbox, outcome};
+use common::Sandbox;
 use record::{HostRecord, Interval, IntervalDir, JobRecord, PerDirRecord, Record};
 use serde_json::Value;
 
@@ -75,11 +75,6 @@ fn set(iops: u64, seeds: std::ops::Range<u64>) -> Vec<Record> {
     seeds.map(|seed| record(iops, seed)).collect()
 }
 
-fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
-}
-
 /// Every line fits a terminal of 80 columns.
 #[track_caller]
 fn fits(text: &str) {
@@ -93,7 +88,8 @@ fn a_loss_is_found_with_repeats_and_fails() {
     let sandbox = Sandbox::new();
     write(&sandbox, "before", &set(5000, 1..7));
     write(&sandbox, "after", &set(4500, 7..13));
-    let found = plimsoll(&sandbox, &["compare", "./before", "./after", "--fail-if-worse", "5%"]);
+    let found =
+        sandbox.plimsoll_keeping(&["compare", "./before", "./after", "--fail-if-worse", "5%"]);
     assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
     fits(&found.stdout);
     assert!(found.stdout.starts_with("baseline   6 runs: "), "{}", found.stdout);
@@ -102,13 +98,14 @@ fn a_loss_is_found_with_repeats_and_fails() {
     assert!(iops.ends_with("worse"), "{iops}");
     // A loss that is smaller than allowed passes, and so does a gain.
     let args = ["compare", "./before", "./after", "--fail-if-worse", "15%", "--metric", "iops"];
-    let passes = plimsoll(&sandbox, &args);
+    let passes = sandbox.plimsoll_keeping(&args);
     assert_eq!(passes.code, 0, "{}", passes.stdout);
     assert!(passes.stdout.ends_with("passes     nothing is shown to be worse by 15 % or more\n"));
-    let gain = plimsoll(&sandbox, &["compare", "./after", "./before", "--fail-if-worse", "5%"]);
+    let gain =
+        sandbox.plimsoll_keeping(&["compare", "./after", "./before", "--fail-if-worse", "5%"]);
     assert_eq!(gain.code, 0, "{}", gain.stdout);
     // Without a limit a comparison is no verdict for CI.
-    assert_eq!(plimsoll(&sandbox, &["compare", "./before", "./after"]).code, 0);
+    assert_eq!(sandbox.plimsoll_keeping(&["compare", "./before", "./after"]).code, 0);
 }
 
 #[test]
@@ -116,7 +113,7 @@ fn one_run_each_is_compared_by_its_seconds_and_says_so() {
     let sandbox = Sandbox::new();
     write(&sandbox, "runs", &[record(5000, 1), record(4500, 2)]);
     let args = ["compare", "runs/0.json", "runs/1.json", "--fail-if-worse", "5%", "--json"];
-    let found = plimsoll(&sandbox, &args);
+    let found = sandbox.plimsoll_keeping(&args);
     assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
     let json: Value = serde_json::from_str(&found.stdout).unwrap();
     assert_eq!(json["schema"], "plimsoll.comparison/1");
@@ -130,7 +127,7 @@ fn one_run_each_is_compared_by_its_seconds_and_says_so() {
         (&row("mean_ns")["basis"], &row("mean_ns")["n_runs_needed"]),
         (&"runs".into(), &4.into())
     );
-    let text = plimsoll(&sandbox, &args[..3]).stdout;
+    let text = sandbox.plimsoll_keeping(&args[..3]).stdout;
     fits(&text);
     assert!(text.contains("one run on each side: intervals come from its seconds"), "{text}");
     assert!(text.contains("take at least 4 of"), "{text}");
@@ -146,10 +143,10 @@ fn nothing_told_is_no_pass() {
     };
     write(&sandbox, "runs", &[short(1), short(2)]);
     let args = ["compare", "runs/0.json", "runs/1.json", "--fail-if-worse", "5"];
-    let found = plimsoll(&sandbox, &args);
+    let found = sandbox.plimsoll_keeping(&args);
     assert_eq!(found.code, 3, "{}", found.stdout);
     assert!(found.stdout.contains("nothing could be told"), "{}", found.stdout);
-    assert_eq!(plimsoll(&sandbox, &args[..3]).code, 0);
+    assert_eq!(sandbox.plimsoll_keeping(&args[..3]).code, 0);
 }
 
 #[test]
@@ -161,13 +158,13 @@ fn unlike_runs_are_refused_unless_told() {
     other.host.kernel = "Linux 6.12".to_owned();
     write(&sandbox, "runs", &[record(5000, 1), other]);
     let mut args = vec!["compare", "runs/0.json", "runs/1.json"];
-    let refused = plimsoll(&sandbox, &args).mistake();
+    let refused = sandbox.plimsoll_keeping(&args).mistake();
     let expected = "error: these runs did not do the same I/O, so a comparison says nothing about \
                     the storage: bs: 4k -> 8k; iodepth: 0 -> 32\n\n\
                     hint: `--anyway` compares them all the same\nexit code 2\n";
     assert_eq!(refused, expected);
     args.push("--anyway");
-    let found = plimsoll(&sandbox, &args);
+    let found = sandbox.plimsoll_keeping(&args);
     assert_eq!(found.code, 0, "{}", found.stderr);
     for line in ["differs    bs: 4k -> 8k", "differs    kernel: Linux 6.1 -> Linux 6.12"] {
         assert!(found.stdout.contains(line), "{}", found.stdout);
@@ -181,21 +178,21 @@ fn sets_are_named_by_name_tag_and_numbers() {
     write(&sandbox, "after", &set(5000, 5..9));
     let import = |folder: &str| {
         let args = ["import", folder, "--name", folder, "--tag", &format!("t-{folder}")];
-        plimsoll(&sandbox, &args).success().to_owned()
+        sandbox.plimsoll_keeping(&args).success().to_owned()
     };
     assert!(import("before").starts_with("run 1: before/0.json, plimsoll 0.1.0\nrun 2: "));
     import("after");
-    let whole = plimsoll(&sandbox, &["compare", "before", "after"]);
+    let whole = sandbox.plimsoll_keeping(&["compare", "before", "after"]);
     assert!(whole.stdout.contains("no difference"), "{}{}", whole.stdout, whole.stderr);
     for sets in [["tag:t-before", "tag:t-after"], ["1..4", "5..8"], ["1,2,3,4", "5,6,7..8"]] {
-        let found = plimsoll(&sandbox, &["compare", sets[0], sets[1]]);
+        let found = sandbox.plimsoll_keeping(&["compare", sets[0], sets[1]]);
         assert_eq!(found.stdout, whole.stdout, "{sets:?}");
     }
-    let told = plimsoll(&sandbox, &["compare", "befor", "after"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["compare", "befor", "after"]).mistake();
     assert!(told.contains("no run is called `befor`, but there is `before`"), "{told}");
-    let told = plimsoll(&sandbox, &["compare", "1", "2", "--metric", "p98"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["compare", "1", "2", "--metric", "p98"]).mistake();
     assert!(told.contains("`p98` is no figure; there are iops, mib/s, "), "{told}");
-    let told = plimsoll(&sandbox, &["compare", "1", "2", "--fail-if-worse", "x"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["compare", "1", "2", "--fail-if-worse", "x"]).mistake();
     assert!(told.contains("expected a percentage"), "{told}");
 }
 
@@ -216,13 +213,13 @@ fn a_volume_that_got_slower_is_found() {
     for name in ["deep", "flat"] {
         let file = format!("{name}.fio");
         let args = ["run", &file, "--on", design, "--virtual", "--no-progress", "--name", name];
-        plimsoll(&sandbox, &args).success();
+        sandbox.plimsoll_keeping(&args).success();
     }
-    let told = plimsoll(&sandbox, &["compare", "deep", "flat"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["compare", "deep", "flat"]).mistake();
     assert!(told.contains("iodepth: 64 -> 1"), "{told}");
     let args = ["compare", "deep", "flat", "--anyway", "--fail-if-worse", "5%", "--metric", "iops"];
-    let found = plimsoll(&sandbox, &args);
+    let found = sandbox.plimsoll_keeping(&args);
     assert_eq!(found.code, 4, "{}", found.stdout);
-    let same = plimsoll(&sandbox, &["compare", "deep", "deep", "--metric", "iops"]);
+    let same = sandbox.plimsoll_keeping(&["compare", "deep", "deep", "--metric", "iops"]);
     assert!(same.stdout.contains("no difference"), "{}", same.stdout);
 }

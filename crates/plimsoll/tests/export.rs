@@ -5,32 +5,17 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Outcome, Sandbox, outcome};
+use common::Sandbox;
 use serde_json::Value;
 
 const JOB: &str = "[a]\nioengine=null\nrw=randrw\nsize=64m\nnumber_ios=4000\nrate_iops=2k,2k\n\
                    [b]\nioengine=null\nrw=read\nsize=64m\nnumber_ios=1000\n";
 
-fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
-}
-
-/// A sandbox with two runs of the same jobs.
-fn with_runs() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.write("job.fio", JOB);
-    for name in ["one", "two"] {
-        plimsoll(&sandbox, &["run", "--no-progress", "--name", name, "job.fio"]).success();
-    }
-    sandbox
-}
-
 #[test]
 fn csv_has_the_records_figures() {
-    let sandbox = with_runs();
-    let csv = plimsoll(&sandbox, &["export", "one", "--format", "csv"]).success().to_owned();
-    let record = plimsoll(&sandbox, &["show", "one", "--json"]).success().to_owned();
+    let sandbox = Sandbox::with_runs(JOB);
+    let csv = sandbox.plimsoll_keeping(&["export", "one", "--format", "csv"]).success().to_owned();
+    let record = sandbox.plimsoll_keeping(&["show", "one", "--json"]).success().to_owned();
     let record: Value = serde_json::from_str(&record).unwrap();
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
@@ -57,15 +42,15 @@ fn csv_has_the_records_figures() {
 
 #[test]
 fn records_go_out_and_come_in_again() {
-    let sandbox = with_runs();
+    let sandbox = Sandbox::with_runs(JOB);
     let args = ["export", "one,two", "--format", "json", "--output", "records/"];
-    plimsoll(&sandbox, &args).success();
+    sandbox.plimsoll_keeping(&args).success();
     assert!(
         sandbox.path("records/one-1.json").exists() && sandbox.path("records/two-2.json").exists()
     );
     let other = sandbox.path("other.db");
     let other = other.to_str().unwrap();
-    let added = plimsoll(&sandbox, &["import", "records", "--store", other]);
+    let added = sandbox.plimsoll_keeping(&["import", "records", "--store", other]);
     let version = env!("CARGO_PKG_VERSION");
     let expected = format!(
         "run 1: records/one-1.json, plimsoll {version}\nrun 2: records/two-2.json, plimsoll \
@@ -74,19 +59,19 @@ fn records_go_out_and_come_in_again() {
     assert_eq!(added.success(), expected);
     let shown = |store: &[&str]| {
         let args = [&["show", "1", "--json"], store].concat();
-        plimsoll(&sandbox, &args).success().to_owned()
+        sandbox.plimsoll_keeping(&args).success().to_owned()
     };
     assert_eq!(shown(&["--store", other]), shown(&[]));
-    let told = plimsoll(&sandbox, &["export", "one,two", "--format", "json"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["export", "one,two", "--format", "json"]).mistake();
     assert!(told.contains("2 runs do not fit into one JSON text"), "{told}");
-    let told = plimsoll(&sandbox, &["export", "one"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["export", "one"]).mistake();
     assert!(told.contains("give --format csv, parquet, md, json or fio-json"), "{told}");
 }
 
 #[test]
 fn markdown_names_jobs_and_program() {
-    let sandbox = with_runs();
-    plimsoll(&sandbox, &["export", "tw*", "--output", "run.md"]).success();
+    let sandbox = Sandbox::with_runs(JOB);
+    sandbox.plimsoll_keeping(&["export", "tw*", "--output", "run.md"]).success();
     let text = std::fs::read_to_string(sandbox.path("run.md")).unwrap();
     assert!(text.starts_with("### Run 2: two\n"), "{text}");
     assert!(text.contains("\n| a | read | ") && text.contains("\n| b | read | "), "{text}");
@@ -133,9 +118,10 @@ fn python(module: &str, script: &str, file: &Path) -> Option<String> {
 
 #[test]
 fn parquet_is_read_by_duckdb_and_pandas() {
-    let sandbox = with_runs();
-    plimsoll(&sandbox, &["export", "one,two", "--output", "runs.parquet"]).success();
-    let csv = plimsoll(&sandbox, &["export", "one,two", "--format", "csv"]).success().to_owned();
+    let sandbox = Sandbox::with_runs(JOB);
+    sandbox.plimsoll_keeping(&["export", "one,two", "--output", "runs.parquet"]).success();
+    let csv =
+        sandbox.plimsoll_keeping(&["export", "one,two", "--format", "csv"]).success().to_owned();
     let n_rows = csv.lines().count() - 1;
     let column = |name: &str| {
         csv.lines().next().unwrap().split(',').position(|known| known == name).unwrap()

@@ -2,16 +2,10 @@
 
 mod common;
 
-use std::path::Path;
 use std::process::Command;
 
-use common::{Outcome, Sandbox, outcome};
+use common::Sandbox;
 use serde_json::{Value, json};
-
-fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
-}
 
 /// A result as fio prints it, cut down to what is read.
 fn result(iops: u64, percentiles: &Value) -> String {
@@ -38,20 +32,20 @@ fn listed(iops: u64) -> String {
 fn a_result_of_fio_is_listed_shown_and_exported() {
     let sandbox = Sandbox::new();
     sandbox.write("old.json", listed(1000));
-    let added = plimsoll(&sandbox, &["import", "old.json", "--tag", "fio"]);
+    let added = sandbox.plimsoll_keeping(&["import", "old.json", "--tag", "fio"]);
     assert_eq!(added.success(), "run 1: old.json, fio-3.33\n");
-    let again = plimsoll(&sandbox, &["import", "old.json"]);
+    let again = sandbox.plimsoll_keeping(&["import", "old.json"]);
     assert_eq!(again.success(), "run 1 already: old.json, nothing was added\n");
-    let runs = plimsoll(&sandbox, &["runs"]);
+    let runs = sandbox.plimsoll_keeping(&["runs"]);
     let line = runs.success().lines().nth(1).unwrap().to_owned();
     for part in ["imported", "1.00 k", "400 µs", "old #fio"] {
         assert!(line.contains(part), "{line}");
     }
     let listed: Value =
-        serde_json::from_str(plimsoll(&sandbox, &["runs", "--json"]).success()).unwrap();
+        serde_json::from_str(sandbox.plimsoll_keeping(&["runs", "--json"]).success()).unwrap();
     assert_eq!(listed[0]["source"]["tool"], "fio-3.33");
     assert_eq!(listed[0]["source"]["sha256"].as_str().map(str::len), Some(64));
-    let shown = plimsoll(&sandbox, &["show"]).success().to_owned();
+    let shown = sandbox.plimsoll_keeping(&["show"]).success().to_owned();
     assert!(
         shown.starts_with("run 1, complete, 2023-11-14 22:13, imported from old.json (fio-3.33)")
     );
@@ -61,18 +55,19 @@ fn a_result_of_fio_is_listed_shown_and_exported() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[..6], ["read", "clat", "1.00", "k", "3.91", "200"], "{row}");
     assert!(row.contains(" 400 µs         - "), "{row}");
-    let csv = plimsoll(&sandbox, &["export", "old", "--format", "csv"]).success().to_owned();
+    let csv = sandbox.plimsoll_keeping(&["export", "old", "--format", "csv"]).success().to_owned();
     assert!(
         csv.lines()
             .nth(1)
             .unwrap()
             .starts_with("1,old,1700000000000,summary,0,,db,1,read,service,")
     );
-    let fio = plimsoll(&sandbox, &["export", "old", "--format", "fio-json"]).success().to_owned();
+    let fio =
+        sandbox.plimsoll_keeping(&["export", "old", "--format", "fio-json"]).success().to_owned();
     let fio: Value = serde_json::from_str(&fio).unwrap();
     let clat = &fio["jobs"][0]["read"]["clat_ns"];
     assert_eq!(clat["percentile"], json!({"50.000000": 190_000, "99.000000": 400_000}));
-    let plan = plimsoll(&sandbox, &["show", "old", "--plan"]).success().to_owned();
+    let plan = sandbox.plimsoll_keeping(&["show", "old", "--plan"]).success().to_owned();
     assert!(plan.starts_with("# Made from the options that fio-3.33 lists."), "{plan}");
     assert!(plan.contains("/dev/sdx"), "{plan}");
 }
@@ -83,13 +78,13 @@ fn results_of_fio_are_compared_as_far_as_they_go() {
     for (idx, iops) in [1000, 1010, 990, 1005, 800, 810, 790, 805].into_iter().enumerate() {
         sandbox.write(&format!("{idx}.json"), listed(iops));
         let name = if idx < 4 { "before" } else { "after" };
-        plimsoll(&sandbox, &["import", &format!("{idx}.json"), "--name", name]).success();
+        sandbox.plimsoll_keeping(&["import", &format!("{idx}.json"), "--name", name]).success();
     }
-    let found = plimsoll(&sandbox, &["compare", "before", "after", "--fail-if-worse", "5%"]);
+    let found = sandbox.plimsoll_keeping(&["compare", "before", "after", "--fail-if-worse", "5%"]);
     assert_eq!(found.code, 4, "{}{}", found.stdout, found.stderr);
     assert!(found.stdout.contains("p99 "), "{}", found.stdout);
     assert!(!found.stdout.contains("p95"), "it is not listed: {}", found.stdout);
-    let one = plimsoll(&sandbox, &["compare", "1", "5"]);
+    let one = sandbox.plimsoll_keeping(&["compare", "1", "5"]);
     assert!(one.stdout.contains("take at least 4 of"), "no seconds: {}", one.stdout);
 }
 
@@ -98,14 +93,14 @@ fn what_cannot_be_read_adds_nothing() {
     let sandbox = Sandbox::new();
     sandbox.write("good.json", listed(1000));
     sandbox.write("other.json", "{\"a\": 1}");
-    let told = plimsoll(&sandbox, &["import", "good.json", "other.json"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["import", "good.json", "other.json"]).mistake();
     assert!(told.starts_with("error: cannot read other.json: not a record"), "{told}");
     assert!(told.contains("hint: records of ours (`--json`) and fio's JSON are read"), "{told}");
     assert!(!sandbox.path("runs.db").exists(), "nothing was added");
-    let told = plimsoll(&sandbox, &["import", "none.json"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["import", "none.json"]).mistake();
     assert!(told.contains("cannot read none.json: No such file"), "{told}");
     std::fs::create_dir(sandbox.path("empty")).unwrap();
-    let told = plimsoll(&sandbox, &["import", "empty"]).mistake();
+    let told = sandbox.plimsoll_keeping(&["import", "empty"]).mistake();
     assert!(told.contains("no file in empty ends in .json"), "{told}");
 }
 
@@ -131,10 +126,10 @@ fn what_fio_prints_here_is_imported() {
         eprintln!("skipped: fio is not installed");
         return;
     }
-    plimsoll(&sandbox, &["import", "fio.json"]).success();
+    sandbox.plimsoll_keeping(&["import", "fio.json"]).success();
     let text = std::fs::read_to_string(sandbox.path("fio.json")).unwrap();
     let theirs: Value = serde_json::from_str(&text[text.find("{\n").unwrap()..]).unwrap();
-    let shown = plimsoll(&sandbox, &["show", "--json"]).success().to_owned();
+    let shown = sandbox.plimsoll_keeping(&["show", "--json"]).success().to_owned();
     let ours: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(ours["jobs"][0]["n_workers"], 2);
     for dir in ["read", "write"] {

@@ -2,37 +2,21 @@
 
 mod common;
 
-use std::path::Path;
-
-use common::{Outcome, Sandbox, outcome};
+use common::Sandbox;
 use serde_json::Value;
 
 const JOB: &str = "[a]\nioengine=null\nrw=randrw\nsize=64m\nnumber_ios=4000\nrate_iops=2k\n";
 
-fn plimsoll(sandbox: &Sandbox, args: &[&str]) -> Outcome {
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    outcome(command.env("PLIMSOLL_STORE", sandbox.path("runs.db")).args(args))
-}
-
-fn with_runs() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.write("job.fio", JOB);
-    for name in ["one", "two"] {
-        plimsoll(&sandbox, &["run", "--no-progress", "--name", name, "job.fio"]).success();
-    }
-    sandbox
-}
-
 #[test]
 fn a_run_becomes_a_page_and_its_data() {
-    let sandbox = with_runs();
-    plimsoll(&sandbox, &["report", "one"]).success();
+    let sandbox = Sandbox::with_runs(JOB);
+    sandbox.plimsoll_keeping(&["report", "one"]).success();
     let page = std::fs::read_to_string(sandbox.path("report.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("plotly.js v"));
     assert!(page.contains("<dt>name</dt><dd>one</dd>"));
-    let data = plimsoll(&sandbox, &["report", "one", "--json"]).success().to_owned();
+    let data = sandbox.plimsoll_keeping(&["report", "one", "--json"]).success().to_owned();
     let data: Value = serde_json::from_str(&data).unwrap();
-    let record = plimsoll(&sandbox, &["show", "one", "--json"]).success().to_owned();
+    let record = sandbox.plimsoll_keeping(&["show", "one", "--json"]).success().to_owned();
     let record: Value = serde_json::from_str(&record).unwrap();
     let percentiles = &data["charts"].as_array().unwrap().iter();
     let percentiles = percentiles.clone().find(|chart| chart["id"] == "r1-percentiles-0").unwrap();
@@ -60,10 +44,10 @@ fn a_run_becomes_a_page_and_its_data() {
 
 #[test]
 fn several_runs_are_compared_or_stand_on_one_page() {
-    let sandbox = with_runs();
+    let sandbox = Sandbox::with_runs(JOB);
     let data = |runs: &[&str]| -> Value {
         let args = [&["report", "--json"], runs].concat();
-        serde_json::from_str(plimsoll(&sandbox, &args).success()).unwrap()
+        serde_json::from_str(sandbox.plimsoll_keeping(&args).success()).unwrap()
     };
     let ids = |data: &Value| -> Vec<String> {
         let charts = data["charts"].as_array().unwrap().iter();
@@ -80,11 +64,11 @@ fn several_runs_are_compared_or_stand_on_one_page() {
 
 #[test]
 fn a_page_goes_where_it_is_wanted() {
-    let sandbox = with_runs();
-    let page = plimsoll(&sandbox, &["report", "last", "-o", "-"]).success().to_owned();
+    let sandbox = Sandbox::with_runs(JOB);
+    let page = sandbox.plimsoll_keeping(&["report", "last", "-o", "-"]).success().to_owned();
     assert!(page.starts_with("<!doctype html>"));
-    let refused = plimsoll(&sandbox, &["report", "last", "-o", "no/such/folder.html"]);
+    let refused = sandbox.plimsoll_keeping(&["report", "last", "-o", "no/such/folder.html"]);
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("cannot write to `no/such/folder.html`"), "{}", refused.stderr);
-    assert_eq!(plimsoll(&sandbox, &["report", "nothing-of-this-name"]).code, 2);
+    assert_eq!(sandbox.plimsoll_keeping(&["report", "nothing-of-this-name"]).code, 2);
 }

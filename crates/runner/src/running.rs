@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use plan::EngineKind;
 use plan::job::ExitAll;
-use plan::load::Flow;
+use plan::load::{Flow, Limits};
 use record::step::IO_ERRORS_MAX;
 use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord};
 use worker::{FlowGroup, FormatStatus, IoError};
@@ -110,9 +110,11 @@ pub(crate) struct Seconds {
 /// they are twice as long until the step is twice as old, and so on.
 const N_EQUAL_INTERVALS: u64 = 7200;
 
-/// Returns when a worker's time is over, after the start of its step; a time of centuries never is.
-fn end_of(delay_ns: u64, ramp_ns: u64, runtime_ns: u64) -> u64 {
-    delay_ns.saturating_add(ramp_ns).saturating_add(runtime_ns)
+/// Returns when a worker's time is over, nanoseconds after the start of its step, if it is limited;
+/// one of centuries never is.
+fn end_of(limits: &Limits) -> Option<u64> {
+    let before_ns = limits.start_delay_ns.1.saturating_add(limits.ramp_ns);
+    limits.runtime_ns.map(|runtime_ns| before_ns.saturating_add(runtime_ns))
 }
 
 /// What only detailed intervals hold.
@@ -354,10 +356,7 @@ impl Running<'_> {
     fn ends_by(&self, at_ns: u64) -> bool {
         let active = self.seats.iter().filter(|seat| seat.state != SeatState::Ended);
         active.map(|seat| &seat.bound.job.limits).all(|limits| {
-            let end_ns = limits.runtime_ns.map(|runtime_ns| {
-                end_of(limits.start_delay_ns.1, limits.ramp_ns, runtime_ns)
-                    .saturating_add(self.started_ns)
-            });
+            let end_ns = end_of(limits).map(|end_ns| end_ns.saturating_add(self.started_ns));
             limits.ramp_bytes == 0 && end_ns.is_some_and(|end_ns| end_ns <= at_ns)
         })
     }
@@ -485,10 +484,7 @@ impl Running<'_> {
         let mut longest = Some(0);
         for seat in self.seats.iter().filter(|seat| seat.state == SeatState::Running) {
             let limits = &seat.bound.job.limits;
-            let by_time = limits.runtime_ns.map(|runtime_ns| {
-                end_of(limits.start_delay_ns.1, limits.ramp_ns, runtime_ns)
-                    .saturating_sub(elapsed_ns)
-            });
+            let by_time = end_of(limits).map(|end_ns| end_ns.saturating_sub(elapsed_ns));
             let by_amount = if limits.time_based { None } else { seat.left_by_amount(elapsed_ns) };
             let left = match (by_time, by_amount) {
                 (Some(time), Some(amount)) => Some(time.min(amount)),

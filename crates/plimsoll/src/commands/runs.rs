@@ -192,12 +192,10 @@ fn on(command: &[String]) -> Option<&str> {
 }
 
 fn last_of_path(arg: &str) -> &str {
-    let is_path = arg.contains('/') && !arg.contains(['=', ' ']);
-    let arg_or_dir = arg.trim_end_matches('/');
-    match arg_or_dir.rsplit_once('/') {
-        Some((_, last)) if is_path => last,
-        _ => arg,
+    if arg.contains(['=', ' ']) {
+        return arg;
     }
+    arg.trim_end_matches('/').rsplit_once('/').map_or(arg, |(_, last)| last)
 }
 
 fn change(

@@ -11,6 +11,9 @@ use crate::stream;
 /// Space that must stay free: a measurement must not fill a disk that others use.
 const FREE_BYTES_MIN: u64 = 256 << 20;
 
+/// Bytes worked on in its place where the volume is emulated, unless told: none are written.
+pub(super) const EMULATED_BYTES: u64 = 16 << 30;
+
 /// What a scratch folder is made for, in words and names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Purpose {

@@ -8,7 +8,7 @@ use dialects::{Loader, native, vdbench};
 use plan::Plan;
 
 use super::input::{self, InputArgs};
-use super::scratch::{Purpose, Scratch};
+use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use crate::exit::Failure;
 use crate::loader::HostLoader;
 use crate::stream;
@@ -108,8 +108,6 @@ const PURPOSE: Purpose = Purpose {
 
 /// Size of a scratch file unless told.
 const SCRATCH_BYTES: u64 = 1 << 30;
-/// Bytes worked on of an emulated volume unless told.
-const EMULATED_BYTES: u64 = 16 << 30;
 
 /// What is measured. Scratch files are removed when it is dropped.
 #[derive(Debug)]

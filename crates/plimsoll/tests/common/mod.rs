@@ -37,6 +37,24 @@ impl Sandbox {
         outcome(self.command(Path::new(env!("CARGO_BIN_EXE_plimsoll"))).args(args))
     }
 
+    /// Does the same with a run store, in the folder.
+    pub(crate) fn plimsoll_keeping(&self, args: &[&str]) -> Outcome {
+        let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        outcome(command.env("PLIMSOLL_STORE", self.path("runs.db")).args(args))
+    }
+
+    /// Makes a sandbox with two runs of the same jobs in its store: `one` and `two`.
+    pub(crate) fn with_runs(job: &str) -> Self {
+        let sandbox = Sandbox::new();
+        sandbox.write("job.fio", job);
+        for name in ["one", "two"] {
+            let run =
+                sandbox.plimsoll_keeping(&["run", "--no-progress", "--name", name, "job.fio"]);
+            run.success();
+        }
+        sandbox
+    }
+
     /// Runs the binary through a link named `fio`.
     pub(crate) fn fio(&self, args: &[&str]) -> Outcome {
         let link = self.path("fio");

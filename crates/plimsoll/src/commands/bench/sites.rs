@@ -10,7 +10,7 @@ use runner::Emulation;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Volume};
 
-use super::super::scratch::{Purpose, Scratch};
+use super::super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use super::Args;
 use crate::exit::Failure;
 use crate::stream;
@@ -25,8 +25,6 @@ const PURPOSE: Purpose = Purpose {
 
 /// Smallest scratch file that says anything.
 const AUTO_BYTES_MIN: u64 = 64 << 20;
-/// Bytes worked on of an emulated volume, of which none need be written.
-const EMULATED_BYTES: u64 = 16 << 30;
 /// Bytes worked on of an export, whose free space nobody tells.
 const EXPORT_BYTES: u64 = 1 << 30;
 /// Share of the free space that a scratch file takes unless it is told its size.
