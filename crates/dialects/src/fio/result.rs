@@ -6,6 +6,7 @@
 //!
 //! Facts come from output of fio 3.33 and its manual. Tests: `tests/fio_result.rs`.
 
+mod fields;
 mod job;
 mod latency;
 

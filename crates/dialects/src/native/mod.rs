@@ -9,6 +9,7 @@
 
 mod read;
 mod steps;
+mod text;
 mod tree_read;
 mod tree_write;
 mod write;

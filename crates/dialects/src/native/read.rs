@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use plan::job::{Part, PartRegion, Source};
-use plan::keys::{At, Findings, Keys};
+use plan::keys::{Findings, Keys};
 use plan::param::{self, Category};
 use plan::{Diagnostic, Job, Step};
 use toml::de::{DeTable, DeValue};
@@ -312,9 +312,4 @@ fn fold(parsed: &mut Parsed, steps: Vec<StepDraft>) {
         }
         parsed.plan.steps.push(step);
     }
-}
-
-/// A value that was read, without its place.
-pub(super) fn value<T>(found: Option<At<T>>) -> Option<T> {
-    found.map(|(value, _)| value)
 }

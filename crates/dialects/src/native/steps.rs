@@ -6,8 +6,7 @@ use plan::Step;
 use plan::job::{AmountMax, RateOf};
 use plan::keys::{Findings, Keys};
 
-use super::read::value;
-use super::write::{quoted, time_text};
+use super::text::{quoted, time_text, value};
 
 /// Reads the keys of a step, but not its jobs.
 pub(super) fn read(keys: &mut Keys<'_>, step_idx: u32, findings: &mut Findings<'_>) -> Step {

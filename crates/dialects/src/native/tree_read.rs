@@ -8,7 +8,7 @@ use plan::tree::{
 };
 use plan::workload::BlockSize;
 
-use super::read::value;
+use super::text::value;
 
 /// Reads what a job does in a tree; `None` after a mistake.
 pub(super) fn work(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeWork> {

@@ -7,7 +7,7 @@ use plan::tree::{
 };
 use plan::workload::BlockSize;
 
-use super::write::quoted;
+use super::text::quoted;
 
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {

@@ -6,6 +6,7 @@ use plan::job::{Part, PartRegion};
 use plan::param;
 use plan::{Job, Plan};
 
+use super::text::quoted;
 use super::{SCHEMA, steps, tree_write};
 use crate::translation::Translation;
 
@@ -91,34 +92,4 @@ fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_plain = digits == "0" || !digits.starts_with('0');
     is_plain && text.parse::<i64>().is_ok()
-}
-
-/// Writes a text as a TOML string.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", c as u32);
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-/// Writes a duration with the largest unit that leaves a whole number.
-pub(super) fn time_text(ns: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    match units.iter().find(|(unit, _)| ns.is_multiple_of(*unit)) {
-        Some((unit, name)) => format!("{}{name}", ns / unit),
-        None => format!("{ns}ns"),
-    }
 }

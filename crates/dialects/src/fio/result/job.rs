@@ -7,24 +7,11 @@ use record::{
 use serde_json::Value;
 
 use super::ResultError;
+use super::fields::{float, int, text};
 use super::latency::latency;
 
 /// fio's default engine on Linux.
 const ENGINE: &str = "psync";
-
-pub(super) fn int(of: &Value, key: &str) -> u64 {
-    let value = &of[key];
-    // Some versions print whole numbers with decimals.
-    value.as_u64().unwrap_or_else(|| value.as_f64().map_or(0, |value| value.max(0.0) as u64))
-}
-
-pub(super) fn float(of: &Value, key: &str) -> f64 {
-    of[key].as_f64().unwrap_or(0.0)
-}
-
-fn text(of: &Value, key: &str) -> String {
-    of[key].as_str().unwrap_or_default().to_owned()
-}
 
 /// Reads `job options` or `global options`.
 pub(super) fn options(of: &Value) -> Vec<(String, String)> {

@@ -4,7 +4,7 @@ use hist::{FioMoments, Histogram};
 use record::ListedLatency;
 use serde_json::Value;
 
-use super::job::{float, int};
+use super::fields::{float, int};
 
 /// Reads `clat_ns` and its like: a histogram where there are bins, else what is listed.
 pub(super) fn latency(of: &Value) -> Result<(Histogram, Option<ListedLatency>), String> {
