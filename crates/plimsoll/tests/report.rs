@@ -12,7 +12,7 @@ fn a_run_becomes_a_page_and_its_data() {
     let sandbox = Sandbox::with_runs(JOB);
     sandbox.plimsoll_keeping(&["report", "one"]).success();
     let page = std::fs::read_to_string(sandbox.path("report.html")).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.contains("plotly.js v"));
+    assert!(page.starts_with("<!doctype html>") && page.contains("plotly.js (cartesian"));
     assert!(page.contains("<dt>name</dt><dd>one</dd>"));
     let data = sandbox.plimsoll_keeping(&["report", "one", "--json"]).success().to_owned();
     let data: Value = serde_json::from_str(&data).unwrap();

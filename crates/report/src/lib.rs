@@ -10,7 +10,7 @@
 //!
 //! The way of a chart: `chart/` (record to [`ChartSpec`]) → `html` (its table) and, as JSON in the
 //! page, `templates/report.js`, which hands it to plotly.js. That script is embedded once; see
-//! `build.rs`. Charts decide nothing and compute nothing but what a picture needs: what
+//! `vendor/plotly.js`. Charts decide nothing and compute nothing but what a picture needs: what
 //! measurements mean is `analysis`.
 //!
 //! Never here: files, a clock, judging, averaging what cannot be averaged. Tests: `tests/`, and

@@ -60,7 +60,7 @@ pub(crate) struct ValidityView {
     pub(crate) remarks: Vec<(&'static str, &'static str, String)>,
 }
 
-/// Returns the page of a subject as one HTML file of about 5 MB: it holds all that it needs.
+/// Returns the page of a subject as one HTML file of about 2 MB: it holds all that it needs.
 pub fn page(subject: &Subject) -> String {
     let contents = Contents::of(subject);
     let Answer { sentence, figures, state, verdict } = &contents.answer;

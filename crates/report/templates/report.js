@@ -220,7 +220,9 @@
     const made = {
       title: { text: escaped(of.title), standoff: 8, font: { size: 12, color: theme.soft } },
       type: of.scale === 'log' ? 'log' : 'linear', gridcolor: theme.line, linecolor: theme.line,
-      zeroline: false, tickfont: { size: isNarrow ? 11 : 12, color: theme.soft }, automargin: true,
+      zeroline: false, tickfont: { size: isNarrow ? 11 : 12, color: theme.soft },
+      // Names are as long as they are; for numbers the margin is known, which saves a second layout.
+      automargin: Boolean(of.categories),
       fixedrange: isNarrow, ticks: '', hoverformat: '',
     };
     if (of.scale === 'linear') made.rangemode = 'tozero';
@@ -259,7 +261,7 @@
       width, height: chart.height_px, shapes, annotations, showlegend: hasLegend,
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
-      margin: { l: isNarrow ? 8 : 16, r: isNarrow ? 8 : 16, t: hasLegend ? 8 : 14, b: 8 },
+      margin: { l: chart.y.categories ? 8 : isNarrow ? 58 : 68, r: isNarrow ? 8 : 16, t: hasLegend ? 8 : 14, b: chart.x.categories ? 8 : 46 },
       xaxis: axis(chart.x, theme, isNarrow), yaxis: axis(chart.y, theme, isNarrow),
       yaxis2: { overlaying: 'y', range: [0, 1], visible: false, fixedrange: true },
       legend: { orientation: 'h', x: 0, xanchor: 'left', y: 1.01, yanchor: 'bottom', font: { size: 12 } },
@@ -272,25 +274,53 @@
     return Plotly.react(place, traces, layout, config);
   };
 
-  // One after the other, the first at once, so that the page answers while it draws.
-  const all = async () => {
-    for (const chart of charts) {
-      await draw(chart);
-      await new Promise((done) => setTimeout(done, 0));
-    }
-    document.documentElement.dataset.drawn = String(charts.length);
+  // The first picture at once, then what is on the screen or near it, then the others: one at a
+  // time, so that the page answers while it draws. What a later change makes stale waits again.
+  const waiting = new Set();
+  const near = new Set();
+  const painted = () => new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done, 0));
+    // A page in the background has no frames.
+    setTimeout(done, 100);
+  });
+  const next = () => {
+    for (const chart of waiting) if (near.has(chart.id)) return chart;
+    return waiting.values().next().value;
   };
+  let isDrawing = false;
+  const drawAll = async () => {
+    charts.forEach((chart) => waiting.add(chart));
+    delete document.documentElement.dataset.drawn;
+    if (isDrawing) return;
+    isDrawing = true;
+    while (waiting.size > 0) {
+      const chart = next();
+      waiting.delete(chart);
+      await draw(chart);
+      await painted();
+      if (!performance.getEntriesByName('first-picture').length) performance.mark('first-picture');
+    }
+    isDrawing = false;
+    document.documentElement.dataset.drawn = String(charts.length);
+    if (!performance.getEntriesByName('all-pictures').length) performance.mark('all-pictures');
+  };
+  const screen = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) {
+      near[isIntersecting ? 'add' : 'delete'](target.dataset.chart);
+    }
+  }, { rootMargin: '50%' });
 
   let timer;
-  let seen = document.documentElement.clientWidth;
+  let widthSeen = document.documentElement.clientWidth;
   addEventListener('resize', () => {
     // Scrolling on a telephone changes the height only.
-    if (document.documentElement.clientWidth === seen || isPaper) return;
-    seen = document.documentElement.clientWidth;
+    if (document.documentElement.clientWidth === widthSeen || isPaper) return;
+    widthSeen = document.documentElement.clientWidth;
     clearTimeout(timer);
-    timer = setTimeout(() => charts.forEach(draw), 150);
+    timer = setTimeout(drawAll, 150);
   });
-  isDark.addEventListener('change', () => charts.forEach(draw));
+  isDark.addEventListener('change', drawAll);
+  // Paper does not wait.
   const onPaper = (value) => () => { isPaper = value; charts.forEach(draw); };
   addEventListener('beforeprint', onPaper(true));
   addEventListener('afterprint', onPaper(false));
@@ -301,5 +331,6 @@
     const { width, height } = place.getBoundingClientRect();
     Plotly.downloadImage(place, { format: button.dataset.picture, width, height, filename: button.dataset.of, scale: 2 });
   });
-  all();
+  document.querySelectorAll('[data-chart]').forEach((place) => screen.observe(place));
+  drawAll();
 })();

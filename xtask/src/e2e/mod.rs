@@ -5,14 +5,14 @@
 //! of steps), writes their pages with this build, and opens each in Chromium without a network:
 //! checks the figures that plotly drew against `plimsoll report --json` and that against the
 //! record, then takes pictures into `target/e2e`, at 1280 and 400 pixels, light, dark and for
-//! paper. Says so and succeeds where there is no Chromium.
+//! paper. Prints after which time the first picture was on the screen, and after which all. Says so
+//! and succeeds where there is no Chromium.
 
 mod browser;
 mod pages;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 use crate::{process, workspace};
 use browser::Browser;
 
-/// Longest time from the navigation to a page on which every chart is drawn, milliseconds. A quiet
-/// machine takes less than two seconds; the check is against a page that hangs.
-const OPEN_MS_MAX: f64 = 60_000.0;
+/// Longest time until every chart is drawn, milliseconds. Two quiet cores take about one second, of
+/// which the first picture about half; the check is against a page that hangs.
+const OPEN_MS_MAX: f64 = 30_000.0;
 
 /// Largest page, bytes.
 const SIZE_MAX: u64 = 6_000_000;
@@ -104,7 +104,7 @@ fn check(browser: &mut Browser, page: &Page, folder: &Path) -> Result<Vec<String
         mistakes.push(format!("the page has {size} bytes, more than {SIZE_MAX}"));
     }
     show(browser, &LOOKS[0])?;
-    let open_ms = open(browser, &page.html)?;
+    let opened = open(browser, &page.html)?;
     let charts = page.report["charts"].as_array().context("a report has charts")?;
     for chart in charts {
         mistakes.extend(drawn(browser, chart)?);
@@ -118,30 +118,46 @@ fn check(browser: &mut Browser, page: &Page, folder: &Path) -> Result<Vec<String
     print(browser, &folder.join(format!("{}.pdf", page.name)))?;
     mistakes.extend(complaints(&browser.take_events(), &page.html));
     println!(
-        "{:12} {:>5.2} MB, {:>2} charts, drawn in {:.2} s{}",
+        "{:12} {:>5.2} MB, first picture after {:.2} s, all {} after {:.2} s{}",
         page.name,
         size as f64 / 1e6,
+        opened.first_ms / 1000.0,
         charts.len(),
-        open_ms / 1000.0,
+        opened.all_ms / 1000.0,
         if mistakes.is_empty() { "" } else { ", WRONG" }
     );
-    ensure!(open_ms < OPEN_MS_MAX, "it took {open_ms:.0} ms to open, more than {OPEN_MS_MAX}");
+    let all_ms = opened.all_ms;
+    ensure!(all_ms < OPEN_MS_MAX, "it took {all_ms:.0} ms to open, more than {OPEN_MS_MAX}");
     Ok(mistakes)
 }
 
-/// Opens a page and returns how long it took until every chart was drawn, milliseconds.
-fn open(browser: &mut Browser, html: &Path) -> Result<f64> {
+/// How long a page took from the navigation, milliseconds.
+struct Opened {
+    /// Until its answer and its first picture were on the screen.
+    first_ms: f64,
+    /// Until every picture was.
+    all_ms: f64,
+}
+
+/// Opens a page and waits until every chart is drawn.
+fn open(browser: &mut Browser, html: &Path) -> Result<Opened> {
     browser.take_events();
-    let start = Instant::now();
     let url = format!("file://{}", html.display());
     let answer = browser.call("Page.navigate", &json!({ "url": url }))?;
     ensure!(answer["errorText"].is_null(), "cannot open {url}: {}", answer["errorText"]);
     browser.wait_for("Page.loadEventFired")?;
     wait_drawn(browser)?;
-    Ok(start.elapsed().as_secs_f64() * 1000.0)
+    let mut after_ms = |mark: &str| -> Result<f64> {
+        let found = browser
+            .evaluate(&format!("performance.getEntriesByName('{mark}')[0]?.startTime ?? null"))?;
+        found.as_f64().with_context(|| format!("the page says nothing of its {mark}"))
+    };
+    Ok(Opened { first_ms: after_ms("first-picture")?, all_ms: after_ms("all-pictures")? })
 }
 
 fn wait_drawn(browser: &mut Browser) -> Result<()> {
+    // What another look makes stale is told with the next frame.
+    browser.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")?;
     browser.wait_until(
         "document.documentElement.dataset.drawn === \
          String(document.querySelectorAll('[data-chart]').length)",
@@ -263,6 +279,7 @@ fn picture(browser: &mut Browser, path: &Path, look: &Look) -> Result<Vec<String
     let is_fitting = "[...document.querySelectorAll('[data-chart]')].every((of) => \
                       Math.abs(of._fullLayout.width - of.clientWidth) < 2)";
     browser.wait_until(is_fitting)?;
+    wait_drawn(browser)?;
     let wide = browser.evaluate("document.documentElement.scrollWidth")?;
     let height = browser.evaluate("document.documentElement.scrollHeight")?;
     let size = json!({
