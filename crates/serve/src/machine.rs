@@ -471,17 +471,22 @@ impl Machine {
             return reply(Outcome::Lost);
         }
         let extents = request.extents.clone();
-        let is_dirty = self.pacer.submit_dirty(&mut undo, request, Box::new(reply));
+        let clean = self.pacer.submit_write(&mut undo, request, Box::new(reply));
         let mut before = Vec::new();
-        let kept = if is_dirty {
+        // Also what is not dirty is kept and settled, where the crash would take back its
+        // neighbours in a block, or the file's length.
+        let n_clean: u64 = clean.iter().map(|range| range.end - range.start).sum();
+        let kept = if n_clean < u64::from(n_bytes) || undo.touches(volume, node.ino) {
             keep(&mut undo, node, opened, (offset, &extents), &mut before)
         } else {
             Ok(())
         };
         let write = || kept.and_then(|()| write_whole(&opened.file, data, offset));
-        if let Err(error) = store.fill(&opened.file, &node.occupied, reserved, write) {
+        let written = store.fill(&opened.file, &node.occupied, reserved, write);
+        let mut settle = || clean.iter().try_for_each(|range| undo.settle(volume, range));
+        if let Err(error) = written.and_then(|()| settle()) {
             failed.store(errno(&error).raw_os_error(), Release);
-            undo.undo_before(node.volume.unwrap_or(0), before);
+            undo.undo_before(volume, before);
         }
         drop(undo);
     }

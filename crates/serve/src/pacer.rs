@@ -234,28 +234,31 @@ impl Pacer {
         self.shared.plan(&queue);
     }
 
-    /// Hands a write to the model, and returns whether it counts as dirty from now on. What reached
-    /// the disk before is settled first, so that `undo` knows this write apart from it: the caller
-    /// keeps the old contents of a dirty one and writes before it lets go of `undo`, without which
-    /// nothing is settled and no reply is called.
-    pub(crate) fn submit_dirty(&self, undo: &mut Undo, request: Request, reply: Reply) -> bool {
+    /// Hands a write to the model, and returns the parts of it that do not count as dirty: they
+    /// have found no room in the cache, or there is none. What reached the disk before is settled
+    /// first, so that `undo` knows this write apart from it: the caller keeps the old contents of
+    /// what is dirty and writes before it lets go of `undo`, without which nothing is settled and
+    /// no reply is called.
+    pub(crate) fn submit_write(
+        &self,
+        undo: &mut Undo,
+        request: Request,
+        reply: Reply,
+    ) -> Vec<Range<u64>> {
         let mut queue = lock(&self.shared.queue);
         if queue.is_crashed || queue.is_stopped {
             drop(queue);
             reply(Outcome::Lost);
-            return true;
+            return Vec::new();
         }
         let (volume, extents) = (request.volume, request.extents.clone());
         queue.take_in(request, reply);
         queue.settle(undo);
-        // What is not in the model yet will be as dirty as can be.
-        let is_dirty = !queue.outside.is_empty()
-            || extents.iter().any(|Extent { address, len_bytes }| {
-                let range = *address..address.saturating_add(u64::from(*len_bytes));
-                queue.system.is_dirty(volume, &range)
-            });
+        // What is not in the model yet is as dirty as can be, until it is.
+        let is_inside = queue.outside.is_empty();
+        let clean = if is_inside { queue.clean(volume, &extents) } else { Vec::new() };
         self.shared.plan(&queue);
-        is_dirty
+        clean
     }
 
     /// Does something if nothing of a volume is dirty, before anything can become so.
@@ -314,6 +317,10 @@ impl Pacer {
         let mut queue = lock(&self.shared.queue);
         let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.time_ns;
+        // What never came into the model has found no room in its cache, and was not answered.
+        for (request, _) in std::mem::take(&mut queue.outside) {
+            queue.settle_clean(&mut undo, &request);
+        }
         let Queue { system, .. } = &mut *queue;
         let dirty = (0..n_volumes)
             .flat_map(|volume| system.dirty(volume).map(move |range| (volume, range)))
@@ -437,9 +444,32 @@ impl Queue {
         }
         while !self.free.is_empty() {
             let Some((request, reply)) = self.outside.pop_front() else { break };
-            self.take_in(Request { arrived_ns: time_ns, ..request }, reply);
+            let request = Request { arrived_ns: time_ns, ..request };
+            let taken = request.clone();
+            self.take_in(request, reply);
+            self.settle_clean(undo, &taken);
         }
         ended
+    }
+
+    /// Returns the parts of extents that are not dirty.
+    fn clean(&self, volume: u16, extents: &[Extent]) -> Vec<Range<u64>> {
+        let clean = |Extent { address, len_bytes }: &Extent| {
+            let end = address.saturating_add(u64::from(*len_bytes));
+            self.system.clean(volume, *address..end)
+        };
+        extents.iter().flat_map(clean).collect()
+    }
+
+    /// Forgets the old contents of what a write was to make dirty and has not.
+    fn settle_clean(&mut self, undo: &mut Undo, request: &Request) {
+        if !matches!(request.kind, IoKind::Write | IoKind::WriteThrough) {
+            return;
+        }
+        for addresses in self.clean(request.volume, &request.extents) {
+            let settled = undo.settle(request.volume, &addresses);
+            self.settle_error = self.settle_error.take().or(settled.err());
+        }
     }
 
     /// Returns when the next thing is due.

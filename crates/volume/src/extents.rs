@@ -96,63 +96,83 @@ impl Extents {
         self.n_used * 100 / self.n_max.max(1)
     }
 
-    /// Makes a range dirty, where it is not yet. Without room, what is left out stays clean.
-    pub(crate) fn add(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) {
+    /// Makes a range dirty, where it is not yet. Without room, what is left out stays clean. Says
+    /// whether all of the range is dirty now.
+    pub(crate) fn add(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) -> bool {
         let mut start = range.start;
-        while start < range.end {
-            let after = self.ending_after(volume, start);
-            let gap_end = match after {
-                Some(idx) if self.nodes[idx as usize].start <= start => {
-                    start = self.nodes[idx as usize].end;
-                    continue;
-                }
-                Some(idx) => self.nodes[idx as usize].start.min(range.end),
-                None => range.end,
-            };
+        while let Some(gap) = self.first_gap(volume, start..range.end) {
             if self.n_used >= self.n_max {
-                return;
+                return false;
             }
-            self.insert(volume, start..gap_end, number, now_ns);
-            start = gap_end;
+            start = gap.end;
+            self.insert(volume, gap, number, now_ns);
         }
+        true
     }
 
-    /// Makes a range clean.
-    pub(crate) fn clean(&mut self, volume: u16, range: Range<u64>) {
+    /// Returns the first part of a range that is clean.
+    fn first_gap(&self, volume: u16, range: Range<u64>) -> Option<Range<u64>> {
+        let mut start = range.start;
+        while start < range.end {
+            match self.ending_after(volume, start).map(|idx| &self.nodes[idx as usize]) {
+                Some(extent) if extent.start <= start => start = extent.end,
+                after => {
+                    let end = after.map_or(range.end, |extent| extent.start.min(range.end));
+                    return Some(start..end);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the parts of a range that are clean, in order of address.
+    pub(crate) fn gaps(
+        &self,
+        volume: u16,
+        mut range: Range<u64>,
+    ) -> impl Iterator<Item = Range<u64>> + '_ {
+        std::iter::from_fn(move || {
+            let gap = self.first_gap(volume, range.clone())?;
+            range.start = gap.end;
+            Some(gap)
+        })
+    }
+
+    /// Makes a range clean, and returns what it comes to: more than the range where its end lies
+    /// within what is dirty and there is no room for another piece of that.
+    ///
+    /// Room that is beyond the limit, for pieces, was rejected: writes through to the disk can cut
+    /// a large range into as many as it has bytes.
+    pub(crate) fn clean(&mut self, volume: u16, range: Range<u64>) -> Range<u64> {
+        let mut end = range.end;
         while let Some(idx) = self.ending_after(volume, range.start) {
             let extent = self.nodes[idx as usize];
-            if extent.start >= range.end {
-                return;
+            if extent.start >= end {
+                break;
             }
             if extent.start < range.start {
                 // The first part stays as it is; the rest is looked at as one of its own.
                 self.nodes[idx as usize].end = range.start;
                 self.lose(volume, extent.number, extent.end - range.start);
-                if extent.end > range.end {
-                    self.insert_after(volume, idx, range.end..extent.end);
+                if extent.end > end && self.n_used < self.n_max {
+                    self.insert_after(volume, idx, end..extent.end);
+                } else {
+                    end = end.max(extent.end);
                 }
-            } else if extent.end > range.end {
+            } else if extent.end > end {
                 // Nothing else lies between, so the order by address holds.
-                self.nodes[idx as usize].start = range.end;
-                self.lose(volume, extent.number, range.end - extent.start);
+                self.nodes[idx as usize].start = end;
+                self.lose(volume, extent.number, end - extent.start);
             } else {
                 self.remove(volume, idx);
             }
         }
+        range.start..end
     }
 
     /// Returns whether all of a range is dirty.
     pub(crate) fn covers(&self, volume: u16, range: Range<u64>) -> bool {
-        let mut start = range.start;
-        while start < range.end {
-            match self.ending_after(volume, start) {
-                Some(idx) if self.nodes[idx as usize].start <= start => {
-                    start = self.nodes[idx as usize].end;
-                }
-                _ => return false,
-            }
-        }
-        true
+        self.first_gap(volume, range).is_none()
     }
 
     /// Returns the dirty bytes of a volume.
@@ -437,37 +457,65 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Places of a byte map.
+    const N_BYTES: usize = 80;
+
+    /// Checks all that is kept against one flag per byte.
+    fn check(extents: &Extents, bytes: &[bool; N_BYTES]) -> Result<(), TestCaseError> {
+        let mut found = [false; N_BYTES];
+        for range in extents.ranges(1) {
+            found[range.start as usize..range.end as usize].fill(true);
+        }
+        prop_assert_eq!(&found, bytes);
+        let mut clean = [true; N_BYTES];
+        for range in extents.gaps(1, 0..N_BYTES as u64) {
+            clean[range.start as usize..range.end as usize].fill(false);
+        }
+        prop_assert_eq!(&clean, bytes);
+        let n_bytes = bytes.iter().filter(|is| **is).count() as u64;
+        prop_assert_eq!(extents.n_bytes(), n_bytes);
+        prop_assert_eq!(extents.n_bytes_of(1), n_bytes);
+        prop_assert_eq!(extents.n_bytes_of(0), 0);
+        prop_assert_eq!(extents.ranges(0).count(), 0);
+        prop_assert!(extents.nodes.len() <= extents.n_max, "more memory than was reserved");
+        // What is counted as it goes is what counting at once gives.
+        let mut counted = extents.clone();
+        counted.count_before(1, extents.volumes[1].before);
+        prop_assert_eq!(extents.n_bytes_before(1), counted.n_bytes_before(1));
+        Ok(())
+    }
+
     proptest! {
-        /// Against one flag per byte.
+        /// Against one flag per byte: with room for all of them, and with little.
         #[test]
         fn ranges_are_what_a_byte_map_says(
-            steps in proptest::collection::vec((any::<bool>(), 0..60_u64, 1..20_u64), 1..200)
+            n_max in prop_oneof![1_usize..8, Just(1000)],
+            steps in proptest::collection::vec((0..3_u8, 0..60_u64, 1..20_u64), 1..200)
         ) {
-            let mut extents = Extents::new(2, 1000);
-            let mut bytes = [false; 80];
-            for (number, (adds, start, len)) in steps.into_iter().enumerate() {
+            let mut extents = Extents::new(2, n_max);
+            let mut bytes = [false; N_BYTES];
+            for (number, (step, start, len)) in steps.into_iter().enumerate() {
                 let range = start..start + len;
-                bytes[start as usize..range.end as usize].fill(adds);
-                if adds {
-                    extents.add(1, range.clone(), number as u64, 0);
+                let within = start as usize..range.end as usize;
+                if step == 0 {
+                    let cleaned = extents.clean(1, range.clone());
+                    prop_assert!(cleaned.start == start && cleaned.end >= range.end);
+                    prop_assert!(cleaned.end == range.end || n_max < 1000);
+                    bytes[start as usize..cleaned.end as usize].fill(false);
                 } else {
-                    extents.clean(1, range.clone());
+                    let is_dirty = extents.add(1, range.clone(), number as u64, 0);
+                    prop_assert_eq!(is_dirty, extents.covers(1, range.clone()));
+                    prop_assert!(is_dirty || extents.n_used == n_max);
+                    // What was dirty stays so, and no more is left out than there is no room for.
+                    let mut after = bytes;
+                    after[within.clone()].fill(true);
+                    for gap in extents.gaps(1, range) {
+                        after[gap.start as usize..gap.end as usize].fill(false);
+                    }
+                    prop_assert!(bytes.iter().zip(&after).all(|(before, now)| now >= before));
+                    bytes = after;
                 }
-                prop_assert_eq!(extents.covers(1, range), adds);
-                let mut found = [false; 80];
-                for range in extents.ranges(1) {
-                    found[range.start as usize..range.end as usize].fill(true);
-                }
-                prop_assert_eq!(found, bytes);
-                let n_bytes = bytes.iter().filter(|is| **is).count() as u64;
-                prop_assert_eq!(extents.n_bytes(), n_bytes);
-                prop_assert_eq!(extents.n_bytes_of(1), n_bytes);
-                prop_assert_eq!(extents.n_bytes_of(0), 0);
-                prop_assert_eq!(extents.ranges(0).count(), 0);
-                // What is counted as it goes is what counting at once gives.
-                let mut counted = extents.clone();
-                counted.count_before(1, extents.volumes[1].before);
-                prop_assert_eq!(extents.n_bytes_before(1), counted.n_bytes_before(1));
+                check(&extents, &bytes)?;
                 if number % 7 == 0 {
                     extents.count_before(1, number as u64 / 2);
                 }

@@ -20,10 +20,9 @@ const DELAY_NS: u64 = 1_000_000_000;
 /// 8 KiB. A range takes 56 bytes while it is dirty, so all of them 0.9 GiB. When there are more, a
 /// write goes through to its disk.
 const N_DIRTY_MAX: u64 = 1 << 24;
-/// The least, also in a small cache; 7 MiB of memory.
-const N_DIRTY_MIN: u64 = 1 << 17;
-/// Smaller writes than this are not counted on when room is made for what half of a cache holds.
-const DIRTY_BYTES_MIN: u64 = 4 << 10;
+/// Smaller writes than a sector are not counted on when room is made for what half of a cache
+/// holds: half of 16 GiB and more, as nearly all sizes have, asks for the most.
+const DIRTY_BYTES_MIN: u64 = 512;
 /// Writes to one disk that the cache has under way by itself.
 const N_LEAVING_PER_DISK: usize = 8;
 /// Most that the cache writes at once: what counts as one operation on a premium disk.
@@ -94,8 +93,7 @@ impl Host {
         let is_used = disks().any(|disk| disk.cache != CacheMode::None);
         let cache_bytes = if is_used { cache_bytes } else { 0 };
         let n_dirty_bytes_max = cache_bytes / 2;
-        let n_dirty_max =
-            (n_dirty_bytes_max / DIRTY_BYTES_MIN).clamp(N_DIRTY_MIN, N_DIRTY_MAX) as usize;
+        let n_dirty_max = (n_dirty_bytes_max / DIRTY_BYTES_MIN).clamp(1, N_DIRTY_MAX) as usize;
         Host {
             blocks: BlockCache::new(cache_bytes, n_volumes, start == Start::Warm),
             dirty: Extents::new(n_volumes, if writes_behind { n_dirty_max } else { 0 }),
@@ -165,7 +163,7 @@ impl Host {
     }
 
     fn reached_disk(&mut self, volume: u16, range: Range<u64>) {
-        self.dirty.clean(volume, range.clone());
+        let range = self.dirty.clean(volume, range);
         if self.keeps_flushed {
             self.flushed.push((volume, range));
         }
@@ -206,7 +204,8 @@ impl System {
     /// order of address.
     ///
     /// A write counts as dirty from its submission on, before it is done. What a flush brings to
-    /// the disk is what the range holds when it arrives there.
+    /// the disk is what the range holds when it arrives there. What the cache has no room to note
+    /// goes through to the disk and counts as there from its submission on.
     pub fn dirty(&self, volume: u16) -> impl Iterator<Item = Range<u64>> + '_ {
         self.host.dirty.ranges(volume)
     }
@@ -216,6 +215,11 @@ impl System {
     pub fn take_flushed(&mut self, out: &mut Vec<(u16, Range<u64>)>) {
         self.host.keeps_flushed = true;
         out.append(&mut self.host.flushed);
+    }
+
+    /// Returns the parts of a range that [`System::dirty`] does not name, in order of address.
+    pub fn clean(&self, volume: u16, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.host.dirty.gaps(volume, range)
     }
 
     /// Says whether any of a range is in a write-back cache and not yet on its disks, which is
@@ -246,8 +250,9 @@ impl System {
         let is_crowded = self.host.is_crowded(100);
         let number = self.operations[operation].number;
         let range = offset..offset.saturating_add(u64::from(len));
-        self.host.dirty.add(io.volume, range, number, self.now_ns);
-        if io.kind == IoKind::WriteThrough || is_crowded { Task::Through } else { Task::Behind }
+        let fits = self.host.dirty.add(io.volume, range, number, self.now_ns);
+        let goes_through = io.kind == IoKind::WriteThrough || is_crowded || !fits;
+        if goes_through { Task::Through } else { Task::Behind }
     }
 
     /// Serves a piece that has passed the caps of the cached path.

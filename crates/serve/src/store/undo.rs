@@ -164,6 +164,11 @@ impl Undo {
         Ok(())
     }
 
+    /// Says whether anything of a file would be taken back.
+    pub(crate) fn touches(&self, volume: u16, ino: Ino) -> bool {
+        self.files.contains_key(&(volume, ino))
+    }
+
     /// Forgets a write that failed: what was dirty before it is what is dirty.
     pub(crate) fn undo_before(&mut self, volume: u16, before: Vec<Before>) {
         for Before { number, dirty } in before {
@@ -491,6 +496,34 @@ mod tests {
         assert_ne!(undo.lost(), lost);
         undo.undo_before(0, before);
         assert_eq!(undo.lost(), lost);
+    }
+
+    /// Writes that the cache has no room for, beside what it has dirty: within a block of that, and
+    /// behind the end of the file.
+    #[test]
+    fn a_write_that_went_through_stays_beside_dirty_neighbours() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut undo = written(folder.path());
+        let file = &Arc::new(open(&folder.path().join("data/sub/f")));
+        let put = |undo: &mut Undo, at, len, with| {
+            assert!(undo.touches(0, 7));
+            let size = file.metadata().unwrap().len();
+            let write = Overwrite { file, ino: 7, volume: 0, offset: at, address: at, len, size };
+            undo.before_write(&write, &mut Vec::new()).unwrap();
+            file.write_all_at(&vec![with; len as usize], at).unwrap();
+        };
+        put(&mut undo, 80, 20, 2);
+        let lost = undo.lost();
+        let mut expected = vec![1; (N_BLOCKS * BLOCK_BYTES / 2 + 100) as usize];
+        for (at, len) in [(100, 50), (BLOCK_BYTES - 7, 7), (N_BLOCKS * BLOCK_BYTES + 10, 100)] {
+            put(&mut undo, at, len, 3);
+            undo.settle(0, &(at..at + len)).unwrap();
+            expected.resize(expected.len().max((at + len) as usize), 0);
+            expected[at as usize..(at + len) as usize].fill(3);
+        }
+        assert_eq!(undo.lost(), lost);
+        undo.roll_back().1.unwrap();
+        assert_eq!(fs::read(folder.path().join("data/sub/f")).unwrap(), expected);
     }
 
     #[test]
