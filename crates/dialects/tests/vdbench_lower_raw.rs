@@ -165,7 +165,7 @@ fn a_curve_is_shares_of_its_maximum() {
     assert_eq!(rate_of.after_ns, 1_000_000_000, "the first interval, as in averages");
     let warmed = text.replace("elapsed=10", "elapsed=10,warmup=2");
     let steps_after_warmup = self::steps(&warmed);
-    assert_eq!(steps_after_warmup[1].rate_of.map(|of| of.after_ns), Some(0));
+    assert_eq!(steps_after_warmup[1].rate_of.map(|of| of.after_ns), Some(1));
     assert_eq!(rates(&steps[1]), [Some(50.0), Some(50.0)], "in proportion");
     let (_, findings) = lower(&runs(text)[1], None);
     assert_eq!(findings[0].code, "curve-without-maximum");
@@ -430,4 +430,66 @@ fn a_storage_definition_may_have_duplicates_of_its_own() {
     let found: Vec<_> = sets.map(|it| (it.ratio, it.unit_bytes, it.sets, it.flip_flop)).collect();
     let of_all = (2.0, 8192, SetCount::Pct(5.0), FlipFlop::None);
     assert_eq!(found, [of_all, (4.0, 8192, SetCount::Count(10), FlipFlop::All)]);
+}
+
+/// Returns name, queue depth and rate of the jobs of a file's first run on two storage definitions,
+/// behind a line that says how many processes there are.
+fn dealt(processes: &str, rest: &str) -> Vec<String> {
+    let text = format!(
+        "{processes}sd=default,threads=8\nsd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size=1g\n\
+         {rest},elapsed=10,interval=1\n"
+    );
+    let shown = |job: &Job| {
+        let parts: Vec<&str> = job.parts.iter().map(|part| part.name.as_str()).collect();
+        let rate = job.load.rate_total_iops.map_or_else(String::new, |rate| format!(" at {rate}"));
+        format!("{} {} {}{rate}", job.name, job.load.queue_depth, parts.join("+"))
+    };
+    steps(&text)[0].jobs.iter().map(shown).collect()
+}
+
+const TWO: &str = "hd=localhost,jvms=2\n";
+
+#[test]
+fn processes_share_storage_definitions() {
+    let random = "wd=wd1,sd=sd*\nrd=rd1,wd=wd1,iorate=400";
+    let whole = ["sd1 8 wd1 at 200", "sd2 8 wd1 at 200"];
+    assert_eq!(dealt("", random), whole);
+    // Those that Vdbench adds by itself change nothing.
+    assert_eq!(dealt("", &random.replace("400", "max")), ["sd1 8 wd1", "sd2 8 wd1"]);
+    let halves = [
+        "sd1/localhost-0 4 wd1 at 100",
+        "sd1/localhost-1 4 wd1 at 100",
+        "sd2/localhost-0 4 wd1 at 100",
+        "sd2/localhost-1 4 wd1 at 100",
+    ];
+    assert_eq!(dealt(TWO, random), halves);
+    // As the real program does: a single thread is the first one's, an odd one too.
+    assert_eq!(
+        dealt(TWO, &format!("{random},threads=1")),
+        ["sd1 1 wd1 at 200", "sd2 1 wd1 at 200"]
+    );
+    let odd = dealt(TWO, &format!("{random},threads=3"));
+    assert_eq!(odd[..2], ["sd1/localhost-0 2 wd1 at 100", "sd1/localhost-1 1 wd1 at 100"]);
+}
+
+#[test]
+fn sequential_work_stays_in_one_process() {
+    let alone = "wd=wd1,sd=sd*,seekpct=seq\nrd=rd1,wd=wd1,iorate=400";
+    assert_eq!(dealt(TWO, alone), ["sd1 8 wd1 at 200", "sd2 8 wd1 at 200"]);
+    let mixed = "wd=wd1,sd=sd1\nwd=wd2,sd=sd1,seekpct=seq\nrd=rd1,wd=wd*,iorate=400";
+    let expected = ["sd1/localhost-0 4 wd1+wd2 at 300", "sd1/localhost-1 4 wd1 at 100"];
+    assert_eq!(dealt(TWO, mixed), expected);
+    // A single thread goes to who alone may do it.
+    assert_eq!(dealt(TWO, &format!("{mixed},threads=1")), ["sd1 1 wd1+wd2 at 400"]);
+    let volume = "wd=wd1,sd=sd*,threads=5\nrd=rd1,wd=wd1,iorate=400";
+    let of_volume = dealt(&format!("concatenatesds=yes\n{TWO}"), volume);
+    assert_eq!(of_volume, ["wd1/localhost-0 3 wd1 at 200", "wd1/localhost-1 2 wd1 at 200"]);
+}
+
+#[test]
+fn sizes_between_two_are_aligned_by_their_step() {
+    let text = "sd=sd1,lun=/tmp/a,size=1g\nwd=wd1,sd=sd1,xf=(4k,64k,4k)\n\
+                rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n";
+    let part = &steps(text)[0].jobs[0].parts[0];
+    assert_eq!(part.workload.block_align.read, Some(4096));
 }

@@ -73,10 +73,16 @@ fn busy(run: &Run) -> Interval {
     let parts: Vec<(String, String, bool)> = match &run.work {
         Work::Raw(raw) => {
             let of = |wd: &dialects::vdbench::run::Wd| {
-                let is_written = wd.rdpct == 0.0;
-                let name =
-                    |idx: &usize| (job_names(run)[*idx].clone(), wd.name.clone(), is_written);
-                wd.sds.iter().map(name).collect::<Vec<_>>()
+                let is_of_wd = |job: &String| {
+                    let (sd, place) = job.split_once('/').unwrap_or((job, ""));
+                    let at = |idx: &&usize| {
+                        let it = &raw.sds[**idx];
+                        it.name == sd && (place.is_empty() || place.starts_with(&it.host))
+                    };
+                    wd.sds.iter().any(|idx| at(&idx))
+                };
+                let jobs = job_names(run).into_iter().filter(is_of_wd);
+                jobs.map(|job| (job, wd.name.clone(), wd.rdpct == 0.0)).collect::<Vec<_>>()
             };
             raw.wds.iter().flat_map(of).collect()
         }
@@ -194,11 +200,12 @@ fn hosts_and_slaves_have_pages_and_their_parts_add_up() {
     let pages = whole(RAW, &[3]);
     every_link_leads_somewhere(&pages);
     let rate = |name: &str| last_average(pages.page(&format!("{name}.html")))[0];
-    // Three jobs of 200 I/Os a second: sd1 of both hosts, sd2 of one, that without its reads.
-    assert_eq!((rate("one"), rate("two"), rate("totals")), (300.0, 200.0, 500.0));
-    assert_eq!((rate("one-0") + rate("one-1"), rate("two-0")), (300.0, 200.0));
-    assert_eq!((rate("one.sd1"), rate("one.sd2"), rate("two.sd1")), (200.0, 100.0, 200.0));
-    assert_eq!((rate("sd1"), rate("sd2")), (400.0, 100.0));
+    // Jobs of 200 I/Os a second: sd1 of both slaves of one and that of two; sd2 of those of one,
+    // without reads.
+    assert_eq!((rate("one"), rate("two"), rate("totals")), (600.0, 200.0, 800.0));
+    assert_eq!((rate("one-0"), rate("one-1"), rate("two-0")), (300.0, 300.0, 200.0));
+    assert_eq!((rate("one.sd1"), rate("one.sd2"), rate("two.sd1")), (400.0, 200.0, 200.0));
+    assert_eq!((rate("sd1"), rate("sd2")), (600.0, 200.0));
     assert_eq!((rate("one-0.sd1"), rate("one-1.sd2"), rate("two-0.sd1")), (200.0, 100.0, 200.0));
     assert!(!pages.all.contains_key("two-1.html"));
     let link = "<A HREF=\"one.sd2.html\">sd=sd2,host=one,lun=/x/b</A>";
@@ -217,7 +224,7 @@ fn pages_can_be_left_out() {
         assert!(!pages.all.contains_key(name), "{name}");
     }
     assert!(!pages.page("skew.html").contains("SD: "));
-    assert!(pages.page("one.html").contains("avg_2-3      300.0"));
+    assert!(pages.page("one.html").contains("avg_2-3      600.0"));
 }
 
 #[test]
@@ -231,7 +238,7 @@ fn tables_of_skew_are_there_where_there_is_more_than_one() {
     let host = skew.lines().find(|line| line.contains(" one   ")).expect("a row");
     assert!(host.ends_with(" 15.5"), "processors of a host: {host}");
     let share = skew.lines().rfind(|line| line.contains(" wd1  ")).expect("a row");
-    assert!(share.contains("50.00%   80.00%"), "{share}");
+    assert!(share.contains("50.00%   75.00%"), "{share}");
     let alone = "sd=sd1,lun=/x/a,size=1m\nwd=wd1,sd=sd1\n\
                  rd=rd1,wd=wd1,iorate=100,elapsed=3,interval=1\n";
     assert_eq!(tables(whole(alone, &[3]).page("skew.html")), ["SD:"]);
@@ -247,19 +254,19 @@ fn totals_of_all_runs_are_written_anew() {
         let line = page.lines().find(|line| line.starts_with(name)).expect(name);
         line[24..].split_whitespace().next().expect("a value").to_owned()
     };
-    // wd1 has two jobs of 200 I/Os a second for 3 s, wd2 one of 100 for 2 s.
-    assert_eq!(value("Total reads+writes:"), "1400");
-    assert_eq!(value("Total iops:"), "280.00");
-    assert_eq!(value("Total readpct:"), "42.86");
+    // wd1 has three jobs of 200 I/Os a second for 3 s, wd2 two of 100 for 2 s.
+    assert_eq!(value("Total reads+writes:"), "2200");
+    assert_eq!(value("Total iops:"), "440.00");
+    assert_eq!(value("Total readpct:"), "40.91");
     assert!(page.contains("Last interval: interval #2 of rd=rd2"), "{page}");
 }
 
 #[test]
 fn shares_that_are_too_far_off_end_everything() {
     let pages = whole(&format!("abort_failed_skew=5\n{RAW}"), &[3]);
-    let why = pages.abort.as_deref().expect("80 % is not 50 %");
-    assert!(why.contains("abort_failed_skew=5") && why.contains("30.00%"), "{why}");
-    assert_eq!(whole(&format!("abort_failed_skew=31\n{RAW}"), &[3]).abort, None);
+    let why = pages.abort.as_deref().expect("75 % is not 50 %");
+    assert!(why.contains("abort_failed_skew=5") && why.contains("25.00%"), "{why}");
+    assert_eq!(whole(&format!("abort_failed_skew=26\n{RAW}"), &[3]).abort, None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dialects::vdbench::run::Sd;
+use dialects::vdbench::run::{Rate, Sd};
 use dialects::vdbench::{Lun, Options, parse_files, parse_text, unsized_luns};
 use plan::Severity;
 use support::vdbench::{compat, kind};
@@ -24,6 +24,11 @@ fn check_kind(text: &str, expected: &str) {
     let errors = parsed.diagnostics.iter().filter(|f| f.severity == Severity::Error);
     let found: Vec<String> = errors.map(|finding| shown(finding).replace("error ", "")).collect();
     assert_eq!(found, [expected], "{text}");
+}
+
+#[track_caller]
+fn check_fine(text: &str) {
+    assert!(!kind(text).has_errors(), "{text}\n{}", all_shown(&kind(text).diagnostics));
 }
 
 fn wd(rest: &str) -> String {
@@ -340,6 +345,74 @@ fn unknown_names_are_told_at_once() {
     for (line, start) in found.iter().zip(starts) {
         assert!(line.starts_with(start), "{line}");
     }
+}
+
+#[test]
+fn rates_that_are_words_to_vdbench() {
+    for (number, word) in [("9999988", "MAX"), ("9999977", "curve")] {
+        let text = rd(&format!("iorate={number},elapsed=4"));
+        check_fine(&text);
+        let warned = all_shown(&kind(&text).diagnostics);
+        assert!(warned.starts_with("warning rate-code 3:"), "{warned}");
+        let number: f64 = number.parse().expect("a number");
+        assert_eq!(kind(&text).runs[0].rate, Rate::Iops(number));
+        let announced = &compat(&text).runs[0].announced;
+        assert!(announced.contains(&format!("Uncontrolled {word}")), "{announced}");
+    }
+    let files = "fsd=f,anchor=/a\nfwd=w,fsd=f\nrd=r,fwd=w,fwdrate=9999988,elapsed=4\n";
+    assert_eq!(kind(files).runs.last().expect("a run").rate, Rate::Iops(9_999_988.0));
+    assert_eq!(compat(files).runs.last().expect("a run").rate, Rate::Max);
+}
+
+#[test]
+fn threads_of_a_run_together() {
+    let many = "sd=sd,lun=/a,size=1g,count=(1,60),threads=2000\nwd=w,sd=sd*\n";
+    let sum = "too-many-threads 3:4 rd=r1: all threads of a run come to 120000, more than 100000";
+    let lower = "lower `threads=` or `forthreads=`, or use fewer definitions in one run";
+    let text = format!("{many}rd=r1,wd=w,iorate=9,elapsed=4,interval=1\n");
+    check_both(&text, &format!("{sum} | {lower}"));
+    let looped = text.replace("interval=1", "interval=1,forthreads=(1,50000)");
+    let found = all_shown(&compat(&looped).diagnostics);
+    assert!(found.contains("too-many-threads 3:") && found.contains("3000000"), "{found}");
+    let fine = text.replace("threads=2000", "threads=1666");
+    check_fine(&fine);
+    let files = "fsd=f,anchor=/a,count=(1,9)\nfwd=w1,fsd=f1,threads=60000\n\
+                 fwd=w2,fsd=f2,threads=60000\nrd=r1,fwd=w*,fwdrate=9,elapsed=4,interval=1\n";
+    check_both(files, &format!("too-many-threads 4:4{} | {lower}", &sum[20..]));
+}
+
+#[test]
+fn tabs_in_front_of_comments_are_told() {
+    let text = "sd=sd1,lun=/a,size=1g\tcomment\nrd=r1,sd=sd1,iorate=9,elapsed=4,interval=1\n";
+    check_fine(text);
+    let warned = all_shown(&kind(text).diagnostics);
+    assert!(warned.starts_with("warning tab-in-line 1:22"), "{warned}");
+}
+
+#[test]
+fn mistakes_of_runs_are_told_beside_those_of_definitions() {
+    let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd9,rdpt=5\nwd=wd2,sd=sd1\n\
+                rd=default,interval=1\nrd=r1,wd=wd2,elapsed=4,interval=3,iorate=max\n\
+                rd=r2,wd=wd7,elapsed=4,iorate=max\nrd=r3,wd=wd2,elapsed=4\n\
+                rd=r4,wd=wd1,elapsed=4,iorate=max\nrd=r5,wd=wd2,elapsed=x,interval=7,iorate=max\n";
+    let parsed = kind(text);
+    let found: Vec<String> = parsed
+        .diagnostics
+        .iter()
+        .map(|it| {
+            let shown = all_shown(std::slice::from_ref(it));
+            shown.split(' ').skip(1).take(2).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let expected = [
+        "unknown-name 2:11",
+        "unknown-keyword 2:15",
+        "wrong-times 5:4",
+        "unknown-name 6:10",
+        "missing-rate 7:4",
+        "wrong-value 9:22",
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

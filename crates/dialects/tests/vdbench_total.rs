@@ -266,7 +266,8 @@ fn products_of_definitions_are_refused() {
         format!("{hosts}{hosts}sd=s,lun=/a\nrd=r,sd=s,io=9\n").replacen("hd=h", "hd=g", 1),
         format!("{hosts}sd=s,lun=/a,count=(1,9000)\nrd=r,sd=*,io=9\n"),
         format!("{hosts}fsd=f,anchor=/a,shared=yes,count=(1,9000)\nrd=r,fsd=f*,fwdrate=9\n"),
-        "sd=s,lun=/a,count=(1,9000)\nrd=r,sd=*,io=9,el=4,th=(1-5000,1)\n".to_owned(),
+        "sd=s,lun=/a,count=(1,9000)\nrd=r,sd=*,io=9,el=4,rdpct=(1-100,1),rhpct=(1-100,1)\n"
+            .to_owned(),
     ] {
         let parsed = kind(&text);
         let last = parsed.diagnostics.last().unwrap();

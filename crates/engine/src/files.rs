@@ -535,7 +535,8 @@ fn open_path(name: &CStr, open: OpenFlags) -> rustix::io::Result<OwnedFd> {
     flags |= match open.sync {
         SyncMode::None => OFlags::empty(),
         SyncMode::Sync => OFlags::SYNC,
-        SyncMode::Dsync => OFlags::DSYNC,
+        // The library's own `DSYNC` has the bits of `SYNC`.
+        SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
     };
     let mode = Mode::from_raw_mode(0o644);
     loop {

@@ -13,7 +13,7 @@ use engine::{
     Arena, ArenaSpec, EngineError, FileKind, FileTable, LayoutSpec, MemoryKind, OpenFlags,
     TablePolicy, WriteRisk, layout, probe,
 };
-use plan::files::{Fadvise, Fallocate};
+use plan::files::{Fadvise, Fallocate, SyncMode};
 use plan::job::EngineKind;
 use plan::op::{BufId, FileIdx, OpKind};
 use plan::verify::Memory;
@@ -46,6 +46,28 @@ fn a_missing_file_tells_about_its_directory() {
 fn a_character_device_is_known() {
     let facts = probe(Path::new("/dev/null")).unwrap();
     assert_eq!((facts.kind, facts.device), (FileKind::Character, (1, 3)));
+}
+
+/// Returns the flags that this process has a file open with.
+fn open_flags(path: &Path) -> i32 {
+    let fds = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let mut ours = fds.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == path));
+    let number = ours.next().expect("it is open").file_name();
+    let facts = std::fs::read_to_string(Path::new("/proc/self/fdinfo").join(number)).unwrap();
+    let flags = facts.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
+    i32::from_str_radix(flags.trim(), 8).unwrap()
+}
+
+#[test]
+fn writes_are_as_durable_as_asked_and_no_more() {
+    for (sync, bits) in
+        [(SyncMode::None, 0), (SyncMode::Dsync, libc::O_DSYNC), (SyncMode::Sync, libc::O_SYNC)]
+    {
+        let dir = scratch();
+        let path = std::fs::canonicalize(zeros(dir.path(), "data", 4096)).unwrap();
+        let _table = table(vec![file(&path, OpenFlags { sync, ..read_write() })]);
+        assert_eq!(open_flags(&path) & libc::O_SYNC, bits, "{sync:?}");
+    }
 }
 
 /// A loop device over a file, while it lives.

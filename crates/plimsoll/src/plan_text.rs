@@ -39,6 +39,9 @@ pub(crate) fn page(plan: &Plan) -> String {
             let title = step_title(step_idx as u64 + 1, &step.name);
             let _ = write!(page, "\n{}", folded(&title));
         }
+        if step.pause_ns > 0 {
+            let _ = writeln!(page, "{:INDENT$}after a pause of {}", "", duration(step.pause_ns));
+        }
         for job in &step.jobs {
             put_job(&mut page, job, step.rate_of);
         }
@@ -260,6 +263,14 @@ fn workload_facts(workload: &Workload) -> Vec<String> {
             facts.push(format!("{} % random", shares.fold(100.0, f64::min)));
         }
         facts.extend(spread(workload));
+    }
+    if let Some(hits) = workload.hit_area {
+        facts.push(format!(
+            "{} % of the reads and {} % of the writes within the first {}",
+            hits.read_pct,
+            hits.write_pct,
+            format_bytes(hits.len_bytes)
+        ));
     }
     if let Some(zones) = workload.strided {
         let (size, skip) = (zones.zone_size_bytes, zones.zone_skip_bytes);
@@ -501,6 +512,13 @@ fn other_facts(job: &Job) -> Vec<String> {
         let when =
             if job.verify.verify_only { "what an earlier run wrote" } else { "what it wrote" };
         facts.push(format!("verifies {when}"));
+    }
+    let writes = job.access().write;
+    if let Some(ratio) = job.buffers.compress_ratio.filter(|ratio| writes && *ratio > 1.0) {
+        facts.push(format!("what is written compresses {ratio} times"));
+    }
+    if let Some(sets) = job.buffers.dedupe_sets.as_ref().filter(|sets| writes && sets.ratio > 1.0) {
+        facts.push(format!("and deduplicates {} times", sets.ratio));
     }
     let durability = &job.durability;
     for (every, call) in

@@ -149,7 +149,9 @@ impl CommandLine {
             };
             match name {
                 "--compat" => {
-                    let is_version = |next: &&String| next.as_str() == COMPAT_VERSION;
+                    let is_of_version = |c: char| c.is_ascii_digit() || c == '.';
+                    let is_version =
+                        |next: &&String| next.contains('.') && next.chars().all(is_of_version);
                     let version = glued.or_else(|| args.next_if(is_version).cloned());
                     if version.as_ref().is_some_and(|version| version != COMPAT_VERSION) {
                         let message = format!("`--compat` knows version {COMPAT_VERSION} only");

@@ -8,7 +8,7 @@ use super::findings::Place;
 use super::input::Input;
 use super::loops::LoopKind;
 use super::rd::{CURVE_PCTS, CURVE_RATE, RdEntry};
-use super::run::{Sd, Xfersize};
+use super::run::Xfersize;
 use super::wd::WdEntry;
 
 impl Input<'_> {
@@ -41,14 +41,19 @@ impl Input<'_> {
                     self.findings.error_help(sizes.place, "wrong-xfersize", message, help);
                 }
             }
+            None if self.is_kind() => self.warn_of_alignment(picked),
             None => self.check_alignment(picked),
         }
         self.check_streams(picked);
+        let most = looped(LoopKind::Threads).map(|threads| threads.values.as_slice());
+        let most = most.map(|all| all.iter().copied().fold(0.0, f64::max) as i64);
+        // Each storage definition counts once, at the first of its hosts.
+        let asked = picked.threads.iter().filter(|(_, host_idx, _)| *host_idx == 0);
+        self.has_threads(rd, asked.map(|(threads, _, _)| most.unwrap_or(*threads)));
         if self.is_kind() {
             self.check_ranges(picked);
             self.check_sizes(picked);
             self.check_hit_areas(picked);
-            self.check_devices(picked);
         }
         let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
         if let Some(wd) = self.wds.iter().find(|wd| lacks_threads && wd.threads == 0) {
@@ -109,6 +114,24 @@ impl Input<'_> {
                 );
                 let help = format!("write `align={align}` into the storage definition");
                 self.findings.error_help(wd.entry.place, "wrong-alignment", message, help);
+            }
+        }
+    }
+
+    /// The same in the kind mode: what is plainly meant is done.
+    fn warn_of_alignment(&mut self, picked: &Picked) {
+        for wd in &picked.wds {
+            let [_, _, align] = wd.entry.xfersizes.as_slice() else { continue };
+            let mut sds = wd.sds.iter().map(|idx| &picked.sds[*idx]);
+            let Some(sd) = sds.find(|sd| sd.align_bytes != *align as u64) else { continue };
+            let message = format!(
+                "Vdbench wants align={align} at sd={} for 'xfersize=(min,max,align)' of wd={}; \
+                 places are multiples of it all the same",
+                sd.name, wd.entry.name
+            );
+            if self.is_new("alignment", &format!("{} {}", wd.entry.name, sd.name)) {
+                let help = format!("write `align={align}` into the storage definition");
+                self.findings.warning(wd.entry.place, "missing-alignment", message, help);
             }
         }
     }
@@ -215,22 +238,6 @@ impl Input<'_> {
             };
             let help = "up to 200 the values are percentages, above they are bytes";
             self.findings.error_help(place, "wrong-range", message, help);
-        }
-    }
-
-    /// Vdbench opens no device without flags.
-    fn check_devices(&mut self, picked: &Picked) {
-        let is_open = |sd: &Sd| sd.open != super::run::OpenFlags::default();
-        let is_bare = |sd: &&Sd| sd.lun.starts_with("/dev/") && !is_open(sd);
-        let Some(sd) = picked.sds.iter().find(is_bare) else { return };
-        if picked.rd.open.is_none() && self.is_new("device", &sd.name) {
-            let entry = self.sds.iter().find(|entry| entry.name == sd.name);
-            self.findings.warning(
-                entry.map_or(Place::NONE, |entry| entry.place),
-                "device-without-direct",
-                format!("sd={}: Vdbench refuses to run on {} without openflags", sd.name, sd.lun),
-                "write `openflags=o_direct`",
-            );
         }
     }
 

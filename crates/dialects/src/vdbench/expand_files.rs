@@ -50,6 +50,10 @@ impl Input<'_> {
         }
         let mut picked = Picked { rd: rd.clone(), fwds, cells, is_formatted: false };
         self.check_cells(&picked);
+        let looped = rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
+        let most = looped.map(|all| all.values.iter().copied().fold(0.0, f64::max) as i64);
+        let asked = |cell: &Cell| most.unwrap_or(picked.fwds[cell.fwd].threads);
+        self.has_threads(rd, picked.cells.iter().map(|cell| threads_of(cell, asked(cell), rd)));
         for point in points(&rd.loops, true) {
             if self.findings.n_errors > 0 {
                 return;
@@ -391,6 +395,7 @@ impl Input<'_> {
             directories_only: format.is_folders,
             limited: format.is_limited,
             threads: self.fwd_format.threads.clamp(1, i64::from(u32::MAX)) as u32,
+            n_slaves: self.hosts.first().map_or(1, |entry| entry.host.jvms),
             xfersize_bytes: self.fwd_format.xfersize as u32,
             open: asked.or(fsds.first().map(|fsd| fsd.open)).unwrap_or_default(),
         };
@@ -431,6 +436,7 @@ impl Input<'_> {
                 name,
                 fsd: fsds.iter().position(|idx| *idx == cell.fsd).unwrap_or(0),
                 host: self.hosts[cell.host].host.label.clone(),
+                n_slaves: self.hosts[cell.host].host.jvms,
                 target: entry.target.as_ref().and_then(position),
                 operation,
                 rdpct: point.get(LoopKind::Rdpct).or(entry.rdpct),

@@ -103,9 +103,10 @@ impl Input<'_> {
             let entry = &self.sds[*sd];
             let first = keys.partition_point(|key| key.0 < *sd);
             let behind = keys.partition_point(|key| key.0 <= *sd);
-            threads.push((entry.threads, idx - first, behind - first));
             let lun = self.lun_of((*sd, *host)).unwrap_or_default();
-            entry.on_host(&self.hosts[*host].host.label, lun)
+            let host = &self.hosts[*host];
+            threads.push((entry.threads, idx - first, behind - first));
+            Sd { is_shared: host.has_jvms, ..entry.on_host(&host.host, lun) }
         });
         let sds = sds.collect();
         (sds, threads)
@@ -401,7 +402,7 @@ fn run_sds(picked: &Picked, point: &Point) -> Vec<Sd> {
         let (each, rest) = (asked / *n_hosts as i64, asked % *n_hosts as i64);
         let threads = each + i64::from((*idx as i64) < rest);
         let mut sd = sd.clone();
-        sd.threads = threads.clamp(1, i64::from(u32::MAX)) as u32;
+        sd.threads = threads.clamp(0, i64::from(u32::MAX)) as u32;
         if let Some(hitarea) = point.get(LoopKind::Hitarea) {
             sd.hitarea_bytes = hitarea.max(0.0) as u64;
         }

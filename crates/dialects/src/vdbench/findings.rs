@@ -7,7 +7,7 @@ use plan::{Diagnostic, Severity, Span};
 const FINDINGS_MAX: usize = 200;
 
 /// A part of a source, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     source_idx: u32,
     start: u32,
@@ -106,6 +106,30 @@ impl Findings {
         if self.diagnostics.len() < FINDINGS_MAX {
             let finding = self.placed(place, finding);
             self.diagnostics.push(finding);
+        }
+    }
+
+    /// Says whether there is an error from this place up to another, or to the end of its source.
+    pub(super) fn has_error_within(&self, from: Place, to: Option<Place>) -> bool {
+        let end = to.map_or(u32::MAX, |to| to.start) as usize;
+        let is_within = |span: &Span| {
+            span.source_idx == Some(from.source_idx)
+                && (from.start as usize..end).contains(&span.bytes.start)
+        };
+        let errors = self.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+        errors.filter_map(|it| it.span.as_ref()).any(is_within)
+    }
+
+    /// Drops of what was found behind the first `n_known` all that may only follow from those:
+    /// warnings, and mistakes of a kind that their line has already.
+    pub(super) fn drop_consequences(&mut self, n_known: usize) {
+        let found = self.diagnostics.split_off(n_known.min(self.diagnostics.len()));
+        let line = |it: &Diagnostic| it.span.as_ref().map(|span| (span.source_idx, span.line));
+        for finding in found {
+            let is_like = |it: &Diagnostic| it.code == finding.code && line(it) == line(&finding);
+            if finding.severity == Severity::Error && !self.diagnostics.iter().any(is_like) {
+                self.diagnostics.push(finding);
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use super::fwd::{FormatFwd, FwdEntry};
 use super::hosts::HostEntry;
 use super::keywords::{self, Table};
 use super::lines::Reader;
+use super::loops::LoopKind;
 use super::options::Options;
 use super::params::{Param, Params};
 use super::parsed::Settings;
@@ -21,6 +22,7 @@ use super::plain::Plain;
 use super::rd::RdEntry;
 use super::run::SetCount;
 use super::sd::SdEntry;
+use super::sense::THREADS_MAX;
 use super::wd::WdEntry;
 use super::words;
 use super::written;
@@ -235,6 +237,20 @@ impl<'a> Input<'a> {
             self.too_many(place, "definitions in all runs together", ENTRIES_MAX);
         }
         self.n_entries <= ENTRIES_MAX
+    }
+
+    /// Says whether all threads of a run together are not too many.
+    pub(super) fn has_threads(&mut self, rd: &RdEntry, n_threads: impl Iterator<Item = i64>) {
+        let sum = n_threads.fold(0_u64, |sum, n| sum.saturating_add(n.max(1) as u64));
+        if sum <= THREADS_MAX {
+            return;
+        }
+        let looped = rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
+        let message =
+            format!("rd={}: all threads of a run come to {sum}, more than {THREADS_MAX}", rd.name);
+        let help = "lower `threads=` or `forthreads=`, or use fewer definitions in one run";
+        let place = looped.map_or(rd.place, |looped| looped.place);
+        self.findings.error_help(place, "too-many-threads", message, help);
     }
 
     /// Returns the `--set` overrides that fit a section, as parameters.

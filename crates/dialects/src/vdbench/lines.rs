@@ -247,6 +247,7 @@ impl<'a> Reader<'a> {
             findings.error(place, "nested-include", message);
             return;
         }
+        self.chain.truncate(depth + 1);
         let Some(found) = self.find_include(wanted, path, place, findings) else {
             findings.error_help(
                 place,
@@ -256,7 +257,6 @@ impl<'a> Reader<'a> {
             );
             return;
         };
-        self.chain.truncate(depth + 1);
         if self.options.is_kind()
             && let Some(first) = self.chain.iter().position(|open| is_same(open, &found))
         {
@@ -264,6 +264,14 @@ impl<'a> Reader<'a> {
             let message = format!("a file includes itself: `{chain}` includes `{found}`");
             findings.error_help(place, "nested-include", message, "leave this line out");
             return;
+        }
+        if depth > 0 {
+            findings.warning(
+                place,
+                "nested-include",
+                "Vdbench refuses `include=` within an included file",
+                "include it from the main file",
+            );
         }
         match self.load(&found) {
             Ok(text) if is_too_large(&text, &found, place, findings) => {}
@@ -301,7 +309,8 @@ impl<'a> Reader<'a> {
             return vdbench;
         }
         let found = [&beside, &above, &here].into_iter().find(exists).cloned();
-        if found.is_some() && found != vdbench {
+        // Within another it was told that Vdbench takes none.
+        if found.is_some() && found != vdbench && self.chain.len() < 2 {
             let instead = vdbench.map_or_else(
                 || "would not find it".to_owned(),
                 |other| format!("would read `{other}`"),

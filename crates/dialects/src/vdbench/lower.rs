@@ -73,7 +73,7 @@ fn rate_of(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> O
         round_up: CURVE_ROUND_UP,
         rate_min_iops: CURVE_RATE_MIN_IOPS,
         stop_above_ns,
-        // As in the averages.
-        after_ns: if run.warmup_ns == 0 { run.interval_ns } else { 0 },
+        // As in the averages, which are those of rows: a warmup's rows are none of theirs.
+        after_ns: if run.warmup_ns == 0 { run.interval_ns } else { 1 },
     })
 }

@@ -1,8 +1,9 @@
 //! The jobs of runs on storage definitions.
 //!
-//! Each storage definition becomes a job of one worker that keeps as many I/Os in flight as the
-//! definition has threads; the workload definitions that use it become the job's parts. With
-//! `concatenatesds` each workload definition becomes a job over the files of its volume.
+//! What each of Vdbench's processes does on a storage definition ([`slaves`]) becomes a job of one
+//! worker that keeps as many I/Os in flight as it has threads there; the workload definitions it
+//! has become the job's parts. With `concatenatesds` that is so for the volumes of workload
+//! definitions, each over its files.
 //!
 //! What differs from Vdbench, beside the figures: places and mixes are seeded, so that a run can
 //! be repeated; `poisson`, `hotband` and the contents of duplicates follow our own formulas, which
@@ -20,7 +21,7 @@ use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
 
 use super::lower::Context;
 use super::run::{Arrivals, Rate, RawWork, Run, SdFormat, Wd, Work};
-use super::written;
+use super::{slaves, written};
 use target::Target;
 
 /// I/Os that a storage definition may be ahead of the slowest of the same run: the length of
@@ -64,21 +65,24 @@ struct JobShare {
 
 impl Lowering<'_> {
     fn raw_jobs(&self, work: &RawWork, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
+        let seats = slaves::seats(work);
+        let mut n_seats = vec![0; work.wds.len()];
+        seats.iter().flat_map(|seat| &seat.wds).for_each(|wd| n_seats[*wd] += 1);
         let mut groups: Vec<(Target, Vec<Use<'_>>)> = Vec::new();
-        for (idx, sd) in work.sds.iter().enumerate() {
-            let uses: Vec<Use<'_>> = (work.wds.iter())
-                .filter(|wd| !wd.concatenate && wd.sds.contains(&idx))
-                .map(|wd| self.use_of(wd, &work.wds, wd.sds.len()))
-                .collect();
-            if !uses.is_empty() {
-                groups.push((Target::of_sd(sd, findings), uses));
-            }
-        }
-        for wd in work.wds.iter().filter(|wd| wd.concatenate) {
-            let sds = wd.sds.iter().filter_map(|idx| work.sds.get(*idx));
-            if let Some(target) = Target::of_volume(wd, sds, findings) {
-                groups.push((target, vec![self.use_of(wd, &work.wds, 1)]));
-            }
+        for seat in &seats {
+            let wds = || seat.wds.iter().filter_map(|idx| work.wds.get(*idx));
+            let volume = wds().find(|wd| wd.concatenate);
+            let target = match volume {
+                Some(wd) => {
+                    let sds = wd.sds.iter().filter_map(|idx| work.sds.get(*idx));
+                    Target::of_volume(wd, sds, findings)
+                }
+                None => work.sds.get(seat.sd).map(|sd| Target::of_sd(sd, findings)),
+            };
+            let Some(target) = target else { continue };
+            let uses = seat.wds.iter().zip(wds());
+            let uses = uses.map(|(idx, wd)| self.use_of(wd, &work.wds, n_seats[*idx])).collect();
+            groups.push((Target { threads: seat.threads, ..target }, uses));
         }
         let shares: Vec<f64> =
             groups.iter().map(|(_, uses)| uses.iter().map(|it| it.share).sum()).collect();

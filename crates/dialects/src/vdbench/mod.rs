@@ -44,6 +44,7 @@ mod read;
 mod sd;
 mod select;
 mod sense;
+mod slaves;
 mod sniff;
 mod values;
 mod wd;
@@ -57,7 +58,7 @@ pub mod run;
 
 pub use announce::{announced_with_rate, simulation};
 pub use args::{CommandLine, Utility, parse_args};
-pub use luns::unsized_luns;
+pub use luns::{at_their_sds, unsized_luns};
 pub use options::{FormatOverride, Mode, Options};
 pub use parsed::{Host, Parsed, Repeat, Report, Settings};
 pub use read::{Lun, parse_files, parse_text, sd_format};

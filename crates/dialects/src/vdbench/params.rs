@@ -201,6 +201,15 @@ impl Statement {
             }
             if in_quotes.is_none() && (c == ' ' || (self.is_kind && is_blank(c))) {
                 let Some(skipped) = self.continues(&line.text[at..], depth) else {
+                    if c == '\t' {
+                        findings.warning(
+                            line.place(at, at + 1),
+                            "tab-in-line",
+                            "Vdbench ends a line at blanks only: it takes this tab into the \
+                             value, and crashes",
+                            "write a blank in front of what is a comment",
+                        );
+                    }
                     return depth;
                 };
                 if !std::mem::replace(&mut is_warned, true) {
@@ -334,6 +343,9 @@ impl Statement {
             findings.error_help(value_place, wrong.code, wrong.message, wrong.help);
             Values::default()
         });
+        if self.is_kind && !is_broken {
+            warn_of_zeros(&key, &text[equals + 1..], &values, value_place, findings);
+        }
         let key_place = self.place(start, start + equals);
         let text = text[equals + 1..].to_owned();
         Some(Param { key, values, key_place, place: value_place, text, shown, is_broken })
@@ -362,4 +374,21 @@ fn starts_param(text: &str) -> bool {
     let key = text.split('=').next().unwrap_or_default();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     key.len() >= 2 && key.len() < text.len() && key.chars().all(is_word)
+}
+
+/// Warns of a range whose names keep their zeros.
+fn warn_of_zeros(key: &str, text: &str, ours: &Values, place: Place, findings: &mut Findings) {
+    if ours.words.is_empty() || !text.contains('-') {
+        return;
+    }
+    let Ok(theirs) = values::read(key, text, false) else { return };
+    let mut pairs = theirs.words.iter().zip(&ours.words);
+    if let Some((theirs, ours)) = pairs.find(|(theirs, ours)| theirs != ours) {
+        findings.warning(
+            place,
+            "leading-zeros",
+            format!("Vdbench counts without leading zeros: `{theirs}` where this is `{ours}`"),
+            "name them one by one, or with `*`",
+        );
+    }
 }

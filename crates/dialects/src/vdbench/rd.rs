@@ -14,10 +14,13 @@ use super::run::{
     AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags, RatePeriod, RatePeriods,
 };
 use super::sense;
-use super::values::MAX_RATE;
+use super::values::{MAX_CODE, MAX_RATE};
 
-/// What `iorate=curve` is kept as.
-pub(super) const CURVE_RATE: f64 = 9_999_977.0;
+/// What `iorate=curve` is kept as: just above [`CURVE_CODE`], so that a rate of that number is one.
+pub(super) const CURVE_RATE: f64 = CURVE_CODE + 0.000_001;
+
+/// The number that Vdbench keeps for `curve`, and takes for it.
+const CURVE_CODE: f64 = 9_999_977.0;
 
 /// Elapsed seconds of a run that lasts until its work is done.
 pub(super) const NO_ELAPSED_S: i64 = 99_999_998;
@@ -460,6 +463,9 @@ impl Input<'_> {
     fn iorate(&mut self, param: &Param, entry: &mut RdEntry) {
         // Vdbench keeps the list of rates of `rd=default` beside a rate of the definition's own.
         if self.is_kind() {
+            if !entry.rates.is_empty() && !entry.written.contains(&Key::Iorate) {
+                self.warn_of_default_rates(param);
+            }
             entry.rates.clear();
         }
         match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
@@ -470,18 +476,52 @@ impl Input<'_> {
                 if !self.all_make_sense(param, rates, sense::RATE_OF_LIST) {
                     return;
                 }
-                if rates.len() > 1 {
-                    entry.rates = rates.to_vec();
-                } else if rates[0] == 0.0 {
+                let rates: Vec<f64> = rates.iter().map(|rate| self.rate(param, *rate)).collect();
+                if rates[0] == 0.0 && rates.len() == 1 {
                     self.makes_sense(param, 0.0, sense::RATE);
                 }
                 entry.iorate = rates[0];
+                if rates.len() > 1 {
+                    entry.rates = rates;
+                }
             }
         }
     }
 
+    fn warn_of_default_rates(&mut self, param: &Param) {
+        self.findings.warning(
+            param.key_place,
+            "rates-of-default",
+            "Vdbench keeps the list of rates of `rd=default` beside this one, and runs that",
+            "write the rates into the run definitions that are to have them",
+        );
+    }
+
+    /// Returns a written rate. Two numbers are words to Vdbench.
+    fn rate(&mut self, param: &Param, written: f64) -> f64 {
+        let (word, meant) = match written {
+            MAX_CODE => ("max", MAX_RATE),
+            CURVE_CODE => ("curve", CURVE_RATE),
+            rate => return rate,
+        };
+        if !self.is_kind() {
+            return meant;
+        }
+        self.findings.warning(
+            param.place,
+            "rate-code",
+            format!("Vdbench takes the rate {written} for the word `{word}`"),
+            format!("write another number, or `{word}` where that is meant"),
+        );
+        written
+    }
+
     fn fwdrate(&mut self, param: &Param, entry: &mut RdEntry) {
         if self.is_kind() {
+            let has_rates = entry.loops.iter().any(|looped| looped.kind == LoopKind::Rate);
+            if has_rates && !entry.written.contains(&Key::Fwdrate) {
+                self.warn_of_default_rates(param);
+            }
             entry.loops.retain(|looped| looped.kind != LoopKind::Rate);
         }
         match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
@@ -490,11 +530,12 @@ impl Input<'_> {
             (_, []) => self.wrong(param, "a rate, a list of rates, max or curve"),
             (_, [rate]) => {
                 self.makes_sense(param, *rate, sense::RATE);
-                entry.fwdrate = *rate;
+                entry.fwdrate = self.rate(param, *rate);
             }
             (_, rates) => {
                 entry.fwdrate = 1.0;
-                self.rd_loop(LoopKind::Rate, param, rates.to_vec(), entry);
+                let rates = rates.iter().map(|rate| self.rate(param, *rate)).collect();
+                self.rd_loop(LoopKind::Rate, param, rates, entry);
             }
         }
     }

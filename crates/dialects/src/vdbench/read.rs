@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use plan::Diagnostic;
 
 use super::announce::raw_text;
+use super::findings::Place;
 use super::input::Input;
 use super::lines::Reader;
 use super::options::Options;
@@ -19,6 +20,12 @@ const RUNS_MAX: usize = 250_000;
 
 /// Transfer size for writing files that are missing or short.
 const FORMAT_XFERSIZE_BYTES: u32 = 128 * 1024;
+
+/// Vdbench starts a process for so many I/Os per second.
+const IOS_PER_JVM: f64 = 100_000.0;
+
+/// And by itself no more than this.
+const JVMS_MAX: f64 = 8.0;
 
 /// Parses parameter files, which Vdbench takes as one.
 pub fn parse_files<P: AsRef<str>>(paths: &[P], options: &Options, loader: &dyn Loader) -> Parsed {
@@ -46,9 +53,14 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
         input.read(reader);
     }
     let mut runs = Vec::new();
+    let n_known = input.findings.diagnostics.len();
     if input.findings.n_errors == 0 {
         let rds = input.finish_rds();
         input.expand(&rds, &mut runs);
+    } else if input.can_look_on() {
+        let rds = input.finish_rds();
+        input.expand(&rds, &mut runs);
+        input.findings.drop_consequences(n_known);
     }
     if input.findings.n_errors > 0 {
         runs.clear();
@@ -77,12 +89,28 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
 }
 
 impl Input<'_> {
+    /// Says whether runs are looked at beside the mistakes that were found: so are those of each
+    /// run definition that has none itself, of which what follows would be said.
+    fn can_look_on(&mut self) -> bool {
+        let is_too_much = self.findings.diagnostics.iter().any(|it| it.code.starts_with("too-"));
+        if !self.is_kind() || is_too_much || self.options.restart_rd.is_some() {
+            return false;
+        }
+        let places: Vec<Place> = self.rds.iter().map(|rd| rd.place).collect();
+        let findings = &self.findings;
+        self.rds.retain(|rd| {
+            let end = places.iter().copied().filter(|other| other.is_behind(rd.place));
+            !findings.has_error_within(rd.place, end.filter(|other| *other != rd.place).min())
+        });
+        true
+    }
+
     fn expand(&mut self, rds: &[RdEntry], runs: &mut Vec<Run>) {
         let n_runs = rds.iter().fold(0_usize, |sum, rd| {
             sum.saturating_add(super::loops::n_points(&rd.loops).saturating_mul(rd.n_per_point()))
         });
         if n_runs > RUNS_MAX {
-            let place = rds.first().map_or(super::findings::Place::NONE, |rd| rd.place);
+            let place = rds.first().map_or(Place::NONE, |rd| rd.place);
             let message = format!("the loops come to {n_runs} runs, more than {RUNS_MAX}");
             self.findings.error_help(place, "too-many-runs", message, "shorten the lists");
             return;
@@ -90,6 +118,7 @@ impl Input<'_> {
         if self.flags.is_recovery {
             runs.push(self.recovery_run());
         }
+        self.raise_jvms(rds);
         for rd in rds {
             if self.flags.is_files {
                 self.file_runs(rd, runs);
@@ -100,14 +129,13 @@ impl Input<'_> {
                 return;
             }
         }
-        self.raise_jvms();
     }
 
     fn all_sds(&self) -> Vec<Sd> {
         let mut sds = Vec::new();
         for entry in &self.sds {
             for (host, lun) in &entry.luns {
-                sds.push(entry.on_host(&self.hosts[*host].host.label, lun));
+                sds.push(entry.on_host(&self.hosts[*host].host, lun));
             }
         }
         sds
@@ -128,19 +156,21 @@ impl Input<'_> {
         run
     }
 
-    /// Vdbench starts as many processes as there are storage definitions, at most 8, for runs at
-    /// the maximum rate.
-    fn raise_jvms(&mut self) {
-        let is_max = |rd: &RdEntry| rd.iorate >= super::rd::CURVE_RATE;
-        if self.flags.is_files || !self.rds.iter().any(is_max) {
+    /// Vdbench starts a process for each 100,000 I/Os per second that a host is asked for, and no
+    /// more than the host has storage definitions, or 8: for the largest rate of all runs, and
+    /// where nobody wrote a number.
+    fn raise_jvms(&mut self, rds: &[RdEntry]) {
+        let has_jvms = self.hosts.iter().any(|entry| entry.has_jvms);
+        if self.flags.is_files || has_jvms {
             return;
         }
+        let rates = rds.iter().flat_map(|rd| rd.rates.iter().copied().chain([rd.iorate]));
+        let rate = rates.fold(0.0, f64::max) / self.hosts.len().max(1) as f64;
+        let n_asked = (rate / IOS_PER_JVM).ceil().min(JVMS_MAX) as usize;
         for (idx, entry) in self.hosts.iter_mut().enumerate() {
             let has_lun = |sd: &&super::sd::SdEntry| sd.luns.iter().any(|(host, _)| *host == idx);
             let n_luns = self.sds.iter().filter(has_lun).count();
-            if !entry.has_jvms {
-                entry.host.jvms = entry.host.jvms.max(n_luns.min(8) as u32);
-            }
+            entry.host.jvms = entry.host.jvms.max(n_luns.min(n_asked) as u32);
         }
     }
 }

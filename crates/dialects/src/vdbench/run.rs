@@ -170,8 +170,12 @@ pub struct Sd {
     pub lun: String,
     /// Size; `None` is what is there.
     pub size_bytes: Option<u64>,
-    /// I/Os at a time, for all workloads together.
+    /// I/Os at a time, for all workloads together; 0 where other hosts have all of them.
     pub threads: u32,
+    /// Processes of its host.
+    pub n_slaves: u32,
+    /// They share the threads, since they were asked for (`jvms=`, `-m`); else one has them all.
+    pub is_shared: bool,
     /// Part of the lun in use.
     pub range: Option<Span>,
     /// Bytes from the start that cache hits go to.
@@ -323,6 +327,8 @@ pub struct Fwd {
     pub fsd: usize,
     /// Host label.
     pub host: String,
+    /// Processes of that host (`jvms=`), one of which does all that is done there in a structure.
+    pub n_slaves: u32,
     /// Structure that `copy` and `move` go to.
     pub target: Option<usize>,
     /// What is done.
@@ -395,6 +401,8 @@ pub struct FormatWork {
     pub limited: bool,
     /// Threads for each structure (`fwd=format,threads=`).
     pub threads: u32,
+    /// Processes of the host (`jvms=`), among which structures are dealt out.
+    pub n_slaves: u32,
     /// Transfer size (`fwd=format,xfersize=`).
     pub xfersize_bytes: u32,
     /// How files are opened.

@@ -5,6 +5,7 @@ use super::input::{DEFINITIONS_MAX, Dedup, Input, LUNS_MAX};
 use super::keywords::Name::{Any, Full, Stem};
 use super::keywords::Table;
 use super::params::Param;
+use super::parsed::Host;
 use super::run::{OpenFlags, Sd, Span};
 use super::sense;
 
@@ -54,10 +55,12 @@ impl Default for SdEntry {
 
 impl SdEntry {
     /// Returns the definition as one host has it.
-    pub(super) fn on_host(&self, host: &str, lun: &str) -> Sd {
+    pub(super) fn on_host(&self, host: &Host, lun: &str) -> Sd {
         Sd {
             name: self.name.clone(),
-            host: host.to_owned(),
+            host: host.label.clone(),
+            n_slaves: host.jvms,
+            is_shared: false,
             lun: lun.to_owned(),
             size_bytes: (self.size_bytes > 0).then_some(self.size_bytes as u64),
             threads: self.threads.clamp(1, i64::from(u32::MAX)) as u32,

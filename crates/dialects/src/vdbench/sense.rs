@@ -52,7 +52,9 @@ pub(super) const COUNT: Sense = Sense {
     ..ANY
 };
 /// Each has memory and a turn of its own: a hundred thousand are far more than any device takes.
-pub(super) const THREADS: Sense = Sense { limit: (100_000.0, "100000"), ..COUNT };
+pub(super) const THREADS: Sense = Sense { limit: (THREADS_MAX as f64, "100000"), ..COUNT };
+/// The most that one definition, and that all of a run together may have.
+pub(super) const THREADS_MAX: u64 = 100_000;
 pub(super) const SECONDS: Sense = Sense {
     is_whole: true,
     limit: TIME_LIMIT,

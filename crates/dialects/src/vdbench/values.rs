@@ -1,7 +1,10 @@
 //! Values of a parameter: words and numbers, lists and ranges, as Vdbench tells them apart.
 
-/// What `iorate=max` is read as; larger than any rate that is asked for.
-pub(super) const MAX_RATE: f64 = 9_999_988.0;
+/// What `iorate=max` is kept as: just above [`MAX_CODE`], so that a rate of that number is one.
+pub(super) const MAX_RATE: f64 = MAX_CODE + 0.000_001;
+
+/// The number that Vdbench keeps for `max`, and takes for it.
+pub(super) const MAX_CODE: f64 = 9_999_988.0;
 
 /// Most numbers that a list may come to.
 const NUMBERS_MAX: usize = 10_240;

@@ -86,6 +86,8 @@ And those of this program:
   --vdbench-layout 503|507   columns of 5.03 to 5.04.06, or of 5.04.07 (default)
   --allow-mounted-write   write to block devices that are mounted
   --overwrite-filesystem  write to block devices that hold a file system
+  --json                  print the record, as `plimsoll run --json` does; what Vdbench's
+                          console shows goes to standard error
   --store FILE, --no-store, --name NAME, --tag TAG
                           where the run is kept, or that it is not; what to find it by
 
@@ -102,9 +104,6 @@ Examples:
 
 /// Vdbench's code of every failure.
 const FAILED: Exit = Exit::Vdbench(157);
-/// Vdbench's `ios_per_jvm`: a limit of its processes, of which threads know nothing. Whoever names
-/// another means it.
-const IOS_PER_JVM: u64 = 100_000;
 /// Length of the samples that intervals are made of: those of Vdbench are whole seconds.
 const SAMPLE_NS: u64 = 1_000_000_000;
 /// What a signal ends with.
@@ -119,6 +118,8 @@ struct Ours {
     allow_commands: bool,
     allow_mounted_write: bool,
     overwrite_filesystem: bool,
+    /// The records go to the standard output, the console to where messages go.
+    json: bool,
     keep: KeepArgs,
 }
 
@@ -157,6 +158,10 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     if line.parsed.has_errors() {
         return Ok(FAILED);
     }
+    if line.is_simulation && ours.json {
+        return Err(Failure::wrong_use("a simulation has no record that `--json` could print")
+            .hint("`plimsoll check FILE --json` prints the runs"));
+    }
     if line.is_simulation {
         return simulate(&line, &ours);
     }
@@ -193,6 +198,7 @@ impl Ours {
                 "--allow-commands" => ours.allow_commands = true,
                 "--allow-mounted-write" => ours.allow_mounted_write = true,
                 "--overwrite-filesystem" => ours.overwrite_filesystem = true,
+                "--json" => ours.json = true,
                 "--vdbench-layout" => {
                     let value = glued.or_else(|| words.next().map(String::as_str));
                     ours.layout = match value {
@@ -267,15 +273,21 @@ fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Fai
         histogram_ns: settings.histogram_ns.clone(),
         detail: settings.report,
         abort_skew_pct: settings.abort_failed_skew_pct,
-        ios_per_slave_max: Some(settings.ios_per_jvm).filter(|ios| *ios != IOS_PER_JVM),
+        ios_per_slave_max: Some(settings.ios_per_jvm),
         copied: line.parsed.copied.clone(),
         scanned: line.parsed.scanned.clone(),
     };
     let report = Report::new(setup, runs.to_vec());
     let words = Words::new(runs, &line.parsed.sources);
+    let created =
+        folder.is_new.then(|| format!("Created output directory '{}'", folder.full_path()));
     let mut session = Session::new(report, folder, runs.to_vec(), words);
+    session.print_records(ours.json);
     session.open(line.is_simulation);
     session.tell(&format!("{}\n", program()), false);
+    if let Some(created) = created {
+        session.tell(&created, false);
+    }
     for argument in &line.arguments {
         session.tell(&format!("input argument scanned: '{argument}'\n"), false);
     }

@@ -114,8 +114,9 @@ impl Anchor {
                 scan::scan(&state, &anchored.anchor).map_err(unread)?;
             }
             Found::Ours(control) => {
-                let is_known =
-                    control.contents.as_ref().is_some_and(|contents| contents.apply(&state));
+                // A format mends what somebody else has changed.
+                let contents = control.contents.as_ref().filter(|_| purpose.format.is_none());
+                let is_known = contents.is_some_and(|contents| contents.apply(&state));
                 if !is_known || !scan::folders_agree(&state, &anchored.anchor).map_err(unread)? {
                     state = TreeState::new(tree);
                     scan::scan(&state, &anchored.anchor).map_err(unread)?;

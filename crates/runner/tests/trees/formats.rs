@@ -48,6 +48,24 @@ fn a_format_completes_what_is_missing() {
 }
 
 #[test]
+fn a_format_sees_what_others_removed() {
+    let bench = Bench::new();
+    fine(&bench.format(FORMAT));
+    let whole = bench.on_disk();
+    let folder = bench.anchor().join("vdb.1_2.dir/vdb.2_1.dir");
+    let remove_one = || {
+        let first = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+        std::fs::remove_file(first.path()).unwrap();
+    };
+    remove_one();
+    assert_eq!(n_done(fine(&bench.format(RESTART)), OpKind::Create), 1);
+    assert_eq!(bench.on_disk(), whole);
+    remove_one();
+    assert_eq!(n_done(fine(&bench.format(FORMAT)), OpKind::Delete), 31);
+    assert_eq!(bench.on_disk(), whole);
+}
+
+#[test]
 fn only_folders_are_made_where_that_is_asked_for() {
     let bench = Bench::new();
     let record = bench.format(Format { folders_only: true, ..FORMAT });

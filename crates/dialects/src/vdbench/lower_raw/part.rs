@@ -45,7 +45,11 @@ fn workload(wd: &Wd, target: &Target, findings: &mut Vec<Diagnostic>) -> Workloa
         }
         _ => Distribution::Uniform,
     };
-    let align = u32::try_from(target.align_bytes).ok().filter(|bytes| *bytes > 0);
+    let align_bytes = match wd.xfersize {
+        Xfersize::Range { align, .. } if target.align_bytes == 0 => u64::from(align),
+        _ => target.align_bytes,
+    };
+    let align = u32::try_from(align_bytes).ok().filter(|bytes| *bytes > 0);
     Workload {
         access: Access {
             read: wd.rdpct > 0.0,

@@ -1,10 +1,11 @@
 //! The jobs that a run becomes, and to what each of them counts.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::members::Kind;
 use super::stats::operation_name;
-use crate::vdbench::run::{FileOperation, FileWork, Fwd, Run, Sd, Work};
+use crate::vdbench::run::{FileOperation, FileWork, Fsd, Fwd, RawWork, Run, Sd, Work};
+use crate::vdbench::slaves::{self, Seat};
 
 /// Name of the workload of formats.
 pub(super) const FORMAT: &str = "format";
@@ -15,6 +16,8 @@ pub(super) struct Share {
     pub(super) job: String,
     /// Label of its host; `None` is the first.
     pub(super) host: Option<String>,
+    /// Number of its slave among those of the host.
+    pub(super) slave: u32,
     /// Storage or structure that it alone works on.
     pub(super) storage: Option<Storage>,
     /// Workload of files.
@@ -33,16 +36,15 @@ pub(super) struct Storage {
     pub(super) path: String,
 }
 
-/// Returns names for the jobs of a run, one per storage definition (of `concatenatesds`, per
-/// workload), workload of files or structure to be formatted, in order. Jobs that would share a
-/// name get what tells them apart.
+/// Returns names for the jobs of a run, in order: one per storage definition and slave that works
+/// on it (of `concatenatesds`, per workload and slave), workload of files or structure to be
+/// formatted. Jobs that would share a name get what tells them apart.
 pub fn job_names(run: &Run) -> Vec<String> {
     match &run.work {
-        Work::Raw(raw) if raw.wds.iter().any(|wd| wd.concatenate) => {
-            raw.wds.iter().map(|wd| wd.name.clone()).collect()
-        }
-        Work::Raw(raw) => sd_job_names(&raw.sds),
-        Work::SdFormat(format) => sd_job_names(&format.sds),
+        Work::Raw(raw) => raw_job_names(raw, &slaves::seats(raw)),
+        Work::SdFormat(format) => told_apart(
+            format.sds.iter().map(|sd| (sd.name.as_str(), sd.host.as_str(), 0)).collect(),
+        ),
         Work::Format(format) => match format.fsds.as_slice() {
             [_] => vec![FORMAT.to_owned()],
             fsds => fsds.iter().map(|fsd| format!("{FORMAT}/{}", fsd.name)).collect(),
@@ -51,20 +53,34 @@ pub fn job_names(run: &Run) -> Vec<String> {
     }
 }
 
-/// Names a storage definition of several hosts with its host.
-fn sd_job_names(sds: &[Sd]) -> Vec<String> {
-    let mut known = BTreeSet::new();
-    let mut repeated = BTreeSet::new();
-    for sd in sds {
-        if !known.insert(sd.name.as_str()) {
-            repeated.insert(sd.name.as_str());
-        }
-    }
-    let name = |sd: &Sd| {
-        let is_repeated = repeated.contains(sd.name.as_str());
-        if is_repeated { format!("{}/{}", sd.name, sd.host) } else { sd.name.clone() }
+fn raw_job_names(raw: &RawWork, seats: &[Seat]) -> Vec<String> {
+    let is_of_volumes = slaves::is_of_volumes(raw);
+    let named = |seat: &Seat| {
+        let sd = raw.sds.get(seat.sd);
+        let wd = seat.wds.first().and_then(|idx| raw.wds.get(*idx));
+        let name = if is_of_volumes { wd.map(|wd| &wd.name) } else { sd.map(|sd| &sd.name) };
+        (name.map_or("", String::as_str), sd.map_or("", |sd| &sd.host), seat.slave)
     };
-    sds.iter().map(name).collect()
+    told_apart(seats.iter().map(named).collect())
+}
+
+/// Names jobs that share a name with their hosts, and where that is not enough with their slaves.
+fn told_apart(jobs: Vec<(&str, &str, u32)>) -> Vec<String> {
+    let mut n_slaves: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
+    for (name, host, _) in &jobs {
+        *n_slaves.entry(name).or_default().entry(host).or_default() += 1;
+    }
+    let name = |(name, host, slave): (&str, &str, u32)| {
+        let hosts = &n_slaves[name];
+        if hosts.values().any(|n| *n > 1) {
+            format!("{name}/{host}-{slave}")
+        } else if hosts.len() > 1 {
+            format!("{name}/{host}")
+        } else {
+            name.to_owned()
+        }
+    };
+    jobs.into_iter().map(name).collect()
 }
 
 fn file_job_names(files: &FileWork) -> Vec<String> {
@@ -93,45 +109,56 @@ fn file_job_names(files: &FileWork) -> Vec<String> {
 
 /// Returns the jobs of a run, in the order of [`job_names`].
 pub(super) fn shares(run: &Run) -> Vec<Share> {
-    let names = job_names(run).into_iter();
+    let names = job_names(run);
     match &run.work {
-        Work::Raw(raw) if raw.wds.iter().any(|wd| wd.concatenate) => names
-            .zip(&raw.wds)
-            .map(|(job, wd)| {
-                let first = wd.sds.first().and_then(|idx| raw.sds.get(*idx));
-                let host = first.map(|sd| sd.host.clone());
-                Share { job, host, storage: None, fwd: None, asked: Vec::new() }
-            })
-            .collect(),
-        Work::Raw(raw) => names.zip(&raw.sds).map(of_sd).collect(),
-        Work::SdFormat(format) => names.zip(&format.sds).map(of_sd).collect(),
-        Work::Files(files) => names
-            .zip(&files.fwds)
-            .map(|(job, fwd)| Share {
-                job,
-                host: Some(fwd.host.clone()),
+        Work::Raw(raw) => {
+            let is_of_volumes = slaves::is_of_volumes(raw);
+            let of_seat = |(job, seat): (String, Seat)| {
+                let sd = raw.sds.get(seat.sd);
+                let mut share = Share::new(job, sd.map(|sd| sd.host.clone()), seat.slave);
+                share.storage = sd.filter(|_| !is_of_volumes).map(of_sd);
+                share
+            };
+            names.into_iter().zip(slaves::seats(raw)).map(of_seat).collect()
+        }
+        Work::SdFormat(format) => {
+            let of_sd = |((job, sd), slave): ((String, &Sd), u32)| {
+                let storage = Some(of_sd(sd));
+                Share { storage, ..Share::new(job, Some(sd.host.clone()), slave) }
+            };
+            let jobs = names.into_iter().zip(&format.sds);
+            jobs.zip(slaves::format_slaves(format)).map(of_sd).collect()
+        }
+        Work::Files(files) => {
+            let of_fwd = |((job, fwd), slave): ((String, &Fwd), u32)| Share {
                 storage: files.fsds.get(fwd.fsd).map(|fsd| of_fsd(&fsd.name, &fsd.anchor)),
                 fwd: Some(fwd.name.clone()),
                 asked: asked_for(fwd),
-            })
-            .collect(),
-        Work::Format(format) => names
-            .zip(&format.fsds)
-            .map(|(job, fsd)| Share {
-                job,
-                host: None,
+                ..Share::new(job, Some(fwd.host.clone()), slave)
+            };
+            let jobs = names.into_iter().zip(&files.fwds);
+            jobs.zip(slaves::file_slaves(files)).map(of_fwd).collect()
+        }
+        Work::Format(format) => {
+            let of_fsd = |((job, fsd), idx): ((String, &Fsd), u32)| Share {
                 storage: Some(of_fsd(&fsd.name, &fsd.anchor)),
                 fwd: Some(FORMAT.to_owned()),
                 asked: vec![FileOperation::Write],
-            })
-            .collect(),
+                ..Share::new(job, None, idx % format.n_slaves.max(1))
+            };
+            names.into_iter().zip(&format.fsds).zip(0..).map(of_fsd).collect()
+        }
     }
 }
 
-fn of_sd((job, sd): (String, &Sd)) -> Share {
-    let storage = Storage { kind: Kind::Sd, name: sd.name.clone(), path: sd.lun.clone() };
-    let host = Some(sd.host.clone());
-    Share { job, host, storage: Some(storage), fwd: None, asked: Vec::new() }
+impl Share {
+    fn new(job: String, host: Option<String>, slave: u32) -> Self {
+        Share { job, host, slave, storage: None, fwd: None, asked: Vec::new() }
+    }
+}
+
+fn of_sd(sd: &Sd) -> Storage {
+    Storage { kind: Kind::Sd, name: sd.name.clone(), path: sd.lun.clone() }
 }
 
 fn of_fsd(name: &str, anchor: &str) -> Storage {

@@ -113,7 +113,10 @@ impl Members {
         for host in hosts {
             members.host(&host.label);
         }
-        for run in runs {
+        // In the order of definition, whichever of them had to be written first.
+        let (formats, others): (Vec<&Run>, Vec<&Run>) =
+            runs.iter().partition(|run| matches!(run.work, Work::SdFormat(_)));
+        for run in others.into_iter().chain(formats) {
             members.links(run);
         }
         members
@@ -217,17 +220,11 @@ impl Members {
     }
 
     /// Returns the members of each job of a run. Those that are new are made.
-    ///
-    /// The jobs of a host go to its slaves in turn, so that the rows of slaves add up to those of
-    /// their host.
     fn links(&mut self, run: &Run) -> Vec<(Share, Vec<usize>)> {
-        let mut n_jobs: BTreeMap<String, u32> = BTreeMap::new();
         let mut links = Vec::new();
         for share in shares(run) {
             let host = share.host.clone().unwrap_or_else(|| self.first_host.clone());
-            let n_before = n_jobs.entry(host.clone()).or_default();
-            let slave = slave_name(&host, *n_before % self.n_slaves_of(&host));
-            *n_before += 1;
+            let slave = slave_name(&host, share.slave % self.n_slaves_of(&host));
             let host = self.host(&host);
             let slave = self.member(Kind::Slave, &slave);
             let mut of = vec![host, slave];

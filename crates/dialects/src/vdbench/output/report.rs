@@ -247,7 +247,18 @@ impl Report {
         for event in events {
             output.page(STATUS, &status_line(now, &event, None));
         }
-        output.log(&format!("{} All slaves are now connected\n", now.clock()));
+        let clock = now.clock();
+        let mut lines: Vec<String> = Vec::new();
+        for line in self.runs.iter().flat_map(structures).map(anchors::console_line) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let slaves = self.members.names(Kind::Slave);
+        lines
+            .extend(slaves.iter().map(|slave| format!("Starting slave: {slave}, in this process")));
+        lines.push("All slaves are now connected".to_owned());
+        output.log(&lines.iter().map(|line| format!("{clock} {line}\n")).collect::<String>());
         output
     }
 
@@ -526,6 +537,15 @@ impl Report {
             self.end_histogram(&mut output, member);
         }
         self.end_totals(now, &current, &mut output);
+        let total = &self.members.all[0].totals;
+        if total.label().is_none() && total.n_intervals() > 0 {
+            output.summary(&format!(
+                "{} warning: rd={} ended within its warmup: nothing counts, and there is no avg_ \
+                 row. Write a shorter warmup=\n",
+                now.clock(),
+                run.rd
+            ));
+        }
         if let Some(start) = &current.anchors_start {
             output.page(ANCHORS, start);
             for fsd in structures(run) {
@@ -544,7 +564,7 @@ impl Report {
         let Some(intervals) = member.totals.label() else { return String::new() };
         let label = format!("avg_{intervals}");
         let mut text = self.row(now, &label, member.totals.sums(), current);
-        if self.is_files {
+        if self.is_files && self.setup.layout == Layout::V507 {
             let figures = FileFigures::of_run(&member.totals, self.setup.megabyte);
             let rows = file_spread_rows(&now.clock(), &intervals, &figures, &current.columns);
             text.push_str(&rows.concat());

@@ -294,7 +294,9 @@ pub(super) const WORDS: &[Word] = &[
         "hd",
         "jvms",
         "count; 1",
-        "Processes on the host. They are groups of threads here, and count in the pages only.",
+        "Processes on the host, which are threads here: each has its part of the threads of every \
+         storage definition; sequential work stays with one. Vdbench starts up to 8 by itself for \
+         large rates; those have pages and divide nothing.",
         "hd=localhost,jvms=4",
     ),
     word(

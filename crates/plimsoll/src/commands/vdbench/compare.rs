@@ -82,11 +82,7 @@ fn key_of(name: &str, value: &str) -> Option<String> {
 }
 
 fn table(old: &[Average], new: &[Average]) -> String {
-    let mut text = format!("{:<36}", "run");
-    for (name, _) in COLUMNS {
-        let _ = write!(text, " {:>10} {:>10} {:>8}", format!("old {name}"), "new", "delta");
-    }
-    text.push('\n');
+    let mut text = format!("{:<12} {:>14} {:>14} {:>9}\n", "run", "old", "new", "delta");
     for before in old {
         let after = new.iter().find(|other| (&other.key, other.nth) == (&before.key, before.nth));
         match after {
@@ -104,9 +100,10 @@ fn table(old: &[Average], new: &[Average]) -> String {
     text
 }
 
+/// Adds a run: a line that says which, and one for each figure.
 fn row(text: &mut String, before: &Average, after: &[Option<f64>]) {
-    let _ = write!(text, "{:<36}", before.key.join(" "));
-    for (idx, (_, n_decimals)) in COLUMNS.iter().enumerate() {
+    let _ = writeln!(text, "{}", before.key.join(" "));
+    for (idx, (name, n_decimals)) in COLUMNS.iter().enumerate() {
         let old = before.figures.get(idx).copied().flatten();
         let new = after.get(idx).copied().flatten();
         let number = |value: Option<f64>| {
@@ -116,7 +113,7 @@ fn row(text: &mut String, before: &Average, after: &[Option<f64>]) {
             (Some(old), Some(new)) if old != 0.0 => format!("{:+.1}%", (new - old) * 100.0 / old),
             _ => "-".to_owned(),
         };
-        let _ = write!(text, " {:>10} {:>10} {delta:>8}", number(old), number(new));
+        let (old, new) = (number(old), number(new));
+        let _ = writeln!(text, "  {name:<10} {old:>14} {new:>14} {delta:>9}");
     }
-    text.push('\n');
 }

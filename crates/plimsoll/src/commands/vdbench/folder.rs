@@ -23,6 +23,8 @@ pub(super) struct Folder {
     pub(super) name: String,
     /// The first failure to write.
     broken: Option<String>,
+    /// It was not there before.
+    pub(super) is_new: bool,
 }
 
 impl Folder {
@@ -38,9 +40,10 @@ impl Folder {
         } else {
             PathBuf::from(wanted)
         };
+        let is_new = !path.exists();
         fs::create_dir_all(&path).map_err(|error| cannot(&path, &error))?;
         remove_pages(&path).map_err(|error| cannot(&path, &error))?;
-        Ok(Folder::at(path))
+        Ok(Folder { is_new, ..Folder::at(path) })
     }
 
     /// Makes the first of `dir001` to `dir999` that is not there.
@@ -51,7 +54,7 @@ impl Folder {
                 fs::create_dir_all(parent).map_err(|error| cannot(parent, &error))?;
             }
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Folder::at(path)),
+                Ok(()) => return Ok(Folder { is_new: true, ..Folder::at(path) }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(cannot(&path, &error)),
             }
@@ -65,7 +68,7 @@ impl Folder {
             || path.to_string_lossy().into_owned(),
             |name| name.to_string_lossy().into_owned(),
         );
-        Folder { path, name, broken: None }
+        Folder { path, name, is_new: false, broken: None }
     }
 
     /// Returns the full path.

@@ -87,6 +87,7 @@ pub(super) fn plan_of(runs: &[Run], parsed: &Parsed) -> (Plan, Vec<Diagnostic>) 
         }
         steps.push(step);
     }
+    let findings = vdbench::at_their_sds(findings, parsed);
     (Plan { sources: parsed.sources.clone(), steps, ..Plan::default() }, findings)
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Session {
     n_passes: u64,
     /// Nobody reads the console any more.
     is_unread: bool,
+    /// Records are printed, and the console is told where messages are.
+    prints_records: bool,
     control: Arc<Control>,
     monitor: Option<Monitor>,
     /// The monitored file ended everything.
@@ -46,11 +48,17 @@ impl Session {
             first: 0,
             n_passes: 0,
             is_unread: false,
+            prints_records: false,
             control: Arc::default(),
             monitor: None,
             is_ended_by_user: false,
             abort_reason: None,
         }
+    }
+
+    /// Prints records in place of the console, which goes to where messages are.
+    pub(super) fn print_records(&mut self, prints: bool) {
+        self.prints_records = prints;
     }
 
     /// Watches a file for wishes, and passes on what ends runs.
@@ -258,10 +266,17 @@ impl Session {
             n => format!("{RECORD}-{:03}.json", n + 1),
         };
         let text = record.to_json();
+        if self.prints_records {
+            stream::print(&text)?;
+        }
         let Err(error) = self.folder.put(&name, &text) else { return Ok(()) };
         // What could not be written is told below; a page that could not be was told before.
         let _ = self.folder.note(&name, &error);
         let path = self.folder.full_path();
+        if self.prints_records {
+            stream::tell(&format!("error: cannot write `{path}/{name}`: {error}\n"));
+            return Ok(());
+        }
         if let Some(number) = stored {
             stream::tell(&format!(
                 "error: cannot write `{path}/{name}`: {error}; the record is in the run store: \
@@ -297,7 +312,9 @@ impl Session {
     }
 
     fn write(&mut self, output: &Output) {
-        if !self.is_unread && !output.console.is_empty() {
+        if self.prints_records {
+            stream::tell(&output.console);
+        } else if !self.is_unread && !output.console.is_empty() {
             self.is_unread = stream::print(&output.console).is_err();
         }
         if let Some(why) = &output.abort {

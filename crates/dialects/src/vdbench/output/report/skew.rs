@@ -248,7 +248,6 @@ impl Report {
         }
         let n_slaves = self.members.active_of(Kind::Slave).len().max(1);
         let per_slave = (sums.per_s(sums.all().n as f64) / n_slaves as f64).round() as u64;
-        // Vdbench's default is a limit of its processes, which says nothing of the threads here.
         let limit = self.setup.ios_per_slave_max;
         if limit.is_some_and(|limit| per_slave > limit) {
             let (rate, limit) = (thousands(per_slave), thousands(limit.unwrap_or_default()));
