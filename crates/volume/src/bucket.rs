@@ -2,7 +2,7 @@
 
 /// Parts of a token. A rate of n tokens per second is n parts per nanosecond, so that neither a
 /// refill nor a withdrawal ever rounds.
-const PARTS: i128 = 1_000_000_000;
+const PARTS: u64 = 1_000_000_000;
 /// Highest rate: with it, what any period brings in stays within 127 bits.
 const PER_S_MAX: u64 = 1 << 61;
 
@@ -14,7 +14,105 @@ const PER_S_MAX: u64 = 1 << 61;
 /// allowance and one operation pass. What a rounded-up waiting time brings in too much stays in the
 /// bucket: there is no drift, however long it runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Bucket {
+pub(crate) enum Bucket {
+    /// Where all that it holds and is owed fits into 64 bits: nearly always, and half as costly.
+    Narrow(Narrow),
+    /// Elsewhere.
+    Wide(Wide),
+}
+
+impl Bucket {
+    /// A bucket without credits: empty, and taking up no more than a window's worth of tokens.
+    pub(crate) fn paced(per_s: u64, window_ns: u64, now_ns: u64) -> Bucket {
+        let per_s = per_s.clamp(1, PER_S_MAX);
+        // What a rounded-up wait brings in must find room, or the rate would fall short.
+        let full = i128::from(per_s) * i128::from(window_ns.max(1));
+        Bucket::new(Wide { level: 0, full, per_s, at_ns: now_ns })
+    }
+
+    /// A bucket of credits: full, and `tokens` large.
+    pub(crate) fn of_credits(per_s: u64, tokens: u64, now_ns: u64) -> Bucket {
+        let per_s = per_s.clamp(1, PER_S_MAX);
+        let full = (i128::from(tokens) * i128::from(PARTS)).max(i128::from(per_s));
+        Bucket::new(Wide { level: full, full, per_s, at_ns: now_ns })
+    }
+
+    fn new(wide: Wide) -> Bucket {
+        Narrow::of(&wide).map_or(Bucket::Wide(wide), Bucket::Narrow)
+    }
+
+    fn to_wide(&self) -> Wide {
+        match self {
+            Bucket::Narrow(narrow) => narrow.to_wide(),
+            Bucket::Wide(wide) => wide.clone(),
+        }
+    }
+
+    /// Returns when an operation may leave: when what is owed has come in, not before the last
+    /// refill.
+    pub(crate) fn ready_ns(&self) -> u64 {
+        match self {
+            Bucket::Narrow(narrow) => narrow.ready_ns(),
+            Bucket::Wide(wide) => wide.ready_ns(),
+        }
+    }
+
+    /// Takes an operation's tokens out. Its turn has come: `ready_ns` is not after `now_ns`.
+    /// Returns when the next operation may leave.
+    #[inline]
+    pub(crate) fn take(&mut self, tokens: u64, now_ns: u64) -> u64 {
+        if let Bucket::Narrow(narrow) = self
+            && narrow.take(tokens, now_ns)
+        {
+            return narrow.ready_ns();
+        }
+        self.take_wide(tokens, now_ns)
+    }
+
+    #[cold]
+    fn take_wide(&mut self, tokens: u64, now_ns: u64) -> u64 {
+        let mut wide = self.to_wide();
+        wide.take(tokens, now_ns);
+        let ready_ns = wide.ready_ns();
+        *self = Bucket::new(wide);
+        ready_ns
+    }
+
+    /// Returns the whole tokens in it now, none if it is below zero.
+    pub(crate) fn tokens(&self, now_ns: u64) -> u64 {
+        let mut now = self.to_wide();
+        now.refill(now_ns);
+        (now.level.max(0) / i128::from(PARTS)) as u64
+    }
+
+    /// Returns the tokens of a full bucket.
+    pub(crate) fn tokens_full(&self) -> u64 {
+        (self.to_wide().full / i128::from(PARTS)) as u64
+    }
+
+    /// Counts time from `now_ns` on.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        match self {
+            Bucket::Narrow(narrow) => narrow.at_ns = now_ns,
+            Bucket::Wide(wide) => wide.at_ns = now_ns,
+        }
+    }
+
+    /// Takes another bucket's rate and limit from now on. What was borrowed stays borrowed, and is
+    /// paid back at the new rate; what does not fit is lost.
+    pub(crate) fn become_like(&mut self, other: &Bucket, now_ns: u64) {
+        let (mut wide, other) = (self.to_wide(), other.to_wide());
+        wide.refill(now_ns);
+        wide.per_s = other.per_s;
+        wide.full = other.full;
+        wide.level = wide.level.min(wide.full);
+        *self = Bucket::new(wide);
+    }
+}
+
+/// A bucket of any size.
+#[derive(Clone, Debug)]
+pub(crate) struct Wide {
     /// Parts, at `at_ns`.
     level: i128,
     /// Parts that it holds at most.
@@ -24,81 +122,129 @@ pub(crate) struct Bucket {
     at_ns: u64,
 }
 
-impl Bucket {
-    /// A bucket without credits: empty, and taking up no more than a window's worth of tokens.
-    pub(crate) fn paced(per_s: u64, window_ns: u64, now_ns: u64) -> Bucket {
-        let per_s = per_s.clamp(1, PER_S_MAX);
-        // What a rounded-up wait brings in must find room, or the rate would fall short.
-        let full = i128::from(per_s) * i128::from(window_ns.max(1));
-        Bucket { level: 0, full, per_s, at_ns: now_ns }
-    }
-
-    /// A bucket of credits: full, and `tokens` large.
-    pub(crate) fn of_credits(per_s: u64, tokens: u64, now_ns: u64) -> Bucket {
-        let per_s = per_s.clamp(1, PER_S_MAX);
-        let full = (i128::from(tokens) * PARTS).max(i128::from(per_s));
-        Bucket { level: full, full, per_s, at_ns: now_ns }
-    }
-
+impl Wide {
     /// Brings the level up to date.
-    #[inline]
     fn refill(&mut self, now_ns: u64) {
         let gain = u128::from(now_ns - self.at_ns) * u128::from(self.per_s);
         self.level = (self.level + gain as i128).min(self.full);
         self.at_ns = now_ns;
     }
 
-    /// Returns when an operation may leave: when what is owed has come in, not before the last
-    /// refill.
-    #[inline]
-    pub(crate) fn ready_ns(&self) -> u64 {
+    fn ready_ns(&self) -> u64 {
         if self.level >= 0 {
             return self.at_ns;
         }
-        match u64::try_from(self.level.unsigned_abs()) {
-            // The usual case, and a fast division.
-            Ok(debt) => self.at_ns.saturating_add(debt.div_ceil(self.per_s)),
-            Err(_) => self.ready_late_ns(),
-        }
-    }
-
-    /// Returns when an operation may leave that waits for more than 64 bits say.
-    #[cold]
-    fn ready_late_ns(&self) -> u64 {
         let wait_ns = self.level.unsigned_abs().div_ceil(u128::from(self.per_s));
         self.at_ns.saturating_add(u64::try_from(wait_ns).unwrap_or(u64::MAX))
     }
 
-    /// Takes an operation's tokens out. Its turn has come: `ready_ns` is not after `now_ns`.
+    fn take(&mut self, tokens: u64, now_ns: u64) {
+        self.refill(now_ns);
+        self.level -= i128::from(tokens) * i128::from(PARTS);
+    }
+}
+
+/// A bucket in 64 bits: level and limit stay within twice [`Narrow::BOUND`], so that what lies
+/// between them fits as well.
+#[derive(Clone, Debug)]
+pub(crate) struct Narrow {
+    level: i64,
+    full: i64,
+    per_s: u64,
+    at_ns: u64,
+}
+
+impl Narrow {
+    /// Of the limit, and of the level, below zero as well, before anything is taken out.
+    const BOUND: i64 = 1 << 61;
+    /// So many tokens take the level no lower than twice the bound.
+    const TOKENS_MAX: u64 = Narrow::BOUND as u64 / PARTS;
+
+    /// Returns the same bucket in 64 bits; `None` if it does not fit.
+    fn of(wide: &Wide) -> Option<Narrow> {
+        let fits = wide.level >= -i128::from(Narrow::BOUND) && wide.full <= Narrow::BOUND.into();
+        fits.then_some(Narrow {
+            level: wide.level as i64,
+            full: wide.full as i64,
+            per_s: wide.per_s,
+            at_ns: wide.at_ns,
+        })
+    }
+
+    fn to_wide(&self) -> Wide {
+        let Narrow { level, full, per_s, at_ns } = *self;
+        Wide { level: level.into(), full: full.into(), per_s, at_ns }
+    }
+
     #[inline]
-    pub(crate) fn take(&mut self, tokens: u64, now_ns: u64) {
-        self.refill(now_ns);
-        self.level -= i128::from(tokens) * PARTS;
+    fn ready_ns(&self) -> u64 {
+        if self.level >= 0 {
+            return self.at_ns;
+        }
+        self.at_ns.saturating_add(self.level.unsigned_abs().div_ceil(self.per_s))
     }
 
-    /// Returns the whole tokens in it now, none if it is below zero.
-    pub(crate) fn tokens(&self, now_ns: u64) -> u64 {
-        let mut now = self.clone();
-        now.refill(now_ns);
-        (now.level.max(0) / PARTS) as u64
-    }
-
-    /// Returns the tokens of a full bucket.
-    pub(crate) fn tokens_full(&self) -> u64 {
-        (self.full / PARTS) as u64
-    }
-
-    /// Counts time from `now_ns` on.
-    pub(crate) fn begin(&mut self, now_ns: u64) {
+    /// Takes tokens out. Returns false, and changes nothing, where the result may not fit.
+    #[inline]
+    fn take(&mut self, tokens: u64, now_ns: u64) -> bool {
+        if tokens > Narrow::TOKENS_MAX || self.level < -Narrow::BOUND {
+            return false;
+        }
+        // What comes in beyond 64 bits is more than there ever is room for.
+        let gain = (now_ns - self.at_ns).saturating_mul(self.per_s);
+        let room = (self.full - self.level) as u64;
+        self.level += gain.min(room) as i64 - (tokens * PARTS) as i64;
         self.at_ns = now_ns;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A rate, a limit, a level or a time: small, usual, and at the end of its range.
+    fn any_size(bits: u32) -> impl Strategy<Value = u64> {
+        (0..=bits, any::<u64>()).prop_map(|(bits, value)| match bits {
+            0 => 0,
+            bits => value >> (64 - bits),
+        })
     }
 
-    /// Takes another bucket's rate and limit from now on. What was borrowed stays borrowed, and is
-    /// paid back at the new rate; what does not fit is lost.
-    pub(crate) fn become_like(&mut self, other: &Bucket, now_ns: u64) {
-        self.refill(now_ns);
-        self.per_s = other.per_s;
-        self.full = other.full;
-        self.level = self.level.min(self.full);
+    proptest! {
+        #[test]
+        fn a_narrow_bucket_is_a_wide_one(
+            per_s in any_size(62),
+            window_ns in any_size(40),
+            credits in proptest::option::of(any_size(64)),
+            steps in proptest::collection::vec((any_size(40), any_size(36), any::<bool>()), 1..60),
+        ) {
+            let mut bucket = match credits {
+                Some(tokens) => Bucket::of_credits(per_s, tokens, 5),
+                None => Bucket::paced(per_s, window_ns, 5),
+            };
+            let mut wide = bucket.to_wide();
+            let mut now_ns = 5_u64;
+            for (wait_ns, tokens, is_punctual) in steps {
+                // As soon as it is ready, at any time after, and now and then long before.
+                now_ns = if is_punctual { now_ns.max(wide.ready_ns()) } else { now_ns + wait_ns };
+                if now_ns > 1 << 62 {
+                    break;
+                }
+                wide.take(tokens, now_ns);
+                prop_assert_eq!(bucket.take(tokens, now_ns), wide.ready_ns());
+                let is = bucket.to_wide();
+                prop_assert_eq!((is.level, is.at_ns), (wide.level, wide.at_ns));
+                prop_assert_eq!(bucket.tokens_full(), (wide.full / i128::from(PARTS)) as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn a_usual_bucket_is_narrow() {
+        let bucket = Bucket::paced(50_000_000_000, 4_000_000, 0);
+        assert!(matches!(bucket, Bucket::Narrow(_)), "{bucket:?}");
     }
 }

@@ -75,28 +75,57 @@ struct Home {
     /// Changes when the blocks are dropped, so that what is left of them is not found.
     generation: u32,
     /// Of the first region: most volumes have no other.
-    first_start: u64,
+    first: Start,
+}
+
+/// Where a region begins: in which set, and with which tag.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    set: u64,
+    tag: u64,
 }
 
 impl Home {
-    fn new(volume: u16, generation: u32) -> Home {
-        let first_start = Home::start_of(volume, generation, 0);
-        Home { volume, generation, first_start }
+    fn new(volume: u16, generation: u32, n_sets: u64) -> Home {
+        let first = Home::start_of(volume, generation, 0, n_sets);
+        Home { volume, generation, first }
     }
 
-    /// Returns where a region begins: its upper bits say in which set, the lower ones with which
-    /// tag.
     #[inline]
-    fn start(&self, region: u64) -> u64 {
+    fn start(&self, region: u64, n_sets: u64) -> Start {
         match region {
-            0 => self.first_start,
-            _ => Home::start_of(self.volume, self.generation, region),
+            0 => self.first,
+            _ => Home::start_of(self.volume, self.generation, region, n_sets),
         }
     }
 
-    fn start_of(volume: u16, generation: u32, region: u64) -> u64 {
-        mix64((u64::from(volume) << 48) ^ (u64::from(generation) << 32) ^ region)
+    fn start_of(volume: u16, generation: u32, region: u64, n_sets: u64) -> Start {
+        let bits = mix64((u64::from(volume) << 48) ^ (u64::from(generation) << 32) ^ region);
+        Start { set: scale(bits, n_sets), tag: bits & 0xFFFF_FFFF }
     }
+}
+
+/// Where the blocks of a range stand that lies in one group. Found for a read, it serves again when
+/// what was read comes in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    set: u32,
+    tag: u16,
+    /// The blocks, of those of the group; 0 if nothing is known.
+    wanted: u16,
+}
+
+impl Spot {
+    pub(crate) const UNKNOWN: Spot = Spot { set: 0, tag: 0, wanted: 0 };
+}
+
+/// What a read did not find.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Miss {
+    /// From the first byte that is not held to the last one.
+    pub(crate) len_bytes: u32,
+    /// Where it will be held.
+    pub(crate) spot: Spot,
 }
 
 /// Where neighbouring groups lie.
@@ -125,27 +154,31 @@ impl BlockCache {
             n_hits: 0,
             n_misses: 0,
             is_warm,
-            homes: (0..n_volumes).map(|volume| Home::new(volume as u16, 0)).collect(),
+            homes: (0..n_volumes).map(|volume| Home::new(volume as u16, 0, n_sets)).collect(),
         };
         cache.clear();
         cache.is_warm = is_warm;
         cache
     }
 
-    /// Looks a range up for a read and counts a hit or a miss. Returns the first byte that is not
-    /// held and how many from there to the last one that is not; `None` if all are held.
+    /// Looks a range up for a read and counts a hit or a miss. Returns `None` if all is held.
     #[inline]
-    pub(crate) fn read(&mut self, volume: u16, offset: u64, len: u32) -> Option<(u64, u32)> {
+    pub(crate) fn read(&mut self, volume: u16, offset: u64, len: u32) -> Option<Miss> {
         if self.n_sets == 0 {
-            return Some((offset, len));
+            return Some(Miss { len_bytes: len, spot: Spot::UNKNOWN });
         }
         let end = offset.saturating_add(u64::from(len));
         let (first_block, last_block) = self.blocks(offset, end);
         let group = first_block >> GROUP_SHIFT;
+        let mut spot = Spot::UNKNOWN;
         let missing = if group == last_block >> GROUP_SHIFT {
-            let (set, tag) = self.place(volume, group);
-            let wanted = wanted(group, first_block, last_block);
-            ends(group, self.look(set, tag, wanted, &mut { NO_HINT }))
+            spot = self.spot(volume, first_block, last_block);
+            let missing = self.look_at(spot);
+            if missing == spot.wanted {
+                self.n_misses += 1;
+                return Some(Miss { len_bytes: (end - offset) as u32, spot });
+            }
+            ends(group, missing)
         } else {
             self.look_along(volume, first_block, last_block)
         };
@@ -157,7 +190,23 @@ impl BlockCache {
         let from = (first_missing << self.block_shift).max(offset);
         let block_end = (last_missing << self.block_shift) | (self.block_bytes() - 1);
         let until = block_end.saturating_add(1).min(end);
-        Some((from, (until - from) as u32))
+        Some(Miss { len_bytes: (until - from) as u32, spot })
+    }
+
+    /// Returns which blocks of one group are not held, and notes the use.
+    #[inline]
+    fn look_at(&mut self, spot: Spot) -> u16 {
+        let Spot { set: set_idx, tag, wanted } = spot;
+        let set = set(&mut self.words, self.skip, set_idx as usize);
+        let held = find(set, tag).map_or(0, |place| used(set, place));
+        let missing = wanted & !held;
+        if missing != 0
+            && self.is_warm
+            && self.takes_for_warm(set_idx as usize, tag, missing, &mut { NO_HINT })
+        {
+            return 0;
+        }
+        missing
     }
 
     /// Looks a range of several groups up. Returns the first and the last block that are not held.
@@ -202,11 +251,32 @@ impl BlockCache {
         let (first_block, last_block) = self.blocks(offset, offset.saturating_add(len));
         let group = first_block >> GROUP_SHIFT;
         if group == last_block >> GROUP_SHIFT {
-            let (set, tag) = self.place(volume, group);
-            self.hold(set, tag, wanted(group, first_block, last_block), &mut { NO_HINT });
+            self.hold_at(self.spot(volume, first_block, last_block));
         } else {
             self.hold_along(volume, first_block, last_block);
         }
+    }
+
+    /// Holds what a read missed from now on: as [`BlockCache::insert`] of the range.
+    #[inline]
+    pub(crate) fn fill(&mut self, spot: Spot, volume: u16, offset: u64, len: u32) {
+        if spot.wanted == 0 {
+            self.insert(volume, offset, u64::from(len));
+        } else {
+            self.hold_at(spot);
+        }
+    }
+
+    /// Holds blocks of one group from now on.
+    #[inline]
+    fn hold_at(&mut self, spot: Spot) {
+        let Spot { set: set_idx, tag, wanted } = spot;
+        let set = set(&mut self.words, self.skip, set_idx as usize);
+        if find(set, tag).is_none() {
+            self.bring_in(set_idx as usize, tag, wanted);
+            return;
+        }
+        self.hold(set_idx as usize, tag, wanted, &mut { NO_HINT });
     }
 
     /// Holds every block of several groups from now on.
@@ -222,10 +292,11 @@ impl BlockCache {
         }
     }
 
-    /// Forgets a volume's blocks. Their places are used again as others come.
+    /// Forgets a volume's blocks. Their places are used again as others come. What was known of
+    /// where its blocks stand no longer holds.
     pub(crate) fn forget(&mut self, volume: u16) {
         let home = &mut self.homes[usize::from(volume)];
-        *home = Home::new(volume, home.generation.wrapping_add(1));
+        *home = Home::new(volume, home.generation.wrapping_add(1), self.n_sets);
     }
 
     /// Says whether it began warm and was not cleared since.
@@ -287,6 +358,16 @@ impl BlockCache {
         Run { sets: set..set + n as usize, tag }
     }
 
+    /// Returns where blocks of one group stand.
+    #[inline]
+    fn spot(&self, volume: u16, first_block: u64, last_block: u64) -> Spot {
+        let group = first_block >> GROUP_SHIFT;
+        let (set, tag) = self.place(volume, group);
+        let within = |block: u64| block & ((1 << GROUP_SHIFT) - 1);
+        let wanted = (u16::MAX << within(first_block)) & (u16::MAX >> (15 - within(last_block)));
+        Spot { set: set as u32, tag, wanted }
+    }
+
     /// Returns the set of a group, and its tag there.
     ///
     /// The tags of one region differ from each other; those of different ones are alike by chance,
@@ -294,12 +375,13 @@ impl BlockCache {
     #[inline]
     fn place(&self, volume: u16, group: u64) -> (usize, u16) {
         let within = group & ((1 << self.region_shift) - 1);
-        let start = self.homes[usize::from(volume)].start(group >> self.region_shift);
-        let position = scale(start, self.n_sets) + within;
+        let home = &self.homes[usize::from(volume)];
+        let start = home.start(group >> self.region_shift, self.n_sets);
+        let position = start.set + within;
         // Exact: a position and the number of sets are below 2^32 each. One set has no inverse.
         let n_times = if self.n_sets == 1 { position } else { scale(position, self.inverse) };
         let set = position - n_times * self.n_sets;
-        let tag = (start & 0xFFFF_FFFF) + n_times;
+        let tag = start.tag + n_times;
         (set as usize, (tag % TAG_MAX) as u16 + 1)
     }
 
@@ -315,7 +397,7 @@ impl BlockCache {
 
     #[inline]
     fn set(&mut self, idx: usize) -> &mut Set {
-        &mut self.words[self.skip..].as_chunks_mut().0[idx]
+        set(&mut self.words, self.skip, idx)
     }
 
     /// Returns whether blocks that nobody asked for yet are there already, and holds them then: in
@@ -333,7 +415,25 @@ impl BlockCache {
         true
     }
 
-    /// Holds these blocks of a group from now on.
+    /// Holds these blocks of a group from now on that has none in its set.
+    #[inline]
+    fn bring_in(&mut self, set_idx: usize, tag: u16, blocks: u16) {
+        let n_after = self.n_held + u64::from(blocks.count_ones());
+        if n_after > self.n_blocks {
+            self.let_leave(n_after - self.n_blocks);
+        }
+        self.n_held = n_after.min(self.n_blocks);
+        let set = self.set(set_idx);
+        let Some(place) = first_empty(set) else {
+            let place = self.drop_group(set_idx);
+            put(self.set(set_idx), place, tag, blocks);
+            return;
+        };
+        put(set, place, tag, blocks);
+    }
+
+    /// Holds these blocks of a group from now on. Others may have to leave.
+    #[inline(never)]
     fn hold(&mut self, set_idx: usize, tag: u16, wanted: u16, way: &mut usize) {
         let (place, missing) = loop {
             let set = self.set(set_idx);
@@ -355,9 +455,7 @@ impl BlockCache {
             Some(place) => place,
             None => self.drop_group(set_idx),
         };
-        let set = self.set(set_idx);
-        set[*way] = tag | USED;
-        set[N_WAYS + *way] |= missing;
+        put(self.set(set_idx), *way, tag, missing);
     }
 
     /// Drops a group of a set that has no place left, and returns its place.
@@ -403,6 +501,18 @@ impl BlockCache {
     }
 }
 
+#[inline]
+fn set(words: &mut [u16], skip: usize, idx: usize) -> &mut Set {
+    &mut words[skip..].as_chunks_mut().0[idx]
+}
+
+/// Notes blocks of a group at its place.
+#[inline]
+fn put(set: &mut Set, place: usize, tag: u16, blocks: u16) {
+    set[place] = tag | USED;
+    set[N_WAYS + place] |= blocks;
+}
+
 /// Returns `share` of 2^64 of `whole`.
 #[inline]
 fn scale(share: u64, whole: u64) -> u64 {
@@ -441,47 +551,43 @@ fn look_up(set: &mut Set, tag: u16, way: &mut usize) -> Option<usize> {
         *way = find(set, tag)?;
     }
     let place = *way % N_WAYS;
-    if set[place] & USED == 0 {
-        set[place] |= USED;
-    }
+    used(set, place);
     Some(place)
 }
 
-/// Four words side by side, each with a 1.
-const ONES: u64 = 0x0001_0001_0001_0001;
-/// Of four words side by side, the bits of tags.
-const TAGS: u64 = !(ONES * USED as u64);
-
-/// Returns the top bit of each of the four tags at a place, 4 times `idx`, that are `tag`.
+/// Notes that a group was used. Returns its blocks.
 #[inline]
-fn alike(set: &Set, idx: usize, tag: u16) -> u64 {
-    let word = |way: usize| u64::from(set[4 * idx + way]) << (16 * way);
-    let four = word(0) | word(1) | word(2) | word(3);
-    // What differs carries into its top bit, and no further.
-    let differs = ((four ^ (ONES * u64::from(tag))) & TAGS) + TAGS;
-    !differs & !TAGS
+fn used(set: &mut Set, place: usize) -> u16 {
+    if set[place] & USED == 0 {
+        set[place] |= USED;
+    }
+    set[N_WAYS + place]
 }
 
-/// Returns the place of a tag that is not 0: there is no more than one.
+/// Returns the place of a tag: there is no more than one.
 #[inline]
 fn find(set: &Set, tag: u16) -> Option<usize> {
-    // All sixteen at once: no branch that would be guessed wrong, and few instructions. The bits
-    // of a place lie 16 apart for each tag of its four, and 1 for each four.
-    let fours: [u64; N_WAYS / 4] = std::array::from_fn(|idx| alike(set, idx, tag) >> (15 - idx));
-    let bits = fours[0] | fours[1] | fours[2] | fours[3];
-    (bits != 0).then(|| {
-        let bit = bits.trailing_zeros() as usize;
-        4 * (bit % 16) + bit / 16
-    })
+    // All sixteen at once, without a branch that would be guessed wrong: the compiler makes of it
+    // two comparisons of eight words each.
+    let mut found = [0; N_WAYS / 2];
+    for (way, found) in found.iter_mut().enumerate() {
+        let mark = |way: usize| if set[way] & !USED == tag { USED | way as u16 } else { 0 };
+        *found = mark(way) | mark(way + N_WAYS / 2);
+    }
+    let found = found.into_iter().fold(0, |all, one| all | one);
+    (found != 0).then_some(usize::from(found & !USED))
 }
 
 /// Returns the first place without a tag.
 #[inline]
 fn first_empty(set: &Set) -> Option<usize> {
-    (0..N_WAYS / 4).find_map(|idx| {
-        let empty = alike(set, idx, 0);
-        (empty != 0).then(|| 4 * idx + empty.trailing_zeros() as usize / 16)
-    })
+    let mut first = [0; N_WAYS / 2];
+    for (way, first) in first.iter_mut().enumerate() {
+        let place = |way: usize| if set[way] & !USED == 0 { way as i16 } else { i16::MAX };
+        *first = place(way).min(place(way + N_WAYS / 2));
+    }
+    let first = first.into_iter().fold(i16::MAX, i16::min) as usize;
+    (first < N_WAYS).then_some(first)
 }
 
 /// Returns a place of a full set that was not used lately, looking from `start` on.

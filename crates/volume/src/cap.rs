@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::bucket::Bucket;
 use crate::design::Limit;
+use crate::io::CapId;
 
 /// What a cap limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -138,6 +139,8 @@ pub(crate) struct Demand {
 /// A cap at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Cap {
+    /// Its position in the design.
+    pub(crate) id: CapId,
     /// How fast operations may follow each other: the sustained rate, or that of the burst.
     pace: Bucket,
     /// The sustained rate with its credits, where there are any.
@@ -161,6 +164,7 @@ impl Cap {
         let pace_per_s = limit.burst.map_or(limit.per_s, |burst| burst.per_s.max(limit.per_s));
         let credits = limit.burst.and_then(|burst| burst.bucket);
         Cap {
+            id: CapId::NONE,
             pace: Bucket::paced(pace_per_s, window_ns, now_ns),
             credits: credits.map(|tokens| Bucket::of_credits(limit.per_s, tokens, now_ns)),
             ready_ns: now_ns,
@@ -195,8 +199,7 @@ impl Cap {
     pub(crate) fn take(&mut self, cost: u64, now_ns: u64) {
         self.n_ops += 1;
         self.n_tokens += cost;
-        self.pace.take(cost, now_ns);
-        self.ready_ns = self.pace.ready_ns();
+        self.ready_ns = self.pace.take(cost, now_ns);
         if self.credits.is_some() {
             self.take_credits(cost, now_ns);
         }
@@ -205,9 +208,8 @@ impl Cap {
     #[inline(never)]
     fn take_credits(&mut self, cost: u64, now_ns: u64) {
         if let Some(credits) = &mut self.credits {
-            credits.take(cost, now_ns);
+            self.ready_ns = self.ready_ns.max(credits.take(cost, now_ns));
         }
-        self.look_ahead();
     }
 
     /// Notes when the next operation may leave.

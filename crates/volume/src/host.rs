@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cache::BlockCache;
+use crate::cache::{BlockCache, Miss, Spot};
 use crate::cap::Demand;
 use crate::design::{Backing, CacheMode, Design};
 use crate::extents::Extents;
@@ -269,10 +269,11 @@ impl System {
                 Some(_) if writes_behind && self.host.dirty.covers(volume, range) => {
                     self.host.blocks.count_as_hit();
                 }
-                Some((_, bytes)) => {
+                Some(Miss { len_bytes: bytes, spot }) => {
                     let demand = Demand { bytes, units: units(bytes, unit), writes: false };
                     let piece = &mut self.lanes.pieces[piece_idx];
                     piece.demand = demand;
+                    piece.spot = spot;
                     piece.task = Task::Fill;
                     piece.stations = piece.stations.and(Stations::DISKS);
                     self.join(lane, piece_idx);
@@ -297,23 +298,26 @@ impl System {
         }
     }
 
-    /// Does what a piece's task asks for once it is complete.
+    /// Does what a piece's task asks for once it is complete. Its place was given back: it is read
+    /// before anything else can take it.
     #[inline]
-    pub(crate) fn do_task(&mut self, piece: &Piece) {
-        let volume = piece.volume;
-        match piece.task {
+    pub(crate) fn do_task(&mut self, piece_idx: u32) {
+        let piece = &self.lanes.pieces[piece_idx];
+        let (volume, task) = (piece.volume, piece.task);
+        match task {
             Task::Plain | Task::Commit => {}
             Task::Fill => {
-                let len_bytes = u64::from(piece.len_bytes);
-                self.host.blocks.insert(volume, piece.offset_bytes, len_bytes);
+                let Piece { spot, offset_bytes, len_bytes, .. } = *piece;
+                self.host.blocks.fill(spot, volume, offset_bytes, len_bytes);
             }
             Task::Behind => self.write_behind(volume),
             Task::Through | Task::Leave => {
                 let end = piece.offset_bytes.saturating_add(u64::from(piece.len_bytes));
                 self.host.reached_disk(volume, piece.offset_bytes..end);
-                self.host.volumes[usize::from(volume)].left.count(piece, self.now_ns);
-                if piece.task == Task::Leave {
-                    self.host.volumes[usize::from(volume)].n_leaving -= 1;
+                let behind = &mut self.host.volumes[usize::from(volume)];
+                behind.left.count(piece, self.now_ns);
+                if task == Task::Leave {
+                    behind.n_leaving -= 1;
                 }
                 self.write_behind(volume);
                 self.complete_flushes(volume);
@@ -381,6 +385,7 @@ impl System {
             disk,
             volume,
             task: Task::Leave,
+            spot: Spot::UNKNOWN,
         });
         self.join(lane, piece);
     }

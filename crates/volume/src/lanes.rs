@@ -6,7 +6,9 @@
 //! at the gate and are served in turn, one operation each: whoever needs less than an equal share
 //! gets it all, and the others share the rest.
 
-use crate::cap::{Cap, Demand};
+use crate::cache::Spot;
+use crate::cap::Demand;
+use crate::caps::{CapSet, Caps};
 use crate::io::{CapId, Stations};
 use crate::queue::TimeQueue;
 use crate::slab::{Fifo, Linked, NIL, Slab};
@@ -37,6 +39,8 @@ pub(crate) struct Piece {
     pub(crate) disk: u16,
     pub(crate) volume: u16,
     pub(crate) task: Task,
+    /// Where the cache will hold what a read missed.
+    pub(crate) spot: Spot,
 }
 
 /// What is to be done about a piece beyond completing it.
@@ -78,29 +82,6 @@ pub(crate) enum Role {
     Egress,
     /// A volume of a network file service.
     Service,
-}
-
-/// A few caps, by position.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CapSet {
-    ids: [u16; CapSet::N_MAX],
-    n: u8,
-}
-
-impl CapSet {
-    /// A service lane has most: quota, operations, and three ceilings.
-    const N_MAX: usize = 6;
-    pub(crate) const EMPTY: CapSet = CapSet { ids: [0; CapSet::N_MAX], n: 0 };
-
-    pub(crate) fn push(&mut self, id: CapId) {
-        self.ids[usize::from(self.n)] = id.0;
-        self.n += 1;
-    }
-
-    #[inline]
-    fn ids(&self) -> &[u16] {
-        &self.ids[..usize::from(self.n)]
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +168,7 @@ const GATE: u32 = 1 << 31;
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
     pub(crate) pieces: Slab<Piece>,
-    pub(crate) caps: Vec<Cap>,
+    pub(crate) caps: Caps,
     pub(crate) all: Slab<Lane>,
     pub(crate) gates: Vec<Gate>,
     timers: TimeQueue,
@@ -197,7 +178,7 @@ impl Lanes {
     pub(crate) fn new(n_pieces: usize) -> Lanes {
         Lanes {
             pieces: Slab::with_capacity(n_pieces),
-            caps: Vec::new(),
+            caps: Caps::default(),
             all: Slab::with_capacity(0),
             gates: Vec::new(),
             timers: TimeQueue::with_capacity(0),
@@ -207,6 +188,13 @@ impl Lanes {
     /// Reserves what timers need, once all lanes and gates are there.
     pub(crate) fn reserve_timers(&mut self) {
         self.timers = TimeQueue::with_capacity(self.all.len() + self.gates.len());
+    }
+
+    /// Puts the caps of each lane and of each gate side by side, once all are set.
+    pub(crate) fn line_up_caps(&mut self) {
+        let own = self.all.iter_mut().map(|lane| &mut lane.own);
+        let shared = self.gates.iter_mut().map(|gate| &mut gate.shared);
+        self.caps.line_up(own.chain(shared));
     }
 
     #[inline]
@@ -231,13 +219,13 @@ impl Lanes {
     fn join_empty(&mut self, lane_idx: u32, piece: u32, now_ns: u64) -> Joined {
         let lane = &mut self.all[lane_idx];
         let demand = self.pieces[piece].demand;
-        let gate = &self.gates[lane.gate as usize];
+        let gate = &mut self.gates[lane.gate as usize];
         if gate.lanes.first().is_none()
-            && is_ready(&self.caps, &lane.own, demand, now_ns)
-            && is_ready(&self.caps, &gate.shared, demand, now_ns)
+            && self.caps.are_ready(&lane.own, demand, now_ns)
+            && self.caps.are_ready(&gate.shared, demand, now_ns)
         {
-            take(&mut self.caps, &gate.shared, demand, now_ns);
-            take(&mut self.caps, &lane.own, demand, now_ns);
+            self.caps.take(&mut gate.shared, demand, now_ns);
+            self.caps.take(&mut lane.own, demand, now_ns);
             return Joined::Passed(lane.role);
         }
         lane.waiting.push(&mut self.pieces, piece);
@@ -260,13 +248,13 @@ impl Lanes {
         lane.own_wait_ns = now_ns - since_ns;
         lane.since_ns = now_ns;
         let gate_idx = lane.gate;
-        if let Some(cap) = self.caps.get_mut(usize::from(held_by.0)) {
+        if let Some(cap) = self.caps.get_mut(held_by) {
             cap.held(since_ns, now_ns);
         }
-        let gate = &self.gates[gate_idx as usize];
+        let gate = &mut self.gates[gate_idx as usize];
         let demand = lane.waiting.first().map(|piece| self.pieces[piece].demand)?;
-        if gate.lanes.first().is_none() && is_ready(&self.caps, &gate.shared, demand, now_ns) {
-            take(&mut self.caps, &gate.shared, demand, now_ns);
+        if gate.lanes.first().is_none() && self.caps.are_ready(&gate.shared, demand, now_ns) {
+            self.caps.take(&mut gate.shared, demand, now_ns);
             let gate_held_by = gate.held_by;
             return Some((gate_idx, Some(self.let_go(name, gate_held_by, demand, now_ns))));
         }
@@ -289,7 +277,7 @@ impl Lanes {
             return None;
         }
         let demand = self.pieces[self.all[lane_idx].waiting.first()?].demand;
-        let (ready_ns, cap) = ready(&self.caps, &gate.shared, demand, now_ns);
+        let (ready_ns, cap) = self.caps.ready(&gate.shared, demand, now_ns);
         if ready_ns > now_ns {
             gate.held_by = cap;
             gate.is_timed = true;
@@ -297,7 +285,7 @@ impl Lanes {
             return None;
         }
         gate.lanes.pop(&self.all);
-        take(&mut self.caps, &gate.shared, demand, now_ns);
+        self.caps.take(&mut gate.shared, demand, now_ns);
         let gate_held_by = gate.held_by;
         Some(self.let_go(lane_idx, gate_held_by, demand, now_ns))
     }
@@ -314,13 +302,13 @@ impl Lanes {
     ) -> (u32, Role) {
         let lane = &mut self.all[lane_idx];
         // As of when it came to be the first: what its caps took in since then is not cut off.
-        take(&mut self.caps, &lane.own, demand, lane.since_ns - lane.own_wait_ns);
+        self.caps.take(&mut lane.own, demand, lane.since_ns - lane.own_wait_ns);
         let gate_wait_ns = now_ns - lane.since_ns;
         if gate_wait_ns > 0 {
             if gate_wait_ns > lane.own_wait_ns {
                 lane.held_by = gate_held_by;
             }
-            if let Some(cap) = self.caps.get_mut(usize::from(gate_held_by.0)) {
+            if let Some(cap) = self.caps.get_mut(gate_held_by) {
                 cap.held(lane.since_ns, now_ns);
             }
         }
@@ -348,7 +336,7 @@ impl Lanes {
         lane.since_ns = now_ns;
         lane.own_wait_ns = 0;
         let demand = self.pieces[piece].demand;
-        let (ready_ns, cap) = ready(&self.caps, &lane.own, demand, now_ns);
+        let (ready_ns, cap) = self.caps.ready(&lane.own, demand, now_ns);
         if ready_ns > now_ns {
             lane.held_by = cap;
             lane.state = State::Timed;
@@ -395,40 +383,5 @@ impl Lanes {
             self.all[lane_idx].waiting = Fifo::EMPTY;
         }
         self.look_again(now_ns);
-    }
-}
-
-/// Returns whether all of these caps let an operation go now.
-#[inline]
-fn is_ready(caps: &[Cap], set: &CapSet, demand: Demand, now_ns: u64) -> bool {
-    set.ids().iter().all(|&id| {
-        let cap = &caps[usize::from(id)];
-        cap.ready_ns() <= now_ns || cap.cost(demand) == 0
-    })
-}
-
-/// Returns when all of these caps let an operation go, not before `now_ns`, and the last of them.
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does for two caps")]
-#[inline(always)]
-fn ready(caps: &[Cap], set: &CapSet, demand: Demand, now_ns: u64) -> (u64, CapId) {
-    let mut last = (now_ns, CapId::NONE);
-    for &id in set.ids() {
-        let cap = &caps[usize::from(id)];
-        if cap.ready_ns() > last.0 && cap.cost(demand) > 0 {
-            last = (cap.ready_ns(), CapId(id));
-        }
-    }
-    last
-}
-
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does for two caps")]
-#[inline(always)]
-fn take(caps: &mut [Cap], set: &CapSet, demand: Demand, now_ns: u64) {
-    for &id in set.ids() {
-        let cap = &mut caps[usize::from(id)];
-        let cost = cap.cost(demand);
-        if cost > 0 {
-            cap.take(cost, now_ns);
-        }
     }
 }

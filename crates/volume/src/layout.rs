@@ -4,9 +4,10 @@
 //! again at any time ([`Layout::apply`]). A cap keeps its position for the life of the system.
 
 use crate::cap::{Cap, CapInfo, CapKind, Measure};
+use crate::caps::CapSet;
 use crate::design::{Backing, CacheMode, Client, Design, Limit, NetworkVolume, Stripe};
 use crate::io::CapId;
-use crate::lanes::{CapSet, Gate, Lane, Lanes, Role};
+use crate::lanes::{Gate, Lane, Lanes, Role};
 use crate::stripe::StripeMap;
 
 /// What a call takes on the wire beside its data, bytes: headers of Ethernet, IP and TCP, the call
@@ -135,7 +136,7 @@ impl Layout {
 
     /// Sets every cap to what a design of the same shape says.
     pub(crate) fn apply(&mut self, design: &Design, lanes: &mut Lanes, now_ns: u64) {
-        lanes.all.each(|lane| lane.own = CapSet::EMPTY);
+        lanes.all.iter_mut().for_each(|lane| lane.own = CapSet::EMPTY);
         lanes.gates.iter_mut().for_each(|gate| gate.shared = CapSet::EMPTY);
         self.window_ns = design.bucket_window_ns;
         self.in_force.fill(false);
@@ -158,6 +159,7 @@ impl Layout {
             setter.set(gate, key, Some(&pool.throughput), Measure::BYTES, None, name);
         }
         setter.set_clients(design);
+        lanes.line_up_caps();
     }
 }
 
@@ -191,19 +193,18 @@ impl Setter<'_> {
         let info =
             CapInfo { name, kind: key.0, volume, per_s: limit.per_s, origin: limit.origin.clone() };
         let cap = Cap::new(limit, measure, self.layout.window_ns, self.now_ns);
-        let idx = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
-            self.lanes.caps[idx].become_like(cap, self.now_ns);
+        let id = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
+            let id = CapId(idx as u16);
+            self.lanes.caps[id].become_like(cap, self.now_ns);
             self.layout.infos[idx] = info;
             self.layout.in_force[idx] = true;
-            idx
+            id
         } else {
-            self.lanes.caps.push(cap);
             self.layout.keys.push(key);
             self.layout.infos.push(info);
             self.layout.in_force.push(true);
-            self.lanes.caps.len() - 1
+            self.lanes.caps.push(cap)
         };
-        let id = CapId(idx as u16);
         match place {
             Place::Lane(lane) => self.lanes.all[lane].own.push(id),
             Place::Gate(gate) => self.lanes.gates[gate as usize].shared.push(id),

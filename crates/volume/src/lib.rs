@@ -17,6 +17,7 @@
 mod bucket;
 mod cache;
 mod cap;
+mod caps;
 mod extents;
 mod host;
 mod lanes;

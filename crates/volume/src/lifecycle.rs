@@ -1,5 +1,6 @@
 //! The machine dies and starts again, and what was bought changes.
 
+use crate::cache::Spot;
 use crate::design::{Backing, Design};
 use crate::host::Host;
 use crate::system::{Start, System};
@@ -139,6 +140,8 @@ impl System {
                 self.host.let_all_leave(volume as u16, number);
             }
         }
+        // The blocks of what is under way may stand elsewhere now.
+        self.lanes.pieces.iter_mut().for_each(|piece| piece.spot = Spot::UNKNOWN);
         self.design = new.clone();
         self.lanes.look_again(self.now_ns);
         for gate in 0..self.lanes.gates.len() as u32 {

@@ -46,7 +46,7 @@ impl SlotTable {
         slots.count(now_ns);
         slots.n_used += 1;
         if let Some((_, cap)) = slots.limit {
-            lanes.caps[usize::from(cap.0)].count();
+            lanes.caps[cap].count();
         }
         true
     }
@@ -71,7 +71,7 @@ impl SlotTable {
         let piece = &mut lanes.pieces[next];
         piece.held_by = cap;
         piece.held_ns = now_ns - piece.since_ns;
-        let cap = &mut lanes.caps[usize::from(cap.0)];
+        let cap = &mut lanes.caps[cap];
         cap.held(piece.since_ns, now_ns);
         cap.count();
         Some(next)

@@ -44,9 +44,9 @@ impl<T: Linked> Slab<T> {
         self.free = place;
     }
 
-    /// Changes every place, used or not.
-    pub(crate) fn each(&mut self, change: impl FnMut(&mut T)) {
-        self.places.iter_mut().for_each(change);
+    /// Goes through every place, used or not.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut()
     }
 
     pub(crate) fn len(&self) -> usize {

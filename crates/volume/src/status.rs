@@ -144,7 +144,7 @@ impl System {
     }
 
     pub(crate) fn usage_of(&self, idx: usize, now_ns: u64) -> CapUsage {
-        let (info, cap) = (&self.layout.infos[idx], &self.lanes.caps[idx]);
+        let (info, cap) = (&self.layout.infos[idx], &self.lanes.caps[CapId(idx as u16)]);
         let start_ns = self.start_ns.unwrap_or(now_ns);
         let elapsed_ns = (now_ns - start_ns).max(1);
         let capacity_share = match info.kind {

@@ -4,6 +4,7 @@
 //! until the caps before it let it go, then takes the latency of its medium. The operation is done
 //! when its last piece is.
 
+use crate::cache::Spot;
 use crate::cap::{CapInfo, CapUsage, Demand};
 use crate::design::{CacheMode, Design};
 use crate::host::Host;
@@ -191,6 +192,12 @@ impl System {
         at_ns
     }
 
+    /// Returns an empty list for [`System::poll`] and [`System::poll_next`]. If it is empty at each
+    /// call, what has completed is handed over without being copied.
+    pub fn done_list(&self) -> Vec<Done> {
+        Vec::with_capacity(self.finished.capacity())
+    }
+
     #[inline]
     fn hand_out(&mut self, done: &mut Vec<Done>) {
         if done.is_empty() && done.capacity() >= self.finished.capacity() {
@@ -289,9 +296,7 @@ impl System {
     fn begin(&mut self, now_ns: u64) {
         self.start_ns = Some(now_ns);
         self.now_ns = now_ns;
-        for cap in &mut self.lanes.caps {
-            cap.begin(now_ns);
-        }
+        self.lanes.caps.begin(now_ns);
     }
 
     /// Splits an operation and sends its pieces off.
@@ -354,6 +359,7 @@ impl System {
             disk: way.disk,
             volume: io.volume,
             task,
+            spot: Spot::UNKNOWN,
         });
         if way.station == Stations::NETWORK {
             self.send(piece);
@@ -508,8 +514,7 @@ impl System {
                 self.call(next);
             }
         } else if task != Task::Plain {
-            let piece = *piece;
-            self.do_task(&piece);
+            self.do_task(piece_idx);
         }
         if parent < WHOLE && self.operations[parent].n_left == 0 {
             self.finish(parent);
@@ -556,6 +561,7 @@ impl System {
             disk: client,
             volume,
             task: if is_call { Task::Commit } else { Task::Plain },
+            spot: Spot::UNKNOWN,
         });
         self.widen_promise(operation);
         self.settle_promise(operation, 0);

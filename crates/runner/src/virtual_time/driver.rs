@@ -63,12 +63,13 @@ struct Show {
 impl<'w> Driver<'w> {
     pub(super) fn new(world: &'w mut World, lanes: Vec<Option<Lane>>) -> Self {
         let n_workers = lanes.len();
+        let done = world.system.done_list();
         Driver {
             world,
             lanes,
             wakeups: Wakeups::new(n_workers),
             ready: Vec::with_capacity(n_workers),
-            done: Vec::new(),
+            done,
             n_rounds: 0,
             n_still: 0,
         }
