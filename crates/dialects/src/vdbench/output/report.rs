@@ -540,8 +540,8 @@ impl Report {
         let total = &self.members.all[0].totals;
         if total.label().is_none() && total.n_intervals() > 0 {
             output.summary(&format!(
-                "{} warning: rd={} ended within its warmup: nothing counts, and there is no avg_ \
-                 row. Write a shorter warmup=\n",
+                "{} warning: rd={} ended within its warmup: nothing counts, and there are no \
+                 averages. Write a shorter warmup=\n",
                 now.clock(),
                 run.rd
             ));
