@@ -201,16 +201,24 @@ pub fn compare_intervals(
     result.interval = Some(interval);
     if interval.coverage < options.coverage {
         result.reason = format!(
-            "both intervals together hold with {:.1} % only, and {} % are asked for: repeat more \
-             often",
+            "both intervals together hold with {:.1} % only, and {} % are asked for: measure each \
+             end {} times",
             interval.coverage * 100.0,
-            options.coverage * 100.0
+            options.coverage * 100.0,
+            repeats_needed(options.coverage)
         );
         return result;
     }
     result.verdict = verdict(&interval, options);
     result.reason = reason(&result, &interval, options);
     result
+}
+
+/// Returns how often both ends of two brackets have to be measured for them to hold together with a
+/// probability: each repeat of an end halves the doubt about it, and there are four.
+fn repeats_needed(coverage: f64) -> u32 {
+    let doubt = (1.0 - coverage).max(f64::EPSILON) / 4.0;
+    1 + doubt.log2().abs().ceil() as u32
 }
 
 fn verdict(interval: &Interval, options: &CompareOptions) -> Verdict {

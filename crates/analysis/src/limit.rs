@@ -59,7 +59,7 @@ pub enum Limit {
     Latency {
         /// Which figure. Under an open load of the response time, else of the service time.
         figure: LatencyFigure,
-        /// The most it may be, nanoseconds; above 0.
+        /// It must be less, nanoseconds; above 0.
         ns_max: u64,
     },
     /// Completed over offered rate is at least this.
@@ -159,8 +159,12 @@ impl Limits {
 
     /// Returns the conditions that a measured point breaks, in their order.
     pub fn broken(&self, measured: &Measured<'_>) -> Vec<Limit> {
-        let broken = self.all.iter().filter(|limit| limit.pressure(measured) > 1.0);
-        broken.copied().collect()
+        let is_broken = |limit: &&Limit| match limit.pressure(measured) {
+            // `p99 < 10ms` is not 10 ms.
+            pressure if matches!(limit, Limit::Latency { .. }) => pressure >= 1.0,
+            pressure => pressure > 1.0,
+        };
+        self.all.iter().filter(is_broken).copied().collect()
     }
 
     /// Returns how hard the hardest pressed condition is pressed, see [`Limit::pressure`]; 0

@@ -229,10 +229,27 @@ impl Search {
         };
         let doubtful = edges.doubtful.unwrap_or(pass);
         if doubtful > pass && !self.options.is_close(doubtful, fails_all) {
-            return Some((narrow::middle(doubtful, fails_all), Purpose::Confirm));
+            return Some((self.above_doubt(doubtful, fails_all, pass), Purpose::Confirm));
         }
         let n_fail = self.tally(fails_all).n_fail;
         (n_fail < self.options.n_repeats).then_some((fails_all, Purpose::Confirm))
+    }
+
+    /// Returns a load between one that passed by chance, as it seems, and one far above it: a
+    /// tolerance higher, and twice as far with each that passes too.
+    fn above_doubt(&self, doubtful: u64, fails_all: u64, pass: u64) -> u64 {
+        let n_passed = self.tallies.range(pass + 1..).filter(|(_, tally)| tally.n_pass > 0).count();
+        let steps = 2.0_f64.powi(n_passed.clamp(1, 64) as i32 - 1);
+        let next = (doubtful as f64 * (1.0 + self.options.tolerance * steps)) as u64;
+        if next < fails_all { next.max(doubtful + 1) } else { narrow::middle(doubtful, fails_all) }
+    }
+
+    /// Returns how many loads were tried before the curve: repeats of a load are none.
+    pub fn n_searched(&self) -> usize {
+        let before = |probe: &Probe| !matches!(probe.purpose, Purpose::Curve | Purpose::Again);
+        let loads = self.taken.iter().filter(|(probe, _)| before(probe));
+        let loads = loads.map(|(probe, _)| self.options.units(probe.load));
+        loads.collect::<std::collections::BTreeSet<u64>>().len()
     }
 
     /// Returns the equally spaced loads up to the line, in ascending order.

@@ -26,10 +26,9 @@ fn carries(limit: f64) -> impl FnMut(f64) -> ProbeResult {
     move |load| ProbeResult { passed: load <= limit, achieved: None, pressure: None }
 }
 
-/// Probes before the bracket is confirmed.
+/// Loads that were tried before the curve, those of the confirmation among them.
 fn n_search(search: &Search) -> usize {
-    let is_search = |purpose| matches!(purpose, Purpose::Coarse | Purpose::Narrow);
-    search.taken().iter().filter(|(probe, _)| is_search(probe.purpose)).count()
+    search.n_searched()
 }
 
 fn loads(search: &Search, purpose: Purpose) -> Vec<f64> {
@@ -341,4 +340,22 @@ proptest! {
         let load = search.line().load.unwrap();
         prop_assert!((0.93..1.05).contains(&(load / limit)), "{load} of {limit}");
     }
+}
+
+/// The guess above the line fails by chance, and passes when it is repeated: the next load that
+/// always fails is looked for beside it, not all the way up.
+#[test]
+fn a_failure_by_chance_costs_few_loads() {
+    let mut n_at_guess = 0;
+    let search = drive(SearchOptions::rate(1_000.0), |load| {
+        let is_guess = (4_970.0..4_980.0).contains(&load);
+        n_at_guess += u32::from(is_guess);
+        let passed = load <= 5_000.0 && !(is_guess && n_at_guess == 1);
+        ProbeResult { passed, achieved: Some(load.min(5_000.0)), pressure: None }
+    });
+    let line = search.line();
+    assert!(n_at_guess > 1, "it was repeated");
+    let interval = line.interval.expect("both ends are known");
+    assert!(interval.low < 5_000.0 && interval.high < 5_100.0, "{interval:?}");
+    assert!(search.n_searched() <= 9, "{} loads", search.n_searched());
 }

@@ -2,7 +2,7 @@
 
 use analysis::curve::{LoadAt, UslFit, knees, load_at, overall_response_time};
 use analysis::limit::LatencyFigure;
-use analysis::search::{LineEnd, Purpose, Search};
+use analysis::search::{LineEnd, Search};
 use analysis::{Limit, Limits, Point, series, stats};
 use hist::Histogram;
 use plan::load::Arrivals;
@@ -105,7 +105,17 @@ pub(crate) fn curve(
         limits: limits.to_string(),
         points: measured.iter().map(|it| it.point.clone()).collect(),
         line: line(search, measured, total),
-        carried: ROUND_LATENCIES_NS.iter().map(|ns| carried(&by_rate, measured, *ns)).collect(),
+        carried: ROUND_LATENCIES_NS
+            .iter()
+            .map(|ns| {
+                let found = if lever.is_open() {
+                    load_at(&by_rate, *ns as f64)
+                } else {
+                    rate_at(&by_load(measured, |_| true), *ns as f64)
+                };
+                carried(found, measured, *ns)
+            })
+            .collect(),
         overall_response_ns: overall_response_time(&on_grid),
         knees: knees(&on_grid, KNEE_SENSITIVITY).map(|found| KneesRecord {
             sensitivity: found.sensitivity,
@@ -114,6 +124,7 @@ pub(crate) fn curve(
             leave_one_out_iops: found.leave_one_out,
         }),
         scalability: if lever.is_open() { None } else { scalability(measured) },
+        target: None,
     }
 }
 
@@ -139,7 +150,6 @@ fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> L
         let values: Vec<f64> = at(load).map(of).collect();
         series::median(&values)
     };
-    let is_search = |purpose| matches!(purpose, Purpose::Coarse | Purpose::Narrow);
     LoadLineRecord {
         end: match line.end {
             LineEnd::Bracketed => "bracketed",
@@ -158,16 +168,41 @@ fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> L
         broken: at(first_fail).find(|it| !it.passed).map_or(Vec::new(), |it| it.broken.clone()),
         achieved_iops: median(|point| point.achieved_iops),
         bytes_per_s: median(|point| point.bytes_per_s),
-        n_probes: search.taken().iter().filter(|(probe, _)| is_search(probe.purpose)).count()
-            as u32,
+        n_probes: search.n_searched() as u32,
         dips: line.dips.into_iter().map(total).collect(),
     }
 }
 
-/// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's
-/// probes, so that a repeated point counts once. Loads whose rate does not ascend are left out, as
-/// behind a peak.
+/// Returns (achieved rate, mean latency) as [`by_load`]. Loads whose rate does not ascend are left
+/// out, as behind a peak.
 fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+    let mut curve: Vec<(f64, f64)> = Vec::new();
+    for (rate, mean) in by_load(measured, is_wanted) {
+        if curve.last().is_none_or(|last| last.0 < rate) {
+            curve.push((rate, mean));
+        }
+    }
+    curve
+}
+
+/// Returns the rate at which a closed load has a mean latency: between the two loads of which the
+/// first one keeps it. A rate that no longer ascends is no obstacle: more in flight only wait.
+fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
+    let highest = by_load.iter().map(|point| point.0).reduce(f64::max);
+    let (Some(highest), Some(first)) = (highest, by_load.first()) else { return LoadAt::Unknown };
+    let Some(over) = by_load.iter().position(|point| point.1 > latency_ns) else {
+        return LoadAt::Above(highest);
+    };
+    let Some(under) = over.checked_sub(1) else { return LoadAt::Below(first.0) };
+    let (low, high) = (by_load[under], by_load[over]);
+    let part = (latency_ns - low.1) / (high.1 - low.1);
+    let comes_back = by_load[over..].iter().any(|point| point.1 <= latency_ns);
+    LoadAt::Reached { load: low.0 + part * (high.0 - low.0), comes_back }
+}
+
+/// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's
+/// probes, so that a repeated point counts once.
+fn by_load(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let loads = measured.iter().map(|it| it.point.load);
     let mut loads: Vec<f64> = loads.filter(|load| is_wanted(*load)).collect();
     loads.sort_by(f64::total_cmp);
@@ -182,11 +217,7 @@ fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, 
         let rates: Vec<f64> = at.iter().map(|point| point.achieved_iops).collect();
         let means: Vec<f64> =
             at.iter().filter_map(|it| it.by_rate(LatencyFigure::Mean)).map(|it| it.1).collect();
-        if let (Some(rate), Some(mean)) = (series::median(&rates), series::median(&means))
-            && curve.last().is_none_or(|last| last.0 < rate)
-        {
-            curve.push((rate, mean));
-        }
+        curve.extend(series::median(&rates).zip(series::median(&means)));
     }
     curve
 }
@@ -196,8 +227,8 @@ fn is_same(load: f64, other: f64) -> bool {
     (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
-fn carried(by_rate: &[(f64, f64)], measured: &[Measured], latency_ns: u64) -> CarriedRecord {
-    let (state, rate_iops) = match load_at(by_rate, latency_ns as f64) {
+fn carried(found: LoadAt, measured: &[Measured], latency_ns: u64) -> CarriedRecord {
+    let (state, rate_iops) = match found {
         LoadAt::Reached { load, .. } => ("reached", Some(load)),
         LoadAt::Above(load) => ("above", Some(load)),
         LoadAt::Below(load) => ("below", Some(load)),

@@ -6,7 +6,7 @@ use analysis::steady::SteadyRule;
 use analysis::{Gate, GateName, GateVerdict, Limits, Point};
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{CurvePointRecord, Note, NoteSeverity, Outcome, Record};
+use record::{CurvePointRecord, Note, NoteSeverity, Outcome, Record, Verdict};
 
 use crate::join::join;
 use crate::lever::{Lever, LeverError, Time};
@@ -142,13 +142,13 @@ impl Sweep {
     /// Returns the record so far, with the curve of the points so far: everything is computed
     /// anew, and copied. None before the first point.
     pub fn record(&self) -> Option<Record> {
-        self.record.clone().map(|record| Record { curve: Some(self.curve()), ..record })
+        self.record.clone().map(|record| with_curve(record, self.curve()))
     }
 
     /// Ends the sweep and returns its record; none where no point was measured.
     pub fn finish(mut self) -> Option<Record> {
         let curve = self.curve();
-        self.record.take().map(|record| Record { curve: Some(curve), ..record })
+        self.record.take().map(|record| with_curve(record, curve))
     }
 
     /// Returns the limits, with the one that is added to those of an open load.
@@ -202,6 +202,24 @@ impl Sweep {
         let total = |load| lever.total(&self.plan, load);
         outcome::curve(*lever, limits, &self.search, &self.measured, total)
     }
+}
+
+/// Adds the curve, and that its line is one of burst credits, if it is.
+fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
+    let is_line = |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
+    let judged = curve.points.iter().filter(is_line).flat_map(|point| {
+        record.validity.iter().filter(move |judged| judged.step_idx == point.step_idx)
+    });
+    let borrowed = judged.filter_map(|judged| judged.gate(GateName::Credits.as_str()));
+    let mut borrowed = borrowed
+        .filter(|gate| gate.verdict != Verdict::Passed && !gate.reason.is_empty())
+        .map(|gate| gate.reason.clone());
+    if let Some(reason) = borrowed.next() {
+        let message = format!("the load line is not one for ever: {reason}");
+        let code = "line-on-credits".to_owned();
+        record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
+    }
+    Record { curve: Some(curve), ..record }
 }
 
 fn purpose(probe: Probe) -> &'static str {

@@ -118,6 +118,22 @@ fn a_closed_sweep_starts_at_one_in_flight() {
     assert_eq!(curve.limits, "mean < 3050us");
 }
 
+/// From five in flight on the rate is that of the cap, and only the latency grows: 5,000 are carried
+/// at any latency from 1 ms on, and there is no peak to fit a law to.
+#[test]
+fn a_closed_sweep_at_a_cap_says_what_is_carried() {
+    let record = drive(Lever::QueueDepth, "p50 < 3ms");
+    let curve = record.curve.as_ref().expect("a curve");
+    // At 15 in flight it is 3 ms, which is not less.
+    assert_eq!(curve.line.load, Some(14.0));
+    for carried in curve.carried.iter().filter(|it| it.latency_mean_ns <= 2_000_000) {
+        assert_eq!(carried.state, "reached");
+        assert!(carried.rate_iops.is_some_and(|rate| (rate - CAP_IOPS).abs() < 1.0));
+    }
+    assert_eq!(curve.carried[2].state, "above", "10 ms were not reached");
+    assert_eq!(curve.scalability, None);
+}
+
 #[test]
 fn the_points_are_steps_of_one_record() {
     let record = drive(OPEN, "p99 < 10ms");

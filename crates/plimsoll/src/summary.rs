@@ -57,7 +57,7 @@ pub(crate) fn summary(record: &Record) -> String {
     }
     if let Some(suite) = &record.suite {
         // The steps are its measurements, each with a row, and the points of its curve.
-        put_suite(&mut text, suite);
+        put_suite(&mut text, suite, &record.jobs);
         if let Some(curve) = &record.curve {
             text.push('\n');
             put_curve(&mut text, curve);

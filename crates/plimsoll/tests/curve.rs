@@ -182,3 +182,47 @@ fn what_cannot_be_swept_says_why() {
     let data = std::fs::read(sandbox.path("data")).expect("it is there");
     assert_eq!(data, b"precious");
 }
+
+/// One curve on each side: at a load that both have, their seconds tell.
+#[test]
+fn two_curves_are_compared_by_the_seconds_of_their_points() {
+    let sandbox = sandbox();
+    sandbox.write("slow.toml", P30.replace("1ms", "2ms"));
+    for (design, name) in [("p30.toml", "before"), ("slow.toml", "after")] {
+        let args = ["curve", "/mnt/p30", "--on", design, "--virtual", "--time", "30s"];
+        let more = ["--limit", "p50 < 50ms", "--points", "0", "--store", "kept.db"];
+        let args = [&args[..], &more, &["--name", name, "--no-progress"]].concat();
+        assert_eq!(sandbox.plimsoll(&args).code, 0);
+    }
+    let args = ["compare", "before", "after", "--json", "--store", "kept.db", "--anyway"];
+    let found = sandbox.plimsoll(&args);
+    let found: serde_json::Value = serde_json::from_str(found.success()).expect("JSON");
+    let verdict = |figure: &str| {
+        let rows = found["rows"].as_array().expect("rows").iter();
+        let mut rows = rows.filter(|row| row["step"] == "at load 1000" && row["figure"] == figure);
+        let row = rows.next().unwrap_or_else(|| panic!("{figure} at 1000: {found}"));
+        assert_eq!(row["basis"], "seconds");
+        row["verdict"].as_str().expect("a verdict").to_owned()
+    };
+    assert_eq!(verdict("second_p50_ns"), "worse");
+    assert_eq!(verdict("second_p99_ns"), "worse");
+    assert_eq!(verdict("iops"), "no_difference_shown");
+    // The lines themselves need repeats, and it says how many.
+    let line = &found["rows"][0];
+    assert_eq!(line["verdict"], "cannot_tell");
+    assert!(line["reason"].as_str().is_some_and(|it| it.contains("each end 8 times")), "{line}");
+}
+
+/// The answer about a rate is part of the result, with what was achieved at all.
+#[test]
+fn a_rate_that_is_asked_about_is_answered_in_the_record() {
+    let args = ["/mnt/p30", "--on", "p30.toml", "--virtual", "--closed", "--time", "2s"];
+    let args = [&args[..], &["--depth-max", "16", "--target-iops", "20000"]].concat();
+    let target = curve(&sandbox(), &args).target.expect("an answer");
+    assert_eq!(target.depth, 20);
+    assert!((target.highest_iops / P30_IOPS - 1.0).abs() < 0.01, "{target:?}");
+    let text = sandbox().plimsoll(&[&["curve", "--no-progress"], &args[..]].concat());
+    assert!(text.success().contains("20.0 k IOPS take 20 I/Os in flight"), "{}", text.stdout);
+    let none = sandbox().plimsoll(&["curve", "/mnt/p30", "--on", "p30.toml", "--time", "0s"]);
+    assert!(none.mistake().contains("measures nothing"));
+}

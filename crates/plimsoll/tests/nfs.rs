@@ -97,6 +97,30 @@ fn an_export_starts_with_a_cold_or_a_warm_cache() {
     }
 }
 
+/// A suite on an export, without a mount: over one connection and over eight. Nothing is left.
+#[test]
+fn a_suite_is_measured_over_an_export() {
+    let sandbox = Sandbox::new();
+    let export = Export::start(&sandbox, NETWORK);
+    sandbox.write(
+        "mine.toml",
+        "schema = \"plimsoll.suite/1\"\nname = \"mine\"\n[prepare]\nsize = \"4m\"\n\
+         [defaults]\ntime = \"200ms\"\nramp = \"0s\"\nconnections = [1, 8]\n\
+         [[part]]\nname = \"reads\"\nrw = \"randread\"\n",
+    );
+    let url = format!("nfs://127.0.0.1:{}/mnt/anf", export.port);
+    let args = ["bench", &url, "--suite", "mine.toml", "--no-progress", "--json"];
+    let done = sandbox.plimsoll(&args);
+    assert!(matches!(done.code, 0 | 3), "{}{}", done.stdout, done.stderr);
+    let record = record::Record::from_json(&done.stdout).expect("a record");
+    let rows = record.suite.expect("a suite").rows;
+    let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["fill", "reads, 1 conn", "reads, 8 conn"]);
+    assert!(rows.iter().all(|row| row.iops.median > 0.0), "{rows:?}");
+    let left = std::fs::read_dir(sandbox.path("backing/data")).expect("the data").count();
+    assert_eq!(left, 0, "the file is removed");
+}
+
 #[test]
 fn a_job_writes_verifies_and_reads_through_an_export() {
     let sandbox = Sandbox::new();

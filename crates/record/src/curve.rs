@@ -31,6 +31,22 @@ pub struct CurveRecord {
     /// The scalability law, where the points bracket its peak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scalability: Option<ScalabilityRecord>,
+    /// What a rate takes that was asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<CurveTargetRecord>,
+}
+
+/// How many I/Os in flight a rate takes, by Little's law at the best latency that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurveTargetRecord {
+    /// The rate, I/Os per second.
+    pub rate_iops: f64,
+    /// Mean latency at the least load, nanoseconds.
+    pub latency_mean_ns: f64,
+    /// I/Os in flight.
+    pub depth: u64,
+    /// The highest rate of any point: one above it was not seen to be achieved at any depth.
+    pub highest_iops: f64,
 }
 
 /// What is turned up from point to point.

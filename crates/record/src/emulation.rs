@@ -27,6 +27,9 @@ pub struct EmulationRecord {
     /// What the host's cache for the volumes holds; 0 where there is none.
     #[serde(default)]
     pub host_cache_bytes: u64,
+    /// Mounts of the volumes that use it; empty also in records of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cached_mounts: Vec<String>,
 }
 
 /// Burst credits: more than the baseline is carried while they last.

@@ -26,8 +26,8 @@ pub mod validity;
 
 pub use counts::LatencyCounts;
 pub use curve::{
-    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, Lever,
-    LoadLineRecord, ScalabilityRecord,
+    CarriedRecord, CurvePointRecord, CurveRecord, CurveTargetRecord, IntervalRecord, KneesRecord,
+    Lever, LoadLineRecord, ScalabilityRecord,
 };
 pub use disk::DiskRecord;
 pub use emulation::{BurstRecord, CapRecord, CapsRecord, EmulationRecord};

@@ -24,7 +24,8 @@ pub struct StepConditions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addressed_bytes: Option<u64>,
     /// Different bytes that they touched, by the arithmetic of their plan and the number of their
-    /// operations; `None` where that does not tell.
+    /// operations; where that does not tell, as they were counted to 1 %. `None` where neither is
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touched_bytes: Option<u64>,
     /// The step was to run on until it was steady.

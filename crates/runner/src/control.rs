@@ -19,6 +19,7 @@ pub enum Stop {
 pub struct Control {
     stop: AtomicU8,
     ends_step: AtomicBool,
+    ends_after_step: AtomicBool,
 }
 
 impl Control {
@@ -39,7 +40,18 @@ impl Control {
         self.ends_step.store(true, Relaxed);
     }
 
+    /// Asks the run to be complete with the step that is running: those behind it are not wanted.
+    /// To be asked at the latest when that step has ended ([`crate::RunEvent::StepEnded`]).
+    pub fn request_end_after_step(&self) {
+        self.ends_after_step.store(true, Relaxed);
+    }
+
     /// Takes such a request, if there is one.
+    pub(crate) fn take_end_after_step(&self) -> bool {
+        self.ends_after_step.swap(false, Relaxed)
+    }
+
+    /// Takes a request to end a step, if there is one.
     pub(crate) fn take_step_end(&self) -> bool {
         self.ends_step.swap(false, Relaxed)
     }

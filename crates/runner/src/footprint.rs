@@ -1,17 +1,21 @@
-//! How many different bytes a step touched, by the arithmetic of its plan.
+//! How many different bytes a step touched, by the arithmetic of its plan where that tells.
 //!
-//! Nothing is noted per operation: what a walk touches follows from its kind, its region and the
-//! bytes that were moved. A walk that visits each block once touches what it moved; `n` independent
-//! draws of `b` bytes in a region of `L` leave `exp(-n b / L)` of it untouched. Workers on the same
-//! region are joined as independent walks, or, where they go through it in order, as one.
+//! What an even walk touches follows from its kind, its region and the bytes that were moved, and
+//! nothing is noted per operation. A walk that visits each block once touches what it moved; `n`
+//! independent draws of `b` bytes in a region of `L` leave `exp(-n b / L)` of it untouched. Workers
+//! on the same region are joined as independent walks, or, where they go through it in order, as
+//! one. Of uneven distributions, mixes of workloads and recorded operations the different blocks
+//! are counted ([`Touched`]).
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::workload::{Distribution, Workload};
 use plan::{Direction, EngineKind, Job};
-use worker::Meters;
+use worker::{Meters, Touched};
 
 use crate::bind::BoundWorker;
 
@@ -32,12 +36,14 @@ type Region<'a> = (&'a Path, u64, u64);
 
 /// Workers on the same regions.
 #[derive(Default)]
-struct Group {
+struct Group<'a> {
     len_bytes: u64,
     /// Share that random walks left untouched.
     untouched: f64,
     /// Most that a walk in order touched.
     in_order_bytes: u64,
+    /// What workers counted.
+    counted: Vec<&'a Touched>,
 }
 
 /// Tells the footprint of a step's workers, ramps included.
@@ -49,13 +55,13 @@ pub(crate) fn of_step<'a>(
     if n_regions == 0 || n_regions > REGIONS_MAX || !workers.clone().all(is_told) {
         return Footprint::default();
     }
-    let mut groups: BTreeMap<Vec<Region<'_>>, Option<Group>> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<Region<'_>>, Option<Group<'_>>> = BTreeMap::new();
     for (bound, meters) in workers {
         let regions: Vec<Region<'_>> = bound.files.iter().map(region).collect();
         let len_bytes = regions.iter().map(|region| region.2).sum();
         let group = groups
             .entry(regions)
-            .or_insert_with(|| Some(Group { len_bytes, untouched: 1.0, in_order_bytes: 0 }));
+            .or_insert_with(|| Some(Group { len_bytes, untouched: 1.0, ..Group::default() }));
         let is_known = group.as_mut().is_some_and(|group| group.add(&bound.job, meters));
         if !is_known {
             *group = None;
@@ -73,12 +79,16 @@ fn region(file: &crate::bind::BoundFile) -> Region<'_> {
     (file.path.as_path(), file.region.offset_bytes, file.region.len_bytes)
 }
 
-impl Group {
+impl<'a> Group<'a> {
     /// Adds what a worker did. Returns false where its plan does not tell what it touched.
-    fn add(&mut self, job: &Job, meters: &Meters) -> bool {
+    fn add(&mut self, job: &Job, meters: &'a Meters) -> bool {
         let moved = Direction::ALL.iter().map(|dir| meters.dir(*dir).bytes_live.load(Relaxed));
         let moved: u64 = moved.sum();
-        if !job.parts.is_empty() || !is_on_bytes(job) {
+        if let Some(touched) = meters.touched() {
+            self.counted.push(touched);
+            return true;
+        }
+        if !job.parts.is_empty() || !moves_bytes(job) || !job.workload.recordings.is_empty() {
             return moved == 0;
         }
         let share = (moved as f64 / self.len_bytes as f64).min(1.0);
@@ -94,9 +104,65 @@ impl Group {
     }
 
     fn touched_bytes(&self) -> u64 {
-        let at_random = (self.len_bytes as f64 * (1.0 - self.untouched)).round() as u64;
+        let untouched = self.untouched * self.uncounted();
+        let at_random = (self.len_bytes as f64 * (1.0 - untouched)).round() as u64;
         at_random.max(self.in_order_bytes).min(self.len_bytes)
     }
+
+    /// Returns the share that those who counted left untouched. Counts of the same blocks are
+    /// joined, others taken as independent.
+    fn uncounted(&self) -> f64 {
+        let mut sizes: Vec<u64> = self.counted.iter().map(|count| count.block_bytes()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let of_size = |block_bytes: u64| {
+            let same = self.counted.iter().copied();
+            let same = same.filter(move |count| count.block_bytes() == block_bytes);
+            let bytes = Touched::n_blocks(same) * block_bytes as f64;
+            1.0 - (bytes / self.len_bytes.max(1) as f64).min(1.0)
+        };
+        sizes.into_iter().map(of_size).product()
+    }
+}
+
+/// Operations of recordings, and what they are counted in.
+const RECORDED_LEN: u32 = 4096;
+
+/// Makes a worker count what it touches, unless its plan tells it.
+pub(crate) fn counting(meters: Arc<Meters>, bound: &BoundWorker) -> Arc<Meters> {
+    let job = &bound.job;
+    let is_recorded = !job.workload.recordings.is_empty();
+    let is_told = !is_recorded && job.parts.is_empty() && walk(&job.workload).is_some();
+    if is_told || job.tree.is_some() || !moves_bytes(job) {
+        return meters;
+    }
+    let workloads = || job.parts.iter().map(|part| &part.workload);
+    let lens: Vec<(u32, u32)> = match (is_recorded, job.parts.is_empty()) {
+        (true, _) => vec![(RECORDED_LEN, RECORDED_LEN)],
+        (_, true) => vec![lens(&job.workload)],
+        (_, false) => workloads().map(lens).collect(),
+    };
+    let len_min = lens.iter().map(|it| it.0).min().unwrap_or(RECORDED_LEN);
+    let len_max = lens.iter().map(|it| it.1).max().unwrap_or(RECORDED_LEN);
+    let keys: Vec<u64> = bound.files.iter().map(|file| key(&file.path)).collect();
+    meters.counting(Touched::new(&keys, len_min, len_max))
+}
+
+/// Returns the shortest distance of two blocks, and the longest block.
+fn lens(workload: &Workload) -> (u32, u32) {
+    let dirs = || workload.access.issued();
+    let align = |dir| workload.block_align[dir].unwrap_or(u32::MAX);
+    let shortest = dirs().map(|dir| workload.block_size[dir].min().min(align(dir)));
+    let longest = dirs().map(|dir| workload.block_size[dir].max());
+    (shortest.min().unwrap_or(RECORDED_LEN), longest.max().unwrap_or(RECORDED_LEN))
+}
+
+/// Returns what tells a file apart from others (FNV-1a).
+fn key(path: &Path) -> u64 {
+    let bytes = path.as_os_str().as_bytes().iter();
+    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    })
 }
 
 /// How a workload goes through its region.
@@ -127,13 +193,11 @@ fn walk(workload: &Workload) -> Option<Walk> {
     Some(if workload.no_repeats { Walk::EachOnce } else { Walk::Drawn })
 }
 
-/// Says whether a job works on the bytes of its files.
-fn is_on_bytes(job: &Job) -> bool {
+/// Says whether operations of a job move bytes of its files.
+fn moves_bytes(job: &Job) -> bool {
     use EngineKind::{Fallocate, Ftruncate};
     let kind = job.engine.kind;
-    job.workload.recordings.is_empty()
-        && !kind.is_file_operation()
-        && !matches!(kind, Fallocate | Ftruncate)
+    !kind.is_file_operation() && !matches!(kind, Fallocate | Ftruncate)
 }
 
 /// Returns how many bytes regions cover together.

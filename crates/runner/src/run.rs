@@ -254,6 +254,9 @@ pub fn run(
         if !run_one(&mut so_far, number, step, &mut ground, on_event) {
             break;
         }
+        if control.take_end_after_step() {
+            break;
+        }
         so_far.report(&mut reported_ns, ground.now_ns(clock), on_event);
     }
     for (severity, code, message) in bandwidth_logs(options, &so_far.intervals) {
@@ -319,6 +322,9 @@ fn run_one(
     !outcome.stop_all
 }
 
+/// Most time between reports where steps end: nothing is measured then that they could disturb.
+const BETWEEN_STEPS_MS: u64 = 1000;
+
 /// Longest time for which a pause does not look at requests to stop.
 const PAUSE_TICK_NS: u64 = 50_000_000;
 
@@ -327,7 +333,8 @@ impl RunSoFar<'_> {
     /// reports: what comes within a step counts from its start.
     fn report(&self, reported_ns: &mut u64, now_ns: u64, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         let Some(interval_ms) = self.options.report_interval_ms else { return };
-        if now_ns.saturating_sub(*reported_ns) >= interval_ms.max(1) * 1_000_000 {
+        let interval_ms = interval_ms.clamp(1, BETWEEN_STEPS_MS);
+        if now_ns.saturating_sub(*reported_ns) >= interval_ms * 1_000_000 {
             *reported_ns = now_ns;
             on_event(RunEvent::Report(&self.record(now_ns, &[], &[])));
         }

@@ -383,10 +383,9 @@ impl Running<'_> {
     ) {
         let mut interval = seconds.sampler.sample(now_ns, 0, self.context.step_idx);
         let since_ns = std::mem::replace(&mut seconds.since_ns, now_ns);
-        interval.ramp = now_ns < self.ramp_end_ns();
+        // One that ends with the ramp is seen to end a little after it.
+        interval.ramp = since_ns.midpoint(now_ns) < self.ramp_end_ns();
         if let Some(details) = &mut seconds.details {
-            // One that ends with the ramp is seen to end a little after it.
-            interval.ramp = since_ns.midpoint(now_ns) < self.ramp_end_ns();
             interval.series = details.series.sample();
             on_event(RunEvent::SeriesSoFar(&details.series.so_far()));
             interval.cpu = details.cpu.as_mut().and_then(CpuSampler::sample);

@@ -10,6 +10,7 @@ use worker::{FlowGroup, FormatStatus, Meters, Worker, WorkerSpec};
 
 use crate::bind::BoundWorker;
 use crate::bytes::Filler;
+use crate::footprint;
 use crate::logs::LogSetup;
 use crate::prepare::{self, SetupError, WaitsForOthers};
 use crate::process::Surroundings;
@@ -60,7 +61,7 @@ impl<'a> Seat<'a> {
     pub(crate) fn new(bound: &'a BoundWorker, setup_error: Option<SetupError>) -> Self {
         Seat {
             bound,
-            meters: Meters::of(&bound.job),
+            meters: footprint::counting(Meters::of(&bound.job), bound),
             signals: Arc::new(Signals::default()),
             thread: None,
             state: SeatState::Ended,
@@ -72,7 +73,7 @@ impl<'a> Seat<'a> {
 
     /// Makes the worker count by part and kind of operation, whatever its job.
     pub(crate) fn count_by_series(&mut self) {
-        self.meters = Meters::detailed(&self.bound.job);
+        self.meters = footprint::counting(Meters::detailed(&self.bound.job), self.bound);
     }
 
     /// Builds the worker and starts its thread.

@@ -8,6 +8,7 @@ use hist::{LiveHistogram, Stats, Zeroed};
 use plan::{Direction, IoPriority, Job};
 
 use crate::series::Series;
+use crate::touched::Touched;
 
 /// Counters and histograms of one direction.
 #[derive(Debug)]
@@ -90,6 +91,8 @@ pub struct Meters {
     series: Option<Box<Series>>,
     /// Per direction and priority; only of jobs whose operations differ in it.
     priorities: Option<Box<[Vec<PriorityMeters>; 3]>>,
+    /// The different blocks that were touched, where the plan does not tell them.
+    touched: Option<Box<Touched>>,
 }
 
 // SAFETY: consists of atomic integers, histograms and optional boxes, for all of which zero bytes
@@ -121,6 +124,21 @@ impl Meters {
             meters.series = by_series.then(|| Box::new(Series::of(job)));
         }
         meters
+    }
+
+    /// Makes the worker count the different blocks that it touches. Without effect once shared.
+    #[must_use]
+    pub fn counting(mut self: Arc<Self>, touched: Touched) -> Arc<Self> {
+        if let Some(meters) = Arc::get_mut(&mut self) {
+            meters.touched = Some(Box::new(touched));
+        }
+        self
+    }
+
+    /// Returns the count of different blocks, where there is one.
+    #[inline]
+    pub fn touched(&self) -> Option<&Touched> {
+        self.touched.as_deref()
     }
 
     /// Returns the counters by part and kind of operation, where there are any.

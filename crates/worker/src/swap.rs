@@ -53,7 +53,8 @@ impl Worker {
         let load = &self.job.load;
         let is_closed = load.queue_depth_low.is_none() && load.complete_min != Some(0);
         let is_alone = self.flow.is_none();
-        let is_alike = self.raising.is_none() && !self.counts_series;
+        let is_alike =
+            self.raising.is_none() && !self.counts_series && self.meters.touched().is_none();
         let chooses_ahead = self.issues_plainly && self.source.takes_batches();
         self.defers_meters
             && self.completes_plainly

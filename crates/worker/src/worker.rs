@@ -407,6 +407,9 @@ impl Worker {
                         let slots = &mut self.slots;
                         raising.raise(ops, |slot, own| slots.get_mut(slot).op.priority = own);
                     }
+                    if let Some(touched) = self.meters.touched() {
+                        touched.note(ops);
+                    }
                     return self.exchange(filled, ops.len());
                 }
             }

@@ -36,7 +36,9 @@ impl Step<'_> {
                 GateVerdict::Unknown => 1,
                 GateVerdict::Passed => 0,
             };
-            return judged.max_by_key(rank);
+            // Of equal ones the first: operations before bytes.
+            return judged
+                .reduce(|worst, gate| if rank(&gate) > rank(&worst) { gate } else { worst });
         }
         let models = self.record.places.iter().filter_map(|place| place.device.as_ref());
         let is_cloud = |model: &str| CLOUD_DISKS.iter().any(|name| model.contains(name));

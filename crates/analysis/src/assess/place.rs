@@ -1,6 +1,6 @@
 //! Checks of what lies between the load and the media: caches, mounts, the network.
 
-use record::{JobRecord, PlaceRecord};
+use record::{EmulationRecord, JobRecord, PlaceRecord};
 
 use super::{Rules, Step};
 use crate::gate::{Gate, GateName, GateVerdict};
@@ -21,14 +21,31 @@ impl Step<'_> {
         }
         let storage = CacheSize { name: "storage's own cache", bytes: rules.cache_bytes };
         let caches = match &self.record.emulation {
-            Some(emulation) if emulation.host_cache_bytes == 0 => Vec::new(),
             Some(emulation) => {
-                vec![CacheSize { name: "host cache", bytes: Some(emulation.host_cache_bytes) }]
+                // An emulated volume has no cache of its own but for one that somebody names.
+                let holds = emulation.host_cache_bytes;
+                let is_there = holds > 0 && self.is_cached(emulation);
+                let host = CacheSize { name: "host cache", bytes: is_there.then_some(holds) };
+                let mut caches = vec![host, storage];
+                caches.retain(|cache| cache.bytes.is_some());
+                caches
             }
             None => vec![storage],
         };
         let touched_bytes = self.touched_bytes();
         Some(footprint(&FootprintInputs { touched_bytes, caches: &caches }))
+    }
+
+    /// Says whether a job works on a volume that uses the host cache, as far as that is known.
+    fn is_cached(&self, emulation: &EmulationRecord) -> bool {
+        let mut targets = self.jobs.iter().flat_map(|job| &job.targets).peekable();
+        let is_below = |target: &str, mount: &str| {
+            let rest = target.strip_prefix(mount.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mounts = &emulation.cached_mounts;
+        let is_unknown = mounts.is_empty() || targets.peek().is_none();
+        is_unknown || targets.any(|target| mounts.iter().any(|mount| is_below(target, mount)))
     }
 
     /// Judges whether this host's page cache answered. Emulated volumes are behind none.

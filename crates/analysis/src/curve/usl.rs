@@ -80,6 +80,10 @@ pub enum UslError {
 /// has passed its peak.
 const FALL_ERRORS: f64 = 2.0;
 
+/// Least fall from the highest point to the last that shows a peak, as a share. A volume at a cap
+/// is level but for how its periods are cut.
+const FALL_MIN: f64 = 0.005;
+
 impl UslFit {
     /// Fits the law to points (`N`, throughput) in ascending order of `N`.
     pub fn of(points: &[(f64, f64)]) -> Result<Self, UslError> {
@@ -107,7 +111,8 @@ impl UslFit {
         let highest = points.iter().map(|point| point.1).fold(0.0, f64::max);
         let fall = 1.0 - points[points.len() - 1].1 / highest;
         let has_fallen = fall > 0.0 && fall > FALL_ERRORS * error_share;
-        if !(high <= n_max || has_fallen && peak_n < n_max) || peak_n <= n_min {
+        let is_peak_seen = high <= n_max || has_fallen && peak_n < n_max;
+        if !is_peak_seen || fall < FALL_MIN || peak_n <= n_min {
             return Err(unbracketed);
         }
         let peak_interval = Interval { low, high, coverage: 0.95 };

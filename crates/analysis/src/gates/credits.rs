@@ -61,8 +61,8 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
             "{} fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
             inputs.unit, fall.before, fall.after
         );
-        let figures =
-            [("fell_at_s", at_s), ("before_iops", fall.before), ("after_iops", fall.after)];
+        let [before, after, _] = figure_names(inputs.unit);
+        let figures = [("fell_at_s", at_s), (before, fall.before), (after, fall.after)];
         return Gate::failed(name, reason).with(&figures);
     }
     let unit = inputs.unit;
@@ -72,7 +72,7 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
             let above_iops = mean_iops - baseline_iops;
             if above_iops <= baseline_iops * ABOVE_MIN {
                 let reason = format!("{mean_iops:.0} {unit} are within the baseline");
-                return Gate::passed(name, reason).with(&[("baseline_iops", baseline_iops)]);
+                return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
             }
             let lasts_s = credit_ios / above_iops;
             let reason = format!(
@@ -90,5 +90,13 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
             Gate::unknown(name, reason).with(&[("lasts_s_max", lasts_s_max), ("run_s", run_s)])
         }
         _ => Gate::passed(name, format!("the rate did not fall in {run_s:.0} s")),
+    }
+}
+
+/// Names of the levels before and after a fall, and of the baseline.
+fn figure_names(unit: &str) -> [&'static str; 3] {
+    match unit {
+        "MiB/s" => ["before_mib_per_s", "after_mib_per_s", "baseline_mib_per_s"],
+        _ => ["before_iops", "after_iops", "baseline_iops"],
     }
 }

@@ -70,7 +70,12 @@ pub fn queue_depth(asked: f64, inputs: &FlightInputs) -> Gate {
         return Gate::unknown(name, "no queue depth was asked for");
     }
     let shortfall = 1.0 - achieved / asked;
-    let reason = format!("a queue depth of {asked:.0} was asked for, and {achieved:.1} kept");
+    let reason = format!("a queue depth of {asked:.0} was asked for, and {} kept", kept(achieved));
     let figures = [("asked", asked), ("achieved", achieved), ("shortfall_share", shortfall)];
     Gate::judged(name, shortfall <= DIFFERENCE_MAX, reason).with(&figures)
+}
+
+/// Small depths have digits that larger ones need not.
+fn kept(depth: f64) -> String {
+    if depth < 10.0 { format!("{depth:.2}") } else { format!("{depth:.1}") }
 }

@@ -50,12 +50,10 @@ impl Running {
         });
     }
 
-    /// Takes what the watched step came to in the round that the record holds last.
-    pub fn end_round(&mut self, record: &Record) -> rounds::Verdict {
+    /// Takes what the watched step of a round came to, I/Os per second.
+    pub fn end_round(&mut self, iops: f64) -> rounds::Verdict {
         let Some(rounds) = &self.suite.rounds else { return rounds::Verdict::GiveUp };
-        let last = self.taken.iter().rev().find(|step| step.label == rounds.tracked);
-        let point = last.and_then(|step| Point::of_closed(record, step.step_idx));
-        self.tracked_iops.push(point.map_or(0.0, |point| point.achieved_iops));
+        self.tracked_iops.push(iops);
         rounds::judge(rounds, &self.tracked_iops)
     }
 
@@ -81,25 +79,25 @@ impl Running {
 
     /// Returns the rows of what was measured, in the order of the suite.
     fn rows(&self, record: &Record) -> Vec<SuiteRowRecord> {
-        let mut labels: Vec<(&str, usize, bool)> = Vec::new();
+        let mut labels: Vec<(&str, bool)> = Vec::new();
         let fills = self.taken.iter().filter(|step| step.purpose == "prepare");
         for step in fills {
             if self.steps.iter().all(|known| known.label != step.label) {
-                labels.push((&step.label, 0, true));
+                labels.push((&step.label, true));
             }
         }
-        let mut own: Vec<(&str, usize, bool)> = self
-            .steps
-            .iter()
-            .map(|step| (step.label.as_str(), step.part_idx, step.is_preparation))
-            .collect();
-        own.sort_by_key(|(_, part_idx, _)| *part_idx);
+        // As the suite has them, in whatever order they were measured.
+        let once = super::steps(&self.suite, &Order { n_repeats: 1, ..self.order });
+        let place = |label: &str| once.iter().position(|step| step.label == label);
+        let own = self.steps.iter().map(|step| (step.label.as_str(), step.is_preparation));
+        let mut own: Vec<(&str, bool)> = own.collect();
+        own.sort_by_key(|(label, _)| place(label));
         labels.append(&mut own);
         let mut seen = std::collections::BTreeSet::new();
-        labels.retain(|(label, ..)| seen.insert(*label));
+        labels.retain(|(label, _)| seen.insert(*label));
         let rows = labels
             .into_iter()
-            .filter_map(|(label, _, is_preparation)| self.row(record, label, is_preparation));
+            .filter_map(|(label, is_preparation)| self.row(record, label, is_preparation));
         rows.collect()
     }
 
@@ -184,9 +182,10 @@ struct Check {
 
 /// Checks that spoil a result, the weightiest first, and what a row says of it. Others are told
 /// with the run.
-const WEIGHTY: [(&str, &str); 7] = [
+const WEIGHTY: [(&str, &str); 8] = [
     ("errors", "errors"),
     ("generator", "client-bound"),
+    ("littles-law", "Little's law"),
     ("page-cache", "page cache"),
     ("queue-depth", "depth missed"),
     ("offered", "rate missed"),

@@ -145,8 +145,15 @@ impl Encoder {
                 .mode(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE)
                 .build(),
         };
-        let len = if op.kind == OpKind::Trim { op.len } else { 0 };
-        Encoded::Entry(entry.flags(self.entry_flags()).user_data(user_data(op.slot, len)))
+        let is_trim = op.kind == OpKind::Trim;
+        let mut flags = self.entry_flags();
+        if is_trim && kind == FileKind::Block {
+            // Tried without waiting first, it fails with EOPNOTSUPP on devices whose driver cannot
+            // do that (zram), and the kernel does not try again.
+            flags |= Flags::ASYNC;
+        }
+        let len = if is_trim { op.len } else { 0 };
+        Encoded::Entry(entry.flags(flags).user_data(user_data(op.slot, len)))
     }
 
     /// Returns what an entry names the file by.

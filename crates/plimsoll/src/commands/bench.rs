@@ -39,7 +39,8 @@ pub(super) struct Args {
     #[arg(long)]
     overwrite: bool,
 
-    /// Discard a device's contents before a suite that asks for it.
+    /// Discard a device's contents before a suite that asks for it (snia-iops). A device that
+    /// takes no discards is told.
     #[arg(long, requires = "overwrite")]
     discard: bool,
 
@@ -92,6 +93,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let n_left_out = n_all - running.steps.len();
     let plan = driver::plan_of(&running.steps, &sites.list, 0)?;
+    if sites.is_read_only || sites.kinds.iter().all(|kind| *kind == Kind::Emulated) {
+        // Nothing is written ahead.
+        running.suite.prepare.n_fills = 0;
+    }
     let left_ns = running.suite.time_max_ns(&running.steps);
     stream::remark("", &headline(&running, &sites));
     let mut driver = Driver {
@@ -105,9 +110,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         left_ns,
     };
     if n_left_out > 0 {
-        let message = format!(
-            "{n_left_out} steps that write are left out: the target may not be written over"
-        );
+        let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
+        let message = format!("{n_left_out} {steps} left out: the target may not be written over");
         driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
         driver.note(NoteSeverity::Info, "reads-only", message);
     }

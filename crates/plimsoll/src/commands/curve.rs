@@ -201,6 +201,9 @@ fn nanoseconds(time: Duration) -> u64 {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.sweep.time.is_some_and(|time| time.is_zero()) {
+        return Err(Failure::wrong_use("`--time 0s` measures nothing"));
+    }
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
     let subject = Subject::new(&args.subject, emulation.is_some())?;
@@ -225,28 +228,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             break;
         }
     }
-    let Some(record) = sweep.finish() else {
+    let Some(mut record) = sweep.finish() else {
         return Err(Failure::wrong_use("nothing was measured").with(Exit::RunFailed));
     };
+    if let Some(target_iops) = args.sweep.target_iops {
+        add_target(&mut record, target_iops as f64);
+    }
     session.finish(&record);
     let exit = execute::print(&record, &args.result, &mut sink)?;
-    if let Some(target_iops) = args.sweep.target_iops {
-        tell_depth(&record, target_iops);
-    }
     Ok(if exit == Exit::Fine { ended(&record) } else { exit })
 }
 
-/// Says by Little's law how many I/Os in flight a rate takes.
-fn tell_depth(record: &Record, target_iops: u64) {
-    let Some(curve) = &record.curve else { return };
+/// Adds by Little's law how many I/Os in flight a rate takes, and whether it was achieved at all.
+fn add_target(record: &mut Record, rate_iops: f64) {
+    let Some(curve) = &mut record.curve else { return };
     let best = curve.points.iter().filter(|point| point.latency_mean_ns > 0.0);
     let Some(best) = best.min_by(|a, b| a.load.total_cmp(&b.load)) else { return };
-    let Some(depth) = depth_for(target_iops as f64, best.latency_mean_ns) else { return };
-    let latency = units::format_latency_ns(best.latency_mean_ns as u64);
-    stream::tell(&format!(
-        "{target_iops} IOPS take {depth} I/Os in flight at the best latency, {latency}: rate x \
-         latency; more where it grows under load\n"
-    ));
+    let Some(depth) = depth_for(rate_iops, best.latency_mean_ns) else { return };
+    let highest_iops = curve.points.iter().map(|point| point.achieved_iops).fold(0.0, f64::max);
+    curve.target = Some(record::CurveTargetRecord {
+        rate_iops,
+        latency_mean_ns: best.latency_mean_ns,
+        depth: u64::from(depth),
+        highest_iops,
+    });
 }
 
 /// A search that its number of measurements ended knows no line.

@@ -154,6 +154,8 @@ pub(super) enum Also {
     Nothing,
     /// This is said.
     Tell(String),
+    /// This is said, and the steps behind the one that has ended are not wanted.
+    EndWith(String),
     /// This is kept, in place of what was kept before.
     Keep(Box<Record>),
 }
@@ -177,7 +179,7 @@ pub(super) struct Session {
 }
 
 /// Time between two records of a series: what a killed one loses at most.
-const KEEP_INTERVAL: Duration = Duration::from_secs(10);
+const KEEP_INTERVAL: Duration = Duration::from_secs(2);
 
 impl Session {
     /// Begins one of several runs, whose common record is kept with [`Session::keep`].
@@ -231,6 +233,10 @@ impl Session {
             match also(&event) {
                 Also::Nothing => {}
                 Also::Tell(text) => progress.tell(&text),
+                Also::EndWith(text) => {
+                    progress.tell(&text);
+                    control.request_end_after_step();
+                }
                 Also::Keep(record) => kept.event(&RunEvent::Report(&record)),
             }
         });

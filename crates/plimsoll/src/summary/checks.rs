@@ -14,7 +14,7 @@ struct Said<'a> {
     failed: Vec<(u32, &'a GateRecord)>,
     is_passed: bool,
     is_open: bool,
-    /// One that passed with something to say.
+    /// One that did not fail and has something to say.
     remark: Option<&'a GateRecord>,
 }
 
@@ -38,7 +38,8 @@ pub(super) fn put_checks(text: &mut String, record: &Record) {
                 text.push_str(&wrap(&format!("  next: {next_step}"), 4, COLUMNS));
             }
         } else if let Some(gate) = said.remark {
-            text.push_str(&wrap(&format!("note: {}: {}", gate.name, gate.reason), 2, COLUMNS));
+            let word = if gate.verdict == Verdict::Passed { "note" } else { "caution" };
+            text.push_str(&wrap(&format!("{word}: {}: {}", gate.name, gate.reason), 2, COLUMNS));
         }
     }
     put_until_steady(text, record);
@@ -57,7 +58,10 @@ fn said(record: &Record) -> BTreeMap<&str, Said<'_>> {
                 Verdict::Passed => said.is_passed = true,
             }
             let is_remark = gate.figure("n_remarks").is_some_and(|n| n > 0.0);
-            if gate.verdict == Verdict::Passed && is_remark {
+            // A level above what is known to last is worth a line, however short the run.
+            let is_borrowed =
+                gate.verdict == Verdict::NotAssessed && gate.figure("lasts_s").is_some();
+            if gate.verdict == Verdict::Passed && is_remark || is_borrowed {
                 said.remark.get_or_insert(gate);
             }
         }

@@ -51,13 +51,16 @@ fn unit(lever: Lever) -> &'static str {
 fn answer(curve: &CurveRecord) -> Vec<String> {
     let line = &curve.line;
     let mut sentences = vec![headline(curve)];
-    if let Some(interval) = line.interval.filter(|interval| interval.coverage > 0.0) {
+    if let Some(interval) = line.interval {
+        let sure = match interval.coverage {
+            share if share > 0.0 => format!(" with a probability of {} or more", percent(share)),
+            _ => String::new(),
+        };
         sentences.push(format!(
-            "between {} and {} {} with a probability of {} or more; found in {} measurements",
+            "between {} and {} {}{sure}; {} loads were tried to find it",
             load_words(interval.low),
             load_words(interval.high),
             unit(curve.lever),
-            percent(interval.coverage),
             line.n_probes,
         ));
     }
@@ -65,6 +68,7 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
         let load = load_words(first_fail);
         sentences.push(format!("at {load} {}: {broken}", unit(curve.lever)));
     }
+    sentences.extend(by_turns(curve));
     if !line.dips.is_empty() {
         let dips: Vec<String> = line.dips.iter().map(|load| load_words(*load)).collect();
         let message = "below the line these loads failed, twice each";
@@ -84,6 +88,20 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
         }
         sentences.push(sentence);
     }
+    if let Some(target) = &curve.target {
+        let (rate, latency) = (load_words(target.rate_iops), target.latency_mean_ns.round() as u64);
+        let latency = format_latency_ns(latency);
+        let depth = target.depth;
+        let reached = if target.highest_iops < target.rate_iops {
+            format!("; no more than {} were achieved at any load", load_words(target.highest_iops))
+        } else {
+            "; more where it grows under load".to_owned()
+        };
+        sentences.push(format!(
+            "{rate} IOPS take {depth} I/Os in flight at the best latency, {latency}: rate x \
+             latency{reached}"
+        ));
+    }
     if let Some(law) = &curve.scalability {
         let (low, high) = (law.peak_interval.low, law.peak_interval.high);
         let peak = law.peak_depth;
@@ -93,6 +111,20 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// Says where above the line limits were kept in some measurements, and broken in others.
+fn by_turns(curve: &CurveRecord) -> Option<String> {
+    let first_fail = curve.line.first_fail?;
+    let passed = curve.points.iter().filter(|point| point.passed && point.load >= first_fail);
+    let highest = passed.map(|point| point.load).reduce(f64::max)?;
+    let (from, unit) = (load_words(first_fail), unit(curve.lever));
+    let at = if highest > first_fail {
+        format!("from {from} to {} {unit}", load_words(highest))
+    } else {
+        format!("at {from} {unit}")
+    };
+    Some(format!("{at} some measurements kept the limits and some did not"))
 }
 
 fn headline(curve: &CurveRecord) -> String {
@@ -135,7 +167,7 @@ fn carried(carried: &[CarriedRecord]) -> Option<String> {
     (!told.is_empty()).then(|| format!("carried at a mean latency of {}", told.join("; ")))
 }
 
-/// One row per load, the median of its probes left to the record: the last one is shown.
+/// One row per load: its last measurement, or the worst one where any broke a limit.
 fn put_table(text: &mut String, curve: &CurveRecord) {
     let unit = match curve.lever {
         Lever::Rate => "offered",
@@ -149,7 +181,11 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
     );
     for point in by_load(curve) {
         let mean = format_latency_ns(point.latency_mean_ns.round() as u64);
-        let mark = if point.passed { "" } else { "  over" };
+        let mark = match measured(curve, point.load) {
+            (0, _) => String::new(),
+            (n_over, n) if n_over == n => "  over".to_owned(),
+            (n_over, n) => format!("  over {n_over}/{n}"),
+        };
         let _ = writeln!(
             text,
             "{:>10}{:>9}{:>9}{mean:>10}{:>10}{:>10}{:>10}{mark}",
@@ -163,12 +199,22 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
     }
 }
 
-/// The points by load, the last measurement of each.
+/// The points by load: the slowest measurement of those that broke a limit, else the last one.
 fn by_load(curve: &CurveRecord) -> Vec<&CurvePointRecord> {
     let mut points: Vec<&CurvePointRecord> = curve.points.iter().rev().collect();
-    points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    let worst = |point: &CurvePointRecord| {
+        let p99 = if point.passed { 0 } else { point.latency_p99_ns };
+        (point.passed, std::cmp::Reverse(p99))
+    };
+    points.sort_by(|a, b| a.load.total_cmp(&b.load).then(worst(a).cmp(&worst(b))));
     points.dedup_by(|next, kept| next.load <= kept.load);
     points
+}
+
+/// Counts the measurements of a load that broke a limit, and all.
+fn measured(curve: &CurveRecord, load: f64) -> (usize, usize) {
+    let at = || curve.points.iter().filter(|point| point.load.total_cmp(&load).is_eq());
+    (at().filter(|point| !point.passed).count(), at().count())
 }
 
 /// Puts the picture: achieved rate across, latency up, on a scale of powers. Loads above the first

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use record::{PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord};
+use record::{
+    JobRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
+};
 use units::{format_duration, format_iops, format_latency_ns};
 
 use super::table::mib_per_s;
@@ -17,8 +19,9 @@ const LABEL: usize = 30;
 const REASONS_MAX: usize = 6;
 
 /// Puts what the suite came to, without its curve.
-pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
+pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecord]) {
     put_head(text, suite);
+    put_failures(text, suite, jobs);
     let (prepared, measured): (Vec<_>, Vec<_>) = suite.rows.iter().partition(|row| row.preparation);
     for row in prepared {
         text.push_str(&wrap(&format!("made ready: {}", preparation(row)), 2, COLUMNS));
@@ -72,6 +75,22 @@ fn put_head(text: &mut String, suite: &SuiteRecord) {
         let few = if suite.n_repeats < 6 { "; six make an interval of 95 %" } else { "" };
         let line = format!("medians of {} measurements, in mixed order{few}", suite.n_repeats);
         text.push_str(&wrap(&line, 2, COLUMNS));
+    }
+}
+
+/// Puts why jobs failed.
+fn put_failures(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecord]) {
+    for job in jobs.iter().filter(|job| job.error_errno != 0).take(REASONS_MAX) {
+        let step = suite.steps.iter().find(|step| step.step_idx == job.step_idx);
+        let label = step.map_or(job.name.as_str(), |step| step.label.as_str());
+        text.push_str(&wrap(&format!("{label} failed: {}", error(job)), 2, COLUMNS));
+    }
+}
+
+fn error(job: &JobRecord) -> String {
+    match job.error_message.as_str() {
+        "" => super::error_words(job.error_errno),
+        message => message.to_owned(),
     }
 }
 

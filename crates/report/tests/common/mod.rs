@@ -141,6 +141,7 @@ pub(crate) fn of_curve(points: &[(f64, f64, u64)], n_kept: usize) -> Run {
         overall_response_ns: Some(1_200_000.0),
         knees: None,
         scalability: None,
+        target: None,
     });
     run("p30", record)
 }

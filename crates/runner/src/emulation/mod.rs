@@ -87,6 +87,7 @@ impl Emulation {
             mounts: self.design.volumes.iter().map(|volume| volume.mount.clone()).collect(),
             bursts: bursts(&self.design),
             host_cache_bytes: host_cache_bytes(&self.design),
+            cached_mounts: cached(&self.design).map(|volume| volume.mount.clone()).collect(),
         }
     }
 }
@@ -119,12 +120,16 @@ fn credits<'a>(whose: &str, caps: impl Iterator<Item = &'a Cap>) -> Option<Burst
 
 /// Returns what the machine's cache holds for volumes that use it.
 fn host_cache_bytes(design: &Design) -> u64 {
-    let is_cached = design.volumes.iter().any(|volume| match &volume.backing {
+    let held = design.vm.as_ref().and_then(|vm| vm.cache_bytes);
+    cached(design).next().and(held).unwrap_or(0)
+}
+
+/// Returns the volumes that use the machine's cache.
+fn cached(design: &Design) -> impl Iterator<Item = &volume::design::Volume> {
+    design.volumes.iter().filter(|volume| match &volume.backing {
         Backing::Disks(stripe) => stripe.disks.iter().any(|it| it.cache != CacheMode::None),
         Backing::Network(_) => false,
-    });
-    let held = design.vm.as_ref().and_then(|vm| vm.cache_bytes);
-    if is_cached { held.unwrap_or(0) } else { 0 }
+    })
 }
 
 /// Makes the volumes as they are before the first step: with `--cache warm`, the plan's files are

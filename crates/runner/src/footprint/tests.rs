@@ -81,3 +81,23 @@ fn what_a_plan_does_not_tell_is_unknown() {
     check(&parts, &[((0, 8 * MIB), MIB)], 8 * MIB, None);
     assert_eq!(of_step(std::iter::empty()), Footprint::default());
 }
+
+#[test]
+fn what_a_plan_does_not_tell_is_counted() {
+    let mut zipf = job(true, false);
+    zipf.workload.distribution = PerDir::all(Distribution::Zipf { theta: 1.2, centre: None });
+    let counts = |job: &Job| {
+        let (bound, meters) = worker(job, (0, 8 * MIB), 0);
+        counting(meters, &bound).touched().map(Touched::block_bytes)
+    };
+    assert_eq!(counts(&zipf), Some(4096));
+    zipf.workload.block_align = PerDir::all(Some(512));
+    assert_eq!(counts(&zipf), Some(512));
+    let mut parts = job(true, false);
+    parts.parts = vec![plan::job::Part::default(); 2];
+    assert_eq!(counts(&parts), Some(4096));
+    for no_repeats in [false, true] {
+        assert_eq!(counts(&job(true, no_repeats)), None);
+        assert_eq!(counts(&job(false, no_repeats)), None);
+    }
+}

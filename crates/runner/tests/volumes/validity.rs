@@ -149,6 +149,26 @@ fn a_footprint_that_a_cache_holds() {
     assert_eq!(record.conditions[0].touched_bytes, Some(60_000 * 8192));
 }
 
+/// Of hot spots less is touched than of a whole file. `n` draws at random reach all but
+/// `exp(-n / blocks)` of a zone.
+#[test]
+fn what_hot_spots_touch_is_counted() {
+    let zoned = "random_distribution=zoned:90/1:10/99\nnorandommap=1\nrate_iops=4000";
+    for more in ["", "filename=f\nnumjobs=2\nrate_iops=2000"] {
+        let record = Bench::new(one_p30()).run(&reads(&format!("{zoned}\n{more}")));
+        let n = 240_000.0;
+        let reached = |draws: f64, blocks: f64| blocks * (1.0 - (-draws / blocks).exp());
+        let blocks = 20.0 * f64::from(1 << 17);
+        let expected = reached(n * 0.9, blocks * 0.01) + reached(n * 0.1, blocks * 0.99);
+        let touched = record.conditions[0].touched_bytes.expect("it was counted") as f64 / 8192.0;
+        assert!((touched / expected - 1.0).abs() < 0.03, "{touched} blocks, and not {expected}");
+    }
+    // The same of a zipf distribution is judged, where it was not assessed before.
+    let record = Bench::new(one_p30()).run(&reads("random_distribution=zipf:1.2"));
+    let rules = Rules { cache_bytes: Some(20 << 30), ..Rules::default() };
+    check(&record, &rules, &["footprint"], "were touched");
+}
+
 #[test]
 fn credits_that_may_run_out() {
     let mut bursting = one_p30();

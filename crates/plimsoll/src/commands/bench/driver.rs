@@ -131,6 +131,7 @@ impl Driver<'_> {
             }
             first
         };
+        let mut rounds = RoundsSoFar::default();
         let record = session.measure_with(plan, options, &mut |event| match event {
             RunEvent::Report(record) => {
                 let (mut so_far, mut then) = (whole.clone(), running.clone());
@@ -144,7 +145,11 @@ impl Driver<'_> {
                 *left_ns =
                     left_ns.saturating_sub(times.get(*step_idx as usize).map_or(0, |ns| *ns));
                 let label = of_plan(*step_idx).map_or("", |(label, _)| label);
-                Also::Tell(line(label, jobs, *left_ns))
+                let told = line(label, jobs, *left_ns);
+                match rounds.end_step(running, label, jobs) {
+                    Some(verdict) => Also::EndWith(told + &verdict),
+                    None => Also::Tell(told),
+                }
             }
             _ => Also::Nothing,
         })?;
@@ -182,12 +187,15 @@ impl Driver<'_> {
                     self.note(NoteSeverity::Info, "purge", message);
                 }
                 Kind::Device if self.may_discard && !self.sites.is_read_only => {
-                    let plan = parse(&jobs::purge(&site))?;
-                    self.session.tell(&format!("discarding {}\n", site.file));
-                    self.stage(&plan, "prepare", &[(format!("purge {}", site.place), 0)])?;
+                    self.discard(&site)?;
                 }
-                Kind::Device | Kind::File | Kind::Export => {
-                    let message = format!("not purged: `{}`", site.file);
+                kind => {
+                    let why = match kind {
+                        Kind::Device if self.sites.is_read_only => "it is only read",
+                        Kind::Device => "`--discard` gives its blocks back",
+                        _ => "only devices and files of our own are",
+                    };
+                    let message = format!("not purged: `{}`: {why}", site.file);
                     self.note(NoteSeverity::Warning, "purge", message);
                 }
             }
@@ -195,6 +203,20 @@ impl Driver<'_> {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Discards a device's contents, if it takes that.
+    fn discard(&mut self, site: &Site) -> Result<(), Failure> {
+        if takes_discards(&site.file) == Some(false) {
+            let message = format!("not purged: `{}` takes no discards", site.file);
+            self.session.tell(&format!("note: {message}\n"));
+            self.note(NoteSeverity::Warning, "purge", message);
+            return Ok(());
+        }
+        let plan = parse(&jobs::purge(site))?;
+        let label = label("purge", &site.place);
+        self.stage(&plan, "prepare", &[(label, 0)])?;
         Ok(())
     }
 
@@ -211,11 +233,7 @@ impl Driver<'_> {
                 continue;
             }
             let plan = parse(&jobs::fill(&prepare, &site))?;
-            let label = if site.place.is_empty() {
-                "fill".to_owned()
-            } else {
-                format!("fill {}", site.place)
-            };
+            let label = label("fill", &site.place);
             let first = self.stage(&plan, "prepare", &[(label, 0)])?;
             if prepare.fill_time_ns.is_some() {
                 self.cut(idx, first, prepare.fill_block_bytes);
@@ -262,31 +280,25 @@ impl Driver<'_> {
         self.note(NoteSeverity::Warning, "small-blocks", message);
     }
 
-    /// Runs the steps, once or in rounds until they are steady.
+    /// Runs the steps, once or in rounds until they are steady. All of it is one run, so that an
+    /// emulated volume goes on with what its caches hold and with the credits that are left.
     fn measure(&mut self) -> Result<(), Failure> {
-        let mut round = 0;
-        while !self.is_over() && !self.running.steps.is_empty() {
-            let plan = plan_of(&self.running.steps, &self.sites.list, round)?;
-            let is_rounds = self.running.suite.rounds.is_some();
-            let steps =
-                self.running.steps.iter().map(|step| {
-                    (step.label.clone(), if is_rounds { round } else { step.repeat_idx })
-                });
-            let steps: Vec<(String, u32)> = steps.collect();
-            self.stage(&plan, "measure", &steps)?;
-            if !is_rounds || self.is_over() {
-                break;
-            }
-            let Some(whole) = &self.whole else { break };
-            match self.running.end_round(whole) {
-                Verdict::GoOn => round += 1,
-                Verdict::Steady(from) => {
-                    self.session.tell(&format!("steady since round {}\n", from + 1));
-                    break;
-                }
-                Verdict::GiveUp => break,
-            }
+        if self.is_over() || self.running.steps.is_empty() {
+            return Ok(());
         }
+        let n_rounds = self.running.suite.rounds.as_ref().map_or(1, |rounds| rounds.n_max.max(1));
+        let mut plan = plan_of(&self.running.steps, &self.sites.list, 0)?;
+        let mut labels: Vec<(String, u32)> = Vec::new();
+        for round in 0..n_rounds {
+            if round > 0 {
+                plan.steps.extend(plan_of(&self.running.steps, &self.sites.list, round)?.steps);
+            }
+            labels.extend(self.running.steps.iter().map(|step| {
+                let repeat_idx = if n_rounds > 1 { round } else { step.repeat_idx };
+                (step.label.clone(), repeat_idx)
+            }));
+        }
+        self.stage(&plan, "measure", &labels)?;
         Ok(())
     }
 
@@ -397,21 +409,83 @@ fn join_curve(
     }
 }
 
+/// Returns what a preparation of a place is called.
+fn label(what: &str, place: &str) -> String {
+    if place.is_empty() { what.to_owned() } else { format!("{what} {place}") }
+}
+
+/// Says whether a device takes discards; none where the kernel does not tell.
+fn takes_discards(path: &str) -> Option<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let number = std::fs::metadata(path).ok()?.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let device = format!("/sys/dev/block/{major}:{minor}");
+    // A partition's queue is that of its disk.
+    let queues = ["queue", "../queue"];
+    let mut limits = queues.iter().filter_map(|queue| {
+        std::fs::read_to_string(format!("{device}/{queue}/discard_max_bytes")).ok()
+    });
+    limits.next().map(|limit| limit.trim() != "0")
+}
+
+/// The round that is being measured.
+#[derive(Default)]
+struct RoundsSoFar {
+    n_steps: usize,
+    tracked_iops: f64,
+}
+
+impl RoundsSoFar {
+    /// Takes a step that has ended. Returns what to say where no further round is wanted.
+    fn end_step(
+        &mut self,
+        running: &mut Running,
+        label: &str,
+        jobs: &[record::JobRecord],
+    ) -> Option<String> {
+        let rounds = running.suite.rounds.as_ref()?;
+        if running.steps.iter().all(|step| step.label != label) {
+            return None;
+        }
+        if rounds.tracked == label {
+            self.tracked_iops = rates(jobs).0;
+        }
+        self.n_steps += 1;
+        if !self.n_steps.is_multiple_of(running.steps.len()) {
+            return None;
+        }
+        match running.end_round(std::mem::take(&mut self.tracked_iops)) {
+            Verdict::GoOn => None,
+            Verdict::Steady(from) => Some(format!("steady since round {}\n", from + 1)),
+            Verdict::GiveUp => Some(String::new()),
+        }
+    }
+}
+
+/// Returns I/Os and bytes per second of workers together.
+fn rates(jobs: &[record::JobRecord]) -> (f64, f64) {
+    let dirs = || jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir);
+    let iops: f64 = dirs().map(record::DirRecord::rate_iops).sum();
+    (iops, dirs().map(record::DirRecord::rate_bytes).sum())
+}
+
 fn is_preparation(running: &Running, label: &str) -> bool {
     running.steps.iter().any(|step| step.label == label && step.is_preparation)
 }
 
-/// Returns the longest time of a step; what is none of the suite's is a fill.
+/// Returns the longest time of a step that was counted in what is left; a purge was not.
 fn time_of(running: &Running, label: &str) -> u64 {
+    let fill_ns = || match label.starts_with("fill") {
+        true => running.suite.prepare.fill_time_ns.unwrap_or(0),
+        false => 0,
+    };
     let step = running.steps.iter().find(|step| step.label == label);
-    step.map_or(running.suite.prepare.fill_time_ns.unwrap_or(0), Step::time_max_ns)
+    step.map_or_else(fill_ns, Step::time_max_ns)
 }
 
 /// Returns what is told of a step as it ends.
 fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
-    let dirs = || jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir);
-    let iops: f64 = dirs().map(record::DirRecord::rate_iops).sum();
-    let bytes: f64 = dirs().map(record::DirRecord::rate_bytes).sum();
+    let (iops, bytes) = rates(jobs);
     let left = match left_ns / 1_000_000_000 {
         0 => String::new(),
         left_s => {

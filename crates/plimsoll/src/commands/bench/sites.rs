@@ -129,8 +129,12 @@ impl Sites {
         }
         let there_bytes = size_of(path);
         if there_bytes == 0 {
-            return Err(Failure::wrong_use(format!("`{target}` is empty"))
-                .hint("name a folder: a scratch file is made in it"));
+            let (what, hint) = if is_device {
+                ("holds no block", "a device without a size cannot be measured")
+            } else {
+                ("is empty", "name a folder: a scratch file is made in it")
+            };
+            return Err(Failure::wrong_use(format!("`{target}` {what}")).hint(hint));
         }
         let site = Site {
             place: place.name.clone(),

@@ -2,11 +2,13 @@
 //! only they have.
 
 use analysis::alike::{Difference, DifferenceKind};
-use analysis::compare::{Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals};
+use analysis::compare::{
+    Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals, compare_series,
+};
 use analysis::metric::run_order;
 use analysis::sets::{Basis, Row, SetOptions};
-use analysis::stats::Interval;
-use record::{CurvePointRecord, CurveRecord, Lever, Record, SuiteRecord};
+use analysis::stats;
+use record::{CurvePointRecord, CurveRecord, Interval, IntervalDir, Lever, Record, SuiteRecord};
 
 /// Returns the runs that a record stands for: of a suite one for each of its repeats, without
 /// preparations and without its curve; of a curve the workload of its first point, for what it
@@ -93,7 +95,8 @@ pub(super) fn rows(baseline: &[Record], candidate: &[Record], options: &SetOptio
     let started =
         |set: &[Record]| -> Vec<u64> { set.iter().map(|record| record.started_unix_ms).collect() };
     let order = run_order(&started(baseline), &started(candidate));
-    let sides = Sides { from: &from, to: &to, options, order };
+    let records = (baseline, candidate);
+    let sides = Sides { from: &from, to: &to, records, options, order };
     let mut rows = vec![row("load line", "iops", sides.line())];
     for carried in from.iter().take(1).flat_map(|curve| &curve.carried) {
         rows.extend(sides.carried(carried.latency_mean_ns));
@@ -107,6 +110,8 @@ pub(super) fn rows(baseline: &[Record], candidate: &[Record], options: &SetOptio
 struct Sides<'a> {
     from: &'a [CurveRecord],
     to: &'a [CurveRecord],
+    /// The records that they are of.
+    records: (&'a [Record], &'a [Record]),
     options: &'a SetOptions,
     order: RunOrder,
 }
@@ -129,7 +134,7 @@ impl Sides<'_> {
             [curve] if curve.lever == Lever::Rate => {
                 let interval = curve.line.interval?;
                 let (low, high, coverage) = (interval.low, interval.high, interval.coverage);
-                Some((curve.line.load?, Interval { low, high, coverage }))
+                Some((curve.line.load?, stats::Interval { low, high, coverage }))
             }
             _ => None,
         };
@@ -162,6 +167,10 @@ impl Sides<'_> {
 
     /// Compares what a load that both sets have came to.
     fn point(&self, load: f64) -> Vec<Row> {
+        let by_seconds = self.point_by_seconds(load);
+        if !by_seconds.is_empty() {
+            return by_seconds;
+        }
         type Figure = fn(&CurvePointRecord) -> f64;
         let figures: [(&'static str, Better, Figure); 3] = [
             ("iops", Better::Higher, |point| point.achieved_iops),
@@ -177,6 +186,55 @@ impl Sides<'_> {
         });
         rows.collect()
     }
+}
+
+impl Sides<'_> {
+    /// Compares a point of one curve on each side by its seconds, as single runs are; nothing where
+    /// there are several curves, or no seconds.
+    fn point_by_seconds(&self, load: f64) -> Vec<Row> {
+        let ([from], [to]) = self.records else { return Vec::new() };
+        let figures: [(&'static str, Better, OfSecond); 3] = [
+            ("iops", Better::Higher, iops_of),
+            ("second_p50_ns", Better::Lower, |second| latency_of(second, |dir| dir.latency_ns_p50)),
+            ("second_p99_ns", Better::Lower, |second| latency_of(second, |dir| dir.latency_ns_p99)),
+        ];
+        let rows = figures.into_iter().filter_map(|(name, better, of)| {
+            let (from, to) = (seconds(from, load, of), seconds(to, load, of));
+            let comparison = compare_series(&from, &to, &self.options(better));
+            let row = row(&format!("at load {load:.0}"), name, comparison);
+            let is_there = !from.is_empty() && !to.is_empty();
+            is_there.then_some(Row { basis: Basis::Seconds, ..row })
+        });
+        rows.collect()
+    }
+}
+
+/// A figure of a second.
+type OfSecond = fn(&Interval) -> Option<f64>;
+
+/// A last second shorter than this share of the longest was cut off by the end.
+const LENGTH_SHARE_MIN: f64 = 0.9;
+
+/// Returns a figure of each whole second after the ramp, of all measurements of a load.
+fn seconds(record: &Record, load: f64, of: OfSecond) -> Vec<f64> {
+    let points = record.curve.iter().flat_map(|curve| &curve.points);
+    let steps: Vec<u32> =
+        points.filter(|point| is_same(point.load, load)).map(|point| point.step_idx).collect();
+    let of_load = |second: &&Interval| !second.ramp && steps.contains(&second.step_idx);
+    let all = || record.intervals.iter().filter(of_load);
+    let length_ms = all().map(|second| second.length_ms).max().unwrap_or(0) as f64;
+    let whole = all().filter(|second| second.length_ms as f64 >= length_ms * LENGTH_SHARE_MIN);
+    whole.filter_map(of).collect()
+}
+
+fn iops_of(second: &Interval) -> Option<f64> {
+    let n_ios: u64 = second.dirs.iter().map(|(_, dir)| dir.n_ios).sum();
+    Some(n_ios as f64 * 1000.0 / second.length_ms.max(1) as f64)
+}
+
+/// Returns the slowest direction's.
+fn latency_of(second: &Interval, of: fn(&IntervalDir) -> Option<u64>) -> Option<f64> {
+    second.dirs.iter().filter_map(|(_, dir)| of(dir)).max().map(|ns| ns as f64)
 }
 
 fn median_at(curve: &CurveRecord, load: f64, figure: fn(&CurvePointRecord) -> f64) -> Option<f64> {
