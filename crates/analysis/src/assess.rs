@@ -9,10 +9,12 @@ use record::{
 };
 
 use crate::advice;
+use crate::change::{ChangeRule, changes};
 use crate::gate::{Gate, GateName, GateVerdict};
-use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, steadiness};
+use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, evened, steadiness};
+use crate::series;
 use crate::steady::SteadyRule;
-use crate::warmup::WarmUp;
+use crate::warmup::{BATCH_LEN, WarmUp};
 
 /// What runs are judged by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +35,9 @@ pub struct Rules {
 /// Shortest time over which steadiness is judged unless a window is asked for: six seconds a round,
 /// whose median one hiccup does not move.
 pub const STEADY_S_MIN: f64 = 30.0;
+
+/// Difference of the level after the warm-up from the mean of the whole run that is told, a share.
+const LEVEL_SHARE_MIN: f64 = 0.02;
 
 /// Judges the steps of a record that have results.
 pub fn assess(record: &Record, rules: &Rules) -> Vec<StepValidity> {
@@ -149,12 +154,44 @@ impl<'a> Step<'a> {
         let p99_ns = self.series.p99_ns.iter();
         let p99_ns: Vec<&[f64]> =
             p99_ns.filter_map(|(_, values)| values.get(window.samples.clone())).collect();
-        steadiness(&SteadyInputs {
+        let gate = steadiness(&SteadyInputs {
             iops: self.series.iops.get(window.samples.clone()).unwrap_or_default(),
             p99_ns: &p99_ns,
             sample_s: self.series.sample_s,
             rule: rules.steady,
-        })
+        });
+        let is_found = rules.warm_up_s.is_none() && rules.window_s.is_none();
+        if is_found { self.with_warm_up(gate, rules, window) } else { gate }
+    }
+
+    /// Looks at what was left out as warm-up: a level that was kept and then fell is none, and one
+    /// that differs makes the run's figures a mean of both.
+    fn with_warm_up(&self, gate: Gate, rules: &Rules, window: &Window) -> Gate {
+        let n_cut = window.samples.start;
+        let iops = &self.series.iops;
+        let means = series::mean(iops).zip(series::mean(iops.get(n_cut..).unwrap_or_default()));
+        let Some((mean, later)) = means.filter(|_| n_cut > 0) else { return gate };
+        let rule = ChangeRule { size_pct_min: rules.steady.slope_pct, ..ChangeRule::default() };
+        let mut falls = changes(iops, &rule).into_iter().filter(|it| it.after < it.before);
+        if let Some(fall) = falls.find(|fall| fall.at_idx <= n_cut + BATCH_LEN) {
+            let at_s = fall.at_idx as f64 * self.series.sample_s;
+            let text =
+                format!("IOPS fell from {:.0} to {:.0} at {at_s:.0} s", fall.before, fall.after);
+            let is_broken = gate.verdict == GateVerdict::Failed;
+            let reason = if is_broken { format!("{text}; {}", gate.reason) } else { text };
+            return Gate { verdict: GateVerdict::Failed, reason, ..gate }
+                .with(&[("change_at_s", at_s)]);
+        }
+        if gate.verdict != GateVerdict::Passed || (mean / later - 1.0).abs() < LEVEL_SHARE_MIN {
+            return gate;
+        }
+        let reason = format!(
+            "{} after a warm-up of {:.0} s, which the figures hold, too: the level then is \
+             {later:.0} IOPS",
+            gate.reason,
+            n_cut as f64 * self.series.sample_s
+        );
+        Gate { reason, ..gate }.with(&[("n_remarks", 1.0)])
     }
 
     /// Says whether time was that of emulated volumes.
@@ -172,12 +209,13 @@ impl<'a> Step<'a> {
         let of_step = |interval: &&Interval| interval.step_idx == self.idx;
         let intervals: Vec<&Interval> = self.record.intervals.iter().filter(of_step).collect();
         let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
-        let whole = intervals.iter().filter(|interval| interval.length_ms * 2 >= length_ms);
-        let per_s = |interval: &&&Interval| {
+        let even = evened(&intervals).into_iter();
+        let whole = even.filter(|interval| interval.length_ms * 2 >= length_ms);
+        let per_s = |interval: Interval| {
             let total: u64 = interval.dirs.iter().map(|(_, dir)| of(dir)).sum();
             total as f64 * 1000.0 / interval.length_ms.max(1) as f64
         };
-        (whole.map(|interval| per_s(&interval)).collect(), length_ms as f64 / 1000.0)
+        (whole.map(per_s).collect(), length_ms as f64 / 1000.0)
     }
 }
 

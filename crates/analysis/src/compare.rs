@@ -288,7 +288,7 @@ fn too_few(result: &Comparison, options: &CompareOptions) -> String {
 fn reason(result: &Comparison, interval: &Interval, options: &CompareOptions) -> String {
     let pct = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
     let range = format!("between {} and {}", pct(interval.low), pct(interval.high));
-    let effect_pct = options.effect_min * 100.0;
+    let effect_pct = (options.effect_min * 1e6).round() / 1e4;
     let drift = if result.widening > 1.0 { DRIFT } else { "" };
     match result.verdict {
         Verdict::Better | Verdict::Worse => {

@@ -1,6 +1,6 @@
 //! What the points of a sweep come to.
 
-use analysis::curve::{LoadAt, UslFit, knees, load_at, overall_response_time};
+use analysis::curve::{LoadAt, UslFit, knees, overall_response_time};
 use analysis::limit::LatencyFigure;
 use analysis::search::{LineEnd, Search};
 use analysis::{Limit, Limits, Point, series, stats};
@@ -94,10 +94,9 @@ pub(crate) fn curve(
         }
         Lever::QueueDepth | Lever::Workers => (None, None),
     };
-    let by_rate = by_rate(measured, |_| true);
     let grid: Vec<f64> = search.curve_loads().into_iter().map(&total).collect();
     let is_on_grid = |load: f64| grid.is_empty() || grid.iter().any(|it| is_same(*it, load));
-    let on_grid = self::by_rate(measured, is_on_grid);
+    let on_grid = by_rate(measured, is_on_grid);
     CurveRecord {
         lever: lever.recorded(),
         arrivals,
@@ -105,17 +104,7 @@ pub(crate) fn curve(
         limits: limits.to_string(),
         points: measured.iter().map(|it| it.point.clone()).collect(),
         line: line(search, measured, total),
-        carried: ROUND_LATENCIES_NS
-            .iter()
-            .map(|ns| {
-                let found = if lever.is_open() {
-                    load_at(&by_rate, *ns as f64)
-                } else {
-                    rate_at(&by_load(measured, |_| true), *ns as f64)
-                };
-                carried(found, measured, *ns)
-            })
-            .collect(),
+        carried: ROUND_LATENCIES_NS.iter().map(|ns| carried(measured, *ns)).collect(),
         overall_response_ns: overall_response_time(&on_grid),
         knees: knees(&on_grid, KNEE_SENSITIVITY).map(|found| KneesRecord {
             sensitivity: found.sensitivity,
@@ -185,8 +174,8 @@ fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, 
     curve
 }
 
-/// Returns the rate at which a closed load has a mean latency: between the two loads of which the
-/// first one keeps it. A rate that no longer ascends is no obstacle: more in flight only wait.
+/// Returns the rate at which there is a mean latency: between the two loads of which the first one
+/// keeps it. A rate that no longer ascends is no obstacle: what is more only waits.
 fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
     let highest = by_load.iter().map(|point| point.0).reduce(f64::max);
     let (Some(highest), Some(first)) = (highest, by_load.first()) else { return LoadAt::Unknown };
@@ -227,8 +216,8 @@ fn is_same(load: f64, other: f64) -> bool {
     (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
-fn carried(found: LoadAt, measured: &[Measured], latency_ns: u64) -> CarriedRecord {
-    let (state, rate_iops) = match found {
+fn carried(measured: &[Measured], latency_ns: u64) -> CarriedRecord {
+    let (state, rate_iops) = match rate_at(&by_load(measured, |_| true), latency_ns as f64) {
         LoadAt::Reached { load, .. } => ("reached", Some(load)),
         LoadAt::Above(load) => ("above", Some(load)),
         LoadAt::Below(load) => ("below", Some(load)),

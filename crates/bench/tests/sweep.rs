@@ -118,8 +118,8 @@ fn a_closed_sweep_starts_at_one_in_flight() {
     assert_eq!(curve.limits, "mean < 3050us");
 }
 
-/// From five in flight on the rate is that of the cap, and only the latency grows: 5,000 are carried
-/// at any latency from 1 ms on, and there is no peak to fit a law to.
+/// From five in flight on the rate is that of the cap, and only the latency grows: 5,000 are
+/// carried at any latency from 1 ms on, and there is no peak to fit a law to.
 #[test]
 fn a_closed_sweep_at_a_cap_says_what_is_carried() {
     let record = drive(Lever::QueueDepth, "p50 < 3ms");

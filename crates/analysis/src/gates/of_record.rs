@@ -36,6 +36,7 @@ impl StepSeries {
         if intervals.last().is_some_and(|last| last.length_ms * 2 < length_ms) {
             intervals.pop();
         }
+        let intervals = evened(&intervals);
         let per_s = |interval: &Interval, count: u64| {
             count as f64 * 1000.0 / interval.length_ms.max(1) as f64
         };
@@ -51,7 +52,7 @@ impl StepSeries {
             p99_ns: Vec::new(),
         };
         for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
-            let p99 = |interval: &&Interval| {
+            let p99 = |interval: &Interval| {
                 let dir = interval.dirs.iter().nth(idx).map(|(_, dir)| dir);
                 dir.and_then(|dir| dir.latency_ns_p99).map(|ns| ns as f64)
             };
@@ -59,6 +60,46 @@ impl StepSeries {
             series.p99_ns.extend(p99_ns.filter(|p99_ns| !p99_ns.is_empty()).map(|p| (name, p)));
         }
         series
+    }
+}
+
+/// Joins neighbouring intervals until all are as long as the longest: a long simulation goes on in
+/// longer ones. Of percentiles the highest stands for those that are joined.
+pub(crate) fn evened(intervals: &[&Interval]) -> Vec<Interval> {
+    let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
+    let mut even: Vec<Interval> = Vec::with_capacity(intervals.len());
+    let mut is_open = false;
+    for interval in intervals {
+        match even.last_mut().filter(|_| is_open) {
+            Some(last) => add(last, interval),
+            None => even.push((*interval).clone()),
+        }
+        // Periods of a clock differ a little; only what is half as long or shorter is joined.
+        let last_ms = even.last().map_or(0, |last| last.length_ms);
+        let is_alone = !is_open && last_ms * 2 > length_ms;
+        is_open = !is_alone && last_ms < length_ms - length_ms / 10;
+    }
+    if is_open && even.len() > 1 {
+        even.pop();
+    }
+    even
+}
+
+fn add(interval: &mut Interval, next: &Interval) {
+    interval.end_ms = next.end_ms;
+    interval.length_ms += next.length_ms;
+    let dirs = &mut interval.dirs;
+    let pairs = [
+        (&mut dirs.read, &next.dirs.read),
+        (&mut dirs.write, &next.dirs.write),
+        (&mut dirs.trim, &next.dirs.trim),
+    ];
+    for (dir, next) in pairs {
+        dir.n_ios += next.n_ios;
+        dir.io_bytes += next.io_bytes;
+        dir.latency_ns_p50 = dir.latency_ns_p50.max(next.latency_ns_p50);
+        dir.latency_ns_p99 = dir.latency_ns_p99.max(next.latency_ns_p99);
+        dir.latency_ns_max = dir.latency_ns_max.max(next.latency_ns_max);
     }
 }
 

@@ -178,6 +178,8 @@ struct Check {
     name: String,
     verdict: Verdict,
     reason: String,
+    /// Of burst credits: the level is known not to last.
+    is_borrowed: bool,
 }
 
 /// Checks that spoil a result, the weightiest first, and what a row says of it. Others are told
@@ -200,6 +202,7 @@ fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
             name: gate.name.clone(),
             verdict: gate.verdict,
             reason: gate.reason.clone(),
+            is_borrowed: gate.verdict == Verdict::NotAssessed && gate.figure("lasts_s").is_some(),
         });
         return checks.collect();
     }
@@ -214,6 +217,7 @@ fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
             GateVerdict::Unknown => Verdict::NotAssessed,
         },
         reason: gate.reason,
+        is_borrowed: false,
     });
     checks.collect()
 }
@@ -240,6 +244,9 @@ fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, Str
         if let Some(check) = with(name, Verdict::Failed) {
             return (word.to_owned(), check.reason.clone());
         }
+    }
+    if let Some(check) = checks.iter().find(|check| check.is_borrowed) {
+        return ("credits?".to_owned(), check.reason.clone());
     }
     match with("steady", Verdict::NotAssessed) {
         Some(check) => ("not assessed".to_owned(), check.reason.clone()),

@@ -16,6 +16,7 @@ use super::on::OnArgs;
 use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
+use crate::summary;
 
 /// Find out how much a volume carries: patterns, verdicts, a load line; three minutes
 #[derive(Debug, clap::Args)]
@@ -39,8 +40,7 @@ pub(super) struct Args {
     #[arg(long)]
     overwrite: bool,
 
-    /// Discard a device's contents before a suite that asks for it (snia-iops). A device that
-    /// takes no discards is told.
+    /// Discard a device's contents before a suite that asks for it.
     #[arg(long, requires = "overwrite")]
     discard: bool,
 
@@ -129,11 +129,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(if exit == Exit::Fine && !is_valid(&record) { Exit::Invalid } else { exit })
 }
 
-/// Says whether every row may be trusted, as far as its checks could tell.
+/// Says whether every row measured what was asked for, as far as its checks could tell; other
+/// doubts are cautions, as for single runs.
 fn is_valid(record: &Record) -> bool {
     let rows = record.suite.iter().flat_map(|suite| &suite.rows);
     let mut measured = rows.filter(|row| !row.preparation);
-    measured.all(|row| matches!(row.verdict.as_str(), "valid" | "not assessed"))
+    measured.all(|row| !summary::is_invalid(&row.verdict))
 }
 
 /// Keeps what there is, also where a later stage was refused.

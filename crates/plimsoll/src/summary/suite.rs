@@ -133,17 +133,24 @@ fn put_reasons(text: &mut String, rows: &[&SuiteRowRecord]) {
     let is_bad = |row: &&&SuiteRowRecord| {
         !row.reason.is_empty() && !matches!(row.verdict.as_str(), "valid" | "not assessed")
     };
-    let bad: Vec<&&SuiteRowRecord> = rows.iter().filter(is_bad).collect();
+    let mut bad: Vec<&&SuiteRowRecord> = rows.iter().filter(is_bad).collect();
     if bad.is_empty() {
         return;
     }
+    bad.sort_by_key(|row| !is_invalid(&row.verdict));
     text.push('\n');
     for row in bad.iter().take(REASONS_MAX) {
-        text.push_str(&wrap(&format!("{}: {}", row.label, row.reason), 2, COLUMNS));
+        let weight = if is_invalid(&row.verdict) { "invalid: " } else { "" };
+        text.push_str(&wrap(&format!("{weight}{}: {}", row.label, row.reason), 2, COLUMNS));
     }
     if bad.len() > REASONS_MAX {
         let _ = writeln!(text, "... and {} more, in the record", bad.len() - REASONS_MAX);
     }
+}
+
+/// Says whether a verdict means that a row did not measure what was asked for.
+pub(crate) fn is_invalid(verdict: &str) -> bool {
+    matches!(verdict, "errors" | "client-bound" | "Little's law" | "rate missed")
 }
 
 fn put_published(text: &mut String, suite: &SuiteRecord) {

@@ -475,10 +475,8 @@ fn is_preparation(running: &Running, label: &str) -> bool {
 
 /// Returns the longest time of a step that was counted in what is left; a purge was not.
 fn time_of(running: &Running, label: &str) -> u64 {
-    let fill_ns = || match label.starts_with("fill") {
-        true => running.suite.prepare.fill_time_ns.unwrap_or(0),
-        false => 0,
-    };
+    let is_fill = label.starts_with("fill");
+    let fill_ns = || running.suite.prepare.fill_time_ns.filter(|_| is_fill).unwrap_or(0);
     let step = running.steps.iter().find(|step| step.label == label);
     step.map_or_else(fill_ns, Step::time_max_ns)
 }

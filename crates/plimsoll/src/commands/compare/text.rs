@@ -201,7 +201,7 @@ fn put_verdict(text: &mut String, judged: &Judged) {
         }
     }
     let Some(limit) = judged.limit else { return };
-    let limit = format!("{} %", limit * 100.0);
+    let limit = format!("{} %", (limit * 1e6).round() / 1e4);
     let failing = judged.failing();
     let line = if !failing.is_empty() {
         let names: Vec<String> = failing.iter().map(|row| name(row)).collect();
