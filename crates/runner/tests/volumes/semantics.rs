@@ -15,7 +15,7 @@ fn time_is_the_plans_and_not_the_hosts() {
     close("measured seconds", job.runtime_ns as f64 / 1e9, 30.0, 0.001);
     close("seconds in all", record.elapsed_ns as f64 / 1e9, 35.0, 0.001);
     assert_eq!(record.intervals.len(), 35);
-    assert_eq!(record.intervals.iter().filter(|interval| interval.ramp).count(), 4);
+    assert_eq!(record.intervals.iter().filter(|interval| interval.ramp).count(), 5);
     assert_eq!(record.clock.source, "virtual");
     let emulation = record.emulation.as_ref().unwrap();
     assert_eq!((emulation.time.as_str(), emulation.cache.as_str()), ("virtual", "cold"));
