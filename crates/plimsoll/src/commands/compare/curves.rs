@@ -167,11 +167,11 @@ impl Sides<'_> {
 
     /// Compares what a load that both sets have came to.
     fn point(&self, load: f64) -> Vec<Row> {
+        type Figure = fn(&CurvePointRecord) -> f64;
         let by_seconds = self.point_by_seconds(load);
         if !by_seconds.is_empty() {
             return by_seconds;
         }
-        type Figure = fn(&CurvePointRecord) -> f64;
         let figures: [(&'static str, Better, Figure); 3] = [
             ("iops", Better::Higher, |point| point.achieved_iops),
             ("mean_ns", Better::Lower, |point| point.latency_mean_ns),
@@ -194,7 +194,7 @@ impl Sides<'_> {
     fn point_by_seconds(&self, load: f64) -> Vec<Row> {
         let ([from], [to]) = self.records else { return Vec::new() };
         let figures: [(&'static str, Better, OfSecond); 3] = [
-            ("iops", Better::Higher, iops_of),
+            ("iops", Better::Higher, |second| Some(iops_of(second))),
             ("second_p50_ns", Better::Lower, |second| latency_of(second, |dir| dir.latency_ns_p50)),
             ("second_p99_ns", Better::Lower, |second| latency_of(second, |dir| dir.latency_ns_p99)),
         ];
@@ -227,9 +227,9 @@ fn seconds(record: &Record, load: f64, of: OfSecond) -> Vec<f64> {
     whole.filter_map(of).collect()
 }
 
-fn iops_of(second: &Interval) -> Option<f64> {
+fn iops_of(second: &Interval) -> f64 {
     let n_ios: u64 = second.dirs.iter().map(|(_, dir)| dir.n_ios).sum();
-    Some(n_ios as f64 * 1000.0 / second.length_ms.max(1) as f64)
+    n_ios as f64 * 1000.0 / second.length_ms.max(1) as f64
 }
 
 /// Returns the slowest direction's.
