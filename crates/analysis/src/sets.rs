@@ -256,8 +256,12 @@ fn of_second(interval: &Interval, job: Option<&str>, dir: &str, figure: &str) ->
     let is_wanted = |name: &str| dir.is_empty() || name == dir;
     let dirs = || interval.dirs.iter().filter(|(name, _)| is_wanted(name)).map(|(_, of)| of);
     match figure {
-        "second_p50_ns" => return dirs().find_map(|of| of.latency_ns_p50).map(|ns| ns as f64),
-        "second_p99_ns" => return dirs().find_map(|of| of.latency_ns_p99).map(|ns| ns as f64),
+        "second_p50_ns" => {
+            return dirs().find_map(record::IntervalDir::waited_ns_p50).map(|ns| ns as f64);
+        }
+        "second_p99_ns" => {
+            return dirs().find_map(record::IntervalDir::waited_ns_p99).map(|ns| ns as f64);
+        }
         _ => {}
     }
     let counts: (u64, u64) = match job {

@@ -1,15 +1,18 @@
 //! Runs as tables for a pull request.
 
+mod answer;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use record::{NoteSeverity, Outcome, Record};
+use record::{Latency, NoteSeverity, Outcome, Record, Verdict};
 use units::{format_duration, format_iops, format_latency_ns, format_rate_mib_s};
 
 use crate::table::Run;
 
-/// Returns runs as Markdown: a heading, a table of all jobs and directions, where it was measured,
-/// and what weighs on the figures, run by run.
+/// Returns runs as Markdown, run by run: a heading, the answer (the load line, the suite, or all
+/// jobs and directions), what the checks said and what weighs on the figures, and where it was
+/// measured.
 pub fn markdown(runs: &[Run]) -> String {
     let mut text = String::new();
     for run in runs {
@@ -34,6 +37,7 @@ fn put_run(text: &mut String, run: &Run) {
         Outcome::Interrupted => text.push_str("**Interrupted:** measured until then.\n\n"),
         Outcome::Failed => text.push_str("**Failed:** at least one job.\n\n"),
     }
+    put_checks(text, record);
     for note in &record.notes {
         let word = match note.severity {
             NoteSeverity::Info => continue,
@@ -45,14 +49,50 @@ fn put_run(text: &mut String, run: &Run) {
     if record.notes.iter().any(|note| note.severity != NoteSeverity::Info) {
         text.push('\n');
     }
-    put_table(text, record);
+    if let Some(suite) = &record.suite {
+        answer::put_suite(text, suite);
+    }
+    if let Some(curve) = &record.curve {
+        answer::put_curve(text, curve);
+    }
+    if record.suite.is_none() && record.curve.is_none() {
+        put_table(text, record);
+    }
     let _ = writeln!(text, "\n{}", place(record));
+}
+
+/// Puts what the checks said. A curve's points beyond the line fail on purpose, and the rows of a
+/// suite have verdicts of their own.
+fn put_checks(text: &mut String, record: &Record) {
+    if record.validity.is_empty() || record.curve.is_some() || record.suite.is_some() {
+        return;
+    }
+    let mut told = Vec::new();
+    for gate in record.validity.iter().flat_map(|step| step.with(Verdict::Failed)) {
+        if !told.contains(&&gate.name) {
+            told.push(&gate.name);
+            let _ = writeln!(text, "- **Not valid:** {}: {}", gate.name, escaped(&gate.reason));
+        }
+    }
+    if !told.is_empty() {
+        text.push('\n');
+        return;
+    }
+    let all = record.validity.iter().flat_map(|step| step.with(Verdict::NotAssessed));
+    let mut unknown: Vec<&str> = all.map(|gate| gate.name.as_str()).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    text.push_str("No check failed");
+    if !unknown.is_empty() {
+        let _ = write!(text, "; not assessed: {}", unknown.join(", "));
+    }
+    text.push_str(".\n\n");
 }
 
 fn put_table(text: &mut String, record: &Record) {
     text.push_str("| job | | IOPS | MiB/s | mean | p50 | p99 | p99.9 | max |\n");
     text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
-    let mut has_service = false;
+    let (mut has_service, mut has_response) = (false, false);
     for job in &record.jobs {
         let step = record.steps.iter().find(|step| step.step_idx == job.step_idx);
         let name = match step.map_or("", |step| step.name.as_str()) {
@@ -60,27 +100,43 @@ fn put_table(text: &mut String, record: &Record) {
             step => escaped(&format!("{step}: {}", job.name)),
         };
         for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
+            let iops = format_iops(result.rate_iops());
+            let rate = mib_per_s(result.rate_bytes());
+            if let Some(response) = result.response.as_ref().filter(|it| !it.is_empty()) {
+                has_response = true;
+                let shown = five(&Latency::Measured(response));
+                let _ = writeln!(text, "| {name} | {dir}, response | {iops} | {rate} | {shown} |");
+            }
             let (is_total, latency) = result.shown_latency();
             has_service |= !is_total;
             let mark = if is_total { "" } else { " \\*" };
-            let mean = latency.mean_ns().map(|mean_ns| mean_ns.round() as u64);
-            let shown = [
-                mean,
-                latency.percentile_ns(50.0),
-                latency.percentile_ns(99.0),
-                latency.percentile_ns(99.9),
-                latency.max_ns(),
-            ];
-            let shown = shown.map(|ns| ns.map_or("-".to_owned(), format_latency_ns)).join(" | ");
-            let iops = format_iops(result.rate_iops());
-            let rate = format_rate_mib_s(result.rate_bytes());
-            let rate = rate.trim_end_matches(" MiB/s");
+            let shown = five(&latency);
             let _ = writeln!(text, "| {name} | {dir}{mark} | {iops} | {rate} | {shown} |");
         }
+    }
+    if has_response {
+        text.push_str("\nresponse: from when an I/O was due; else from when it was chosen\n");
     }
     if has_service {
         text.push_str("\n\\* service time: percentiles of the total latency are not known\n");
     }
+}
+
+/// Mean, p50, p99, p99.9 and max as cells.
+fn five(latency: &Latency<'_>) -> String {
+    let shown = [
+        latency.mean_ns().map(|mean_ns| mean_ns.round() as u64),
+        latency.percentile_ns(50.0),
+        latency.percentile_ns(99.0),
+        latency.percentile_ns(99.9),
+        latency.max_ns(),
+    ];
+    shown.map(|ns| ns.map_or("-".to_owned(), format_latency_ns)).join(" | ")
+}
+
+/// Writes a rate of bytes without its unit.
+fn mib_per_s(bytes_per_s: f64) -> String {
+    format_rate_mib_s(bytes_per_s).trim_end_matches(" MiB/s").to_owned()
 }
 
 /// Says where, when, how long and by what it was measured.

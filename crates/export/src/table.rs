@@ -22,7 +22,7 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// Returns all rows of some runs, run by run: summaries, latencies, intervals.
+/// Returns all rows of some runs, run by run: summaries, latencies, histograms, intervals.
 pub fn table(runs: &[Run]) -> Table {
     let mut table = Table::default();
     for run in runs {
@@ -35,6 +35,11 @@ pub fn table(runs: &[Run]) -> Table {
         for job in &record.jobs {
             for (dir, result) in job.dirs.iter() {
                 put_latencies(&mut table, run, job, dir, result);
+            }
+        }
+        for job in &record.jobs {
+            for (dir, result) in job.dirs.iter() {
+                put_histograms(&mut table, run, job, dir, result);
             }
         }
         put_intervals(&mut table, run);
@@ -114,7 +119,8 @@ fn summary(run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) -> Row {
     row
 }
 
-fn put_latencies(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) {
+/// Returns the kinds of latency that are known of a direction.
+fn kinds(result: &DirRecord) -> impl Iterator<Item = (&'static str, Latency<'_>)> {
     let response = result.response.as_ref().map(Latency::Measured);
     let kinds = [
         ("total", Some(result.total_latency())),
@@ -122,8 +128,29 @@ fn put_latencies(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, resul
         ("submit", Some(result.submit_latency())),
         ("response", response),
     ];
-    for (kind, latency) in kinds {
-        let Some(latency) = latency.filter(|latency| !latency.is_empty()) else { continue };
+    let known = kinds.into_iter().filter_map(|(kind, latency)| Some((kind, latency?)));
+    known.filter(|(_, latency)| !latency.is_empty())
+}
+
+/// Puts a row per bucket that is not empty.
+fn put_histograms(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) {
+    for (kind, latency) in kinds(result) {
+        let Latency::Measured(hist) = latency else { continue };
+        for (low_ns, high_ns, count) in hist.iter_nonempty() {
+            let mut row = Row::new(run, "histogram", job.step_idx);
+            row.text("job", &job.name);
+            row.text("dir", dir);
+            row.text("latency", kind);
+            row.whole("n_ios", Some(count));
+            row.whole("latency_ns_min", Some(low_ns));
+            row.whole("latency_ns_max", Some(high_ns));
+            table.rows.push(row.cells);
+        }
+    }
+}
+
+fn put_latencies(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) {
+    for (kind, latency) in kinds(result) {
         let mut row = Row::new(run, "latency", job.step_idx);
         row.text("job", &job.name);
         row.text("dir", dir);
@@ -144,16 +171,27 @@ fn put_intervals(table: &mut Table, run: &Run) {
     for interval in intervals {
         for ((dir, counts), is_used) in interval.dirs.iter().zip(is_used) {
             if is_used {
-                let mut row = of_interval(run, interval, dir, counts.n_ios, counts.io_bytes);
+                let mut row =
+                    of_interval(run, interval, dir, Some((counts.n_ios, counts.io_bytes)));
                 row.text("latency", "total");
                 row.whole("latency_ns_p50", counts.latency_ns_p50);
                 row.whole("latency_ns_p99", counts.latency_ns_p99);
                 row.whole("latency_ns_max", counts.latency_ns_max);
                 table.rows.push(row.cells);
+                if let Some(response) = &counts.response {
+                    // Its operations are those of the row above, and must not be counted twice.
+                    let mut row = of_interval(run, interval, dir, None);
+                    row.text("latency", "response");
+                    row.whole("latency_ns_p50", Some(response.latency_ns_p50));
+                    row.whole("latency_ns_p99", Some(response.latency_ns_p99));
+                    row.whole("latency_ns_max", Some(response.latency_ns_max));
+                    table.rows.push(row.cells);
+                }
             }
         }
         for series in &interval.series {
-            let mut row = of_interval(run, interval, &series.op, series.n_ios, series.io_bytes);
+            let mut row =
+                of_interval(run, interval, &series.op, Some((series.n_ios, series.io_bytes)));
             row.text("job", &series.job);
             row.text("latency", "total");
             if series.n_ios > 0 {
@@ -166,7 +204,8 @@ fn put_intervals(table: &mut Table, run: &Run) {
     }
 }
 
-fn of_interval(run: &Run, interval: &Interval, dir: &str, n_ios: u64, io_bytes: u64) -> Row {
+/// Makes a row of an interval with its operations and bytes, if these stand in it.
+fn of_interval(run: &Run, interval: &Interval, dir: &str, counts: Option<(u64, u64)>) -> Row {
     let mut row = Row::new(run, "interval", interval.step_idx);
     let length_ms = interval.length_ms;
     let rate = |count: u64| (length_ms > 0).then(|| count as f64 * 1000.0 / length_ms as f64);
@@ -174,9 +213,11 @@ fn of_interval(run: &Run, interval: &Interval, dir: &str, n_ios: u64, io_bytes: 
     row.whole("start_ms", Some(interval.end_ms.saturating_sub(length_ms)));
     row.whole("end_ms", Some(interval.end_ms));
     row.put("is_ramp", Value::Flag(interval.ramp));
-    row.whole("n_ios", Some(n_ios));
-    row.whole("io_bytes", Some(io_bytes));
-    row.number("rate_iops", rate(n_ios));
-    row.number("rate_bytes_per_s", rate(io_bytes));
+    if let Some((n_ios, io_bytes)) = counts {
+        row.whole("n_ios", Some(n_ios));
+        row.whole("io_bytes", Some(io_bytes));
+        row.number("rate_iops", rate(n_ios));
+        row.number("rate_bytes_per_s", rate(io_bytes));
+    }
     row
 }

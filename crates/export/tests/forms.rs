@@ -2,8 +2,10 @@
 
 use export::{COLUMNS, Kind, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
-    HostRecord, Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency, Note,
-    NoteSeverity, PerDirRecord, Record,
+    CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir, IntervalRecord,
+    IntervalResponse, JobRecord, Lever, ListedLatencies, ListedLatency, LoadLineRecord, Note,
+    NoteSeverity, PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord,
+    SuiteRowRecord, Verdict,
 };
 
 fn interval(second: u64, n_ios: u64) -> Interval {
@@ -43,13 +45,20 @@ fn run() -> Run {
         code: "x".to_owned(),
         message: "not *steady*".to_owned(),
     };
+    let mut open = interval(2, 300);
+    open.dirs.read.response = Some(IntervalResponse {
+        latency_ns_p50: 5_000_000,
+        latency_ns_p99: 9_000_000,
+        latency_ns_max: 9_000_000,
+        ..IntervalResponse::default()
+    });
     let record = Record {
         plimsoll_version: "0.1.0".to_owned(),
         started_unix_ms: 1_700_000_000_000,
         elapsed_ns: 2_500_000_000,
         host,
         jobs: vec![job],
-        intervals: vec![interval(1, 200), interval(2, 300), interval(3, 0)],
+        intervals: vec![interval(1, 200), open, interval(3, 0)],
         notes: vec![warning],
         ..Record::default()
     };
@@ -68,8 +77,9 @@ fn rows_are_summaries_latencies_and_intervals() {
     let table = table(&[run()]);
     let parts: Vec<Value> = (0..table.rows.len()).map(|row| cell(&table, row, "part")).collect();
     let text = |text: &str| Value::Text(text.to_owned());
-    let of = ["summary", "latency", "latency", "interval", "interval", "interval"];
-    assert_eq!(parts, of.map(text));
+    let of = ["summary", "latency", "latency", "histogram", "histogram"];
+    let of: Vec<&str> = of.into_iter().chain(["interval"; 4]).collect();
+    assert_eq!(parts, of.into_iter().map(text).collect::<Vec<_>>());
     for (row, column, value) in [
         (0, "run_id", Value::Whole(7)),
         (0, "n_errors", Value::Whole(3)),
@@ -80,23 +90,32 @@ fn rows_are_summaries_latencies_and_intervals() {
         (0, "end_ms", Value::None),
         (2, "latency", text("service")),
         (2, "latency_ns_max", Value::Whole(990_000)),
-        (3, "is_ramp", Value::Flag(true)),
-        (4, "start_ms", Value::Whole(1000)),
-        (4, "end_ms", Value::Whole(2000)),
-        (4, "rate_iops", Value::Number(300.0)),
-        (4, "latency_ns_p95", Value::None),
-        (5, "n_ios", Value::Whole(0)),
-        (5, "latency_ns_p99", Value::None),
+        (3, "latency", text("total")),
+        (3, "n_ios", Value::Whole(500)),
+        (4, "latency", text("service")),
+        (5, "is_ramp", Value::Flag(true)),
+        (6, "start_ms", Value::Whole(1000)),
+        (6, "end_ms", Value::Whole(2000)),
+        (6, "rate_iops", Value::Number(300.0)),
+        (6, "latency_ns_p95", Value::None),
+        (7, "latency", text("response")),
+        (7, "latency_ns_p99", Value::Whole(9_000_000)),
+        (7, "n_ios", Value::None),
+        (8, "n_ios", Value::Whole(0)),
+        (8, "latency_ns_p99", Value::None),
     ] {
         assert_eq!(cell(&table, row, column), value, "row {row}, {column}");
     }
+    let (low, high) = (cell(&table, 3, "latency_ns_min"), cell(&table, 3, "latency_ns_max"));
+    let (Value::Whole(low), Value::Whole(high)) = (low, high) else { panic!("no ends") };
+    assert!(low <= 1_000_000 && 1_000_000 <= high, "{low} to {high}");
 }
 
 #[test]
 fn csv_has_a_head_and_quotes_what_needs_it() {
     let text = csv(&table(&[run()]));
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 7);
+    assert_eq!(lines.len(), 10);
     assert!(lines[0].starts_with("run_id,run,started_unix_ms,part,step_idx,step,job,"));
     assert!(
         lines[1].starts_with("7,\"before, \"\"a\"\"\",1700000000000,summary,0,,oltp|a,2,read,")
@@ -127,6 +146,123 @@ fn markdown_is_a_table_for_a_pull_request() {
 <sub>2.5s · db\\_1, Linux 6 · plimsoll 0.1.0</sub>
 ";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn markdown_of_an_open_load_has_the_response_time() {
+    let mut run = run();
+    let mut response = hist::Histogram::new();
+    response.record_n(4_000_000_000, 500);
+    run.record.jobs[0].dirs.read.response = Some(response);
+    let text = markdown(&[run]);
+    let row = "| oltp\\|a | read, response | 250 | 0.98 | 4.00 s | 4.00 s | 4.00 s |";
+    assert!(text.contains(row), "{text}");
+    assert!(text.contains("| oltp\\|a | read | 250 | 0.98 | 1.00 ms |"), "{text}");
+}
+
+#[test]
+fn markdown_says_which_check_failed() {
+    let mut run = run();
+    let gate = GateRecord {
+        name: "steady".to_owned(),
+        verdict: Verdict::Failed,
+        reason: "it rose".to_owned(),
+        next_step: None,
+        figures: std::collections::BTreeMap::default(),
+    };
+    run.record.validity = vec![StepValidity { gates: vec![gate], ..StepValidity::default() }];
+    let text = markdown(&[run]);
+    assert!(text.contains("- **Not valid:** steady: it rose\n"), "{text}");
+}
+
+fn curve() -> CurveRecord {
+    let point = |load: f64, p99_ns: u64, passed| CurvePointRecord {
+        step_idx: 0,
+        load,
+        purpose: "coarse".to_owned(),
+        passed,
+        broken: if passed { Vec::new() } else { vec!["p99 9 s, not < 10ms".to_owned()] },
+        achieved_iops: load.min(5000.0),
+        bytes_per_s: load.min(5000.0) * 8192.0,
+        latency_mean_ns: p99_ns as f64 / 2.0,
+        latency_p50_ns: p99_ns / 2,
+        latency_p99_ns: p99_ns,
+        latency_max_ns: p99_ns,
+    };
+    CurveRecord {
+        lever: Lever::Rate,
+        arrivals: Some("poisson".to_owned()),
+        in_flight_max: None,
+        limits: "p99 < 10ms".to_owned(),
+        points: vec![point(16_000.0, 9_000_000_000, false), point(4_975.0, 8_000_000, true)],
+        line: LoadLineRecord {
+            end: "bracketed".to_owned(),
+            load: Some(4_975.0),
+            first_fail: Some(5_020.0),
+            interval: Some(IntervalRecord { low: 4_975.0, high: 5_020.0, coverage: 0.875 }),
+            broken: Vec::new(),
+            achieved_iops: Some(4_975.0),
+            bytes_per_s: Some(40_755_200.0),
+            n_probes: 6,
+            dips: Vec::new(),
+        },
+        carried: Vec::new(),
+        overall_response_ns: None,
+        knees: None,
+        scalability: None,
+    }
+}
+
+#[test]
+fn markdown_of_a_curve_is_the_load_line_and_its_points() {
+    let mut run = run();
+    run.record.notes.clear();
+    run.record.curve = Some(curve());
+    let expected = "\
+### Run 7: before, \"a\"
+
+**Load line: 4975 IOPS (38.9 MiB/s) with p99 \\< 10ms; between 4975 and 5020, 88 % sure**
+
+| offered IOPS | IOPS | MiB/s | mean | p50 | p99 | max | |
+|---:|---:|---:|---:|---:|---:|---:|---|
+| 4975 | 4.98 k | 38.9 | 4.00 ms | 4.00 ms | 8.00 ms | 8.00 ms | carried |
+| 16.0 k | 5.00 k | 39.1 | 4.50 s | 4.50 s | 9.00 s | 9.00 s | p99 9 s, not \\< 10ms |
+
+latency: response time, from when an I/O was due
+
+<sub>2.5s · db\\_1, Linux 6 · plimsoll 0.1.0</sub>
+";
+    assert_eq!(markdown(&[run]), expected);
+}
+
+#[test]
+fn markdown_of_a_suite_is_its_rows_with_verdicts() {
+    let mut run = run();
+    let figure = |median: f64| SuiteFigureRecord { median, interval: None };
+    let row = SuiteRowRecord {
+        label: "8 KiB random reads".to_owned(),
+        preparation: false,
+        steps: vec![0],
+        iops: figure(5000.0),
+        bytes_per_s: figure(40_960_000.0),
+        latency_p50_ns: figure(1e6),
+        latency_p99_ns: figure(2e6),
+        measured_ns: 1,
+        verdict: "valid".to_owned(),
+        reason: String::new(),
+    };
+    run.record.suite = Some(SuiteRecord {
+        name: "quick".to_owned(),
+        title: "a first look".to_owned(),
+        indicative: true,
+        n_repeats: 1,
+        rows: vec![row],
+        ..SuiteRecord::default()
+    });
+    let text = markdown(&[run]);
+    assert!(text.contains("**Suite quick**: a first look; the verdict is indicative\n"), "{text}");
+    let row = "| 8 KiB random reads | 5.00 k | 39.1 | 1.00 ms | 2.00 ms | indicative |  |";
+    assert!(text.contains(row), "{text}");
 }
 
 #[test]

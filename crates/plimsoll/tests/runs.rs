@@ -93,9 +93,19 @@ fn a_killed_run_is_there_as_interrupted() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(state().as_deref(), Some("running"));
+    // What was measured is there from the first second on.
+    while list(&sandbox)[0]["rate_iops"].is_null() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(9));
     assert_eq!(state().as_deref(), Some("interrupted"));
+    let shown = plimsoll(&sandbox, &["show", "last"]);
+    assert!(shown.stdout.contains("long: 1 worker"), "{} {}", shown.stdout, shown.stderr);
+    let record = plimsoll(&sandbox, &["export", "--format", "json"]);
+    let record: Value = serde_json::from_str(&record.stdout).unwrap();
+    assert_eq!(record["outcome"], "interrupted");
+    assert!(!record["intervals"].as_array().unwrap().is_empty());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::counts::LatencyCounts;
 use crate::job::PerDirRecord;
+use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// One sampling period of the whole run.
@@ -75,4 +76,56 @@ pub struct IntervalDir {
     /// All total latencies in coarse bins; empty where nobody counted them.
     #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
     pub latency_counts: LatencyCounts,
+    /// The same from the intended start: the response time. `None` unless every job of the step
+    /// has a rate in this direction, and where nothing completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<IntervalResponse>,
+}
+
+/// Response times of one direction in one period.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct IntervalResponse {
+    /// Median, nanoseconds.
+    pub latency_ns_p50: u64,
+    /// 99th percentile, nanoseconds.
+    pub latency_ns_p99: u64,
+    /// Largest, nanoseconds (upper bound of its histogram bucket).
+    pub latency_ns_max: u64,
+    /// All of them in coarse bins.
+    pub latency_counts: LatencyCounts,
+}
+
+impl IntervalResponse {
+    /// Takes what an interval shows out of a histogram; none where that is empty.
+    pub fn of(latencies: &Histogram) -> Option<Self> {
+        Some(IntervalResponse {
+            latency_ns_p50: latencies.quantile(0.5)?,
+            latency_ns_p99: latencies.quantile(0.99)?,
+            latency_ns_max: latencies.quantile(1.0)?,
+            latency_counts: LatencyCounts::of(latencies),
+        })
+    }
+}
+
+impl IntervalDir {
+    /// Returns the median of what a user waited, nanoseconds: of the response time under an open
+    /// load, else of the total latency.
+    pub fn waited_ns_p50(&self) -> Option<u64> {
+        self.response.as_ref().map(|it| it.latency_ns_p50).or(self.latency_ns_p50)
+    }
+
+    /// Returns its 99th percentile, nanoseconds.
+    pub fn waited_ns_p99(&self) -> Option<u64> {
+        self.response.as_ref().map(|it| it.latency_ns_p99).or(self.latency_ns_p99)
+    }
+
+    /// Returns its largest value, nanoseconds.
+    pub fn waited_ns_max(&self) -> Option<u64> {
+        self.response.as_ref().map(|it| it.latency_ns_max).or(self.latency_ns_max)
+    }
+
+    /// Returns all of it in coarse bins.
+    pub fn waited_counts(&self) -> &LatencyCounts {
+        self.response.as_ref().map_or(&self.latency_counts, |it| &it.latency_counts)
+    }
 }

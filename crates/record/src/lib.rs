@@ -32,7 +32,7 @@ pub use curve::{
 pub use disk::DiskRecord;
 pub use emulation::{BurstRecord, CapRecord, CapsRecord, EmulationRecord};
 pub use host::{ClockRecord, HostRecord};
-pub use interval::{CpuShares, Interval, IntervalDir, IntervalSeries};
+pub use interval::{CpuShares, Interval, IntervalDir, IntervalResponse, IntervalSeries};
 pub use job::{
     ArrivalsRecord, DirRecord, DisabledRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord,
     PerDirRecord, PrintRecord, PriorityRecord, Samples, SeriesRecord, SteadyRecord,

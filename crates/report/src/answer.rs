@@ -50,7 +50,11 @@ pub(crate) fn of_run(run: &Run) -> Answer {
         Some(curve) => (of_curve(record, curve), curve_figures(curve)),
         None => of_steps(record),
     };
-    Answer { sentence, figures, state: validity.state, verdict: validity.verdict }
+    let mut verdict = validity.verdict;
+    if record.suite.as_ref().is_some_and(|suite| suite.indicative) {
+        verdict.push_str(" Indicative: short runs give a first look.");
+    }
+    Answer { sentence, figures, state: validity.state, verdict }
 }
 
 fn of_curve(record: &Record, curve: &CurveRecord) -> String {

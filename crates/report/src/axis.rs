@@ -17,11 +17,19 @@ pub(crate) fn mib_per_s() -> Axis {
 const STEPS: [(f64, &[f64]); 3] =
     [(2.2, &[1.0, 2.0, 5.0]), (4.0, &[1.0, 3.0]), (f64::INFINITY, &[1.0])];
 
+/// Least ratio of the ends of an axis of latencies.
+const RATIO_MIN: f64 = 8.0;
+
 /// Latencies, by their logarithm; values in nanoseconds, marks in the unit that fits.
 pub(crate) fn latency(title: &str, values_ns: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = ends(values_ns.filter(|ns| *ns > 0.0));
     // Room for a point at the edge, and for values that are all the same.
-    let (low, high) = (low.max(1.0) / 1.5, high.max(1.0) * 1.5);
+    let (mut low, mut high) = (low.max(1.0) / 1.5, high.max(1.0) * 1.5);
+    // A scale needs two marks at least.
+    if high / low < RATIO_MIN {
+        let middle = (low * high).sqrt();
+        (low, high) = (middle / RATIO_MIN.sqrt(), middle * RATIO_MIN.sqrt());
+    }
     let n_decades = (high / low).log10();
     let steps = STEPS.into_iter().find(|(most, _)| n_decades <= *most).map_or(&[][..], |it| it.1);
     let mut ticks = Vec::new();

@@ -26,6 +26,7 @@ mod script;
 mod sections;
 mod spec;
 mod subject;
+mod suite;
 mod table;
 mod thin;
 mod validity;

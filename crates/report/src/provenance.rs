@@ -58,11 +58,14 @@ pub(crate) fn line(run: &Run) -> String {
     let mut parts = vec![crate::subject::called(run)];
     parts.push(moment(record.started_unix_ms));
     parts.push(duration_ns(record.elapsed_ns));
-    if record.jobs.iter().any(|job| job.dirs.iter().any(|(_, dir)| dir.response.is_some())) {
-        parts.push("open load".to_owned());
-    } else if !record.jobs.is_empty() {
-        parts.push("closed load".to_owned());
-    }
+    let all = record.jobs.iter().flat_map(|job| job.dirs.iter()).filter(|(_, dir)| dir.n_ios > 0);
+    let loads: Vec<bool> = all.map(|(_, dir)| dir.response.is_some()).collect();
+    parts.extend(match (loads.contains(&true), loads.contains(&false)) {
+        (true, false) => Some("open load".to_owned()),
+        (false, true) => Some("closed load".to_owned()),
+        (true, true) => Some("closed and open load".to_owned()),
+        (false, false) => None,
+    });
     if let Some(emulation) = &record.emulation {
         parts.push(format!("emulated {}, {} time", emulation.design, emulation.time));
     }

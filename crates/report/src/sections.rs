@@ -5,7 +5,7 @@ use hist::Histogram;
 use record::Interval;
 
 use analysis::sets::{SetOptions, compare_sets};
-use record::Record;
+use record::{Latency, Record};
 
 use crate::answer::{self, Answer};
 use crate::chart::comparison::{self, Against};
@@ -16,6 +16,7 @@ use crate::page::ValidityView;
 use crate::provenance::{self, Facts};
 use crate::spec::ChartSpec;
 use crate::subject::{Runs, Set, Subject, called};
+use crate::suite;
 use crate::table::{Cell, Table};
 use crate::thin::end_s;
 use crate::validity;
@@ -107,9 +108,12 @@ fn of_parts(runs: &[Run]) -> Contents {
         first = take(std::slice::from_mut(&mut spanned), |chart| chart.id == "steps");
     }
     let first = first
+        .or_else(|| take(&mut sections, |chart| chart.id.ends_with("-suite")))
         .or_else(|| take(&mut sections, |chart| chart.id.ends_with("-iops")))
         .or_else(|| take(&mut sections, |_| true));
-    sections.insert(0, spanned);
+    // Below the answer of a suite, which is its table.
+    let has_suite = runs.first().is_some_and(|run| run.record.suite.is_some());
+    sections.insert(usize::from(has_suite).min(sections.len()), spanned);
     sections.retain(|section| !section.is_empty());
     Contents { title, answer, first, sections, validity: validities(runs), provenance: facts(runs) }
 }
@@ -134,7 +138,11 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
         Section::new(&format!("{id}-{name}"), &format!("{prefix}{title}"))
     };
     let mut results = section("results", "Results");
-    if record.curve.is_none() {
+    if let Some(suite) = &record.suite {
+        results.lead = suite::lead(suite);
+        results.tables.push(("Measurements".to_owned(), suite::table(suite)));
+        results.charts.extend(suite::chart(suite, &id, &line));
+    } else if record.curve.is_none() {
         results.tables.push(("Jobs and directions".to_owned(), results_table(record)));
         results.tables.extend(held_by(record));
     }
@@ -154,6 +162,9 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
     let mut steady = section("steadiness", "Steady state");
     if record.curve.is_none() {
         steady.charts.extend(convergence::chart(&source));
+    }
+    if record.suite.is_some() {
+        return vec![results, load, time, shape, steady];
     }
     vec![load, results, time, shape, steady]
 }
@@ -216,7 +227,7 @@ fn carried(record: &Record) -> Option<(String, Table)> {
     (!table.rows.is_empty()).then(|| ("Carried at a mean latency".to_owned(), table))
 }
 
-/// A row per job and direction.
+/// A row per job, direction and kind of latency.
 fn results_table(record: &Record) -> Table {
     let mut table = Table::new(&[
         ("step", "step"),
@@ -235,20 +246,26 @@ fn results_table(record: &Record) -> Table {
         for job in &step.jobs {
             for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
                 let (is_total, latency) = result.shown_latency();
-                let kind = if is_total { "total" } else { "service" };
-                table.rows.push(vec![
-                    Cell::text(step.name.as_str()),
-                    Cell::text(job.name.as_str()),
-                    Cell::text(dir),
-                    Cell::iops(result.rate_iops()),
-                    Cell::mib_per_s(result.rate_bytes()),
-                    Cell::latency_ns(latency.mean_ns().map(|ns| ns.round() as u64)),
-                    Cell::latency_ns(latency.percentile_ns(50.0)),
-                    Cell::latency_ns(latency.percentile_ns(99.0)),
-                    Cell::latency_ns(latency.percentile_ns(99.9)),
-                    Cell::latency_ns(latency.max_ns()),
-                    Cell::text(kind),
-                ]);
+                let response = result.response.as_ref().filter(|it| !it.is_empty());
+                let kinds = [
+                    response.map(|it| ("response", Latency::Measured(it))),
+                    Some((if is_total { "total" } else { "service" }, latency)),
+                ];
+                for (kind, latency) in kinds.into_iter().flatten() {
+                    table.rows.push(vec![
+                        Cell::text(step.name.as_str()),
+                        Cell::text(job.name.as_str()),
+                        Cell::text(dir),
+                        Cell::iops(result.rate_iops()),
+                        Cell::mib_per_s(result.rate_bytes()),
+                        Cell::latency_ns(latency.mean_ns().map(|ns| ns.round() as u64)),
+                        Cell::latency_ns(latency.percentile_ns(50.0)),
+                        Cell::latency_ns(latency.percentile_ns(99.0)),
+                        Cell::latency_ns(latency.percentile_ns(99.9)),
+                        Cell::latency_ns(latency.max_ns()),
+                        Cell::text(kind),
+                    ]);
+                }
             }
         }
     }
@@ -296,9 +313,14 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
     };
     let dirs: Vec<(usize, &str)> =
         ["read", "write", "trim"].into_iter().enumerate().filter(|(idx, _)| used(*idx)).collect();
+    let has_response =
+        intervals.iter().any(|it| it.dirs.iter().any(|(_, dir)| dir.response.is_some()));
     for (_, dir) in &dirs {
         for column in ["n_ios", "io_bytes", "latency_ns_p50", "latency_ns_p99", "latency_ns_max"] {
             table.add_column("", format!("{dir}_{column}"));
+        }
+        for column in has_response.then_some(["p50", "p99", "max"]).into_iter().flatten() {
+            table.add_column("", format!("{dir}_response_ns_{column}"));
         }
     }
     for interval in intervals {
@@ -311,6 +333,14 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
             row.extend([Cell::count(dir.n_ios), Cell::count(dir.io_bytes)]);
             let latencies = [dir.latency_ns_p50, dir.latency_ns_p99, dir.latency_ns_max];
             row.extend(latencies.map(Cell::latency_ns));
+            if has_response {
+                let it = dir.response.as_ref();
+                row.extend([
+                    Cell::latency_ns(it.map(|it| it.latency_ns_p50)),
+                    Cell::latency_ns(it.map(|it| it.latency_ns_p99)),
+                    Cell::latency_ns(it.map(|it| it.latency_ns_max)),
+                ]);
+            }
         }
         table.rows.push(row);
     }

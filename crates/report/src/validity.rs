@@ -1,6 +1,7 @@
 //! Whether the figures can be trusted: what each check said, and the record's own remarks.
 
-use record::{GateRecord, NoteSeverity, Outcome, Record, Verdict};
+use analysis::GateName;
+use record::{GateRecord, NoteSeverity, Outcome, Record, StepValidity, Verdict};
 
 use crate::view::step_name;
 
@@ -40,6 +41,8 @@ impl State {
 pub(crate) struct Check {
     pub(crate) name: String,
     pub(crate) state: State,
+    /// Its failing makes the figures say something else than was asked for.
+    pub(crate) invalidates: bool,
     /// `passed`, or in how many steps it did not.
     pub(crate) word: String,
     pub(crate) reason: String,
@@ -63,29 +66,36 @@ pub(crate) fn of(record: &Record) -> Validity {
     let names = names(record);
     let checks: Vec<Check> = names.iter().filter_map(|name| check(record, name)).collect();
     let mut remarks: Vec<(State, String)> = record.notes.iter().map(remark).collect();
+    let n_left = record.validity.iter().filter(|step| !counts(record, step.step_idx)).count();
+    if record.curve.is_some() && n_left > 0 {
+        let text =
+            "Without the points that broke a limit: they are beyond the load line on purpose.";
+        remarks.push((State::Good, text.to_owned()));
+    }
     remarks.sort_by_key(|(state, _)| match state {
         State::Bad => 0,
         State::Unknown => 1,
         State::Good => 2,
     });
-    let failed: Vec<&str> = checks
-        .iter()
-        .filter(|check| check.state == State::Bad)
-        .map(|check| check.name.as_str())
-        .collect();
+    let failed = |weighs: bool| -> Vec<&str> {
+        let of_weight = |check: &&Check| check.state == State::Bad && check.invalidates == weighs;
+        checks.iter().filter(of_weight).map(|check| check.name.as_str()).collect()
+    };
+    let (invalid, cautions) = (failed(true), failed(false));
     let has_warning = remarks.iter().any(|(state, _)| *state != State::Good);
     let (state, verdict) = match record.outcome {
         Outcome::Failed => (State::Bad, "A part of the run failed.".to_owned()),
         Outcome::Interrupted => {
             (State::Bad, "Interrupted: this is what was measured until then.".to_owned())
         }
-        // The points of a curve beyond its load line are meant to fail.
-        Outcome::Complete if !failed.is_empty() && record.curve.is_none() => {
-            (State::Bad, format!("Not to be trusted as it stands: {}.", failed.join(", ")))
+        Outcome::Complete if !invalid.is_empty() => {
+            let names = invalid.join(", ");
+            (State::Bad, format!("Invalid, it measured something else than was asked: {names}."))
         }
-        Outcome::Complete if has_warning || !failed.is_empty() => {
-            (State::Unknown, "Measured, with remarks.".to_owned())
+        Outcome::Complete if !cautions.is_empty() => {
+            (State::Unknown, format!("To be read with caution: {}.", cautions.join(", ")))
         }
+        Outcome::Complete if has_warning => (State::Unknown, "Measured, with remarks.".to_owned()),
         Outcome::Complete if record.validity.is_empty() => {
             (State::Unknown, "Measured; nobody judged the run.".to_owned())
         }
@@ -108,10 +118,23 @@ fn names(record: &Record) -> Vec<&str> {
     names
 }
 
-/// Sums one check up over the steps; none where it was not made.
+/// Returns whether a step's checks say something of the result: the points of a curve beyond its
+/// load line are meant to fail, and what makes a suite ready is no result.
+fn counts(record: &Record, step_idx: u32) -> bool {
+    let point = record.curve.iter().flat_map(|it| &it.points).find(|it| it.step_idx == step_idx);
+    if let Some(point) = point {
+        return point.passed;
+    }
+    let mut steps = record.suite.iter().flat_map(|it| &it.steps);
+    !steps.any(|step| step.step_idx == step_idx && step.purpose == "prepare")
+}
+
+/// Sums one check up over the steps that count; none where it was not made in one.
 fn check(record: &Record, name: &str) -> Option<Check> {
+    let steps: Vec<&StepValidity> =
+        record.validity.iter().filter(|step| counts(record, step.step_idx)).collect();
     let own: Vec<(u32, &GateRecord)> =
-        record.validity.iter().filter_map(|step| Some((step.step_idx, step.gate(name)?))).collect();
+        steps.iter().filter_map(|step| Some((step.step_idx, step.gate(name)?))).collect();
     let with = |verdict| own.iter().filter(move |(_, gate)| gate.verdict == verdict);
     let (n_failed, n_unknown) = (with(Verdict::Failed).count(), with(Verdict::NotAssessed).count());
     let (step_idx, gate) = *with(Verdict::Failed)
@@ -123,7 +146,7 @@ fn check(record: &Record, name: &str) -> Option<Check> {
         (0, n) => (State::Unknown, n),
         (n, _) => (State::Bad, n),
     };
-    let n_steps = record.validity.len();
+    let n_steps = steps.len();
     let word = gate.verdict.words();
     let word = if n == n_steps { word.to_owned() } else { format!("{word} in {n} of {n_steps}") };
     let reason = if n_steps > 1 && state != State::Good {
@@ -132,22 +155,23 @@ fn check(record: &Record, name: &str) -> Option<Check> {
         gate.reason.clone()
     };
     let next_step = gate.next_step.clone().unwrap_or_default();
-    Some(Check { name: plain(name), state, word, reason, next_step })
+    let invalidates = GateName::ALL.iter().any(|it| it.as_str() == name && it.invalidates());
+    Some(Check { name: plain(name), state, invalidates, word, reason, next_step })
 }
 
 /// Returns what a check is about, in words.
 fn plain(name: &str) -> String {
     let known = [
-        ("errors", "no errors"),
-        ("steady", "steady"),
-        ("credits", "no burst credits"),
-        ("offered", "offered load achieved"),
-        ("queue-depth", "queue depth kept"),
-        ("generator", "generator not the limit"),
+        ("errors", "errors"),
+        ("steady", "steadiness"),
+        ("credits", "burst credits"),
+        ("offered", "offered load"),
+        ("queue-depth", "queue depth"),
+        ("generator", "load generator"),
         ("littles-law", "Little's law"),
-        ("footprint", "beyond the caches"),
-        ("page-cache", "page cache out of play"),
-        ("socket-buffers", "socket buffers suffice"),
+        ("footprint", "footprint against caches"),
+        ("page-cache", "page cache"),
+        ("socket-buffers", "socket buffers"),
     ];
     let found = known.into_iter().find(|(known, _)| *known == name);
     found.map_or_else(|| name.replace('-', " "), |(_, words)| words.to_owned())

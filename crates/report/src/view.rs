@@ -142,8 +142,48 @@ impl<'a> Step<'a> {
         sizes.all(|size| size == Some(first)).then_some(first)
     }
 
-    /// Returns the share of reads in percent: the multiple of five that it is near, else as it is.
+    /// Returns the option of a job that counts: its own, else that of all jobs.
+    fn option(&self, job: &'a JobRecord, names: &[&str]) -> Option<&'a str> {
+        let mut options = job.options.iter().rev().chain(self.globals.iter().rev());
+        let found = options.find(|(key, _)| names.contains(&key.as_str()));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the share of reads that was asked for, percent; none where jobs differ or do not say.
+    fn read_pct_asked(&self) -> Option<u32> {
+        let of_job = |job: &&'a JobRecord| {
+            let rw = self.option(job, &["rw", "readwrite"])?;
+            match rw.split(':').next().unwrap_or(rw) {
+                "read" | "randread" => Some(100),
+                "write" | "randwrite" => Some(0),
+                "rw" | "readwrite" | "randrw" => {
+                    let reads = self.option(job, &["rwmixread"]).map(str::parse);
+                    let writes = self.option(job, &["rwmixwrite"]).map(str::parse::<u32>);
+                    match (reads, writes) {
+                        (Some(reads), _) => reads.ok(),
+                        (None, Some(writes)) => 100_u32.checked_sub(writes.ok()?),
+                        (None, None) => Some(50),
+                    }
+                }
+                _ => None,
+            }
+        };
+        let first = self.jobs.first().and_then(of_job)?;
+        self.jobs.iter().all(|job| of_job(job) == Some(first)).then_some(first)
+    }
+
+    /// Returns whether the page cache was left out; none where jobs differ or do not say.
+    pub(crate) fn is_direct(&self) -> Option<bool> {
+        let first = self.jobs.first()?.is_direct?;
+        self.jobs.iter().all(|job| job.is_direct == Some(first)).then_some(first)
+    }
+
+    /// Returns the share of reads in percent: what was asked for; where that is not known, what came
+    /// out, or the multiple of five that it is near.
     pub(crate) fn read_pct(&self) -> Option<u32> {
+        if let Some(asked) = self.read_pct_asked() {
+            return Some(asked);
+        }
         let count = |wanted: &str| -> u64 {
             self.dirs().filter(|(name, _)| *name == wanted).map(|(_, dir)| dir.n_ios).sum()
         };
@@ -158,11 +198,10 @@ impl<'a> Step<'a> {
 
     /// Returns whether addresses follow each other; none where jobs differ or do not say.
     pub(crate) fn is_random(&self) -> Option<bool> {
-        let mut found = self.jobs.iter().map(|job| {
-            let mut options = job.options.iter().rev().chain(self.globals.iter().rev());
-            let rw = options.find(|(key, _)| key == "rw" || key == "readwrite");
-            rw.map(|(_, value)| value.contains("rand"))
-        });
+        let mut found = self
+            .jobs
+            .iter()
+            .map(|job| self.option(job, &["rw", "readwrite"]).map(|rw| rw.contains("rand")));
         let first = found.next()??;
         found.all(|is_random| is_random == Some(first)).then_some(first)
     }

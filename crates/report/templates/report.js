@@ -95,6 +95,12 @@
     const hollow = new Set(series.hollow ?? []);
     const symbol = (_, at) => (series.marker ?? 'circle') + (hollow.has(at) ? '-open' : '');
     const modes = [series.is_line && 'lines', (series.marker || !series.is_line) && 'markers'];
+    // A point between two gaps would be no line.
+    const isAlone = (y, at) => y !== null && (series.y[at - 1] ?? null) === null
+      && (series.y[at + 1] ?? null) === null;
+    const hasAlone = series.is_line && !series.marker && series.y.some(isAlone);
+    if (hasAlone) modes.push('markers');
+    const size = hasAlone ? series.y.map((y, at) => (isAlone(y, at) ? 5 : 0)) : 7;
     const point = (y, at) => {
       if (y === null) return '';
       const value = chart.y.categories
@@ -106,7 +112,7 @@
     const made = {
       type: 'scatter', mode: modes.filter(Boolean).join('+'), name: escaped(series.name), x: series.x,
       y: series.y, connectgaps: false, line: { color: stroke, width: 1.8, dash: series.dash, shape: 'linear' },
-      marker: { color: stroke, size: 7, symbol: series.x.map(symbol), line: { width: 1.2, color: stroke } },
+      marker: { color: stroke, size, symbol: series.x.map(symbol), line: { width: 1.2, color: stroke } },
       text: series.y.map(point), hovertemplate: '%{text}<extra>%{fullData.name}</extra>',
       legendgroup: series.name, meta: { kind: 'series' },
     };
@@ -234,7 +240,9 @@
     }
     if (of.categories) {
       const most = isNarrow ? 18 : 34;
-      const short = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+      // Names often differ in their last word.
+      const cut = (text) => `${text.slice(0, most - 11)}…${text.slice(-10)}`;
+      const short = (text) => (text.length > most ? cut(text) : text);
       made.tickvals = of.categories.map((_, at) => at);
       made.ticktext = of.categories.map((text) => escaped(short(text)));
       made.range = [-.6, of.categories.length - .4];

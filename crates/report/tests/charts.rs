@@ -5,7 +5,10 @@
 mod common;
 
 use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
-use record::{DirRecord, GateRecord, Interval, Record, StepValidity, Verdict};
+use record::{
+    DirRecord, GateRecord, Interval, IntervalResponse, Record, StepValidity, SuiteFigureRecord,
+    SuiteRecord, SuiteRowRecord, Verdict,
+};
 use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
 
 fn charts_of(run: export::Run) -> Vec<ChartSpec> {
@@ -279,9 +282,9 @@ fn steps_that_span_sizes_and_mixes_make_a_matrix() {
 fn an_order_given_for_all_jobs_holds_for_each() {
     let mut run = of_steps(&[(4096, 100, 10), (4096, 0, 9), (8192, 100, 8), (8192, 0, 7)]);
     for job in &mut run.record.jobs {
-        job.options.clear();
+        job.options.retain(|(name, _)| name != "rw");
     }
-    run.record.global_options = vec![("rw".to_owned(), "read".to_owned())];
+    run.record.global_options = vec![("rw".to_owned(), "readwrite".to_owned())];
     chart(&charts_of(run), "size-mix-sequential");
 }
 
@@ -356,4 +359,140 @@ fn time_begins_with_the_first_sample() {
     let time = &chart(&charts, "r1-iops").x;
     assert_eq!(time.range, Some((100.0, 160.0)));
     assert!(time.ticks.iter().all(|tick| tick.at >= 100.0), "{:?}", time.ticks);
+}
+
+#[test]
+fn under_an_open_load_seconds_show_the_response_time() {
+    let seconds = (0..10).map(|n| {
+        let mut interval = second(n, 100, 200_000);
+        let waited = histogram([1_000_000, 3_000_000_000 + n]);
+        interval.dirs.read.response = IntervalResponse::of(&waited);
+        interval
+    });
+    let charts = charts_of(of_seconds(seconds.collect()));
+    let latency = chart(&charts, "r1-latency");
+    assert_eq!(latency.title, "Response time over time");
+    assert_eq!(latency.y.title, "response time");
+    assert!(latency.notes.iter().any(|note| note.contains("was due")), "{:?}", latency.notes);
+    assert!(series(latency, "read p99").y.iter().all(|y| y.unwrap() > 2.9e9), "not 200 us");
+    let heat = chart(&charts, "r1-heat");
+    assert_eq!(heat.title, "Response time heat map");
+    let counted: f64 = heat.cells.iter().flat_map(|it| it.values.iter().flatten().flatten()).sum();
+    assert_eq!(counted, 20.0);
+}
+
+#[test]
+fn an_axis_of_latencies_that_are_all_the_same_has_marks() {
+    for ns in [1, 700, 3_200_000, 99_000_000_000] {
+        let charts = charts_of(of_seconds((0..5).map(|n| second(n, 500, ns)).collect()));
+        let axis = &chart(&charts, "r1-latency").y;
+        let (low, high) = axis.range.unwrap();
+        assert!(low < ns as f64 && (ns as f64) < high, "{ns}");
+        assert!(axis.ticks.len() >= 2, "{ns}: {:?}", axis.ticks);
+    }
+}
+
+#[test]
+fn steps_of_unlike_depth_or_cache_are_not_drawn_as_one() {
+    let shapes = [(4096, 100, 900), (4096, 0, 300), (8192, 100, 800), (8192, 0, 200)];
+    let mut run = of_steps(&shapes);
+    let mut cached = of_steps(&shapes.map(|(block, reads, iops)| (block, reads, iops * 9)));
+    for job in &mut cached.record.jobs {
+        (job.step_idx, job.is_direct) = (job.step_idx + 4, Some(false));
+    }
+    run.record.jobs.append(&mut cached.record.jobs);
+    let charts = charts_of(run);
+    let cells = |id: &str| chart(&charts, id).cells.clone().unwrap().values;
+    assert_eq!(cells("size-mix-random")[0], [Some(300.0), Some(900.0)]);
+    assert_eq!(cells("size-mix-random-2")[0], [Some(2700.0), Some(8100.0)]);
+    let title = &chart(&charts, "size-mix-random-2").title;
+    assert!(title.ends_with("1 worker x depth 16, through the page cache"), "{title}");
+}
+
+#[test]
+fn a_mix_is_what_was_asked_for() {
+    let mut run = of_steps(&[(4096, 50, 900), (8192, 50, 800), (16384, 50, 700)]);
+    for (idx, job) in run.record.jobs.iter_mut().enumerate() {
+        let block = job.dirs.read.io_bytes / job.dirs.read.n_ios;
+        job.dirs.read.n_ios += 400 * idx as u64;
+        job.dirs.read.io_bytes += 400 * idx as u64 * block;
+    }
+    let charts = charts_of(run);
+    let sizes = chart(&charts, "sizes");
+    assert_eq!(sizes.series.len(), 1, "one mix, however the coins fell");
+    assert_eq!(sizes.series[0].name, "random, 50 % reads");
+}
+
+#[test]
+fn a_suite_is_a_row_per_measurement_with_its_verdict() {
+    let mut run = of_steps(&[(4096, 100, 900), (8192, 100, 800), (8192, 100, 700)]);
+    let figure = |median: f64| SuiteFigureRecord { median, interval: None };
+    let row = |label: &str, step: u32, iops: f64, verdict: &str| SuiteRowRecord {
+        label: label.to_owned(),
+        preparation: label == "fill",
+        steps: vec![step],
+        iops: figure(iops),
+        bytes_per_s: figure(iops * 4096.0),
+        latency_p50_ns: figure(1e6),
+        latency_p99_ns: figure(2e6),
+        measured_ns: 1,
+        verdict: verdict.to_owned(),
+        reason: String::new(),
+    };
+    run.record.suite = Some(SuiteRecord {
+        name: "quick".to_owned(),
+        title: "a first look".to_owned(),
+        indicative: true,
+        n_repeats: 1,
+        rows: vec![
+            row("fill", 0, 1.0, "valid"),
+            row("reads", 1, 800.0, "valid"),
+            row("more reads", 2, 700.0, "not steady"),
+        ],
+        ..SuiteRecord::default()
+    });
+    let subject = Subject::of_run(run);
+    let charts = charts(&subject);
+    let suite = chart(&charts, "r1-suite");
+    assert_eq!(suite.series[0].x, [800.0, 700.0], "what makes ready is no result");
+    assert_eq!(suite.series[0].hollow, [1]);
+    let page = report::page(&subject);
+    let html = page.split("<script").next().unwrap();
+    for text in ["Its verdict is indicative", "more reads", "not steady", "Indicative: short runs"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn points_beyond_the_load_line_do_not_make_it_doubtful() {
+    let gate = |verdict| GateRecord {
+        name: "offered".to_owned(),
+        verdict,
+        reason: "31 % were achieved".to_owned(),
+        next_step: None,
+        figures: std::collections::BTreeMap::default(),
+    };
+    let page = |second| {
+        let mut run = of_curve(
+            &[
+                (1000.0, 1000.0, 1_000_000),
+                (2000.0, 2000.0, 2_000_000),
+                (9000.0, 5000.0, 9_000_000),
+            ],
+            2,
+        );
+        let verdicts = [Verdict::Passed, second, Verdict::Failed];
+        for (idx, verdict) in verdicts.into_iter().enumerate() {
+            run.record.validity.push(StepValidity {
+                step_idx: idx as u32,
+                gates: vec![gate(verdict)],
+                ..StepValidity::default()
+            });
+        }
+        report::page(&Subject::of_run(run))
+    };
+    assert!(page(Verdict::Passed).contains("Valid: every check passed."));
+    let doubtful = page(Verdict::Failed);
+    assert!(doubtful.contains("it measured something else than was asked: offered load."));
 }

@@ -171,12 +171,17 @@ fn targets(bound: &BoundWorker) -> Vec<String> {
     paths.map(|file| file.path.display().to_string()).collect()
 }
 
+/// Returns whether operations of a direction are due at times of their own.
+pub(crate) fn has_rate(job: &Job, dir: Direction) -> bool {
+    let load = &job.load;
+    load.rate[dir].is_some()
+        || load.rate_total_iops.is_some()
+        || job.parts.iter().any(|part| part.rate_iops.is_some())
+}
+
 fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
     let meters = ended.meters.dir(dir);
-    let load = &ended.bound.job.load;
-    let has_rate = load.rate[dir].is_some()
-        || load.rate_total_iops.is_some()
-        || ended.bound.job.parts.iter().any(|part| part.rate_iops.is_some());
+    let has_rate = has_rate(&ended.bound.job, dir);
     let samples = ended.result.map(|result| result.samples).unwrap_or_default();
     let errors: BTreeMap<i32, u64> = ended.result.map_or_else(BTreeMap::new, |result| {
         let of_dir = result.errors.iter().filter(|entry| entry.0 == Some(dir));

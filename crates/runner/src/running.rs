@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use plan::EngineKind;
 use plan::job::ExitAll;
 use plan::load::{Flow, Limits};
+use plan::{Direction, EngineKind};
 use record::step::IO_ERRORS_MAX;
 use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions, UntilSteadyRecord};
 use worker::{FlowGroup, FormatStatus, IoError};
@@ -17,7 +17,7 @@ use crate::cpu::CpuSampler;
 use crate::series::SeriesSampler;
 
 use crate::bind::BoundStep;
-use crate::collect::{Ended, job_record};
+use crate::collect::{Ended, has_rate, job_record};
 use crate::control::Stop;
 use crate::error_watch::ErrorWatch;
 use crate::footprint::{self, Footprint};
@@ -149,7 +149,10 @@ impl<'a> Running<'a> {
     /// Makes a sampler of all workers from `now_ns` on.
     pub(crate) fn sampler(&self, now_ns: u64) -> IntervalSampler {
         let meters = self.seats.iter().map(|seat| Arc::clone(&seat.meters)).collect();
-        IntervalSampler::new(meters, now_ns)
+        // Response times of some of the operations are not those of all.
+        let is_open =
+            Direction::ALL.map(|dir| self.seats.iter().all(|it| has_rate(&it.bound.job, dir)));
+        IntervalSampler::new(meters, is_open, now_ns)
     }
 
     /// Begins the first second of the step.
@@ -460,8 +463,8 @@ impl Running<'_> {
             iops: dirs.map(|dir| dir.n_ios as f64 / seconds),
             bytes_per_s: dirs.map(|dir| dir.io_bytes as f64 / seconds),
             format: self.format_status(),
-            latency_ns_p50: dirs.iter().filter_map(|dir| dir.latency_ns_p50).max(),
-            latency_ns_p99: dirs.iter().filter_map(|dir| dir.latency_ns_p99).max(),
+            latency_ns_p50: dirs.iter().filter_map(|dir| dir.waited_ns_p50()).max(),
+            latency_ns_p99: dirs.iter().filter_map(|dir| dir.waited_ns_p99()).max(),
         }
     }
 

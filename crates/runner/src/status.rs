@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hist::Histogram;
+use hist::{Histogram, LiveHistogram};
 use plan::Direction;
 use record::interval::IntervalDir;
-use record::{Interval, LatencyCounts, PerDirRecord};
+use record::{Interval, IntervalResponse, LatencyCounts, PerDirRecord};
 use worker::{FormatStatus, Meters};
 
 /// What a status line shows.
@@ -32,9 +32,10 @@ pub struct Status {
     pub iops: [f64; 3],
     /// Bytes per second in the last period, per direction.
     pub bytes_per_s: [f64; 3],
-    /// Median total latency of the last period over all directions.
+    /// Median of the last period, the largest of the directions: response time under an open
+    /// load, else total latency.
     pub latency_ns_p50: Option<u64>,
-    /// 99th percentile of total latency of the last period over all directions.
+    /// 99th percentile, likewise.
     pub latency_ns_p99: Option<u64>,
 }
 
@@ -43,13 +44,17 @@ pub(crate) struct IntervalSampler {
     meters: Vec<Arc<Meters>>,
     seen: [(u64, u64); 3],
     latencies: [Histogram; 3],
+    /// Response times until now, of the directions in which every worker has a rate.
+    responses: [Option<Histogram>; 3],
     since_ns: u64,
 }
 
 impl IntervalSampler {
-    pub(crate) fn new(meters: Vec<Arc<Meters>>, now_ns: u64) -> Self {
+    /// `is_open` says by direction whether every worker has a rate.
+    pub(crate) fn new(meters: Vec<Arc<Meters>>, is_open: [bool; 3], now_ns: u64) -> Self {
         let latencies = std::array::from_fn(|_| Histogram::new());
-        IntervalSampler { meters, seen: [(0, 0); 3], latencies, since_ns: now_ns }
+        let responses = is_open.map(|is_open| is_open.then(Histogram::new));
+        IntervalSampler { meters, seen: [(0, 0); 3], latencies, responses, since_ns: now_ns }
     }
 
     /// Ends a period. `run_since_ns` is the start of the run on the same clock.
@@ -63,7 +68,10 @@ impl IntervalSampler {
                 (sum.0 + n_ios.load(Relaxed), sum.1 + bytes.load(Relaxed))
             });
             let before = std::mem::replace(&mut self.seen[idx], total);
-            let latency = self.latency_delta(dir);
+            let latency = delta(&self.meters, &mut self.latencies[idx], |it| &it.dir(dir).lat);
+            let responses = self.responses[idx].as_mut();
+            let response =
+                responses.map(|before| delta(&self.meters, before, |it| &it.dir(dir).response));
             let entry = match dir {
                 Direction::Read => &mut dirs.read,
                 Direction::Write => &mut dirs.write,
@@ -76,6 +84,7 @@ impl IntervalSampler {
                 latency_ns_p99: latency.quantile(0.99),
                 latency_ns_max: latency.quantile(1.0),
                 latency_counts: LatencyCounts::of(&latency),
+                response: response.and_then(|response| IntervalResponse::of(&response)),
             };
         }
         let since_ns = std::mem::replace(&mut self.since_ns, now_ns);
@@ -89,17 +98,21 @@ impl IntervalSampler {
             cpu: None,
         }
     }
+}
 
-    fn latency_delta(&mut self, dir: Direction) -> Histogram {
-        let mut total = Histogram::new();
-        for meters in &self.meters {
-            let lat = &meters.dir(dir).lat;
-            if lat.count() > 0 {
-                total.merge(&lat.snapshot());
-            }
+/// Returns what the workers recorded since `before`, which becomes what they have recorded now.
+fn delta(
+    meters: &[Arc<Meters>],
+    before: &mut Histogram,
+    of: impl Fn(&Meters) -> &LiveHistogram,
+) -> Histogram {
+    let mut total = Histogram::new();
+    for live in meters.iter().map(|meters| of(meters)) {
+        if live.count() > 0 {
+            total.merge(&live.snapshot());
         }
-        let delta = total.delta_since(&self.latencies[dir as usize]);
-        self.latencies[dir as usize] = total;
-        delta
     }
+    let delta = total.delta_since(before);
+    *before = total;
+    delta
 }

@@ -187,13 +187,19 @@ fn watch(
             let jobs = running.jobs_now(now_ns);
             let record = context.so_far.record(now_ns, &jobs, &running.intervals);
             on_event(RunEvent::Report(&record));
-            next_report_ns = now_ns + report_ns.unwrap_or(u64::MAX - now_ns);
+            // With thousands of workers a report takes long; it must not become what is measured.
+            let after_ns = clock.now_ns().saturating_sub(now_ns).saturating_mul(REPORT_PAUSE);
+            next_report_ns = now_ns + report_ns.map_or(u64::MAX - now_ns, |ns| ns.max(after_ns));
         }
         next_interval_ns = running.tick_interval(&mut seconds, now_ns, on_event);
     }
     running.tell_errors(on_event);
     running.end_last_interval(seconds, clock.now_ns(), on_event);
 }
+
+/// Least time from report to report, in times of what one takes: one processor is busy with them for
+/// two hundredths at most.
+const REPORT_PAUSE: u64 = 50;
 
 /// Share of the latency by which completions of emulated volumes may be late: the accuracy that is
 /// promised of them.

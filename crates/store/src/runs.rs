@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hist::Histogram;
-use record::{Latency, Note, NoteSeverity, Outcome, Record};
+use record::{CurvePointRecord, CurveRecord, Latency, Note, NoteSeverity, Outcome, Record};
 use rusqlite::{Row, params};
 
 use crate::series::unpack;
@@ -46,8 +46,8 @@ pub struct Totals {
     pub rate_iops: Option<f64>,
     /// Bytes per second.
     pub rate_bytes_per_s: Option<f64>,
-    /// Median of the total latency, nanoseconds; of imported runs whose file has only that, of the
-    /// service time. `None` where it is not known.
+    /// Median of the latency, nanoseconds: the response time under a rate, else the total latency;
+    /// of imported runs whose file has only that, the service time. `None` where it is not known.
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile, likewise.
     pub latency_ns_p99: Option<u64>,
@@ -217,8 +217,15 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
 
 impl Totals {
     /// Adds a record's jobs up. Of several steps, which ran one after the other, it is the mean
-    /// over their time.
+    /// over their time. Of a load curve it is the load line; of a suite without one nothing, since
+    /// its steps do different things.
     pub fn of(record: &Record) -> Totals {
+        if let Some(curve) = &record.curve {
+            return Totals::of_line(record, curve);
+        }
+        if record.suite.is_some() {
+            return Totals::without_figures(record);
+        }
         let mut latencies = Vec::new();
         // By step: rates of its jobs, and how long it was measured.
         let mut steps: BTreeMap<u32, (f64, f64, u64)> = BTreeMap::new();
@@ -228,7 +235,8 @@ impl Totals {
                 step.0 += dir.rate_iops();
                 step.1 += dir.rate_bytes();
                 step.2 = step.2.max(dir.runtime_ns);
-                latencies.push(dir.shown_latency().1);
+                let response = dir.response.as_ref().filter(|it| !it.is_empty());
+                latencies.push(response.map_or(dir.shown_latency().1, Latency::Measured));
             }
         }
         let all_ns: u64 = steps.values().map(|step| step.2).sum();
@@ -236,14 +244,35 @@ impl Totals {
             let sum: f64 = steps.values().map(|step| rate(step) * step.2 as f64).sum();
             (all_ns > 0).then(|| sum / all_ns as f64)
         };
-        let weighs = |note: &&Note| note.severity != NoteSeverity::Info;
         Totals {
-            n_jobs: record.jobs.len() as u32,
             rate_iops: mean(|step| step.0),
             rate_bytes_per_s: mean(|step| step.1),
             latency_ns_p50: percentile_ns(&latencies, 50.0),
             latency_ns_p99: percentile_ns(&latencies, 99.0),
+            ..Totals::without_figures(record)
+        }
+    }
+
+    /// The load line, with the latencies of its first point.
+    fn of_line(record: &Record, curve: &CurveRecord) -> Totals {
+        let is_line =
+            |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
+        let point = curve.points.iter().find(is_line);
+        Totals {
+            rate_iops: curve.line.achieved_iops,
+            rate_bytes_per_s: curve.line.bytes_per_s,
+            latency_ns_p50: point.map(|point| point.latency_p50_ns),
+            latency_ns_p99: point.map(|point| point.latency_p99_ns),
+            ..Totals::without_figures(record)
+        }
+    }
+
+    fn without_figures(record: &Record) -> Totals {
+        let weighs = |note: &&Note| note.severity != NoteSeverity::Info;
+        Totals {
+            n_jobs: record.jobs.len() as u32,
             n_warnings: record.notes.iter().filter(weighs).count() as u32,
+            ..Totals::default()
         }
     }
 }

@@ -297,3 +297,58 @@ fn figures_of_listed_latencies() {
     record.jobs.push(record.jobs[0].clone());
     assert_eq!(Totals::of(&record).latency_ns_p99, None, "percentiles of two cannot be merged");
 }
+
+#[test]
+fn figures_of_a_curve_are_those_of_its_load_line() {
+    let point = |load: f64, ms: u64, passed| record::CurvePointRecord {
+        step_idx: 0,
+        load,
+        purpose: "coarse".to_owned(),
+        passed,
+        broken: Vec::new(),
+        achieved_iops: load,
+        bytes_per_s: load * 4096.0,
+        latency_mean_ns: 1e6,
+        latency_p50_ns: ms * 500_000,
+        latency_p99_ns: ms * 1_000_000,
+        latency_max_ns: ms * 1_000_000,
+    };
+    let mut record = record(1);
+    record.curve = Some(record::CurveRecord {
+        lever: record::Lever::Rate,
+        arrivals: None,
+        in_flight_max: None,
+        limits: "p99 < 10ms".to_owned(),
+        points: vec![point(16_000.0, 9_000, false), point(4_000.0, 8, true)],
+        line: record::LoadLineRecord {
+            end: "bracketed".to_owned(),
+            load: Some(4_000.0),
+            first_fail: Some(16_000.0),
+            interval: None,
+            broken: Vec::new(),
+            achieved_iops: Some(3_999.0),
+            bytes_per_s: Some(3_999.0 * 4096.0),
+            n_probes: 2,
+            dips: Vec::new(),
+        },
+        carried: Vec::new(),
+        overall_response_ns: None,
+        knees: None,
+        scalability: None,
+    });
+    let totals = Totals::of(&record);
+    assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(3_999.0), Some(8_000_000)));
+    record.curve = None;
+    record.suite = Some(record::SuiteRecord::default());
+    assert_eq!(Totals::of(&record).rate_iops, None, "unlike things have no mean");
+}
+
+#[test]
+fn latencies_of_an_open_load_are_its_response_times() {
+    let mut record = record(1);
+    let mut response = hist::Histogram::new();
+    response.record_n(4_000_000_000, 1_000);
+    record.jobs[0].dirs.read.response = Some(response);
+    let p99_ns = Totals::of(&record).latency_ns_p99.unwrap();
+    assert!(p99_ns > 3_900_000_000, "{p99_ns}");
+}

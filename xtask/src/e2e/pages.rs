@@ -210,7 +210,10 @@ fn of_hour(records: &[Value], report: &Value) -> Facts {
         let is_near = (drawn / expected - 1.0).abs() < 1e-3;
         facts.push((format!("{dir}s"), expected, if is_near { expected } else { drawn }));
         let largest = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
-        let slowest = intervals.iter().filter_map(|it| it["dirs"][dir]["latency_ns_max"].as_f64());
+        // The load is open: what counts is the response time.
+        let slowest = intervals
+            .iter()
+            .filter_map(|it| it["dirs"][dir]["response"]["latency_ns_max"].as_f64());
         let line = series(chart(report, "r1-latency"), &format!("{dir} max"));
         let drawn = list(&line["y"]).iter().filter_map(Value::as_f64);
         let (slowest, drawn) = (largest(slowest.collect()), largest(drawn.collect()));
@@ -224,10 +227,11 @@ fn of_hour(records: &[Value], report: &Value) -> Facts {
 
 /// Adds up the operations in the bins of all seconds: all but those of the ramp.
 fn counted(intervals: &[Value]) -> f64 {
-    let texts = intervals.iter().flat_map(|it| {
-        ["read", "write"].map(|dir| it["dirs"][dir]["latency_counts"].as_str().unwrap_or_default())
-    });
-    let counts = texts.filter_map(|text| text.split_once(':')).flat_map(|(_, all)| all.split(','));
+    let texts = intervals
+        .iter()
+        .flat_map(|it| ["read", "write"].map(|dir| &it["dirs"][dir]["response"]["latency_counts"]));
+    let counts =
+        texts.filter_map(|text| text.as_str()?.split_once(':')).flat_map(|(_, all)| all.split(','));
     counts.filter_map(|count| count.parse::<f64>().ok()).sum()
 }
 
@@ -249,8 +253,8 @@ fn of_matrix(records: &[Value], report: &Value) -> Facts {
     };
     let of_sizes: f64 = jobs.iter().take(9).map(rate).sum();
     let cells = list(&chart(report, "size-mix-random")["cells"]["values"]);
-    let in_matrix: f64 =
-        cells.iter().take(1).chain(cells.iter().skip(2)).map(|row| sum(list(row))).sum();
+    // The steps of other depths are not in it.
+    let in_matrix: f64 = cells.iter().map(|row| sum(list(row))).sum();
     vec![
         ("rates of all steps".to_owned(), all, near(all, drawn)),
         ("rates by size and mix".to_owned(), of_sizes, near(of_sizes, in_matrix)),

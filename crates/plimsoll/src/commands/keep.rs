@@ -37,8 +37,8 @@ pub(super) struct KeepArgs {
     tag: Vec<String>,
 }
 
-/// Time between two records of a run under way, milliseconds.
-const REPORT_INTERVAL_MS: u64 = 10_000;
+/// Time between two records of a run under way, milliseconds: what a kill may take.
+const REPORT_INTERVAL_MS: u64 = 1000;
 
 impl StoreArgs {
     /// Returns the store's file; `None` where the environment says that there is none, or knows no

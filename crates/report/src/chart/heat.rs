@@ -2,11 +2,12 @@
 
 use record::{Interval, LatencyCounts};
 
-use super::over_time::Source;
+use super::over_time::{Source, Waited};
 use crate::axis;
 use crate::spec::{Cells, ChartSpec, Thinned};
 use crate::table::{Cell, Table};
 use crate::thin::{Point, Seconds, start_s};
+use crate::words::sentence_case;
 use units::format_latency_ns;
 
 /// Most columns: each is some pixels wide.
@@ -58,7 +59,7 @@ pub(crate) fn chart(source: &Source<'_>) -> Option<ChartSpec> {
 }
 
 fn each_count(interval: &Interval) -> impl Iterator<Item = (usize, u64)> + '_ {
-    interval.dirs.iter().flat_map(|(_, dir)| dir.latency_counts.iter())
+    interval.dirs.iter().flat_map(|(_, dir)| dir.waited_counts().iter())
 }
 
 /// Returns the lowest and the highest bin that is not empty.
@@ -92,13 +93,15 @@ fn base(source: &Source<'_>, seconds: &Seconds<'_>, y: &[f64]) -> ChartSpec {
     if seconds.is_thinned() {
         notes.push(format!("{n_samples} seconds in {n_points} columns, added up."));
     }
+    let kind = Waited::of(seconds);
+    notes.extend(kind.note(source.steps).map(str::to_owned));
     ChartSpec {
         id: format!("{}-heat", source.id),
-        title: "Latency heat map".to_owned(),
-        about: "How many operations completed with which latency, over time.".to_owned(),
+        title: sentence_case(&format!("{} heat map", kind.word())),
+        about: format!("How many operations completed with which {}, over time.", kind.word()),
         height_px: 340,
         x: axis::time(seconds.start_s(), seconds.end_s()),
-        y: axis::latency("latency", y.iter().copied()),
+        y: axis::latency(kind.word(), y.iter().copied()),
         series: Vec::new(),
         spans: Vec::new(),
         rules: Vec::new(),

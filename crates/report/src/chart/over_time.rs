@@ -7,7 +7,7 @@ use crate::spec::{ChartSpec, Colour, Dash, Rule, Series, Span, SpanKind, Thinned
 use crate::table::{Cell, Table};
 use crate::thin::{Level, POINTS_MAX, Seconds, end_s, start_s};
 use crate::view::Step;
-use crate::words::plural;
+use crate::words::{plural, sentence_case};
 
 /// What the charts of a run are made from.
 pub(crate) struct Source<'a> {
@@ -107,13 +107,64 @@ fn scaled(level: Level, by: f64) -> Level {
     Level { middle: round(level.middle), low: round(level.low), high: round(level.high) }
 }
 
+/// What the latencies of a run's seconds count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// From when each operation was due.
+    Response,
+    /// From the choice of each operation.
+    Total,
+    /// The first of some steps or directions, the second of others.
+    Mixed,
+}
+
+impl Waited {
+    pub(crate) fn of(seconds: &Seconds<'_>) -> Self {
+        let all = seconds.intervals.iter().flat_map(|it| it.dirs.iter());
+        let known: Vec<bool> = all
+            .filter(|(_, dir)| dir.waited_ns_p99().is_some())
+            .map(|(_, dir)| dir.response.is_some())
+            .collect();
+        match (known.contains(&true), known.contains(&false)) {
+            (true, false) => Waited::Response,
+            (true, true) => Waited::Mixed,
+            (false, _) => Waited::Total,
+        }
+    }
+
+    /// What an axis is called.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Waited::Response => "response time",
+            Waited::Total | Waited::Mixed => "latency",
+        }
+    }
+
+    /// Says from when on it counts, where that is not plain.
+    pub(crate) fn note(self, steps: &[Step<'_>]) -> Option<&'static str> {
+        match self {
+            Waited::Response => Some("Response time: from when each operation was due."),
+            Waited::Mixed => Some(
+                "Under an open load the response time, from when each operation was due; else \
+                 from its choice.",
+            ),
+            // Records of before hold no response times by the second.
+            Waited::Total if steps.iter().any(Step::is_open) => Some(
+                "Counted from the choice of each operation; the response time, from when it was \
+                 due, is in the percentiles below.",
+            ),
+            Waited::Total => None,
+        }
+    }
+}
+
 /// The latencies of a second: how they are named, drawn and taken.
 type Figure = (&'static str, &'static str, Dash, fn(&IntervalDir) -> Option<u64>);
 
 const FIGURES: [Figure; 3] = [
-    ("p50", "p50_ns", Dash::Dot, |dir| dir.latency_ns_p50),
-    ("p99", "p99_ns", Dash::Solid, |dir| dir.latency_ns_p99),
-    ("max", "max_ns", Dash::Dash, |dir| dir.latency_ns_max),
+    ("p50", "p50_ns", Dash::Dot, IntervalDir::waited_ns_p50),
+    ("p99", "p99_ns", Dash::Solid, IntervalDir::waited_ns_p99),
+    ("max", "max_ns", Dash::Dash, IntervalDir::waited_ns_max),
 ];
 
 fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
@@ -145,13 +196,15 @@ fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
         return None;
     }
     fill(&mut table, seconds, &columns, |ns| Cell::latency_ns(ns as u64));
-    let mut chart = base(source, seconds, "latency", "Latency over time");
-    chart.about = "Median, 99th percentile and largest latency of each second.".into();
+    let kind = Waited::of(seconds);
+    let title = sentence_case(&format!("{} over time", kind.word()));
+    let mut chart = base(source, seconds, "latency", &title);
+    chart.about = format!("Median, 99th percentile and largest {} of each second.", kind.word());
     let values = series.iter().flat_map(|it: &Series| {
         let ends = it.ends.iter().flatten().flat_map(|(low, high)| [*low, *high]);
         it.y.iter().flatten().copied().chain(ends)
     });
-    chart.y = axis::latency("latency", values.collect::<Vec<_>>().into_iter());
+    chart.y = axis::latency(kind.word(), values.collect::<Vec<_>>().into_iter());
     chart.series = series;
     chart.table = table;
     if seconds.is_thinned() {
@@ -161,13 +214,7 @@ fn latency(source: &Source<'_>, seconds: &Seconds<'_>) -> Option<ChartSpec> {
                 .to_owned(),
         );
     }
-    if source.steps.iter().any(Step::is_open) {
-        chart.notes.push(
-            "Counted from the choice of each operation; the response time, from when it was due, \
-             is in the percentiles below."
-                .to_owned(),
-        );
-    }
+    chart.notes.extend(kind.note(source.steps).map(str::to_owned));
     Some(chart)
 }
 

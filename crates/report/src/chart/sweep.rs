@@ -1,13 +1,14 @@
 //! What many steps show together: a row each, and the matrices and lines that they span.
 
 use export::Run;
+use record::{Record, SuiteRowRecord};
 use units::format_iops;
 
 use crate::axis;
 use crate::spec::{Cells, ChartSpec, Colour, Dash, Marker, Series};
 use crate::table::{Cell, Table};
 use crate::view::{Step, steps};
-use crate::words::{mib_per_s, round_bytes};
+use crate::words::{mib_per_s, plural, round_bytes};
 
 /// A step of one of the runs with what tells it from the others.
 struct Shape {
@@ -19,9 +20,14 @@ struct Shape {
     block_size: Option<u64>,
     read_pct: Option<u32>,
     is_random: Option<bool>,
+    is_direct: Option<bool>,
     depth: Option<u32>,
     n_workers: u32,
 }
+
+/// What steps must have in common besides what a chart tells apart: a step with more in flight, or
+/// through a cache, says nothing of the others.
+type Setting = (Option<bool>, Option<u32>, u32);
 
 impl Shape {
     fn of(step: &Step<'_>) -> Self {
@@ -35,9 +41,14 @@ impl Shape {
             block_size: step.block_size(),
             read_pct: step.read_pct(),
             is_random: step.is_random(),
+            is_direct: step.is_direct(),
             depth: step.depth(),
             n_workers: step.n_workers(),
         }
+    }
+
+    fn setting(&self) -> Setting {
+        (self.is_direct, self.depth, self.n_workers)
     }
 
     fn order(&self) -> &'static str {
@@ -49,37 +60,103 @@ impl Shape {
     }
 }
 
-/// Returns the charts that the steps of some runs span. Steps of load curves are points of those.
+/// Returns the shapes of a record's steps, without those of its load curve, which are its points. A
+/// suite has one for each of its rows.
+fn shapes(record: &Record) -> Vec<Shape> {
+    let steps = steps(record);
+    if let Some(suite) = &record.suite {
+        let of_row = |row: &SuiteRowRecord| {
+            let last = row.steps.last()?;
+            let step = steps.iter().find(|step| step.idx == *last)?;
+            Some(Shape {
+                name: row.label.clone(),
+                iops: row.iops.median,
+                bytes_per_s: row.bytes_per_s.median,
+                p99_ns: Some(row.latency_p99_ns.median.round() as u64),
+                ..Shape::of(step)
+            })
+        };
+        return suite.rows.iter().filter(|row| !row.preparation).filter_map(of_row).collect();
+    }
+    let is_point = |idx: u32| {
+        record.curve.iter().flat_map(|curve| &curve.points).any(|point| point.step_idx == idx)
+    };
+    steps.iter().filter(|step| !is_point(step.idx)).map(Shape::of).collect()
+}
+
+/// Returns the charts that the steps of some runs span.
 pub(crate) fn charts(runs: &[Run], source: &str) -> Vec<ChartSpec> {
-    let plain = runs.iter().filter(|run| run.record.curve.is_none());
-    let shapes: Vec<Shape> = plain
-        .flat_map(|run| steps(&run.record).iter().map(Shape::of).collect::<Vec<_>>())
-        .filter(|shape| shape.iops > 0.0)
-        .collect();
+    let all_shapes = runs.iter().flat_map(|run| shapes(&run.record));
+    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.iops > 0.0).collect();
     if shapes.len() < 2 {
         return Vec::new();
     }
     let mut charts = Vec::new();
-    charts.extend(all(&shapes));
+    // A suite has a picture of its rows.
+    if runs.iter().all(|run| run.record.suite.is_none()) {
+        charts.extend(all(&shapes));
+    }
     for order in ["random", "sequential", ""] {
         let own: Vec<&Shape> = shapes.iter().filter(|shape| shape.order() == order).collect();
-        charts.extend(size_by_mix(&own, order));
-        charts.extend(mix(&own, order));
+        charts.extend(of_each_setting(&own, |own| size_by_mix(own, order)));
+        charts.extend(of_each_setting(&own, |own| mix(own, order)));
         let (own, load) = of_one_load(&own);
         charts.extend(depth_by_jobs(&own, order).map(|chart| with_load(chart, &load)));
         charts.extend(depths(&own, order).map(|chart| with_load(chart, &load)));
     }
-    charts.extend(sizes(&shapes));
+    charts.extend(of_each_setting(&shapes.iter().collect::<Vec<_>>(), sizes));
     for chart in &mut charts {
         source.clone_into(&mut chart.source);
     }
     charts
 }
 
+/// Most charts of one kind.
+const SETTINGS_MAX: usize = 4;
+
+/// Makes a chart of the steps of each setting, as far as they span one.
+fn of_each_setting(
+    shapes: &[&Shape],
+    make: impl Fn(&[&Shape]) -> Option<ChartSpec>,
+) -> Vec<ChartSpec> {
+    let mut settings: Vec<Setting> = Vec::new();
+    for shape in shapes {
+        if !settings.contains(&shape.setting()) {
+            settings.push(shape.setting());
+        }
+    }
+    let mut charts: Vec<ChartSpec> = Vec::new();
+    for setting in &settings {
+        let own: Vec<&Shape> =
+            shapes.iter().copied().filter(|shape| shape.setting() == *setting).collect();
+        let Some(mut chart) = make(&own) else { continue };
+        if settings.len() > 1 {
+            chart.title = format!("{}, {}", chart.title, setting_words(*setting));
+        }
+        if !charts.is_empty() {
+            chart.id = format!("{}-{}", chart.id, charts.len() + 1);
+        }
+        charts.push(chart);
+    }
+    charts.truncate(SETTINGS_MAX);
+    charts
+}
+
+fn setting_words((is_direct, depth, n_workers): Setting) -> String {
+    let workers = plural(n_workers as usize, "worker");
+    let depth = depth.map_or_else(String::new, |depth| format!(" x depth {depth}"));
+    let cache = match is_direct {
+        Some(true) => ", direct",
+        Some(false) => ", through the page cache",
+        None => "",
+    };
+    format!("{workers}{depth}{cache}")
+}
+
 /// Returns the steps of the block size and mix that most steps have: depths of different I/O do not
 /// compare.
 fn of_one_load<'a>(shapes: &[&'a Shape]) -> (Vec<&'a Shape>, String) {
-    let load = |shape: &Shape| (shape.block_size, shape.read_pct);
+    let load = |shape: &Shape| (shape.block_size, shape.read_pct, shape.is_direct);
     let count = |wanted: &Shape| shapes.iter().filter(|it| load(it) == load(wanted)).count();
     // Of equally many the first.
     let most = shapes.iter().rev().max_by_key(|shape| count(shape));
@@ -253,9 +330,8 @@ fn mix(shapes: &[&Shape], order: &str) -> Option<ChartSpec> {
 }
 
 /// Rate over block size, a line for reads and one for writes.
-fn sizes(shapes: &[Shape]) -> Option<ChartSpec> {
-    let all: Vec<&Shape> = shapes.iter().collect();
-    let sizes = distinct(&all, |shape| shape.block_size);
+fn sizes(all: &[&Shape]) -> Option<ChartSpec> {
+    let sizes = distinct(all, |shape| shape.block_size);
     if sizes.len() < 3 {
         return None;
     }
@@ -269,7 +345,7 @@ fn sizes(shapes: &[Shape]) -> Option<ChartSpec> {
     }
     let line = |(is_random, mix): &(Option<bool>, u32)| {
         let value = |size: &u64| {
-            best(&all, |shape| {
+            best(all, |shape| {
                 let is_it = shape.is_random == *is_random && shape.read_pct == Some(*mix);
                 is_it && shape.block_size == Some(*size)
             })

@@ -24,6 +24,7 @@ pub(crate) fn second(number: u64, n_ios: u64, ns: u64) -> Interval {
         latency_ns_p99: known,
         latency_ns_max: known,
         latency_counts: LatencyCounts::of(&latencies),
+        ..IntervalDir::default()
     };
     Interval {
         end_ms: (number + 1) * 1000,
@@ -85,7 +86,9 @@ pub(crate) fn of_steps(shapes: &[(u64, u64, u64)]) -> Run {
         let read = dir(n_reads, *block, 10, latencies());
         let write = dir(iops * 10 - n_reads, *block, 10, latencies());
         let mut job = job(&format!("{block}/{read_pct}"), idx as u32, read, write);
-        job.options = vec![("rw".to_owned(), "randrw".to_owned())];
+        job.options = [("rw", "randrw".to_owned()), ("rwmixread", read_pct.to_string())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec();
         record.jobs.push(job);
         record.steps.push(StepRecord {
             step_idx: idx as u32,

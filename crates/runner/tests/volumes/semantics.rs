@@ -172,3 +172,33 @@ fn a_volume_that_takes_no_time_is_told() {
     assert_eq!(record.outcome, record::Outcome::Failed);
     assert!(record.notes.iter().any(|note| note.code == "virtual-stuck"), "{:?}", record.notes);
 }
+
+#[test]
+fn seconds_of_an_open_load_say_how_long_a_user_waited() {
+    // 6,000 I/Os per second on 5,000: what completes after t seconds has waited for a sixth of them.
+    let record = Bench::new(one_p30()).run(&format!(
+        "[j]\nfilename=/mnt/p30/f\nsize=1g\nrw=randread\nbs=8k\n{LIBAIO}iodepth=16\n\
+         rate_iops=6000\nruntime=5\ntime_based=1\n"
+    ));
+    let reads: Vec<_> = record.intervals.iter().map(|it| &it.dirs.read).collect();
+    assert_eq!(reads.len(), 5);
+    for (second, read) in reads.iter().enumerate() {
+        let response = read.response.as_ref().expect("the load is open");
+        let worst_s = (second + 1) as f64 / 6.0;
+        close("longest wait", response.latency_ns_max as f64 / 1e9, worst_s, 0.05);
+        assert_eq!(read.waited_ns_p99(), Some(response.latency_ns_p99));
+        assert!(read.latency_ns_max.unwrap() < 10_000_000, "the device itself is quick");
+    }
+    let counted: u64 = reads.iter().flat_map(|it| it.waited_counts().iter()).map(|it| it.1).sum();
+    assert_eq!(counted, record.jobs[0].dirs.read.response.as_ref().unwrap().count());
+}
+
+#[test]
+fn seconds_of_a_closed_load_have_no_response_time() {
+    let record = Bench::new(one_p30()).run(&format!(
+        "[j]\nfilename=/mnt/p30/f\nsize=1g\nrw=randread\nbs=8k\n{LIBAIO}iodepth=16\nruntime=2\n\
+         time_based=1\n"
+    ));
+    let read = &record.intervals[0].dirs.read;
+    assert_eq!((&read.response, read.waited_ns_p99()), (&None, read.latency_ns_p99));
+}

@@ -1,0 +1,130 @@
+//! What a load curve or a suite came to.
+
+use std::fmt::Write as _;
+
+use record::{CurvePointRecord, CurveRecord, Lever, SuiteRecord};
+use units::{format_iops, format_latency_ns};
+
+use super::{escaped, mib_per_s};
+
+/// Puts the load line, what it rests on, and the points by their load.
+pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
+    let _ = writeln!(text, "**{}**\n", line(curve));
+    let open = curve.lever == Lever::Rate;
+    let head = match curve.lever {
+        Lever::Rate => "offered IOPS",
+        Lever::QueueDepth => "in flight",
+        Lever::Workers => "workers",
+    };
+    let _ = writeln!(text, "| {head} | IOPS | MiB/s | mean | p50 | p99 | max | |");
+    text.push_str("|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    let mut points: Vec<&CurvePointRecord> = curve.points.iter().collect();
+    points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    for point in points {
+        let verdict =
+            if point.passed { "carried".to_owned() } else { escaped(&point.broken.join("; ")) };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {verdict} |",
+            load(point.load),
+            format_iops(point.achieved_iops),
+            mib_per_s(point.bytes_per_s),
+            format_latency_ns(point.latency_mean_ns.round() as u64),
+            format_latency_ns(point.latency_p50_ns),
+            format_latency_ns(point.latency_p99_ns),
+            format_latency_ns(point.latency_max_ns),
+        );
+    }
+    let kind = if open { "response time, from when an I/O was due" } else { "service time" };
+    let _ = writeln!(text, "\nlatency: {kind}");
+}
+
+/// Says what the load line is.
+fn line(curve: &CurveRecord) -> String {
+    let (found, limits) = (&curve.line, &curve.limits);
+    let limits = escaped(limits);
+    let Some(at) = found.load else {
+        return format!("Load line: none; every load that was tried breaks {limits}");
+    };
+    let mut text = match found.end.as_str() {
+        "nothing_failed" => "Load line: more than ".to_owned(),
+        "unfinished" => "Load line: not found; at least ".to_owned(),
+        _ => "Load line: ".to_owned(),
+    };
+    text.push_str(&format!("{} IOPS", load(found.achieved_iops.unwrap_or(at))));
+    if let Some(bytes_per_s) = found.bytes_per_s {
+        text.push_str(&format!(" ({} MiB/s)", mib_per_s(bytes_per_s)));
+    }
+    match curve.lever {
+        Lever::Rate => {}
+        Lever::QueueDepth => text.push_str(&format!(" at {} I/Os in flight", load(at))),
+        Lever::Workers => text.push_str(&format!(" with {} workers", load(at))),
+    }
+    text.push_str(&format!(" with {limits}"));
+    if let Some(interval) = &found.interval {
+        let sure = interval.coverage * 100.0;
+        let (low, high) = (load(interval.low), load(interval.high));
+        text.push_str(&format!("; between {low} and {high}, {sure:.0} % sure"));
+    }
+    text
+}
+
+fn load(load: f64) -> String {
+    if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
+}
+
+/// Puts the rows of a suite with their verdicts, and the published figures beside ours.
+pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
+    let _ = write!(text, "**Suite {}**: {}", escaped(&suite.name), escaped(&suite.title));
+    if suite.indicative {
+        text.push_str("; the verdict is indicative");
+    }
+    if let Some(scale) = suite.scale {
+        let _ = write!(text, "; shortened to {:.3} % of its sizes and times", scale * 100.0);
+    }
+    for (name, value) in &suite.changed {
+        let _ = write!(text, "; {}", escaped(&format!("{name}={value}")));
+    }
+    if suite.n_repeats > 1 {
+        let _ = write!(text, "; medians of {} measurements", suite.n_repeats);
+    }
+    text.push_str("\n\n| measurement | IOPS | MiB/s | p50 | p99 | verdict | |\n");
+    text.push_str("|---|---:|---:|---:|---:|---|---|\n");
+    for row in suite.rows.iter().filter(|row| !row.preparation) {
+        let is_fine = matches!(row.verdict.as_str(), "valid" | "not assessed");
+        let verdict = if suite.indicative && is_fine { "indicative" } else { &row.verdict };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            escaped(&row.label),
+            format_iops(row.iops.median),
+            mib_per_s(row.bytes_per_s.median),
+            format_latency_ns(row.latency_p50_ns.median.round() as u64),
+            format_latency_ns(row.latency_p99_ns.median.round() as u64),
+            escaped(verdict),
+            escaped(&row.reason),
+        );
+    }
+    text.push('\n');
+    if suite.published.is_empty() {
+        return;
+    }
+    text.push_str("Published by others, for reference and no mark to pass:\n\n");
+    text.push_str("| measurement | published | here | on |\n|---|---:|---:|---|\n");
+    let figure = |value: f64, unit: &str| {
+        let value = if unit == "IOPS" { format_iops(value) } else { format!("{value:.0}") };
+        format!("{value} {unit}")
+    };
+    for it in &suite.published {
+        let _ = writeln!(
+            text,
+            "| {} | {}{} | {} | {} |",
+            escaped(&it.label),
+            if it.above { "more than " } else { "" },
+            figure(it.value, &it.unit),
+            it.here.map_or("-".to_owned(), |here| figure(here, &it.unit)),
+            escaped(&it.on),
+        );
+    }
+    text.push('\n');
+}

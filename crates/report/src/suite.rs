@@ -1,0 +1,125 @@
+//! What a suite of a benchmark came to, row by row.
+
+use record::{SuiteFigureRecord, SuiteRecord};
+use units::{format_iops, format_latency_ns};
+
+use crate::axis;
+use crate::spec::{Axis, ChartSpec, Colour, Marker, Scale, Series};
+use crate::table::{Cell, Table};
+use crate::words::{mib_per_s, percent, plural};
+
+/// Says how the suite was run.
+pub(crate) fn lead(suite: &SuiteRecord) -> String {
+    let mut parts = vec![format!("Suite {}: {}.", suite.name, suite.title.trim_end_matches('.'))];
+    if suite.indicative {
+        parts.push("Its verdict is indicative: short runs give a first look.".to_owned());
+    }
+    if let Some(scale) = suite.scale {
+        parts.push(format!("Shortened to {} of its sizes and times.", percent(scale)));
+    }
+    if !suite.changed.is_empty() {
+        let set = suite.changed.iter().map(|(name, value)| format!("{name}={value}"));
+        parts.push(format!("Changed: {}.", set.collect::<Vec<_>>().join(", ")));
+    }
+    if suite.n_repeats > 1 {
+        let n = plural(suite.n_repeats as usize, "measurement");
+        parts.push(format!("Medians of {n}, in mixed order."));
+    }
+    if let Some(rounds) = &suite.rounds {
+        let n = plural(rounds.iops.len(), "round");
+        parts.push(match rounds.steady_from {
+            Some(from) => format!("Steady from round {} on, of {n}.", u64::from(from) + 1),
+            None => format!("Not steady after {n}."),
+        });
+    }
+    parts.join(" ")
+}
+
+/// A row per measurement, with its verdict.
+pub(crate) fn table(suite: &SuiteRecord) -> Table {
+    let has_ends = suite.rows.iter().any(|row| row.iops.interval.is_some());
+    let ends = if has_ends { &[("from", "iops_low"), ("to", "iops_high")][..] } else { &[] };
+    let columns = [
+        &[("measurement", "label"), ("IOPS", "iops")],
+        ends,
+        &[("MiB/s", "mib_per_s"), ("p50", "latency_ns_p50"), ("p99", "latency_ns_p99")],
+        &[("verdict", "verdict"), ("because", "reason")],
+    ];
+    let mut table = Table::new(&columns.concat());
+    let latency = |it: &SuiteFigureRecord| {
+        Cell::Number(it.median, format_latency_ns(it.median.round() as u64))
+    };
+    for row in suite.rows.iter().filter(|row| !row.preparation) {
+        let verdict = match row.verdict.as_str() {
+            "valid" | "not assessed" if suite.indicative => "indicative",
+            word => word,
+        };
+        let mut cells = vec![Cell::text(row.label.as_str()), Cell::iops(row.iops.median)];
+        if has_ends {
+            let interval = row.iops.interval.as_ref();
+            cells.push(Cell::iops(interval.map(|it| it.low)));
+            cells.push(Cell::iops(interval.map(|it| it.high)));
+        }
+        cells.extend([
+            Cell::mib_per_s(row.bytes_per_s.median),
+            latency(&row.latency_p50_ns),
+            latency(&row.latency_p99_ns),
+            Cell::text(verdict),
+            Cell::text(row.reason.as_str()),
+        ]);
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// Draws the rows by their rate; those that are not valid are hollow.
+pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<ChartSpec> {
+    let rows: Vec<_> = suite.rows.iter().filter(|row| !row.preparation).collect();
+    if rows.len() < 2 {
+        return None;
+    }
+    let text = |row: &&record::SuiteRowRecord| {
+        let (iops, rate) = (format_iops(row.iops.median), mib_per_s(row.bytes_per_s.median));
+        format!("{iops} IOPS, {rate} MiB/s, {}", row.verdict)
+    };
+    let is_fine = |verdict: &str| matches!(verdict, "valid" | "not assessed");
+    let round = |value: f64| (value * 1000.0).round() / 1000.0;
+    let has_ends = rows.iter().any(|row| row.iops.interval.is_some());
+    let ends = rows.iter().map(|row| row.iops.interval.map(|it| (round(it.low), round(it.high))));
+    let hollow = rows.iter().enumerate().filter(|(_, row)| !is_fine(&row.verdict));
+    let series = Series {
+        name: "IOPS".to_owned(),
+        colour: Colour::Of(0),
+        marker: Some(Marker::Circle),
+        x: rows.iter().map(|row| round(row.iops.median)).collect(),
+        y: (0..rows.len()).map(|row| Some(row as f64)).collect(),
+        ends: if has_ends { ends.collect() } else { Vec::new() },
+        hollow: hollow.map(|(idx, _)| idx).collect(),
+        texts: rows.iter().map(text).collect(),
+        ..Series::default()
+    };
+    let mut notes = Vec::new();
+    if !series.hollow.is_empty() {
+        notes.push("Hollow: a check failed; the table says which.".to_owned());
+    }
+    Some(ChartSpec {
+        id: format!("{id}-suite"),
+        title: "Measurements of the suite".to_owned(),
+        about: "I/Os per second of each measurement.".to_owned(),
+        height_px: 110 + 26 * rows.len() as u32,
+        x: axis::iops(),
+        y: Axis {
+            scale: Scale::Categories,
+            categories: rows.iter().map(|row| row.label.clone()).collect(),
+            ..Axis::default()
+        },
+        series: vec![series],
+        spans: Vec::new(),
+        rules: Vec::new(),
+        cells: None,
+        notes,
+        source: source.to_owned(),
+        thinned: None,
+        table: table(suite),
+    })
+}
