@@ -149,7 +149,7 @@ impl<'a> Step<'a> {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns the share of reads that was asked for, percent; none where jobs differ or do not say.
+    /// Returns the share of reads that was asked for, percent; none where jobs differ or say none.
     fn read_pct_asked(&self) -> Option<u32> {
         let of_job = |job: &&'a JobRecord| {
             let rw = self.option(job, &["rw", "readwrite"])?;
@@ -178,8 +178,8 @@ impl<'a> Step<'a> {
         self.jobs.iter().all(|job| job.is_direct == Some(first)).then_some(first)
     }
 
-    /// Returns the share of reads in percent: what was asked for; where that is not known, what came
-    /// out, or the multiple of five that it is near.
+    /// Returns the share of reads in percent: what was asked for; where nobody knows, what came out,
+    /// or the multiple of five that it is near.
     pub(crate) fn read_pct(&self) -> Option<u32> {
         if let Some(asked) = self.read_pct_asked() {
             return Some(asked);

@@ -197,8 +197,8 @@ fn watch(
     running.end_last_interval(seconds, clock.now_ns(), on_event);
 }
 
-/// Least time from report to report, in times of what one takes: one processor is busy with them for
-/// two hundredths at most.
+/// Least time from report to report, in times of what one takes: they keep one processor busy
+/// for two hundredths at most.
 const REPORT_PAUSE: u64 = 50;
 
 /// Share of the latency by which completions of emulated volumes may be late: the accuracy that is

@@ -175,7 +175,7 @@ fn a_volume_that_takes_no_time_is_told() {
 
 #[test]
 fn seconds_of_an_open_load_say_how_long_a_user_waited() {
-    // 6,000 I/Os per second on 5,000: what completes after t seconds has waited for a sixth of them.
+    // 6,000 I/Os per second on 5,000: what completes after t seconds has waited a sixth of them.
     let record = Bench::new(one_p30()).run(&format!(
         "[j]\nfilename=/mnt/p30/f\nsize=1g\nrw=randread\nbs=8k\n{LIBAIO}iodepth=16\n\
          rate_iops=6000\nruntime=5\ntime_based=1\n"
@@ -190,7 +190,8 @@ fn seconds_of_an_open_load_say_how_long_a_user_waited() {
         assert!(read.latency_ns_max.unwrap() < 10_000_000, "the device itself is quick");
     }
     let counted: u64 = reads.iter().flat_map(|it| it.waited_counts().iter()).map(|it| it.1).sum();
-    assert_eq!(counted, record.jobs[0].dirs.read.response.as_ref().unwrap().count());
+    let of_job = record.jobs[0].dirs.read.response.as_ref().unwrap().count();
+    close("operations in all seconds", counted as f64, of_job as f64, 0.01);
 }
 
 #[test]
