@@ -178,7 +178,7 @@ impl<'a> Step<'a> {
         self.jobs.iter().all(|job| job.is_direct == Some(first)).then_some(first)
     }
 
-    /// Returns the share of reads in percent: what was asked for; where nobody knows, what came out,
+    /// Returns the share of reads in percent: what was asked for, else what came out,
     /// or the multiple of five that it is near.
     pub(crate) fn read_pct(&self) -> Option<u32> {
         if let Some(asked) = self.read_pct_asked() {
