@@ -210,6 +210,7 @@ fn curve() -> CurveRecord {
         overall_response_ns: None,
         knees: None,
         scalability: None,
+        target: None,
     }
 }
 

@@ -335,6 +335,7 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
         overall_response_ns: None,
         knees: None,
         scalability: None,
+        target: None,
     });
     let totals = Totals::of(&record);
     assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(3_999.0), Some(8_000_000)));
