@@ -111,3 +111,91 @@ fn threads_are_the_ios_that_a_job_has_in_flight() {
         assert_eq!(told, no_map == 0, "{:?}", written.losses);
     }
 }
+
+/// Parts of a text.
+type Parts = &'static [&'static str];
+
+/// Jobs of fio, what stands in the parameter file, what does not, and what is listed as lost.
+#[test]
+fn what_jobs_ask_for_is_said_or_listed() {
+    let cases: &[(&str, Parts, Parts, Parts)] = &[
+        (
+            "[a]\nrw=write\nbs=64k\nrate_iops=100\n[b]\nrw=randread\nbs=4k\n",
+            &[
+                "xfersize=65536,seekpct=0,iorate=100,priority=1\n",
+                "seekpct=100,priority=2\n",
+                "iorate=max",
+            ],
+            &["skew="],
+            &[],
+        ),
+        (
+            "[a]\nrw=write\nbs=64k\nrate_iops=100\n[b]\nrw=randread\nbs=4k\nrate=1200k\n",
+            &["skew=25\n", "skew=75\n", "iorate=400,"],
+            &[],
+            &[],
+        ),
+        (
+            "[a]\nrw=randread\nbssplit=4k/50:8k/50\nrate=1m\n",
+            &["iorate="],
+            &[],
+            &["a rate in bytes where sizes differ"],
+        ),
+        (
+            "[t]\nrw=trim\nbs=4k\n[r]\nrw=randread\nbs=4k\n",
+            &["wd=r,"],
+            &["wd=t,", "sd=t,"],
+            &["trims: Vdbench has none, and `t` is left out"],
+        ),
+        ("[w]\nrw=randwrite\nbs=4k\ndedupe_percentage=30\n", &[], &["dedup"], &["`dedupe_pct=30`"]),
+        (
+            "[s]\nrw=write\nbs=4k\nnumjobs=2\n",
+            &["threads=2,"],
+            &[],
+            &["a pass of its own for each of 2 workers (`s`)"],
+        ),
+        (
+            "[c]\nrw=randwrite\nbs=4k\nbuffer_compress_percentage=50\n[r]\nrw=randread\nbs=4k\n",
+            &["compratio=2\n"],
+            &[],
+            &[],
+        ),
+        (
+            "[c]\nrw=randwrite\nbs=4k\nbuffer_compress_percentage=50\n[p]\nrw=randwrite\nbs=4k\n",
+            &["compratio=2\n"],
+            &[],
+            &["compression that differs between jobs"],
+        ),
+    ];
+    let global = "[global]\nfilename=/mnt/a/f\nsize=1g\nioengine=io_uring\nnorandommap\n\
+                  time_based\nruntime=5\n";
+    for (jobs, said, unsaid, lost) in cases {
+        let text = format!("{global}{jobs}");
+        let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+        assert!(!read.has_errors(), "{jobs}: {}", all_shown(&read.diagnostics));
+        let written = vdbench::write(&read.plan);
+        let text = &written.text;
+        said.iter().for_each(|part| assert!(text.contains(part), "{jobs}: {part}: {text}"));
+        unsaid.iter().for_each(|part| assert!(!text.contains(part), "{jobs}: {part}: {text}"));
+        let losses = &written.losses;
+        assert_eq!(losses.len(), lost.len(), "{jobs}: {losses:?}");
+        losses.iter().zip(*lost).for_each(|(loss, part)| assert!(loss.starts_with(part), "{loss}"));
+        let again = parse_text("t", text, &Options::default(), &MapHost::default());
+        assert!(!again.has_errors(), "{text}: {}", all_shown(&again.diagnostics));
+    }
+}
+
+#[test]
+fn ratios_of_contents_become_shares() {
+    let text = "compratio=2\ndedupratio=4\ndedupunit=4k\nsd=sd1,lun=/mnt/a/f,size=1g\n\
+                wd=wd1,sd=sd1,rdpct=0,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=5,interval=1\n";
+    let parsed = parse_text("t", text, &Options::default(), &MapHost::default());
+    assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+    let written = fio::write(&plan_of(&parsed, &MapHost::default()).0);
+    assert!(written.text.contains("buffer_compress_percentage=50\n"), "{}", written.text);
+    assert!(written.text.contains("dedupe_percentage=50\n"), "no more than is left");
+    let unsaid = |loss: &&String| loss.contains("_ratio=");
+    assert_eq!(written.losses.iter().find(unsaid), None);
+    let read = fio::parse_text("t", &written.text, &Wishes::default(), &MapHost::default());
+    assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
+}

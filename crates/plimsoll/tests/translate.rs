@@ -98,3 +98,20 @@ fn what_is_lost_is_listed() {
     let done = sandbox.plimsoll(&["check", "a.fio"]);
     assert_eq!(done.code, 0, "{text}\n{}", done.stderr);
 }
+
+/// Vdbench writes a missing file of known size before the first run; in other words the job does.
+#[test]
+fn what_a_format_would_make_is_made_by_the_job() {
+    let sandbox = Sandbox::new();
+    let text = RAW.replace("elapsed=4,interval=1,warmup=2", "elapsed=2,interval=1");
+    std::fs::write(sandbox.path("a.parm"), text).expect("a file");
+    for (to, file) in [("toml", "plan.toml"), ("fio", "job.fio")] {
+        let text = translate(&sandbox, "a.parm", to);
+        std::fs::write(sandbox.path(file), text).expect("a file");
+        let done = sandbox.plimsoll(&["run", file, "--set", "runtime=200ms"]);
+        assert_eq!(done.code, 0, "{to}: {}{}", done.stdout, done.stderr);
+        let made = sandbox.path("f1");
+        assert_eq!(std::fs::metadata(&made).expect("it was made").len(), 8 << 20, "{to}");
+        std::fs::remove_file(made).expect("it is ours");
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use plan::job::{Part, PartRegion};
 use plan::load::{Arrivals, Rate};
 use plan::param::{self, Param};
+use plan::verify::Buffers;
 use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Direction, Job, Plan, Step};
 
@@ -199,6 +200,7 @@ impl Writer {
             let (min, max) = job.limits.start_delay_ns;
             job.limits.start_delay_ns = (min + pause_ns, max + pause_ns);
         }
+        self.contents(&mut job.buffers);
         if job.load.arrivals == Arrivals::Uniform {
             job.load.arrivals = Arrivals::Poisson;
             self.to.lose("gaps spread evenly between none and twice the mean: written as poisson");
@@ -225,6 +227,28 @@ impl Writer {
             self.option(param, &text);
         }
         let _ = writeln!(self.to.text);
+    }
+
+    /// Says ratios of written data as the shares that fio has for them.
+    fn contents(&mut self, buffers: &mut Buffers) {
+        let pct = |ratio: f64| (100.0 - 100.0 / ratio.max(1.0)).round() as u8;
+        if let Some(ratio) = buffers.compress_ratio.take() {
+            buffers.compress_pct = Some(pct(ratio));
+            self.to.lose(format!(
+                "data made to compress {ratio}:1 by common programs: \
+                 buffer_compress_percentage={} makes this share of it zeros",
+                pct(ratio)
+            ));
+        }
+        if let Some(sets) = buffers.dedupe_sets.take() {
+            let compressed = buffers.compress_pct.unwrap_or(0);
+            buffers.dedupe_pct = pct(sets.ratio).min(100_u8.saturating_sub(compressed));
+            self.to.lose(format!(
+                "duplicates by place, {} blocks for each different one: dedupe_percentage={} \
+                 repeats earlier blocks",
+                sets.ratio, buffers.dedupe_pct
+            ));
+        }
     }
 
     fn option(&mut self, param: &Param, text: &str) {

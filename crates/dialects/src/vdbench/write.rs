@@ -1,20 +1,24 @@
 //! A plan as a Vdbench parameter file.
 
+mod words;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use plan::files::{Size, SyncMode};
 use plan::job::{PartRegion, RateOf};
-use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods};
-use plan::op::OpKind;
+use plan::load::{Rate, RatePeriod, RatePeriods};
 use plan::param;
 use plan::tree::{
-    Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, SelectFilter, SelectOrder, StopAfter,
-    TreeTask, TreeWork,
+    Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, StopAfter, TreeTask, TreeWork,
 };
 use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Direction, Job, Plan, Step};
 
+use self::words::{
+    comment, curve_words, distribution_words, io_word, open_flags, operation_word, rounded,
+    select_words, size_words, value,
+};
 use super::announce::NS_PER_S;
 use crate::translation::Translation;
 
@@ -45,7 +49,7 @@ const SAID: &[&str] = &[
     "block_size_split",
     "clat_percentiles",
     "compress_pct",
-    "dedupe_pct",
+    "compress_ratio",
     "description",
     "direct",
     "directories",
@@ -72,6 +76,7 @@ const SAID: &[&str] = &[
     "ramp_time",
     "random_pct",
     "random_share_pct",
+    "rate",
     "rate_iops",
     "rate_periods",
     "rate_spikes",
@@ -130,11 +135,17 @@ struct RunWords {
     shares: Vec<f64>,
     is_shared: bool,
     is_tree: bool,
+    /// Some jobs have a rate and others none: shares are rates, and 0 is none.
+    is_rate_of_some: bool,
 }
 
 impl Writer {
     fn step(&mut self, step: &Step, points: &[RateOf]) {
         let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
+        let n_rates = step.jobs.iter().filter_map(rate_iops).count();
+        words.is_rate_of_some = (1..step.jobs.len()).contains(&n_rates)
+            && step.jobs.iter().all(|job| job.parts.is_empty());
+        self.compression(step);
         for job in &step.jobs {
             words.is_shared |= job.load.flow.is_some();
             match &job.tree {
@@ -150,21 +161,19 @@ impl Writer {
         self.run(step, &words, points);
     }
 
-    /// Writes the workload definitions of a run, with their shares where these are not equal.
+    /// Writes the workload definitions of a run, with their shares where these are not equal, or
+    /// with the rates that only some of them have.
     fn define_workloads(&mut self, words: &mut RunWords) {
-        let total: f64 = words.shares.iter().sum();
-        let pcts: Vec<f64> =
-            words.shares.iter().map(|share| (1e4 * share / total).round() / 100.0).collect();
-        let is_equal = pcts.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 0.011);
-        let is_said = pcts.len() > 1 && (!is_equal || words.is_shared);
-        let mut left = 100.0;
-        for (idx, workload) in words.workloads.iter_mut().enumerate() {
-            if is_said {
-                // The last has what rounding leaves.
-                let pct = if idx + 1 == pcts.len() { left } else { pcts[idx] };
-                left -= pct;
-                let _ = write!(workload.body, ",skew={}", rounded(pct));
+        let controls = if words.is_rate_of_some && !words.is_tree {
+            if words.shares.iter().filter(|rate| **rate == 0.0).count() > 1 {
+                self.to.lose("jobs without a rate beside one with: Vdbench puts them in an order");
             }
+            own_rates(&words.shares)
+        } else {
+            skews(words)
+        };
+        for (workload, control) in words.workloads.iter_mut().zip(controls) {
+            workload.body.push_str(&control);
             let kind = if words.is_tree { "fwd" } else { "wd" };
             let (name, is_new) = self.named(kind, &workload.title, &workload.body);
             if is_new {
@@ -197,6 +206,17 @@ impl Writer {
     }
 
     fn raw_job(&mut self, job: &Job, words: &mut RunWords) {
+        let access = job.workload.access;
+        if access.trim && !access.read && !access.write {
+            self.to.lose(format!("trims: Vdbench has none, and `{}` is left out", job.name));
+            return;
+        }
+        if job.n_workers > 1 && !access.random && !job.files.names.is_empty() {
+            self.to.lose(format!(
+                "a pass of its own for each of {} workers (`{}`): threads share one pass",
+                job.n_workers, job.name
+            ));
+        }
         let targets = self.storage(job);
         for part in &job.parts {
             let mut body = self.raw_workload(&part.workload, part.region);
@@ -210,13 +230,32 @@ impl Writer {
         }
         if job.parts.is_empty() {
             let body = self.raw_workload(&job.workload, PartRegion::Whole);
-            words.add(&job.name, body, &targets, rate_iops(job).unwrap_or(1.0));
+            let without = if words.is_rate_of_some { 0.0 } else { 1.0 };
+            words.add(&job.name, body, &targets, rate_iops(job).unwrap_or(without));
         }
-        let pct = f64::from(job.buffers.compress_pct.unwrap_or(0));
-        if pct > 0.0 && self.general.is_empty() {
-            let _ = writeln!(self.general, "compratio={}", rounded(100.0 / (100.0 - pct).max(4.0)));
+        let is_near = |dir| {
+            let is_fixed = matches!(job.workload.block_size[dir], BlockSize::Fixed(_));
+            matches!(job.load.rate[dir], Some(Rate::Bytes(_))) && !is_fixed
+        };
+        if job.issued_directions().any(is_near) {
+            self.to.lose("a rate in bytes where sizes differ: I/Os per second at their mean size");
         }
         self.rest(job);
+    }
+
+    /// Says how written data compresses: all of it alike, in Vdbench.
+    fn compression(&mut self, step: &Step) {
+        let writers = || step.jobs.iter().filter(|job| job.access().write);
+        let Some(ratio) = writers().find_map(compress_ratio) else { return };
+        let line = format!("compratio={}\n", rounded(ratio));
+        let is_alike = writers().all(|job| compress_ratio(job) == Some(ratio));
+        let other = self.general.lines().find(|line| line.starts_with("compratio="));
+        if !is_alike || other.is_some_and(|other| other != line.trim_end()) {
+            self.to.lose("compression that differs between jobs: `compratio` counts for all");
+        }
+        if other.is_none() {
+            self.general.push_str(&line);
+        }
     }
 
     /// Returns what a workload definition says, but its name and what it works on.
@@ -340,7 +379,10 @@ impl Writer {
             self.structure(&TreeWork { tree: target.clone(), target: None, ..work.clone() })
         });
         let flow = job.load.flow.map(|flow| f64::from(flow.weight) * f64::from(job.n_workers));
-        let own = rate_iops(job).or(flow).unwrap_or(1.0);
+        if words.is_rate_of_some {
+            self.to.lose("rates of some jobs on structures of files: `fwdrate` counts for all");
+        }
+        let own = rate_iops(job).filter(|_| !words.is_rate_of_some).or(flow).unwrap_or(1.0);
         let total: f64 = tasks.iter().map(|task| task.weight).sum();
         // What is one job here is one workload with several operations there: equal threads each.
         let n_threads = (job.n_workers / tasks.len().max(1) as u32).max(1);
@@ -594,36 +636,43 @@ impl RunWords {
     }
 }
 
+/// Returns the share of each workload in percent, behind a comma, where there is one to be said.
+fn skews(words: &RunWords) -> Vec<String> {
+    let total: f64 = words.shares.iter().sum();
+    let pcts: Vec<f64> =
+        words.shares.iter().map(|share| (1e4 * share / total).round() / 100.0).collect();
+    let is_equal = pcts.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 0.011);
+    if pcts.len() < 2 || (is_equal && !words.is_shared) {
+        return vec![String::new(); pcts.len()];
+    }
+    let mut left = 100.0;
+    let skew = |(idx, pct): (usize, &f64)| {
+        // The last has what rounding leaves.
+        let pct = if idx + 1 == pcts.len() { left } else { *pct };
+        left -= pct;
+        format!(",skew={}", rounded(pct))
+    };
+    pcts.iter().enumerate().map(skew).collect()
+}
+
+/// Returns the rate of each workload that has one, behind a comma. With rates go priorities: all
+/// differ, and those without a rate come last.
+fn own_rates(rates_iops: &[f64]) -> Vec<String> {
+    let n_rates = rates_iops.iter().filter(|rate| **rate > 0.0).count();
+    let (mut rated, mut free) = (1.., n_rates + 1..);
+    let words = |rate: &f64| {
+        if *rate > 0.0 {
+            format!(",iorate={},priority={}", rounded(*rate), rated.next().unwrap_or_default())
+        } else {
+            format!(",priority={}", free.next().unwrap_or_default())
+        }
+    };
+    rates_iops.iter().map(words).collect()
+}
+
 /// Returns how the rate of a step changes, if it does.
 fn rate_periods(step: &Step) -> Option<&RatePeriods> {
     step.jobs.first()?.load.rate_periods.as_ref()
-}
-
-/// Returns how I/Os are spaced, behind a comma, unless it is as usual.
-fn distribution_words(
-    arrivals: Arrivals,
-    has_rate: bool,
-    periods: Option<&RatePeriods>,
-) -> &'static str {
-    match (periods, arrivals) {
-        (Some(periods), _) if periods.in_spikes => ",distribution=spike",
-        (Some(_), Arrivals::Linear) => ",distribution=(deterministic,variable)",
-        (Some(_), Arrivals::Uniform) => ",distribution=(uniform,variable)",
-        (Some(_), Arrivals::Poisson) => ",distribution=variable",
-        (None, Arrivals::Uniform) => ",distribution=uniform",
-        (None, Arrivals::Linear) if has_rate => ",distribution=deterministic",
-        (None, Arrivals::Poisson | Arrivals::Linear) => "",
-    }
-}
-
-/// Returns the rate of a curve with its points.
-fn curve_words(points: &[RateOf]) -> String {
-    let pcts: Vec<String> = points.iter().map(|of| rounded(of.pct)).collect();
-    let mut text = format!("curve,curve=({})", pcts.join(","));
-    if let Some(ns) = points.first().and_then(|of| of.stop_above_ns) {
-        let _ = write!(text, ",stopcurve={}", rounded(ns as f64 / 1e6));
-    }
-    text
 }
 
 /// Returns the files of a job, as named or as generated for each worker.
@@ -659,14 +708,10 @@ fn hit_area_bytes(job: &Job) -> Option<u64> {
     workloads.find_map(|workload| Some(workload.hit_area?.len_bytes))
 }
 
-fn open_flags(direct: bool, is_durable: bool, fsync_on_close: bool) -> String {
-    let flags = [("o_direct", direct), ("o_dsync", is_durable), ("fsync", fsync_on_close)];
-    let flags: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
-    match flags[..] {
-        [] => String::new(),
-        [flag] => format!(",openflags={flag}"),
-        _ => format!(",openflags=({})", flags.join(",")),
-    }
+/// Returns how many times the written data of a job compresses, if it says so.
+fn compress_ratio(job: &Job) -> Option<f64> {
+    let pct = job.buffers.compress_pct.filter(|pct| *pct > 0).map(f64::from);
+    job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)))
 }
 
 /// Returns the rate of a job over all directions and workers; `None` without one.
@@ -685,77 +730,4 @@ fn rate_iops(job: &Job) -> Option<f64> {
     });
     let sum: Option<f64> = rates.sum();
     Some(sum? * f64::from(job.n_workers))
-}
-
-fn size_words(size: &BlockSize) -> String {
-    let listed = |parts: Vec<String>| format!("({})", parts.join(","));
-    match size {
-        BlockSize::Fixed(bytes) => bytes.to_string(),
-        BlockSize::Range { min, max } => format!("({min},{max},{min})"),
-        BlockSize::Stepped { min, max, step } => format!("({min},{max},{step})"),
-        BlockSize::Split(parts) => {
-            listed(parts.iter().map(|(bytes, pct)| format!("{bytes},{pct}")).collect())
-        }
-        BlockSize::Weighted(parts) => {
-            let total: f64 = parts.iter().map(|part| f64::from(part.1)).sum();
-            let share = |weight: u32| rounded(100.0 * f64::from(weight) / total);
-            let words = parts.iter().map(|(bytes, weight)| format!("{bytes},{}", share(*weight)));
-            listed(words.collect())
-        }
-    }
-}
-
-fn operation_word(operation: OpKind) -> &'static str {
-    match operation {
-        OpKind::Stat => "getattr",
-        other => other.name(),
-    }
-}
-
-fn io_word(io: FileIo) -> &'static str {
-    match io {
-        FileIo::Random { shared: false } => "random",
-        FileIo::Random { shared: true } => "(random,shared)",
-        FileIo::Sequential { delete: true, .. } => "(seq,delete)",
-        FileIo::Sequential { nonzero: true, .. } => "sequentialnz",
-        FileIo::Sequential { .. } => "sequential",
-    }
-}
-
-fn select_words(select: &plan::tree::Select) -> String {
-    let mut words = vec![match select.order {
-        SelectOrder::Random => "random".to_owned(),
-        SelectOrder::Seq => "seq".to_owned(),
-        SelectOrder::SeqNz => "seqnz".to_owned(),
-        SelectOrder::Poisson(midpoint) => format!("poisson,{}", rounded(midpoint)),
-        SelectOrder::Skewed(midpoint) => format!("skewed,{}", rounded(midpoint)),
-    }];
-    if select.once {
-        words.push("once".to_owned());
-    }
-    match select.filter {
-        SelectFilter::Any => {}
-        SelectFilter::Empty => words.push("empty".to_owned()),
-        SelectFilter::Full => words.push("full".to_owned()),
-        SelectFilter::NotFull => words.push("notfull".to_owned()),
-    }
-    let text = words.join(",");
-    if text.contains(',') { format!("({text})") } else { text }
-}
-
-/// Writes a number with at most two decimals.
-fn rounded(number: f64) -> String {
-    let text = format!("{number:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Quotes a value that Vdbench would take apart.
-fn value(text: &str) -> String {
-    let is_plain = !text.contains([' ', ',', '=', '(', ')']);
-    if is_plain { text.to_owned() } else { format!("\"{text}\"") }
-}
-
-/// Keeps a name on its line.
-fn comment(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
 }

@@ -56,11 +56,23 @@ pub(in crate::commands) fn input(wanted: &Wanted<'_>) -> Understood {
     }));
     refusals.extend(unsized_luns(&parsed));
     let list = vdbench::simulation(&parsed);
-    let (plan, findings) = plan_of(&runs, &parsed);
+    let (mut plan, findings) = plan_of(&runs, &parsed);
     refusals.extend(findings);
+    if !wanted.is_to_run && parsed.settings.format_sds != Some(false) {
+        let_files_be_made(&mut plan);
+    }
     let plain = parsed.plain;
     let parsed = fio::Parsed { plan, diagnostics: parsed.diagnostics, refusals };
     Understood { parsed, runs: list, plain }
+}
+
+/// Lets jobs make the files that a run writes first (`SD_format`): other languages have no such run.
+fn let_files_be_made(plan: &mut Plan) {
+    for job in plan.jobs_mut() {
+        let files = &mut job.files;
+        let has_device = files.names.iter().any(|name| name.starts_with("/dev/"));
+        files.allow_create |= files.size.is_some() && !files.concatenate && !has_device;
+    }
 }
 
 /// Returns the storage definitions that this machine cannot run as they are.

@@ -1,0 +1,119 @@
+//! How Vdbench writes values.
+
+use std::fmt::Write;
+
+use plan::job::RateOf;
+use plan::load::{Arrivals, RatePeriods};
+use plan::op::OpKind;
+use plan::tree::{FileIo, Select, SelectFilter, SelectOrder};
+use plan::workload::BlockSize;
+
+/// Returns how I/Os are spaced, behind a comma, unless it is as usual.
+pub(super) fn distribution_words(
+    arrivals: Arrivals,
+    has_rate: bool,
+    periods: Option<&RatePeriods>,
+) -> &'static str {
+    match (periods, arrivals) {
+        (Some(periods), _) if periods.in_spikes => ",distribution=spike",
+        (Some(_), Arrivals::Linear) => ",distribution=(deterministic,variable)",
+        (Some(_), Arrivals::Uniform) => ",distribution=(uniform,variable)",
+        (Some(_), Arrivals::Poisson) => ",distribution=variable",
+        (None, Arrivals::Uniform) => ",distribution=uniform",
+        (None, Arrivals::Linear) if has_rate => ",distribution=deterministic",
+        (None, Arrivals::Poisson | Arrivals::Linear) => "",
+    }
+}
+
+/// Returns the rate of a curve with its points.
+pub(super) fn curve_words(points: &[RateOf]) -> String {
+    let pcts: Vec<String> = points.iter().map(|of| rounded(of.pct)).collect();
+    let mut text = format!("curve,curve=({})", pcts.join(","));
+    if let Some(ns) = points.first().and_then(|of| of.stop_above_ns) {
+        let _ = write!(text, ",stopcurve={}", rounded(ns as f64 / 1e6));
+    }
+    text
+}
+
+pub(super) fn open_flags(direct: bool, is_durable: bool, fsync_on_close: bool) -> String {
+    let flags = [("o_direct", direct), ("o_dsync", is_durable), ("fsync", fsync_on_close)];
+    let flags: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
+    match flags[..] {
+        [] => String::new(),
+        [flag] => format!(",openflags={flag}"),
+        _ => format!(",openflags=({})", flags.join(",")),
+    }
+}
+
+pub(super) fn size_words(size: &BlockSize) -> String {
+    let listed = |parts: Vec<String>| format!("({})", parts.join(","));
+    match size {
+        BlockSize::Fixed(bytes) => bytes.to_string(),
+        BlockSize::Range { min, max } => format!("({min},{max},{min})"),
+        BlockSize::Stepped { min, max, step } => format!("({min},{max},{step})"),
+        BlockSize::Split(parts) => {
+            listed(parts.iter().map(|(bytes, pct)| format!("{bytes},{pct}")).collect())
+        }
+        BlockSize::Weighted(parts) => {
+            let total: f64 = parts.iter().map(|part| f64::from(part.1)).sum();
+            let share = |weight: u32| rounded(100.0 * f64::from(weight) / total);
+            let words = parts.iter().map(|(bytes, weight)| format!("{bytes},{}", share(*weight)));
+            listed(words.collect())
+        }
+    }
+}
+
+pub(super) fn operation_word(operation: OpKind) -> &'static str {
+    match operation {
+        OpKind::Stat => "getattr",
+        other => other.name(),
+    }
+}
+
+pub(super) fn io_word(io: FileIo) -> &'static str {
+    match io {
+        FileIo::Random { shared: false } => "random",
+        FileIo::Random { shared: true } => "(random,shared)",
+        FileIo::Sequential { delete: true, .. } => "(seq,delete)",
+        FileIo::Sequential { nonzero: true, .. } => "sequentialnz",
+        FileIo::Sequential { .. } => "sequential",
+    }
+}
+
+pub(super) fn select_words(select: &Select) -> String {
+    let mut words = vec![match select.order {
+        SelectOrder::Random => "random".to_owned(),
+        SelectOrder::Seq => "seq".to_owned(),
+        SelectOrder::SeqNz => "seqnz".to_owned(),
+        SelectOrder::Poisson(midpoint) => format!("poisson,{}", rounded(midpoint)),
+        SelectOrder::Skewed(midpoint) => format!("skewed,{}", rounded(midpoint)),
+    }];
+    if select.once {
+        words.push("once".to_owned());
+    }
+    match select.filter {
+        SelectFilter::Any => {}
+        SelectFilter::Empty => words.push("empty".to_owned()),
+        SelectFilter::Full => words.push("full".to_owned()),
+        SelectFilter::NotFull => words.push("notfull".to_owned()),
+    }
+    let text = words.join(",");
+    if text.contains(',') { format!("({text})") } else { text }
+}
+
+/// Writes a number with at most two decimals.
+pub(super) fn rounded(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Quotes a value that Vdbench would take apart.
+pub(super) fn value(text: &str) -> String {
+    let is_plain = !text.contains([' ', ',', '=', '(', ')']);
+    if is_plain { text.to_owned() } else { format!("\"{text}\"") }
+}
+
+/// Keeps a name on its line.
+pub(super) fn comment(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
