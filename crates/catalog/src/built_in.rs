@@ -48,7 +48,7 @@ const SOURCES: TableFile<'_> =
 
 /// The tables, those whose figures count first coming first: an interface's own answers, then
 /// published pages, then maps made from them.
-const FILES: [TableFile<'_>; 22] = tables!(
+const FILES: [TableFile<'_>; 25] = tables!(
     "current/disks-azure.csv"
     "current/disks-azure-types.csv"
     "current/disks-azure-burst.csv"
@@ -59,6 +59,7 @@ const FILES: [TableFile<'_>; 22] = tables!(
     "current/vms-azure-series.csv"
     "current/vms-azure-memory.csv"
     "current/vms-azure-map.csv"
+    "current/vms-azure-map-vcpus.csv"
     "current/vms-aws.csv"
     "current/network-azure-netapp.csv"
     "current/prices-storage.csv"
@@ -70,7 +71,9 @@ const FILES: [TableFile<'_>; 22] = tables!(
     "2018/prices-guide.csv"
     "2019/network-azure-netapp.csv"
     "2023/network-azure-netapp.csv"
+    "2023/disks-aws.csv"
     "2024/network-azure-netapp.csv"
+    "2024/disks-aws.csv"
 );
 
 /// Returns an edition of the built-in catalogue; `None` for a name that is none.

@@ -222,6 +222,64 @@ fn what_is_accepted_is_a_change() {
 }
 
 #[test]
+fn rows_of_other_kinds_are_told() {
+    let report = compare(
+        "account_type,tier,size_gib,iops,mb_s\nPremiumV2_LRS,P,65536,,\nPremium_LRS,P1,4,120,25\n",
+    );
+    assert_eq!((report.n_lines, report.n_read, report.left_out.len()), (2, 1, 1));
+    assert_eq!(report.left_out[0].name, "PremiumV2_LRS P");
+}
+
+#[test]
+fn types_by_their_rules_are_compared() {
+    let report = compare(
+        "type,read_iops_per_gib,throughput_per_gib_mib_s,usd_per_gib_month\n\
+         pd-standard,0.75,0.12,0.04\npd-nonsuch,1,0.5,0.1\n",
+    );
+    assert_eq!((report.n_same, report.new.len()), (1, 1), "{report:?}");
+}
+
+#[test]
+fn facts_of_network_volumes_are_compared_within_their_edition() {
+    let report = compare(
+        "scope,parameter,value,unit,edition,source\n\
+         level.premium,throughput_per_tib,64,MiB/s per TiB,today,page\n\
+         level.premium,throughput_per_tib,96,MiB/s per TiB,today,page\n\
+         volume.regular,throughput_max,9000,MiB/s,today,page\n\
+         level.basic,throughput_per_tib,8,MiB/s per TiB,,page\n\
+         level.premium,throughput_per_tib,64,MiB/s per TiB,eda-module,page\n\
+         level.premium,throughput_per_tib,64,furlongs,today,page\n",
+    );
+    assert_eq!((report.n_lines, report.n_same, report.left_out.len()), (6, 1, 1), "{report:?}");
+    assert_eq!(report.new[0].name, "level.basic");
+    assert_eq!(report.left_out[0].why, "of edition 2023, not current");
+    let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
+    assert!(whys.last().is_some_and(|why| why.ends_with("unknown unit `furlongs`")), "{whys:?}");
+    let n_other = report.changed.len() + report.rejected.len() + report.new.len();
+    assert_eq!(n_other, 4, "{report:?}");
+}
+
+#[test]
+fn prices_are_compared_by_amount_and_region() {
+    let report = compare(
+        "tier,size_gib,usd,per,region\nP30,1024,122.88,month,\nP40,2048,240,month,\nP50,4096,1,month,\n\
+         P60,8192,0,month,\nP70,16384,9,,\nP30,1024,1.5,month,moon\n",
+    );
+    assert_eq!((report.n_same, report.new.len(), report.left_out.len()), (1, 1, 1), "{report:?}");
+    let changed: Vec<(&str, f64, f64)> =
+        report.repriced.iter().map(|it| (&*it.name, it.before_usd, it.after_usd)).collect();
+    assert_eq!(changed, [("P40", 235.52, 240.0)]);
+    let whys: Vec<&str> = report.rejected.iter().map(|row| row.why.as_str()).collect();
+    assert_eq!(
+        whys,
+        [
+            "hard to believe: 1 USD, known are 450.56 per month",
+            "nothing says for how long or how much it is"
+        ]
+    );
+}
+
+#[test]
 fn texts_without_a_table_are_told() {
     for text in ["", "hello", "a,b\n1,2\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "{}"] {
         assert!(import::read(text).is_err(), "{text}");

@@ -240,13 +240,45 @@ fn what_is_hard_to_believe_is_told_and_taken_only_when_accepted() {
 }
 
 #[test]
+fn prices_are_compared_with_known_ones_and_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "list.csv",
+        "region,name,usd_per_hour_linux\neastus,Standard_DS1,0.077\neastus,Standard_DS4,0.7\n\
+         eastus,Standard_DS13,771\neastus,Standard_D2s_v9,0\nmars,Standard_DS1,0.5\n",
+    );
+    let origin = ["--write", "mine", "--source", "price list", "--date", "2026-01-01"];
+    let outcome = sandbox.plimsoll(&[&["catalog", "import", "list.csv"], &origin[..]].concat());
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    assert_snapshot!(outcome.stdout, @r#"
+    5 rows of CSV: 1 new, 1 as known, 1 rejected; 1 figure changed
+
+    rejected
+      line 4  Standard_DS13  hard to believe: 771 USD, known are 0.771 per hour
+
+    prices changed
+      Standard_DS4  per hour, eastus: 0.616 -> 0.7 USD
+
+    left out
+      line 5  Standard_D2s_v9  no price
+
+    new
+      Standard_DS1  currency USD, per hour, region mars, usd 0.5
+    "#);
+    assert_snapshot!(outcome.stderr, @"wrote mine/current/prices-list.csv, mine/sources.csv");
+    let show = sandbox.plimsoll(&["catalog", "show", "DS4", "--catalog", "mine"]);
+    let page = show.success();
+    assert!(page.contains("0.7 USD per hour"), "{page}");
+}
+
+#[test]
 fn what_is_no_table_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("notes.txt", "no table here");
     assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "notes.txt"]).mistake(), @r#"
-    error: `notes.txt`: no table of disks or machine sizes found
+    error: `notes.txt`: no table of disks, machine sizes, prices or network volumes found
 
-    hint: CSV needs a column `name`, `tier` or `instance_type`
+    hint: CSV needs a column `name`, `tier`, `type` or `instance_type`, or `scope`
     hint: Markdown needs a table with a column `Size`
     hint: Go source needs literals of NodeInfo or DiskSkuInfo
     exit code 2

@@ -437,6 +437,29 @@ fn unknown_limits_of_disks_of_chosen_size_are_told() {
 }
 
 #[test]
+fn limits_for_newer_disks_that_are_not_known_are_told() {
+    let of = |size: &str, disk: &str| {
+        format!(
+            "[vm]\nsize = \"{size}\"\n[[volume]]\nmount = \"/a\"\ndisk = \"{disk}\"\nsize = \
+             \"1TiB\"\n"
+        )
+    };
+    check_unknown(&of("D48s_v6", "PremiumV2"), &["for Premium SSD v2 and Ultra Disk are unknown"]);
+    check_unknown(&of("D32s_v6", "PremiumV2"), &[]);
+    check_unknown(&of("D32s_v5", "PremiumV2"), &[]);
+}
+
+#[test]
+fn equal_caps_of_cached_reads_and_writes_are_one() {
+    let vm = |size: &str| {
+        let text = format!("[vm]\nsize = \"{size}\"\n[[volume]]\nmount = \"/a\"\ndisk = \"S30\"\n");
+        fine(&text).vm.expect("a machine")
+    };
+    assert!(vm("D2_v3").cached_write.is_some(), "24,576,000 of writes, 49,152,000 of reads");
+    assert!(vm("D2s_v3").cached_write.is_none(), "32,768,000 of both");
+}
+
+#[test]
 fn a_rate_needs_its_unit() {
     for line in ["throughput = \"600\"", "throughput = \"600.\""] {
         let text = format!("[[volume]]\nmount=\"/a\"\ndisk=\"gp3\"\nsize=\"1TiB\"\n{line}\n");

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::check_list::{Repriced, compare_fact, compare_price};
 use super::doubt::{Doubt, Ranges, doubts};
 use super::{Kind, Read, Rejected, Row};
 use crate::column::{Column, Unit};
@@ -23,7 +24,7 @@ pub struct Change {
     /// Name of the tier or size.
     pub name: String,
     /// What it is a figure of.
-    pub property: &'static str,
+    pub property: String,
     /// What was known.
     pub before: Option<Figure>,
     /// What the table says.
@@ -33,16 +34,22 @@ pub struct Change {
 /// What an import does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Rows read.
+    /// Lines read.
+    pub n_lines: usize,
+    /// Rows read: of disks and machines one per name.
     pub n_read: usize,
     /// Rows that say nothing else than what is known.
     pub n_same: usize,
     /// Rows not taken, with the reason.
     pub rejected: Vec<Rejected>,
-    /// Names that the catalogue does not have.
+    /// Rows that say nothing the catalogue has a place for.
+    pub left_out: Vec<Rejected>,
+    /// Names, prices and facts that the catalogue does not have.
     pub new: Vec<Row>,
     /// Figures that differ, or that were unknown.
     pub changed: Vec<Change>,
+    /// Prices that differ.
+    pub repriced: Vec<Repriced>,
     /// Figures that were unknown and are hard to believe. Their rows are taken only if that was
     /// asked for.
     pub doubted: Vec<Doubt>,
@@ -56,10 +63,17 @@ pub struct Report {
 /// more than 5 %, is rejected; with `accept` it is taken as a change. So is one with an unknown
 /// figure that is hard to believe: nothing, more than 10 times the most
 /// or less than a tenth of the least that the edition has of the property, or operations and bytes
-/// per second that meet at less than 512 B or more than 4 MiB.
+/// per second that meet at less than 512 B or more than 4 MiB, and a price of more than 10 times or
+/// less than a tenth of the known one.
 pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
     let n_read = read.rows.len() + read.rejected.len();
-    let mut report = Report { n_read, rejected: read.rejected, ..Report::default() };
+    let mut report = Report {
+        n_lines: read.n_lines,
+        n_read,
+        rejected: read.rejected,
+        left_out: read.left_out,
+        ..Report::default()
+    };
     let source = Arc::new(Source {
         key: "import".to_owned(),
         title: "the table".to_owned(),
@@ -72,6 +86,14 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
         let (item, ranges) = match row.kind {
             Kind::Disks => (edition.disk(&row.name).map(|disk| &**disk), &disks),
             Kind::Vms => (edition.vm(&row.name).map(|vm| &**vm), &vms),
+            Kind::Prices => {
+                compare_price(row, edition, accept, &mut report);
+                continue;
+            }
+            Kind::Network => {
+                compare_fact(row, edition, accept, &source, &mut report);
+                continue;
+            }
         };
         let known = Known { item, ranges, source: &source };
         compare_row(row, &known, accept, &mut report);
@@ -108,7 +130,7 @@ fn compare_row(mut row: Row, known: &Known<'_>, accept: bool, report: &mut Repor
             fresh.push((column, after.clone()));
             changes.push(Change {
                 name: row.name.clone(),
-                property: column.property,
+                property: column.property.to_owned(),
                 before: None,
                 after,
             });
@@ -121,7 +143,7 @@ fn compare_row(mut row: Row, known: &Known<'_>, accept: bool, report: &mut Repor
             || before.range().contains(&after.per_s);
         if !is_same {
             let before = Some(before.clone());
-            let (name, property) = (row.name.clone(), column.property);
+            let (name, property) = (row.name.clone(), column.property.to_owned());
             changes.push(Change { name, property, before, after });
         }
     }
@@ -170,7 +192,7 @@ fn settle_unit(after: &mut Figure, cell: &mut String, known: &[Figure], source: 
 }
 
 /// Says why two figures cannot both be right.
-fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
+pub(super) fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
     let origin = format!("({}, {})", before.source.key, before.date());
     if before.unit == Unit::Iops {
         return (before.per_s != after.per_s).then_some(origin);
@@ -199,13 +221,15 @@ pub fn table(rows: &[Row], kind: Kind, source: &str) -> Option<String> {
         return None;
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = ["name", "cloud"].into_iter().chain(columns.iter().copied()).chain(["source"]);
+    let first: &[&str] = if kind == Kind::Network { &["scope"] } else { &["name", "cloud"] };
+    let header = first.iter().copied().chain(columns.iter().copied()).chain(["source"]);
     let mut is_written = writer.write_record(header).is_ok();
     for row in rows {
         let cell = |column: &&'static str| row.cells.get(column).map_or("", String::as_str);
         let cloud = cloud(&row.name, kind);
         let cells = columns.iter().map(cell);
-        let record = [row.name.as_str(), cloud].into_iter().chain(cells).chain([source]);
+        let named = [row.name.as_str(), cloud].into_iter().take(first.len());
+        let record = named.chain(cells).chain([source]);
         is_written &= writer.write_record(record).is_ok();
     }
     let bytes = writer.into_inner().ok().filter(|_| is_written)?;
@@ -232,7 +256,7 @@ pub fn with_source(before: &str, key: &str, title: &str, date: &str) -> String {
 /// Tells clouds apart by how they spell sizes: `m5.large`, `Standard_D2s_v3`.
 fn cloud(name: &str, kind: Kind) -> &'static str {
     match kind {
-        Kind::Vms if name.contains('.') => "AWS",
+        Kind::Vms | Kind::Prices if name.contains('.') => "AWS",
         _ => "Azure",
     }
 }

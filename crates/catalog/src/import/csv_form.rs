@@ -3,20 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::header::{self, Target};
+use super::list::List;
 use super::{Form, Kind, Read, Rejected, Row, cell, go_map};
 
 /// Reads CSV with one line of column names.
 pub(super) fn read(text: &str) -> Read {
-    let mut read =
-        Read { form: Form::Csv, rows: Vec::new(), rejected: Vec::new(), ignored: Vec::new() };
+    let mut read = Read::empty(Form::Csv);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let Ok(names) = reader.headers().cloned() else { return read };
+    let list = List::of(&names);
     let targets: Vec<Target> = names.iter().map(|name| header::of_csv(name.trim())).collect();
-    if !targets.contains(&Target::Name) {
+    if list.is_none() && !targets.contains(&Target::Name) {
         return read;
     }
-    let ignored = names.iter().zip(&targets).filter(|(_, target)| **target == Target::Nothing);
-    read.ignored = ignored.map(|(name, _)| name.to_owned()).collect();
+    let keeps = |idx: usize| match &list {
+        Some(list) => list.keeps(idx),
+        None => targets[idx] != Target::Nothing,
+    };
+    let ignored = names.iter().enumerate().filter(|(idx, _)| !keeps(*idx));
+    read.ignored = ignored.map(|(_, name)| name.to_owned()).collect();
     let is_machine = |name: &str| matches!(name.trim(), "vcpus" | "uncached_iops" | "cached_iops");
     let kind = if names.iter().any(is_machine) { Kind::Vms } else { Kind::Disks };
     let account = names.iter().position(|name| name.trim() == "account_type");
@@ -31,8 +36,16 @@ pub(super) fn read(text: &str) -> Read {
             }
         };
         let line = record.position().map_or(0, csv::Position::line);
-        // Types without fixed sizes have limits that are chosen, and no tier.
-        if account.and_then(|idx| record.get(idx)).is_some_and(go_map::is_chosen) {
+        if let Some(list) = &list {
+            list.line(&record, line, &mut read);
+            continue;
+        }
+        if let Some(account) = account.and_then(|idx| record.get(idx))
+            && go_map::is_chosen(account)
+        {
+            let tier = record.iter().zip(&targets).find(|(_, target)| **target == Target::Name);
+            let tier = tier.map_or("", |(cell, _)| cell);
+            read.left_out.push(go_map::chosen(line, account, tier));
             continue;
         }
         match row(&record, &targets, line, kind) {

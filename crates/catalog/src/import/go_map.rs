@@ -32,8 +32,7 @@ pub(super) fn fits(text: &str) -> bool {
 
 /// Reads every literal.
 pub(super) fn read(text: &str) -> Read {
-    let mut read =
-        Read { form: Form::GoMap, rows: Vec::new(), rejected: Vec::new(), ignored: Vec::new() };
+    let mut read = Read::empty(Form::GoMap);
     for (at, literal) in literals(text) {
         let line = text[..at].matches('\n').count() as u64 + 1;
         let fields = fields(literal);
@@ -46,8 +45,11 @@ pub(super) fn read(text: &str) -> Read {
             continue;
         };
         let account = field("StorageAccountType").unwrap_or("");
-        // Types without fixed sizes have limits that are chosen.
-        if name.is_empty() || is_chosen(account) {
+        if name.is_empty() {
+            continue;
+        }
+        if is_chosen(account) {
+            read.left_out.push(chosen(line, account, name));
             continue;
         }
         match cells(columns, &fields) {
@@ -67,6 +69,12 @@ pub(super) fn read(text: &str) -> Read {
 /// Says whether disks of an account type have limits that are chosen.
 pub(super) fn is_chosen(account: &str) -> bool {
     account.contains("V2") || account.contains("Ultra")
+}
+
+/// Says why a row of such a type is left out: it has rules instead of tiers.
+pub(super) fn chosen(line: u64, account: &str, tier: &str) -> Rejected {
+    let why = "its size and limits are chosen: the catalogue has its rules, not tiers".to_owned();
+    Rejected { line, name: format!("{account} {tier}"), why }
 }
 
 /// Returns the processors of a size that has some of them switched off: 4 of `DS14-4_v2`, which the

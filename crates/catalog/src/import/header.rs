@@ -18,7 +18,7 @@ pub(super) enum Target {
 }
 
 /// Columns of CSV files that other programs write, and what the catalogue calls them.
-const ALIASES: [(&str, &str); 12] = [
+const ALIASES: [(&str, &str); 19] = [
     ("cached_read_bytes_per_s", "cached_bytes_s"),
     ("cached_write_bytes_per_s", "cached_write_bytes_s"),
     ("uncached_bytes_per_s", "uncached_bytes_s"),
@@ -31,11 +31,18 @@ const ALIASES: [(&str, &str); 12] = [
     ("max_iops", "uncached_burst_iops"),
     ("max_throughput_mb_s", "uncached_burst_mb_s"),
     ("max_ebs_attachments", "max_data_disks"),
+    ("throughput_base_mib_s", "mib_s_base"),
+    ("throughput_max_mib_s", "mib_s_max"),
+    ("throughput_per_gib_mib_s", "mib_s_per_gib"),
+    ("throughput_per_iops_mib_s", "mib_s_per_iops"),
+    ("throughput_per_1000_iops_mib_s", "mib_s_per_1000_iops"),
+    ("throughput_base_per_tib_mib_s", "mib_s_per_tib"),
+    ("throughput_burst_per_tib_mib_s", "burst_mib_s_per_tib"),
 ];
 
 /// Says what a column of a CSV file means.
 pub(super) fn of_csv(name: &str) -> Target {
-    if matches!(name, "name" | "tier" | "instance_type") {
+    if matches!(name, "name" | "tier" | "type" | "instance_type") {
         return Target::Name;
     }
     let alias = ALIASES.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);

@@ -13,8 +13,7 @@ pub(super) fn fits(text: &str) -> bool {
 
 /// Reads all tables that have a column of sizes.
 pub(super) fn read(text: &str) -> Read {
-    let mut read =
-        Read { form: Form::Markdown, rows: Vec::new(), rejected: Vec::new(), ignored: Vec::new() };
+    let mut read = Read::empty(Form::Markdown);
     let mut table: Option<Vec<Target>> = None;
     let mut header: &str = "";
     for (idx, line) in text.lines().enumerate() {

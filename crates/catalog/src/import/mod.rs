@@ -1,15 +1,18 @@
 //! Published tables as rows of the catalogue: read, checked against what is known, and compared.
 //!
-//! [`read`] takes CSV (our own layout or a published one with columns of known meaning), the tables
+//! [`read`] takes CSV (our own layout or a published one with columns of known meaning: disks,
+//! machines, prices, network volumes), the tables
 //! of an Azure series page in Markdown, or the Go map of azuredisk-csi-driver. [`compare`] says
 //! what is new, changed, or cannot be; [`table`] writes what was taken in our own layout.
 
 mod cell;
 mod check;
+mod check_list;
 mod csv_form;
 mod doubt;
 mod go_map;
 mod header;
+mod list;
 mod markdown;
 
 use std::collections::BTreeMap;
@@ -18,6 +21,7 @@ use std::fmt;
 use crate::column::Column;
 
 pub use check::{Change, Report, compare, table, with_source};
+pub use check_list::Repriced;
 pub use doubt::Doubt;
 
 /// What rows are about.
@@ -27,6 +31,10 @@ pub enum Kind {
     Disks,
     /// Machine sizes.
     Vms,
+    /// Prices: cells `usd`, `per`, and perhaps `region` and `currency`.
+    Prices,
+    /// Facts about network volumes: the name is the scope; cells `parameter`, `value`, `unit`.
+    Network,
 }
 
 impl Kind {
@@ -35,6 +43,8 @@ impl Kind {
         match self {
             Kind::Disks => "disks",
             Kind::Vms => "vms",
+            Kind::Prices => "prices",
+            Kind::Network => "network",
         }
     }
 }
@@ -89,19 +99,30 @@ pub struct Rejected {
 pub struct Read {
     /// How the text was taken.
     pub form: Form,
-    /// Rows, one per name.
+    /// Lines of the table that were read, whatever became of them.
+    pub n_lines: usize,
+    /// Rows: of disks and machines one per name, merged of all that speak of it.
     pub rows: Vec<Row>,
     /// Rows that could not be read.
     pub rejected: Vec<Rejected>,
+    /// Rows that say nothing the catalogue has a place for.
+    pub left_out: Vec<Rejected>,
     /// Columns that have no place in the catalogue.
     pub ignored: Vec<String>,
+}
+
+impl Read {
+    fn empty(form: Form) -> Self {
+        let (rows, rejected, left_out, ignored) = (vec![], vec![], vec![], vec![]);
+        Read { form, n_lines: 0, rows, rejected, left_out, ignored }
+    }
 }
 
 /// Why a text holds no table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// Nothing in it looks like a table of disks or machines.
-    #[error("no table of disks or machine sizes found")]
+    /// Nothing in it looks like a table that the catalogue has a place for.
+    #[error("no table of disks, machine sizes, prices or network volumes found")]
     NoTable,
 }
 
@@ -114,10 +135,11 @@ pub fn read(text: &str) -> Result<Read, ImportError> {
     } else {
         csv_form::read(text)
     };
-    if read.rows.is_empty() && read.rejected.is_empty() {
+    let n_lines = read.rows.len() + read.rejected.len() + read.left_out.len();
+    if n_lines == 0 {
         return Err(ImportError::NoTable);
     }
-    Ok(merged(read))
+    Ok(merged(Read { n_lines, ..read }))
 }
 
 /// Merges rows of one name, as a page spreads a size over several tables. Two rows that say
@@ -125,6 +147,10 @@ pub fn read(text: &str) -> Result<Read, ImportError> {
 fn merged(mut read: Read) -> Read {
     let mut rows: Vec<Row> = Vec::new();
     for row in read.rows {
+        if matches!(row.kind, Kind::Prices | Kind::Network) {
+            rows.push(row);
+            continue;
+        }
         let is_same = |known: &&mut Row| known.kind == row.kind && known.name == row.name;
         let Some(known) = rows.iter_mut().find(is_same) else {
             rows.push(row);

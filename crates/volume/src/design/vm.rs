@@ -123,8 +123,12 @@ fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '
     };
     let burst = [size.cached_burst_iops(), size.cached_burst_throughput()];
     let cached = cap(size.cached_iops(), size.cached_throughput(), burst);
+    // Where writes have the same cap as reads, both share it.
+    let is_own =
+        |figure: &&Figure| size.cached_throughput().map(|read| read.per_s) != Some(figure.per_s);
     let cached_write = size
         .cached_write_throughput()
+        .filter(is_own)
         .map(|figure| cap(size.cached_iops(), Some(figure), [None, None]));
     Vm {
         size: size.name.clone(),
@@ -135,6 +139,13 @@ fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '
         egress: size.egress().map(|figure| parser.limit(short, figure, None)),
         max_data_disks: size.max_data_disks().map(|figure| figure.per_s as u32),
     }
+}
+
+/// Says whether a size is of the sixth generation or later (`D48s_v6`): those have a cap for newer
+/// disks beside that for the others.
+fn has_two_caps(size: &str) -> bool {
+    let generation = size.rsplit_once("_v").and_then(|(_, number)| number.parse::<u32>().ok());
+    generation.is_some_and(|generation| generation >= 6)
 }
 
 /// Returns the credits above a rate; `None` if the burst is not above it.
@@ -224,6 +235,14 @@ fn fits(
         return;
     }
     let edition = parser.edition.info.name;
+    let all_v2 = uses.iter().all(|disks| V2_FAMILIES.contains(&disks.family.as_str()));
+    if all_v2 && size.is_some_and(|size| size.v2_iops().is_none() && has_two_caps(&size.name)) {
+        let text = format!(
+            "the limits of {short} for Premium SSD v2 and Ultra Disk are unknown in edition \
+             {edition}: those for Premium SSD are taken"
+        );
+        parser.findings.warn("unknown-figure", at, text);
+    }
     let cached_at = uses.iter().find_map(|disks| disks.cache_at.clone());
     if let Some(cache_at) = cached_at {
         let is_capped = vm.cached.iops.is_some() || vm.cached.bytes.is_some();

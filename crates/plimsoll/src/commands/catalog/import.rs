@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use ::catalog::import::{self, Kind, Report};
+use ::catalog::import::{self, Kind, Rejected, Report};
 use serde_json::json;
 
 use super::{Which, text};
@@ -50,7 +50,10 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 A row is rejected where it contradicts what is known: other IOPS, or a throughput more than 5 % off.
 So is one with an unknown figure that is hard to believe: more than 10 times the most or less than a
-tenth of the least that others have, or IOPS and throughput that meet below 512 B or above 4 MiB.
+tenth of the least that others have, or IOPS and throughput that meet below 512 B or above 4 MiB,
+or a price of more than 10 times or less than a tenth of the known one.
+CSV may be of disks, machine sizes, prices (`name`, `usd`, `per`, perhaps `region`; or
+`usd_per_hour` and the like), or network volumes (`scope`, `parameter`, `value`, `unit`).
 The built-in catalogue never changes: --write puts the rows into a folder of your own.
 
 Examples:
@@ -66,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let edition = args.which.edition(&catalog)?;
     let read = import::read(&text).map_err(|error| {
         Failure::wrong_use(format!("`{}`: {error}", args.file.display()))
-            .hint("CSV needs a column `name`, `tier` or `instance_type`")
+            .hint("CSV needs a column `name`, `tier`, `type` or `instance_type`, or `scope`")
             .hint("Markdown needs a table with a column `Size`")
             .hint("Go source needs literals of NodeInfo or DiskSkuInfo")
     })?;
@@ -102,12 +105,16 @@ fn read(path: &Path) -> Result<String, Failure> {
 fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
     let mut page = format!(
         "{} of {form}: {} new, {} as known, {} rejected; {} changed\n",
-        counted(report.n_read, "row"),
+        counted(report.n_lines, "row"),
         report.new.len(),
         report.n_same,
         report.rejected.len(),
-        counted(report.changed.len(), "figure"),
+        counted(report.changed.len() + report.repriced.len(), "figure"),
     );
+    let n_merged = report.n_lines.saturating_sub(report.n_read + report.left_out.len());
+    if n_merged > 0 {
+        let _ = writeln!(page, "{} of a name that others speak of, too", counted(n_merged, "row"));
+    }
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
     }
@@ -128,6 +135,17 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
         text::wrapped(&head, &format!("{what}: {before} -> {}", change.after))
     });
     put(&mut page, "changed", changed);
+    let repriced = report.repriced.iter().map(|it| {
+        let region = if it.region.is_empty() { String::new() } else { format!(", {}", it.region) };
+        let text = format!("per {}{region}: {} -> {} USD", it.per, it.before_usd, it.after_usd);
+        text::wrapped(&format!("  {}  ", it.name), &text)
+    });
+    put(&mut page, "prices changed", repriced);
+    let left_out = report.left_out.iter().map(|row| {
+        let head = format!("  line {}  {}  ", row.line, row.name);
+        text::wrapped(&head, &row.why)
+    });
+    put(&mut page, "left out", left_out);
     let new = report.new.iter().map(|row| {
         let cells: Vec<String> =
             row.cells.iter().map(|(column, cell)| format!("{column} {cell}")).collect();
@@ -154,10 +172,22 @@ fn put(page: &mut String, title: &str, lines: impl ExactSizeIterator<Item = Stri
 }
 
 fn as_json(report: &Report, ignored: &[String]) -> String {
-    let rejected: Vec<_> = report
-        .rejected
+    let told = |rows: &[Rejected]| -> Vec<_> {
+        let row = |row: &Rejected| json!({ "line": row.line, "name": row.name, "why": row.why });
+        rows.iter().map(row).collect()
+    };
+    let repriced: Vec<_> = report
+        .repriced
         .iter()
-        .map(|row| json!({ "line": row.line, "name": row.name, "why": row.why }))
+        .map(|it| {
+            json!({
+                "name": it.name,
+                "per": it.per,
+                "region": it.region,
+                "before_usd": it.before_usd,
+                "after_usd": it.after_usd,
+            })
+        })
         .collect();
     let changed: Vec<_> = report
         .changed
@@ -188,9 +218,12 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
         report.new.iter().map(|row| json!({ "name": row.name, "cells": row.cells })).collect();
     let page = json!({
         "schema": "plimsoll.import/1",
+        "n_lines": report.n_lines,
         "n_read": report.n_read,
         "n_same": report.n_same,
-        "rejected": rejected,
+        "rejected": told(&report.rejected),
+        "left_out": told(&report.left_out),
+        "repriced": repriced,
         "warnings": warnings,
         "changed": changed,
         "new": new,
@@ -210,7 +243,7 @@ fn write(dir: &Path, args: &Args, report: &Report) -> Result<Vec<String>, Failur
     let key = if key.is_empty() { "table" } else { key };
     let edition = &args.which.edition;
     let mut written = Vec::new();
-    for kind in [Kind::Disks, Kind::Vms] {
+    for kind in [Kind::Disks, Kind::Vms, Kind::Prices, Kind::Network] {
         if let Some(table) = import::table(&report.taken, kind, key) {
             let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
             save(&path, &table)?;

@@ -1,0 +1,120 @@
+//! Lists whose lines are no items with figures: prices, and facts about network volumes.
+
+use std::collections::BTreeMap;
+
+use super::header::{self, Target};
+use super::{Kind, Read, Rejected, Row, cell};
+use crate::built_in::EDITIONS;
+
+/// Columns of a price as other lists call them: how much it is for, where the name says so.
+const PRICES: [(&str, &str); 8] = [
+    ("usd", ""),
+    ("price", ""),
+    ("usd_per_hour", "hour"),
+    ("usd_per_hour_linux", "hour"),
+    ("usd_per_month", "month"),
+    ("usd_per_gb_month", "GB-month"),
+    ("usd_per_gib_month", "GiB-month"),
+    ("usd_per_gib_hour", "GiB-hour"),
+];
+
+/// What the columns of a list are, by their place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct List {
+    kind: Kind,
+    name: usize,
+    columns: Vec<(&'static str, usize)>,
+    /// What a price is for, where its column says so.
+    per: &'static str,
+    /// Its name states the currency.
+    is_in_usd: bool,
+    /// The edition that a fact belongs to.
+    edition: Option<usize>,
+}
+
+impl List {
+    /// Finds the columns of a list; `None` for a table of another kind.
+    pub(super) fn of(names: &csv::StringRecord) -> Option<Self> {
+        let at = |name: &str| names.iter().position(|column| column.trim() == name);
+        let present = |columns: &[&'static str]| -> Vec<(&'static str, usize)> {
+            columns.iter().filter_map(|name| Some((*name, at(name)?))).collect()
+        };
+        if let (Some(name), Some(_), Some(_)) = (at("scope"), at("parameter"), at("value")) {
+            let columns = present(&["parameter", "value", "unit"]);
+            return Some(List {
+                kind: Kind::Network,
+                name,
+                columns,
+                per: "",
+                edition: at("edition"),
+            });
+        }
+        // A table of disks or machines may have prices in it; they are no list of prices.
+        let is_figure = |name: &str| match header::of_csv(name.trim()) {
+            Target::One(column) => !column.starts_with("size"),
+            _ => false,
+        };
+        if names.iter().any(is_figure) {
+            return None;
+        }
+        let name = ["name", "tier", "type", "instance_type"].iter().find_map(|name| at(name))?;
+        let (column, per) = PRICES.iter().find(|(column, _)| at(column).is_some())?;
+        let mut columns = present(&["per", "region", "currency"]);
+        columns.insert(0, ("usd", at(column)?));
+        let is_in_usd = column.starts_with("usd");
+        Some(List { kind: Kind::Prices, name, columns, per, is_in_usd, edition: None })
+    }
+
+    /// Says whether a column of the table has a place in the catalogue.
+    pub(super) fn keeps(&self, idx: usize) -> bool {
+        idx == self.name
+            || Some(idx) == self.edition
+            || self.columns.iter().any(|(_, column)| *column == idx)
+    }
+
+    /// Reads one line into `read`.
+    pub(super) fn line(&self, record: &csv::StringRecord, line: u64, read: &mut Read) {
+        let text = |idx: usize| record.get(idx).unwrap_or("").trim();
+        let name = text(self.name).to_owned();
+        let told = |why: &str| Rejected { line, name: name.clone(), why: why.to_owned() };
+        if name.is_empty() {
+            read.rejected.push(told("no name"));
+            return;
+        }
+        let mut cells: BTreeMap<&'static str, String> = self
+            .columns
+            .iter()
+            .map(|(column, idx)| (*column, text(*idx).to_owned()))
+            .filter(|(_, cell)| !cell.is_empty())
+            .collect();
+        if self.kind == Kind::Prices {
+            match cells.get("usd").map_or(Ok(None), |usd| cell::number(usd)) {
+                // A price of nothing is how lists say that they have none.
+                Ok(None) => read.left_out.push(told("no price")),
+                Err(why) => read.rejected.push(told(&why)),
+                Ok(Some(usd)) => {
+                    cells.insert("usd", usd);
+                    if self.is_in_usd {
+                        cells.entry("currency").or_insert_with(|| "USD".to_owned());
+                    }
+                    if !self.per.is_empty() {
+                        cells.insert("per", self.per.to_owned());
+                    }
+                    if cells.contains_key("per") {
+                        read.rows.push(Row { line, kind: self.kind, name, cells });
+                    } else {
+                        read.rejected.push(told("nothing says for how long or how much it is"));
+                    }
+                }
+            }
+            return;
+        }
+        if let Some(edition) = self.edition.map(text).filter(|edition| !edition.is_empty()) {
+            let is_it = |name: &str| name == edition;
+            let known =
+                EDITIONS.iter().find(|info| is_it(info.name) || info.alias.is_some_and(is_it));
+            cells.insert("edition", known.map_or(edition, |info| info.name).to_owned());
+        }
+        read.rows.push(Row { line, kind: self.kind, name, cells });
+    }
+}
