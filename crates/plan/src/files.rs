@@ -11,6 +11,11 @@ pub enum Size {
     Zones(u64),
 }
 
+/// Writes a path as lists of paths hold it, where a colon stands between two.
+pub fn escape_path(path: &str) -> String {
+    path.replace(':', "\\:")
+}
+
 /// How the next file is picked among several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileService {

@@ -27,5 +27,6 @@ pub mod workload;
 
 pub use diagnostic::{Diagnostic, Severity, Span};
 pub use dir::{Direction, PerDir};
+pub use files::escape_path;
 pub use job::{EngineKind, EngineSpec, Job, Plan, Step};
 pub use priority::{IoPriority, PriorityShare};

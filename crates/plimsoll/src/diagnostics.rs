@@ -1,6 +1,7 @@
 //! Diagnostics as people read them: message, place with the line underlined, and what to do.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use plan::job::Source;
@@ -23,6 +24,16 @@ pub(crate) struct Texts<'a> {
     pub(crate) command_line: &'a str,
 }
 
+/// What was told until now.
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Says whether a diagnostic with this message was told to whoever reads standard output too:
+/// both are a terminal.
+pub(crate) fn was_told_there(message: &str) -> bool {
+    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    stream::both_are_terminals() && told.iter().any(|told| told == message)
+}
+
 /// Prints diagnostics to standard error, and how many errors there are if more than one.
 pub(crate) fn tell(findings: &[&Diagnostic], texts: Texts<'_>) {
     let renderer = if stream::stderr_has_colour() { Renderer::styled() } else { Renderer::plain() };
@@ -31,6 +42,9 @@ pub(crate) fn tell(findings: &[&Diagnostic], texts: Texts<'_>) {
     for finding in findings {
         stream::tell(&render(finding, texts, &renderer, width));
     }
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    told.extend(findings.iter().map(|finding| finding.message.clone()));
+    drop(told);
     let n_errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     if n_errors > 1 {
         stream::tell(&format!("{n_errors} errors\n"));

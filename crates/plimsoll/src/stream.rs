@@ -27,6 +27,11 @@ pub(crate) fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// Says whether standard output and standard error are both a terminal.
+pub(crate) fn both_are_terminals() -> bool {
+    io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Says whether text on standard error may be coloured: a terminal, and `NO_COLOR` is not set.
 pub(crate) fn stderr_has_colour() -> bool {
     io::stderr().is_terminal()

@@ -23,7 +23,10 @@ use std::time::Duration;
 use record::{
     CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
 };
-use units::{format_bytes, format_duration, format_iops, format_latency_ns};
+use units::{
+    format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
+    format_rate_mib_s,
+};
 
 use self::checks::put_checks;
 pub(crate) use self::curve::point_line;
@@ -194,7 +197,8 @@ fn cap_words(cap: &CapRecord) -> String {
     let limit = match cap.kind.as_str() {
         "nfs_slots" => format!("{per_s} calls"),
         kind if kind.ends_with("_iops") => format!("{}/s", count(per_s)),
-        _ => format!("{}/s", format_bytes(per_s)),
+        _ if cap.is_in_mb => format_rate_mb_s(per_s as f64),
+        _ => format_rate_mib_s(per_s as f64),
     };
     let limit = unbroken(&limit);
     match cap.n_disks {

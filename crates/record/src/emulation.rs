@@ -86,6 +86,10 @@ pub struct CapRecord {
     /// Operations or bytes per second, of all disks that were reached together; slots for
     /// `nfs_slots`.
     pub per_s: u64,
+    /// Whether bytes were published, or written in the design, in MB/s of 10^6; they are printed
+    /// in MiB/s otherwise.
+    #[serde(default)]
+    pub is_in_mb: bool,
     /// Disks whose caps count as one here: those of the volume that I/Os reached while the job was
     /// measured. 1 for what is not a disk's; 0 in records of earlier versions.
     #[serde(default)]

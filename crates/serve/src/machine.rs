@@ -292,6 +292,10 @@ impl Machine {
         let report = CrashReport { dirty: named(dirty), lost: named(lost), error };
         for number in self.tree.numbers() {
             let Ok(node) = self.tree.node(number) else { continue };
+            // What is no file holds nothing, and a FIFO would wait for somebody to open it too.
+            if !std::fs::metadata(node.path()).is_ok_and(|found| found.is_file()) {
+                continue;
+            }
             if let (Ok(store), Ok(file)) = (self.tree.store(&node), File::open(node.path())) {
                 store.recount(&file, &node.occupied, 0);
             }

@@ -189,6 +189,21 @@ fn open_files_fail_until_the_restart_and_then_go_on() {
     assert_eq!(&bytes, b"kept");
 }
 
+/// A pipe waits for somebody to open its other end: a crash does not.
+#[test]
+fn a_crash_passes_over_what_is_no_file() {
+    let Some(mounted) = Mounted::new(small_cache(512 << 10)) else { return };
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let pipe = mounted.join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(mounted.join("socket")).unwrap();
+    std::os::unix::fs::symlink("nowhere", mounted.join("link")).unwrap();
+    assert_eq!(crash(&mounted).error, None);
+    mounted.machine.restart();
+    assert!(std::os::unix::fs::FileTypeExt::is_fifo(&pipe.symlink_metadata().unwrap().file_type()));
+    drop(socket);
+}
+
 /// A length that writes brought about goes with them; one that was set stays.
 #[test]
 fn a_file_is_as_long_as_what_lasted() {

@@ -153,6 +153,11 @@ fn byte_unit(unit: &str) -> Option<u64> {
     prefix_power(prefix).map(|power| base.pow(power))
 }
 
+/// Returns a time in nanoseconds, and at most what 64 bits hold: 584 years.
+pub fn nanoseconds(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 fn time_unit_ns(unit: &str) -> Option<u64> {
     match unit {
         "ns" => Some(1),

@@ -17,7 +17,7 @@ mod human_print;
 mod near;
 
 pub use error::{Parsed, UnitError, UnitWarning};
-pub use human_parse::{parse_bytes, parse_count, parse_duration, parse_rate};
+pub use human_parse::{nanoseconds, parse_bytes, parse_count, parse_duration, parse_rate};
 pub use human_print::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
     format_rate_mib_s,

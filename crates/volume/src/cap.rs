@@ -77,10 +77,22 @@ pub struct CapInfo {
     pub kind: CapKind,
     /// Position of the volume that it belongs to; `None` where several share it.
     pub volume: Option<u16>,
+    /// What it counts, where that is reads or writes alone.
+    pub direction: Option<CapDirection>,
     /// Operations or bytes per second, sustained; for slots, calls at once.
     pub per_s: u64,
     /// Where the figure comes from.
     pub origin: String,
+}
+
+/// What a cap counts that is of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapDirection {
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
 }
 
 /// A bucket of burst credits.

@@ -56,6 +56,12 @@ pub struct Limit {
     pub origin: String,
 }
 
+/// Says whether a limit's figure is in MB/s where it comes from; others are printed in MiB/s.
+/// `origin` is that of a [`Limit`].
+pub fn is_in_mb(origin: &str) -> bool {
+    origin.contains("MB/s") && !origin.contains("taken as 1,048,576")
+}
+
 /// Bursting above a sustained limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {

@@ -3,7 +3,7 @@
 //! What there is (volumes, disks, clients, pools) is laid out once; what it carries may be set
 //! again at any time ([`Layout::apply`]). A cap keeps its position for the life of the system.
 
-use crate::cap::{Cap, CapInfo, CapKind, Measure};
+use crate::cap::{Cap, CapDirection, CapInfo, CapKind, Measure};
 use crate::caps::CapSet;
 use crate::design::{Backing, CacheMode, Client, Design, Limit, NetworkVolume, Stripe};
 use crate::io::CapId;
@@ -190,8 +190,13 @@ impl Setter<'_> {
         name: String,
     ) -> Option<CapId> {
         let limit = limit?;
-        let info =
-            CapInfo { name, kind: key.0, volume, per_s: limit.per_s, origin: limit.origin.clone() };
+        let direction = match key {
+            (CapKind::VolumeCeiling, _, _, 0) => Some(CapDirection::Reads),
+            (CapKind::VolumeCeiling, _, _, 1) => Some(CapDirection::Writes),
+            _ => None,
+        };
+        let (per_s, origin) = (limit.per_s, limit.origin.clone());
+        let info = CapInfo { name, kind: key.0, volume, direction, per_s, origin };
         let cap = Cap::new(limit, measure, self.layout.window_ns, self.now_ns);
         let id = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
             let id = CapId(idx as u16);

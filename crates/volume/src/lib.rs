@@ -39,7 +39,7 @@ pub mod errata;
 pub mod io;
 pub mod limits;
 
-pub use cap::{CapInfo, CapKind, CapUsage, Credits};
+pub use cap::{CapDirection, CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};
 pub use io::{CapId, Done, Io, IoKind, Stations};
 pub use lifecycle::ChangeError;

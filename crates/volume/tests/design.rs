@@ -437,19 +437,6 @@ fn unknown_limits_of_disks_of_chosen_size_are_told() {
 }
 
 #[test]
-fn limits_for_newer_disks_that_are_not_known_are_told() {
-    let of = |size: &str, disk: &str| {
-        format!(
-            "[vm]\nsize = \"{size}\"\n[[volume]]\nmount = \"/a\"\ndisk = \"{disk}\"\nsize = \
-             \"1TiB\"\n"
-        )
-    };
-    check_unknown(&of("D48s_v6", "PremiumV2"), &["for Premium SSD v2 and Ultra Disk are unknown"]);
-    check_unknown(&of("D32s_v6", "PremiumV2"), &[]);
-    check_unknown(&of("D32s_v5", "PremiumV2"), &[]);
-}
-
-#[test]
 fn equal_caps_of_cached_reads_and_writes_are_one() {
     let vm = |size: &str| {
         let text = format!("[vm]\nsize = \"{size}\"\n[[volume]]\nmount = \"/a\"\ndisk = \"S30\"\n");
@@ -457,6 +444,41 @@ fn equal_caps_of_cached_reads_and_writes_are_one() {
     };
     assert!(vm("D2_v3").cached_write.is_some(), "24,576,000 of writes, 49,152,000 of reads");
     assert!(vm("D2s_v3").cached_write.is_none(), "32,768,000 of both");
+}
+
+#[test]
+fn limits_of_older_disks_stand_in_for_unknown_ones_with_a_word() {
+    let text = |size: &str, disk: &str| {
+        format!("[vm]\nsize = \"{size}\"\n[[volume]]\nmount = \"/a\"\n{disk}\n")
+    };
+    let v2 = "disk = \"PremiumV2\"\nsize = \"1TiB\"";
+    assert!(
+        lines(&text("D48s_v6", v2)).contains("for Premium SSD v2"),
+        "{}",
+        lines(&text("D48s_v6", v2))
+    );
+    for (size, disk) in [("D32s_v6", v2), ("D32s_v5", v2), ("D48s_v6", "disk = \"P30\"")] {
+        assert!(!lines(&text(size, disk)).contains("older premium disks"), "{size} {disk}");
+    }
+}
+
+#[test]
+fn what_is_published_or_written_in_megabytes_is_printed_so() {
+    let is_in_mb = |disk: &str| {
+        let design = fine(&format!("[[volume]]\nmount = \"/a\"\ndisk = {disk}"));
+        let [_, bytes] = caps(&design, 0);
+        design::is_in_mb(&bytes.expect("a limit").origin)
+    };
+    assert!(is_in_mb("\"P30\""));
+    assert!(is_in_mb("{ size = \"1TiB\", throughput = \"200MB/s\" }"));
+    assert!(!is_in_mb("{ size = \"1TiB\", throughput = \"200MiB/s\" }"));
+}
+
+#[test]
+fn a_value_with_a_mistake_is_not_missing_too() {
+    let own = "disk = { size = \"1 parsec\", iops = 100 }";
+    let found = lines(&format!("[[volume]]\nmount = \"/a\"\n{own}"));
+    assert_eq!(found.matches("error").count(), 1, "{found}");
 }
 
 #[test]

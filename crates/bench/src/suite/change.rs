@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use analysis::Limits;
 
-use super::read::{BYTES_MAX, nanoseconds};
+use super::read::BYTES_MAX;
 use super::{End, Size, Suite};
 use crate::lever::IN_FLIGHT_MAX;
 
@@ -89,7 +89,7 @@ fn set(suite: &mut Suite, name: &str, value: &str) -> Result<(), ChangeError> {
             measured(suite, &|part| part.time_ns = ns);
         }
         "ramp" => {
-            let ns = nanoseconds(duration(value).map_err(wrong)?);
+            let ns = units::nanoseconds(duration(value).map_err(wrong)?);
             measured(suite, &|part| part.ramp_ns = ns);
         }
         "warm_up_time" => {
@@ -169,7 +169,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 const TIME_NS_MIN: u64 = 10_000_000;
 
 fn time(text: &str) -> Result<u64, String> {
-    match nanoseconds(duration(text)?) {
+    match units::nanoseconds(duration(text)?) {
         ns if ns >= TIME_NS_MIN => Ok(ns),
         _ => Err("the shortest is 10ms".to_owned()),
     }

@@ -69,7 +69,7 @@ pub fn job_file(steps: &[Step], sites: &[Site]) -> String {
 
 /// Returns the lines that say where.
 fn place(site: &Site) -> String {
-    let file = site.file.replace(':', "\\:");
+    let file = plan::escape_path(&site.file);
     match &site.export {
         None => format!("ioengine=io_uring\nfilename={file}\n"),
         Some(url) => format!("ioengine=nfs\nnfs_url={url}\nfilename={file}\n"),

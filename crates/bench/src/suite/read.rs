@@ -208,7 +208,9 @@ fn prepare(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Prepare {
         n_fills: n_fills.unwrap_or(usual.n_fills),
         fill_block_bytes: block.unwrap_or(usual.fill_block_bytes),
         fill_depth: depth.unwrap_or(usual.fill_depth),
-        fill_time_ns: keys.duration("fill_time", findings).map(|(time, _)| nanoseconds(time)),
+        fill_time_ns: keys
+            .duration("fill_time", findings)
+            .map(|(time, _)| units::nanoseconds(time)),
     };
     keys.finish(findings);
     prepare
@@ -243,8 +245,4 @@ pub(super) fn within(
         findings.error("out-of-range", at, text);
     }
     value.clamp(*range.start(), *range.end())
-}
-
-pub(super) fn nanoseconds(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -6,7 +6,7 @@ use analysis::Limits;
 use plan::keys::{Findings, Keys};
 use toml::de::DeValue;
 
-use super::read::{nanoseconds, required, text, within};
+use super::read::{required, text, within};
 use super::{Access, Bound, CurvePart, End, Part, PartLoad, Published, PublishedFigure};
 use crate::lever::{IN_FLIGHT_MAX, Time};
 
@@ -53,7 +53,7 @@ impl Defaults {
                 .map_or(usual.to_vec(), |list| list.into_iter().map(|value| value as u32).collect())
         };
         let time = |keys: &mut Keys<'_>, name, least, usual, f: &mut Findings<'_>| {
-            let found = keys.duration(name, f).map(|(time, at)| (nanoseconds(time), at));
+            let found = keys.duration(name, f).map(|(time, at)| (units::nanoseconds(time), at));
             found.map_or(usual, |(ns, at)| {
                 let range = least..=*TIME_NS.end();
                 if !range.contains(&ns) {
@@ -149,7 +149,7 @@ fn end(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> End {
         "time" => End::Time,
         "pass" => End::Pass,
         "steady" => End::Steady {
-            window_ns: window.map_or(60_000_000_000, |(time, _)| nanoseconds(time).max(1)),
+            window_ns: window.map_or(60_000_000_000, |(time, _)| units::nanoseconds(time).max(1)),
             excursion_pct: excursion.map_or(10.0, |(pct, _)| pct.max(0.001)),
         },
         other => {

@@ -46,6 +46,7 @@ impl List {
                 name,
                 columns,
                 per: "",
+                is_in_usd: false,
                 edition: at("edition"),
             });
         }

@@ -284,7 +284,7 @@ fn value_text(value: &DeValue<'_>) -> Option<String> {
         DeValue::Array(values) => {
             let texts: Option<Vec<String>> = values
                 .iter()
-                .map(|value| value_text(value.get_ref()).map(|text| text.replace(':', "\\:")))
+                .map(|value| value_text(value.get_ref()).map(|text| plan::escape_path(&text)))
                 .collect();
             texts.map(|texts| texts.join(":"))
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::files::{FileService, Size};
+use crate::files::{FileService, Size, escape_path};
 use crate::load::{Rate, RatePeriod};
 use crate::verify::{DedupeMode, Memory, PatternPart, SetCount};
 use crate::workload::{BlockSize, Distribution};
@@ -26,8 +26,8 @@ fn of_files(name: &str, job: &Job) -> Option<String> {
     let (files, due) = (&job.files, &job.durability);
     let plain = |bytes: u64| bytes_text(bytes, job);
     match name {
-        "file_names" => list(&files.names, ":", |path| path.replace(':', "\\:")),
-        "directories" => list(&files.directories, ":", |path| path.replace(':', "\\:")),
+        "file_names" => list(&files.names, ":", |path| escape_path(path)),
+        "directories" => list(&files.directories, ":", |path| escape_path(path)),
         "file_name_format" => files.name_format.clone(),
         "open_directory" => files.open_dir.clone(),
         "n_files" => shown(files.n_files),
@@ -284,7 +284,7 @@ fn of_reports(name: &str, job: &Job) -> Option<String> {
         "histogram_window_ms" => shown(logs.histogram_window_ms),
         "histogram_coarseness" => shown(logs.histogram_coarseness),
         "write_replay" => logs.write_replay.clone(),
-        "read_replay" => list(&logs.read_replay, ":", |path| path.replace(':', "\\:")),
+        "read_replay" => list(&logs.read_replay, ":", |path| escape_path(path)),
         "replay_time_scale_pct" => shown(logs.replay.time_scale_pct),
         "replay_redirect" => logs.replay.redirect.clone(),
         "replay_align_bytes" => shown(logs.replay.align_bytes),

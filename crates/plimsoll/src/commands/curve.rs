@@ -40,7 +40,7 @@ Examples:
   plimsoll curve /mnt/volume --rw randrw --read-pct 70 --bs 4k --size 16g
   plimsoll curve /dev/nvme1n1 --closed --depth-max 256 --target-iops 20000
   plimsoll curve job.fio --on ds14.toml --virtual --limit 'p99.9 < 20ms'
-  plimsoll curve /mnt/p30 --on p30.toml --virtual --arrivals fixed
+  plimsoll curve --on p30.toml --virtual --arrivals fixed
 
 An open load offers a rate whatever completes, and counts latency from when each
 I/O was due: a stall shows in full. A closed one (--closed) keeps so many I/Os
@@ -188,15 +188,11 @@ impl SweepArgs {
         };
         let usual = Duration::from_secs(if is_virtual { 120 } else { 5 });
         let time = Time {
-            measured_ns: nanoseconds(self.time.unwrap_or(usual)).max(1),
-            ramp_ns: nanoseconds(self.ramp),
+            measured_ns: units::nanoseconds(self.time.unwrap_or(usual)).max(1),
+            ramp_ns: units::nanoseconds(self.ramp),
         };
         SweepOptions { lever, limits: self.limit.clone(), search, time }
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Runs the command.
@@ -206,7 +202,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
-    let subject = Subject::new(&args.subject, emulation.is_some())?;
+    let subject = Subject::new(&args.subject, emulation.as_ref())?;
     let mut sink = Sink::open(args.result.output.as_deref())?;
     let options = execute::options(emulation, &args.result, args.safety);
     let sweep_options = args.sweep.options(subject.plan(), is_virtual);

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let scratch = Scratch::make(&places, PURPOSE)?;
     scratch.check_space(args.size)?;
     let mut set = vec![
-        ("directory".to_owned(), scratch.dir().to_string_lossy().replace(':', "\\:")),
+        ("directory".to_owned(), plan::escape_path(&scratch.dir().to_string_lossy())),
         ("size".to_owned(), args.size.to_string()),
         ("runtime".to_owned(), format!("{}us", args.runtime.as_micros())),
     ];

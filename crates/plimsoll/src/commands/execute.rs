@@ -7,7 +7,7 @@ use analysis::Rules;
 use analysis::assess::is_valid;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
-use record::{NoteSeverity, Outcome, Record};
+use record::{Note, NoteSeverity, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunEvent, RunOptions};
 
 use super::judge::judge;
@@ -139,13 +139,24 @@ pub(super) fn print(
         let now = clock::report_time();
         json(record, JsonOptions { plus: false, version: COMPAT_VERSION, now })
     } else {
-        summary::summary(record)
+        summary_beside(record)
     };
     let mut written = sink.write(&text);
     if !sink.is_stdout() && (result.json || result.fio_json) {
-        written = written.and_then(|()| stream::print(&summary::summary(record)));
+        written = written.and_then(|()| stream::print(&summary_beside(record)));
     }
     exit(record).once(written)
+}
+
+/// Returns a run's summary without the notes that stand above it already.
+fn summary_beside(record: &Record) -> String {
+    let is_told = |note: &Note| diagnostics::was_told_there(&note.message);
+    if !record.notes.iter().any(is_told) {
+        return summary::summary(record);
+    }
+    let mut record = record.clone();
+    record.notes.retain(|note| !is_told(note));
+    summary::summary(&record)
 }
 
 /// What is done beside at an event of a run.

@@ -79,19 +79,15 @@ impl JudgeArgs {
 
     /// Lets the plan run until it is steady, if it is to. Returns when a step of it ends.
     pub(super) fn apply(&self, plan: &mut Plan) -> Option<UntilSteady> {
-        let limit_ns = nanoseconds(self.until_steady?);
+        let limit_ns = units::nanoseconds(self.until_steady?);
         for job in plan.jobs_mut() {
             job.limits.runtime_ns = Some(limit_ns);
             job.limits.time_based = true;
             job.limits.n_ios_max = None;
         }
-        let window_ns = nanoseconds(self.steady_window.unwrap_or(UNTIL_WINDOW));
+        let window_ns = units::nanoseconds(self.steady_window.unwrap_or(UNTIL_WINDOW));
         Some(UntilSteady { rule: self.rules().steady, window_ns, limit_ns })
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Judges a run that has ended: what its checks say becomes part of its record.

@@ -79,7 +79,7 @@ impl OnArgs {
         };
         let mut changes = Vec::with_capacity(self.changes.len());
         for (after, name) in &self.changes {
-            let at_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+            let at_ns = units::nanoseconds(*after);
             changes.push(DesignChange { at_ns, design: Arc::new(read(name)?.design) });
         }
         Ok(Some(Emulation {

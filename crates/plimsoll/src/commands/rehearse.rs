@@ -21,6 +21,7 @@ use serve::control::{self, AskError, Command};
 use serve::machine::{Machine, Shortage};
 use serve::mount::{find, resolve};
 use units::{format_bytes, format_rate_mb_s, format_rate_mib_s};
+use volume::design::is_in_mb;
 
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -88,8 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Prints a rate in the unit that its limit is published in: MB/s, or MiB/s where those are meant.
 fn rate_as_published(bytes_per_s: f64, origin: &str) -> String {
-    let is_mb = origin.contains("MB/s") && !origin.contains("taken as 1,048,576");
-    if is_mb { format_rate_mb_s(bytes_per_s) } else { format_rate_mib_s(bytes_per_s) }
+    if is_in_mb(origin) { format_rate_mb_s(bytes_per_s) } else { format_rate_mib_s(bytes_per_s) }
 }
 
 /// Returns a path without links, whoever serves it.

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use dialects::fio::{self, Wishes};
 use dialects::{Loader, native, vdbench};
 use plan::Plan;
+use runner::Emulation;
 
 use super::input::{self, InputArgs};
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
@@ -17,9 +18,9 @@ use crate::stream;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SubjectArgs {
     /// A folder (a scratch file is made in it and removed), a device, a file, or a job file of one
-    /// step. With --on, a path on one of the design's volumes.
-    #[arg(value_name = "TARGET")]
-    target: String,
+    /// step. With --on, a path on one of the design's volumes; its only volume unless given.
+    #[arg(value_name = "TARGET", required_unless_present = "on")]
+    target: Option<String>,
 
     /// Kind of I/O.
     #[arg(long, value_enum, default_value = "randread")]
@@ -118,10 +119,11 @@ pub(super) struct Subject {
 
 impl Subject {
     /// Makes the plan for a target, or takes that of a job file.
-    pub(super) fn new(args: &SubjectArgs, is_emulated: bool) -> Result<Self, Failure> {
-        if is_job_file(&args.target) {
+    pub(super) fn new(args: &SubjectArgs, on: Option<&Emulation>) -> Result<Self, Failure> {
+        let target = &*args.target(on)?;
+        if is_job_file(target) {
             let input = InputArgs {
-                files: vec![args.target.clone()],
+                files: vec![target.to_owned()],
                 remap: args.remap.clone(),
                 set: args.set.clone(),
                 ..InputArgs::default()
@@ -131,15 +133,15 @@ impl Subject {
             return Ok(Subject { plan: parsed.plan, _scratch: None });
         }
         if let Some((key, _)) = args.set.first().or(args.remap.first()) {
-            let message = format!("`{key}` is set, but `{}` is no job file", args.target);
+            let message = format!("`{key}` is set, but `{target}` is no job file");
             return Err(Failure::wrong_use(message).hint("name a job file"));
         }
-        if is_emulated {
-            let place = ("directory", args.target.clone());
+        if on.is_some() {
+            let place = ("directory", target.to_owned());
             let plan = args.plan(place, args.size.unwrap_or(EMULATED_BYTES), true)?;
             return Ok(Subject { plan, _scratch: None });
         }
-        args.on_this_host()
+        args.on_this_host(target)
     }
 
     /// Returns the plan.
@@ -149,10 +151,24 @@ impl Subject {
 }
 
 impl SubjectArgs {
-    fn on_this_host(&self) -> Result<Subject, Failure> {
-        let path = Path::new(&self.target);
+    /// Returns what is named, or the only volume of the design.
+    fn target(&self, on: Option<&Emulation>) -> Result<String, Failure> {
+        if let Some(target) = &self.target {
+            return Ok(target.clone());
+        }
+        let volumes = on.map_or(&[][..], |emulation| &emulation.design.volumes);
+        let [only] = volumes else {
+            let mounts: Vec<&str> = volumes.iter().map(|volume| &*volume.mount).collect();
+            let text = format!("the design has {} volumes: name one of them", mounts.len());
+            return Err(Failure::wrong_use(text).hint(format!("it has {}", mounts.join(", "))));
+        };
+        Ok(only.mount.clone())
+    }
+
+    fn on_this_host(&self, target: &str) -> Result<Subject, Failure> {
+        let path = Path::new(target);
         let found = std::fs::metadata(path).map_err(|error| {
-            Failure::wrong_use(format!("`{}`: {error}", self.target))
+            Failure::wrong_use(format!("`{target}`: {error}"))
                 .hint("name a folder, a device, a file, or a job file")
                 .hint("`--on DESIGN` takes a path on an emulated volume")
         })?;
@@ -160,13 +176,13 @@ impl SubjectArgs {
             return self.in_folder(path);
         }
         if found.is_file() && self.rw.writes() && !self.overwrite {
-            let message = format!("`{}` is there, and would be written over", self.target);
+            let message = format!("`{target}` is there, and would be written over");
             return Err(Failure::wrong_use(message)
                 .hint("name a folder: a scratch file is made in it")
                 .hint("or say so: --overwrite"));
         }
         let size_bytes = self.size.unwrap_or(0);
-        let plan = self.plan(("filename", self.target.clone()), size_bytes, true)?;
+        let plan = self.plan(("filename", target.to_owned()), size_bytes, true)?;
         Ok(Subject { plan, _scratch: None })
     }
 
@@ -189,7 +205,7 @@ impl SubjectArgs {
     /// Returns a plan of one job. A size of 0 is all there is.
     fn plan(&self, place: (&str, String), bytes: u64, is_direct: bool) -> Result<Plan, Failure> {
         let (key, path) = place;
-        let path = path.replace(':', "\\:");
+        let path = plan::escape_path(&path);
         let mut text = format!(
             "[curve]\nioengine=io_uring\ndirect={}\nrw={}\nrwmixread={}\nbs={}\nnumjobs={}\n\
              group_reporting=1\nrandrepeat=1\n{key}={path}\n",

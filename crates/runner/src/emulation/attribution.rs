@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use engine::volume::{Place, Tally, UsageMark};
 use record::{CapRecord, CapsRecord};
-use volume::design::{Backing, Client};
-use volume::{CacheMode, CapId, CapInfo, CapKind, Design, System};
+use volume::design::{Backing, Client, is_in_mb};
+use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
 
 /// The caps of a design as a record lists them: equal ones of a volume's disks together.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ struct Group {
     mount: Option<String>,
     /// What the system calls it, or the first of them.
     cap: String,
+    /// Whether its figure is in MB/s where it comes from.
+    is_in_mb: bool,
     /// The only client, by position in the design, whose I/Os meet it.
     client: Option<u16>,
     /// Each with what it gives per second.
@@ -61,6 +63,7 @@ impl CapTable {
                 volume: cap.volume,
                 mount,
                 cap: cap.name.clone(),
+                is_in_mb: is_in_mb(&cap.origin),
                 client: client(cap, design),
                 members: vec![(id, cap.per_s)],
             });
@@ -131,6 +134,7 @@ impl Group {
             kind: self.kind.name().to_owned(),
             mount: self.mount.clone(),
             per_s: reached.iter().fold(0, |sum: u64, (_, per_s)| sum.saturating_add(*per_s)),
+            is_in_mb: self.is_in_mb,
             n_disks: reached.len() as u32,
             held_ns: self.members.iter().map(|(id, _)| tally.held_ns(*id)).sum(),
             held_share: 0.0,
@@ -164,9 +168,11 @@ fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
     let is_only = is_of_disk(cap.kind) || rivals.count() == 1;
     match mount {
         Some(mount) if is_only => format!("{kind} {mount}"),
-        Some(mount) if cap.name.ends_with(" read ceiling") => format!("{kind} {mount} reads"),
-        Some(mount) if cap.name.ends_with(" write ceiling") => format!("{kind} {mount} writes"),
-        Some(mount) => format!("{kind} {mount} both"),
+        Some(mount) => match cap.direction {
+            Some(CapDirection::Reads) => format!("{kind} {mount} reads"),
+            Some(CapDirection::Writes) => format!("{kind} {mount} writes"),
+            None => format!("{kind} {mount} both"),
+        },
         None if is_only => kind.to_owned(),
         None => format!("{kind} {}", cap.name),
     }

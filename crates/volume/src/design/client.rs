@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use plan::keys::{Findings, Keys};
 
 use super::parser::Parser;
-use super::{Client, Design, Limit};
+use super::{Client, Design, vm};
 
 /// Connections of one mount, where the catalogue does not say.
 const CONNECTIONS_MAX: u64 = 16;
@@ -41,6 +41,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     let round_trip = keys.duration("round_trip", findings);
     let connections = keys.count("nconnect", findings);
     let slots = keys.count("slots", findings);
+    let egress = vm::written(&mut keys, "egress");
     let by_hand = keys.rate("egress", findings);
     let size = keys.text("vm", findings);
     let jobs = jobs(&mut keys, findings);
@@ -61,16 +62,12 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     let slots = in_range(slots, "slots", slots_default, 65_535);
     let mut round_trip_ns = 0;
     if let Some((time, at)) = round_trip {
-        round_trip_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        round_trip_ns = units::nanoseconds(time);
         if round_trip_ns > 1_000_000_000 {
             parser.findings.error("out-of-range", &at, "`round_trip` is longer than 1 s");
         }
     }
-    let mut egress = by_hand.map(|(per_s, _)| Limit {
-        per_s: per_s.max(1),
-        burst: None,
-        origin: "as the design says".to_owned(),
-    });
+    let mut egress = by_hand.map(|(per_s, _)| vm::own_limit(per_s, None, egress.as_deref()));
     if let Some((size, at)) = size {
         let edition = parser.edition;
         if let Some(vm) = edition.vm(size) {

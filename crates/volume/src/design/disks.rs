@@ -178,7 +178,7 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
     let size = keys.bytes("size", parser.findings);
     let cap = vm::limits_of(&mut keys, parser);
     let io_unit = keys.bytes("io_unit", parser.findings);
-    if size.is_none() {
+    if size.is_none() && keys.get("size").is_none() {
         parser.findings.error("missing-key", &keys.at, "a disk of its own needs `size`");
     }
     if let Some((0, at)) = &io_unit {

@@ -214,7 +214,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             (keys.duration(name, self.findings), None)
         };
         let Some((mean, at)) = mean else { return default };
-        let mean_ns = u64::try_from(mean.as_nanos()).unwrap_or(u64::MAX);
+        let mean_ns = units::nanoseconds(mean);
         if mean_ns > LATENCY_NS_MAX {
             self.findings.error("out-of-range", &at, format!("`{name}` is longer than 10 s"));
         }

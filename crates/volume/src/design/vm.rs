@@ -27,6 +27,14 @@ pub(super) fn vm(mut keys: Keys<'_>, uses: &[&DiskUse], parser: &mut Parser<'_, 
         if let Some(size) = size {
             let families: Vec<&str> = uses.iter().map(|disks| disks.family.as_str()).collect();
             vm = from_size(size, &families, bursts, parser);
+            if lacks_v2(size, &families) {
+                let text = format!(
+                    "the limits of {} for {} are unknown: those for older premium disks are taken",
+                    size.name,
+                    V2_FAMILIES.join(" and ")
+                );
+                parser.findings.warn("unknown-figure", name_at, text);
+            }
         } else {
             known = false;
             let edition = parser.edition;
@@ -50,8 +58,9 @@ pub(super) fn vm(mut keys: Keys<'_>, uses: &[&DiskUse], parser: &mut Parser<'_, 
     if let Some((bytes, _)) = keys.bytes("cache", parser.findings) {
         vm.cache_bytes = Some(bytes);
     }
+    let egress = written(&mut keys, "egress");
     if let Some((per_s, _)) = keys.rate("egress", parser.findings) {
-        vm.egress = Some(own_limit(per_s, None));
+        vm.egress = Some(own_limit(per_s, None, egress.as_deref()));
     }
     if let Some((n_disks, _)) = keys.count("max_data_disks", parser.findings) {
         vm.max_data_disks = Some(u32::try_from(n_disks).unwrap_or(u32::MAX));
@@ -141,11 +150,15 @@ fn from_size(size: &Size, families: &[&str], bursts: bool, parser: &Parser<'_, '
     }
 }
 
-/// Says whether a size is of the sixth generation or later (`D48s_v6`): those have a cap for newer
-/// disks beside that for the others.
-fn has_two_caps(size: &str) -> bool {
-    let generation = size.rsplit_once("_v").and_then(|(_, number)| number.parse::<u32>().ok());
-    generation.is_some_and(|generation| generation >= 6)
+/// Says whether a size has limits of its own for the disks of newer types, as those of Azure from
+/// the sixth generation on, which are not known.
+fn lacks_v2(size: &Size, families: &[&str]) -> bool {
+    const GENERATION: u32 = 6;
+    let generation = size.name.rsplit_once("_v").and_then(|(_, number)| number.parse().ok());
+    size.cloud() == "Azure"
+        && generation.is_some_and(|generation: u32| generation >= GENERATION)
+        && size.v2_iops().is_none()
+        && families.iter().any(|family| V2_FAMILIES.contains(family))
 }
 
 /// Returns the credits above a rate; `None` if the burst is not above it.
@@ -154,8 +167,16 @@ pub(super) fn credits(base: u64, burst: u64, seconds: u64) -> Option<Burst> {
     Some(Burst { per_s: burst, bucket: Some(above.saturating_mul(seconds)) })
 }
 
-fn own_limit(per_s: u64, burst: Option<Burst>) -> Limit {
-    Limit { per_s: per_s.max(1), burst, origin: "as the design says".to_owned() }
+/// Makes a limit of the design's own, `written` as it stands there.
+pub(super) fn own_limit(per_s: u64, burst: Option<Burst>, written: Option<&str>) -> Limit {
+    let says = "as the design says";
+    let origin = written.map_or_else(|| says.to_owned(), |text| format!("{says}: {text}"));
+    Limit { per_s: per_s.max(1), burst, origin }
+}
+
+/// Returns a value as it is written, if it is text.
+pub(super) fn written(keys: &mut Keys<'_>, name: &'static str) -> Option<String> {
+    keys.get(name)?.get_ref().as_str().map(str::to_owned)
 }
 
 /// Reads a pair of limits: `{ iops = 50000, throughput = "512MB/s" }`, perhaps with bursting.
@@ -174,16 +195,20 @@ pub(super) fn own_cap(
     Some(cap)
 }
 
+/// A rate of the design, with its place.
+type Rate = Option<(u64, std::ops::Range<usize>)>;
+
 /// Reads limits stated by the design itself.
 pub(super) fn limits_of(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap {
     let findings = &mut *parser.findings;
+    let throughput = written(keys, "throughput");
     let iops = keys.count("iops", findings);
     let bytes = keys.rate("throughput", findings);
     let burst_iops = keys.count("burst_iops", findings);
     let burst_bytes = keys.rate("burst_throughput", findings);
     let time = keys.duration("burst_time", findings);
     let seconds = time.map_or(BURST_S, |(time, _)| time.as_secs());
-    let mut limit = |base: Option<(u64, _)>, burst: Option<(u64, std::ops::Range<usize>)>| {
+    let mut limit = |base: Rate, burst: Rate, written: Option<&str>| {
         let Some((base, at)) = base else {
             if let Some((_, at)) = burst {
                 findings.error("missing-key", &at, "bursting needs the sustained rate beside it");
@@ -200,9 +225,12 @@ pub(super) fn limits_of(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap
             }
             credit
         });
-        Some(own_limit(base, credit))
+        Some(own_limit(base, credit, written))
     };
-    Cap { iops: limit(iops, burst_iops), bytes: limit(bytes, burst_bytes) }
+    Cap {
+        iops: limit(iops, burst_iops, None),
+        bytes: limit(bytes, burst_bytes, throughput.as_deref()),
+    }
 }
 
 /// Checks that the machine takes the disks, and that what matters of it is known.
@@ -235,14 +263,6 @@ fn fits(
         return;
     }
     let edition = parser.edition.info.name;
-    let all_v2 = uses.iter().all(|disks| V2_FAMILIES.contains(&disks.family.as_str()));
-    if all_v2 && size.is_some_and(|size| size.v2_iops().is_none() && has_two_caps(&size.name)) {
-        let text = format!(
-            "the limits of {short} for Premium SSD v2 and Ultra Disk are unknown in edition \
-             {edition}: those for Premium SSD are taken"
-        );
-        parser.findings.warn("unknown-figure", at, text);
-    }
     let cached_at = uses.iter().find_map(|disks| disks.cache_at.clone());
     if let Some(cache_at) = cached_at {
         let is_capped = vm.cached.iops.is_some() || vm.cached.bytes.is_some();

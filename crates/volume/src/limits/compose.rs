@@ -2,7 +2,7 @@
 //!
 //! Each cap has so much per second and each I/O of the load costs so much of it; the quotient is
 //! the rate that this cap allows. The smallest binds. Volumes at work at once share the caps of
-//! their machine, pool and clients: each gets what it needs or an equal share of what is left.
+//! their machine, pool and clients: each gets what it needs or its turns at what is left.
 
 use super::bound::Bound;
 use super::path;
@@ -179,8 +179,9 @@ fn put_first(caps: &mut [(CapUse, f64)], binding: Option<&CapUse>) {
 /// The caps on the way of a flow.
 struct Path {
     caps: Vec<CapUse>,
-    /// Share of the caps that it has in common with others, beside theirs.
+    /// Turns that it has at the caps in common with others, beside theirs.
     weight: f64,
+    size_bytes: f64,
     /// Latency without load, seconds.
     latency_s: f64,
     demand: Option<f64>,
@@ -201,7 +202,17 @@ impl Path {
             });
         }
         let weight = path::weight(design, flow.volume, &flow.load);
-        Path { caps, weight, latency_s, demand: flow.demand }
+        let size_bytes = flow.load.size_bytes as f64;
+        Path { caps, weight, size_bytes, latency_s, demand: flow.demand }
+    }
+
+    /// Returns what one turn takes of a cap: one operation, or its bytes. An I/O has fewer than one
+    /// where the host cache answers some.
+    fn per_turn(&self, cap: &CapUse) -> f64 {
+        match cap.bound {
+            Bound::Cap(kind) if !kind.counts_operations() => self.size_bytes,
+            _ => 1.0,
+        }
     }
 
     /// Returns what an I/O of this flow costs of another flow's cap.
@@ -210,64 +221,64 @@ impl Path {
     }
 }
 
-/// Raises all rates in the proportion of their weights, and stops those that a cap or their demand
-/// stops. Returns each rate with the position of the cap in its path.
+/// Shares the caps: at each one the flows have turns in the proportion of their weights, and what a
+/// flow cannot use of its turns is left to the others. Returns each rate with the position of the
+/// cap in its path that holds it.
 fn fill(paths: &[Path]) -> (Vec<f64>, Vec<Option<usize>>) {
     let mut rates = vec![0.0; paths.len()];
     let mut held = vec![None; paths.len()];
     let mut is_open = vec![true; paths.len()];
     while is_open.contains(&true) {
-        // How high the open ones can go together, and what stops which.
-        let mut height = f64::INFINITY;
-        let mut stops: Option<(usize, Option<usize>)> = None;
-        for (idx, path) in paths.iter().enumerate().filter(|(idx, _)| is_open[*idx]) {
-            let demand = path.demand.map_or(f64::INFINITY, |demand| demand / path.weight);
-            if demand < height || stops.is_none() {
-                (height, stops) = (demand, Some((idx, None)));
-            }
-            for (cap_idx, cap) in path.caps.iter().enumerate() {
-                let (mut fixed, mut rising) = (0.0, 0.0);
-                for (other_idx, other) in paths.iter().enumerate() {
-                    let cost = other.cost(cap);
-                    if is_open[other_idx] {
-                        rising += cost * other.weight;
-                    } else {
-                        fixed += cost * rates[other_idx];
-                    }
-                }
-                let at = ((cap.per_s - fixed) / rising).max(0.0);
-                if at < height {
-                    (height, stops) = (at, Some((idx, Some(cap_idx))));
-                }
-            }
+        let open = || (0..paths.len()).filter(|idx| is_open[*idx]);
+        let least: Vec<(f64, Option<usize>)> =
+            (0..paths.len()).map(|idx| least(paths, &rates, &is_open, idx)).collect();
+        // Nobody who still shares a cap may leave more of it to a flow that is settled by it.
+        let is_settled = |idx: &usize| {
+            let Some(cap_idx) = least[*idx].1 else { return true };
+            let cap = &paths[*idx].caps[cap_idx];
+            let is_held = |other: usize| {
+                let its = least[other].1.map(|cap_idx| &paths[other].caps[cap_idx]);
+                its.is_some_and(|its| its.is_same(cap))
+            };
+            open().filter(|other| paths[*other].cost(cap) > 0.0).all(is_held)
+        };
+        let mut settled: Vec<usize> = open().filter(is_settled).collect();
+        if settled.is_empty() {
+            // Caps that hold as much as one another: the lowest goes first.
+            let height = |idx: &usize| least[*idx].0 / paths[*idx].weight;
+            settled.extend(open().min_by(|a, b| height(a).total_cmp(&height(b))));
         }
-        let Some((stopped_idx, cap_idx)) = stops else { break };
-        let stopping = cap_idx.map(|cap_idx| paths[stopped_idx].caps[cap_idx].clone());
-        for (idx, path) in paths.iter().enumerate().filter(|(idx, _)| is_open[*idx]) {
-            rates[idx] = path.weight * height;
+        for idx in settled {
+            (rates[idx], held[idx]) = least[idx];
+            is_open[idx] = false;
         }
-        stop(paths, &mut is_open, &mut held, stopped_idx, stopping.as_ref());
     }
     (rates, held)
 }
 
-/// Stops the flows that a cap stops; without one, the flow whose demand is met.
-fn stop(
-    paths: &[Path],
-    is_open: &mut [bool],
-    held: &mut [Option<usize>],
-    stopped_idx: usize,
-    stopping: Option<&CapUse>,
-) {
-    let Some(stopping) = stopping else {
-        is_open[stopped_idx] = false;
-        return;
-    };
-    for (idx, path) in paths.iter().enumerate() {
-        let cap_idx = path.caps.iter().position(|cap| cap.is_same(stopping));
-        if is_open[idx] && cap_idx.is_some() {
-            is_open[idx] = false;
-            held[idx] = cap_idx;
+/// Returns the least of what a flow asks for and what its turns at each of its caps carry, beside
+/// the flows that are settled.
+fn least(paths: &[Path], rates: &[f64], is_open: &[bool], idx: usize) -> (f64, Option<usize>) {
+    let path = &paths[idx];
+    let mut least = (path.demand.unwrap_or(f64::INFINITY), None);
+    for (cap_idx, cap) in path.caps.iter().enumerate() {
+        let (mut used, mut per_round) = (0.0, 0.0);
+        for (other_idx, other) in paths.iter().enumerate() {
+            let cost = other.cost(cap);
+            if cost <= 0.0 {
+                continue;
+            }
+            if is_open[other_idx] {
+                per_round += other.weight * other.per_turn(cap);
+            } else {
+                used += cost * rates[other_idx];
+            }
+        }
+        let n_rounds = ((cap.per_s - used) / per_round).max(0.0);
+        let rate = n_rounds * path.weight * path.per_turn(cap) / cap.per_io;
+        if rate < least.0 {
+            least = (rate, Some(cap_idx));
         }
     }
+    least
 }

@@ -115,6 +115,28 @@ fn volumes_at_once_share_their_machine() {
     }
 }
 
+/// Eleven disks have turns alike, and of the cached one only the writes come there: 50,000 / 11 of
+/// them are 30 % of its I/Os.
+#[test]
+fn a_cached_volume_takes_turns_with_what_its_cache_does_not_answer() {
+    let machine = vm(cap(50_000.0, 0.0), cap(64_000.0, 0.0));
+    let volumes = vec![
+        disks(10, cap(5000.0, 0.0), CacheMode::None),
+        disks(1, cap(5000.0, 0.0), CacheMode::ReadOnly),
+    ];
+    let design = design(machine, volumes);
+    let load = Load { hit_ratio: 1.0, ..Load::new(8 * KIB, 0.7) };
+    let flow = |volume| Flow { volume, load, demand: None };
+    let done = together(&design, &[flow(0), flow(1)]);
+    assert!((done[0].iops - 500_000.0 / 11.0).abs() < 1e-6, "{done:?}");
+    assert!((done[1].iops - 50_000.0 / 11.0 / 0.3).abs() < 1e-6, "{done:?}");
+    // Asked for less than its turns, the rest is the others'.
+    let asked = Flow { demand: Some(10_000.0), ..flow(1) };
+    let done = together(&design, &[flow(0), asked]);
+    assert!((done[0].iops - 47_000.0).abs() < 1e-6, "{done:?}");
+    assert_eq!(done[1].binds, Bound::Nothing);
+}
+
 #[test]
 fn a_volume_that_needs_less_leaves_the_rest() {
     let machine = vm(cap(10_000.0, 0.0), Cap::default());

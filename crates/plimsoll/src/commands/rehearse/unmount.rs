@@ -61,6 +61,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+    let is_there = |mounted: mount::Mounted| mounted.backing().is_some() && !mounted.is_stale();
+    if !args.lazy && find(&path).ok().flatten().is_some_and(is_there) {
+        let text =
+            format!("`{}` is still mounted: the serving process does not end", path.display());
+        return Err(Failure::wrong_use(text)
+            .hint(format!(
+                "take it out of sight: plimsoll rehearse unmount {} --lazy",
+                path.display()
+            ))
+            .with(Exit::RunFailed));
+    }
     stream::print(&format!("unmounted {}\n", path.display()))?;
     if !holders.is_empty() {
         let who = named(&holders);
