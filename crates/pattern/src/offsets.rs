@@ -10,6 +10,7 @@
 
 mod composite;
 mod general;
+mod lengths;
 mod order;
 
 use plan::workload::{BlockSize, Distribution, RandomGenerator, Workload};
@@ -20,6 +21,7 @@ use crate::permutation::Permutation;
 use crate::rng::{Rng, Stream, derive};
 use composite::Composite;
 use general::General;
+use lengths::ByLength;
 
 /// One I/O's place: `len` bytes at `offset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -65,11 +67,12 @@ pub struct Offsets {
     pass: u64,
 }
 
-/// The two common walks stand apart, so that they cost no more than their arithmetic.
+/// The common walks stand apart, so that they cost no more than their arithmetic.
 #[derive(Clone, Debug)]
 enum Walk {
     Repeats(FixedRepeats),
     Once(FixedOnce),
+    ByLength(Box<ByLength>),
     General(Box<General>),
     Composite(Box<Composite>),
 }
@@ -113,7 +116,10 @@ impl Offsets {
                 len,
                 rng: Rng::for_stream(seed, Stream::Offset, 0),
             }),
-            None => Walk::General(Box::new(general)),
+            None => match ByLength::new(workload, region, seed)? {
+                Some(by_length) => Walk::ByLength(Box::new(by_length)),
+                None => Walk::General(Box::new(general)),
+            },
         };
         Ok(Offsets { walk, pass: 0 })
     }
@@ -129,6 +135,7 @@ impl Offsets {
         match &mut self.walk {
             Walk::Repeats(walk) => Some(walk.next()),
             Walk::Once(walk) => walk.next(),
+            Walk::ByLength(walk) => walk.next(dir),
             Walk::General(walk) => walk.next(dir),
             Walk::Composite(walk) => walk.next(dir),
         }
@@ -151,6 +158,7 @@ impl Offsets {
         match &mut self.walk {
             Walk::Repeats(walk) => fill(out, || Some(walk.next())),
             Walk::Once(walk) => fill(out, || walk.next()),
+            Walk::ByLength(walk) => fill(out, || walk.next(dir)),
             Walk::General(walk) => fill(out, || walk.next(dir)),
             Walk::Composite(walk) => fill(out, || walk.next(dir)),
         }
@@ -172,7 +180,7 @@ impl Offsets {
     pub fn next_pass(&mut self) {
         self.pass += 1;
         match &mut self.walk {
-            Walk::Repeats(_) => {}
+            Walk::Repeats(_) | Walk::ByLength(_) => {}
             Walk::Once(walk) => walk.start_pass(self.pass),
             Walk::General(walk) => walk.next_pass(),
             Walk::Composite(walk) => walk.next_pass(),
@@ -205,15 +213,19 @@ fn is_once(workload: &Workload) -> bool {
     asked && is_uniform && is_aligned_to_size && workload.skip_bytes.is_none()
 }
 
-/// Returns the one block size and alignment when each I/O is a uniform draw of such a block.
-fn fixed_block(workload: &Workload) -> Option<(u32, u64)> {
-    let is_plain = workload.access.random
+/// Says whether each I/O is drawn by itself, wherever those before it went.
+fn is_plain_random(workload: &Workload) -> bool {
+    workload.access.random
         && !workload.access.trim_then_write
         && !workload.block_size_by_pattern
         && workload.strided.is_none()
         && workload.skip_bytes.is_none()
-        && workload.ios_per_draw <= 1;
-    if !is_plain {
+        && workload.ios_per_draw <= 1
+}
+
+/// Returns the one block size and alignment when each I/O is a uniform draw of such a block.
+fn fixed_block(workload: &Workload) -> Option<(u32, u64)> {
+    if !is_plain_random(workload) {
         return None;
     }
     let mut block = None;

@@ -11,6 +11,9 @@ use crate::rng::{Rng, Stream};
 /// million such draws.
 const N_TRIES: u32 = 1_500;
 
+/// Slots of [`Sizes::into_slots`]: 12 KiB a direction, which stays in a core's nearest cache.
+const N_SLOTS_MAX: u32 = 1_000;
+
 /// The block sizes of one direction.
 #[derive(Clone, Debug)]
 pub struct Sizes {
@@ -99,6 +102,21 @@ impl Sizes {
     #[inline]
     pub fn fixed(&self) -> Option<u32> {
         matches!(self.kind, Kind::Fixed).then_some(self.min_bytes)
+    }
+
+    /// Returns the sizes as slots, each as likely as any other, and their random numbers: where all
+    /// sizes fit, [`Sizes::next`] draws one number below the slots' count and takes that slot.
+    /// `None` where there would be more than a thousand.
+    pub(crate) fn into_slots(self) -> Option<(Vec<u32>, Rng)> {
+        let slots: Vec<u32> = match &self.kind {
+            Kind::Split(slots) => slots.to_vec(),
+            Kind::Stepped(step) if (self.max_bytes - self.min_bytes) / step < N_SLOTS_MAX => {
+                (self.min_bytes..=self.max_bytes).step_by(*step as usize).collect()
+            }
+            _ => return None,
+        };
+        // One size draws nothing: see `next`.
+        (self.min_bytes < self.max_bytes).then_some((slots, self.rng))
     }
 
     /// Draws the next size out of those that fit into `room_bytes`.

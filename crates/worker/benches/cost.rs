@@ -32,10 +32,12 @@ const CASES: &[Case] = &[
     ("rate", |job| job.load.rate.read = Some(Rate::Iops(3_000_000)), 10_000_000),
     ("depth1", |job| job.load.queue_depth = 1, 10_000_000),
     ("sizes", |job| job.workload.block_size = sizes(), 10_000_000),
+    ("sizes-repeats", sizes_repeats, 10_000_000),
     ("sequential", |job| job.workload.access.random = false, 10_000_000),
     ("part-read", |job| job.parts = vec![part(job, 1.0)], 10_000_000),
     ("part-mixed", |job| part_of(job, |it| it.access.write = true), 10_000_000),
     ("part-sizes", |job| part_of(job, |it| it.block_size = sizes()), 10_000_000),
+    ("part-sizes-aligned", part_sizes_aligned, 10_000_000),
     ("part-sequential", |job| part_of(job, |it| it.access.random = false), 10_000_000),
     ("part-rate", part_at_rate, 10_000_000),
     ("parts", |job| job.parts = vec![part(job, 70.0), part(job, 30.0)], 10_000_000),
@@ -55,6 +57,19 @@ fn part_of(job: &mut Job, change: fn(&mut Workload)) {
     job.parts = vec![part(job, 1.0)];
 }
 
+/// As fio draws them with `norandommap`.
+fn sizes_repeats(job: &mut Job) {
+    (job.workload.block_size, job.workload.no_repeats) = (sizes(), false);
+}
+
+/// As Vdbench places I/Os: at multiples of their own lengths.
+fn part_sizes_aligned(job: &mut Job) {
+    part_of(job, |it| {
+        it.block_size = sizes();
+        (it.aligned_to_length, it.no_repeats, it.one_cursor) = (true, false, true);
+    });
+}
+
 fn part_at_rate(job: &mut Job) {
     job.parts = vec![part(job, 1.0)];
     job.load.rate_total_iops = Some(3e6);
@@ -69,10 +84,10 @@ fn main() {
     let args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let (numbers, wanted): (Vec<_>, Vec<_>) = args.partition(|arg| arg.parse::<u64>().is_ok());
     let n_ops_set: Option<u64> = numbers.first().and_then(|arg| arg.parse().ok());
-    println!("{:16} {:>10}", "case", "ns per op");
+    println!("{:18} {:>10}", "case", "ns per op");
     for (name, change, n_ops) in CASES {
         if wanted.is_empty() || wanted.iter().any(|case| case == name) {
-            println!("{name:16} {:10.1}", run(*change, n_ops_set.unwrap_or(*n_ops)));
+            println!("{name:18} {:10.1}", run(*change, n_ops_set.unwrap_or(*n_ops)));
         }
     }
 }
