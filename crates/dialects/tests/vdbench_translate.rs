@@ -115,10 +115,9 @@ fn threads_are_the_ios_that_a_job_has_in_flight() {
 /// Parts of a text.
 type Parts = &'static [&'static str];
 
-/// Jobs of fio, what stands in the parameter file, what does not, and what is listed as lost.
 #[test]
 fn what_jobs_ask_for_is_said_or_listed() {
-    let cases: &[(&str, Parts, Parts, Parts)] = &[
+    let cases: &[Case] = &[
         (
             "[a]\nrw=write\nbs=64k\nrate_iops=100\n[b]\nrw=randread\nbs=4k\n",
             &[
@@ -167,22 +166,91 @@ fn what_jobs_ask_for_is_said_or_listed() {
             &["compression that differs between jobs"],
         ),
     ];
+    for case in cases {
+        check_words(case);
+    }
+}
+
+/// Jobs of fio, what stands in the parameter file, what does not, and what is listed as lost.
+type Case = (&'static str, Parts, Parts, Parts);
+
+/// Vdbench aligns by storage definition, and wants it for sizes between two.
+#[test]
+fn alignment_stands_at_the_storage() {
+    let cases: &[Case] = &[
+        (
+            "[r]\nrw=randread\nbsrange=4k-16k\n",
+            &["align=4096\n", "xfersize=(4096,16384,4096)"],
+            &[],
+            &[],
+        ),
+        ("[r]\nrw=randread\nbs=4k\nblockalign=64k\n", &["align=65536\n"], &[], &[]),
+    ];
+    for case in cases {
+        check_words(case);
+    }
+}
+
+#[track_caller]
+fn check_words((jobs, said, unsaid, lost): &Case) {
     let global = "[global]\nfilename=/mnt/a/f\nsize=1g\nioengine=io_uring\nnorandommap\n\
                   time_based\nruntime=5\n";
-    for (jobs, said, unsaid, lost) in cases {
-        let text = format!("{global}{jobs}");
-        let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
-        assert!(!read.has_errors(), "{jobs}: {}", all_shown(&read.diagnostics));
-        let written = vdbench::write(&read.plan);
-        let text = &written.text;
-        said.iter().for_each(|part| assert!(text.contains(part), "{jobs}: {part}: {text}"));
-        unsaid.iter().for_each(|part| assert!(!text.contains(part), "{jobs}: {part}: {text}"));
-        let losses = &written.losses;
-        assert_eq!(losses.len(), lost.len(), "{jobs}: {losses:?}");
-        losses.iter().zip(*lost).for_each(|(loss, part)| assert!(loss.starts_with(part), "{loss}"));
-        let again = parse_text("t", text, &Options::default(), &MapHost::default());
-        assert!(!again.has_errors(), "{text}: {}", all_shown(&again.diagnostics));
+    let text = format!("{global}{jobs}");
+    let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
+    assert!(!read.has_errors(), "{jobs}: {}", all_shown(&read.diagnostics));
+    let written = vdbench::write(&read.plan);
+    let text = &written.text;
+    said.iter().for_each(|part| assert!(text.contains(part), "{jobs}: {part}: {text}"));
+    unsaid.iter().for_each(|part| assert!(!text.contains(part), "{jobs}: {part}: {text}"));
+    let losses = &written.losses;
+    assert_eq!(losses.len(), lost.len(), "{jobs}: {losses:?}");
+    losses.iter().zip(*lost).for_each(|(loss, part)| assert!(loss.starts_with(part), "{loss}"));
+    let again = parse_text("t", text, &Options::default(), &MapHost::default());
+    assert!(!again.has_errors(), "{text}: {}", all_shown(&again.diagnostics));
+}
+
+/// What has words of its own in Vdbench comes back from a plan of our own, and is not told as lost.
+#[test]
+fn what_came_from_vdbench_comes_back_and_is_not_lost() {
+    let raw = "sd=sd1,lun=/mnt/a/f,size=1g,hitarea=1m,align=8k\n\
+               wd=wd1,sd=sd1,rdpct=50,rhpct=50,whpct=20,xfersize=(8k,64k,8k)\n\
+               rd=rd1,wd=wd1,iorate=500,elapsed=5,interval=1\n";
+    let said = ["hitarea=1048576", "align=8192", "rhpct=50,whpct=20", "iorate=500"];
+    check_return(raw, &said);
+    let shared = "hd=localhost,jvms=4\nsd=sd1,lun=/mnt/a/f,size=1g,threads=8\n\
+                  wd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=5,interval=1\n";
+    let text = check_return(shared, &["hd=localhost,jvms=4\n", "threads=8,", "sd=(sd1)"]);
+    assert_eq!(text.matches("lun=").count(), 1, "{text}");
+    let files = "fsd=fsd1,anchor=/mnt/a,depth=1,width=2,files=10,sizes=64k\n\
+                 fwd=format,threads=2,xfersize=64k\n\
+                 fwd=fwd1,fsd=fsd1,operation=read,xfersize=4k,threads=2\n\
+                 rd=r1,fwd=fwd1,fwdrate=100,elapsed=2,interval=1,format=yes\n";
+    check_return(files, &["fwd=format,threads=2,xfersize=65536\n", "format=yes"]);
+    let usual = files.replace("fwd=format,threads=2,xfersize=64k\n", "");
+    assert!(!check_return(&usual, &["format=yes"]).contains("fwd=format"));
+}
+
+/// Returns what is written of a file whose plan was written as one of ours before.
+#[track_caller]
+fn check_return(text: &str, said: &[&str]) -> String {
+    let parse = |text: &str| parse_text("t", text, &Options::default(), &MapHost::default());
+    let parsed = parse(text);
+    assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+    let own = native::write(&plan_of(&parsed, &MapHost::default()).0).text;
+    let read = native::parse_text("t", &own, &Wishes::default(), &MapHost::default());
+    let written = vdbench::write(&read.plan);
+    for word in ["hit_area", "rate_total", "block_align", "compress", "format", "an end by amount"]
+    {
+        let is_lost = written.losses.iter().any(|loss| loss.contains(word));
+        assert!(!is_lost, "{word}: {:?}", written.losses);
     }
+    for part in said {
+        assert!(written.text.contains(part), "{part}: {}", written.text);
+    }
+    let again = parse(&written.text);
+    assert!(!again.has_errors(), "{}: {}", written.text, all_shown(&again.diagnostics));
+    assert_eq!(again.runs.len(), parsed.runs.len(), "{}", written.text);
+    written.text
 }
 
 #[test]

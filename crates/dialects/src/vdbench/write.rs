@@ -1,5 +1,7 @@
 //! A plan as a Vdbench parameter file.
 
+mod align;
+mod processes;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -13,8 +15,9 @@ use plan::tree::{
     Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, StopAfter, TreeTask, TreeWork,
 };
 use plan::workload::{BlockSize, Distribution, Workload};
-use plan::{Direction, Job, Plan, Step};
+use plan::{Job, Plan, Step};
 
+use self::align::written_direction;
 use self::words::{
     comment, curve_words, distribution_words, io_word, open_flags, operation_word, rounded,
     select_words, size_words, value,
@@ -34,6 +37,9 @@ pub fn write(plan: &Plan) -> Translation {
         }
     }
     writer.lone_format();
+    if writer.n_processes > 1 {
+        let _ = writeln!(writer.general, "hd=localhost,jvms={}", writer.n_processes);
+    }
     let mut to = writer.to;
     let sections = [writer.general, writer.targets, writer.workloads, writer.runs];
     to.text = sections.into_iter().filter(|section| !section.is_empty()).collect();
@@ -44,6 +50,7 @@ pub fn write(plan: &Plan) -> Translation {
 const SAID: &[&str] = &[
     "access",
     "arrivals",
+    "block_align_bytes",
     "block_size_bytes",
     "block_size_range",
     "block_size_split",
@@ -65,6 +72,9 @@ const SAID: &[&str] = &[
     "file_size_bytes",
     "fsync_on_close",
     "group_reporting",
+    "hit_area_bytes",
+    "hit_area_read_pct",
+    "hit_area_write_pct",
     "invalidate",
     "last_io_waits",
     "lat_percentiles",
@@ -80,6 +90,7 @@ const SAID: &[&str] = &[
     "rate_iops",
     "rate_periods",
     "rate_spikes",
+    "rate_total_iops",
     "read_pct",
     "read_share_pct",
     "refill",
@@ -97,6 +108,9 @@ const SAID: &[&str] = &[
 /// Elapsed time of a step that ends by amount, seconds: Vdbench always needs one.
 const ELAPSED_S: u64 = 3600;
 
+/// Threads and bytes per write of a format that says neither.
+const FORMAT_USUAL: (u32, u32) = (8, 131_072);
+
 #[derive(Default)]
 struct Writer {
     to: Translation,
@@ -111,6 +125,10 @@ struct Writer {
     known: HashMap<String, String>,
     /// A format that the next run is to say, and its structures.
     format: Option<(&'static str, Vec<String>)>,
+    /// Most processes that a storage definition is divided among.
+    n_processes: usize,
+    /// What all formats are done with.
+    format_workload: Option<String>,
 }
 
 /// A workload definition.
@@ -141,6 +159,9 @@ struct RunWords {
 
 impl Writer {
     fn step(&mut self, step: &Step, points: &[RateOf]) {
+        let (jobs, n_processes) = processes::joined(&step.jobs);
+        self.n_processes = self.n_processes.max(n_processes);
+        let step = &Step { jobs, ..step.clone() };
         let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
         let n_rates = step.jobs.iter().filter_map(rate_iops).count();
         words.is_rate_of_some = (1..step.jobs.len()).contains(&n_rates)
@@ -282,6 +303,7 @@ impl Writer {
         let threads = depth.saturating_mul(job.n_workers).max(1);
         // A job's depth is shared by its files; the threads of a definition are its own.
         let each = (threads / luns.len().max(1) as u32).max(1);
+        let align = self.alignment(job);
         let mut names = Vec::new();
         for lun in &luns {
             let mut line = format!("lun={},threads={each}", value(lun));
@@ -294,6 +316,9 @@ impl Writer {
                 && bytes > 0
             {
                 let _ = write!(line, ",offset={bytes}");
+            }
+            if let Some(bytes) = align {
+                let _ = write!(line, ",align={bytes}");
             }
             if let Some(bytes) = hit_area_bytes(job) {
                 let _ = write!(line, ",hitarea={bytes}");
@@ -321,7 +346,7 @@ impl Writer {
             (_, true) => 0.0,
             _ => 100.0,
         };
-        let dir = if access.read { Direction::Read } else { Direction::Write };
+        let dir = written_direction(workload);
         if access.is_mixed() && workload.block_size.read != workload.block_size.write {
             self.to.lose("sizes that differ between reads and writes: those of reads are taken");
         }
@@ -369,6 +394,7 @@ impl Writer {
         let tasks = match &work.activity {
             Activity::Operations(tasks) => tasks,
             Activity::Format(format) => {
+                self.format_workload(job.n_workers, *format);
                 let fsd = self.structure(work);
                 self.add_format(*format, fsd);
                 return;
@@ -433,6 +459,24 @@ impl Writer {
                 let _ = write!(body, ",stopafter={}%", rounded(pct));
             }
             None => {}
+        }
+    }
+
+    /// Says with how many threads and bytes per write formats are done: all alike, in Vdbench.
+    fn format_workload(&mut self, n_threads: u32, format: Format) {
+        let bytes = format.block_bytes;
+        let line = format!("fwd=format,threads={n_threads},xfersize={bytes}\n");
+        match &self.format_workload {
+            Some(other) if *other != line => {
+                self.to.lose("threads or sizes that differ between formats: `fwd=format` is one");
+            }
+            Some(_) => {}
+            None => {
+                if (n_threads, bytes) != FORMAT_USUAL {
+                    self.workloads.insert_str(0, &line);
+                }
+                self.format_workload = Some(line);
+            }
         }
     }
 
@@ -587,7 +631,11 @@ impl Writer {
     fn times(&mut self, step: &Step, line: &mut String) {
         let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
         let elapsed = step.jobs.iter().filter_map(|job| job.limits.runtime_ns).max().map(seconds);
-        if step.jobs.iter().any(|job| job.limits.runtime_ns.is_none() || !job.limits.time_based) {
+        // Operations on files go on until something ends them.
+        let ends = |job: &Job| {
+            job.limits.runtime_ns.is_none() || (!job.limits.time_based && job.tree.is_none())
+        };
+        if step.jobs.iter().any(ends) {
             self.to.lose(
                 "an end by amount: Vdbench runs for its elapsed time, over and over; seekpct=eof \
                  ends a sequential workload at the end of its lun",

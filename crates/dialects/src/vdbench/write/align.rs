@@ -1,0 +1,43 @@
+//! What the places of I/O are multiples of.
+
+use plan::workload::{BlockSize, Workload};
+use plan::{Direction, Job};
+
+use super::Writer;
+
+impl Writer {
+    /// Returns what places of I/O on a storage definition are multiples of, where it says so.
+    ///
+    /// With sizes of a range, Vdbench wants it to be their distance.
+    pub(super) fn alignment(&mut self, job: &Job) -> Option<u32> {
+        let parts = job.parts.iter().map(|part| &part.workload);
+        let own = job.parts.is_empty().then_some(&job.workload);
+        let workloads: Vec<&Workload> = parts.chain(own).collect();
+        let distances: Vec<u32> = workloads.iter().filter_map(|it| size_distance(it)).collect();
+        let asked: Vec<u32> = workloads.iter().filter_map(|it| own_alignment(it)).collect();
+        let align = distances.first().or(asked.first()).copied();
+        if distances.iter().chain(&asked).any(|other| Some(*other) != align) {
+            self.to.lose("places that are aligned in more than one way: `align` is one per lun");
+        }
+        align
+    }
+}
+
+/// Returns the direction whose sizes and places are written.
+pub(super) fn written_direction(workload: &Workload) -> Direction {
+    if workload.access.read { Direction::Read } else { Direction::Write }
+}
+
+/// Returns the distance between the sizes of a workload that takes any between two.
+fn size_distance(workload: &Workload) -> Option<u32> {
+    match workload.block_size[written_direction(workload)] {
+        BlockSize::Range { min, .. } => Some(min),
+        BlockSize::Stepped { step, .. } => Some(step),
+        _ => None,
+    }
+}
+
+/// Returns what a workload aligns its places to.
+fn own_alignment(workload: &Workload) -> Option<u32> {
+    workload.block_align[written_direction(workload)]
+}
