@@ -193,14 +193,19 @@ fn put_caps(text: &mut String, job: &JobRecord) {
 /// equally loaded, the busiest one is the limit.
 fn cap_words(cap: &CapRecord) -> String {
     let is_uneven = cap.n_disks > 1 && cap.busiest_used_share > UNEVEN * cap.used_share;
-    let per_s = if is_uneven { cap.per_s / u64::from(cap.n_disks) } else { cap.per_s };
-    let limit = match cap.kind.as_str() {
+    let n_parts = if is_uneven { u64::from(cap.n_disks) } else { 1 };
+    let rate = |per_s: u64| match cap.kind.as_str() {
         "nfs_slots" => format!("{per_s} calls"),
         kind if kind.ends_with("_iops") => format!("{}/s", count(per_s)),
         _ if cap.is_in_mb => format_rate_mb_s(per_s as f64),
         _ => format_rate_mib_s(per_s as f64),
     };
-    let limit = unbroken(&limit);
+    let mut limit = unbroken(&rate(cap.per_s / n_parts));
+    // More than it sustains was carried: what it carries then is the limit to compare with.
+    if cap.burst_per_s > 0 && cap.fullest_share() > BURSTING {
+        let burst = unbroken(&rate(cap.burst_per_s / n_parts));
+        limit = format!("{limit} sustained, {burst} in bursts");
+    }
     match cap.n_disks {
         n if is_uneven => format!("{}, the busiest of {n} disks ({limit} each)", cap.name),
         _ => format!("{} ({limit})", cap.name),
@@ -209,6 +214,9 @@ fn cap_words(cap: &CapRecord) -> String {
 
 /// The busiest disk of a stripe over the mean, from which on it is named.
 const UNEVEN: f64 = 1.1;
+
+/// Share of what a cap sustains that was used, from which on it has burst.
+const BURSTING: f64 = 1.01;
 
 /// Longest name of an engine that is put beside the user's name for it.
 const SHORT_ENGINE: usize = 12;

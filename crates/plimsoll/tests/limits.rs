@@ -230,6 +230,36 @@ fn a_need_that_is_not_met_has_a_code_and_what_meets_it() {
 }
 
 #[test]
+fn a_verdict_that_hangs_on_the_bytes_of_a_mb_says_so() {
+    let need = ["--demand", "iops=3200,size=64k"];
+    let hangs = "the verdict hangs on what a published MB means";
+    for more in [&[][..], &["--mb", "published"]] {
+        let outcome = limits(P30, &[&need, more].concat());
+        assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+        let page = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("not met: 3,052 IOPS, 200 MB/s"), "{page}");
+        assert!(page.contains(hangs), "{page}");
+        assert!(page.contains("of 1,048,576 bytes: met, 3,200 IOPS"), "{page}");
+    }
+    let binary = format!("mb_bytes = 1048576\n{P30}");
+    let outcome = limits(&binary, &[&need[..], &["--json"]].concat());
+    let page: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    let met: Vec<_> = (0..3).map(|idx| &page["demands"][0]["readings"][idx]["is_met"]).collect();
+    assert_eq!(met, [false, false, true], "{page}");
+    // What every reading meets, or none does, is no question of units.
+    for need in ["iops=3000,size=64k", "iops=3300,size=64k"] {
+        let outcome = limits(P30, &["--demand", need]);
+        assert!(!outcome.stdout.contains("hangs"), "{}", outcome.stdout);
+    }
+    // 16,000 of 16 KiB are 262.1 MB/s, against 256 of a machine.
+    let ds4 = "edition='2018'\n[vm]\nsize='DS4'\n[[volume]]\nmount='/a'\ndisk='P30'\ncount=4\n\
+               cache='None'\n";
+    let outcome = limits(ds4, &["--demand", "iops=16000,size=16k"]);
+    assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("verdict hangs"), "{}", outcome.stdout);
+}
+
+#[test]
 fn needs_that_contradict_themselves_are_refused() {
     refused(P30, &["--demand", "iops=16k,mb_s=3"], &["one of iops=, mb_s= and rate="]);
     refused(P30, &["--demand", "iops=1,000"], &["16000 or 16k"]);
@@ -246,6 +276,20 @@ fn bursts_of_aws_machines_are_told() {
     let network = "[vm]\nsize='D32s_v4'\n[[volume]]\nmount='/a'\nservice='Ultra'\nquota='4TiB'\n";
     let outcome = limits(network, &["--size", "8k", "--read", "100"]);
     assert!(!outcome.success().contains("bursts"), "{}", outcome.stdout);
+}
+
+#[test]
+fn a_mistake_is_told_once() {
+    for (text, code) in [
+        ("[[volume]]\nmount='/d'\ndisk={size='1 parsec', iops=5000}\n", "bad-value"),
+        ("[[volume]\nmount='/d'\ndisk='P30'\n", "syntax"),
+    ] {
+        let outcome = limits(text, &[]);
+        assert_eq!(outcome.code, 2, "{text}: {}", outcome.stderr);
+        let errors: Vec<_> = outcome.stderr.matches("error[").collect();
+        assert_eq!(errors.len(), 1, "{text}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(&format!("error[{code}]")), "{}", outcome.stderr);
+    }
 }
 
 #[test]

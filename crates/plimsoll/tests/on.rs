@@ -70,6 +70,16 @@ fn both_paths_of_the_machine_add_up() {
     assert!(read + write >= 100_000.0, "{read} + {write}");
 }
 
+#[test]
+fn both_paths_of_the_machine_add_up_in_bytes() {
+    let more = [&SHORT[..], &["--cache", "warm"]].concat();
+    let record = record(&run("ds14-throughput.fio", "ds14.toml", &more));
+    for job in &record.jobs {
+        // 512 MB/s as published are 500 MiB/s.
+        close(&job.name, iops(job), 500.0 * 16.0);
+    }
+}
+
 /// Checks the figure of one P30 for blocks of this size.
 #[track_caller]
 fn check_size(block: &str, expected: f64) {
@@ -222,4 +232,39 @@ fn unknown_ceilings_of_a_network_volume_stand_in_the_record() {
     let told = record.notes.iter().filter(|note| note.code == "unknown-figure").count();
     assert_eq!(told, 2, "{:?}", record.notes);
     assert!(iops(&record.jobs[0]) <= 300_000.0 * 1.02, "{}", iops(&record.jobs[0]));
+}
+
+#[test]
+fn the_limit_beside_a_cap_is_the_one_that_held() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p20.toml", "[[volume]]\nmount='/d'\ndisk='P20'\ncache='None'\n");
+    let ultra = "edition='2024'\n[[volume]]\nmount='/d'\nservice='Ultra'\nquota='60TiB'\n\
+                 mix='random-8k'\n";
+    sandbox.write("ultra.toml", ultra);
+    let job = |rw: &str| {
+        format!(
+            "[j]\nfilename=/d/f\nsize=1g\nrw={rw}\nbs=8k\niodepth=1024\nioengine=libaio\n\
+             direct=1\ntime_based=1\nruntime=2\n"
+        )
+    };
+    sandbox.write("read.fio", job("randread"));
+    sandbox.write("mix.fio", job("randrw\nrwmixread=70"));
+    let run = |job: &str, design: &str, json: &[&str]| {
+        sandbox.plimsoll(&[&["run", job, "--on", design, "--virtual"], json].concat())
+    };
+    // Credits let the disk burst to 3,500; it sustains 2,300.
+    let burst = run("read.fio", "p20.toml", &[]);
+    let line = burst.stdout.replace('\u{a0}', " ");
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains("2300/s sustained, 3500/s in bursts"), "{}", burst.stdout);
+    // Reads alone come to 293,000; the mix is what both leave to each other.
+    let of = |job: &str| {
+        let record = record(&run(job, "ultra.toml", &["--json"]));
+        let cap = record.jobs[0].caps.as_ref().expect("caps").caps[0].clone();
+        assert_eq!(cap.kind, "volume_iops");
+        close(job, iops(&record.jobs[0]), cap.per_s as f64 * cap.used_share);
+        cap.per_s as f64
+    };
+    close("reads", of("read.fio"), 293_000.0);
+    close("mix", of("mix.fio"), 196_395.0);
 }

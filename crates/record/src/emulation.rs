@@ -84,8 +84,12 @@ pub struct CapRecord {
     /// Mount path of its volume; `None` where several volumes share it.
     pub mount: Option<String>,
     /// Operations or bytes per second, of all disks that were reached together; slots for
-    /// `nfs_slots`.
+    /// `nfs_slots`. Sustained; where reads and writes cost differently (`volume_iops`), of the mix
+    /// that it carried.
     pub per_s: u64,
+    /// The same while it bursts; 0 without bursts, and in records of earlier versions.
+    #[serde(default)]
+    pub burst_per_s: u64,
     /// Whether bytes were published, or written in the design, in MB/s of 10^6; they are printed
     /// in MiB/s otherwise.
     #[serde(default)]
@@ -162,6 +166,7 @@ impl CapsRecord {
             };
             known.held_ns = known.held_ns.saturating_add(cap.held_ns);
             known.per_s = known.per_s.max(cap.per_s);
+            known.burst_per_s = known.burst_per_s.max(cap.burst_per_s);
             known.n_disks = known.n_disks.max(cap.n_disks);
             if total > 0.0 {
                 let mean = |own: f64, other: f64| (own * mine + other * theirs) / total;

@@ -81,6 +81,9 @@ pub struct CapInfo {
     pub direction: Option<CapDirection>,
     /// Operations or bytes per second, sustained; for slots, calls at once.
     pub per_s: u64,
+    /// The same while it bursts; `None` without bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_per_s: Option<u64>,
     /// Where the figure comes from.
     pub origin: String,
 }

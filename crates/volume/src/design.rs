@@ -20,7 +20,9 @@ pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
 pub use medium::{MEDIA, MediumLatency, medium_latency};
-pub use parser::{BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, parse, parse_with};
+pub use parser::{
+    BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, parse, parse_in_mb, parse_with,
+};
 
 /// All that is provisioned together.
 #[derive(Clone, Debug, PartialEq)]

@@ -196,7 +196,8 @@ impl Setter<'_> {
             _ => None,
         };
         let (per_s, origin) = (limit.per_s, limit.origin.clone());
-        let info = CapInfo { name, kind: key.0, volume, direction, per_s, origin };
+        let burst_per_s = limit.burst.map(|burst| burst.per_s).filter(|burst| *burst > per_s);
+        let info = CapInfo { name, kind: key.0, volume, direction, per_s, burst_per_s, origin };
         let cap = Cap::new(limit, measure, self.layout.window_ns, self.now_ns);
         let id = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
             let id = CapId(idx as u16);

@@ -497,3 +497,30 @@ fn one_mistake_is_told_once() {
     let unknown = lines("[[volume]]\nmount=\"/a\"\ndisk=\"nothing\"\n");
     assert!(unknown.contains("`plimsoll catalog list disks`"), "{unknown}");
 }
+
+#[test]
+fn what_cannot_be_read_is_one_mistake() {
+    for text in [
+        "[[volume]]\nmount='/d'\ndisk={size=, iops=5000}\n",
+        "[[volume]\nmount='/d'\ndisk='P30'\ncache='None'\n",
+        "hello world\n",
+        "[[volume]]\nmount='/d'\ndisk='P30\n",
+    ] {
+        let found = lines(text);
+        assert_eq!(found.lines().count(), 1, "{text}: {found}");
+        assert!(found.contains("error[syntax]"), "{text}: {found}");
+    }
+    // Mistakes of other lines are told beside it.
+    let found = lines("[[volume]]\nmount='/d'\ndisk={size=}\n[[volume]]\nmount='/e'\ndisk='P31'\n");
+    assert!(found.contains("error[syntax]") && found.contains("`P31`"), "{found}");
+}
+
+#[test]
+fn a_design_can_be_read_by_another_mb() {
+    let p30 = "mb_bytes = 1024000\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='None'\n";
+    for mb_bytes in design::MB_READINGS {
+        let design = design::parse_in_mb(p30, mb_bytes).expect("a design");
+        assert_eq!(caps(&design, 0)[1].as_ref().map(|limit| limit.per_s), Some(200 * mb_bytes));
+    }
+    assert_eq!(design::parse_in_mb("[[volume]]\n", 1_000_000), None);
+}

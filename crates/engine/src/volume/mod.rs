@@ -118,13 +118,23 @@ pub struct UsageMark {
     at_ns: u64,
     /// Share of its capacity that each cap has given since the start.
     shares: Vec<f64>,
+    /// What each cap has carried since the start: operations (in units) or bytes.
+    used: Vec<u64>,
 }
 
 impl UsageMark {
     /// Reads a system that started at time 0.
     pub fn of(system: &System, now_ns: u64) -> Self {
-        let shares = system.usage(now_ns).iter().map(|usage| usage.capacity_share).collect();
-        UsageMark { at_ns: now_ns, shares }
+        let usage = system.usage(now_ns);
+        let shares = usage.iter().map(|usage| usage.capacity_share).collect();
+        UsageMark { at_ns: now_ns, shares, used: usage.iter().map(|usage| usage.used).collect() }
+    }
+
+    /// Returns what each cap carried per second after `earlier`, in the order of the system's list.
+    pub fn rates_since(&self, earlier: &UsageMark) -> Vec<f64> {
+        let passed_ns = self.at_ns.saturating_sub(earlier.at_ns).max(1) as f64;
+        let pairs = self.used.iter().zip(&earlier.used);
+        pairs.map(|(end, begin)| end.saturating_sub(*begin) as f64 * 1e9 / passed_ns).collect()
     }
 
     /// Returns the share of its capacity that each cap gave after `earlier`, in the order of the

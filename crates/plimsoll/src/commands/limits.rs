@@ -7,6 +7,8 @@ mod json;
 mod notes;
 mod text;
 
+use volume::Design;
+use volume::design::{MB_READINGS, parse_in_mb};
 use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 
 use super::on;
@@ -134,7 +136,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Some(name) = &args.design else {
         return Err(Failure::wrong_use("no design is named"));
     };
-    let on::Read { design, findings, .. } = on::read(name)?;
+    let on::Read { design, text, findings } = on::read(name)?;
     let sizes = [OLTP_IO_BYTES, 64 << 10, WAREHOUSE_IO_BYTES];
     let question = Question {
         sizes: if args.size.is_empty() { sizes.to_vec() } else { args.size.clone() },
@@ -143,6 +145,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         queue_depth: args.queue_depth,
         with_credits: args.burst,
         demands: args.demand.clone(),
+        readings: if args.demand.is_empty() { Vec::new() } else { readings(&text) },
     };
     let answer = answer::answer(&design, &question)?;
     let page = if args.json {
@@ -153,4 +156,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let is_met = answer.demands.iter().all(answer::OfDemand::is_met);
     let exit = if is_met { Exit::Fine } else { Exit::Missed };
     exit.once(stream::print(&page))
+}
+
+/// Returns a design by every reading of a published MB whose bytes nobody states.
+fn readings(text: &str) -> Vec<Design> {
+    MB_READINGS.into_iter().filter_map(|mb_bytes| parse_in_mb(text, mb_bytes)).collect()
 }

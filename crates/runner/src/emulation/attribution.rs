@@ -28,8 +28,17 @@ struct Group {
     is_in_mb: bool,
     /// The only client, by position in the design, whose I/Os meet it.
     client: Option<u16>,
-    /// Each with what it gives per second.
-    members: Vec<(CapId, u64)>,
+    members: Vec<Member>,
+}
+
+/// One of the caps of a group.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    id: CapId,
+    /// What it gives per second, sustained.
+    per_s: u64,
+    /// The same while it bursts; 0 without bursts.
+    burst_per_s: u64,
 }
 
 /// Which shared caps the I/Os of a volume meet.
@@ -47,12 +56,16 @@ impl CapTable {
         let caps = system.caps();
         let mut groups: Vec<Group> = Vec::new();
         for (cap_idx, cap) in caps.iter().enumerate() {
-            let id = CapId(cap_idx as u16);
+            let member = Member {
+                id: CapId(cap_idx as u16),
+                per_s: cap.per_s,
+                burst_per_s: cap.burst_per_s.unwrap_or(0),
+            };
             let same = |group: &&mut Group| {
                 is_of_disk(cap.kind) && group.kind == cap.kind && group.volume == cap.volume
             };
             if let Some(group) = groups.iter_mut().find(same) {
-                group.members.push((id, cap.per_s));
+                group.members.push(member);
                 continue;
             }
             let mount = cap.volume.and_then(|idx| design.volumes.get(usize::from(idx)));
@@ -65,7 +78,7 @@ impl CapTable {
                 cap: cap.name.clone(),
                 is_in_mb: is_in_mb(&cap.origin),
                 client: client(cap, design),
-                members: vec![(id, cap.per_s)],
+                members: vec![member],
             });
         }
         let paths = design.volumes.iter().map(|volume| path(&volume.backing, design)).collect();
@@ -88,7 +101,7 @@ impl CapTable {
     ) -> CapsRecord {
         let volumes: BTreeSet<u16> = places.iter().map(|place| place.volume).collect();
         let runs_on = |client| places.iter().any(|place| place.client == client);
-        let used = to.since(from);
+        let used: Vec<(f64, f64)> = to.since(from).into_iter().zip(to.rates_since(from)).collect();
         // What others load must not count as near: a job whose reads were all in the cache has
         // not come to the disks.
         let is_met = |group: &&Group| {
@@ -118,25 +131,40 @@ impl CapTable {
 }
 
 impl Group {
-    /// Makes the entry of a job from its tally and the share that was used of each cap.
-    fn record(&self, tally: &Tally, used: &[f64]) -> CapRecord {
-        let share = |id: CapId| used.get(usize::from(id.0)).copied().unwrap_or(0.0);
+    /// Makes the entry of a job from its tally and, of each cap, the share that was used and what
+    /// that was per second.
+    fn record(&self, tally: &Tally, used: &[(f64, f64)]) -> CapRecord {
+        let of = |member: &Member| used.get(usize::from(member.id.0)).copied().unwrap_or_default();
+        let share = |member: &Member| of(member).0;
         // A file on few of many columns leaves the other disks alone: they hold nothing, and lend
         // nothing.
-        let is_reached = |member: &&(CapId, u64)| share(member.0) > 0.0;
+        let is_reached = |member: &&Member| share(member) > 0.0;
         let mut reached: Vec<_> = self.members.iter().filter(is_reached).collect();
         if reached.is_empty() {
             reached = self.members.iter().collect();
         }
-        let shares = || reached.iter().map(|(id, _)| share(*id));
+        let shares = || reached.iter().map(|member| share(member));
+        // Writes take more of a measured surface than reads: its limit is that of the mix.
+        let per_s = |member: &Member| match of(member) {
+            (share, rate) if self.kind == CapKind::VolumeIops && share > 0.0 => {
+                (rate / share).round() as u64
+            }
+            _ => member.per_s,
+        };
+        let sum = |per_s: &dyn Fn(&Member) -> u64| {
+            reached.iter().fold(0, |sum: u64, member| sum.saturating_add(per_s(member)))
+        };
+        let is_bursting = reached.iter().any(|member| member.burst_per_s > 0);
+        let burst_per_s = sum(&|member| member.burst_per_s.max(member.per_s));
         CapRecord {
             name: self.name.clone(),
             kind: self.kind.name().to_owned(),
             mount: self.mount.clone(),
-            per_s: reached.iter().fold(0, |sum: u64, (_, per_s)| sum.saturating_add(*per_s)),
+            per_s: sum(&per_s),
+            burst_per_s: if is_bursting { burst_per_s } else { 0 },
             is_in_mb: self.is_in_mb,
             n_disks: reached.len() as u32,
-            held_ns: self.members.iter().map(|(id, _)| tally.held_ns(*id)).sum(),
+            held_ns: self.members.iter().map(|member| tally.held_ns(member.id)).sum(),
             held_share: 0.0,
             used_share: shares().sum::<f64>() / reached.len() as f64,
             busiest_used_share: shares().fold(0.0, f64::max),

@@ -12,6 +12,10 @@ use super::{Burst, Cap, Design, Limit};
 const GIB: f64 = (1_u64 << 30) as f64;
 const TIB: f64 = (1_u64 << 40) as f64;
 
+/// Largest size that is tried of a type without a published one, bytes: 64 TiB, which no type with
+/// a published one exceeds.
+const SIZE_TRIED_MAX: u64 = 64 << 40;
+
 /// Reads size and limits of a disk, and returns its caps and its size in bytes.
 pub(super) fn disk(
     sku: &Sku,
@@ -73,9 +77,9 @@ impl Provisioned<'_> {
         Free { sku: self.sku, size_gib: size_bytes as f64 / GIB, at: 0..0 }
     }
 
-    /// Returns the largest size, bytes.
+    /// Returns the largest size, bytes, or the largest worth a try where none is published.
     pub(crate) fn size_max(&self) -> u64 {
-        self.sku.size_max().map_or(0, |figure| figure.per_s)
+        self.sku.size_max().map_or(SIZE_TRIED_MAX, |figure| figure.per_s)
     }
 
     /// Returns the most operations per second that can be chosen; `None` if they are not chosen.

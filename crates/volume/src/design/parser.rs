@@ -1,5 +1,6 @@
 //! Reads a design from TOML and looks its limits up.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use catalog::{Catalog, Edition, Exactness, Figure};
@@ -12,6 +13,9 @@ use super::{Burst, Design, Latency, Limit, Pool, Volume, check, client, disks, n
 /// Code of the finding that there is no such edition.
 const NO_EDITION: &str = "unknown-edition";
 
+/// Code of what is no TOML.
+const SYNTAX: &str = "syntax";
+
 /// Code of the note that no host cache is stated.
 pub(super) const CACHE_DEFAULT: &str = "cache-default";
 
@@ -20,6 +24,9 @@ const EDITION_DEFAULT: &str = "current";
 
 /// Bytes of a published MB where nobody states how many, unless the design does.
 pub const MB_BYTES_DEFAULT: u64 = 1_000_000;
+
+/// Bytes that a published MB has been found to have: 10^6, 1,000 KiB, 2^20.
+pub const MB_READINGS: [u64; 3] = [MB_BYTES_DEFAULT, 1_024_000, 1_048_576];
 
 /// Time for which an idle cap keeps what it did not use, unless the design says.
 ///
@@ -46,15 +53,30 @@ pub fn parse(text: &str) -> (Option<Design>, Vec<Diagnostic>) {
 
 /// Reads a design, with limits from the given catalogue.
 pub fn parse_with(text: &str, catalog: &Catalog) -> (Option<Design>, Vec<Diagnostic>) {
+    parse_again(text, catalog, None)
+}
+
+/// Reads a design as it would be if a published MB, where nobody states its bytes, had so many;
+/// what the design says of it does not count. `None` if it is none, or cannot be then.
+pub fn parse_in_mb(text: &str, mb_bytes: u64) -> Option<Design> {
+    parse_again(text, Catalog::built_in(), Some(mb_bytes)).0
+}
+
+fn parse_again(
+    text: &str,
+    catalog: &Catalog,
+    as_mb_bytes: Option<u64>,
+) -> (Option<Design>, Vec<Diagnostic>) {
     let mut findings = Findings::new(text);
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().unwrap_or(0..0);
-        findings.error("syntax", &at, error.message().lines().collect::<Vec<_>>().join(", "));
+        findings.error(SYNTAX, &at, error.message().lines().collect::<Vec<_>>().join(", "));
     }
     let keys = Keys::new(root.get_ref(), 0..0);
-    let design = Parser::read(keys, catalog, &mut findings);
+    let design = Parser::read(keys, catalog, as_mb_bytes, &mut findings);
     let (mut findings, has_error) = findings.finish();
+    drop_what_follows_from_syntax(&mut findings);
     if findings.iter().any(|finding| finding.code == NO_EDITION) {
         // The rest was read with another edition: what stands is what no edition would change.
         let stands = |finding: &Diagnostic| {
@@ -65,6 +87,22 @@ pub fn parse_with(text: &str, catalog: &Catalog) -> (Option<Design>, Vec<Diagnos
     // What is taken for granted is of interest once there is a design.
     findings.retain(|finding| !has_error || finding.code != CACHE_DEFAULT);
     (design.filter(|_| !has_error), findings)
+}
+
+/// Of a line that cannot be read the first mistake is told. What seems to be missing may stand
+/// there, and the head of a table to which keys belong.
+fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
+    let line = |finding: &Diagnostic| finding.span.as_ref().map(|span| span.line);
+    let is_syntax = |finding: &Diagnostic| finding.code == SYNTAX;
+    let unread: BTreeSet<_> = findings.iter().filter(|one| is_syntax(one)).map(line).collect();
+    if unread.is_empty() {
+        return;
+    }
+    let mut told = BTreeSet::new();
+    findings.retain(|finding| match line(finding) {
+        line if unread.contains(&line) => is_syntax(finding) && told.insert(line),
+        _ => !matches!(finding.code, "missing-key" | "unknown-key"),
+    });
 }
 
 /// What the parts of a design are read with.
@@ -90,11 +128,13 @@ impl<'p, 'a> Parser<'p, 'a> {
     fn read<'k>(
         mut keys: Keys<'k>,
         catalog: &'p Catalog,
+        as_mb_bytes: Option<u64>,
         findings: &'p mut Findings<'a>,
     ) -> Option<Design> {
         let name = keys.text("name", findings).map_or("", |(name, _)| name).to_owned();
         let edition = edition(&mut keys, catalog, findings);
-        let mb_bytes = mb_bytes(&mut keys, findings);
+        let stated_mb_bytes = mb_bytes(&mut keys, findings);
+        let mb_bytes = as_mb_bytes.unwrap_or(stated_mb_bytes);
         let bucket_window_ns = bucket_window_ns(&mut keys, findings);
         let seed = keys.count("seed", findings).map_or(1, |(seed, _)| seed);
         let vm_keys = keys.table("vm", findings);
@@ -305,9 +345,8 @@ pub(crate) fn per_s(figure: &Figure, mb_bytes: u64) -> u64 {
 }
 
 fn mb_bytes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> u64 {
-    const MB_BYTES: [u64; 3] = [MB_BYTES_DEFAULT, 1_024_000, 1_048_576];
     let Some((bytes, at)) = keys.count("mb_bytes", findings) else { return MB_BYTES_DEFAULT };
-    if !MB_BYTES.contains(&bytes) {
+    if !MB_READINGS.contains(&bytes) {
         let text = format!("`mb_bytes` is {bytes}, expected 1000000, 1024000 or 1048576");
         findings.error("out-of-range", &at, text);
     }

@@ -220,6 +220,20 @@ fn changes_are_tried_before_they_are_told() {
     assert!(on_ds1.iter().all(|(_, iops)| *iops > 3200.0), "{on_ds1:?}");
 }
 
+#[test]
+fn a_size_lifts_what_follows_from_it() {
+    // Of Google's disks no largest size is known here; of sc1 it is.
+    for (disk, size_kib, iops) in
+        [("pd-standard", 256, 960.0), ("pd-balanced", 4, 12_000.0), ("sc1", 1024, 23.4)]
+    {
+        let text = format!("[[volume]]\nmount='/a'\ndisk='{disk}'\nsize='1000GiB'\n");
+        let found = changes(&text, size_kib);
+        let size = found.iter().find(|(change, _)| change == "`size = \"2000GiB\"`");
+        let size = size.unwrap_or_else(|| panic!("{disk}: {found:?}"));
+        assert!((size.1 - iops).abs() < iops * 0.005, "{disk}: {found:?}");
+    }
+}
+
 /// Returns the changes for needs of 8 KiB reads, each with its volume, that are told for the first.
 fn for_needs(toml: &str, needs: &[(u16, f64)]) -> Vec<Remedy> {
     let flow = |(volume, iops): &(u16, f64)| Flow {

@@ -20,6 +20,8 @@ pub(super) struct Question {
     pub(super) queue_depth: Option<u32>,
     pub(super) with_credits: bool,
     pub(super) demands: Vec<Demand>,
+    /// The design by the ways to read a published MB whose bytes nobody states.
+    pub(super) readings: Vec<Design>,
 }
 
 /// One load and what comes of it.
@@ -48,14 +50,21 @@ pub(super) struct OfDemand {
     pub(super) need: f64,
     pub(super) done: Done,
     pub(super) lifts: Vec<Remedy>,
+    /// I/Os per second by the bytes of a published MB, where some meet the need and some do not.
+    pub(super) readings: Vec<(u64, f64)>,
     pub(super) notes: Vec<String>,
 }
 
 impl OfDemand {
     /// Says whether the need is met.
     pub(super) fn is_met(&self) -> bool {
-        self.done.iops >= self.need * (1.0 - 1e-9)
+        meets(self.done.iops, self.need)
     }
+}
+
+/// Says whether a rate meets a need, but for rounding.
+pub(super) fn meets(iops: f64, need: f64) -> bool {
+    iops >= need * (1.0 - 1e-9)
 }
 
 /// The whole answer.
@@ -150,22 +159,43 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
         };
         flows.push(Flow { volume, load, demand: Some(demand.iops) });
     }
+    let read_as = |reading: &Design| (reading.mb_bytes, together(reading, &flows));
+    let all_readings: Vec<(u64, Vec<Done>)> = question.readings.iter().map(read_as).collect();
     let answers = together(design, &flows).into_iter().zip(&flows).zip(&question.demands);
     Ok(answers
         .enumerate()
-        .map(|(idx, ((done, flow), demand))| OfDemand {
-            volume: flow.volume,
-            load: flow.load,
-            need: demand.iops,
-            lifts: some_of(remedies_among(design, &flows, idx)),
-            notes: if demand.is_without_cache(has_cache(design, flow.volume)) {
-                vec!["`hit=` counts for nothing: the volume has no host cache".to_owned()]
-            } else {
-                Vec::new()
-            },
-            done,
+        .map(|(idx, ((done, flow), demand))| {
+            let readings = disputed(demand.iops, &done, idx, &all_readings);
+            let mut notes = Vec::new();
+            if demand.is_without_cache(has_cache(design, flow.volume)) {
+                notes.push("`hit=` counts for nothing: the volume has no host cache".to_owned());
+            }
+            notes.extend(notes::of_readings(demand.iops, &readings));
+            OfDemand {
+                volume: flow.volume,
+                load: flow.load,
+                need: demand.iops,
+                lifts: some_of(remedies_among(design, &flows, idx)),
+                readings,
+                notes,
+                done,
+            }
         })
         .collect())
+}
+
+/// Returns what each reading of a published MB carries, if one of them gives another verdict.
+fn disputed(
+    need: f64,
+    done: &Done,
+    idx: usize,
+    all_readings: &[(u64, Vec<Done>)],
+) -> Vec<(u64, f64)> {
+    let of = |(mb_bytes, all): &(u64, Vec<Done>)| (*mb_bytes, all[idx].iops);
+    let readings: Vec<(u64, f64)> = all_readings.iter().map(of).collect();
+    let is_met = meets(done.iops, need);
+    let is_other = |(_, iops): &(u64, f64)| meets(*iops, need) != is_met;
+    if readings.iter().any(is_other) { readings } else { Vec::new() }
 }
 
 /// Finds the volume of a need.

@@ -6,7 +6,7 @@ use volume::Design;
 use volume::limits::path::describe;
 use volume::limits::{Done, Load, Remedy};
 
-use super::answer::Answer;
+use super::answer::{Answer, meets};
 
 /// Name and version of the layout.
 const SCHEMA: &str = "plimsoll.limits/1";
@@ -33,10 +33,15 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         merged(vec![load(asked), json!({"volumes": volumes})])
     });
     let demands = answer.demands.iter().map(|of| {
+        let readings = of.readings.iter().map(|(mb_bytes, iops)| {
+            let is_met = meets(*iops, of.need);
+            json!({"mb_bytes": mb_bytes, "iops": iops, "is_met": is_met})
+        });
         let head = json!({
             "mount": mount(of.volume),
             "needed_iops": of.need,
             "is_met": of.is_met(),
+            "readings": readings.collect::<Vec<_>>(),
             "notes": of.notes,
         });
         let lifts = json!({"lifted_by": remedies(&of.lifts)});

@@ -5,6 +5,7 @@ use volume::Design;
 use volume::design::{Backing, CacheMode, Limit, Stripe, Vm};
 use volume::limits::credit::Credits;
 
+use super::answer::meets;
 use super::text::grouped;
 
 /// Returns what is to be said about a volume.
@@ -22,6 +23,23 @@ pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Says on which bytes of a published MB a verdict hangs.
+pub(super) fn of_readings(need: f64, readings: &[(u64, f64)]) -> Option<String> {
+    if readings.is_empty() {
+        return None;
+    }
+    let one = |(mb_bytes, iops): &(u64, f64)| {
+        let verdict = if meets(*iops, need) { "met" } else { "not met" };
+        format!("{} bytes: {verdict}, {} IOPS", grouped(*mb_bytes as f64), grouped(*iops))
+    };
+    let all: Vec<String> = readings.iter().map(one).collect();
+    Some(format!(
+        "the verdict hangs on what a published MB means, which is not stated. Of {}; `mb_bytes` in \
+         the design says which",
+        all.join("; of ")
+    ))
 }
 
 /// A burst of which nobody says how long it lasts cannot be counted.

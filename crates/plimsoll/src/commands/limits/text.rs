@@ -89,11 +89,16 @@ fn changes(lifts: &[Remedy], done: &Done) -> String {
 
 fn head(has_cache: bool, mb: Mb, rest: &str) -> String {
     let hit = if has_cache { "  hit" } else { "" };
-    let unit = match mb {
+    let unit = unit(mb);
+    format!("{:>7} {:>4}{hit} {:>9} {unit:>8}  {rest}\n", "size", "read", "IOPS")
+}
+
+/// Returns the unit that megabytes are printed in.
+fn unit(mb: Mb) -> &'static str {
+    match mb {
         Mb::Binary => "MiB/s",
         Mb::Decimal | Mb::Kib1000 | Mb::Published => "MB/s",
-    };
-    format!("{:>7} {:>4}{hit} {:>9} {unit:>8}  {rest}\n", "size", "read", "IOPS")
+    }
 }
 
 /// Returns size, mix, hits, I/Os and megabytes of a row.
@@ -144,11 +149,13 @@ fn together_row(load: &Load, all: &[Done], has_cache: bool, mb: Mb) -> String {
 
 fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
     let volume = &design.volumes[usize::from(of.volume)];
-    let (iops, mb_s) = rates(&of.load, &of.done, mb);
+    // A published table's I/Os are of another MB than the limits: beside the need stand those that
+    // are carried.
+    let (_, mb_s) = rates(&of.load, &of.done, mb);
     let verdict = if of.is_met() {
         "met".to_owned()
     } else {
-        format!("not met: {} IOPS, {} MB/s", grouped(iops), grouped(mb_s))
+        format!("not met: {} IOPS, {} {}", grouped(of.done.iops), grouped(mb_s), unit(mb))
     };
     let mut text = format!(
         "\n{}: {}\nneeds {} IOPS of {}, {:.0} % reads: {verdict}\n",

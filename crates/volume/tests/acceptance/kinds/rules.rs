@@ -1,10 +1,10 @@
 //! Advice, ordering claims and contradictions of the sources.
 
 use serde_json::Value;
-use volume::CapKind;
 use volume::design::{Backing, CacheMode};
 use volume::limits::bound::least;
-use volume::limits::{Bound, cache, credit, network, size, stripe, surface};
+use volume::limits::{Bound, Flow, Load, cache, credit, network, size, stripe, surface, together};
+use volume::{CapKind, Design};
 
 use crate::answer::{Answer, Outcome};
 use crate::table::{Case, number};
@@ -37,9 +37,8 @@ pub(crate) fn rule(case: &Case) -> Outcome {
             return Outcome::Waits("requirements");
         }
         "vdbench_run_default" | "vdbench_matrix" => return Outcome::Waits(super::VDBENCH),
-        "max_combined_throughput_preset" | "fio_presets" => {
-            return Outcome::Waits("ready-made jobs");
-        }
+        "max_combined_throughput_preset" => most_throughput(case),
+        "fio_presets" => return Outcome::Waits("ready-made jobs"),
         "bench_layout" => bench_layout(case),
         rule => panic!("{}: no answer to `{rule}`", case.id),
     };
@@ -63,11 +62,50 @@ fn default_host_cache(edition: &str) -> Answer {
         .with("data_disk", word(cache::data_disk_mode(edition)))
 }
 
-/// The design of the guide's benchmarks, as docs/designs has it.
-fn bench_layout(case: &Case) -> Answer {
+/// The design of the guide's benchmarks, as docs/designs has it: the stripe first.
+pub(super) fn ds14() -> Design {
     let text = include_str!("../../../../../docs/designs/ds14.toml");
     let (design, findings) = volume::design::parse(text);
-    let design = design.unwrap_or_else(|| panic!("{findings:?}"));
+    design.unwrap_or_else(|| panic!("{findings:?}"))
+}
+
+/// Returns I/O size and depth of the job in docs/designs for the most throughput of [`ds14`].
+pub(super) fn throughput_job() -> (u64, u32) {
+    let text = include_str!("../../../../../docs/designs/ds14-throughput.fio");
+    let value = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        line.unwrap_or_else(|| panic!("no `{key}`"))
+    };
+    let size_kib: u64 = value("bs=").trim_end_matches('k').parse().expect("KiB");
+    (size_kib * KIB, value("iodepth=").parse().expect("a depth"))
+}
+
+/// The ready-made job fills both paths of the machine.
+fn most_throughput(case: &Case) -> Answer {
+    let (size_bytes, queue_depth) = throughput_job();
+    let load = |read_share: f64| Load {
+        hit_ratio: read_share,
+        queue_depth: Some(queue_depth),
+        ..Load::new(size_bytes, read_share)
+    };
+    let flow = |(volume, read_share)| Flow { volume, load: load(read_share), demand: None };
+    let all = together(&ds14(), &[(1, 1.0), (0, 0.0)].map(flow));
+    let total: f64 = all.iter().map(|done| done.bytes_per_s).sum();
+    let is_filled = all.iter().all(|done| {
+        let bytes = [CapKind::VmCachedBytes, CapKind::VmUncachedBytes].map(Bound::Cap);
+        bytes.contains(&done.binds)
+    });
+    assert!(is_filled, "{}: {all:?}", case.id);
+    Answer::new()
+        .with("io_kib", size_bytes / KIB)
+        .with("queue_depth", queue_depth)
+        .with("throughput_mb_s", total / 1e6)
+        .binds(all[0].binds)
+        .binds(all[1].binds)
+}
+
+fn bench_layout(case: &Case) -> Answer {
+    let design = ds14();
     let vm = design.vm.as_ref().expect("a machine");
     let known = case.text("vm").trim_start_matches("Standard_");
     assert!(vm.size.ends_with(known), "{} is not {known}", vm.size);

@@ -5,6 +5,7 @@ use volume::CapKind;
 use volume::design::{CacheMode, Cap, Ceiling, Client, Design, Pool, Volume};
 use volume::limits::{Bound, credit};
 
+use super::rules;
 use crate::answer::Answer;
 use crate::rig::{self, Rig, S, Stream, brief, cap, design, disks, network, steady, vm};
 use crate::table::{Case, number};
@@ -26,6 +27,7 @@ pub(crate) fn answer(case: &Case) -> Option<Answer> {
     let answer = match case.kind.as_str() {
         "io_size" => io_size(case)?,
         "emulator_closed_loop" => closed_loop(case),
+        "rule" if case.text("rule") == "max_combined_throughput_preset" => most_throughput(),
         "vm_plus_disk" => vm_plus_disk(case),
         "vm_plus_disk_series" => vm_plus_disk_series(case),
         "stripe" => stripe(case),
@@ -286,6 +288,24 @@ fn cached_plus_uncached(case: &Case) -> Answer {
         .with("iops", first.iops + second.iops)
         .binds(full(CapKind::VmCachedIops))
         .binds(full(CapKind::DiskIops))
+}
+
+/// The ready-made job for the most throughput, on the design that it is for, warm.
+fn most_throughput() -> Answer {
+    let (size, queue_depth) = rules::throughput_job();
+    let writes = Stream { read_share: 0.0, ..Stream::new(queue_depth as usize, size) };
+    let streams = vec![within_a_gib(queue_depth as usize, size).on(1), writes];
+    let mut rig = Rig::new(&rules::ds14(), streams);
+    rig.system.warm(1, 0, 1 << 30);
+    rig.run(2 * S).reset();
+    rig.run(10 * S);
+    let total = (rig.seen(0).bytes_per_s + rig.seen(1).bytes_per_s) / MB;
+    let is_full = |kind: CapKind| rig.used(kind) > 0.98;
+    assert!(is_full(CapKind::VmCachedBytes) && is_full(CapKind::VmUncachedBytes), "{total} MB/s");
+    Answer::new()
+        .with("io_kib", size as f64 / KIB)
+        .with("queue_depth", queue_depth)
+        .with("throughput_mb_s", total)
 }
 
 /// Every disk is asked for all it has. Cached disks are cold: their I/Os reach the disk.
