@@ -128,7 +128,7 @@ impl Anchor {
                 .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
         }
         let state = Arc::new(state);
-        let incomplete = incomplete(&state, spec, purpose);
+        let incomplete = incomplete(&state, spec, purpose, is_ours);
         Ok(Anchor { path, spec: spec.clone(), state, purpose, is_ours, n_others, incomplete })
     }
 
@@ -172,7 +172,14 @@ impl Anchor {
 
 /// Says that a step works on a part of a tree that nobody completes: of an interrupted format, or
 /// of a larger structure. Where files are only made, or nothing is there, other messages say so.
-fn incomplete(state: &TreeState, spec: &TreeSpec, purpose: Purpose) -> Option<String> {
+///
+/// A format keeps only what a control file says is ours.
+fn incomplete(
+    state: &TreeState,
+    spec: &TreeSpec,
+    purpose: Purpose,
+    is_ours: bool,
+) -> Option<String> {
     let There { n_files, n_full, .. } = state.there();
     let expected = u64::from(state.tree().n_files());
     // How many files a limited size comes to shows in the files themselves.
@@ -185,9 +192,18 @@ fn incomplete(state: &TreeState, spec: &TreeSpec, purpose: Purpose) -> Option<St
     } else {
         format!(", {n_full} of them with their whole size")
     };
+    let remedy = if is_ours {
+        "a format that keeps what is there (format=restart) completes it".to_owned()
+    } else {
+        format!(
+            "no {} of ours says that they were made for it, so that no format touches them: remove \
+             them yourself, or name another anchor",
+            control::NAME
+        )
+    };
     Some(format!(
-        "tree `{}` in `{}` is not complete: {n_files} of its {expected} files exist{of_size}; a \
-         format that keeps what is there (format=restart) completes it",
+        "tree `{}` in `{}` is not complete: {n_files} of its {expected} files exist{of_size}; \
+         {remedy}",
         spec.name, spec.anchor
     ))
 }

@@ -47,6 +47,23 @@ fn a_folder_that_was_not_made_by_a_format_is_not_cleaned() {
 }
 
 #[test]
+fn a_part_without_a_control_file_is_not_said_to_be_completed_by_a_format() {
+    let bench = Bench::new();
+    fine(&bench.format(FORMAT));
+    std::fs::remove_dir_all(bench.anchor().join("vdb.1_2.dir/vdb.2_1.dir")).unwrap();
+    let remark = || {
+        let record = bench.run(vec![bench.task(task(OpKind::Stat), 5)]);
+        let notes = record.notes.iter().map(|note| note.message.clone());
+        notes.filter(|message| message.contains("is not complete")).collect::<String>()
+    };
+    assert!(remark().contains("(format=restart) completes it"), "{}", remark());
+    std::fs::remove_file(bench.anchor().join("vdb_control.file")).unwrap();
+    let told = remark();
+    assert!(told.contains("no format touches them") && !told.contains("restart"), "{told}");
+    refused(&bench, Format { clean: false, ..FORMAT }, "says that they were made for it");
+}
+
+#[test]
 fn anchors_that_cannot_be_are_refused() {
     let bench = Bench::new();
     let with = |anchor: &str| Bench {
