@@ -27,7 +27,14 @@ pub(super) fn put_checks(text: &mut String, record: &Record) {
     }
     let all = said(record);
     let n_steps = record.validity.len();
-    for name in GateName::ALL {
+    // What makes the run worthless comes before what is doubtful for it, or because of it.
+    let weighs = |name: &GateName| {
+        let failed = all.get(name.as_str()).is_some_and(|said| !said.failed.is_empty());
+        failed && name.invalidates()
+    };
+    let (first, others): (Vec<GateName>, Vec<GateName>) =
+        GateName::ALL.into_iter().partition(weighs);
+    for name in first.into_iter().chain(others) {
         let Some(said) = all.get(name.as_str()) else { continue };
         if let Some((step_idx, gate)) = said.failed.first() {
             let weight = if name.invalidates() { "invalid" } else { "caution" };

@@ -50,10 +50,10 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 A row is rejected where it contradicts what is known: other IOPS, or a throughput more than 5 % off.
 So is one with an unknown figure that is hard to believe: more than 10 times the most or less than a
-tenth of the least that others have, or IOPS and throughput that meet below 512 B or above 4 MiB,
-or a price of more than 10 times or less than a tenth of the known one.
-CSV may be of disks, machine sizes, prices (`name`, `usd`, `per`, perhaps `region`; or
-`usd_per_hour` and the like), or network volumes (`scope`, `parameter`, `value`, `unit`).
+tenth of the least that others have, or IOPS and throughput that meet below 512 B or above 4 MiB.
+So is a price of more than 10 times, or less than a tenth of, the known one.
+CSV is of disks or machine sizes, of prices (`name`, `usd`, `per`, perhaps `region`), or of network
+volumes (`scope`, `parameter`, `value`, `unit`).
 The built-in catalogue never changes: --write puts the rows into a folder of your own.
 
 Examples:
