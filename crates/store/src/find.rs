@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Filter, RunRow, Store, StoreError};
+use crate::{Filter, RunRow, Several, Store, StoreError};
 
 /// Which run is meant: `last`, `last~2` (the second before the last), a number, or a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,16 @@ impl FromStr for Which {
             _ => text.parse().map_or_else(|_| Which::Name(text.to_owned()), Which::Id),
         })
     }
+}
+
+/// Says whether a text can name a run, or be a tag: whether a command would take it for a name, and
+/// not for `last`, a number, a range, a tag, or a pattern.
+pub fn is_name(text: &str) -> bool {
+    let Ok(several) = text.parse();
+    matches!(several, Several::Named(_))
+        && !text.trim().is_empty()
+        && text.trim() == text
+        && !text.contains(|c: char| matches!(c, '*' | '?') || c.is_control())
 }
 
 /// Why no run was found.

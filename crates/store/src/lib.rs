@@ -20,7 +20,7 @@ mod schema;
 mod select;
 mod series;
 
-pub use find::{FindError, Which};
+pub use find::{FindError, Which, is_name};
 pub use live::{Begin, Imported, Live};
 pub use runs::{Filter, RunRow, Source, State, Totals};
 pub use select::Several;
@@ -30,7 +30,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 /// How long one program waits for another one that writes.
 const BUSY: Duration = Duration::from_secs(30);
@@ -117,9 +117,11 @@ impl Store {
         Store::set_up(Connection::open(path)?, path)
     }
 
-    /// Opens a store that is there, to read. Returns `None` where there is none.
+    /// Opens a store that is there, to read. Returns `None` where there is none. One on a read-only
+    /// file system can be read, too, if this version's layout is in it.
     pub fn open_existing(path: &Path) -> Result<Option<Store>, StoreError> {
         match fs::metadata(path) {
+            Ok(_) if is_on_read_only(path) => Store::set_up(unchanging(path)?, path).map(Some),
             Ok(_) => Store::open(path).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(StoreError::Open { path: path.to_owned(), source }),
@@ -135,5 +137,48 @@ impl Store {
     /// Returns where the store is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// Says whether a file lies where nothing can be written: an archive, a snapshot.
+fn is_on_read_only(path: &Path) -> bool {
+    let flag = rustix::fs::StatVfsMountFlags::RDONLY;
+    rustix::fs::statvfs(path).is_ok_and(|found| found.f_flag.contains(flag))
+}
+
+/// Opens a file that nobody changes, without the log beside it that readers otherwise share.
+fn unchanging(path: &Path) -> Result<Connection, StoreError> {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Ok(Connection::open_with_flags(uri, flags)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way to a store on a read-only file system, which a test cannot mount.
+    #[test]
+    fn a_file_that_nobody_changes_is_read_and_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("100% of it? #1.db");
+        drop(Store::open(&path).unwrap());
+        let before = fs::read(&path).unwrap();
+        let store = Store::set_up(unchanging(&path).unwrap(), &path).unwrap();
+        assert!(store.runs(&Filter::default()).unwrap().is_empty());
+        let refused = store.delete(1);
+        assert!(matches!(refused, Err(StoreError::Sql(_))), "{refused:?}");
+        drop(store);
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert!(!is_on_read_only(&path));
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use record::{Interval, JobRecord, Outcome, PerDirRecord, Record};
 use store::{
     Begin, Filter, FindError, Imported, Several, Source, State, Store, StoreError, Totals, Which,
+    is_name,
 };
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -352,4 +353,14 @@ fn latencies_of_an_open_load_are_its_response_times() {
     record.jobs[0].dirs.read.response = Some(response);
     let p99_ns = Totals::of(&record).latency_ns_p99.unwrap();
     assert!(p99_ns > 3_900_000_000, "{p99_ns}");
+}
+
+#[test]
+fn a_name_is_what_commands_take_for_one() {
+    for text in ["before", "before-the-firmware", "v1.2", "last-week", "12a", "two words"] {
+        assert!(is_name(text), "{text}");
+    }
+    for text in ["", " ", "last", "last~2", "12", "-3", "1..6", "tag:x", "night*", "a\nb", " a"] {
+        assert!(!is_name(text), "{text}");
+    }
 }

@@ -22,11 +22,11 @@ pub(super) struct Args {
     files: Vec<PathBuf>,
 
     /// What to call the runs; their files' names unless given.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = super::keep::label)]
     name: Option<String>,
 
     /// A word to find the runs by; may be given several times.
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", value_parser = super::keep::label)]
     tag: Vec<String>,
 
     #[command(flatten)]

@@ -29,11 +29,11 @@ pub(super) struct KeepArgs {
     no_store: bool,
 
     /// What to call the run: `plimsoll show NAME` finds it again.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = label)]
     name: Option<String>,
 
     /// A word to find the run by; may be given several times.
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", value_parser = label)]
     tag: Vec<String>,
 }
 
@@ -83,8 +83,8 @@ impl KeepArgs {
         match option {
             "--store" => self.store.store = Some(value()?.into()),
             "--no-store" => self.no_store = true,
-            "--name" => self.name = Some(value()?),
-            "--tag" => self.tag.push(value()?),
+            "--name" => self.name = Some(label(&value()?).map_err(Failure::wrong_use)?),
+            "--tag" => self.tag.push(label(&value()?).map_err(Failure::wrong_use)?),
             _ => return Ok(false),
         }
         let names_store = self.store.store.is_some() || self.name.is_some() || !self.tag.is_empty();
@@ -106,6 +106,18 @@ impl KeepArgs {
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
         (!is_virtual && self.path().is_some()).then_some(REPORT_INTERVAL_MS)
     }
+}
+
+/// Reads a name or a tag of a run, by which commands are to find it again.
+pub(super) fn label(text: &str) -> Result<String, String> {
+    if store::is_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{text}` cannot name a run: commands take `last`, numbers, `1..6`, `tag:` and `*` to mean \
+         others; a name begins with a letter, such as `before-{}`",
+        text.trim_matches(|c: char| !c.is_ascii_alphanumeric())
+    ))
 }
 
 fn no_store() -> Failure {

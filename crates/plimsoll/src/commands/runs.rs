@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use store::{Filter, FindError, RunRow, State, Which};
 
-use super::keep::{StoreArgs, failure};
+use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
 use crate::{clock, stream, summary};
 
@@ -91,9 +91,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.action {
         None => list(&args.list),
         Some(Action::Delete(args)) => delete(args),
-        Some(Action::Name(args)) => change(args, |store, run, text| store.rename(run.id, text)),
+        Some(Action::Name(args)) => {
+            // Nothing takes the name away.
+            if !args.text.is_empty() {
+                keep::label(&args.text).map_err(Failure::wrong_use)?;
+            }
+            change(args, |store, run, text| store.rename(run.id, text))
+        }
         Some(Action::Note(args)) => change(args, |store, run, text| store.note(run.id, text)),
-        Some(Action::Tag(args)) => change(args, |store, run, text| store.tag(run.id, text)),
+        Some(Action::Tag(args)) => {
+            keep::label(&args.text).map_err(Failure::wrong_use)?;
+            change(args, |store, run, text| store.tag(run.id, text))
+        }
         Some(Action::Untag(args)) => change(args, |store, run, text| {
             if !store.untag(run.id, text)? {
                 stream::tell(&format!("run {} has no tag `{text}`\n", run.id));
