@@ -262,7 +262,8 @@ fn facts_of_network_volumes_are_compared_within_their_edition() {
 #[test]
 fn prices_are_compared_by_amount_and_region() {
     let report = compare(
-        "tier,size_gib,usd,per,region\nP30,1024,122.88,month,\nP40,2048,240,month,\nP50,4096,1,month,\n\
+        "tier,size_gib,usd,per,region\nP30,1024,122.88,month,\nP40,2048,240,month,\n\
+         P50,4096,1,month,\n\
          P60,8192,0,month,\nP70,16384,9,,\nP30,1024,1.5,month,moon\n",
     );
     assert_eq!((report.n_same, report.new.len(), report.left_out.len()), (1, 1, 1), "{report:?}");

@@ -22,7 +22,8 @@ pub struct StepSeries {
     /// Bytes per second, all directions together.
     pub bytes_per_s: Vec<f64>,
     /// 99th percentile of total latency per direction, nanoseconds; only directions with
-    /// operations in every sample. Percentiles of directions cannot be merged.
+    /// operations in every sample. Not of the response time: what waits under a rate that is not
+    /// carried is told by the check of the rate. Percentiles of directions cannot be merged.
     pub p99_ns: Vec<(&'static str, Vec<f64>)>,
 }
 
@@ -54,7 +55,7 @@ impl StepSeries {
         for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
             let p99 = |interval: &Interval| {
                 let dir = interval.dirs.iter().nth(idx).map(|(_, dir)| dir);
-                dir.and_then(record::IntervalDir::waited_ns_p99).map(|ns| ns as f64)
+                dir.and_then(|dir| dir.latency_ns_p99).map(|ns| ns as f64)
             };
             let p99_ns: Option<Vec<f64>> = intervals.iter().map(p99).collect();
             series.p99_ns.extend(p99_ns.filter(|p99_ns| !p99_ns.is_empty()).map(|p| (name, p)));

@@ -66,7 +66,7 @@ pub(in crate::commands) fn input(wanted: &Wanted<'_>) -> Understood {
     Understood { parsed, runs: list, plain }
 }
 
-/// Lets jobs make the files that a run writes first (`SD_format`): other languages have no such run.
+/// Lets jobs make the files that a run writes first (`SD_format`), which others have no word for.
 fn let_files_be_made(plan: &mut Plan) {
     for job in plan.jobs_mut() {
         let files = &mut job.files;
