@@ -250,7 +250,9 @@ impl Session {
             return self.failure(&record.jobs, "the run failed");
         };
         let why = &failed.error_message;
-        let Some(rest) = why.strip_prefix(&format!("{} I/Os failed", failed.n_errors)) else {
+        // Of several workers, it counts those of one.
+        let is_digit = |c: char| c.is_ascii_digit();
+        let Some(rest) = why.trim_start_matches(is_digit).strip_prefix(" I/Os failed") else {
             return self.failure(&record.jobs, why);
         };
         let of_step = record.jobs.iter().filter(|job| job.step_idx == failed.step_idx);
