@@ -37,6 +37,13 @@ pub const EDITIONS: [EditionInfo; 5] = [
     info("2024", Some("benchmarks-linux"), Some("current"), "Azure NetApp Files on Linux, 2024"),
 ];
 
+impl EditionInfo {
+    /// Says whether this is its name, or the other name for it.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.alias == Some(name)
+    }
+}
+
 macro_rules! tables {
     ($($path:literal)*) => {
         [$(TableFile { path: $path, text: include_str!(concat!("../data/", $path)) }),*]
@@ -124,8 +131,7 @@ impl Catalog {
     /// Returns an edition; `None` for a name that is none.
     pub fn edition(&self, name: &str) -> Option<&Edition> {
         let name = name.trim().to_lowercase();
-        let is_it = |info: &EditionInfo| info.name == name || info.alias == Some(name.as_str());
-        let idx = EDITIONS.iter().position(is_it)?;
+        let idx = EDITIONS.iter().position(|info| info.is_called(&name))?;
         let edition = self.editions[idx].get_or_init(|| {
             let mut errors = Vec::new();
             let edition = self.read(&EDITIONS[idx], &mut errors);

@@ -32,7 +32,6 @@ use self::checks::put_checks;
 pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
 pub(crate) use self::suite::figure as published_figure;
-pub(crate) use self::suite::is_invalid;
 use self::suite::put_suite;
 pub(crate) use self::table::mib_per_s;
 use self::table::{HEADER, direction_rows};

@@ -3,7 +3,7 @@
 use analysis::gates::of_step;
 use analysis::stats::median_interval;
 use analysis::steady::SteadyRule;
-use analysis::{GateVerdict, Point, series};
+use analysis::{GateName, GateVerdict, Point, series};
 use record::{
     IntervalRecord, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
     SuiteStepRecord, Verdict,
@@ -194,6 +194,13 @@ const WEIGHTY: [(&str, &str); 8] = [
     ("credits", "credits?"),
     ("steady", "not steady"),
 ];
+
+/// Says whether a verdict means that a row did not measure what was asked for.
+pub fn is_invalid(verdict: &str) -> bool {
+    let gates = GateName::ALL.into_iter().filter(|name| name.invalidates());
+    let mut said = gates.filter_map(|name| WEIGHTY.iter().find(|(gate, _)| *gate == name.as_str()));
+    said.any(|(_, word)| *word == verdict)
+}
 
 /// Returns the checks of a step: those that were made when it ended, else what its record allows.
 fn checks(record: &Record, step_idx: u32) -> Vec<Check> {

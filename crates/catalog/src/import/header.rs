@@ -40,9 +40,12 @@ const ALIASES: [(&str, &str); 19] = [
     ("throughput_burst_per_tib_mib_s", "burst_mib_s_per_tib"),
 ];
 
+/// What CSV files call the column of names.
+pub(super) const NAMES: [&str; 4] = ["name", "tier", "type", "instance_type"];
+
 /// Says what a column of a CSV file means.
 pub(super) fn of_csv(name: &str) -> Target {
-    if matches!(name, "name" | "tier" | "type" | "instance_type") {
+    if NAMES.contains(&name) {
         return Target::Name;
     }
     let alias = ALIASES.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);

@@ -58,7 +58,7 @@ impl List {
         if names.iter().any(is_figure) {
             return None;
         }
-        let name = ["name", "tier", "type", "instance_type"].iter().find_map(|name| at(name))?;
+        let name = header::NAMES.iter().find_map(|name| at(name))?;
         let (column, per) = PRICES.iter().find(|(column, _)| at(column).is_some())?;
         let mut columns = present(&["per", "region", "currency"]);
         columns.insert(0, ("usd", at(column)?));
@@ -111,9 +111,7 @@ impl List {
             return;
         }
         if let Some(edition) = self.edition.map(text).filter(|edition| !edition.is_empty()) {
-            let is_it = |name: &str| name == edition;
-            let known =
-                EDITIONS.iter().find(|info| is_it(info.name) || info.alias.is_some_and(is_it));
+            let known = EDITIONS.iter().find(|info| info.is_called(edition));
             cells.insert("edition", known.map_or(edition, |info| info.name).to_owned());
         }
         read.rows.push(Row { line, kind: self.kind, name, cells });

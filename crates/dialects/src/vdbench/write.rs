@@ -707,12 +707,14 @@ fn skews(words: &RunWords) -> Vec<String> {
 /// differ, and those without a rate come last.
 fn own_rates(rates_iops: &[f64]) -> Vec<String> {
     let n_rates = rates_iops.iter().filter(|rate| **rate > 0.0).count();
-    let (mut rated, mut free) = (1.., n_rates + 1..);
+    let (mut n_rated, mut n_ranked) = (0, n_rates);
     let words = |rate: &f64| {
         if *rate > 0.0 {
-            format!(",iorate={},priority={}", rounded(*rate), rated.next().unwrap_or_default())
+            n_rated += 1;
+            format!(",iorate={},priority={n_rated}", rounded(*rate))
         } else {
-            format!(",priority={}", free.next().unwrap_or_default())
+            n_ranked += 1;
+            format!(",priority={n_ranked}")
         }
     };
     rates_iops.iter().map(words).collect()

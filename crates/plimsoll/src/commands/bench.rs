@@ -4,7 +4,7 @@ mod driver;
 mod page;
 mod sites;
 
-use bench::suite::rows::Running;
+use bench::suite::rows::{self, Running};
 use bench::suite::steps;
 use record::{NoteSeverity, Record};
 use runner::{Control, RunOptions};
@@ -16,7 +16,6 @@ use super::on::OnArgs;
 use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
-use crate::summary;
 
 /// Find out how much a volume carries: patterns, verdicts, a load line; three minutes
 #[derive(Debug, clap::Args)]
@@ -134,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn is_valid(record: &Record) -> bool {
     let rows = record.suite.iter().flat_map(|suite| &suite.rows);
     let mut measured = rows.filter(|row| !row.preparation);
-    measured.all(|row| !summary::is_invalid(&row.verdict))
+    measured.all(|row| !rows::is_invalid(&row.verdict))
 }
 
 /// Keeps what there is, also where a later stage was refused.

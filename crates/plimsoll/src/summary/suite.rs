@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use bench::suite::rows::is_invalid;
 use record::{
     JobRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
 };
@@ -146,11 +147,6 @@ fn put_reasons(text: &mut String, rows: &[&SuiteRowRecord]) {
     if bad.len() > REASONS_MAX {
         let _ = writeln!(text, "... and {} more, in the record", bad.len() - REASONS_MAX);
     }
-}
-
-/// Says whether a verdict means that a row did not measure what was asked for.
-pub(crate) fn is_invalid(verdict: &str) -> bool {
-    matches!(verdict, "errors" | "client-bound" | "Little's law" | "rate missed")
 }
 
 fn put_published(text: &mut String, suite: &SuiteRecord) {

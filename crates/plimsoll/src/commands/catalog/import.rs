@@ -118,11 +118,9 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
     if !ignored.is_empty() {
         page.push_str(&text::wrapped("not kept: ", &ignored.join("; ")));
     }
-    let rejected = report.rejected.iter().map(|rejected| {
-        let head = format!("  line {}  {}  ", rejected.line, rejected.name);
-        text::wrapped(&head, &rejected.why)
-    });
-    put(&mut page, "rejected", rejected);
+    let told =
+        |row: &Rejected| text::wrapped(&format!("  line {}  {}  ", row.line, row.name), &row.why);
+    put(&mut page, "rejected", report.rejected.iter().map(told));
     let doubted = report.doubted.iter().map(|doubt| {
         let head = format!("  line {}  {}  ", doubt.line, doubt.name);
         text::wrapped(&head, &format!("{}: {} {}", doubt.column, doubt.figure, doubt.why))
@@ -141,11 +139,7 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
         text::wrapped(&format!("  {}  ", it.name), &text)
     });
     put(&mut page, "prices changed", repriced);
-    let left_out = report.left_out.iter().map(|row| {
-        let head = format!("  line {}  {}  ", row.line, row.name);
-        text::wrapped(&head, &row.why)
-    });
-    put(&mut page, "left out", left_out);
+    put(&mut page, "left out", report.left_out.iter().map(told));
     let new = report.new.iter().map(|row| {
         let cells: Vec<String> =
             row.cells.iter().map(|(column, cell)| format!("{column} {cell}")).collect();
