@@ -166,7 +166,7 @@ fn is_same(name: &str, from: &str, to: &str) -> bool {
 
 fn emulation(record: &Record) -> String {
     let emulation = record.emulation.as_ref();
-    emulation.map(|e| format!("{} ({})", e.design, e.time)).unwrap_or_default()
+    emulation.map(|e| format!("{} ({})", e.designs(), e.time)).unwrap_or_default()
 }
 
 /// Returns what a job did, by name: its options, and what came of them.

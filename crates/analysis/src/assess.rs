@@ -83,11 +83,14 @@ impl<'a> Step<'a> {
 
     fn assess(&self, rules: &Rules) -> StepValidity {
         let window = self.window(rules);
+        let offered = self.offered();
+        let is_carried = offered.as_ref().is_none_or(|gate| gate.verdict != GateVerdict::Failed);
+        let steady = self.steady(rules, &window, is_carried);
         let gates = [
             Some(self.errors(rules)),
-            Some(self.steady(rules, &window)),
+            Some(if is_carried { steady } else { beside_backlog(steady) }),
             self.credits(),
-            self.offered(),
+            offered,
             self.queue_depth(),
             self.generator(),
             self.little(),
@@ -143,7 +146,9 @@ impl<'a> Step<'a> {
         })
     }
 
-    fn steady(&self, rules: &Rules, window: &Window) -> Gate {
+    /// Judges the rate with the response time, or where a rate was asked for that is not carried,
+    /// with what the target took: what waits then is told by the check of the rate.
+    fn steady(&self, rules: &Rules, window: &Window, is_carried: bool) -> Gate {
         let length_s = window.samples.len() as f64 * self.series.sample_s;
         if rules.window_s.is_none() && length_s < STEADY_S_MIN {
             let reason = format!(
@@ -151,13 +156,15 @@ impl<'a> Step<'a> {
             );
             return Gate::unknown(GateName::Steady, reason);
         }
-        let p99_ns = self.series.p99_ns.iter();
+        let series = &self.series;
+        let p99_ns = if is_carried { &series.waited_p99_ns } else { &series.service_p99_ns };
         let p99_ns: Vec<&[f64]> =
-            p99_ns.filter_map(|(_, values)| values.get(window.samples.clone())).collect();
+            p99_ns.iter().filter_map(|values| values.get(window.samples.clone())).collect();
         let gate = steadiness(&SteadyInputs {
-            iops: self.series.iops.get(window.samples.clone()).unwrap_or_default(),
+            iops: series.iops.get(window.samples.clone()).unwrap_or_default(),
             p99_ns: &p99_ns,
-            sample_s: self.series.sample_s,
+            is_response: is_carried && series.is_response,
+            sample_s: series.sample_s,
             rule: rules.steady,
         });
         let is_found = rules.warm_up_s.is_none() && rules.window_s.is_none();
@@ -217,6 +224,16 @@ impl<'a> Step<'a> {
         };
         (whole.map(per_s).collect(), length_ms as f64 / 1000.0)
     }
+}
+
+/// Where more is offered than is carried, the target can do the same all the time while what waits
+/// for it grows without end: such a run is not steady, and its response times have no level.
+fn beside_backlog(steady: Gate) -> Gate {
+    if steady.verdict != GateVerdict::Passed {
+        return steady;
+    }
+    let reason = "more was offered than was carried: response times grow as long as that goes on";
+    Gate { verdict: GateVerdict::Unknown, reason: reason.to_owned(), ..steady }
 }
 
 /// Returns how long a job was measured, per worker, nanoseconds.

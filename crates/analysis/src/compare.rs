@@ -221,8 +221,15 @@ fn repeats_needed(coverage: f64) -> u32 {
     1 + doubt.log2().abs().ceil() as u32
 }
 
+/// Differences are told to a tenth of a percent: what lies within half of that either way is none,
+/// however well it was measured.
+const TOLD_MIN: f64 = 0.0005;
+
 fn verdict(interval: &Interval, options: &CompareOptions) -> Verdict {
     let is_up_better = options.better == Better::Higher;
+    if interval.low > 1.0 - TOLD_MIN && interval.high < 1.0 + TOLD_MIN {
+        return Verdict::NoDifferenceShown;
+    }
     if interval.low > 1.0 {
         return if is_up_better { Verdict::Better } else { Verdict::Worse };
     }

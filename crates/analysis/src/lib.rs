@@ -8,7 +8,7 @@
 //!   and figures.
 //! - Repeats: [`stats`] (median and mean with intervals, batch means) and
 //!   [`compare()`]; [`metric`] has the figures of a run to compare, [`alike`] whether it makes
-//!   sense, [`sets`] does all of it for two sets of records.
+//!   sense, [`sets`] does all of it for two sets of records, [`whole`] of curves and suites, too.
 //! - A curve: [`search`] asks for one load after the other until it has the load line; [`Limits`]
 //!   say what a load must keep (`p99 < 2ms`); [`curve`] turns points into figures: load at a
 //!   latency, overall response time, knee, scalability law.
@@ -38,10 +38,11 @@ pub mod sets;
 pub mod stats;
 pub mod steady;
 pub mod warmup;
+pub mod whole;
 
 pub use assess::{Rules, assess};
 pub use compare::{Comparison, compare};
 pub use curve::Point;
 pub use gate::{Figure, Gate, GateName, GateVerdict};
-pub use limit::{Limit, LimitError, Limits};
+pub use limit::{LatencyFigure, Limit, LimitError, Limits};
 pub use search::{LoadLine, Search, SearchOptions};

@@ -37,19 +37,40 @@ const PERCENTILES: [(f64, &str); 4] =
     [(50.0, "p50_ns"), (95.0, "p95_ns"), (99.0, "p99_ns"), (99.9, "p99_9_ns")];
 
 /// Operations that must lie beyond a percentile for it to be a figure and not an accident.
-const N_BEYOND_MIN: f64 = 10.0;
+pub const N_BEYOND_MIN: f64 = 10.0;
+
+/// Returns how many of so many operations lie beyond a percentile, 0 to 100.
+pub fn n_beyond(n_ios: u64, percentile: f64) -> f64 {
+    n_ios as f64 * (1.0 - percentile / 100.0)
+}
 
 /// Returns the figures of a step: rates over all directions, and for each direction its rates,
 /// mean and percentiles of latency (response time under a rate, else service time). Percentiles
 /// with fewer than 10 operations beyond them are left out.
 pub fn metrics(record: &Record, step_idx: u32) -> Vec<Metric> {
     let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
-    of_jobs(&jobs)
+    of_jobs(&jobs, Waited::FromDue)
 }
 
-/// Returns the same figures of some jobs together. Of imported results, percentiles that are only
-/// listed are those of one entry: they cannot be merged.
-pub fn of_jobs(jobs: &[&JobRecord]) -> Vec<Metric> {
+/// From when a latency counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// From the intended start, where all operations had one: the response time.
+    FromDue,
+    /// From the submission: the service time.
+    FromIssue,
+}
+
+/// Says from when the latencies of some jobs can count.
+pub fn waited_of(jobs: &[&JobRecord]) -> Waited {
+    let mut dirs = jobs.iter().flat_map(|job| job.dirs.iter()).filter(|(_, dir)| dir.n_ios > 0);
+    let is_due = dirs.all(|(_, dir)| dir.response.is_some());
+    if is_due { Waited::FromDue } else { Waited::FromIssue }
+}
+
+/// Returns the same figures of some jobs together, with latencies from `waited`. Of imported
+/// results, percentiles that are only listed are those of one entry: they cannot be merged.
+pub fn of_jobs(jobs: &[&JobRecord], waited: Waited) -> Vec<Metric> {
     let mut metrics = Vec::new();
     let total = |of: fn(&DirRecord) -> f64| -> f64 {
         jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| of(dir)).sum()
@@ -65,12 +86,13 @@ pub fn of_jobs(jobs: &[&JobRecord]) -> Vec<Metric> {
         metrics.push(Metric::new(name, "iops", sum(DirRecord::rate_iops)));
         metrics.push(Metric::new(name, "bytes_per_s", sum(DirRecord::rate_bytes)));
         if let [dir] = dirs.as_slice()
-            && let (None, listed @ Latency::Listed(_)) = (&dir.response, service(dir))
+            && (dir.response.is_none() || waited == Waited::FromIssue)
+            && let listed @ Latency::Listed(_) = service(dir)
         {
             put_latency(&mut metrics, name, &listed);
             continue;
         }
-        let merged = latency(&dirs);
+        let merged = latency(&dirs, waited);
         put_latency(&mut metrics, name, &Latency::Measured(&merged));
     }
     metrics
@@ -81,8 +103,8 @@ fn put_latency(metrics: &mut Vec<Metric>, dir: &'static str, latency: &Latency<'
         metrics.push(Metric::new(dir, "mean_ns", mean_ns));
     }
     for (percentile, figure) in PERCENTILES {
-        let n_beyond = latency.count() as f64 * (1.0 - percentile / 100.0);
-        if let Some(ns) = latency.percentile_ns(percentile).filter(|_| n_beyond >= N_BEYOND_MIN) {
+        let is_figure = n_beyond(latency.count(), percentile) >= N_BEYOND_MIN;
+        if let Some(ns) = latency.percentile_ns(percentile).filter(|_| is_figure) {
             metrics.push(Metric::new(dir, figure, ns as f64));
         }
     }
@@ -100,9 +122,9 @@ fn service(dir: &DirRecord) -> Latency<'_> {
 }
 
 /// Merges what was measured; nothing where a part of it is only listed.
-fn latency(dirs: &[&DirRecord]) -> Histogram {
+fn latency(dirs: &[&DirRecord], waited: Waited) -> Histogram {
     let mut merged = Histogram::new();
-    let is_open = dirs.iter().all(|dir| dir.response.is_some());
+    let is_open = waited == Waited::FromDue && dirs.iter().all(|dir| dir.response.is_some());
     for dir in dirs {
         match (dir.response.as_ref().filter(|_| is_open), service(dir)) {
             (Some(response), _) => merged.merge(response),

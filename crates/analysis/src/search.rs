@@ -130,6 +130,18 @@ impl Search {
         self.next = self.plan();
     }
 
+    /// Asks for one more load when all is measured: where a figure is read off the curve and its
+    /// points lie far apart. It is no point of [`Search::curve_loads`], and moves no line. Before
+    /// the curve nothing happens.
+    pub fn also(&mut self, load: f64) {
+        let units = self.options.units(load);
+        let Some((_, points)) = self.curve.as_mut() else { return };
+        points.insert(0, units);
+        if self.next.is_none() {
+            self.next = self.plan();
+        }
+    }
+
     /// Returns all probes so far, in the order in which they were made.
     pub fn taken(&self) -> &[(Probe, ProbeResult)] {
         &self.taken
@@ -310,7 +322,8 @@ pub struct LoadLine {
     pub first_fail: Option<f64>,
     /// From `load` to the lowest load whose every probe failed. It holds the line, as the load
     /// that passes every other time, with a probability of at least `1 - 2^-a - 2^-b`, where `a`
-    /// and `b` count how often the ends were repeated: 50 % with 2 repeats, 97 % with 6.
+    /// and `b` count how often the ends were repeated: 50 % with 3 measurements of each, 94 % with
+    /// 6, 97 % with 7.
     pub interval: Option<Interval>,
     /// How far the search came.
     pub end: LineEnd,

@@ -6,12 +6,12 @@
 //! percentile of a second. What seconds cannot show, such as the mean latency of the run, cannot be
 //! told then.
 
-use record::{Interval, Record};
+use record::{Interval, JobRecord, Record};
 
 use crate::alike::{Difference, DifferenceKind, differences};
 use crate::compare::{CompareOptions, Comparison, compare, compare_series};
 use crate::entries::{Entry, counterpart, entries};
-use crate::metric::{self, Metric, of_jobs, run_order};
+use crate::metric::{self, Metric, Waited, of_jobs, run_order, waited_of};
 
 /// How to compare two sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +82,7 @@ pub fn compare_sets(
         return SetComparison { differences: Vec::new(), rows: Vec::new() };
     };
     let mut found = differences(first, other);
+    found.extend(counted_from(baseline, candidate));
     for (set, name) in [(baseline, "baseline"), (candidate, "candidate")] {
         for record in &set[1..] {
             for difference in differences(&set[0], record) {
@@ -96,6 +97,22 @@ pub fn compare_sets(
     found.sort_by_key(|difference| difference.kind == DifferenceKind::Surroundings);
     let sides = Sides { baseline, candidate, options };
     SetComparison { differences: found, rows: sides.rows() }
+}
+
+/// Says that latencies of both sets count from different moments, and which ones are compared.
+fn counted_from(baseline: &[Record], candidate: &[Record]) -> Option<Difference> {
+    let is_due = |set: &[Record]| {
+        set.iter()
+            .all(|record| waited_of(&record.jobs.iter().collect::<Vec<_>>()) == Waited::FromDue)
+    };
+    let word = |is_due| if is_due { "when I/O was due" } else { "its submission" };
+    let (from, to) = (is_due(baseline), is_due(candidate));
+    (from != to).then(|| Difference {
+        kind: DifferenceKind::Surroundings,
+        what: "latency known from (compared is that from the submission)".to_owned(),
+        baseline: word(from).to_owned(),
+        candidate: word(to).to_owned(),
+    })
 }
 
 struct Sides<'a> {
@@ -122,8 +139,10 @@ impl Sides<'_> {
 
     /// Puts the figures of a job, or of all jobs of its step.
     fn put(&self, rows: &mut Vec<Row>, place: &Place<'_>) {
-        let baseline = figures(self.baseline, place);
-        let candidate = figures(self.candidate, place);
+        let (baseline, candidate) = (jobs(self.baseline, place), jobs(self.candidate, place));
+        // A time from when I/O was due and one from its submission are different quantities.
+        let waited = waited_in_all(baseline.iter().chain(&candidate));
+        let (baseline, candidate) = (figures(&baseline, waited), figures(&candidate, waited));
         let (Some(baseline), Some(candidate)) = (baseline, candidate) else { return };
         let is_single = baseline.len() == 1 && candidate.len() == 1;
         let n_dirs = baseline[0].iter().filter(|metric| metric.name.ends_with("_iops")).count();
@@ -207,20 +226,30 @@ impl Place<'_> {
     }
 }
 
-/// Returns the figures of each run; nothing where no run of a set has the job.
-fn figures(set: &[Record], place: &Place<'_>) -> Option<Vec<Vec<Metric>>> {
-    let of_run = |record: &Record| {
+/// Returns the jobs of each run that has any.
+fn jobs<'a>(set: &'a [Record], place: &Place<'_>) -> Vec<Vec<&'a JobRecord>> {
+    let of_run = |record: &'a Record| {
         let found = entries(record);
         let is_only = found.len() == 1;
         if place.is_all {
             let of_step = found.iter().filter(|other| other.step == place.entry.step);
-            let parts: Vec<_> = of_step.flat_map(|other| other.parts.iter().copied()).collect();
-            return (!parts.is_empty()).then(|| of_jobs(&parts));
+            return of_step.flat_map(|other| other.parts.iter().copied()).collect();
         }
-        let found = counterpart(place.entry, is_only, &found)?;
-        Some(of_jobs(&found.parts))
+        counterpart(place.entry, is_only, &found).map_or(Vec::new(), |it| it.parts.clone())
     };
-    let found: Vec<Vec<Metric>> = set.iter().filter_map(of_run).collect();
+    let found = set.iter().map(of_run);
+    found.filter(|jobs: &Vec<&JobRecord>| !jobs.is_empty()).collect()
+}
+
+/// Returns from when the latencies of all runs count.
+fn waited_in_all<'a>(runs: impl Iterator<Item = &'a Vec<&'a JobRecord>>) -> Waited {
+    let is_due = runs.map(|jobs| waited_of(jobs)).all(|waited| waited == Waited::FromDue);
+    if is_due { Waited::FromDue } else { Waited::FromIssue }
+}
+
+/// Returns the figures of each run; nothing where no run of a set has the job.
+fn figures(runs: &[Vec<&JobRecord>], waited: Waited) -> Option<Vec<Vec<Metric>>> {
+    let found: Vec<Vec<Metric>> = runs.iter().map(|jobs| of_jobs(jobs, waited)).collect();
     (!found.is_empty()).then_some(found)
 }
 

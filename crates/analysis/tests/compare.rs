@@ -123,6 +123,10 @@ fn the_verdict_knows_which_way_is_better() {
     check(&STEADY, &scaled(1.1), Better::Higher, Verdict::Better, "+10.0 %");
     check(&STEADY, &scaled(1.1), Better::Lower, Verdict::Worse, "+10.0 %");
     check(&STEADY, &STEADY, Better::Higher, Verdict::NoDifferenceShown, "less than 5 %");
+    // Shown, and smaller than what is printed of it.
+    let (even, less) = ([5_000.0; 6], [4_999.0, 4_999.1, 4_999.2, 4_999.3, 4_999.4, 4_999.5]);
+    check(&even, &less, Better::Higher, Verdict::NoDifferenceShown, "less than 5 %");
+    check(&even, &less.map(|it| it - 5.0), Better::Higher, Verdict::Worse, "-0.1 %");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use analysis::gates::{
-    BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FlightInputs, FootprintInputs,
+    Backlog, BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FlightInputs, FootprintInputs,
     GeneratorInputs, OfferedInputs, PageCacheInputs, SocketInputs, SteadyInputs, credits, errors,
     footprint, generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
 };
@@ -41,7 +41,8 @@ fn levels(levels: &[(usize, f64)]) -> Vec<f64> {
 #[track_caller]
 fn check_steady(iops: &[f64], p99_ns: &[f64], verdict: GateVerdict, reason: &str) -> Gate {
     let rule = SteadyRule::default();
-    let gate = steadiness(&SteadyInputs { iops, p99_ns: &[p99_ns], sample_s: 1.0, rule });
+    let p99_ns = &[p99_ns][..];
+    let gate = steadiness(&SteadyInputs { iops, p99_ns, is_response: false, sample_s: 1.0, rule });
     check(&gate, GateName::Steady, verdict, reason);
     gate
 }
@@ -84,7 +85,9 @@ fn a_limit_that_changes_in_the_middle_is_not_steady() {
 fn credits_that_run_out_or_might() {
     let burst = levels(&[(1_805, 3_500.0), (1_795, 500.0)]);
     let judge = |iops: &[f64], knowledge| {
-        credits(&CreditInputs { unit: "IOPS", iops, sample_s: 1.0, knowledge })
+        let counted_per_s = None;
+        let (unit, sample_s, place) = ("IOPS", 1.0, None);
+        credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge })
     };
     let unknown = BurstKnowledge::Unknown { lasts_s_max: 3_600.0 };
     let gate = judge(&burst, unknown);
@@ -97,6 +100,42 @@ fn credits_that_run_out_or_might() {
     let known = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
     check(&judge(&burst[..600], known), GateName::Credits, Unknown, "lasts 180");
     check(&judge(&flat[..60], known), GateName::Credits, Passed, "within the baseline");
+    // 1 MiB each: four units of 256 KiB.
+    let large = levels(&[(60, 200.0)]);
+    let inputs = CreditInputs {
+        unit: "IOPS",
+        iops: &large,
+        sample_s: 1.0,
+        counted_per_s: Some(800.0),
+        place: None,
+        knowledge: known,
+    };
+    let gate = credits(&inputs);
+    check(&gate, GateName::Credits, Unknown, "200 IOPS, which count as 800, are above");
+    assert_eq!(gate.figure("lasts_s"), Some(18_000.0));
+    // Of all that was done, one disk took 3,500: a tenth of it is no fall onto its baseline.
+    let beside = levels(&[(1_500, 10_500.0)]);
+    let of_one = |iops, counted_per_s| {
+        let place = Some("/c");
+        credits(&CreditInputs { iops, counted_per_s: Some(counted_per_s), place, ..inputs })
+    };
+    let gate = of_one(&beside, 3_500.0);
+    check(&gate, GateName::Credits, Unknown, "3500 IOPS on /c are above the baseline of 500");
+    assert_eq!(gate.figure("lasts_s"), Some(1_800.0));
+    check(&of_one(&beside, 500.0), GateName::Credits, Passed, "within the baseline");
+    let to_the_end = levels(&[(3_600, 10_500.0)]);
+    check(&of_one(&to_the_end, 2_000.0), GateName::Credits, Failed, "spent a full account");
+    // A rate 8 % above the baseline lives on credits, too.
+    let slow = levels(&[(10_800, 2_500.0), (9_200, 2_300.0)]);
+    let known = BurstKnowledge::Known { baseline_iops: 2_300.0, credit_ios: 2_160_000.0 };
+    let gate = judge(&slow, known);
+    check(&gate, GateName::Credits, Failed, "fell from 2500 to 230");
+    let at_s = gate.figure("fell_at_s").unwrap();
+    assert!((10_795.0..=10_805.0).contains(&at_s), "{at_s}");
+    // A load that falls by as much, and not onto the baseline, is one that was asked for.
+    let lower = levels(&[(600, 2_700.0), (600, 2_500.0)]);
+    check(&judge(&lower, known), GateName::Credits, Unknown, "credits possible");
+    check(&judge(&slow, unknown), GateName::Credits, Passed, "did not fall");
     check(&judge(&burst[..600], BurstKnowledge::None), GateName::Credits, Passed, "no burst");
     check(&judge(&[], unknown), GateName::Credits, Unknown, "no samples");
 }
@@ -274,4 +313,19 @@ fn socket_buffers_hold_what_is_under_way() {
     check(&socket_buffers(&unknown), name, Unknown, "not known");
     let no_path = SocketInputs { round_trip_ns: 0.0, ..SOCKETS };
     check(&socket_buffers(&no_path), name, Unknown, "round trip");
+}
+
+/// Of 26,300 due a percent is 263; of random ones 2 sqrt(26,300) = 324 may wait by chance; of few
+/// due a bunch of 16, or at random 2 sqrt(150) = 24.5.
+#[test]
+fn a_backlog_grows_when_more_waits_than_chance_leaves() {
+    let pressure = |n_due, is_random, end| Backlog { start: 10, end, n_due, is_random }.pressure();
+    assert!(pressure(26_300.0, false, 10 + 263) <= 1.0);
+    assert!(pressure(26_300.0, false, 10 + 264) > 1.0);
+    assert!(pressure(26_300.0, true, 10 + 324) <= 1.0);
+    assert!(pressure(26_300.0, true, 10 + 325) > 1.0);
+    assert!(pressure(150.0, false, 10 + 16) <= 1.0);
+    assert!(pressure(150.0, true, 10 + 24) <= 1.0);
+    assert!(pressure(150.0, true, 10 + 25) > 1.0);
+    assert!(pressure(150.0, true, 3).abs() < f64::EPSILON, "it shrank");
 }

@@ -7,7 +7,9 @@ use analysis::metric::{metrics, run_order};
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point};
 use hist::Histogram;
-use record::{DirRecord, HostRecord, Interval, IntervalDir, JobRecord, PerDirRecord, Record};
+use record::{
+    DirRecord, HostRecord, Interval, IntervalDir, IntervalResponse, JobRecord, PerDirRecord, Record,
+};
 
 const S_NS: u64 = 1_000_000_000;
 
@@ -75,9 +77,29 @@ fn a_series_has_neither_ramp_nor_rest() {
     let series = StepSeries::of(&run(), 0);
     assert_eq!(series.iops, [2_000.0; 100]);
     assert_eq!(series.bytes_per_s, [2_000.0 * 4096.0; 100]);
-    assert_eq!(series.p99_ns, [("read", vec![2e6; 100])]);
+    assert_eq!(series.service_p99_ns, [vec![2e6; 100]]);
+    assert_eq!((series.waited_p99_ns, series.is_response), (vec![vec![2e6; 100]], false));
     assert!((series.sample_s - 1.0).abs() < 1e-12);
     assert_eq!(StepSeries::of(&run(), 1).iops, Vec::<f64>::new());
+}
+
+/// What waits under a rate is what its users see, whatever the target takes.
+#[test]
+fn under_a_rate_it_is_response_times_that_must_be_steady() {
+    let mut record = run();
+    for (idx, interval) in record.intervals.iter_mut().enumerate() {
+        let waited_ns = 3_000_000 + 20_000 * idx as u64;
+        interval.dirs.read.response = IntervalResponse::of(&latencies(100, waited_ns));
+    }
+    let series = StepSeries::of(&record, 0);
+    assert_eq!(series.service_p99_ns, [vec![2e6; 100]]);
+    assert!(series.is_response);
+    let waited_ns = &series.waited_p99_ns[0];
+    assert!(waited_ns[99] > 1.5 * waited_ns[0], "{waited_ns:?}");
+    let gates = of_step(&record, 0, false, &SteadyRule::default());
+    let steady = gates.iter().find(|gate| gate.name == GateName::Steady).expect("it is judged");
+    assert_eq!(steady.verdict, GateVerdict::Failed);
+    assert!(steady.reason.starts_with("response p99 varied by "), "{}", steady.reason);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::slice::from_ref;
 use analysis::alike::DifferenceKind;
 use analysis::compare::{CompareOptions, Verdict, compare_series};
 use analysis::sets::{Basis, Row, SetOptions, compare_sets};
+use analysis::whole::compare_records;
 use common::Noise;
 use record::{
     Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency, PerDirRecord, Record,
@@ -262,4 +263,32 @@ fn a_short_run_says_how_long_it_should_be() {
     let found = compare_series(&wave(0.0), &wave(1.0), &options);
     assert_eq!(found.verdict, Verdict::CannotTell);
     assert!(found.reason.contains("measure for 11"), "{}", found.reason);
+}
+
+/// In virtual time one seed gives one run, whenever it is made; another seed makes another one,
+/// also where all its I/Os took the same.
+#[test]
+fn copies_of_a_run_count_once() {
+    let made = |iops: f64, seed: u64, at: u64| {
+        let mut record = run(iops, 1e6, 7);
+        record.started_unix_ms = at;
+        record.jobs[0].started_unix_ms = at;
+        record.jobs[0].seed = seed;
+        record
+    };
+    let six = |iops: f64, seed: fn(u64) -> u64| -> Vec<Record> {
+        (0..6).map(|idx| made(iops, seed(idx), 1000 * (1 + idx))).collect()
+    };
+    let compared = |seed: fn(u64) -> u64| {
+        compare_records(&six(5000.0, seed), &six(4500.0, seed), &SetOptions::default())
+    };
+    let what = "runs that are not copies of one another, which count once";
+    let copies = compared(|_| 1);
+    let basis = row(&copies.rows, "read", "iops").basis;
+    assert_eq!(basis, Basis::Seconds, "one run stands on each side");
+    let told = copies.differences.iter().find(|it| it.what == what).expect("it is told");
+    assert_eq!((told.baseline.as_str(), told.candidate.as_str()), ("1 of 6", "1 of 6"));
+    let others = compared(|idx| idx);
+    assert_eq!(row(&others.rows, "read", "iops").basis, Basis::Runs);
+    assert!(others.differences.iter().all(|it| it.what != what), "{:?}", others.differences);
 }

@@ -1,7 +1,8 @@
 //! What is turned up from point to point, and how it is put onto a plan.
 
-use plan::load::Arrivals;
-use plan::{Job, PerDir, Plan};
+use plan::load::{Arrivals, Rate};
+use plan::workload::Workload;
+use plan::{Direction, Job, PerDir, Plan};
 
 /// What is turned up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,15 @@ pub enum LeverError {
         job: String,
         /// What it says.
         what: &'static str,
+    },
+    /// A job without a rate beside jobs with one: its part of the whole is not known.
+    #[error(
+        "job `{job}` has no rate and others have: give all of them one, which a curve turns up in \
+         proportion, or none, for equal parts"
+    )]
+    NoRate {
+        /// Its name.
+        job: String,
     },
     /// A job that cannot be told how much to do.
     #[error("job `{job}` {what}, which cannot be given a load")]
@@ -91,17 +101,27 @@ impl Lever {
                 return Err(LeverError::NoLoad { job: job.name.clone(), what });
             }
         }
-        Ok(())
+        let has_rate = |job: &&Job| own_rate_iops(job).is_some();
+        match step.jobs.iter().find(|job| !has_rate(job)) {
+            Some(job) if self.is_open() && step.jobs.iter().any(|job| has_rate(&job)) => {
+                Err(LeverError::NoRate { job: job.name.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the plan at a load, which is above 0: of a rate I/Os per second over all jobs, in
-    /// proportion to the rates they have, else equal ones; of a depth or of workers each job's.
-    /// Each point `idx` has a seed of its own, or a repeat would say nothing new.
+    /// proportion to the rates they have over all their workers, else equal ones; of a depth or of
+    /// workers each job's. Each point `idx` has a seed of its own, or a repeat would say nothing
+    /// new.
     pub(crate) fn put(self, plan: &Plan, load: f64, idx: u32, time: Time) -> Plan {
         let mut plan = plan.clone();
         let shares: f64 = plan.jobs().map(share).sum();
         for job in plan.steps.iter_mut().flat_map(|step| step.jobs.iter_mut()) {
             let share = share(job) / shares;
+            if let Some(read_pct) = own_read_pct(job) {
+                job.workload.read_pct = read_pct;
+            }
             job.load.rate = PerDir::default();
             job.load.rate_min = PerDir::default();
             job.load.rate_total_iops = None;
@@ -163,5 +183,54 @@ pub struct Time {
 
 /// A job's weight among the jobs of its step: the rate it has, if it has one.
 fn share(job: &Job) -> f64 {
-    job.load.rate_total_iops.filter(|rate| *rate > 0.0).unwrap_or(1.0)
+    own_rate_iops(job).unwrap_or(1.0)
+}
+
+/// Returns the operations per second that a job asks for over all its workers; none without a
+/// rate. A rate in bytes counts by the mean size of the I/Os, a total before those of directions.
+fn own_rate_iops(job: &Job) -> Option<f64> {
+    let of_dir = |dir| rate_iops_of(job, dir);
+    let of_worker = || job.issued_directions().filter_map(of_dir).sum::<f64>();
+    let rate = job.load.rate_total_iops.unwrap_or_else(|| of_worker() * f64::from(job.n_workers));
+    (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+/// Returns the operations per second of a direction that a worker is asked for.
+fn rate_iops_of(job: &Job, dir: Direction) -> Option<f64> {
+    match job.load.rate[dir]? {
+        Rate::Iops(per_s) => Some(per_s as f64),
+        Rate::Bytes(per_s) => Some(per_s as f64 / mean_block_bytes(job, dir)),
+    }
+}
+
+/// Returns the share of reads that a job comes to whose reads and writes have rates of their own,
+/// percent: with these it is they that make the mix, whatever the mix that is set.
+fn own_read_pct(job: &Job) -> Option<f64> {
+    if job.load.rate_total_iops.is_some() || !job.parts.is_empty() {
+        return None;
+    }
+    let is_mixed = job.issued_directions().eq([Direction::Read, Direction::Write]);
+    let (reads, writes) =
+        rate_iops_of(job, Direction::Read).zip(rate_iops_of(job, Direction::Write))?;
+    (is_mixed && reads + writes > 0.0).then(|| 100.0 * reads / (reads + writes))
+}
+
+/// Returns the mean size of a direction's I/Os, the job's parts by their weights.
+fn mean_block_bytes(job: &Job, dir: Direction) -> f64 {
+    let of = |workload: &Workload| {
+        let sizes = &workload.block_size;
+        if workload.block_size_by_pattern {
+            let by_pattern = if workload.access.random { &sizes.write } else { &sizes.read };
+            return by_pattern.mean();
+        }
+        sizes[dir].mean()
+    };
+    if job.parts.is_empty() {
+        return of(&job.workload);
+    }
+    let issuing = || {
+        job.parts.iter().filter(|part| part.workload.access.issued().any(|issued| issued == dir))
+    };
+    let bytes: f64 = issuing().map(|part| part.weight * of(&part.workload)).sum();
+    bytes / issuing().map(|part| part.weight).sum::<f64>()
 }

@@ -12,6 +12,7 @@
 //!
 //! Tests: `tests/`, and whole sweeps on emulated volumes with `plimsoll`'s.
 
+mod in_flight;
 mod join;
 pub mod lever;
 pub mod outcome;

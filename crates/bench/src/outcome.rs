@@ -1,6 +1,7 @@
 //! What the points of a sweep come to.
 
 use analysis::curve::{LoadAt, UslFit, knees, overall_response_time};
+use analysis::gates::Backlog;
 use analysis::limit::LatencyFigure;
 use analysis::search::{LineEnd, Search};
 use analysis::{Limit, Limits, Point, series, stats};
@@ -65,6 +66,13 @@ pub(crate) fn broken_limit(limit: &Limit, point: &Point) -> String {
     }
 }
 
+/// Says that a load was not carried because ever more of it waited; none where it did not.
+pub(crate) fn grown_backlog(backlog: Backlog) -> Option<String> {
+    let Backlog { start, end, .. } = backlog;
+    let is_grown = backlog.pressure() > 1.0;
+    is_grown.then(|| format!("the backlog grew from {start} to {end} operations"))
+}
+
 /// The part of a limit behind its figure.
 fn bound(limit: &Limit) -> String {
     let text = limit.to_string();
@@ -103,9 +111,13 @@ pub(crate) fn curve(
         in_flight_max,
         limits: limits.to_string(),
         points: measured.iter().map(|it| it.point.clone()).collect(),
-        line: line(search, measured, total),
+        line: line(search, measured, lever.is_open(), total),
         carried: ROUND_LATENCIES_NS.iter().map(|ns| carried(measured, *ns)).collect(),
-        overall_response_ns: overall_response_time(&on_grid),
+        overall_response_ns: if lever.is_open() {
+            overall_response_time(&on_grid)
+        } else {
+            overall_response_time(&latency_by_load(measured, is_on_grid))
+        },
         knees: knees(&on_grid, KNEE_SENSITIVITY).map(|found| KneesRecord {
             sensitivity: found.sensitivity,
             range_iops: found.range,
@@ -125,7 +137,12 @@ fn arrivals_name(arrivals: Arrivals) -> &'static str {
     }
 }
 
-fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> LoadLineRecord {
+fn line(
+    search: &Search,
+    measured: &[Measured],
+    is_open: bool,
+    total: impl Fn(f64) -> f64,
+) -> LoadLineRecord {
     let line = search.line();
     let load = line.load.map(&total);
     let first_fail = line.first_fail.map(&total);
@@ -139,6 +156,8 @@ fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> L
         let values: Vec<f64> = at(load).map(of).collect();
         series::median(&values)
     };
+    let achieved_iops = median(|point| point.achieved_iops);
+    let bytes_per_s = median(|point| point.bytes_per_s);
     LoadLineRecord {
         end: match line.end {
             LineEnd::Bracketed => "bracketed",
@@ -155,8 +174,14 @@ fn line(search: &Search, measured: &[Measured], total: impl Fn(f64) -> f64) -> L
             coverage: it.coverage,
         }),
         broken: at(first_fail).find(|it| !it.passed).map_or(Vec::new(), |it| it.broken.clone()),
-        achieved_iops: median(|point| point.achieved_iops),
-        bytes_per_s: median(|point| point.bytes_per_s),
+        achieved_iops,
+        // Of the same thing as the line itself: where that is a rate, bytes at that rate.
+        bytes_per_s: match (load, achieved_iops) {
+            (Some(load), Some(achieved)) if is_open && achieved > 0.0 => {
+                bytes_per_s.map(|bytes_per_s| bytes_per_s / achieved * load)
+            }
+            _ => bytes_per_s,
+        },
         n_probes: search.n_searched() as u32,
         dips: line.dips.into_iter().map(total).collect(),
     }
@@ -174,11 +199,53 @@ fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, 
     curve
 }
 
+/// Returns (load, mean latency) in ascending order: a closed load's own axis, on which every point
+/// counts, also where the rate no longer ascends.
+fn latency_by_load(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+    let mut loads: Vec<f64> =
+        measured.iter().map(|it| it.point.load).filter(|load| is_wanted(*load)).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    let means = by_load(measured, is_wanted);
+    // Nothing to pair where a load has no whole point.
+    if means.len() != loads.len() {
+        return Vec::new();
+    }
+    loads.into_iter().zip(means).map(|(load, (_, mean))| (load, mean)).collect()
+}
+
+/// Rates of neighbours this near to each other leave nothing to look for between them.
+const NEAR: f64 = 1.05;
+
+/// Returns a load of a closed search, in I/Os in flight per worker, between two that are no
+/// neighbours and whose rates are far apart, of which the first keeps a round latency and the
+/// second does not. `of_one` is what one of the search comes to over all workers.
+pub(crate) fn load_between(measured: &[Measured], of_one: f64) -> Option<f64> {
+    let mut loads: Vec<f64> = measured.iter().map(|it| it.point.load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    let by_load = by_load(measured, |_| true);
+    if by_load.len() != loads.len() {
+        return None;
+    }
+    ROUND_LATENCIES_NS.iter().find_map(|latency_ns| {
+        let over = by_load.iter().position(|point| point.1 > *latency_ns as f64)?;
+        let under = over.checked_sub(1)?;
+        let (low, high) = (loads[under] / of_one, loads[over] / of_one);
+        let middle = f64::midpoint(low, high).floor();
+        let is_far = by_load[over].0 > NEAR * by_load[under].0;
+        (is_far && middle > low && middle < high).then_some(middle)
+    })
+}
+
 /// Returns the rate at which there is a mean latency: between the two loads of which the first one
 /// keeps it. A rate that no longer ascends is no obstacle: what is more only waits.
 fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
     let highest = by_load.iter().map(|point| point.0).reduce(f64::max);
     let (Some(highest), Some(first)) = (highest, by_load.first()) else { return LoadAt::Unknown };
+    // Rates of a real volume go up and down a little: what was measured at no more is carried.
+    let kept = by_load.iter().filter(|point| point.1 <= latency_ns).map(|point| point.0);
+    let kept = kept.fold(0.0, f64::max);
     let Some(over) = by_load.iter().position(|point| point.1 > latency_ns) else {
         return LoadAt::Above(highest);
     };
@@ -186,7 +253,7 @@ fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
     let (low, high) = (by_load[under], by_load[over]);
     let part = (latency_ns - low.1) / (high.1 - low.1);
     let comes_back = by_load[over..].iter().any(|point| point.1 <= latency_ns);
-    LoadAt::Reached { load: low.0 + part * (high.0 - low.0), comes_back }
+    LoadAt::Reached { load: (low.0 + part * (high.0 - low.0)).max(kept), comes_back }
 }
 
 /// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's

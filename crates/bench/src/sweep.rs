@@ -1,13 +1,15 @@
 //! A sweep at work: which point next, and what came of it.
 
-use analysis::gates::of_step;
+use analysis::gates::{Backlog, of_step, worst_backlog};
+use analysis::metric::{N_BEYOND_MIN, n_beyond};
 use analysis::search::{Probe, ProbeResult, Purpose, Search, SearchError, SearchOptions};
 use analysis::steady::SteadyRule;
-use analysis::{Gate, GateName, GateVerdict, Limits, Point};
+use analysis::{Gate, GateName, GateVerdict, LatencyFigure, Limit, Limits, Point};
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{CurvePointRecord, Note, NoteSeverity, Outcome, Record, Verdict};
+use record::{CurvePointRecord, JobRecord, Note, NoteSeverity, Outcome, Record, Verdict};
 
+use crate::in_flight;
 use crate::join::join;
 use crate::lever::{Lever, LeverError, Time};
 use crate::outcome::{self, Measured};
@@ -18,7 +20,7 @@ pub struct SweepOptions {
     /// What is turned up.
     pub lever: Lever,
     /// What a load must keep to count as carried. Of an open load the usual share of the offered
-    /// rate is added, unless there is one.
+    /// rate is added, and that its backlog does not grow, unless there is one on that share.
     pub limits: Limits,
     /// Loads and their order, in the unit of the lever.
     pub search: SearchOptions,
@@ -81,8 +83,13 @@ pub struct Sweep {
     options: SweepOptions,
     search: Search,
     measured: Vec<Measured>,
+    /// Loads that were measured between others, see [`Sweep::measure_between`].
+    n_between: u32,
     record: Option<Record>,
 }
+
+/// Most loads to measure between others: a few for each latency that is asked about.
+const BETWEEN_MAX: u32 = 12;
 
 impl Sweep {
     /// Sets a sweep up over a plan of one step.
@@ -94,7 +101,7 @@ impl Sweep {
             return Err(SweepError::NeedsOffered { limits: options.limits.to_string() });
         }
         let search = Search::new(options.search)?;
-        Ok(Sweep { plan, options, search, measured: Vec::new(), record: None })
+        Ok(Sweep { plan, options, search, measured: Vec::new(), n_between: 0, record: None })
     }
 
     /// Returns the point to measure next; none when the sweep is over.
@@ -127,28 +134,49 @@ impl Sweep {
             Point::of_closed(whole, step_idx)
         };
         let gates = of_step(whole, step_idx, !is_open, &SteadyRule::default());
-        let broken = self.broken(measured.as_ref(), &gates, failed);
+        // Whatever the limits: what waits ever longer is not carried. A closed load has none.
+        let backlog = worst_backlog(whole, step_idx).filter(|_| is_open);
+        let mut broken = self.broken(measured.as_ref(), &gates, failed);
+        broken.extend(backlog.and_then(outcome::grown_backlog));
         let point = outcome::point(step_idx, load, purpose(probe), measured.as_ref(), broken);
         if is_whole {
-            let pressure = measured.as_ref().map(|it| self.options.limits.pressure(&it.measured()));
+            let of_limits = |it: &Point| self.options.limits.pressure(&it.measured());
+            let waiting = backlog.map_or(0.0, |it: Backlog| it.pressure());
+            let pressure = measured.as_ref().map(|it| of_limits(it).max(waiting));
             let achieved = measured.as_ref().map(|it| it.achieved_iops).filter(|_| is_open);
             self.search.take(ProbeResult { passed: point.passed, achieved, pressure });
         }
         self.note_gates(&point, &gates);
         self.measured.push(Measured { point: point.clone(), histogram: measured });
+        self.measure_between();
         Some(point)
+    }
+
+    /// Asks, when a closed sweep has all else, for a load between two where what is carried at a
+    /// latency would be read off a gap.
+    fn measure_between(&mut self) {
+        let is_over = self.search.next_probe().is_none();
+        let has_curve = self.options.search.n_curve_points > 0;
+        if self.options.lever.is_open() || !is_over || !has_curve || self.n_between >= BETWEEN_MAX {
+            return;
+        }
+        let of_one = self.options.lever.total(&self.plan, 1.0);
+        if let Some(load) = outcome::load_between(&self.measured, of_one) {
+            self.n_between += 1;
+            self.search.also(load);
+        }
     }
 
     /// Returns the record so far, with the curve of the points so far: everything is computed
     /// anew, and copied. None before the first point.
     pub fn record(&self) -> Option<Record> {
-        self.record.clone().map(|record| with_curve(record, self.curve()))
+        self.record.clone().map(|record| with_curve(record, self.curve(), &self.options.limits))
     }
 
     /// Ends the sweep and returns its record; none where no point was measured.
     pub fn finish(mut self) -> Option<Record> {
         let curve = self.curve();
-        self.record.take().map(|record| with_curve(record, curve))
+        self.record.take().map(|record| with_curve(record, curve, &self.options.limits))
     }
 
     /// Returns the limits, with the one that is added to those of an open load.
@@ -204,17 +232,53 @@ impl Sweep {
     }
 }
 
-/// Adds the curve, and that its line is one of burst credits, if it is.
-fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
-    let is_line = |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
-    let judged = curve.points.iter().filter(is_line).flat_map(|point| {
+/// Returns the points at which the load line was carried.
+fn points_at_line(curve: &record::CurveRecord) -> impl Iterator<Item = &CurvePointRecord> {
+    curve.points.iter().filter(|point| point.passed && Some(point.load) == curve.line.load)
+}
+
+/// Says that a limit's percentile rests on next to no operations where the line is.
+fn thin_percentile(
+    record: &Record,
+    curve: &record::CurveRecord,
+    limits: &Limits,
+) -> Option<String> {
+    let step_idx = points_at_line(curve).next()?.step_idx;
+    let jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let n_ios = jobs.map(JobRecord::n_ios).sum::<u64>();
+    let beyond = |limit: &Limit| match limit {
+        Limit::Latency { figure: LatencyFigure::Percentile(percentile), .. } => {
+            let n_beyond = n_beyond(n_ios, *percentile);
+            (n_beyond < N_BEYOND_MIN).then_some((*percentile, n_beyond))
+        }
+        _ => None,
+    };
+    let (percentile, n_beyond) = limits.all.iter().find_map(beyond)?;
+    Some(format!(
+        "of the {n_ios} operations at the load line {n_beyond:.1} lie beyond p{percentile}, which \
+         says little about it: measure longer, or limit a lower percentile"
+    ))
+}
+
+/// Adds the curve, and that its line is one of burst credits, of the I/Os in flight or of hardly
+/// any operations, if it is.
+fn with_curve(mut record: Record, curve: record::CurveRecord, limits: &Limits) -> Record {
+    if let Some(message) = thin_percentile(&record, &curve, limits) {
+        let code = "thin-percentile".to_owned();
+        record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
+    }
+    if let Some(message) = in_flight::bound(&record, &curve) {
+        let code = "line-of-in-flight".to_owned();
+        record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
+    }
+    let judged = points_at_line(&curve).flat_map(|point| {
         record.validity.iter().filter(move |judged| judged.step_idx == point.step_idx)
     });
-    let borrowed = judged.filter_map(|judged| judged.gate(GateName::Credits.as_str()));
-    let mut borrowed = borrowed
-        .filter(|gate| gate.verdict != Verdict::Passed && !gate.reason.is_empty())
+    let borrowed = judged
+        .filter_map(|judged| judged.gate(GateName::Credits.as_str()))
+        .find(|gate| gate.verdict != Verdict::Passed && !gate.reason.is_empty())
         .map(|gate| gate.reason.clone());
-    if let Some(reason) = borrowed.next() {
+    if let Some(reason) = borrowed {
         let message = format!("the load line is not one for ever: {reason}");
         let code = "line-on-credits".to_owned();
         record.notes.push(Note { severity: NoteSeverity::Warning, code, message });

@@ -8,8 +8,12 @@ use bench::{Lever, LeverError, Sweep};
 use hist::Histogram;
 use plan::job::Part;
 use plan::load::{Arrivals, Rate};
-use plan::{Job, Plan, Step};
-use record::{DirRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord, Record};
+use plan::workload::{Access, BlockSize};
+use plan::{Job, PerDir, Plan, Step};
+use record::{
+    ArrivalsRecord, DirRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord,
+    Record,
+};
 
 const CAP_IOPS: f64 = 5_000.0;
 const SECONDS: u64 = 10;
@@ -103,6 +107,7 @@ fn an_open_sweep_finds_the_cap() {
     assert!((load / CAP_IOPS - 1.0).abs() < 0.01, "{load}");
     assert_eq!(curve.limits, "p99 < 10ms and achieved > 0.95");
     assert_eq!(curve.line.broken[0], "p99 1000ms, not < 10ms");
+    assert!(curve.line.bytes_per_s.is_some_and(|it| (it / load / 8192.0 - 1.0).abs() < 1e-9));
     // 1 ms all along: the area over the width.
     assert!((curve.overall_response_ns.expect("a curve") / 1e6 - 1.0).abs() < 0.01);
     let carried = &curve.carried[1];
@@ -132,6 +137,58 @@ fn a_closed_sweep_at_a_cap_says_what_is_carried() {
     }
     assert_eq!(curve.carried[2].state, "above", "10 ms were not reached");
     assert_eq!(curve.scalability, None);
+}
+
+/// A closed sweep of a volume that is a table of rates by depth; the mean follows by Little.
+fn closed(limits: &str, rate_at: impl Fn(u32) -> f64) -> record::CurveRecord {
+    let options = options(Lever::QueueDepth, limits);
+    let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+    while let Some(next) = sweep.next_point() {
+        let mut record = measure(&next.plan, 0);
+        let depth = next.plan.steps[0].jobs[0].load.queue_depth;
+        let rate = rate_at(depth);
+        let read = &mut record.jobs[0].dirs.read;
+        read.n_ios = (rate * SECONDS as f64) as u64;
+        read.clat = Histogram::new();
+        read.clat.record_n((f64::from(depth) / rate * 1e9) as u64, read.n_ios);
+        sweep.take(record).expect("a point");
+        assert!(next.idx < 200, "it does not end");
+    }
+    sweep.finish().expect("a record").curve.expect("a curve")
+}
+
+/// A cap of 3,500 at 1 ms each: three in flight carry 3,000 at exactly 1 ms, four wait.
+#[test]
+fn what_a_closed_sweep_carries_at_a_latency_is_measured_and_not_read_off_a_gap() {
+    let curve = closed("p50 < 10ms", |depth| (f64::from(depth) * 1_000.0).min(3_500.0));
+    let rate = curve.carried[0].rate_iops.expect("a rate at 1 ms");
+    assert!((2_999.0..3_010.0).contains(&rate), "{rate}");
+}
+
+/// A rate that falls again above some depth, as real ones do by chance, cuts off nothing:
+/// every point counts, by the area over the depths as computed here.
+#[test]
+fn a_rate_that_wavers_leaves_no_point_out_of_a_closed_curve() {
+    let rate_at = |depth: u32| match depth {
+        0..=13 => f64::from(depth) * 2_500.0,
+        14..=20 => 34_000.0,
+        _ => 29_000.0,
+    };
+    let curve = closed("p50 < 1500us", rate_at);
+    let line = curve.line.load.expect("a line");
+    let mut grid: Vec<f64> = (1..=10).map(|k| (line * f64::from(k) / 10.0).ceil()).collect();
+    grid.dedup();
+    let mean_ns = |depth: f64| depth / rate_at(depth as u32) * 1e9;
+    let strip = |w: &[f64]| f64::midpoint(mean_ns(w[0]), mean_ns(w[1])) * (w[1] - w[0]);
+    let width = grid[grid.len() - 1] - grid[0];
+    let area = grid.windows(2).map(strip).sum::<f64>() / width;
+    let found = curve.overall_response_ns.expect("a curve");
+    assert!((found / area - 1.0).abs() < 0.001, "{found} and not {area}");
+    // 1 ms is crossed at a lower rate than was measured below it.
+    let best = curve.points.iter().filter(|point| point.latency_mean_ns <= 1e6);
+    let best = best.map(|point| point.achieved_iops).fold(0.0, f64::max);
+    assert!(best > 29_000.0, "{best}");
+    assert!(curve.carried[0].rate_iops.is_some_and(|rate| rate >= best - 1.0));
 }
 
 #[test]
@@ -167,6 +224,170 @@ fn jobs_share_a_rate_as_they_did() {
     assert_eq!(jobs[1].load.rate.write, None);
     assert_eq!(jobs[1].load.queue_depth, 64);
     assert_eq!(jobs[1].limits.runtime_ns, Some(TIME.measured_ns));
+}
+
+/// The shares of two jobs by what each asks for, computed by hand: 3 to 1 whatever the words.
+#[test]
+fn jobs_share_a_rate_by_the_rates_of_their_directions() {
+    let with = |read: (Rate, u32, u32), write: (Rate, u32, u32)| {
+        let rated = |name: &str, (rate, n_workers, block_bytes): (Rate, u32, u32)| {
+            let mut job = job(name);
+            let is_read = name == "r";
+            job.workload.access = Access { read: is_read, write: !is_read, ..Access::READ };
+            job.workload.block_size = PerDir::all(BlockSize::Fixed(block_bytes));
+            // fio gives a bare rate to every direction: those that are not issued count nothing.
+            job.load.rate = PerDir::all(Some(rate));
+            job.n_workers = n_workers;
+            job
+        };
+        let jobs = vec![rated("r", read), rated("w", write)];
+        let sweep = Sweep::new(plan(jobs), options(OPEN, "p99 < 1s")).expect("a sweep");
+        let next = sweep.next_point().expect("a point");
+        let jobs = &next.plan.steps[0].jobs;
+        assert!(jobs.iter().all(|job| job.load.rate.iter().all(|(_, rate)| rate.is_none())));
+        [jobs[0].load.rate_total_iops, jobs[1].load.rate_total_iops]
+    };
+    let three_to_one = [Some(750.0), Some(250.0)];
+    let iops = |rate| (Rate::Iops(rate), 1, 8192);
+    assert_eq!(with(iops(3_000), iops(1_000)), three_to_one);
+    assert_eq!(with(iops(30), iops(10)), three_to_one);
+    assert_eq!(with((Rate::Iops(1_000), 3, 8192), iops(1_000)), three_to_one, "three workers");
+    let bytes = |rate, block_bytes| (Rate::Bytes(rate), 1, block_bytes);
+    assert_eq!(with(bytes(24 << 20, 8192), bytes(8 << 20, 8192)), three_to_one);
+    // 24 MiB/s in 8 KiB are 3,072 a second, 64 MiB/s in 64 KiB are 1,024.
+    assert_eq!(with(bytes(24 << 20, 8192), bytes(64 << 20, 65_536)), three_to_one);
+}
+
+/// Rates of a job's own directions make its mix, and not the mix that is set beside them.
+#[test]
+fn a_mixed_job_keeps_the_proportion_of_its_reads_and_writes() {
+    let read_pct = |read: Option<Rate>, write: Option<Rate>| {
+        let mut mixed = job("m");
+        mixed.workload.access = Access { write: true, ..Access::READ };
+        mixed.workload.block_size = PerDir::all(BlockSize::Fixed(8192));
+        mixed.workload.read_pct = 70.0;
+        mixed.load.rate = PerDir { read, write, trim: None };
+        let sweep = Sweep::new(plan(vec![mixed]), options(OPEN, "p99 < 1s")).expect("a sweep");
+        sweep.next_point().expect("a point").plan.steps[0].jobs[0].workload.read_pct
+    };
+    let iops = |rate| Some(Rate::Iops(rate));
+    assert!((read_pct(iops(3_000), iops(1_000)) - 75.0).abs() < 1e-9);
+    assert!((read_pct(iops(3_000), iops(3_000)) - 50.0).abs() < 1e-9);
+    // 8 MiB/s in 8 KiB are 1,024 a second.
+    assert!((read_pct(iops(1_024), Some(Rate::Bytes(8 << 20))) - 50.0).abs() < 1e-9);
+    // Without rates, or with one for one direction only, the mix that is set holds.
+    assert!((read_pct(None, None) - 70.0).abs() < 1e-9);
+    assert!((read_pct(None, iops(1_000)) - 70.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_job_without_a_rate_beside_one_that_has_one_is_refused() {
+    let mut rated = job("a");
+    rated.load.rate.read = Some(Rate::Iops(5));
+    let jobs = vec![rated, job("b")];
+    let refused = Sweep::new(plan(jobs.clone()), options(OPEN, "p99 < 1s")).expect_err("refused");
+    assert!(refused.to_string().starts_with("job `b` has no rate and others have"), "{refused}");
+    assert!(Sweep::new(plan(jobs), options(Lever::QueueDepth, "p99 < 1s")).is_ok());
+}
+
+/// What a queue of any length in front of a volume of 1 ms and `CAP_IOPS` gives in five seconds,
+/// with 256 in flight at most: what is due beyond grows for as long as the load is offered.
+fn queued(plan: &Plan, spacing: &str) -> Record {
+    const WINDOW_S: f64 = 5.0;
+    let mut record = measure(plan, 0);
+    let job = &mut record.jobs[0];
+    let offered_iops = plan.steps[0].jobs[0].load.rate_total_iops.expect("a rate");
+    let excess = (offered_iops - CAP_IOPS).max(0.0);
+    let n_ios = (offered_iops.min(CAP_IOPS) * WINDOW_S) as u64;
+    let mut response = Histogram::new();
+    response.record_n(1_000_000 + (excess * WINDOW_S / CAP_IOPS * 1e9) as u64, n_ios);
+    job.runtime_ns = (WINDOW_S * 1e9) as u64;
+    let read = &mut job.dirs.read;
+    (read.n_ios, read.runtime_ns, read.response) = (n_ios, job.runtime_ns, Some(response));
+    job.arrivals = Some(ArrivalsRecord {
+        offered_iops,
+        spacing: spacing.to_owned(),
+        backlog_end: (excess * WINDOW_S - 256.0).max(0.0) as u64,
+        ..ArrivalsRecord::default()
+    });
+    record
+}
+
+/// A limit so wide that a queue may grow for all of a point and keep it: the backlog tells.
+#[test]
+fn a_load_whose_backlog_grows_is_not_carried() {
+    let (even, poisson) = ((Arrivals::Linear, "even"), (Arrivals::Poisson, "poisson"));
+    // A limit on what is achieved stands beside it, however wide, and is no other word for it.
+    for ((arrivals, spacing), limits) in [
+        (even, "p99 < 1s"),
+        (poisson, "p99 < 1s"),
+        (even, "p99 < 1s and achieved > 95%"),
+        (poisson, "achieved > 50%"),
+    ] {
+        let lever = Lever::Rate { arrivals, in_flight_max: 256 };
+        let mut options = options(lever, limits);
+        options.time.measured_ns = 5_000_000_000;
+        let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+        while let Some(next) = sweep.next_point() {
+            sweep.take(queued(&next.plan, spacing)).expect("a point");
+            assert!(next.idx < 200, "it does not end");
+        }
+        let line = sweep.finish().expect("a record").curve.expect("a curve").line;
+        let load = line.load.expect("a line");
+        // 256 in flight are 1 % of what is due in five seconds, and a percent may wait.
+        assert!((0.99..1.03).contains(&(load / CAP_IOPS)), "{spacing}, {limits}: {load}");
+        assert!(line.broken[0].starts_with("the backlog grew from 0 to "), "{:?}", line.broken);
+    }
+}
+
+#[test]
+fn a_line_of_the_ios_in_flight_is_told() {
+    // 1 ms each: four in flight come to 4,000 per second of a volume that carries 5,000.
+    let run = |in_flight_max: u32| {
+        let lever = Lever::Rate { arrivals: Arrivals::Linear, in_flight_max };
+        let mut sweep =
+            Sweep::new(plan(vec![job("j")]), options(lever, "p99 < 10ms")).expect("one");
+        while let Some(next) = sweep.next_point() {
+            let mut record = measure(&next.plan, 0);
+            let offered = next.plan.steps[0].jobs[0].load.rate_total_iops.expect("a rate");
+            let bound = f64::from(in_flight_max) * 1_000.0;
+            let read = &mut record.jobs[0].dirs.read;
+            let rate = offered.min(bound).min(CAP_IOPS);
+            let in_queue = if offered > rate { f64::from(in_flight_max) } else { rate / 1_000.0 };
+            read.n_ios = (rate * SECONDS as f64) as u64;
+            read.clat = Histogram::new();
+            read.clat.record_n((in_queue / rate * 1e9) as u64, read.n_ios);
+            if offered > rate {
+                let mut response = Histogram::new();
+                response.record_n(1_000_000_000, read.n_ios);
+                read.response = Some(response);
+            }
+            sweep.take(record).expect("a point");
+        }
+        let record = sweep.finish().expect("a record");
+        let told = record.notes.iter().find(|note| note.code == "line-of-in-flight");
+        told.map(|note| note.message.clone())
+    };
+    let told = run(4).expect("four are too few");
+    assert!(told.contains("at most 4 I/Os in flight"), "{told}");
+    assert!(told.contains("come to 4000 IOPS") || told.contains("come to 399"), "{told}");
+    assert_eq!(run(64), None, "they would wait in the volume");
+}
+
+#[test]
+fn a_percentile_of_hardly_any_operations_is_told() {
+    let told = |limits: &str| {
+        let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, limits)).expect("a sweep");
+        while let Some(next) = sweep.next_point() {
+            sweep.take(measure(&next.plan, 0)).expect("a point");
+        }
+        let record = sweep.finish().expect("a record");
+        record.notes.into_iter().find(|note| note.code == "thin-percentile")
+    };
+    assert_eq!(told("p99 < 10ms"), None);
+    let thin =
+        told("mean < 10ms and p99.99999 < 10ms").expect("a hundred thousandth of a thousand");
+    assert!(thin.message.contains("lie beyond p99.99999"), "{}", thin.message);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tables that the program carries, and a user's own on top of them.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::edition::Edition;
 use crate::error::CatalogError;
@@ -95,11 +95,18 @@ pub struct Catalog {
     editions: [OnceLock<Edition>; EDITIONS.len()],
 }
 
+/// Two are the same if a user put the same tables on top.
+impl PartialEq for Catalog {
+    fn eq(&self, other: &Self) -> bool {
+        self.user == other.user
+    }
+}
+
 impl Catalog {
     /// Returns the catalogue that the program carries.
-    pub fn built_in() -> &'static Catalog {
-        static BUILT_IN: OnceLock<Catalog> = OnceLock::new();
-        BUILT_IN.get_or_init(Catalog::default)
+    pub fn built_in() -> &'static Arc<Catalog> {
+        static BUILT_IN: OnceLock<Arc<Catalog>> = OnceLock::new();
+        BUILT_IN.get_or_init(Arc::default)
     }
 
     /// Makes a catalogue with a user's tables on top: pairs of path (`sources.csv`,
@@ -126,6 +133,22 @@ impl Catalog {
         errors.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
         errors.dedup();
         if errors.is_empty() { Ok(catalog) } else { Err(errors) }
+    }
+
+    /// Returns the tables that a user put on top, as [`Catalog::with`] took them.
+    pub fn own_tables(&self) -> &[(String, String)] {
+        &self.user
+    }
+
+    /// Returns what tells a user's tables from others: FNV-1a (64 bit, hexadecimal) of their paths
+    /// and texts. `None` where there are none.
+    pub fn own_hash(&self) -> Option<String> {
+        let parts = self.user.iter().flat_map(|(path, text)| [path, text]);
+        // A byte that no text has ends each part.
+        let bytes = parts.flat_map(|part| part.bytes().chain([u8::MAX]));
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325, step);
+        (!self.user.is_empty()).then(|| format!("{hash:016x}"))
     }
 
     /// Returns an edition; `None` for a name that is none.

@@ -199,7 +199,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 
 /// Columns of words.
 pub(crate) const WORDS: &[&str] =
-    &["cloud", "family", "skus", "cache", "premium", "merges", "limits"];
+    &["cloud", "family", "skus", "aliases", "cache", "premium", "merges", "limits"];
 
 /// Finds a column of figures by its name.
 pub(crate) fn find(name: &str) -> Option<&'static Column> {

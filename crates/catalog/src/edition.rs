@@ -171,7 +171,9 @@ fn disk_keys(disks: &[Disk]) -> HashMap<String, usize> {
     for (idx, disk) in disks.iter().enumerate() {
         keys.insert(near::key(&disk.name), idx);
         let skus = disk.word("skus").unwrap_or("").split(' ').filter(|sku| !sku.is_empty());
-        for alias in skus.chain([disk.family()]) {
+        let aliases = disk.word("aliases").unwrap_or("").split(';').map(str::trim);
+        let aliases = aliases.filter(|alias| !alias.is_empty());
+        for alias in skus.chain(aliases).chain([disk.family()]) {
             shared.entry(near::key(alias)).and_modify(|only| *only = None).or_insert(Some(idx));
         }
     }

@@ -257,6 +257,14 @@ fn facts_of_network_volumes_are_compared_within_their_edition() {
     assert!(whys.last().is_some_and(|why| why.ends_with("unknown unit `furlongs`")), "{whys:?}");
     let n_other = report.changed.len() + report.rejected.len() + report.new.len();
     assert_eq!(n_other, 4, "{report:?}");
+    // Units in the words of the pages.
+    let report = compare(
+        "scope,parameter,value,unit,edition,source\n\
+         level.flexible,throughput_max_per_tib,640,MiB/s per TiB of pool,today,page\n\
+         client,nconnect_max,16,connections,today,page\n\
+         client,rsize_wsize_max,262144,bytes,today,page\n",
+    );
+    assert_eq!((report.n_lines, report.n_same), (3, 3), "{report:?}");
 }
 
 #[test]
@@ -382,6 +390,87 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_limit_that_reads_and_writes_share_is_known_by_either_name() {
+    let header = "type,read_iops_per_gib,write_iops_per_gib,throughput_per_gib_mib_s\n";
+    let same = compare(&format!("{header}pd-ssd,30,30,0.48\npd-balanced,6,6,0.28\n"));
+    assert_eq!((same.n_same, same.changed.len(), same.doubted.len()), (2, 0, 0), "{same:?}");
+    let table = import::table(&same.taken, Kind::Disks, "t").expect("a table");
+    assert!(
+        table.starts_with("name,cloud,iops_per_gib,mib_s_per_gib,source\npd-ssd,GCP,30,"),
+        "{table}"
+    );
+    // Another figure for one direction is a change of what is known, and not something new.
+    let other = compare(&format!("{header}pd-ssd,30,25,0.48\n"));
+    let before = other.changed[0].before.as_ref().map(|figure| figure.per_s);
+    assert_eq!((other.changed.len(), before), (1, Some(30)), "{other:?}");
+    // What nobody has is doubted against all of them.
+    let far = compare(&format!("{header}pd-new,99999,30,0.48\n"));
+    assert!(far.rejected[0].why.ends_with("read_iops_per_gib"), "{far:?}");
+}
+
+#[test]
+fn another_name_of_a_disk_finds_it() {
+    let report = compare("type,iops_per_gib,iops_max\nio2 Block Express,1000,256000\n");
+    assert_eq!((report.n_same, report.new.len()), (1, 0), "{report:?}");
+    let table = import::table(&report.taken, Kind::Disks, "t").expect("a table");
+    assert!(table.contains("io2,AWS,"), "{table}");
+}
+
+/// Compares two rows for a gp3, of two editions, with an edition of the catalogue.
+fn gp3_of(edition: &str, rows: &str) -> Report {
+    let table = format!("type,edition,iops_base,iops_max,throughput_max_mib_s\n{rows}");
+    import::compare(read(&table), catalog::edition(edition).expect("an edition"), false)
+}
+
+const OLDER: &str = "gp3,older,3000,16000,1000\n";
+const NEWER: &str = "gp3,2025-09,3000,80000,2000\n";
+
+#[test]
+fn of_several_editions_of_a_row_the_one_that_is_known_is_meant() {
+    let both = format!("{OLDER}{NEWER}");
+    for (edition, line, why) in [
+        ("current", 2, "of `older`; what edition current has is that of `2025-09`"),
+        ("2023", 3, "of `2025-09`; what edition 2023 has is that of `older`"),
+    ] {
+        let report = gp3_of(edition, &both);
+        assert_eq!((report.n_same, report.rejected.len()), (1, 0), "{report:?}");
+        let left_out = &report.left_out[0];
+        assert_eq!((left_out.line, left_out.why.as_str()), (line, why));
+    }
+    // Alone, or of the same edition, a row is what it was.
+    assert_eq!(gp3_of("current", NEWER).n_same, 1);
+    assert_eq!(gp3_of("current", OLDER).rejected.len(), 1);
+    let twice = gp3_of("current", &format!("{NEWER}gp3,2025-09,3000,90000,2000\n"));
+    assert_eq!(twice.rejected[0].why, "iops_max is 90000 here and 80000 in line 2");
+}
+
+#[test]
+fn an_edition_that_is_ours_is_followed_and_an_unclear_one_is_told() {
+    let report = gp3_of("2023", "gp3,today,3000,80000,2000\ngp3,eda-module,3000,16000,1000\n");
+    assert_eq!((report.n_same, report.left_out.len()), (1, 1), "{report:?}");
+    assert_eq!(report.left_out[0].why, "of edition current, not 2023");
+    let report = gp3_of("current", "gp9,a,3000,16000,1000\ngp9,b,3000,80000,2000\n");
+    assert_eq!((report.new.len(), report.rejected.len()), (0, 2), "{report:?}");
+    let why = "the table has it of `a` and `b`, and none is what edition current has: leave only \
+               the one that is meant";
+    assert_eq!(report.rejected[0].why, why);
+}
+
+#[test]
+fn printed_prices_are_of_so_many_for_a_month() {
+    let table = "item,quantity,usd_per_month_printed,status\nStandard_DS13,1,1003.66,ok\n\
+                 HDD-1TB,32,1638.4,ok\nP30,4,544.34,ok\ndesign total,,1544.34,erratum\n\
+                 Standard_D14,1,1600,ok\n";
+    let edition = catalog::edition("2018").expect("an edition");
+    let report = import::compare(read(table), edition, false);
+    assert_eq!((report.n_same, report.left_out.len(), report.new.len()), (3, 1, 1), "{report:?}");
+    assert_eq!(report.left_out[0].why, "nothing says how many it is for");
+    assert_eq!(report.new[0].name, "Standard_D14");
+    let p30 = report.taken.iter().find(|row| row.name == "P30").expect("taken");
+    assert_eq!(p30.cells["usd"], "136.085");
 }
 
 /// Tables that the catalogue was made from say nothing new.

@@ -95,7 +95,7 @@ fn bins_become_a_histogram() {
     let told = read_result(&file("fio-3.41", &json!([entry("a", &read(&clat))]))).unwrap_err();
     assert_eq!(
         told.to_string(),
-        "job `a` is damaged: its bins hold 4 values, but 1000 were counted"
+        "`jobs[0].read.clat_ns.N` is 1000, expected as many values as the bins hold, 4"
     );
 }
 
@@ -105,6 +105,40 @@ fn copies_of_a_job_are_one_worker_each() {
     let result = readable(&file("fio-3.33", &json!([one, one])));
     assert!(result.record.jobs.iter().all(|job| job.n_workers == 1));
     assert_eq!(result.job_file.matches("[a]").count(), 1);
+}
+
+/// Reads jobs of 2 s, each in a group of its own, and returns which step each is of.
+#[track_caller]
+fn steps_of(elapsed_s: u64, change: impl Fn(usize, &mut Value)) -> (Vec<u32>, FioResult) {
+    let jobs = (0..3).map(|idx| {
+        let mut job = entry(&format!("j{idx}"), &read(&listed()));
+        job["groupid"] = json!(idx);
+        job["elapsed"] = json!(elapsed_s);
+        change(idx, &mut job);
+        job
+    });
+    let result = readable(&file("fio-3.33", &json!(jobs.collect::<Vec<Value>>())));
+    (result.record.jobs.iter().map(|job| job.step_idx).collect(), result)
+}
+
+/// A bare `stonewall` is not among the options that fio lists.
+#[test]
+fn groups_that_ran_one_after_another_are_steps() {
+    let nothing = |_: usize, _: &mut Value| {};
+    let (steps, result) = steps_of(7, nothing);
+    assert_eq!(steps, [0, 1, 2]);
+    let parsed = parse_text("imported", &result.job_file, &Wishes::default(), &NoHost);
+    assert_eq!(parsed.plan.steps.len(), 3, "{}", result.job_file);
+    // No more time than one of them takes: they ran together.
+    assert_eq!(steps_of(3, nothing).0, [0, 0, 0]);
+    // What the options say comes first, then when each began.
+    let listed =
+        |name: &'static str| move |_: usize, job: &mut Value| job["job options"][name] = json!("1");
+    assert_eq!(steps_of(3, listed("stonewall")).0, [0, 1, 2]);
+    assert_eq!(steps_of(7, listed("new_group")).0, [0, 0, 0]);
+    let starts = [1_700_000_000_000_u64, 1_700_000_000_004, 1_700_000_002_010];
+    let started = move |idx: usize, job: &mut Value| job["job_start"] = json!(starts[idx]);
+    assert_eq!(steps_of(7, started).0, [0, 0, 1]);
 }
 
 #[test]
@@ -153,6 +187,113 @@ fn what_is_no_result_is_told_as_such() {
     for end in (1..whole.len()).step_by(37) {
         assert!(read_result(&whole[..end]).is_err(), "cut off at {end}");
     }
+}
+
+/// Puts a value at a place such as `read.clat_ns.N` of the only job, and returns what is told.
+#[track_caller]
+fn told_of(place: &str, value: Value) -> String {
+    let mut job = entry("a", &read(&listed()));
+    job["steadystate"] = json!({"ss": "iops:1%", "duration": 2, "data": {"iops": [1, 2]}});
+    let pointer = format!("/{}", place.replacen('.', "/", 2));
+    let (at, key) = pointer.rsplit_once('/').unwrap();
+    job.pointer_mut(at).unwrap()[key] = value;
+    read_result(&file("fio-3.33", &json!([job]))).unwrap_err().to_string()
+}
+
+#[test]
+fn a_field_of_another_kind_is_told_with_its_place() {
+    let count = "expected a whole number from 0 up";
+    for (place, value, found, wanted) in [
+        ("read.total_ios", json!(-5), "-5", count),
+        ("read.total_ios", json!(12.5), "12.5", count),
+        ("read.total_ios", json!("1000"), "\"1000\"", count),
+        ("read.total_ios", json!(1e30), "1e+30", count),
+        ("read.io_bytes", Value::Null, "missing or not a number", "expected a number"),
+        ("read.runtime", json!(-1), "-1", count),
+        ("read.iops_min", json!(-1), "-1", count),
+        ("read.bw_mean", json!(-1.5), "-1.5", "expected a number from 0 up"),
+        ("read.clat_ns.N", json!([1]), "a list", count),
+        ("read.clat_ns.max", json!(-800), "-800", count),
+        ("read.clat_ns.max", json!(50), "50", "expected at least the least value, 100"),
+        ("read.clat_ns.mean", Value::Null, "missing or not a number", "expected a number"),
+        ("read.clat_ns.percentile", json!([1]), "a list", "expected an object"),
+        (
+            "read.clat_ns.percentile",
+            json!({"50.0": 9, "99.0": 8}),
+            "an object",
+            "expected values that rise, but after 9 comes 8",
+        ),
+        ("read.clat_ns", json!(7), "7", "expected an object"),
+        ("groupid", json!(-1), "-1", count),
+        ("latency_depth", json!(5_000_000_000_u64), "5000000000", count),
+        ("elapsed", json!(2.5), "2.5", count),
+        ("usr_cpu", json!("25%"), "\"25%\"", "expected a number"),
+        ("jobname", json!(3), "3", "expected a text"),
+        (
+            "steadystate.data",
+            json!({"iops": [1, -2]}),
+            "a list",
+            "expected whole numbers from 0 up",
+        ),
+    ] {
+        let told = told_of(place, value);
+        let place = if place == "steadystate.data" { "steadystate.data.iops" } else { place };
+        assert_eq!(told, format!("`jobs[0].{place}` is {found}, {wanted}"));
+    }
+    for (percentile, value, told) in [
+        ("99.000000", Value::Null, "missing or not a number, expected a number"),
+        ("99.000000", json!(7.5), "7.5, expected a whole number from 0 up"),
+        ("101", json!(900), "900, expected a value under a number from 0 to 100"),
+        ("most", json!(900), "900, expected a value under a number from 0 to 100"),
+    ] {
+        let mut clat = listed();
+        clat["percentile"][percentile] = value;
+        let found = read_result(&file("fio-3.33", &json!([entry("a", &read(&clat))])));
+        let told = format!("`jobs[0].read.clat_ns.percentile.{percentile}` is {told}");
+        assert_eq!(found.unwrap_err().to_string(), told);
+    }
+    // Whole all the same.
+    let mut job = entry("a", &read(&listed()));
+    job["read"]["total_ios"] = json!(1000.0);
+    let result = readable(&file("fio-3.33", &json!([job])));
+    assert_eq!(result.record.jobs[0].dirs.read.n_ios, 1000);
+}
+
+#[test]
+fn counters_of_a_disk_that_wrapped_around_leave_the_disk_out() {
+    let text = file("fio-3.33", &json!([entry("a", &read(&listed()))]));
+    let mut top: Value = serde_json::from_str(&text).unwrap();
+    top["disk_util"] = json!([{"name": "sda", "in_queue": -12}, {"name": "sdb", "in_queue": 12}]);
+    let record = readable(&top.to_string()).record;
+    assert_eq!(record.disks.iter().map(|disk| disk.name.as_str()).collect::<Vec<_>>(), ["sdb"]);
+    let note = record.notes.iter().find(|note| note.code == "imported_disk").unwrap();
+    assert_eq!(
+        note.message,
+        "`disk_util[0].in_queue` is -12, expected a whole number from 0 up; this disk is left out"
+    );
+}
+
+#[test]
+fn results_of_early_versions_have_latencies_too() {
+    // fio 3.1 to 3.16 say neither how many values there were nor how long a job ran, and fill the
+    // list of percentiles up.
+    let mut old = read(&listed());
+    for kind in ["clat_ns", "lat_ns"] {
+        old[kind].as_object_mut().unwrap().remove("N");
+    }
+    old["slat_ns"] = json!({"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0});
+    old["clat_ns"]["percentile"]["0.00"] = json!(0);
+    let mut job = entry("a", &old);
+    job.as_object_mut().unwrap().remove("job_runtime");
+    let record = readable(&file("fio-3.1", &json!([job]))).record;
+    let (job, dir) = (&record.jobs[0], &record.jobs[0].dirs.read);
+    assert_eq!((job.runtime_ns, job.cpu_user_ns), (2_000_000_000, 500_000_000));
+    assert_eq!(dir.service_latency().percentile_ns(99.0), Some(700));
+    assert_eq!(dir.service_latency().percentile_ns(0.0), None);
+    let listed = dir.listed.as_ref().unwrap();
+    let counts = [&listed.slat, &listed.clat, &listed.lat].map(|it| it.as_ref().map(|it| it.n));
+    assert_eq!(counts, [None, Some(1000), Some(1000)]);
+    assert_eq!(job.print.percentiles, [50.0, 99.0, 99.9]);
 }
 
 /// Runs fio, or says that the test was skipped.

@@ -89,6 +89,38 @@ fn general_parameters() {
     check(&format!("messagescan=no\nmessagescan=yes\n{all}"), "repeated-parameter 2:1");
     check(&format!("pattern=a\npattern=b\n{all}"), "repeated-parameter 2:1");
     check(&format!("histogram=(default,0,20)\n{all}"), "wrong-value 1:11");
+    let two = |files: &str| {
+        format!(
+            "fsd=f1,anchor=/a,depth=1,width=1,files=3,sizes=8k\n\
+             fsd=f2,anchor=/a,depth=1,width=1,files={files},sizes=8k\n\
+             fwd=w1,fsd=f*,operation=read,threads=2\n\
+             rd=r1,fwd=w1,fwdrate=20,format=yes,elapsed=4,interval=1\n"
+        )
+    };
+    let found = kind(&two("5"));
+    assert!(shown(&found.diagnostics[0]).starts_with("error different-structures 4:4 "));
+    assert!(!kind(&two("3")).has_errors() && !compat(&two("5")).has_errors());
+    let warned = |text: &str| {
+        let parsed = kind(text);
+        assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+        let codes: Vec<_> = parsed.diagnostics.iter().map(|found| found.code).collect();
+        codes.join(" ")
+    };
+    assert_eq!(warned(&format!("histogram=(100u,1m)\n{all}")), "unnamed-histogram");
+    assert_eq!(warned(&format!("histogram=(default,1,5,3)\n{all}")), "falling-limits");
+    assert_eq!(warned(&format!("histogram=(default,1,3,7)\n{all}")), "");
+    let rates = format!("{FWD}rd=r1,fwd=w1,fwdrate=(max,100),elapsed=4,interval=1\n");
+    assert_eq!(warned(&rates), "rate-beside-word");
+    assert_eq!(warned(&rates.replace("(max,100)", "max")), "");
+    // What one parameter says, another one takes back.
+    for (more, expected) in [
+        ("rdpct=30,wrpct=60", "overridden"),
+        ("hotband=(10,30),range=(10,20)", "overridden"),
+        ("rdpct=30,range=(10,20)", ""),
+    ] {
+        let text = format!("sd=s,lun=/dev/x,size=1m\nwd=w,sd=s,{more}\nrd=r,wd=w,iorate=1\n");
+        assert_eq!(warned(&text), expected, "{more}");
+    }
     check(&format!("dedupratio=0.5,dedupunit=4k\n{all}"), "wrong-value 1:12");
     check(&format!("dedupratio=2\n{all}"), "incomplete-dedup 1:1");
     check(&format!("validate=perhaps\n{all}"), "wrong-value 1:10");
@@ -170,7 +202,12 @@ fn run_definitions() {
     check_compat_only("iorate=0", "missing-rate 3:4");
     check_rd("io=9,xf=(4k,50,8k,50)", "wrong-xfersize 3:43");
     check_rd("io=9,seekpct=random", "empty-loop 3:48");
-    check_rd("io=9,seekpct=(0,100)", "empty-loop 3:48");
+    check_compat_only("io=9,seekpct=(0,100)", "empty-loop 3:48");
+    check_rd("io=9,seekpct=(0,random)", "empty-loop 3:48");
+    let seeks = kind(&format!("{WD}rd=r1,wd=wd1,elapsed=4,interval=1,io=9,seekpct=(0,50)\n"));
+    assert_eq!(seeks.runs.len(), 2);
+    let said = all_shown(&seeks.diagnostics);
+    assert!(said.starts_with("warning list-of-words 3:"), "{said}");
     check_rd("io=9,wd=wd1", "repeated-parameter 3:40");
     check_rd("io=9,duration=5", "unknown-keyword 3:40");
     check_rd("io=9,maxdataever=5", "unknown-keyword 3:40");

@@ -19,8 +19,12 @@ fn steps(text: &str) -> Vec<Step> {
     let parsed = parse_text("t", text, &Options::default(), &MapHost::default());
     assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
     let mut findings = Vec::new();
-    let context =
-        Context { curve_step_idx: Some(0), first_group_id: 7, loader: &MapHost::default() };
+    let context = Context {
+        curve_step_idx: Some(0),
+        first_group_id: 7,
+        loader: &MapHost::default(),
+        sources: &[],
+    };
     let steps = parsed.runs.iter().map(|run| step(run, context, &mut findings)).collect();
     assert_eq!(findings, []);
     steps
@@ -61,6 +65,27 @@ fn a_run_and_its_format_are_two_steps() {
     );
     assert!(run.jobs[1].modifies() && !run.jobs[0].modifies());
     assert_eq!(run.jobs.iter().map(|job| job.group_id).collect::<Vec<_>>(), [7, 8]);
+}
+
+#[test]
+fn structures_in_one_anchor_are_formatted_once() {
+    let steps = steps(
+        "fsd=a,anchor=/a,files=8,totalsize=8k\nfsd=b,anchor=/a,files=8,totalsize=16k\n\
+         fsd=c,anchor=/c,files=8\nfwd=fwd1,fsd=(a,b),operation=read,threads=2\n\
+         fwd=fwd2,fsd=a,operation=copy,target=c\n\
+         rd=rd1,fwd=fwd*,fwdrate=max,format=yes,elapsed=4,interval=1\n",
+    );
+    let trees = |step: &Step| -> Vec<(String, u64)> {
+        let trees = step.jobs.iter().filter_map(|job| job.tree.as_ref());
+        trees.map(|work| (work.tree.name.clone(), work.tree.total_bytes)).collect()
+    };
+    assert_eq!(trees(&steps[0]), [("a".to_owned(), 16_384), ("c".to_owned(), 0)]);
+    let folders_only = |job: &plan::Job| match job.tree.as_ref().unwrap().activity {
+        Activity::Format(format) => format.folders_only,
+        Activity::Operations(_) => panic!("not a format"),
+    };
+    assert_eq!(steps[0].jobs.iter().map(folders_only).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(trees(&steps[1]).len(), 3);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn runs(text: &str) -> Vec<Run> {
 
 fn lower(run: &Run, curve_step_idx: Option<u32>) -> (Step, Vec<Diagnostic>) {
     let mut findings = Vec::new();
-    let context = Context { curve_step_idx, first_group_id: 5, loader: &host() };
+    let context = Context { curve_step_idx, first_group_id: 5, loader: &host(), sources: &[] };
     let step = step(run, context, &mut findings);
     (step, findings)
 }
@@ -263,6 +263,29 @@ fn how_targets_are_opened() {
         found(truncates),
         ["unknown-open-bits: sd=sd1: openflags= has bits that are not passed on: 0x200"]
     );
+}
+
+#[test]
+fn a_definition_that_two_workloads_open_differently_is_opened_as_both_want_it() {
+    let text = "sd=sd1,lun=/tmp/a,size=1g\nsd=sd2,lun=/tmp/b,size=1g\n\
+                wd=wd1,sd=sd*,openflags=o_direct\nwd=wd2,sd=sd1,openflags=o_dsync\n\
+                wd=wd3,sd=sd2,openflags=o_direct\n\
+                rd=rd1,wd=wd*,iorate=max,elapsed=10,interval=1\n";
+    let opened = |text: &str| {
+        let step = steps(text).remove(0);
+        let of = |job: &Job| (job.name.clone(), job.files.direct, job.files.sync);
+        step.jobs.iter().map(of).collect::<Vec<_>>()
+    };
+    let expected =
+        [("sd1".to_owned(), true, SyncMode::Dsync), ("sd2".to_owned(), true, SyncMode::None)];
+    assert_eq!(opened(text), expected);
+    let found = parse_text("parmfile", text, &Options::default(), &host()).diagnostics;
+    assert_eq!(found.len(), 1, "{found:?}");
+    let said = "wd=wd1 and wd=wd2 want sd=sd1 opened in two ways: it is opened once";
+    assert!(found[0].message.starts_with(said), "{found:?}");
+    // One that says nothing is opened as the storage definition is.
+    let half = text.replace("wd=wd1,sd=sd*,openflags=o_direct", "wd=wd1,sd=sd1");
+    assert_eq!(opened(&half)[0], ("sd1".to_owned(), false, SyncMode::Dsync));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use dialects::vdbench::output::{
 };
 use dialects::vdbench::run::{
     AmountMax, Arrivals, Contents, FileIo, FileOperation, FileSizes, FileWork, Fsd, Fwd, OpenFlags,
-    Rate, RawWork, Run, Sd, Seek, Select, SelectFilter, SelectOrder, Wd, Work, Xfersize,
+    Place, Rate, RawWork, Run, Sd, Seek, Select, SelectFilter, SelectOrder, Wd, Work, Xfersize,
 };
 use hist::Histogram;
 use record::{CpuShares, Interval, IntervalSeries, JobRecord, PerDirRecord, SeriesRecord};
@@ -24,7 +24,7 @@ fn setup(layout: Layout) -> Setup {
         megabyte: Megabyte::Binary,
         program: "Plimsoll".to_owned(),
         pid: 77,
-        hosts: vec![SetupHost { label: "localhost".to_owned(), n_slaves: 1 }],
+        hosts: vec![SetupHost { label: "localhost".to_owned(), n_slaves: 1, raised_for_sds: None }],
         histogram_ns: Vec::new(),
         detail: dialects::vdbench::Report::default(),
         abort_skew_pct: None,
@@ -49,6 +49,7 @@ fn sd(name: &str) -> Sd {
         align_bytes: 0,
         dedup: None,
         open: OpenFlags::default(),
+        place: Place::default(),
     }
 }
 

@@ -8,7 +8,8 @@ mod vdbench_output_support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dialects::vdbench::output::{
-    Ending, Layout, Megabyte, Moment, Output, Report, Setup, SetupHost, TreeSeen, job_names,
+    AnchorPart, Ending, Layout, LunSeen, Megabyte, Moment, Output, Report, Setup, SetupHost,
+    TreeSeen, job_names,
 };
 use dialects::vdbench::run::{Run, Work};
 use dialects::vdbench::{Lun, Options, Parsed, parse_text, sd_format};
@@ -28,6 +29,7 @@ fn setup(parsed: &Parsed, folder: &str) -> Setup {
     let host = |host: &dialects::vdbench::Host| SetupHost {
         label: host.label.clone(),
         n_slaves: host.jvms,
+        raised_for_sds: host.jvms_raised_for,
     };
     Setup {
         folder: folder.to_owned(),
@@ -267,6 +269,14 @@ fn shares_that_are_too_far_off_end_everything() {
     let why = pages.abort.as_deref().expect("75 % is not 50 %");
     assert!(why.contains("abort_failed_skew=5") && why.contains("25.00%"), "{why}");
     assert_eq!(whole(&format!("abort_failed_skew=26\n{RAW}"), &[3]).abort, None);
+    // A rate of its own is a share of the run's: 75 of 100 I/Os are 75 %.
+    let rated = RAW.replace("wd=wd1,sd=sd1", "wd=wd1,sd=sd1,iorate=75,priority=1");
+    let rated = rated.replace("wd=wd2,sd=sd2", "wd=wd2,sd=sd2,priority=2");
+    let pages = whole(&format!("abort_failed_skew=5\n{rated}"), &[3]);
+    assert_eq!(pages.abort, None);
+    let skew = pages.page("skew.html");
+    let row = skew.lines().find(|line| line.contains("wd1") && line.contains("75.00%"));
+    assert!(row.is_some_and(|row| row.matches("75.00%").count() == 2), "{skew}");
 }
 
 #[test]
@@ -334,6 +344,57 @@ fn anchors_tell_what_is_there_before_and_after_each_run() {
     );
     let start = page.find("Starting RD=format_for_rd1").expect("it starts");
     assert!(page.find("/x/one").expect("a row") < start, "what was there stands above: {page}");
+}
+
+#[test]
+fn what_was_found_of_storage_is_told_before_it_is_used() {
+    let text = "sd=sd1,lun=/x/a,size=40m\nsd=sd2,lun=/x/b\nwd=wd1,sd=*\n\
+                rd=rd1,wd=wd1,iorate=max,elapsed=3,interval=1\n";
+    let parsed = kind(text);
+    let report = Report::new(setup(&parsed, "out"), parsed.runs.clone());
+    let connected = report.connected(&at(1000));
+    let raised = "00:00:01.000 Adjusted default JVM count for host=localhost from jvms=1 to jvms=2";
+    assert!(connected.console.contains(raised), "{}", connected.console);
+    let slave = "Slave localhost-1 (pid     77) connected to master 77\n";
+    assert!(!connected.console.contains(slave), "{}", connected.console);
+    let mut pages = Pages::default();
+    pages.add(connected);
+    assert!(pages.page("logfile.html").contains(slave));
+    let lun = |sd: &str, path: &str, size_bytes, is_to_be_written| LunSeen {
+        sd: sd.to_owned(),
+        lun: path.to_owned(),
+        host: "localhost".to_owned(),
+        size_bytes,
+        is_to_be_written,
+    };
+    let luns = [lun("sd1", "/x/a", Some(0), true), lun("sd2", "/x/b", Some(41_943_040), false)];
+    let told = report.luns(&at(2000), &luns);
+    let missing = "00:00:02.000 lun=/x/a does not exist or is too small. host=localhost: SD_format \
+                   writes it first\n";
+    assert_eq!(told.console, missing);
+    let log = &told.pages[0].1;
+    let sizes = "00:00:02.000 sd=sd2,lun=/x/b lun size: 41,943,040 bytes; 0.0391 GB (1024**3); \
+                 0.0419 GB (1000**3)\n";
+    assert!(log.contains(sizes) && log.contains("Total SD size: 41,943,040 bytes"), "{log}");
+    assert!(log.contains("sd=sd1,lun=/x/a lun size: 0 bytes;"), "{log}");
+    let unknown = report.luns(&at(2000), &[lun("sd1", "/x/a", None, false)]);
+    assert!(unknown.pages[0].1.ends_with("lun size: n/a\n"), "{unknown:?}");
+}
+
+#[test]
+fn parts_of_structures_are_told_by_the_slave_that_made_them() {
+    let parsed = kind(FILES);
+    let report = Report::new(setup(&parsed, "out"), parsed.runs.clone());
+    let told = |part| report.made(&at(1000), "/x/one", part).console;
+    let lines = [AnchorPart::Anchor, AnchorPart::Folders, AnchorPart::Files].map(told);
+    assert_eq!(
+        lines,
+        [
+            "00:00:01.000 localhost-0: Created anchor directory: /x/one\n",
+            "00:00:01.000 localhost-0: anchor=/x/one mkdir complete.\n",
+            "00:00:01.000 localhost-0: anchor=/x/one create complete.\n",
+        ]
+    );
 }
 
 /// What a page is made of: title, links, headings and the kind and length of rows, each once and in

@@ -39,6 +39,94 @@ fn rd(rest: &str) -> String {
     format!("{WD}rd=r1,wd=wd1,interval=1,{rest}\n")
 }
 
+/// Two run definitions on one structure of 10 files of 4k.
+fn two_rds(first: &str, second: &str) -> String {
+    format!(
+        "fsd=f1,anchor=/a,sizes=4k\nfwd=w1,fsd=f1\nrd=r1,fwd=w1,fwdrate=9,elapsed=4,{first}\n\
+         rd=r2,fwd=w1,fwdrate=9,elapsed=4,{second}\n"
+    )
+}
+
+#[test]
+fn a_structure_is_there_when_a_run_needs_it() {
+    let mistake = |there: &str, asked: &str, whose: &str| {
+        format!(
+            "different-structures 4:4 rd=r2: fsd=f1 is {asked}, but {whose} leaves another \
+             structure in `/a`: {there} | write format=yes, which removes what is there first, or \
+             give each structure an anchor of its own"
+        )
+    };
+    let shape = |depth, width, files, sizes| {
+        format!("depth={depth},width={width},files={files},sizes={sizes}")
+    };
+    let plain = shape(1, 1, 10, "4k");
+    let after_r1 = |there: &str| mistake(there, &plain, "rd=r1");
+    let deep = after_r1(&shape(2, 1, 10, "4k"));
+    check(&two_rds("format=yes,fordepth=(1-2,1)", "format=no"), &deep);
+    check(&two_rds("format=yes,fordepth=(1-2,1)", "format=restart"), &deep);
+    check(&two_rds("format=only,depth=2", "operations=(mkdir,rmdir)"), &deep);
+    check(&two_rds("format=restart,forsizes=(8k)", ""), &after_r1(&shape(1, 1, 10, "8k")));
+    check(
+        &two_rds("format=yes", "format=(yes,once),forfiles=(10,20)"),
+        &mistake(&plain, &shape(1, 1, 20, "4k"), "its format"),
+    );
+    for (first, second) in [
+        ("format=yes,fordepth=(1-2,1)", "format=yes"),
+        ("format=yes,fordepth=(2-1,d)", "format=no"),
+        ("format=(clean,only),fordepth=2", "format=restart"),
+        ("format=yes,fordepth=2", "format=(clean,only)"),
+        ("format=no,fordepth=(1-2,1)", "format=no"),
+        ("format=yes,fortotal=(8k,16k)", "format=no,forwss=(4k)"),
+    ] {
+        check_fine(&two_rds(first, second));
+    }
+}
+
+#[test]
+fn a_mistake_of_a_workload_is_told_once() {
+    let text = two_rds("format=yes", "format=no").replace("fsd=f1\n", "fsd=f1,rdpct=50\n");
+    let parsed = kind(&text);
+    let found: Vec<&str> = parsed.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(found, ["sequential-rdpct"], "{}", all_shown(&parsed.diagnostics));
+    let parsed =
+        kind(&two_rds("format=no", "format=no").replace("sizes=4k", "sizes=4k,totalsize=1g"));
+    let found: Vec<&str> = parsed.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(found, ["wrong-structure"], "{}", all_shown(&parsed.diagnostics));
+}
+
+#[test]
+fn work_that_would_not_be_done_is_a_mistake() {
+    let text = two_rds("format=yes", "foroperations=(getattr,read)")
+        .replace("fwd=w1,fsd=f1\n", "fwd=w1,fsd=f1,fileio=random,rdpct=30\n");
+    check(
+        &text,
+        "exclusive-parameters 4:4 rd=r2: with 'rdpct=' of fwd=w1 only operation=read or write is \
+         allowed, and only one of them | leave `operations=` or `foroperations=` of the run \
+         definition out",
+    );
+    check_fine(&text.replace("getattr", "write"));
+    let text = two_rds("format=yes", "format=no")
+        .replace("fwd=w1,fsd=f1\n", "fwd=w1,fsd=f1,skew=100\nfwd=w2,fsd=f1\n")
+        .replace("rd=r2,fwd=w1", "rd=r2,fwd=w*");
+    check(
+        &text,
+        "wrong-skew 5:4 rd=r2: the shares of the others add up to 100, and leave nothing for \
+         fwd=w2 | write `skew=` for it too, or leave it out of the run",
+    );
+    check(
+        "sd=(sd1,sd2),lun=/a,size=1g\nwd=wd1,sd=sd1\nrd=r1,wd=wd1,iorate=9,elapsed=4\n",
+        "too-many-values 1:4 `sd=` begins one definition, and has 2 names | write a definition \
+         for each; Vdbench takes the first name alone",
+    );
+}
+
+#[test]
+fn a_list_of_seeks_that_cannot_be_read_says_why() {
+    let parsed = kind(&rd("iorate=9,elapsed=4,seekpct=(0-50)"));
+    let found: Vec<&str> = parsed.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(found, ["endless-range"], "{}", all_shown(&parsed.diagnostics));
+}
+
 #[test]
 fn percentages() {
     let percent = "write a percentage, from 0 to 100";

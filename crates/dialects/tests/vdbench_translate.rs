@@ -19,7 +19,7 @@ fn plan_of(parsed: &Parsed, loader: &dyn Loader) -> (Plan, Vec<Diagnostic>) {
         if run.rate == Rate::CurveMax {
             curve_step_idx = Some(idx as u32);
         }
-        let context = Context { curve_step_idx, first_group_id: n_groups, loader };
+        let context = Context { curve_step_idx, first_group_id: n_groups, loader, sources: &[] };
         let step = step(run, context, &mut findings);
         n_groups += step.jobs.len() as u32;
         steps.push(step);
@@ -171,6 +171,40 @@ fn what_jobs_ask_for_is_said_or_listed() {
     }
 }
 
+#[test]
+fn where_and_in_which_order_jobs_go_is_said_or_listed() {
+    let cases: &[Case] = &[
+        (
+            "[o]\nrw=randwrite\nbs=8k\noffset=2m\nsize=4m\n",
+            &["size=6291456,offset=2097152"],
+            &[],
+            &[],
+        ),
+        (
+            "[m]\nrw=randrw\nrwmixread=50\nbs=4k\nrate_iops=300,100\n",
+            &["rdpct=75,", "iorate=400,"],
+            &[],
+            &[],
+        ),
+        ("[d]\nrw=randread:4\nbs=4k\n", &["seekpct=25\n"], &[], &[]),
+        (
+            "[d]\nrw=read:4k\nbs=4k\n",
+            &["seekpct=0\n"],
+            &[],
+            &["a distance between sequential I/Os"],
+        ),
+        (
+            "[f]\nfilename=/mnt/a/f:/mnt/a/g\nrw=randread\nbs=4k\nnumjobs=3\n",
+            &["threads=1,"],
+            &[],
+            &["3 I/Os in flight over 2 files (`f`): threads=1 is for each of them"],
+        ),
+    ];
+    for case in cases {
+        check_words(case);
+    }
+}
+
 /// Jobs of fio, what stands in the parameter file, what does not, and what is listed as lost.
 type Case = (&'static str, Parts, Parts, Parts);
 
@@ -251,6 +285,21 @@ fn check_return(text: &str, said: &[&str]) -> String {
     assert!(!again.has_errors(), "{}: {}", written.text, all_shown(&again.diagnostics));
     assert_eq!(again.runs.len(), parsed.runs.len(), "{}", written.text);
     written.text
+}
+
+#[test]
+fn hot_bands_and_even_gaps_come_back() {
+    let text = "sd=sd1,lun=/mnt/a/f,size=1g\nwd=wd1,sd=sd1,hotband=(10,30)\n\
+                rd=rd1,wd=wd1,iorate=50,elapsed=5,interval=1,distribution=uniform\n";
+    let parsed = parse_text("t", text, &Options::default(), &MapHost::default());
+    let own = native::write(&plan_of(&parsed, &MapHost::default()).0).text;
+    let read = native::parse_text("t", &own, &Wishes::default(), &MapHost::default());
+    let written = vdbench::write(&read.plan);
+    for part in [",hotband=(10,30)", ",distribution=uniform"] {
+        assert!(written.text.contains(part), "{part}: {}", written.text);
+    }
+    let is_about = |loss: &&String| loss.contains("spread") || loss.contains("gaps");
+    assert_eq!(written.losses.iter().find(is_about), None);
 }
 
 #[test]

@@ -16,6 +16,6 @@ mod table;
 
 pub use columns::{COLUMNS, Column, Kind, Value};
 pub use csv_text::csv;
-pub use markdown::markdown;
+pub use markdown::{escaped, markdown};
 pub use parquet::parquet;
 pub use table::{Run, Table, table};

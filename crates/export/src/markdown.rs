@@ -144,7 +144,7 @@ fn place(record: &Record) -> String {
     let host = &record.host;
     let mut parts = vec![format_duration(Duration::from_nanos(record.elapsed_ns))];
     parts.push(match record.emulation.as_ref() {
-        Some(emulation) => format!("emulated `{}` ({} time)", emulation.design, emulation.time),
+        Some(emulation) => format!("emulated `{}` ({} time)", emulation.designs(), emulation.time),
         None => [host.name.as_str(), &host.kernel, &host.cpu_model].map(escaped).join(", "),
     });
     let version = &record.plimsoll_version;
@@ -155,7 +155,7 @@ fn place(record: &Record) -> String {
 }
 
 /// Returns a text that Markdown leaves as it is within a table.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if matches!(c, '|' | '*' | '_' | '`' | '<' | '\\' | '[' | '#') {

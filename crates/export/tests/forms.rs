@@ -237,6 +237,22 @@ latency: response time, from when an I/O was due
 }
 
 #[test]
+fn markdown_of_a_curve_without_a_line_says_which_loads_kept_the_limits_by_turns() {
+    let mut run = run();
+    let mut none = curve();
+    none.points[0].load = 63.0;
+    none.points[1].load = 533.0;
+    none.line.load = None;
+    none.line.interval = None;
+    none.line.first_fail = Some(63.0);
+    run.record.curve = Some(none);
+    let text = markdown(&[run]);
+    let expected = "**Load line: none; even 63 IOPS break p99 \\< 10ms; from 63 to 533 IOPS some \
+                    measurements kept the limits and some did not**";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn markdown_of_a_suite_is_its_rows_with_verdicts() {
     let mut run = run();
     let figure = |median: f64| SuiteFigureRecord { median, interval: None };

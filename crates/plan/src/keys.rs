@@ -258,6 +258,11 @@ impl<'a> Keys<'a> {
         tables
     }
 
+    /// Says whether the table has no key at all.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
     /// Returns the keys that nobody asked for, with their places and values, in the order of the
     /// text.
     pub fn rest(&self) -> Vec<(At<&'a str>, &'a Spanned<DeValue<'a>>)> {

@@ -87,6 +87,28 @@ impl BlockSize {
             BlockSize::Weighted(parts) => parts.iter().map(|p| p.0).max().unwrap_or(0),
         }
     }
+
+    /// Returns the mean size over the I/Os, in bytes. Of a range the multiples of its smallest.
+    pub fn mean(&self) -> f64 {
+        fn weighted(parts: impl Iterator<Item = (u32, f64)>) -> f64 {
+            let (bytes, weights) = parts.fold((0.0, 0.0), |(bytes, weights), (size, weight)| {
+                (bytes + f64::from(size) * weight, weights + weight)
+            });
+            if weights > 0.0 { bytes / weights } else { 0.0 }
+        }
+        match self {
+            BlockSize::Fixed(size) => f64::from(*size),
+            BlockSize::Range { min, max } => {
+                f64::from(*min) * f64::from(1 + max / (*min).max(1)) / 2.0
+            }
+            BlockSize::Stepped { min, max, step } => {
+                let n_steps = max.saturating_sub(*min) / (*step).max(1);
+                f64::from(*min) + f64::from(*step) * f64::from(n_steps) / 2.0
+            }
+            BlockSize::Split(parts) => weighted(parts.iter().map(|p| (p.0, f64::from(p.1)))),
+            BlockSize::Weighted(parts) => weighted(parts.iter().map(|p| (p.0, f64::from(p.1)))),
+        }
+    }
 }
 
 /// How random offsets are spread over the region.

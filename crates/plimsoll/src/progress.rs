@@ -91,6 +91,8 @@ impl Progress {
             RunEvent::StepStarted { .. }
             | RunEvent::StepSkipped { .. }
             | RunEvent::Tree { .. }
+            | RunEvent::TreeMade { .. }
+            | RunEvent::OtherTree { .. }
             | RunEvent::StepEnded { .. }
             | RunEvent::IoError(_)
             | RunEvent::SeriesSoFar(_)

@@ -133,8 +133,10 @@ fn put_emulation(text: &mut String, emulation: &EmulationRecord, elapsed_ns: u64
         _ if (emulation.time_scale - 1.0).abs() < f64::EPSILON => "in real time".to_owned(),
         _ => format!("in time slowed {} times", emulation.time_scale),
     };
-    let EmulationRecord { design, edition, cache, .. } = emulation;
-    let line = format!("simulated on `{design}`, edition {edition}, cache {cache}, {time}");
+    let EmulationRecord { edition, cache, catalog_hash, .. } = emulation;
+    let own = if catalog_hash.is_empty() { "" } else { " with own tables" };
+    let designs = emulation.designs();
+    let line = format!("simulated on `{designs}`, edition {edition}{own}, cache {cache}, {time}");
     text.push_str(&wrap(&line, 2, COLUMNS));
     text.push('\n');
 }
@@ -166,7 +168,9 @@ fn put_job(text: &mut String, job: &JobRecord, record: &Record) {
     if !job.engine_used.is_empty() && job.engine_used.len() > SHORT_ENGINE {
         put_line(text, "engine", &job.engine_used);
     }
-    put_load(text, job);
+    // On a slow clock more of the host's time passes per second.
+    let time_scale = record.emulation.as_ref().map_or(1.0, |emulation| emulation.time_scale);
+    put_load(text, job, time_scale);
     put_caps(text, job);
     put_outcome(text, job);
 }
@@ -252,8 +256,9 @@ fn width(parts: &[String]) -> usize {
     parts.iter().map(|part| part.chars().count() + 2).sum::<usize>().saturating_sub(2)
 }
 
-/// Puts how much was moved, how full the queue was kept, and what the load generator spent.
-fn put_load(text: &mut String, job: &JobRecord) {
+/// Puts how much was moved, how full the queue was kept, and what the load generator spent of the
+/// host's time, of which `time_scale` seconds passed per second of the run's.
+fn put_load(text: &mut String, job: &JobRecord, time_scale: f64) {
     let dir_runtime_ns = job.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
     if job.n_ios() == 0 || job.runtime_ns == 0 || dir_runtime_ns == 0 {
         text.push_str("  no I/O\n");
@@ -267,7 +272,7 @@ fn put_load(text: &mut String, job: &JobRecord) {
         let _ = write!(line, ", with {in_flight} of {depth} I/Os in flight on average");
     }
     put_line(text, "moved", &line);
-    let share = |cpu_ns: u64| percent(cpu_ns as f64 / job.runtime_ns as f64);
+    let share = |cpu_ns: u64| percent(cpu_ns as f64 / (job.runtime_ns as f64 * time_scale));
     let mut line = format!("{} user, {} system", share(job.cpu_user_ns), share(job.cpu_system_ns));
     let n_ios = job.n_ios();
     let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns).checked_div(n_ios);

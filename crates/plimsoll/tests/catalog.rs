@@ -278,7 +278,7 @@ fn what_is_no_table_is_told() {
     assert_snapshot!(sandbox.plimsoll(&["catalog", "import", "notes.txt"]).mistake(), @r#"
     error: `notes.txt`: no table of disks, machine sizes, prices or network volumes found
 
-    hint: CSV needs a column `name`, `tier`, `type` or `instance_type`, or `scope`
+    hint: CSV needs a column `name`, `tier`, `type`, `instance_type`, `item` or `scope`
     hint: Markdown needs a table with a column `Size`
     hint: Go source needs literals of NodeInfo or DiskSkuInfo
     exit code 2
@@ -296,4 +296,98 @@ fn what_is_no_table_is_told() {
     hint: current/vms-mine.csv:2: `X`, uncached_iops: `ten` is not a number from 0 to 10^15
     exit code 2
     "#);
+}
+
+/// A folder `mine` with a machine and a disk that nobody sells, and a design that has both.
+fn with_own_tables() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let sizes =
+        "name,vcpus,uncached_iops,uncached_mb_s,max_data_disks\nStandard_ZZ8,8,3000,300,16\n";
+    sandbox.write("sizes.csv", sizes);
+    sandbox.write("tiers.csv", "name,size_gib,iops,mb_s,io_unit_kib\nP31,1024,2000,150,256\n");
+    for table in ["sizes.csv", "tiers.csv"] {
+        let origin = ["--write", "mine", "--source", "price list", "--date", "2026-03-01"];
+        sandbox.plimsoll(&[&["catalog", "import", table], &origin[..]].concat()).success();
+    }
+    sandbox.write(
+        "zz8.toml",
+        "[vm]\nsize = \"ZZ8\"\n[[volume]]\nmount = \"/d\"\ndisk = \"P31\"\ncount = 2\n\
+         cache = \"None\"\n",
+    );
+    sandbox
+}
+
+#[test]
+fn own_rows_are_provisioned() {
+    let sandbox = with_own_tables();
+    let limits = ["limits", "zz8.toml", "--size", "8k", "--read", "100"];
+    let unknown = sandbox.plimsoll(&limits);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("unknown machine size `ZZ8`"), "{}", unknown.stderr);
+    let own = [&limits[..], &["--catalog", "mine"]].concat();
+    let outcome = sandbox.plimsoll(&own);
+    let page = outcome.success();
+    assert!(page.starts_with("zz8.toml (edition current with own tables, Standard_ZZ8)"), "{page}");
+    let outcome = sandbox.plimsoll(&[&own[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    // Two disks of 2,000 behind a machine of 3,000.
+    let row = &json["volumes"][0]["rows"][0];
+    assert_eq!((&row["iops"], &row["binds"]), (&3000.0.into(), &"vm_uncached_iops".into()));
+    // A larger tier is looked for among own and built-in ones.
+    let demand = ["limits", "zz8.toml", "--catalog", "mine", "--demand", "iops=1000,size=8k"];
+    sandbox.plimsoll(&demand).success();
+
+    sandbox.write("j.fio", "[j]\nfilename=/d/f\nsize=1g\nrw=randread\nbs=8k\nioengine=libaio\n");
+    let job = ["run", "j.fio", "--set", "iodepth=32", "--set", "direct=1"];
+    let timed = ["--set", "time_based=1", "--set", "runtime=10", "--on", "zz8.toml", "--virtual"];
+    let run = [&job[..], &timed, &["--catalog", "mine", "--json"]].concat();
+    let outcome = sandbox.plimsoll(&run);
+    let record: record::Record = serde_json::from_str(outcome.success()).expect("a record");
+    let iops = record.jobs[0].dirs.read.rate_iops();
+    assert!((2940.0..=3060.0).contains(&iops), "{iops}");
+    let emulation = record.emulation.expect("emulated");
+    assert_eq!(Some(emulation.catalog_hash.as_str()), json["catalog_hash"].as_str());
+
+    // Another figure is another catalogue.
+    let path = sandbox.path("mine/current/vms-sizes.csv");
+    let text = std::fs::read_to_string(&path).expect("the table");
+    std::fs::write(&path, text.replace("3000", "3500")).expect("the table is ours");
+    let outcome = sandbox.plimsoll(&[&own[..], &["--json"]].concat());
+    let other: serde_json::Value = serde_json::from_str(outcome.success()).expect("JSON");
+    assert_ne!(json["catalog_hash"], other["catalog_hash"]);
+    assert_eq!(other["volumes"][0]["rows"][0]["iops"], 3500.0);
+}
+
+/// Checks that every command that reads a design says the same of a folder.
+#[track_caller]
+fn check_folder(sandbox: &Sandbox, folder: &str, expected: &str) {
+    let commands: [&[&str]; 6] = [
+        &["limits", "zz8.toml"],
+        &["run", "j.fio", "--on", "zz8.toml", "--virtual"],
+        &["curve", "--on", "zz8.toml", "--virtual"],
+        &["bench", "--on", "zz8.toml", "--virtual"],
+        &["rehearse", "export", "zz8.toml", "--listen", "127.0.0.1:0"],
+        &["catalog", "list", "disks"],
+    ];
+    for command in commands {
+        let outcome = sandbox.plimsoll(&[command, &["--catalog", folder]].concat());
+        assert_eq!(outcome.code, 2, "{command:?}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.matches("error").count(), 1, "{command:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{command:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_one_clear_error_everywhere() {
+    let sandbox = with_own_tables();
+    sandbox.write("j.fio", "[j]\nfilename=/d/f\nsize=1g\nrw=randread\n");
+    check_folder(&sandbox, "absent", "the catalog `absent` is not there");
+    check_folder(&sandbox, "j.fio", "the catalog `j.fio` is no folder");
+    std::fs::create_dir(sandbox.path("empty")).expect("the folder is ours");
+    check_folder(&sandbox, "empty", "no tables in `empty`");
+    std::fs::create_dir_all(sandbox.path("bad/current")).expect("the folder is ours");
+    sandbox.write("bad/current/vms-bad.csv", "name,uncached_iops,source\nX,ten,csi\n");
+    check_folder(&sandbox, "bad", "current/vms-bad.csv:2: `X`, uncached_iops: `ten`");
+    let alone = sandbox.plimsoll(&["run", "j.fio", "--catalog", "mine"]);
+    assert!(alone.code == 2 && alone.stderr.contains("--on"), "{}", alone.stderr);
 }

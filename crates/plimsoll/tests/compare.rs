@@ -104,6 +104,16 @@ fn a_loss_is_found_with_repeats_and_fails() {
     let gain =
         sandbox.plimsoll_keeping(&["compare", "./after", "./before", "--fail-if-worse", "5%"]);
     assert_eq!(gain.code, 0, "{}", gain.stdout);
+    // For a pull request, what came of it first.
+    let args = ["compare", "./before", "./after", "--fail-if-worse", "5%", "--markdown"];
+    let page = sandbox.plimsoll_keeping(&args);
+    assert_eq!(page.code, 4, "{}", page.stderr);
+    let at = |text: &str| page.stdout.find(text).unwrap_or_else(|| panic!("{}", page.stdout));
+    assert!(at("- **fails**: worse by 5 % or more: oltp read IOPS") < at("| of | I/O | figure |"));
+    let n_cells = |line: &str| line.matches(" | ").count();
+    let rows: Vec<&str> = page.stdout.lines().filter(|line| line.starts_with("| oltp")).collect();
+    assert!(rows.iter().all(|row| n_cells(row) == 7), "{}", page.stdout);
+    assert!(rows.iter().any(|row| row.contains("| IOPS |") && row.ends_with("| worse |")));
     // Without a limit a comparison is no verdict for CI.
     assert_eq!(sandbox.plimsoll_keeping(&["compare", "./before", "./after"]).code, 0);
 }

@@ -268,3 +268,69 @@ fn the_limit_beside_a_cap_is_the_one_that_held() {
     close("reads", of("read.fio"), 293_000.0);
     close("mix", of("mix.fio"), 196_395.0);
 }
+
+/// A job of reads at random places, or as `rw` says, on `/d`.
+fn job_on_d(options: &str) -> String {
+    let options = options.replace(' ', "\n");
+    format!(
+        "[j]\nfilename=/d/f\nsize=10g\nioengine=libaio\ndirect=1\niodepth=64\ntime_based=1\n\
+         {options}\n"
+    )
+}
+
+#[test]
+fn a_design_that_takes_over_is_in_the_record_and_what_cannot_is_told_before() {
+    let sandbox = Sandbox::new();
+    let disk = |disk: &str| format!("[[volume]]\nmount='/d'\ndisk='{disk}'\ncache='None'\n");
+    sandbox.write("p20.toml", disk("P20"));
+    sandbox.write("p40.toml", disk("P40"));
+    sandbox.write("two.toml", disk("P20") + "count=2\n");
+    sandbox.write("j.fio", job_on_d("rw=randread bs=8k runtime=20"));
+    let run = |then: &str, json: &[&str]| {
+        let args = ["run", "j.fio", "--on", "p20.toml", "--virtual", "--then", then];
+        sandbox.plimsoll(&[&args[..], json].concat())
+    };
+    let changed = run("10s=p40.toml", &["--json"]);
+    let record = record(&changed);
+    let emulation = record.emulation.as_ref().expect("emulated");
+    assert_eq!(emulation.designs(), "p20.toml, from 10 s on p40.toml");
+    assert_ne!(emulation.changes[0].design_hash, emulation.design_hash);
+    let caps = record.jobs[0].caps.as_ref().expect("caps");
+    assert_eq!(
+        caps.caps.iter().find(|cap| cap.kind == "disk_iops").map(|cap| cap.per_s),
+        Some(7500)
+    );
+    assert!(run("10s=p40.toml", &[]).success().contains("from 10 s on p40.toml"));
+    let late = run("30s=p40.toml", &[]);
+    let said = late.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("which was to take over after 30s, did not"), "{}", late.stdout);
+    let refused = run("10s=two.toml", &[]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(refused.stderr.contains("`two.toml` cannot take over"), "{}", refused.stderr);
+}
+
+#[test]
+fn large_operations_draw_on_credits_by_their_units() {
+    let sandbox = Sandbox::new();
+    sandbox.write("gp2.toml", "[[volume]]\nmount='/d'\ndisk='gp2'\nsize='100GiB'\n");
+    // Four units each: 512 of them a second, where 300 are sustained.
+    sandbox.write("large.fio", job_on_d("rw=randread bs=1m runtime=30"));
+    let outcome = sandbox.plimsoll(&["run", "large.fio", "--on", "gp2.toml", "--virtual"]);
+    let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("128 IOPS, which count as 512, are above the baseline of 300"), "{said}");
+}
+
+#[test]
+fn sequential_operations_count_together_on_disks_that_merge_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write("gp3.toml", "[[volume]]\nmount='/d'\ndisk='gp3'\nsize='500GiB'\n");
+    let of = |rw: &str| {
+        sandbox.write("j.fio", job_on_d(&format!("rw={rw} bs=8k runtime=5")));
+        let args = ["run", "j.fio", "--on", "gp3.toml", "--virtual", "--json"];
+        iops(&record(&sandbox.plimsoll(&args)).jobs[0])
+    };
+    close("sequential", of("read"), 16_000.0);
+    close("random", of("randread"), 3_000.0);
+    let limits = sandbox.plimsoll(&["limits", "gp3.toml", "--size", "8k", "--sequential"]);
+    assert!(limits.success().contains("16,000"), "{}", limits.stdout);
+}

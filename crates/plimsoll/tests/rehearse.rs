@@ -62,6 +62,38 @@ fn a_volume_is_mounted_changed_and_unmounted() {
 }
 
 #[test]
+fn own_tables_stay_in_force_and_change() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    let sandbox = &rehearsal.0;
+    for (dir, iops) in [("one", 600), ("two", 700)] {
+        sandbox.write("tiers.csv", format!("name,size_gib,iops,mb_s\nP31,1024,{iops},150\n"));
+        let import =
+            ["catalog", "import", "tiers.csv", "--write", dir, "--source", "a", "--date", "b"];
+        sandbox.plimsoll(&import).success();
+    }
+    let caps = |iops: u64| {
+        let json = rehearsal.rehearse(&["status", "mnt", "--json"]);
+        let report: serde_json::Value = serde_json::from_str(json.success()).unwrap();
+        assert_eq!(report["caps"][0]["per_s"], iops);
+        report["catalog_hash"].as_str().map(str::to_owned)
+    };
+    assert_eq!(caps(5_000), None);
+    rehearsal.rehearse(&["set", "mnt", "--disk", "P31", "--catalog", "one"]).success();
+    let one = caps(600);
+    // What is changed next is read with the same tables.
+    rehearsal.rehearse(&["set", "mnt", "--cache-mode", "None"]).success();
+    assert_eq!(caps(600), one);
+    rehearsal.rehearse(&["set", "mnt", "--catalog", "two"]).success();
+    assert!(caps(700) != one && one.is_some());
+    rehearsal.rehearse(&["unmount", "mnt"]).success();
+    sandbox.write("design.toml", P30.replace("P30", "P31"));
+    let again = ["mount", "design.toml", "mnt", "--backing", "data"];
+    assert_eq!(rehearsal.rehearse(&again).code, 2);
+    rehearsal.rehearse(&[&again[..], &["--catalog", "one"]].concat()).success();
+    assert_eq!(caps(600), one);
+}
+
+#[test]
 fn a_killed_server_leaves_a_stale_mount_and_all_data() {
     let Some(rehearsal) = Rehearsal::mount(P30) else { return };
     fs::write(rehearsal.0.path("mnt/f"), b"kept").unwrap();
@@ -72,6 +104,30 @@ fn a_killed_server_leaves_a_stale_mount_and_all_data() {
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("clear it: plimsoll rehearse unmount"), "{}", again.stderr);
     rehearsal.rehearse(&["unmount", "mnt"]).success();
+    rehearsal.mount_again().success();
+    assert_eq!(fs::read(rehearsal.0.path("mnt/f")).unwrap(), b"kept");
+}
+
+#[test]
+fn a_stopped_server_is_told_and_can_be_left() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    fs::write(rehearsal.0.path("mnt/f"), b"kept").unwrap();
+    let server = rehearsal.server();
+    let signal = |name: &str| {
+        let sent = std::process::Command::new("kill").arg(name).arg(&server).status();
+        assert!(sent.unwrap().success());
+    };
+    signal("-STOP");
+    let silent = ["status", "unmount"].map(|command| rehearsal.rehearse(&[command, "mnt"]));
+    let lazy = rehearsal.rehearse(&["unmount", "mnt", "--lazy"]);
+    signal("-CONT");
+    let go_on = format!("let it go on: kill -CONT {}", server.display());
+    for silent in silent {
+        assert_eq!(silent.code, 1, "{}", silent.stderr);
+        assert!(silent.stderr.contains(&go_on), "{}", silent.stderr);
+    }
+    lazy.success();
+    Rehearsal::wait_for_the_end_of(&server);
     rehearsal.mount_again().success();
     assert_eq!(fs::read(rehearsal.0.path("mnt/f")).unwrap(), b"kept");
 }

@@ -263,6 +263,58 @@ fn file_operations_say_what_they_lack() {
 }
 
 #[test]
+fn what_is_made_and_found_is_told_as_it_is() {
+    let sandbox = Sandbox::new();
+    let text = "fsd=fsd1,anchor=tree,depth=2,width=2,files=3,size=4k\n\
+                fwd=fwd1,fsd=fsd1,operation=read,threads=3\n\
+                rd=rd1,fwd=fwd1,fwdrate=100,format=yes,elapsed=2,interval=1,\
+                operations=(read,open)\n";
+    let outcome = vdbench(&sandbox, text);
+    let console = outcome.success();
+    let log = page(&sandbox, "out/logfile.html");
+    let mut rest = console;
+    for line in [
+        "All slaves are now connected",
+        "localhost-0: Created anchor directory: tree",
+        "localhost-0: anchor=tree mkdir complete.",
+        "localhost-0: anchor=tree create complete.",
+        "avg_1-1",
+        "Starting RD=rd1;",
+    ] {
+        let (_, after) = rest.split_once(line).unwrap_or_else(|| panic!("{line}: {console}"));
+        assert!(log.contains(line), "{line}: {log}");
+        rest = after;
+    }
+    let warning = "warning: rd=rd1,fwd=fwd1: threads=3 over its structures";
+    assert!(log.contains(warning) && !console.contains(warning), "{log}");
+    let raw = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
+    let console = vdbench(&sandbox, raw).success().to_owned();
+    assert!(console.contains("lun=f does not exist or is too small."), "{console}");
+    let again = vdbench(&sandbox, raw).success().to_owned();
+    assert!(!again.contains("does not exist") && !again.contains("SD_format"), "{again}");
+    let size = "sd=sd1,lun=f lun size: 1,048,576 bytes; 0.0010 GB (1024**3); 0.0010 GB (1000**3)";
+    assert!(page(&sandbox, "out/logfile.html").contains(size));
+}
+
+#[test]
+fn why_a_run_ends_is_told_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write("tree", "a file");
+    let text = "fsd=fsd1,anchor=tree,depth=1,width=1,files=2,size=4k\n\
+                fwd=fwd1,fsd=fsd1,operation=read\n\
+                rd=rd1,fwd=fwd1,fwdrate=max,elapsed=60,interval=1,format=yes\n";
+    let failed = vdbench(&sandbox, text);
+    assert_eq!(failed.code, 157, "{}", failed.stdout);
+    let why = "fsd=fsd1 (a.parm:1): the anchor `tree` is not a folder";
+    assert_eq!(failed.stdout.matches(why).count(), 1, "{}", failed.stdout);
+    assert!(failed.stdout.contains(&format!("Vdbench terminated: {why}")), "{}", failed.stdout);
+    for name in ["errorlog", "logfile", "summary", "status"] {
+        let text = page(&sandbox, &format!("out/{name}.html"));
+        assert_eq!(text.matches(why).count(), 1, "{name}: {text}");
+    }
+}
+
+#[test]
 fn a_kind_of_error_is_told_once_with_a_count() {
     let sandbox = Sandbox::new();
     symlink("/dev/full", sandbox.path("f")).expect("a link");

@@ -36,6 +36,43 @@ pub struct CurveRecord {
     pub target: Option<CurveTargetRecord>,
 }
 
+impl CurveRecord {
+    /// Returns the rate of the load line, I/Os per second: of an open load the one that was offered
+    /// and carried, as its bracket counts; of a closed one what was achieved there.
+    pub fn line_iops(&self) -> Option<f64> {
+        match self.lever {
+            Lever::Rate => self.line.load,
+            Lever::QueueDepth | Lever::Workers => self.line.achieved_iops,
+        }
+    }
+
+    /// Returns the lowest load that broke a limit, and the highest from there on that kept them
+    /// all: between them some measurements did and some did not.
+    pub fn by_turns(&self) -> Option<(f64, f64)> {
+        let first_fail = self.line.first_fail?;
+        let passed = self.points.iter().filter(|it| it.passed && it.load >= first_fail);
+        Some((first_fail, passed.map(|it| it.load).reduce(f64::max)?))
+    }
+
+    /// Returns the two neighbouring loads around a mean latency, of which the first keeps it, where
+    /// a closed load could be turned up only in steps of several and the next step carries more by
+    /// a twentieth: how much is carried at the latency is then told no finer than that.
+    pub fn coarse_step(&self, latency_ns: u64) -> Option<[&CurvePointRecord; 2]> {
+        if self.lever == Lever::Rate {
+            return None;
+        }
+        let mut points: Vec<&CurvePointRecord> =
+            self.points.iter().filter(|point| point.achieved_iops > 0.0).collect();
+        points.sort_by(|a, b| a.load.total_cmp(&b.load));
+        points.dedup_by(|next, kept| next.load <= kept.load);
+        let over = points.iter().position(|it| it.latency_mean_ns > latency_ns as f64)?;
+        let [under, over] = [*points.get(over.checked_sub(1)?)?, points[over]];
+        let is_coarse = over.load - under.load > 1.5;
+        let carries_more = over.achieved_iops > 1.05 * under.achieved_iops;
+        (is_coarse && carries_more).then_some([under, over])
+    }
+}
+
 /// How many I/Os in flight a rate takes, by Little's law at the best latency that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurveTargetRecord {

@@ -1,6 +1,10 @@
 //! Runs on emulated volumes: on what, and which of its caps held a job.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::JobRecord;
 
 /// What stood in for the targets of a run.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -15,13 +19,21 @@ pub struct EmulationRecord {
     pub design: String,
     /// FNV-1a (64 bit, hexadecimal) of the text that the design was read from.
     pub design_hash: String,
+    /// Designs that took over while the run went on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<DesignChangeRecord>,
     /// Edition of the catalogue that its limits come from.
     pub edition: String,
+    /// FNV-1a (64 bit, hexadecimal) of the user's own tables, which counted before the catalogue's;
+    /// empty where there were none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub catalog_hash: String,
     /// Host cache at the start: `cold`, or `warm` with the files in it as far as they fit.
     pub cache: String,
     /// Folders that the volumes are mounted at, in the order of the design.
     pub mounts: Vec<String>,
     /// Burst credits: of the volumes together, and of the machine; empty where there are none.
+    /// Where the design was changed, of the first one that has some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bursts: Vec<BurstRecord>,
     /// What the host's cache for the volumes holds; 0 where there is none.
@@ -30,6 +42,29 @@ pub struct EmulationRecord {
     /// Mounts of the volumes that use it; empty also in records of before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cached_mounts: Vec<String>,
+}
+
+/// A design that took the place of another one during a run.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DesignChangeRecord {
+    /// When, nanoseconds after the start of the run.
+    pub at_ns: u64,
+    /// Name of the design.
+    pub design: String,
+    /// As [`EmulationRecord::design_hash`].
+    pub design_hash: String,
+}
+
+impl EmulationRecord {
+    /// Names the design and those that took over: `p20.toml`, `p20.toml, from 10 s on p40.toml`.
+    pub fn designs(&self) -> String {
+        let mut text = self.design.clone();
+        for change in &self.changes {
+            let at_s = change.at_ns as f64 / 1e9;
+            text.push_str(&format!(", from {at_s} s on {}", change.design));
+        }
+        text
+    }
 }
 
 /// Burst credits: more than the baseline is carried while they last.
@@ -90,6 +125,10 @@ pub struct CapRecord {
     /// The same while it bursts; 0 without bursts, and in records of earlier versions.
     #[serde(default)]
     pub burst_per_s: u64,
+    /// Operations or bytes beyond the sustained rate that full accounts of all disks that were
+    /// reached hold together; 0 without credits, and in records of earlier versions.
+    #[serde(default)]
+    pub credit: u64,
     /// Whether bytes were published, or written in the design, in MB/s of 10^6; they are printed
     /// in MiB/s otherwise.
     #[serde(default)]
@@ -108,6 +147,52 @@ pub struct CapRecord {
     /// The same of the busiest of its disks, which a job on few of many columns meets first.
     #[serde(default)]
     pub busiest_used_share: f64,
+    /// What the job had of it, over the mean of all workers of the step whose I/Os met it: 1 where
+    /// all had as much, and in records of earlier versions.
+    #[serde(default = "one")]
+    pub part: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Part of the mean from which on a job counts among those whose calls wait for a cap. One that has
+/// less does not get to it: others fill the slots.
+const PART_MIN: f64 = 0.5;
+
+/// Notes in the entries of one step's workers what each had of the caps that several met.
+pub fn compare_parts(workers: &mut [JobRecord]) {
+    let mut all: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for worker in &*workers {
+        for cap in worker.caps.iter().flat_map(|caps| &caps.caps) {
+            let (amount, n_workers) = all.entry(cap.name.clone()).or_default();
+            *amount += taken_of(worker, cap);
+            *n_workers += 1.0;
+        }
+    }
+    for worker in workers {
+        let Some(mut caps) = worker.caps.take() else { continue };
+        for cap in &mut caps.caps {
+            let (amount, n_workers) = all.get(&cap.name).copied().unwrap_or_default();
+            cap.part = if amount > 0.0 { taken_of(worker, cap) * n_workers / amount } else { 1.0 };
+        }
+        caps.settle();
+        worker.caps = Some(caps);
+    }
+}
+
+/// Returns what a worker took of a cap, in I/Os or bytes.
+fn taken_of(worker: &JobRecord, cap: &CapRecord) -> f64 {
+    let crate::PerDirRecord { read, write, trim } = &worker.dirs;
+    let dirs: &[&crate::DirRecord] = match &*cap.kind {
+        "vm_egress" => &[write],
+        _ if cap.name.ends_with(" reads") => &[read],
+        _ if cap.name.ends_with(" writes") => &[write],
+        _ => &[read, write, trim],
+    };
+    let counts_ios = cap.kind.ends_with("_iops") || cap.is_slots();
+    dirs.iter().map(|dir| if counts_ios { dir.n_ios } else { dir.io_bytes } as f64).sum()
 }
 
 impl CapRecord {
@@ -122,7 +207,8 @@ impl CapRecord {
 
     /// Says whether calls that wait for the cap keep the slots full.
     fn fills_slots(&self) -> bool {
-        !self.is_slots() && self.fullest_share() >= USED_UP_SHARE_MIN
+        let is_among = self.part >= PART_MIN;
+        !self.is_slots() && is_among && self.fullest_share() >= USED_UP_SHARE_MIN
     }
 }
 
@@ -168,10 +254,12 @@ impl CapsRecord {
             known.per_s = known.per_s.max(cap.per_s);
             known.burst_per_s = known.burst_per_s.max(cap.burst_per_s);
             known.n_disks = known.n_disks.max(cap.n_disks);
+            known.credit = known.credit.max(cap.credit);
             if total > 0.0 {
                 let mean = |own: f64, other: f64| (own * mine + other * theirs) / total;
                 known.used_share = mean(known.used_share, cap.used_share);
                 known.busiest_used_share = mean(known.busiest_used_share, cap.busiest_used_share);
+                known.part = mean(known.part, cap.part);
             }
         }
         self.io_time_ns = self.io_time_ns.saturating_add(other.io_time_ns);
@@ -198,7 +286,8 @@ impl CapsRecord {
     }
 
     /// Calls keep their slots while they wait for a cap behind them, and others then wait for a
-    /// slot: as long as a cap behind is used up, more slots would only move the queue.
+    /// slot: as long as a cap behind is used up, more slots would only move the queue. That of the
+    /// jobs whose calls wait there; to others, more slots would bring their part of the cap.
     fn put_what_fills_the_slots_first(&mut self) {
         if !self.caps.first().is_some_and(CapRecord::is_slots) {
             return;

@@ -30,7 +30,9 @@ pub use curve::{
     Lever, LoadLineRecord, ScalabilityRecord,
 };
 pub use disk::DiskRecord;
-pub use emulation::{BurstRecord, CapRecord, CapsRecord, EmulationRecord};
+pub use emulation::{
+    BurstRecord, CapRecord, CapsRecord, DesignChangeRecord, EmulationRecord, compare_parts,
+};
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{CpuShares, Interval, IntervalDir, IntervalResponse, IntervalSeries};
 pub use job::{

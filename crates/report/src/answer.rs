@@ -1,12 +1,12 @@
 //! The question answered: one sentence, and the figures that belong to it.
 
-use analysis::compare::Verdict;
+use analysis::compare::{Comparison, Verdict};
 use export::Run;
 use record::{CurveRecord, Lever, Record};
 use units::{format_iops, format_latency_ns};
 
 use crate::chart::comparison::{Against, labelled};
-use crate::chart::curve::{load_words, unit};
+use crate::chart::curve::{line_words, load_words, unit};
 use crate::validity::{self, State};
 use crate::view::{Step, steps};
 use crate::words::{difference, mib_per_s, plural, round_latency, volume};
@@ -68,7 +68,7 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
             unit(curve.lever)
         );
     };
-    let rate = format_iops(line.achieved_iops.unwrap_or(load));
+    let rate = line_words(curve, curve.line_iops().unwrap_or(load));
     let at = match curve.lever {
         Lever::Rate => String::new(),
         Lever::QueueDepth => format!(" at {} I/Os in flight", load_words(load)),
@@ -100,12 +100,11 @@ fn limits_words(limits: &str) -> String {
 }
 
 fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
-    let line = &curve.line;
     let mut figures = Vec::new();
-    if let Some(achieved) = line.achieved_iops {
-        figures.push(Figure::new("load line", format_iops(achieved), "IOPS"));
+    if let Some(iops) = curve.line_iops() {
+        figures.push(Figure::new("load line", line_words(curve, iops), "IOPS"));
     }
-    if let Some(bytes_per_s) = line.bytes_per_s {
+    if let Some(bytes_per_s) = curve.line.bytes_per_s {
         figures.push(Figure::new("that is", mib_per_s(bytes_per_s), "MiB/s"));
     }
     for carried in curve.carried.iter().filter(|it| it.state == "reached").take(2) {
@@ -122,7 +121,10 @@ fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
 
 fn of_steps(record: &Record) -> (String, Vec<Figure>) {
     let steps = steps(record);
-    let with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.rate_iops() > 0.0).collect();
+    let mut with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.rate_iops() > 0.0).collect();
+    if with_io.iter().any(|step| !step.is_format()) {
+        with_io.retain(|step| !step.is_format());
+    }
     match with_io.as_slice() {
         [] => ("Nothing was measured.".to_owned(), Vec::new()),
         [only] => (sentence(record, only), step_figures(only)),
@@ -204,15 +206,30 @@ pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
         _ => (State::Unknown, "better in some figures, worse in others"),
     };
     let mut sentence = format!("{name} against {baseline}: {verdict}.");
-    let ratios: Vec<(String, f64)> = labelled(&first.found)
+    let mut ratios: Vec<(String, f64, bool)> = labelled(&first.found)
         .into_iter()
-        .filter_map(|(label, row)| Some((label, row.comparison.ratio?)))
+        .filter_map(|(label, row)| {
+            let Comparison { ratio, verdict, .. } = row.comparison;
+            let is_shown = match (n_worse, verdict) {
+                (0, verdict) => verdict == Verdict::Better,
+                (_, verdict) => verdict == Verdict::Worse,
+            };
+            Some((label, ratio?, is_shown))
+        })
         .collect();
-    if let Some((label, ratio)) = ratios.first() {
+    // What the verdict rests on comes first, the largest of it before all; but for the load line,
+    // which is what a curve is for. Beyond it latencies grow as long as a point lasts.
+    let weight = |(label, ratio, is_shown): &(String, f64, bool)| match is_shown {
+        true if label.starts_with("load line") => f64::INFINITY,
+        true => ratio.ln().abs(),
+        false => -1.0,
+    };
+    ratios.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    if let Some((label, ratio, _)) = ratios.first() {
         let difference = difference(*ratio);
         sentence = format!("{name} against {baseline}: {verdict}; {label} {difference}.");
     }
-    let figures = ratios.iter().map(|(label, ratio)| Figure::new(label, difference(*ratio), ""));
+    let figures = ratios.iter().map(|(label, ratio, _)| Figure::new(label, difference(*ratio), ""));
     if !first.found.is_alike() {
         return Answer {
             sentence: format!(

@@ -26,17 +26,18 @@ pub(crate) fn of(run: &Run) -> Vec<Facts> {
             time => format!("{time}, {} s for one", emulation.time_scale),
         };
         let mounts = emulation.mounts.join(", ");
-        all.push(facts(
-            "Emulated volume",
-            &[
-                ("design", emulation.design.clone()),
-                ("hash of the design", emulation.design_hash.clone()),
-                ("edition of the catalogue", emulation.edition.clone()),
-                ("host cache at the start", emulation.cache.clone()),
-                ("time", time),
-                ("mounts", mounts),
-            ],
-        ));
+        let mut rows = vec![
+            ("design", emulation.designs()),
+            ("hash of the design", emulation.design_hash.clone()),
+            ("edition of the catalogue", emulation.edition.clone()),
+            ("host cache at the start", emulation.cache.clone()),
+            ("time", time),
+            ("mounts", mounts),
+        ];
+        if !emulation.catalog_hash.is_empty() {
+            rows.insert(3, ("hash of own tables", emulation.catalog_hash.clone()));
+        }
+        all.push(facts("Emulated volume", &rows));
     }
     for job in distinct_jobs(record).into_iter().take(JOBS_MAX) {
         all.push(of_job(job, record));
@@ -67,7 +68,7 @@ pub(crate) fn line(run: &Run) -> String {
         (false, false) => None,
     });
     if let Some(emulation) = &record.emulation {
-        parts.push(format!("emulated {}, {} time", emulation.design, emulation.time));
+        parts.push(format!("emulated {}, {} time", emulation.designs(), emulation.time));
     }
     parts.push(program(record));
     parts.join(" · ")

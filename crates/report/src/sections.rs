@@ -4,13 +4,14 @@ use export::Run;
 use hist::Histogram;
 use record::Interval;
 
-use analysis::sets::{SetOptions, compare_sets};
+use analysis::sets::SetOptions;
+use analysis::whole::compare_records;
 use record::{Latency, Record};
 
 use crate::answer::{self, Answer};
 use crate::chart::comparison::{self, Against};
 use crate::chart::over_time::Source;
-use crate::chart::{convergence, curve, heat, over_time, percentiles, sweep};
+use crate::chart::{convergence, curve, heat, operations, over_time, percentiles, sweep};
 use crate::html::Download;
 use crate::page::ValidityView;
 use crate::provenance::{self, Facts};
@@ -22,7 +23,6 @@ use crate::thin::end_s;
 use crate::validity;
 use crate::view::steps;
 use crate::words::{percent, plural, round_latency, sentence_case};
-use units::format_iops;
 
 /// All of a page.
 pub(crate) struct Contents {
@@ -146,6 +146,11 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
         results.tables.push(("Jobs and directions".to_owned(), results_table(record)));
         results.tables.extend(held_by(record));
     }
+    let mut mix = section("operations", "Operations");
+    let told = steps.iter().filter(|step| !step.is_format());
+    let told = told.filter_map(|step| operations::chart(&source, step));
+    mix.charts = told.take(PLOTTED_STEPS_MAX).collect();
+    mix.tables.extend(operations::by_job(record));
     let mut load = section("load", "The load line in figures");
     load.charts = curve::charts(&source);
     load.charts.extend(curve_percentiles(&source));
@@ -164,9 +169,9 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
         steady.charts.extend(convergence::chart(&source));
     }
     if record.suite.is_some() {
-        return vec![results, load, time, shape, steady];
+        return vec![results, mix, load, time, shape, steady];
     }
-    vec![load, results, time, shape, steady]
+    vec![load, results, mix, time, shape, steady]
 }
 
 /// Draws the distributions at some loads of a curve: the lowest, the load line, and around it.
@@ -210,10 +215,10 @@ fn carried(record: &Record) -> Option<(String, Table)> {
     ]);
     for carried in &curve.carried {
         let state = match carried.state.as_str() {
-            "reached" => "",
-            "above" => "or more: all that was measured is faster",
-            "below" => "nothing measured is as fast",
-            _ => "not known",
+            "reached" => String::new(),
+            "above" => "or more: all that was measured is faster".to_owned(),
+            "below" => "nothing measured is as fast".to_owned(),
+            _ => "not known".to_owned(),
         };
         let is_known = matches!(carried.state.as_str(), "reached" | "above");
         let ns = carried.latency_mean_ns as f64;
@@ -358,7 +363,7 @@ fn of_sets(sets: &[Set]) -> Contents {
     let before = records(&baseline);
     let against = |candidate| Against {
         candidate,
-        found: compare_sets(&before, &records(candidate), &SetOptions::default()),
+        found: compare_records(&before, &records(candidate), &SetOptions::default()),
     };
     let against: Vec<Against<'_>> = candidates.iter().map(against).collect();
     let answer = answer::of_comparison(&against, &baseline.name);
@@ -433,11 +438,11 @@ fn load_lines(sets: &[Set]) -> Option<(String, Table)> {
             let value = curve.line.interval.as_ref().map(of);
             value.map_or(Cell::Nothing, |load| Cell::Number(load, curve::load_words(load)))
         };
-        let achieved = curve.line.achieved_iops;
+        let iops = curve.line_iops();
         table.rows.push(vec![
             Cell::text(set.name.as_str()),
             Cell::text(curve.limits.as_str()),
-            achieved.map_or(Cell::Nothing, |iops| Cell::Number(iops, format_iops(iops))),
+            iops.map_or(Cell::Nothing, |iops| Cell::Number(iops, curve::line_words(curve, iops))),
             end(|it| it.low),
             end(|it| it.high),
             Cell::mib_per_s(curve.line.bytes_per_s),

@@ -79,6 +79,11 @@ fn name(record: &Record, idx: u32, jobs: &[&JobRecord]) -> String {
 }
 
 impl<'a> Step<'a> {
+    /// Says whether it only made the files that the others work on.
+    pub(crate) fn is_format(&self) -> bool {
+        self.name.starts_with("format_for_") && self.jobs.iter().all(|job| job.name == "format")
+    }
+
     pub(crate) fn dirs(&self) -> impl Iterator<Item = (&'static str, &'a DirRecord)> {
         self.jobs.iter().flat_map(|job| job.dirs.iter()).filter(|(_, dir)| dir.n_ios > 0)
     }

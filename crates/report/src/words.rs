@@ -103,15 +103,32 @@ pub(crate) fn unbroken(sentence: &str) -> String {
 
 /// Returns what was measured: the emulated design, the one target, or the host.
 pub(crate) fn volume(record: &Record) -> String {
-    if let Some(emulation) = &record.emulation {
-        return sentence_case(&emulation.design);
-    }
     let mut targets: Vec<&str> =
         record.jobs.iter().flat_map(|job| &job.targets).map(String::as_str).collect();
+    if let Some(emulation) = &record.emulation {
+        let is_on = |mount: &&String| targets.iter().any(|target| target.starts_with(*mount));
+        let mut used = emulation.mounts.iter().filter(is_on);
+        // Of several volumes it may be one that was measured.
+        return match (used.next(), used.next()) {
+            (Some(only), None) if emulation.mounts.len() > 1 => {
+                format!("{only} of {}", emulation.design)
+            }
+            _ => sentence_case(&emulation.design),
+        };
+    }
     targets.dedup();
     match targets.as_slice() {
-        [only] => (*only).to_owned(),
+        [only] => without_scratch(only).to_owned(),
         _ => record.host.name.clone(),
+    }
+}
+
+/// Returns the folder that was asked about, where a scratch file in it was made and removed.
+fn without_scratch(target: &str) -> &str {
+    let is_scratch = target.ends_with(".scratch");
+    match target.find("/plimsoll-").filter(|at| is_scratch && *at > 0).map(|at| &target[..at]) {
+        Some(".") => "The folder it ran in",
+        folder => folder.unwrap_or(target),
     }
 }
 
@@ -125,6 +142,15 @@ mod tests {
         assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(moment(1_709_251_199_999), "2024-02-29 23:59:59 UTC");
         assert_eq!(moment(4_102_444_800_000), "2100-01-01 00:00:00 UTC");
+    }
+
+    #[test]
+    fn a_scratch_file_stands_for_its_folder() {
+        assert_eq!(without_scratch("/mnt/v/plimsoll-bench-7/plimsoll-bench.scratch"), "/mnt/v");
+        let here = "./plimsoll-bench-7/plimsoll-bench.scratch";
+        assert_eq!(without_scratch(here), "The folder it ran in");
+        assert_eq!(without_scratch("/mnt/plimsoll-data/f"), "/mnt/plimsoll-data/f");
+        assert_eq!(without_scratch("/dev/sdx"), "/dev/sdx");
     }
 
     #[test]

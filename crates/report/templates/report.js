@@ -12,6 +12,8 @@
     shades: [['#8cc7ea', '#4aa3d8', '#0072b2', '#00446e'], ['#f5b78a', '#ec8f4e', '#d55e00', '#8f3f00']],
     good: '#00785a', bad: '#c04300', kept: 'rgba(0,114,178,.09)', range: 'rgba(0,120,90,.16)', hatch: '#aab2bb',
     scale: [[0, '#eaf3fa'], [.35, '#9fcae8'], [.7, '#2f86c1'], [1, '#08355a']],
+    // Under numbers: no shade between that neither black nor white is read on.
+    cells: [[0, '#eaf3fa'], [.5, '#a5cfeb'], [.54, '#2b7ab0'], [1, '#08355a']],
   };
   const DARK = {
     ink: '#e7eaee', soft: '#a3adb8', line: '#2d333b', paper: '#14171b',
@@ -19,6 +21,7 @@
     shades: [['#2c6a94', '#3f8fc4', '#56b4e9', '#b4e1ff'], ['#95521b', '#cc742f', '#ff8b3d', '#ffcfa8']],
     good: '#4ec9a4', bad: '#ff9866', kept: 'rgba(86,180,233,.13)', range: 'rgba(78,201,164,.2)', hatch: '#59626d',
     scale: [[0, '#16293a'], [.35, '#20587f'], [.7, '#4f9fd2'], [1, '#d9f0ff']],
+    cells: [[0, '#16293a'], [.5, '#246491'], [.54, '#86c2ea'], [1, '#d9f0ff']],
   };
   const WIDTHS = { narrow: 560, paper: 680 };
   let isPaper = false;
@@ -136,7 +139,7 @@
     const made = {
       type: 'heatmap', x: chart.x.categories ? middle(cells.x) : cells.x,
       y: chart.y.categories ? middle(cells.y) : cells.y,
-      z: cells.values.map((row) => row.map(value)), colorscale: theme.scale, hoverongaps: false,
+      z: cells.values.map((row) => row.map(value)), colorscale: cells.texts ? theme.cells : theme.scale, hoverongaps: false,
       customdata: cells.values, meta: { kind: 'cells' }, xgap: cells.texts ? 2 : 0, ygap: cells.texts ? 2 : 0,
       colorbar: { title: { text: cells.title, side: 'right' }, thickness: 10, outlinewidth: 0, len: 1 },
       showscale: !cells.texts && !isNarrow,
@@ -171,7 +174,11 @@
 
   const most = (chart) => Math.max(0, ...chart.series.flatMap((series) => series.x));
 
-  const marks = (chart, theme) => {
+  const marks = (chart, theme, width) => {
+    const [start, end] = chart.x.range ?? [0, most(chart)];
+    const share = (at) => (at - start) / Math.max(end - start, 1e-9);
+    let named = -Infinity;
+    let ruled = -Infinity;
     const shapes = [];
     const annotations = [];
     const isLog = (axis) => axis.scale === 'log';
@@ -184,7 +191,9 @@
           line: { width: 0 }, fillcolor: span.kind === 'kept' ? theme.kept : theme.range,
         });
       }
-      if (span.text) {
+      // Texts of many short spans would cover each other: the first stands for those that follow.
+      if (span.text && (isLog(chart.x) || share(span.from) * width - named > 8 * span.text.length + 16)) {
+        named = share(span.from) * width;
         annotations.push({
           ...words, text: escaped(span.text), xref: 'x', yref: 'paper', y: 1, yanchor: 'top', xanchor: 'left',
           x: place(chart.x, span.from), font: { size: 11, color: theme.soft },
@@ -212,17 +221,18 @@
           x: place(chart.x, rule.at), y: .62, xanchor: isRight ? 'right' : 'left', xshift: isRight ? -5 : 5,
           bgcolor: theme.paper,
         });
-      } else if (rule.text) {
+      } else if (rule.text && (isLog(chart.x) || share(rule.at) * (width - 80) - ruled > 14)) {
+        ruled = share(rule.at) * (width - 80);
         annotations.push({
           ...words, font, text: escaped(rule.text), xref: 'x', x: place(chart.x, rule.at), yref: 'paper',
-          y: .02, yanchor: 'bottom', xanchor: 'right', textangle: -90,
+          y: .02, yanchor: 'bottom', xanchor: !isLog(chart.x) && share(rule.at) < .04 ? 'left' : 'right', textangle: -90,
         });
       }
     }
     return { shapes, annotations };
   };
 
-  const axis = (of, theme, isNarrow) => {
+  const axis = (of, theme, isNarrow, highest) => {
     const made = {
       title: { text: escaped(of.title), standoff: 8, font: { size: 12, color: theme.soft } },
       type: of.scale === 'log' ? 'log' : 'linear', gridcolor: theme.line, linecolor: theme.line,
@@ -232,14 +242,17 @@
       fixedrange: isNarrow, ticks: '', hoverformat: '',
     };
     if (of.scale === 'linear') made.rangemode = 'tozero';
-    if (of.scale === 'linear' && of.quantity !== 'difference_pct') made.tickformat = '~s';
+    // Below 10 its unit would be thousandths.
+    if (of.scale === 'linear' && of.quantity !== 'difference_pct' && highest >= 10) made.tickformat = '~s';
     if (of.range) made.range = made.type === 'log' ? of.range.map(Math.log10) : of.range;
     if (of.ticks) {
       made.tickvals = of.ticks.map((tick) => tick.at);
       made.ticktext = of.ticks.map((tick) => escaped(tick.text));
+      made.tickangle = 0;
+      if (isNarrow && of.quantity === 'nines') made.ticktext = made.ticktext.map((text, at) => (at % 2 ? '' : text));
     }
     if (of.categories) {
-      const most = isNarrow ? 18 : 34;
+      const most = isNarrow ? 24 : 34;
       // Names often differ in their last word.
       const cut = (text) => `${text.slice(0, most - 11)}…${text.slice(-10)}`;
       const short = (text) => (text.length > most ? cut(text) : text);
@@ -263,14 +276,16 @@
     for (const span of chart.spans ?? []) if (span.kind === 'left') traces.push(hatched(span, theme));
     for (const series of chart.series) traces.push(trace(chart, series, theme));
     if (chart.cells) traces.push(heat(chart, theme, isNarrow));
-    const { shapes, annotations } = marks(chart, theme);
+    const { shapes, annotations } = marks(chart, theme, width);
+    const values = chart.series.flatMap((series) => [...series.y, ...(series.ends ?? []).map((ends) => ends?.[1] ?? 0)]);
+    const highest = values.reduce((top, value) => Math.max(top, value ?? 0), 0);
     const hasLegend = chart.series.length > 1;
     const layout = {
       width, height: chart.height_px, shapes, annotations, showlegend: hasLegend,
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
       margin: { l: chart.y.categories ? 8 : isNarrow ? 58 : 68, r: isNarrow ? 8 : 16, t: hasLegend ? 8 : 14, b: chart.x.categories ? 8 : 46 },
-      xaxis: axis(chart.x, theme, isNarrow), yaxis: axis(chart.y, theme, isNarrow),
+      xaxis: axis(chart.x, theme, isNarrow, most(chart)), yaxis: axis(chart.y, theme, isNarrow, highest),
       yaxis2: { overlaying: 'y', range: [0, 1], visible: false, fixedrange: true },
       legend: { orientation: 'h', x: 0, xanchor: 'left', y: 1.01, yanchor: 'bottom', font: { size: 12 } },
       hovermode: 'closest', hoverlabel: { font: { family: 'inherit', size: 12 }, namelength: 40 },

@@ -6,8 +6,8 @@ mod common;
 
 use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
 use record::{
-    DirRecord, GateRecord, Interval, IntervalResponse, Record, StepValidity, SuiteFigureRecord,
-    SuiteRecord, SuiteRowRecord, Verdict,
+    DirRecord, GateRecord, Interval, IntervalResponse, Record, SeriesRecord, StepValidity,
+    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
 };
 use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
 
@@ -155,7 +155,10 @@ fn warm_up_and_steady_window_are_those_of_the_record() {
     assert_eq!((rounds.spans[0].from, rounds.spans[0].to), (1.5, 6.5));
     assert_eq!(series(rounds, "fitted line").x, [2.0, 6.0]);
     run.record.validity[0].gates = vec![gate(Verdict::Failed)];
+    run.record.validity[0].gates[0].reason = "response p99 rose by 40.0 %".to_owned();
     let charts = charts_of(run);
+    let about = &chart(&charts, "r1-steady").about;
+    assert!(about.starts_with("Not steady: response p99 rose by 40.0 %. Rounds 2 to"), "{about}");
     let spans = &chart(&charts, "r1-iops").spans;
     assert!(spans.iter().all(|span| span.kind != SpanKind::Kept), "not steady, not shaded");
 }
@@ -233,9 +236,35 @@ fn a_curve_has_its_points_its_limit_and_its_line() {
     assert_eq!((across.len(), across[0].at, across[0].text.as_str()), (1, 1e7, "p99 < 10 ms"));
     let upright: Vec<f64> =
         curve.rules.iter().filter(|rule| !rule.is_across).map(|rule| rule.at).collect();
-    assert_eq!(upright, [3990.0]);
+    assert_eq!(upright, [4000.0]);
+    assert!(curve.rules.iter().any(|rule| rule.text == "load line 4000"), "{:?}", curve.rules);
     assert_eq!((curve.spans[0].from, curve.spans[0].to), (4000.0, 4100.0));
     assert_eq!(curve.table.rows.len(), points.len());
+}
+
+#[test]
+fn coarse_steps_of_a_closed_sweep_are_told() {
+    let mut run = of_curve(&[(4.0, 4000.0, 1_000_000), (8.0, 5000.0, 1_600_000)], 1);
+    let curve = run.record.curve.as_mut().unwrap();
+    curve.lever = record::Lever::QueueDepth;
+    curve.carried = vec![record::CarriedRecord {
+        latency_mean_ns: 1_000_000,
+        state: "reached".to_owned(),
+        rate_iops: Some(4000.0),
+        bytes_per_s: Some(4000.0 * 8192.0),
+    }];
+    for (point, mean_ns) in curve.points.iter_mut().zip([1e6, 1.6e6]) {
+        point.latency_mean_ns = mean_ns;
+    }
+    let mut fine = run.clone();
+    let expected = "Between 4 and 8 in flight nothing was measured: what is carried at a mean of \
+                    1 ms is known no finer than between 4.00 k and 5.00 k IOPS";
+    let told = |run| chart(&charts_of(run), "r1-curve").notes.join(" ");
+    let notes = told(run);
+    assert!(notes.contains(expected), "{notes}");
+    fine.record.curve.as_mut().unwrap().points[1].load = 5.0;
+    let notes = told(fine);
+    assert!(!notes.contains("no finer"), "{notes}");
 }
 
 #[test]
@@ -495,4 +524,50 @@ fn points_beyond_the_load_line_do_not_make_it_doubtful() {
     assert!(page(Verdict::Passed).contains("Valid: every check passed."));
     let doubtful = page(Verdict::Failed);
     assert!(doubtful.contains("it measured something else than was asked: offered load."));
+}
+
+/// Operations of several kinds, with their number and time in microseconds.
+fn operations(kinds: &[(&str, &str, u64, u64)]) -> Vec<SeriesRecord> {
+    let of = |(part, op, n_ios, us): &(&str, &str, u64, u64)| SeriesRecord {
+        part: (*part).to_owned(),
+        op: (*op).to_owned(),
+        n_ios: *n_ios,
+        io_bytes: if *op == "read" { n_ios * 4096 } else { 0 },
+        lat: histogram(std::iter::repeat_n(us * 1000, *n_ios as usize)),
+        ..SeriesRecord::default()
+    };
+    kinds.iter().map(of).collect()
+}
+
+#[test]
+fn a_tree_shows_its_operations() {
+    let mut run = of_seconds((0..10).map(|n| second(n, 300, 100_000)).collect());
+    let mut second_job = run.record.jobs[0].clone();
+    run.record.jobs[0].series =
+        operations(&[("", "getattr", 1000, 20), ("", "read", 2000, 400), ("", "open", 50, 70)]);
+    second_job.series = operations(&[("", "getattr", 1000, 40)]);
+    let window_s = second_job.runtime_ns as f64 / 1e9;
+    run.record.jobs.push(second_job);
+    let charts = charts_of(run.clone());
+    let shown = chart(&charts, "r1-operations-0");
+    // By number, and of equal numbers in the order of the record; both jobs together.
+    let names = ["getattr, 49.4 %", "read, 49.4 %", "open, 1.2 %"];
+    assert_eq!(shown.y.categories, names);
+    assert_eq!(series(shown, "max").x, [40_000.0, 400_000.0, 70_000.0]);
+    let mean = series(shown, "mean");
+    assert_eq!((mean.x[0], mean.y.as_slice()), (30_000.0, &[Some(0.0), Some(1.0), Some(2.0)][..]));
+    assert_eq!(shown.notes.len(), 1, "{:?}", shown.notes);
+    assert!((number(&shown.table.rows[0][4]) - 2000.0 / window_s).abs() < 1e-6);
+    assert!((number(&shown.table.rows[1][5]) - 2000.0 / 256.0 / window_s).abs() < 1e-6);
+    assert_eq!(shown.table.rows[0][5], report::Cell::Nothing, "a getattr moves nothing");
+    // One kind alone is no mix.
+    run.record.jobs.truncate(1);
+    run.record.jobs[0].series = operations(&[("", "read", 9, 9)]);
+    assert!(charts_of(run.clone()).iter().all(|chart| !chart.id.contains("operations")));
+    // Parts of a mix are kept apart.
+    run.record.jobs[0].series =
+        operations(&[("small", "read", 9, 9), ("large", "read", 3, 9), ("large", "write", 1, 9)]);
+    let charts = charts_of(run);
+    let names = ["small: read, 69.2 %", "large: read, 23.1 %", "large: write, 7.7 %"];
+    assert_eq!(chart(&charts, "r1-operations-0").y.categories, names);
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use hist::{Histogram, Stats};
 use plan::load::Arrivals as Spacing;
 use plan::report::Unified;
+use plan::tree::TreeWork;
 use plan::{Direction, EngineKind, IoPriority, Job, PerDir};
 use record::job::DisabledRecord;
 use record::{
@@ -32,6 +33,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) result: Option<&'a WorkerResult>,
     /// Why it could not start.
     pub(crate) setup_error: Option<(i32, String)>,
+    /// What it does in a tree of files, if it got as far as to be given one.
+    pub(crate) tree: Option<&'a TreeWork>,
     /// It works on emulated volumes.
     pub(crate) is_emulated: bool,
     /// Its files were made and it was not meant to run.
@@ -310,7 +313,7 @@ fn error_of(ended: &Ended<'_>) -> (i32, String) {
         return (error.errno().unwrap_or(libc::EIO), error.to_string());
     }
     match &result.failure {
-        Some(failure) => (failure.errno, failure_text(ended.bound, failure, &result.bad_blocks)),
+        Some(failure) => (failure.errno, failure_text(ended, failure, &result.bad_blocks)),
         None => ignored_error(ended, result),
     }
 }
@@ -325,8 +328,9 @@ fn ignored_error(ended: &Ended<'_>, result: &WorkerResult) -> (i32, String) {
     (errno, format!("{n_errors} I/Os failed and {how}; the first error: {first}"))
 }
 
-fn failure_text(bound: &BoundWorker, failure: &Failure, bad_blocks: &BadBlocks) -> String {
-    if let Some(work) = &bound.job.tree {
+fn failure_text(ended: &Ended<'_>, failure: &Failure, bad_blocks: &BadBlocks) -> String {
+    let bound = ended.bound;
+    if let Some(work) = ended.tree.or(bound.job.tree.as_ref()) {
         return tree::failure_text(work, failure);
     }
     let errno_text = std::io::Error::from_raw_os_error(failure.errno);
@@ -347,8 +351,10 @@ fn failure_text(bound: &BoundWorker, failure: &Failure, bad_blocks: &BadBlocks) 
     let place = format!("{what} of {} B at offset {} of `{target}`", op.len, op.offset);
     match failure.kind {
         FailureKind::Verify => bad_blocks_text(bad_blocks, op.offset, &target),
-        FailureKind::NothingMoved if failure.errno == libc::ENOSPC => {
-            format!("{place}: no space left")
+        FailureKind::Io | FailureKind::NothingMoved
+            if matches!(failure.errno, libc::ENOSPC | libc::EDQUOT) =>
+        {
+            format!("{place}: {errno_text}; free some space there, or lower `size`")
         }
         FailureKind::NothingMoved => format!("{place}: nothing moved, the file ends before it"),
         FailureKind::LatencyAboveMaximum => format!("{place}: took longer than `max_latency`"),

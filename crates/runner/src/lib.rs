@@ -57,7 +57,7 @@ pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
 pub use run::{
-    DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, UntilSteady, run,
+    DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady, run,
 };
 pub use series::SeriesSoFar;
 pub use status::Status;

@@ -177,9 +177,26 @@ pub enum RunEvent<'a> {
         opened_bytes: u64,
         /// The step is about to start.
         is_start: bool,
-        /// At the start: the step works on a part of the tree that nobody completes. A note with
-        /// [`TREE_INCOMPLETE`] follows in the end.
+        /// At the start: the step works on a part of the tree that nobody completes, or there is no
+        /// room for the whole of it. A note with [`TREE_INCOMPLETE`] follows in the end.
         incomplete: Option<&'a str>,
+    },
+    /// A part of a tree is there now, made by this step. Of a format each is told once, in this
+    /// order; a part that was there before is told, too.
+    TreeMade {
+        /// Its anchor as the plan names it.
+        anchor: &'a str,
+        /// What is there.
+        part: TreePart,
+    },
+    /// Another structure lies in an anchor, and a format of the step is about to remove it first.
+    OtherTree {
+        /// The anchor as the plan names it.
+        anchor: &'a str,
+        /// Files that are there of it.
+        n_files: u64,
+        /// Folders that are there of it.
+        n_folders: u64,
     },
     /// How it looks now.
     Status(&'a Status),
@@ -198,6 +215,17 @@ pub enum RunEvent<'a> {
         /// Results of its workers, one each.
         jobs: &'a [JobRecord],
     },
+}
+
+/// What of a tree is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreePart {
+    /// The folder that holds it.
+    Anchor,
+    /// All folders of a format.
+    Folders,
+    /// All files of a format, of which not all are written yet.
+    Files,
 }
 
 /// Why nothing ran.
@@ -258,6 +286,9 @@ pub fn run(
             break;
         }
         so_far.report(&mut reported_ns, ground.now_ns(clock), on_event);
+    }
+    if let Some((severity, code, message)) = ground.changes_left() {
+        so_far.note(severity, code, &message, on_event);
     }
     for (severity, code, message) in bandwidth_logs(options, &so_far.intervals) {
         so_far.note(severity, code, &message, on_event);
@@ -523,6 +554,14 @@ impl Ground {
         }
     }
 
+    /// Returns what is to be said of designs whose time did not come.
+    fn changes_left(&self) -> Option<(NoteSeverity, &'static str, String)> {
+        match self {
+            Ground::Virtual(world) => world.changes_left(),
+            _ => None,
+        }
+    }
+
     /// Returns the time since the start of the run.
     fn now_ns(&self, clock: Clock) -> u64 {
         match self {
@@ -569,7 +608,7 @@ impl RunSoFar<'_> {
             command: self.options.command.clone(),
             host: crate::host::describe(),
             clock: self.clock_record(),
-            emulation: self.options.emulation.as_ref().map(Emulation::record),
+            emulation: self.options.emulation.as_ref().map(|it| it.record(now_ns)),
             global_options: self.plan.global_options.clone(),
             steps: self.named_steps(),
             conditions: self.conditions.clone(),

@@ -27,6 +27,7 @@ use crate::status::{IntervalSampler, Status};
 use crate::steady::{self, SteadyWatch};
 use crate::step::{StepContext, StepOutcome};
 use crate::thread::{WorkerEvent, WorkerResult};
+use crate::tree::TreeSeat;
 use crate::{tree, verify_notes, verify_state};
 
 /// Length of an interval of the record.
@@ -206,7 +207,10 @@ impl Running<'_> {
         }
         let (bound, op) = (self.seats[idx].bound, &error.op);
         let target = match &bound.job.tree {
-            Some(work) => tree::path_of(work, op),
+            Some(work) => {
+                let seat = self.seats[idx].tree.as_ref();
+                tree::path_of(seat.map_or(work, TreeSeat::work), op)
+            }
             None => (bound.files.get(op.file.0 as usize))
                 .map_or_else(String::new, |file| file.path.display().to_string()),
         };
@@ -340,7 +344,8 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> u64 {
         if now_ns >= seconds.next_ns {
-            if seconds.details.is_some() && self.ends_by(seconds.next_ns + seconds.length_ns / 2) {
+            let soon_ns = seconds.next_ns + seconds.length_ns / 2;
+            if seconds.details.is_some() && self.ends_by(soon_ns.max(now_ns)) {
                 // The last one: it ends when the workers have.
                 return u64::MAX;
             }
@@ -372,10 +377,25 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
         let is_long = now_ns + seconds.length_ns > seconds.next_ns + seconds.length_ns / 10;
-        // Detailed ones add up to what the step did.
-        if is_long || (seconds.details.is_some() && now_ns > seconds.since_ns) {
+        // Detailed ones add up to what the step did. One that was ended late has it all.
+        if now_ns > seconds.since_ns && (is_long || seconds.details.is_some()) {
             self.end_interval(&mut seconds, now_ns, on_event);
         }
+    }
+
+    /// Returns when the last worker had nothing more to do; `None` where not all have ended. Its
+    /// thread and this one may notice much later.
+    pub(crate) fn work_ended_ns(&self) -> Option<u64> {
+        let of_seat = |seat: &Seat<'_>| {
+            let result = seat.result.as_ref()?;
+            let limits = &seat.bound.job.limits;
+            let Some(runtime_ns) = limits.runtime_ns else { return Some(result.ended_ns) };
+            let end_ns =
+                result.started_ns.saturating_add(limits.ramp_ns).saturating_add(runtime_ns);
+            Some(result.ended_ns.min(end_ns.max(result.last_done_ns)))
+        };
+        let ends: Option<Vec<u64>> = self.seats.iter().map(of_seat).collect();
+        ends?.into_iter().max()
     }
 
     fn end_interval(
@@ -384,12 +404,14 @@ impl Running<'_> {
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
+        // At once, since the counters go on; distributions take longer.
+        let series = seconds.details.as_mut().map(|details| details.series.sample());
         let mut interval = seconds.sampler.sample(now_ns, 0, self.context.step_idx);
+        interval.series = series.unwrap_or_default();
         let since_ns = std::mem::replace(&mut seconds.since_ns, now_ns);
         // One that ends with the ramp is seen to end a little after it.
         interval.ramp = since_ns.midpoint(now_ns) < self.ramp_end_ns();
         if let Some(details) = &mut seconds.details {
-            interval.series = details.series.sample();
             on_event(RunEvent::SeriesSoFar(&details.series.so_far()));
             interval.cpu = details.cpu.as_mut().and_then(CpuSampler::sample);
         }
@@ -508,8 +530,10 @@ impl Running<'_> {
             self.notes.push((NoteSeverity::Error, "operations-failed", text));
         }
         let conditions = self.conditions();
+        let mut jobs: Vec<_> = self.reported().map(|idx| self.last_record(idx, now_ns)).collect();
+        record::compare_parts(&mut jobs);
         StepOutcome {
-            jobs: self.reported().map(|idx| self.last_record(idx, now_ns)).collect(),
+            jobs,
             intervals: std::mem::take(&mut self.intervals),
             conditions,
             notes: self.notes,
@@ -554,6 +578,7 @@ impl Running<'_> {
             step_idx: self.context.step_idx,
             zero_unix_ms: self.context.zero_unix_ms,
             result: seat.result.as_deref(),
+            tree: seat.tree.as_ref().map(TreeSeat::work),
             is_emulated: self.context.options.emulation.is_some(),
             setup_error: seat.setup_error.as_ref().map(|e| (e.errno, e.message.clone())),
             created_only: is_live || seat.bound.job.files.create_only,

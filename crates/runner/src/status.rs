@@ -91,7 +91,8 @@ impl IntervalSampler {
         Interval {
             step_idx,
             end_ms: (now_ns - run_since_ns) / 1_000_000,
-            length_ms: (now_ns - since_ns) / 1_000_000,
+            // Of whole milliseconds, so that lengths add up.
+            length_ms: now_ns / 1_000_000 - since_ns / 1_000_000,
             ramp: false,
             dirs,
             series: Vec::new(),

@@ -129,7 +129,8 @@ fn criterion_text(spec: &SteadyState) -> String {
 }
 
 /// Says whether the last intervals of a step are steady by SNIA's two tests over rounds, on IOPS
-/// and on the 99th percentile of latency of each direction that was busy in all of them.
+/// and on the 99th percentile of latency of each direction that was busy in all of them: of the
+/// response time under a rate, since what waits may grow while the target does the same.
 pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {
     let measured: Vec<&Interval> = intervals.iter().filter(|interval| !interval.ramp).collect();
     let Some(length_ms) = measured.iter().map(|interval| interval.length_ms).max() else {
@@ -141,7 +142,7 @@ pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {
     let iops: Vec<f64> = window.iter().map(|interval| interval_iops(interval)).collect();
     let p99_of = |idx: usize| -> Option<Vec<f64>> {
         let of_dir = |interval: &&Interval| {
-            interval.dirs.iter().nth(idx).and_then(|(_, dir)| dir.latency_ns_p99)
+            interval.dirs.iter().nth(idx).and_then(|(_, dir)| dir.waited_ns_p99())
         };
         window.iter().map(|interval| of_dir(interval).map(|ns| ns as f64)).collect()
     };

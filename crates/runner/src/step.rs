@@ -79,7 +79,7 @@ pub(crate) fn run_step(
         None => prepare::step(context, step, on_event),
         Some(_) => step.workers.iter().map(|_| None).collect(),
     };
-    let trees = StepTrees::prepare(context, step);
+    let mut trees = StepTrees::prepare(step);
     trees.tell(true, on_event);
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
@@ -110,9 +110,18 @@ pub(crate) fn run_step(
     running.notes = verify_notes::of_step(step);
     let logs = start_logs(&mut running, logs);
     wait_until_ready(&mut running, &events);
-    watch(&mut running, &events, on_event);
+    let mut formats = trees.formats();
+    let mut each_turn = || trees.let_formats_make();
+    watch(&mut running, &events, &mut each_turn, &mut |event| {
+        if matches!(event, RunEvent::Status(_) | RunEvent::Interval(_)) {
+            formats.tell(on_event);
+        }
+        on_event(event);
+    });
     running.notes.extend(logs.into_iter().flat_map(LogWriter::finish));
     join_threads(&mut running);
+    trees.let_formats_make();
+    formats.tell(on_event);
     trees.tell(false, on_event);
     running.notes.extend(trees.close());
     note_caps(&mut running);
@@ -140,10 +149,11 @@ fn wait_until_ready(running: &mut Running<'_>, events: &Receiver<WorkerEvent>) {
     }
 }
 
-/// Watches the workers until all have ended.
+/// Watches the workers until all have ended, and does `each_turn` what they may wait for.
 fn watch(
     running: &mut Running<'_>,
     events: &Receiver<WorkerEvent>,
+    each_turn: &mut dyn FnMut(),
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) {
     let context = running.context;
@@ -174,7 +184,10 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
+        each_turn();
         let now_ns = clock.now_ns();
+        // First of all: while the others work, what an interval counts goes on.
+        next_interval_ns = running.tick_interval(&mut seconds, now_ns, on_event);
         running.check_steady(now_ns);
         running.check_ends(now_ns);
         running.tell_errors(on_event);
@@ -191,10 +204,10 @@ fn watch(
             let after_ns = clock.now_ns().saturating_sub(now_ns).saturating_mul(REPORT_PAUSE);
             next_report_ns = now_ns + report_ns.map_or(u64::MAX - now_ns, |ns| ns.max(after_ns));
         }
-        next_interval_ns = running.tick_interval(&mut seconds, now_ns, on_event);
     }
     running.tell_errors(on_event);
-    running.end_last_interval(seconds, clock.now_ns(), on_event);
+    let ended_ns = running.work_ended_ns().unwrap_or_else(|| clock.now_ns());
+    running.end_last_interval(seconds, ended_ns, on_event);
 }
 
 /// Least time from report to report, in times of what one takes: they keep one processor busy

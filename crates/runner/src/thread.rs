@@ -39,6 +39,8 @@ pub(crate) struct WorkerResult {
     pub(crate) started_ns: u64,
     pub(crate) measured_ns: u64,
     pub(crate) ended_ns: u64,
+    /// When the last operation completed.
+    pub(crate) last_done_ns: u64,
     pub(crate) usage: Usage,
     pub(crate) samples: [[hist::Stats; 3]; 2],
     /// Operations in flight times nanoseconds.
@@ -128,6 +130,7 @@ impl ThreadContext {
             started_ns,
             measured_ns: self.worker.measured_since_ns().unwrap_or(started_ns),
             ended_ns,
+            last_done_ns: self.worker.last_done_ns(),
             usage,
             samples: self.worker.samples(),
             in_flight_ns: self.worker.in_flight_ns(),

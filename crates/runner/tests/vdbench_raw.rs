@@ -21,7 +21,8 @@ fn steps(text: &str) -> Vec<Step> {
     let parsed = parse_text("parmfile", text, &Options::default(), &NoHost);
     assert_eq!((parsed.diagnostics, parsed.refusals), (vec![], vec![]));
     let mut findings = Vec::new();
-    let context = Context { curve_step_idx: Some(0), first_group_id: 0, loader: &NoHost };
+    let context =
+        Context { curve_step_idx: Some(0), first_group_id: 0, loader: &NoHost, sources: &[] };
     let steps = parsed.runs.iter().map(|run| step(run, context, &mut findings)).collect();
     assert_eq!(findings, []);
     steps
@@ -246,6 +247,24 @@ fn skew_divides_what_is_issued() {
 }
 
 #[test]
+fn rates_of_workloads_that_use_up_the_runs_leave_nothing_to_others() {
+    let text = "sd=sd1,lun=/tmp/made-up,size=1g,threads=10\n\
+                wd=wd1,sd=sd1,iorate=500,priority=1,xfersize=4k\n\
+                wd=wd2,sd=sd1,priority=2,xfersize=8k\n\
+                rd=rd1,wd=wd*,iorate=(300,500),elapsed=10,interval=1,distribution=deterministic\n";
+    let parsed = parse_text("parmfile", text, &Options::default(), &NoHost);
+    let codes: Vec<&str> = parsed.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, ["rates-above-run"]);
+    let context =
+        Context { curve_step_idx: None, first_group_id: 0, loader: &NoHost, sources: &[] };
+    for run in &parsed.runs {
+        let ops = drive(&step(run, context, &mut Vec::new()).jobs[0]);
+        assert_near(ops.len() as f64, 5000.0, 2.0);
+        assert_near(share_pct(&ops, |op| op.len == 4096), 100.0, 0.0);
+    }
+}
+
+#[test]
 fn a_rate_is_met() {
     for distribution in ["exponential", "uniform", "deterministic"] {
         let text = format!(
@@ -335,7 +354,8 @@ fn a_missing_file_is_written_with_as_many_duplicates_as_asked() {
     let parsed = parse_text("parmfile", &text, &Options::default(), &NoHost);
     let format = sd_format(&parsed, &|_| Lun::Missing).expect("there is something to write");
     let mut findings = Vec::new();
-    let context = Context { curve_step_idx: None, first_group_id: 0, loader: &NoHost };
+    let context =
+        Context { curve_step_idx: None, first_group_id: 0, loader: &NoHost, sources: &[] };
     let step = step(&format, context, &mut findings);
     assert_eq!((findings, step.jobs.len()), (vec![], 1));
     assert_eq!(run(folder.path(), vec![step]), 8 << 20);

@@ -4,6 +4,7 @@
 //! DIR/data/           the files: of the only volume, or one folder per mount path
 //! DIR/undo            what a crash would take back; of no use without the process, or a rollback
 //! DIR/rollback        what a crash has begun to take back; left by a process that was killed in it
+//! DIR/crashes         how many crashes the data have been through
 //! DIR/log             what the serving process had to say
 //! DIR/volumes         mount paths and sizes of the volumes that the data belong to
 //! DIR/lock            held while a process serves
@@ -17,12 +18,13 @@ mod claim;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, statvfs};
 
+use crate::holders::{Holder, holders};
 use crate::store::rollback::Marker;
 
 /// Why a backing cannot be used.
@@ -105,7 +107,15 @@ pub enum BackingError {
 pub struct Backing {
     dir: PathBuf,
     takes_other_sizes: bool,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        // A program that is being started holds a copy of all open files until it really begins,
+        // and closing ours alone would leave the lock with it.
+        let _ = flock(&self.lock, FlockOperation::Unlock);
+    }
 }
 
 impl Backing {
@@ -131,7 +141,7 @@ impl Backing {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(BackingError::InUse { path: dir });
         }
-        let backing = Backing { dir, takes_other_sizes: false, _lock: lock };
+        let backing = Backing { dir, takes_other_sizes: false, lock };
         fs::create_dir_all(backing.data()).map_err(io)?;
         backing.probe()?;
         Ok(backing)
@@ -141,6 +151,12 @@ impl Backing {
     pub fn is_in_use(dir: &Path) -> bool {
         let lock = File::open(dir.join("lock"));
         lock.is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared).is_err())
+    }
+
+    /// Returns the processes that serve from a folder now: those of other users only for root.
+    pub fn servers(dir: &Path) -> Vec<Holder> {
+        // A path leads to its file's name as processes have it open.
+        dir.join("lock").canonicalize().map_or_else(|_| Vec::new(), |lock| holders(&lock))
     }
 
     /// Writes something, so that a full disk is found before a volume is served from it.
@@ -183,6 +199,41 @@ impl Backing {
     pub(crate) fn resume(&self) -> Result<Option<u64>, BackingError> {
         let resumed = self.marker().resume(&self.undo_path(), &self.data());
         resumed.map_err(|source| classify(&self.dir, source))
+    }
+
+    fn crashes_path(&self) -> PathBuf {
+        self.dir.join("crashes")
+    }
+
+    /// Returns how many crashes the data have been through.
+    pub(crate) fn n_crashes(&self) -> Result<u64, BackingError> {
+        let path = self.crashes_path();
+        let read = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            read => read,
+        };
+        let parse = |text: String| {
+            let no_number = |_| io::Error::new(io::ErrorKind::InvalidData, "it holds no number");
+            text.trim().parse().map_err(no_number)
+        };
+        read.and_then(parse).map_err(|source| classify(&path, source))
+    }
+
+    /// Notes how many crashes the data have been through, with the one that begins. When this
+    /// returns it lasts.
+    pub(crate) fn note_crashes(&self, n_crashes: u64) -> io::Result<()> {
+        self.write_whole("crashes", format!("{n_crashes}\n").as_bytes())
+    }
+
+    /// Writes a file of the folder: it is there as a whole, and lasts, or is what it was before.
+    fn write_whole(&self, name: &str, contents: &[u8]) -> io::Result<()> {
+        let half = self.dir.join(format!("{name}.half"));
+        let mut options = OpenOptions::new();
+        let mut file = options.create(true).truncate(true).write(true).mode(0o600).open(&half)?;
+        file.write_all(contents)?;
+        file.sync_all()?;
+        fs::rename(&half, self.dir.join(name))?;
+        File::open(&self.dir)?.sync_all()
     }
 
     fn undo_path(&self) -> PathBuf {

@@ -17,8 +17,8 @@ use rustix::process::getuid;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Longest request: a design of any sensible size.
-const REQUEST_BYTES_MAX: u64 = 1 << 20;
+/// Longest request: a design and a user's tables of any sensible size.
+const REQUEST_BYTES_MAX: u64 = 1 << 24;
 
 /// How long one side waits for the other. A crash that takes much back is the longest answer.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -29,12 +29,17 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub enum Command {
     /// What it is, and what holds whom.
     Status,
-    /// The text of the design in force, and the only volume of it that is shown.
+    /// The text of the design in force, the user's tables that it was read with, and the only
+    /// volume of it that is shown.
     Design,
     /// Another design for the same volumes.
     Change {
         /// Its text.
         design: String,
+        /// The user's tables to read it with, as pairs of path and text; without them those in
+        /// force.
+        #[serde(default)]
+        tables: Option<Vec<(String, String)>>,
     },
     /// The machine dies.
     Crash,

@@ -103,7 +103,7 @@ impl Volumes {
 
     /// Opens a file for data. For writing it is opened for both, as what a write replaces may have
     /// to be read.
-    fn opened(node: &Node, flags: i32) -> Answer<Opened> {
+    fn opened(&self, node: &Node, flags: i32) -> Answer<Opened> {
         let flags = OFlags::from_bits_retain(flags as u32);
         let is_write = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
         let file = match node.open(if is_write { OFlags::RDWR } else { OFlags::RDONLY }) {
@@ -111,7 +111,7 @@ impl Volumes {
             file => file,
         }?;
         let is_sync = flags.intersects(OFlags::SYNC | OFlags::DSYNC);
-        Ok(Opened { file: Arc::new(file), is_sync })
+        Ok(Opened::new(file, is_sync, self.machine.n_crashes()))
     }
 
     fn open_file(&self, number: INodeNo, flags: i32) -> Answer<FileHandle> {
@@ -119,7 +119,7 @@ impl Volumes {
         if node.kind != FileType::RegularFile {
             return Err(Errno::INVAL);
         }
-        let opened = Self::opened(&node, flags)?;
+        let opened = self.opened(&node, flags)?;
         node.n_open.fetch_add(1, Relaxed);
         Ok(self.handles.insert(Handle::File(node, opened)))
     }
@@ -383,7 +383,7 @@ impl Filesystem for Volumes {
                 let is_sync = flags_given.intersects(OFlags::SYNC | OFlags::DSYNC);
                 let attributes = self.attributes(&node, &stat);
                 node.n_open.fetch_add(1, Relaxed);
-                let opened = Opened { file: Arc::new(file), is_sync };
+                let opened = Opened::new(file, is_sync, self.machine.n_crashes());
                 let handle = self.handles.insert(Handle::File(node, opened));
                 reply.created(&REMEMBERED, &attributes, Generation(0), handle, FILE_FLAGS);
             }
@@ -468,8 +468,16 @@ impl Filesystem for Volumes {
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn fsync(&self, _: &Request, number: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
         let arrived_ns = self.machine.pacer().way().made_ns();
+        // As the kernel tells of data that it could not write: once to each who has the file open.
+        if let Ok(Handle::File(node, opened)) = self.handles.get(handle).as_deref()
+            && self.machine.alive().is_ok()
+            && opened.has_lost(node)
+        {
+            reply.error(fuser::Errno::EIO);
+            return;
+        }
         match self.node(number) {
             Ok(node) => self.machine.flush(&node, arrived_ns, move |end| empty(end, reply)),
             Err(error) => reply.error(convert::error(error)),

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicI32};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 use std::sync::{Arc, Mutex, RwLock};
 
 use rustix::fs::{FallocateFlags, fallocate};
@@ -102,6 +102,7 @@ pub struct Machine {
     backing: Backing,
     resumed_bytes: Option<u64>,
     is_crashed: AtomicBool,
+    n_crashes: AtomicU64,
     pub(crate) recent: Recent,
 }
 
@@ -148,6 +149,7 @@ impl Machine {
         backing.claim(&design)?;
         let dirs = backing.volume_dirs(&mounts)?;
         let root = only.map_or(backing.data(), |only| dirs[only].clone());
+        let n_crashes = AtomicU64::new(backing.n_crashes()?);
         let resumed_bytes = backing.resume()?;
         let stores = Arc::new(stores(&design, &dirs)?);
         let tree = Tree::open(&root, &dirs, Arc::clone(&stores)).map_err(io::Error::from)?;
@@ -165,6 +167,7 @@ impl Machine {
             backing,
             resumed_bytes,
             is_crashed: AtomicBool::new(false),
+            n_crashes,
             recent: Recent::new(),
         });
         status::watch(&machine)?;
@@ -227,6 +230,12 @@ impl Machine {
         self.is_crashed.load(Acquire)
     }
 
+    /// Returns how many crashes the data have been through, those of earlier processes as well. One
+    /// counts before the first byte is taken back.
+    pub(crate) fn n_crashes(&self) -> u64 {
+        self.n_crashes.load(Acquire)
+    }
+
     /// Refuses everything after a crash.
     pub(crate) fn alive(&self) -> Result<(), Errno> {
         if self.is_crashed() { Err(Errno::IO) } else { Ok(()) }
@@ -278,6 +287,8 @@ impl Machine {
     /// [`Machine::restart`] fails.
     pub fn crash(&self) -> CrashReport {
         self.is_crashed.store(true, Release);
+        let n_crashes = self.n_crashes.fetch_add(1, AcqRel) + 1;
+        let noted = self.backing.note_crashes(n_crashes);
         let n_volumes = u16::try_from(self.stores.len()).unwrap_or(u16::MAX);
         let Crashed { dirty, lost, error } = self.pacer.crash(n_volumes);
         let owned = |(volume, range): (u16, std::ops::Range<u64>)| {
@@ -289,9 +300,15 @@ impl Machine {
             let name = |Lost { volume, ino, offset, len }| LostRange { volume, ino, offset, len };
             lost.into_iter().map(name).collect()
         };
+        let error = error.or_else(|| Some(format!("cannot note the crash: {}", noted.err()?)));
         let report = CrashReport { dirty: named(dirty), lost: named(lost), error };
         for number in self.tree.numbers() {
             let Ok(node) = self.tree.node(number) else { continue };
+            let is_of_it =
+                |lost: &LostRange| (Some(lost.volume), lost.ino) == (node.volume, node.ino);
+            if report.lost.iter().any(is_of_it) {
+                node.lost_at.store(n_crashes, Release);
+            }
             // What is no file holds nothing, and a FIFO would wait for somebody to open it too.
             if !std::fs::metadata(node.path()).is_ok_and(|found| found.is_file()) {
                 continue;
@@ -341,6 +358,7 @@ impl Machine {
             caps: status::caps(&self.recent, &look, &design, self.only),
             export: None,
             cache: look.status.cache.map(Into::into),
+            catalog_hash: design.catalog.own_hash(),
             design: design.name,
             edition: design.edition,
         }

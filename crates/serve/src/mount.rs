@@ -7,7 +7,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use fuser::{BackgroundSession, Config, MountOption, Notifier, Session, SessionACL};
 use rustix::fs::{major, minor};
@@ -28,6 +29,9 @@ const SOURCE: &str = "plimsoll:";
 /// Threads that read requests from the kernel: two, so that one large request does not hold up the
 /// others, and no more than eight, as they only hand over.
 const THREADS: std::ops::RangeInclusive<usize> = 2..=8;
+
+/// How long a server may take to answer a question that costs it nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The kernel's door to file systems of programs.
 const DEVICE: &str = "/dev/fuse";
@@ -126,10 +130,29 @@ impl Mounted {
         self.kind.starts_with("fuse").then(|| PathBuf::from(OsString::from_vec(source.to_vec())))
     }
 
-    /// Says whether nobody answers for it any more.
-    pub fn is_stale(&self) -> bool {
-        rustix::fs::statfs(&self.path).err() == Some(Errno::NOTCONN)
+    /// Returns whether its server answers: waits no longer than [`PATIENCE`] for it.
+    pub fn serving(&self) -> Serving {
+        let (answered, answer) = mpsc::channel();
+        let path = self.path.clone();
+        // The kernel waits as long as the server lives. The thread then ends with the process.
+        std::thread::spawn(move || answered.send(rustix::fs::statfs(&path).err()));
+        match answer.recv_timeout(PATIENCE) {
+            Ok(Some(Errno::NOTCONN)) => Serving::Gone,
+            Ok(_) => Serving::Answers,
+            Err(_) => Serving::Silent,
+        }
     }
+}
+
+/// Whether somebody answers for a mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serving {
+    /// The server does.
+    Answers,
+    /// Nobody does any more: the server was killed.
+    Gone,
+    /// The server is there and says nothing: it was stopped, or hangs.
+    Silent,
 }
 
 /// Returns a path without links. Does not ask the last folder itself, whose server may be gone.
@@ -138,8 +161,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => {
             let resolved = parent.canonicalize()?.join(name);
-            let is_link = fs::symlink_metadata(&resolved).is_ok_and(|found| found.is_symlink());
-            if is_link { resolved.canonicalize() } else { Ok(resolved) }
+            if fs::read_link(&resolved).is_ok() { resolved.canonicalize() } else { Ok(resolved) }
         }
         _ => Ok(path),
     }
@@ -187,7 +209,7 @@ fn unescape(field: &[u8]) -> PathBuf {
 pub fn check(path: &Path) -> Result<(), MountError> {
     let refused = |source| MountError::Refused { path: path.to_owned(), source };
     if let Some(mounted) = find(path).map_err(refused)? {
-        if mounted.is_stale() {
+        if mounted.serving() == Serving::Gone {
             return Err(MountError::Stale { path: path.to_owned() });
         }
         let what = format!("{} ({})", mounted.source.display(), mounted.kind);

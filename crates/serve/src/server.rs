@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plan::Severity;
 use serde_json::{Value, json};
 use volume::Design;
+use volume::design::Catalog;
 
 use crate::control::{self, Command, Refusal};
 use crate::machine::{ChangeError, Machine};
@@ -35,11 +36,19 @@ pub fn obey(machine: &Arc<Machine>, place: impl Place) -> std::io::Result<()> {
 }
 
 /// Reads the text of a design.
-fn read(text: &str) -> Result<Design, Refusal> {
-    let (design, findings) = volume::design::parse(text);
+fn read(text: &str, catalog: &Arc<Catalog>) -> Result<Design, Refusal> {
+    let (design, findings) = volume::design::parse_with(text, catalog);
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let errors: Vec<&str> = errors.map(|finding| &*finding.message).collect();
     design.ok_or_else(|| Refusal::new(errors.join("; ")))
+}
+
+/// Returns the catalogue with a user's tables on top.
+fn catalog_with(tables: Vec<(String, String)>) -> Result<Arc<Catalog>, Refusal> {
+    Catalog::with(tables).map(Arc::new).map_err(|mistakes| {
+        let all: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        Refusal::new(all.join("; "))
+    })
 }
 
 /// Says why a design does not take the place of another, and what to do.
@@ -63,9 +72,17 @@ fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Val
             let report = Report { export: place.export(), ..machine.report(&place.name()) };
             serde_json::to_value(report).map_err(broken)
         }
-        Command::Design => Ok(json!({ "design": machine.in_force().text, "only": machine.only() })),
-        Command::Change { design: text } => {
-            let design = read(&text)?;
+        Command::Design => {
+            let in_force = machine.in_force();
+            let tables = in_force.design.catalog.own_tables();
+            Ok(json!({ "design": in_force.text, "tables": tables, "only": machine.only() }))
+        }
+        Command::Change { design: text, tables } => {
+            let catalog = match tables {
+                None => machine.in_force().design.catalog,
+                Some(tables) => catalog_with(tables)?,
+            };
+            let design = read(&text, &catalog)?;
             machine.change(text, design).map_err(|error| unchanged(&error, machine, place))?;
             Ok(Value::Null)
         }

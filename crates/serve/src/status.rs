@@ -27,6 +27,9 @@ pub struct Report {
     pub design: String,
     /// Edition of the catalogue that its limits are from.
     pub edition: String,
+    /// What tells the user's own tables from others; `None` where there are none.
+    #[serde(default)]
+    pub catalog_hash: Option<String>,
     /// Where it is served: a mount point, or an address.
     pub place: String,
     /// Folder that holds the data.

@@ -9,14 +9,15 @@ pub(crate) mod undo;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
 use crate::pacer::{Extent, lock};
+use crate::tree::Node;
 use address::{Addresses, REGION_BYTES};
 use space::Space;
 
@@ -215,6 +216,20 @@ pub(crate) struct Opened {
     pub(crate) file: Arc<File>,
     /// Whether every write goes through all caches.
     pub(crate) is_sync: bool,
+    /// Crashes that whoever opened it knows of.
+    pub(crate) n_crashes: AtomicU64,
+}
+
+impl Opened {
+    pub(crate) fn new(file: File, is_sync: bool, n_crashes: u64) -> Opened {
+        Opened { file: Arc::new(file), is_sync, n_crashes: AtomicU64::new(n_crashes) }
+    }
+
+    /// Says, once, whether a crash has taken something of its file since it was opened.
+    pub(crate) fn has_lost(&self, node: &Node) -> bool {
+        let lost_at = node.lost_at.load(Acquire);
+        lost_at > self.n_crashes.fetch_max(lost_at, AcqRel)
+    }
 }
 
 #[cfg(test)]

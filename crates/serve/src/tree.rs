@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, statat};
@@ -41,6 +41,8 @@ pub(crate) struct Node {
     pub(crate) n_open: AtomicU32,
     /// Its share of the volume's space.
     pub(crate) occupied: Occupied,
+    /// The last crash that took something of it, counted from 1; 0 for none.
+    pub(crate) lost_at: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -111,6 +113,7 @@ impl Tree {
             volume: volumes.get(&stat.st_ino).copied(),
             n_open: AtomicU32::new(0),
             occupied: Occupied::default(),
+            lost_at: AtomicU64::new(0),
         });
         Ok(Tree {
             root,
@@ -166,6 +169,7 @@ impl Tree {
                 volume,
                 n_open: AtomicU32::new(0),
                 occupied: Occupied::new(n_sectors),
+                lost_at: AtomicU64::new(0),
             };
             Known { node: Arc::new(node), n_lookups: 0 }
         });

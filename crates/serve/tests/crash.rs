@@ -189,6 +189,24 @@ fn open_files_fail_until_the_restart_and_then_go_on() {
     assert_eq!(&bytes, b"kept");
 }
 
+#[test]
+fn who_goes_on_after_a_crash_is_told_once_that_it_took_something() {
+    let Some(mounted) = Mounted::new(fast(64 << 20, CacheMode::ReadWrite)) else { return };
+    let open = |name: &str| File::create(mounted.join(name)).unwrap();
+    let [lost, synced] = ["lost", "synced"].map(open);
+    synced.write_all_at(&[1; 4096], 0).unwrap();
+    synced.sync_all().unwrap();
+    lost.write_all_at(&[1; 4096], 0).unwrap();
+    assert_eq!(crash(&mounted).lost.len(), 1);
+    mounted.machine.restart();
+    // A synced write is there: nobody need be told. The other one must not be taken for synced.
+    synced.sync_all().unwrap();
+    assert_eq!(lost.sync_all().unwrap_err().raw_os_error(), Some(5));
+    lost.sync_all().unwrap();
+    // Who opens it now knows what there is.
+    OpenOptions::new().write(true).open(mounted.join("lost")).unwrap().sync_all().unwrap();
+}
+
 /// A pipe waits for somebody to open its other end: a crash does not.
 #[test]
 fn a_crash_passes_over_what_is_no_file() {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Engine, Wait};
 use engine_support::{Setup, check_bytes, check_server, fill, op, run};
+use nfs_common::raw::{NFS, ask, call, opaque, root, words};
 use nfs_common::{MOUNT, PLENTY, Served, client, design, free_volume, limit, volume};
 use plan::op::{Completion, Op, OpKind};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
@@ -114,6 +115,46 @@ fn calls_survive_a_server_that_is_killed_and_started_again() {
         assert_eq!(run(&mut *engine, &[read]), [4096]);
         check_bytes(&mut *engine, &read, 4096, 9);
     }
+}
+
+/// Writes four bytes without making them durable, or commits what was written. Returns the
+/// verifier.
+fn verifier(served: &Served, file: &[u8], commits: bool) -> Vec<u8> {
+    let message = if commits {
+        call(NFS, 21, &[file, &words(&[0, 0, 0])].concat())
+    } else {
+        call(NFS, 7, &[file, &words(&[0, 0, 4, 0]), &opaque(b"data")].concat())
+    };
+    let answer = ask(served, &message).expect("an answer");
+    assert_eq!(answer[24..28], [0; 4], "done");
+    answer[answer.len() - 8..].to_vec()
+}
+
+#[test]
+fn a_crash_that_nobody_saw_changes_the_verifier() {
+    let served = Served::start(free_volume());
+    let create = [root(&served), opaque(b"file"), words(&[0, 0, 0, 0, 0, 0, 0])].concat();
+    let created = ask(&served, &call(NFS, 8, &create)).expect("an answer");
+    let file = opaque(&created[36..52]);
+    let written = verifier(&served, &file, false);
+    assert_eq!(verifier(&served, &file, true), written);
+    served.machine.crash();
+    served.machine.restart();
+    let after = verifier(&served, &file, true);
+    assert_ne!(after, written, "a client has to write again");
+    assert_eq!(verifier(&served, &file, false), after);
+    // Another process that serves the same data goes on counting.
+    let Served { export, machine, scratch } = served;
+    drop((export, machine));
+    let backing = scratch.path().join("backing");
+    while serve::backing::Backing::is_in_use(&backing) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let served = Served::over(free_volume(), scratch);
+    assert_eq!(verifier(&served, &file, true), after);
+    served.machine.crash();
+    served.machine.restart();
+    assert!(![written, after].contains(&verifier(&served, &file, true)));
 }
 
 #[test]

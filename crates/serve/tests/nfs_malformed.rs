@@ -2,11 +2,10 @@
 
 mod nfs_common;
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::time::Duration;
+use std::io::Write;
 
 use engine::nfs::xdr::Flaw;
+use nfs_common::raw::{MOUNT_PROGRAM, NFS, answer, ask, call, connect, opaque, root, send, words};
 use nfs_common::{MOUNT, Served, free_volume};
 use serve::nfs::{Decoded, Refusal, decode_call, read_record};
 
@@ -15,65 +14,11 @@ const SEED: u64 = 20_260_101;
 /// Changed calls.
 const N_CHANGES: u64 = 250;
 
-const NFS: u32 = 100_003;
-const MOUNT_PROGRAM: u32 = 100_005;
-
-fn connect(served: &Served) -> TcpStream {
-    let stream = TcpStream::connect(served.export.address()).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-    stream
-}
-
-fn words(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_be_bytes()).collect()
-}
-
-/// A call with `AUTH_SYS` of root.
-fn call(program: u32, procedure: u32, arguments: &[u8]) -> Vec<u8> {
-    let head = [77, 0, 2, program, 3, procedure, 1, 20, 0, 0, 0, 0, 0, 0, 0];
-    [&words(&head), arguments].concat()
-}
-
-fn send(stream: &mut TcpStream, message: &[u8]) -> std::io::Result<()> {
-    stream.write_all(&(1 << 31 | message.len() as u32).to_be_bytes())?;
-    stream.write_all(message)
-}
-
-/// Reads one answer; `None` when the connection ends.
-fn answer(stream: &mut TcpStream) -> Option<Vec<u8>> {
-    let mut mark = [0; 4];
-    stream.read_exact(&mut mark).ok()?;
-    let mut message = vec![0; (u32::from_be_bytes(mark) & !(1 << 31)) as usize];
-    stream.read_exact(&mut message).ok()?;
-    Some(message)
-}
-
-fn ask(served: &Served, message: &[u8]) -> Option<Vec<u8>> {
-    let mut stream = connect(served);
-    send(&mut stream, message).ok()?;
-    answer(&mut stream)
-}
-
 /// The server still answers.
 #[track_caller]
 fn check_alive(served: &Served) {
     let answer = ask(served, &call(NFS, 0, &[])).expect("an answer");
     assert_eq!(answer, words(&[77, 1, 0, 0, 0, 0]));
-}
-
-fn opaque(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = words(&[bytes.len() as u32]);
-    packed.extend_from_slice(bytes);
-    packed.resize(packed.len().next_multiple_of(4), 0);
-    packed
-}
-
-/// Mounts, and returns the root's handle as a call brings it.
-fn root(served: &Served) -> Vec<u8> {
-    let arguments = opaque(MOUNT.as_bytes());
-    let answer = ask(served, &call(MOUNT_PROGRAM, 1, &arguments)).expect("an answer");
-    assert_eq!(answer[24..28], [0; 4], "mounted");
-    opaque(&answer[32..48])
 }
 
 /// Asks for the port of NFS, by version 2 of the portmapper's program.

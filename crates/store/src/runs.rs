@@ -259,7 +259,7 @@ impl Totals {
             |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
         let point = curve.points.iter().find(is_line);
         Totals {
-            rate_iops: curve.line.achieved_iops,
+            rate_iops: curve.line_iops(),
             rate_bytes_per_s: curve.line.bytes_per_s,
             latency_ns_p50: point.map(|point| point.latency_p50_ns),
             latency_ns_p99: point.map(|point| point.latency_p99_ns),

@@ -339,7 +339,7 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
         target: None,
     });
     let totals = Totals::of(&record);
-    assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(3_999.0), Some(8_000_000)));
+    assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(4_000.0), Some(8_000_000)));
     record.curve = None;
     record.suite = Some(record::SuiteRecord::default());
     assert_eq!(Totals::of(&record).rate_iops, None, "unlike things have no mean");

@@ -8,8 +8,8 @@
 use std::time::Instant;
 
 use volume::design::{
-    Backing, CacheMode, Cap, Ceiling, Client, Design, Disk, Latency, Limit, NetworkVolume, Stripe,
-    Vm, Volume,
+    Backing, CacheMode, Cap, Ceiling, Client, Design, Disk, Latency, Limit, Merging, NetworkVolume,
+    Stripe, Vm, Volume,
 };
 use volume::{Done, Io, IoKind, Start, System, SystemOptions};
 
@@ -36,6 +36,7 @@ fn design(vm: Option<Vm>, backing: Backing) -> Design {
     Design {
         name: "bench".to_owned(),
         edition: "2018".to_owned(),
+        catalog: volume::design::Catalog::built_in().clone(),
         vm,
         volumes: vec![volume],
         clients: Vec::new(),
@@ -51,6 +52,7 @@ fn p30s(n: usize, cache: CacheMode) -> Backing {
         sku: "P30".to_owned(),
         cap: cap(5_000, 200_000_000),
         io_unit_bytes: Some(256 << 10),
+        merging: Merging::None,
         size_bytes: 1 << 40,
         cache,
     };

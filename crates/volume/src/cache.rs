@@ -321,8 +321,10 @@ impl BlockCache {
         self.is_warm = false;
     }
 
-    pub(crate) fn memory(&self) -> &[u16] {
-        &self.words
+    /// Returns the addresses of its memory.
+    pub(crate) fn memory(&self) -> Range<usize> {
+        let words = self.words.as_ptr_range();
+        words.start.addr()..words.end.addr()
     }
 
     pub(crate) fn size_bytes(&self) -> u64 {
@@ -604,7 +606,7 @@ fn unused(set: &mut Set, start: usize) -> usize {
 
 /// Asks the processor to fetch the memory of a place, where that can be said.
 #[inline]
-fn prefetch(place: &u16) {
+pub(crate) fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

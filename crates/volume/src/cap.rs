@@ -77,6 +77,9 @@ pub struct CapInfo {
     pub kind: CapKind,
     /// Position of the volume that it belongs to; `None` where several share it.
     pub volume: Option<u16>,
+    /// Position in the design of the client that it belongs to; `None` where it is of no client.
+    #[serde(skip)]
+    pub client: Option<u16>,
     /// What it counts, where that is reads or writes alone.
     pub direction: Option<CapDirection>,
     /// Operations or bytes per second, sustained; for slots, calls at once.
@@ -133,6 +136,11 @@ impl Measure {
     pub(crate) const OPS: Measure = Measure { op: [1; 2], unit: 0, byte: [0; 2] };
     pub(crate) const UNITS: Measure = Measure { op: [0; 2], unit: 1, byte: [0; 2] };
     pub(crate) const BYTES: Measure = Measure { op: [0; 2], unit: 0, byte: [1; 2] };
+
+    /// Every unit with all its bytes.
+    pub(crate) fn whole_units(unit_bytes: u64) -> Measure {
+        Measure { op: [0; 2], unit: unit_bytes, byte: [0; 2] }
+    }
 
     /// The same for one direction only: 0 reads, 1 writes.
     pub(crate) fn only(mut self, direction: usize) -> Measure {
@@ -201,6 +209,12 @@ impl Cap {
         measure.op[direction]
             + measure.unit * u64::from(demand.units)
             + measure.byte[direction] * u64::from(demand.bytes)
+    }
+
+    /// Returns how long the cap takes for an operation, sustained.
+    pub(crate) fn time_ns(&self, demand: Demand) -> u64 {
+        let cost = u128::from(self.cost(demand)) * 1_000_000_000;
+        u64::try_from(cost / u128::from(self.per_s.max(1))).unwrap_or(u64::MAX)
     }
 
     /// Returns when the next operation may leave.

@@ -4,7 +4,11 @@
 //! examples, docs/designs.md every key.
 
 use core::net::IpAddr;
+use std::sync::Arc;
 
+use catalog::Edition;
+
+mod ceiling;
 mod check;
 mod client;
 mod disks;
@@ -19,6 +23,7 @@ pub(crate) use network::BY_HAND;
 pub(crate) use parser::per_s;
 pub(crate) use vm::machine_of;
 
+pub use catalog::Catalog;
 pub use medium::{MEDIA, MediumLatency, medium_latency};
 pub use parser::{
     BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, parse, parse_in_mb, parse_with,
@@ -31,6 +36,8 @@ pub struct Design {
     pub name: String,
     /// Edition of the catalogue that the limits come from (`2018`, `current`).
     pub edition: String,
+    /// The catalogue that has this edition: the built-in tables, perhaps with a user's on top.
+    pub catalog: Arc<Catalog>,
     /// The machine all volumes are attached to; `None` leaves its caps out.
     pub vm: Option<Vm>,
     /// The volumes; operations name them by position.
@@ -45,6 +52,13 @@ pub struct Design {
     pub mb_bytes: u64,
     /// Time for which an idle cap keeps what it did not use, nanoseconds. Credits are apart.
     pub bucket_window_ns: u64,
+}
+
+impl Design {
+    /// Returns the tables of its edition; `None` for an edition that there is not.
+    pub fn rows(&self) -> Option<&Edition> {
+        self.catalog.edition(&self.edition)
+    }
 }
 
 /// A limit per second, with a bucket of credits above it if it has one.
@@ -147,10 +161,25 @@ pub struct Disk {
     pub cap: Cap,
     /// An operation counts once for each begun piece of this size; `None` counts each once.
     pub io_unit_bytes: Option<u64>,
+    /// Whether I/Os that follow each other on the disk count together, up to a unit.
+    pub merging: Merging,
     /// Provisioned size, bytes.
     pub size_bytes: u64,
     /// Host cache.
     pub cache: CacheMode,
+}
+
+/// What the count of operations makes of I/Os that follow each other on a disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merging {
+    /// Each counts.
+    #[default]
+    None,
+    /// Those of one unit count once (SSD volumes of Amazon EBS).
+    Operations,
+    /// The same, and a unit that was begun counts with all its bytes (HDD volumes of Amazon EBS,
+    /// whose limit is throughput: a small I/O at a random place takes as much as 1 MiB).
+    Units,
 }
 
 /// What the machine's host cache does for a disk.

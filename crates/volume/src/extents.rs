@@ -1,12 +1,20 @@
 //! Byte ranges that are dirty: in the host cache and not yet on the disk.
 //!
-//! Ranges of one volume do not overlap. They are found by address (a treap) and by age (a list), in
-//! memory that is reserved once.
+//! Ranges of one volume do not overlap. They are found by address and by age (a list), in memory
+//! that is reserved once. By address a volume is cut into regions, and so are ranges that go over
+//! more than one; each region has a tree (a treap) of its own, so that among millions of ranges
+//! all over a volume one is found in a few steps. Regions that are far apart share a tree.
 
 use std::ops::Range;
 
+use crate::cache::prefetch;
 use crate::latency::mix64;
 use crate::slab::NIL;
+
+/// Bytes of a region, as a power of two: what the cache writes to a disk at once at most.
+const REGION_SHIFT: u32 = 18;
+/// Trees of a volume. Their roots take memory where ranges are only.
+const N_TREES: usize = 1 << 20;
 
 /// One dirty range.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +36,8 @@ pub(crate) struct Extent {
 /// The dirty ranges of one volume.
 #[derive(Clone, Debug)]
 struct Ranges {
-    root: u32,
+    /// The root of each tree, counted from 1; 0 is an empty tree.
+    roots: Vec<u32>,
     oldest: u32,
     newest: u32,
     n_bytes: u64,
@@ -38,8 +47,10 @@ struct Ranges {
 }
 
 impl Ranges {
-    const NONE: Ranges =
-        Ranges { root: NIL, oldest: NIL, newest: NIL, n_bytes: 0, n_bytes_before: 0, before: 0 };
+    fn none(n_trees: usize) -> Ranges {
+        let roots = vec![0; n_trees];
+        Ranges { roots, oldest: NIL, newest: NIL, n_bytes: 0, n_bytes_before: 0, before: 0 }
+    }
 }
 
 /// The dirty ranges of all volumes.
@@ -50,18 +61,25 @@ pub(crate) struct Extents {
     n_used: usize,
     n_max: usize,
     n_bytes: u64,
+    region_shift: u32,
     volumes: Vec<Ranges>,
 }
 
 impl Extents {
     pub(crate) fn new(n_volumes: usize, n_max: usize) -> Extents {
+        Extents::with_regions(n_volumes, n_max, REGION_SHIFT, N_TREES)
+    }
+
+    fn with_regions(n_volumes: usize, n_max: usize, region_shift: u32, n_trees: usize) -> Extents {
         let mut extents = Extents {
             nodes: Vec::new(),
             free: NIL,
             n_used: 0,
             n_max: 0,
             n_bytes: 0,
-            volumes: vec![Ranges::NONE; n_volumes],
+            region_shift,
+            // Zeroed memory is none until it is used. A clone of it would have to be.
+            volumes: (0..n_volumes).map(|_| Ranges::none(n_trees)).collect(),
         };
         extents.reserve(n_max);
         extents
@@ -91,6 +109,12 @@ impl Extents {
         }
     }
 
+    /// Returns the addresses of its memory, used or reserved.
+    pub(crate) fn memory(&self) -> Range<usize> {
+        let start = self.nodes.as_ptr().addr();
+        start..start + self.nodes.capacity() * size_of::<Extent>()
+    }
+
     /// Returns the share of the places that are in use, in percent.
     pub(crate) fn used_pct(&self) -> usize {
         self.n_used * 100 / self.n_max.max(1)
@@ -110,22 +134,23 @@ impl Extents {
         true
     }
 
-    /// Returns the first part of a range that is clean.
+    /// Returns the first part of a range that is clean, of one region.
     fn first_gap(&self, volume: u16, range: Range<u64>) -> Option<Range<u64>> {
         let mut start = range.start;
         while start < range.end {
             match self.ending_after(volume, start).map(|idx| &self.nodes[idx as usize]) {
                 Some(extent) if extent.start <= start => start = extent.end,
                 after => {
-                    let end = after.map_or(range.end, |extent| extent.start.min(range.end));
-                    return Some(start..end);
+                    let end = self.region_end(start).min(range.end);
+                    return Some(start..after.map_or(end, |extent| extent.start.min(end)));
                 }
             }
         }
         None
     }
 
-    /// Returns the parts of a range that are clean, in order of address.
+    /// Returns the parts of a range that are clean, in order of address; neighbours are of
+    /// different regions.
     pub(crate) fn gaps(
         &self,
         volume: u16,
@@ -144,6 +169,18 @@ impl Extents {
     /// Room that is beyond the limit, for pieces, was rejected: writes through to the disk can cut
     /// a large range into as many as it has bytes.
     pub(crate) fn clean(&mut self, volume: u16, range: Range<u64>) -> Range<u64> {
+        let (mut start, mut end) = (range.start, range.end);
+        while start < end {
+            let until = end.min(self.region_end(start));
+            let cleaned = self.clean_in_region(volume, start..until);
+            start = until;
+            end = end.max(cleaned);
+        }
+        range.start..end
+    }
+
+    /// Makes a range clean that lies in one region. Returns where what became clean ends.
+    fn clean_in_region(&mut self, volume: u16, range: Range<u64>) -> u64 {
         let mut end = range.end;
         while let Some(idx) = self.ending_after(volume, range.start) {
             let extent = self.nodes[idx as usize];
@@ -167,7 +204,7 @@ impl Extents {
                 self.remove(volume, idx);
             }
         }
-        range.start..end
+        end
     }
 
     /// Returns whether all of a range is dirty.
@@ -180,21 +217,24 @@ impl Extents {
         self.volumes[usize::from(volume)].n_bytes
     }
 
-    /// Returns a volume's dirty ranges in order of address, neighbours as one.
+    /// Returns a volume's dirty ranges in order of address, neighbours as one. It takes memory for
+    /// all of them.
     pub(crate) fn ranges(&self, volume: u16) -> impl Iterator<Item = Range<u64>> + '_ {
-        let mut from = 0;
+        let mut found = Vec::new();
+        let mut idx = self.volumes[usize::from(volume)].oldest;
+        while idx != NIL {
+            let extent = &self.nodes[idx as usize];
+            found.push((extent.start, extent.end));
+            idx = extent.newer;
+        }
+        found.sort_unstable();
+        let mut left = found.into_iter().peekable();
         std::iter::from_fn(move || {
-            let first = &self.nodes[self.ending_after(volume, from)? as usize];
-            let range_start = first.start;
-            let mut range_end = first.end;
-            while let Some(next) = self.ending_after(volume, range_end) {
-                if self.nodes[next as usize].start != range_end {
-                    break;
-                }
-                range_end = self.nodes[next as usize].end;
+            let (start, mut end) = left.next()?;
+            while let Some((_, next_end)) = left.next_if(|(next_start, _)| *next_start == end) {
+                end = next_end;
             }
-            from = range_end;
-            Some(range_start..range_end)
+            Some(start..end)
         })
     }
 
@@ -213,8 +253,15 @@ impl Extents {
 
     /// Returns whether any of a range is dirty.
     pub(crate) fn touches(&self, volume: u16, range: &Range<u64>) -> bool {
-        let first = self.ending_after(volume, range.start);
-        first.is_some_and(|idx| self.nodes[idx as usize].start < range.end)
+        let mut start = range.start;
+        while start < range.end {
+            let first = self.ending_after(volume, start);
+            if first.is_some_and(|idx| self.nodes[idx as usize].start < range.end) {
+                return true;
+            }
+            start = self.region_end(start);
+        }
+        false
     }
 
     /// Counts the dirty bytes of writes with a number below `number` from now on.
@@ -263,7 +310,38 @@ impl Extents {
         self.free = NIL;
         self.n_used = 0;
         self.n_bytes = 0;
-        self.volumes.fill(Ranges::NONE);
+        for ranges in &mut self.volumes {
+            *ranges = Ranges::none(ranges.roots.len());
+        }
+    }
+
+    /// Returns where the region of a place ends.
+    fn region_end(&self, offset: u64) -> u64 {
+        (offset | ((1 << self.region_shift) - 1)).saturating_add(1)
+    }
+
+    /// Fetches the root of the tree that the next look-up at a place begins with. Changes nothing.
+    #[inline]
+    pub(crate) fn fetch(&self, volume: u16, offset: u64) {
+        prefetch(&self.volumes[usize::from(volume)].roots[self.tree(volume, offset)]);
+    }
+
+    /// Returns the tree of a place.
+    fn tree(&self, volume: u16, offset: u64) -> usize {
+        // A power of two of them.
+        let n_trees = self.volumes[usize::from(volume)].roots.len();
+        (offset >> self.region_shift) as usize & (n_trees - 1)
+    }
+
+    fn root(&self, volume: u16, offset: u64) -> u32 {
+        let root = self.volumes[usize::from(volume)].roots[self.tree(volume, offset)];
+        // What is counted from 1 and is none is NIL.
+        root.wrapping_sub(1)
+    }
+
+    fn set_root(&mut self, volume: u16, offset: u64, root: u32) {
+        let tree = self.tree(volume, offset);
+        self.volumes[usize::from(volume)].roots[tree] = root.wrapping_add(1);
     }
 
     fn gain(&mut self, volume: u16, number: u64, n_bytes: u64) {
@@ -280,9 +358,10 @@ impl Extents {
         ranges.n_bytes_before -= if number < ranges.before { n_bytes } else { 0 };
     }
 
-    /// Returns the first range by address that ends after `offset`.
+    /// Returns the first range by address that ends after `offset`, of those that share the tree
+    /// of its region.
     fn ending_after(&self, volume: u16, offset: u64) -> Option<u32> {
-        let mut idx = self.volumes[usize::from(volume)].root;
+        let mut idx = self.root(volume, offset);
         let mut found = None;
         while idx != NIL {
             let node = &self.nodes[idx as usize];
@@ -379,7 +458,7 @@ impl Extents {
     /// Hangs a node into the tree: below all of higher rank on its way down.
     fn hang_in(&mut self, volume: u16, idx: u32) {
         let start = self.nodes[idx as usize].start;
-        let mut below = self.volumes[usize::from(volume)].root;
+        let mut below = self.root(volume, start);
         let mut above = NIL;
         while below != NIL && Self::rank(below) > Self::rank(idx) {
             above = below;
@@ -391,7 +470,7 @@ impl Extents {
         node.left = left;
         node.right = right;
         if above == NIL {
-            self.volumes[usize::from(volume)].root = idx;
+            self.set_root(volume, start, idx);
         } else if start < self.nodes[above as usize].start {
             self.nodes[above as usize].left = idx;
         } else {
@@ -401,9 +480,9 @@ impl Extents {
 
     /// Puts `by` in the place of a node in the tree.
     fn replace(&mut self, volume: u16, idx: u32, start: u64, by: u32) {
-        let root = self.volumes[usize::from(volume)].root;
+        let root = self.root(volume, start);
         if root == idx {
-            self.volumes[usize::from(volume)].root = by;
+            self.set_root(volume, start, by);
             return;
         }
         let mut above = root;
@@ -486,13 +565,16 @@ mod tests {
     }
 
     proptest! {
-        /// Against one flag per byte: with room for all of them, and with little.
+        /// Against one flag per byte: with room for all of them, and with little; in one region
+        /// and in several, which share trees or not.
         #[test]
         fn ranges_are_what_a_byte_map_says(
+            region_shift in prop_oneof![2_u32..7, Just(REGION_SHIFT)],
+            n_trees in prop_oneof![Just(1_usize), Just(4), Just(64)],
             n_max in prop_oneof![1_usize..8, Just(1000)],
             steps in proptest::collection::vec((0..3_u8, 0..60_u64, 1..20_u64), 1..200)
         ) {
-            let mut extents = Extents::new(2, n_max);
+            let mut extents = Extents::with_regions(2, n_max, region_shift, n_trees);
             let mut bytes = [false; N_BYTES];
             for (number, (step, start, len)) in steps.into_iter().enumerate() {
                 let range = start..start + len;

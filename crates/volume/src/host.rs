@@ -181,11 +181,12 @@ impl System {
         }
     }
 
-    /// Returns the memory in which the host cache's blocks are noted, empty where there is none: up
-    /// to 256 MiB that are read all over the place. A caller can have its kernel back it by large
+    /// Returns the addresses of the memory in which the host cache notes its blocks, and of that
+    /// for what is dirty; empty where there is none. Up to 256 MiB, and up to 0.9 GiB that are
+    /// reserved, are read all over the place: a caller can have its kernel back them by large
     /// pages.
-    pub fn cache_memory(&self) -> &[u16] {
-        self.host.blocks.memory()
+    pub fn cache_memory(&self) -> [Range<usize>; 2] {
+        [self.host.blocks.memory(), self.host.dirty.memory()]
     }
 
     /// Says where an operation will probably be submitted next: what the host cache notes about the
@@ -193,10 +194,15 @@ impl System {
     /// takes to compute.
     #[inline]
     pub fn expect(&self, volume: u16, offset_bytes: u64) {
-        if let VolumePlace::Disks { first, .. } = self.layout.volumes[usize::from(volume)]
-            && self.layout.disks[usize::from(first)].cache != CacheMode::None
-        {
+        let VolumePlace::Disks { first, .. } = self.layout.volumes[usize::from(volume)] else {
+            return;
+        };
+        let mode = self.layout.disks[usize::from(first)].cache;
+        if mode != CacheMode::None {
             self.host.blocks.fetch(volume, offset_bytes);
+        }
+        if mode == CacheMode::ReadWrite {
+            self.host.dirty.fetch(volume, offset_bytes);
         }
     }
 

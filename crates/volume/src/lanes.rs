@@ -3,8 +3,13 @@
 //! A lane has caps of its own (a disk's) and leads to a gate with caps that several lanes share
 //! (the machine's). The first operation of a lane leaves when its own caps and the gate's are
 //! ready, all at the same moment, and takes from all of them. Lanes whose own caps are ready stand
-//! at the gate and are served in turn, one operation each: whoever needs less than an equal share
-//! gets it all, and the others share the rest.
+//! at the gate and share what it lets through: of the cap that holds them each gets as much as the
+//! others, be it operations or bytes, in operations large or small. Whoever needs less than an
+//! equal share gets it all, and the others share the rest.
+//!
+//! The order is that of start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996): a lane's
+//! operation starts where its last one ended, in time of the cap, but not before the one that left
+//! last; the earliest start is next, and of equal ones who came first.
 
 use crate::cache::Spot;
 use crate::cap::Demand;
@@ -118,6 +123,10 @@ pub(crate) struct Lane {
     held_by: CapId,
     /// The next lane at the gate.
     next: u32,
+    /// Where the first piece stands in the gate's order, and where the last one that left ended:
+    /// nanoseconds of the cap that held it.
+    starts_ns: u64,
+    ended_ns: u64,
 }
 
 impl Lane {
@@ -132,6 +141,8 @@ impl Lane {
             own_wait_ns: 0,
             held_by: CapId::NONE,
             next: NIL,
+            starts_ns: 0,
+            ended_ns: 0,
         }
     }
 }
@@ -149,15 +160,23 @@ impl Linked for Lane {
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) shared: CapSet,
-    /// Lanes whose turn comes.
+    /// Lanes whose turn comes, in order of their starts.
     lanes: Fifo,
+    /// Start of the piece that left last among several lanes.
+    started_ns: u64,
     is_timed: bool,
     held_by: CapId,
 }
 
 impl Gate {
     pub(crate) fn new() -> Gate {
-        Gate { shared: CapSet::EMPTY, lanes: Fifo::EMPTY, is_timed: false, held_by: CapId::NONE }
+        Gate {
+            shared: CapSet::EMPTY,
+            lanes: Fifo::EMPTY,
+            started_ns: 0,
+            is_timed: false,
+            held_by: CapId::NONE,
+        }
     }
 }
 
@@ -284,10 +303,24 @@ impl Lanes {
             self.timers.push(ready_ns, GATE | gate_idx);
             return None;
         }
+        if gate.lanes.len() > 1 {
+            self.charge(gate_idx, lane_idx, demand);
+        }
+        let gate = &mut self.gates[gate_idx as usize];
         gate.lanes.pop(&self.all);
         self.caps.take(&mut gate.shared, demand, now_ns);
         let gate_held_by = gate.held_by;
         Some(self.let_go(lane_idx, gate_held_by, demand, now_ns))
+    }
+
+    /// Notes what a lane that goes before others takes of the cap that holds them.
+    #[inline(never)]
+    fn charge(&mut self, gate_idx: u32, lane_idx: u32, demand: Demand) {
+        let gate = &mut self.gates[gate_idx as usize];
+        let lane = &mut self.all[lane_idx];
+        gate.started_ns = lane.starts_ns;
+        let took_ns = self.caps.get_mut(gate.held_by).map_or(0, |cap| cap.time_ns(demand));
+        lane.ended_ns = lane.starts_ns.saturating_add(took_ns);
     }
 
     /// Takes the first piece out of its lane, and notes what it waited for.
@@ -350,8 +383,9 @@ impl Lanes {
     fn stand_at_gate(&mut self, lane_idx: u32) {
         let lane = &mut self.all[lane_idx];
         lane.state = State::AtGate;
-        let gate = lane.gate as usize;
-        self.gates[gate].lanes.push(&mut self.all, lane_idx);
+        let gate = &mut self.gates[lane.gate as usize];
+        lane.starts_ns = lane.ended_ns.max(gate.started_ns);
+        gate.lanes.push_in_order(&mut self.all, lane_idx, |lane| lane.starts_ns);
     }
 
     /// Returns what holds a lane now, and how many pieces wait in it.
@@ -370,8 +404,10 @@ impl Lanes {
         for gate in &mut self.gates {
             gate.lanes = Fifo::EMPTY;
             gate.is_timed = false;
+            gate.started_ns = 0;
         }
         for lane_idx in 0..self.all.len() as u32 {
+            self.all[lane_idx].ended_ns = 0;
             self.step_up(lane_idx, now_ns);
         }
     }

@@ -5,10 +5,11 @@
 
 use crate::cap::{Cap, CapDirection, CapInfo, CapKind, Measure};
 use crate::caps::CapSet;
-use crate::design::{Backing, CacheMode, Client, Design, Limit, NetworkVolume, Stripe};
+use crate::design::{Backing, CacheMode, Client, Design, Limit, Merging, NetworkVolume, Stripe};
 use crate::io::CapId;
 use crate::lanes::{Gate, Lane, Lanes, Role};
 use crate::stripe::StripeMap;
+use crate::unit::Streams;
 
 /// What a call takes on the wire beside its data, bytes: headers of Ethernet, IP and TCP, the call
 /// with the caller's credential, a file handle, an offset and a length.
@@ -30,6 +31,8 @@ pub(crate) struct DiskPlace {
     pub(crate) lane: u32,
     pub(crate) cache: CacheMode,
     pub(crate) io_unit_bytes: Option<u64>,
+    /// Where the disk merges I/Os that follow each other: what it could merge the next ones with.
+    pub(crate) streams: Option<Box<Streams>>,
 }
 
 /// Where one volume's operations go.
@@ -44,10 +47,20 @@ pub(crate) enum VolumePlace {
 /// Where one client's calls wait.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientPlace {
-    pub(crate) lane: u32,
+    /// Lane of its calls to the first volume; those to the others follow.
+    first_lane: u32,
+    gate: u32,
     pub(crate) round_trip_ns: u64,
     /// Calls at once, and the cap that says so; `None` is not limited.
     pub(crate) slots: Option<(u32, CapId)>,
+}
+
+impl ClientPlace {
+    /// Returns where calls to a volume wait for the card.
+    #[inline]
+    pub(crate) fn lane(&self, volume: u16) -> u32 {
+        self.first_lane + u32::from(volume)
+    }
 }
 
 /// What a cap belongs to: kind, owner, disk, and which of several alike.
@@ -69,7 +82,9 @@ pub(crate) struct Layout {
 impl Layout {
     /// Lays a design out.
     pub(crate) fn new(design: &Design, lanes: &mut Lanes) -> Layout {
-        let n_gates = GATE_POOLS as usize + design.pools.len();
+        let n_clients = design.clients.len().max(1);
+        let first_card = GATE_POOLS as usize + design.pools.len();
+        let n_gates = first_card + n_clients;
         lanes.gates = vec![Gate::new(); n_gates];
         let mut layout = Layout {
             infos: Vec::new(),
@@ -91,9 +106,13 @@ impl Layout {
             };
             layout.volumes.push(place);
         }
-        for _ in 0..design.clients.len().max(1) {
-            let lane = lanes.all.insert(Lane::new(Role::Egress, GATE_OPEN));
-            layout.clients.push(ClientPlace { lane, round_trip_ns: 0, slots: None });
+        for client in 0..n_clients {
+            let gate = (first_card + client) as u32;
+            let first_lane = lanes.all.insert(Lane::new(Role::Egress, gate));
+            for _ in 1..design.volumes.len() {
+                lanes.all.insert(Lane::new(Role::Egress, gate));
+            }
+            layout.clients.push(ClientPlace { first_lane, gate, round_trip_ns: 0, slots: None });
         }
         lanes.reserve_timers();
         layout.apply(design, lanes, 0);
@@ -129,6 +148,7 @@ impl Layout {
                 lane: lanes.all.insert(Lane::new(Role::Disk, GATE_UNCACHED)),
                 cache: CacheMode::None,
                 io_unit_bytes: None,
+                streams: None,
             });
         }
         VolumePlace::Disks { first, map: StripeMap::new(stripe) }
@@ -197,7 +217,8 @@ impl Setter<'_> {
         };
         let (per_s, origin) = (limit.per_s, limit.origin.clone());
         let burst_per_s = limit.burst.map(|burst| burst.per_s).filter(|burst| *burst > per_s);
-        let info = CapInfo { name, kind: key.0, volume, direction, per_s, burst_per_s, origin };
+        let (kind, client) = (key.0, None);
+        let info = CapInfo { name, kind, volume, client, direction, per_s, burst_per_s, origin };
         let cap = Cap::new(limit, measure, self.layout.window_ns, self.now_ns);
         let id = if let Some(idx) = self.layout.keys.iter().position(|known| *known == key) {
             let id = CapId(idx as u16);
@@ -253,7 +274,9 @@ impl Setter<'_> {
             let place = &mut self.layout.disks[first + idx];
             place.cache = if has_cache { disk.cache } else { CacheMode::None };
             place.io_unit_bytes = disk.io_unit_bytes.filter(|&unit| unit > 0);
-            let lane = Place::Lane(place.lane);
+            let unit = place.io_unit_bytes.filter(|_| disk.merging != Merging::None);
+            place.streams = unit.map(|unit| Box::new(Streams::new(unit)));
+            let (lane, place_unit) = (Place::Lane(place.lane), place.io_unit_bytes);
             let owner = Some(volume as u16);
             let name = |what: &str| format!("disk {mount}[{idx}] {} {what}", disk.sku);
             let key = (CapKind::DiskIops, volume, idx, 0);
@@ -261,7 +284,9 @@ impl Setter<'_> {
             self.set(lane, key, iops, Measure::UNITS, owner, name("iops"));
             let key = (CapKind::DiskBytes, volume, idx, 0);
             let bytes = disk.cap.bytes.as_ref();
-            self.set(lane, key, bytes, Measure::BYTES, owner, name("bytes"));
+            let whole_units = place_unit.filter(|_| disk.merging == Merging::Units);
+            let measure = whole_units.map_or(Measure::BYTES, Measure::whole_units);
+            self.set(lane, key, bytes, measure, owner, name("bytes"));
         }
     }
 
@@ -306,21 +331,24 @@ impl Setter<'_> {
         let sent = Measure { op: [CALL_BYTES; 2], unit: 0, byte: [0, 1] };
         let key = |idx| (CapKind::VmEgress, idx, 0, 0);
         if design.clients.is_empty() {
-            let lane = Place::Lane(self.layout.clients[0].lane);
+            let card = Place::Gate(self.layout.clients[0].gate);
             if let Some(vm) = &design.vm {
                 let name = format!("vm {} egress", vm.size);
-                self.set(lane, key(0), vm.egress.as_ref(), sent, None, name);
+                self.set(card, key(0), vm.egress.as_ref(), sent, None, name);
             }
         }
         for (idx, client) in design.clients.iter().enumerate() {
-            let lane = Place::Lane(self.layout.clients[idx].lane);
+            let card = Place::Gate(self.layout.clients[idx].gate);
             let name = format!("client {} egress", client.name);
-            self.set(lane, key(idx), client.egress.as_ref(), sent, None, name);
-            self.set_slots(idx, client);
+            let egress = self.set(card, key(idx), client.egress.as_ref(), sent, None, name);
+            let slots = self.set_slots(idx, client);
+            for id in egress.into_iter().chain(slots) {
+                self.layout.infos[usize::from(id.0)].client = Some(idx as u16);
+            }
         }
     }
 
-    fn set_slots(&mut self, idx: usize, client: &Client) {
+    fn set_slots(&mut self, idx: usize, client: &Client) -> Option<CapId> {
         let per_connection = u32::from(client.slots_per_connection).max(1);
         let n_slots = u32::from(client.connections).max(1) * per_connection;
         let limit = Limit {
@@ -334,6 +362,7 @@ impl Setter<'_> {
         let place = &mut self.layout.clients[idx];
         place.round_trip_ns = client.round_trip_ns;
         place.slots = id.map(|id| (n_slots, id));
+        id
     }
 }
 

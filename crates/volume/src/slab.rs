@@ -108,6 +108,37 @@ impl Fifo {
         self.n += 1;
     }
 
+    /// Puts a place behind those with the same key or a smaller one: at the end as a rule.
+    #[inline]
+    pub(crate) fn push_in_order<T: Linked>(
+        &mut self,
+        slab: &mut Slab<T>,
+        place: u32,
+        key: impl Fn(&T) -> u64,
+    ) {
+        if self.last != NIL && key(&slab[self.last]) > key(&slab[place]) {
+            self.put_among(slab, place, key);
+        } else {
+            self.push(slab, place);
+        }
+    }
+
+    /// Puts a place before the first one with a larger key, which there is.
+    fn put_among<T: Linked>(&mut self, slab: &mut Slab<T>, place: u32, key: impl Fn(&T) -> u64) {
+        let own = key(&slab[place]);
+        let (mut before, mut after) = (NIL, self.first);
+        while key(&slab[after]) <= own {
+            (before, after) = (after, slab[after].next());
+        }
+        slab[place].set_next(after);
+        if before == NIL {
+            self.first = place;
+        } else {
+            slab[before].set_next(place);
+        }
+        self.n += 1;
+    }
+
     #[inline]
     pub(crate) fn pop<T: Linked>(&mut self, slab: &Slab<T>) -> Option<u32> {
         let place = self.first()?;

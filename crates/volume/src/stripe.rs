@@ -46,6 +46,16 @@ impl StripeMap {
         set * self.columns + column
     }
 
+    /// Returns where on its disk a byte lies.
+    pub(crate) fn on_disk(&self, offset_bytes: u64) -> u64 {
+        if self.is_single {
+            return offset_bytes;
+        }
+        let within = offset_bytes % self.set_bytes;
+        let row = (within >> self.chunk_shift) / self.columns;
+        (row << self.chunk_shift) | (within & ((1 << self.chunk_shift) - 1))
+    }
+
     pub(crate) fn n_disks(&self) -> usize {
         (self.columns * self.n_sets) as usize
     }

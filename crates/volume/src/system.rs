@@ -59,6 +59,7 @@ struct Way {
     disk: u16,
     len_bytes: u32,
     unit_bytes: Option<u64>,
+    merges: bool,
     cache: CacheMode,
     cached_lane: u32,
     lane: u32,
@@ -341,17 +342,18 @@ impl System {
         // A trim has no bytes that a cache could hold.
         let bytes = if io.kind == IoKind::Trim { 0 } else { way.len_bytes };
         let is_cached = way.cache != CacheMode::None && bytes > 0;
+        let units = if way.merges {
+            self.units_after_merging(io, offset_bytes, way)
+        } else {
+            units(bytes, way.unit_bytes)
+        };
         let piece = self.lanes.pieces.insert(Piece {
             next: NIL,
             parent,
             id: io.id,
             offset_bytes,
             len_bytes: way.len_bytes,
-            demand: Demand {
-                bytes,
-                units: units(bytes, way.unit_bytes),
-                writes: io.kind != IoKind::Read,
-            },
+            demand: Demand { bytes, units, writes: io.kind != IoKind::Read },
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,
@@ -368,6 +370,22 @@ impl System {
         }
     }
 
+    /// Returns what a piece counts for on a disk that merges: nothing if it lies within the unit
+    /// that the one before it began.
+    #[cold]
+    fn units_after_merging(&mut self, io: &Io, offset_bytes: u64, way: &Way) -> u32 {
+        let VolumePlace::Disks { map, .. } = &self.layout.volumes[usize::from(io.volume)] else {
+            return 1;
+        };
+        let on_disk = map.on_disk(offset_bytes);
+        match &mut self.layout.disks[usize::from(way.disk)].streams {
+            Some(streams) if io.kind != IoKind::Trim => {
+                streams.units(on_disk, way.len_bytes, io.kind != IoKind::Read)
+            }
+            _ => 1,
+        }
+    }
+
     /// Returns where the first piece of what is left of an operation goes.
     #[expect(clippy::inline_always, reason = "a call would pass its result through memory")]
     #[inline(always)]
@@ -380,6 +398,7 @@ impl System {
                     disk,
                     len_bytes: map.piece_bytes(offset_bytes, left),
                     unit_bytes: place.io_unit_bytes,
+                    merges: place.streams.is_some(),
                     cache: place.cache,
                     cached_lane: place.cached_lane,
                     lane: place.lane,
@@ -390,6 +409,7 @@ impl System {
                 disk: io.client,
                 len_bytes: left.min(*transfer_bytes),
                 unit_bytes: None,
+                merges: false,
                 cache: CacheMode::None,
                 cached_lane: *lane,
                 lane: *lane,
@@ -408,8 +428,8 @@ impl System {
 
     /// Sends a call that has a slot.
     pub(crate) fn call(&mut self, piece: u32) {
-        let client = self.lanes.pieces[piece].disk;
-        self.join(self.layout.clients[usize::from(client)].lane, piece);
+        let Piece { disk: client, volume, .. } = self.lanes.pieces[piece];
+        self.join(self.layout.clients[usize::from(client)].lane(volume), piece);
     }
 
     #[inline]

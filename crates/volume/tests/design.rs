@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use plan::Severity;
 use proptest::prelude::*;
-use volume::design::{self, Backing, Burst, CacheMode, Design, Limit};
+use volume::design::{self, Backing, Burst, CacheMode, Design, Limit, Merging};
 
 /// Parses a design that has no mistake.
 #[track_caller]
@@ -192,6 +192,16 @@ fn without_a_choice_the_lowest_measurement_holds() {
     check_mix(both, [Some(460_000), Some(130_000), Some(3600), Some(2400)]);
 }
 
+#[test]
+fn a_ceiling_of_ones_own_takes_the_place_of_the_catalogues() {
+    let part = "ceiling = { write_iops = 90_000, read = \"3000MiB/s\" }";
+    check_mix(part, [Some(200_000), Some(90_000), Some(3000), Some(1600)]);
+    let with_published = format!("mix = \"published\"\n{part}");
+    check_mix(&with_published, [None, Some(90_000), Some(3000), None]);
+    check_mixed("current", "ceiling = { mixed = \"4600MiB/s\" }", 4600);
+    check_mixed("2019", "ceiling = { mixed = \"2800MiB/s\" }", 2800);
+}
+
 #[track_caller]
 fn check_mixed(edition: &str, mix: &str, mib_s: u64) {
     let text = format!(
@@ -300,6 +310,7 @@ fn all_mistakes_at_once() {
         "all_at_once"
         "provisioned"
         "network"
+        "ceiling"
         "clients"
         "machine_unknown"
         "machine_without_premium"
@@ -341,6 +352,7 @@ fn words() -> impl Strategy<Value = String> {
         "burst = ",
         "edition = ",
         "mix = ",
+        "ceiling = ",
         "columns = ",
         "disks = ",
         "\"P30\"\n",
@@ -427,13 +439,21 @@ fn unknown_ceilings_of_network_volumes_are_told() {
 }
 
 #[test]
-fn unknown_limits_of_disks_of_chosen_size_are_told() {
-    for name in ["st1", "sc1"] {
+fn disks_of_amazon_merge_what_follows_each_other() {
+    let merging = |name: &str| {
         let text = format!("[[volume]]\nmount = \"/a\"\ndisk = \"{name}\"\nsize = \"2TiB\"");
-        check_unknown(&text, &["the IOPS limit of"]);
+        // Their operations are limited by throughput, which is no unknown figure.
+        check_unknown(&text, &[]);
+        let design = fine(&text);
+        let Backing::Disks(stripe) = &design.volumes[0].backing else { panic!("disks") };
+        (stripe.disks[0].merging, stripe.disks[0].io_unit_bytes)
+    };
+    for name in ["st1", "sc1"] {
+        assert_eq!(merging(name), (Merging::Units, Some(1 << 20)));
     }
-    let gp3 = "[[volume]]\nmount = \"/a\"\ndisk = \"gp3\"\nsize = \"2TiB\"";
-    check_unknown(gp3, &[]);
+    for name in ["gp2", "gp3"] {
+        assert_eq!(merging(name), (Merging::Operations, Some(256 << 10)));
+    }
 }
 
 #[test]
@@ -519,8 +539,9 @@ fn what_cannot_be_read_is_one_mistake() {
 fn a_design_can_be_read_by_another_mb() {
     let p30 = "mb_bytes = 1024000\n[[volume]]\nmount='/a'\ndisk='P30'\ncache='None'\n";
     for mb_bytes in design::MB_READINGS {
-        let design = design::parse_in_mb(p30, mb_bytes).expect("a design");
+        let design =
+            design::parse_in_mb(p30, design::Catalog::built_in(), mb_bytes).expect("a design");
         assert_eq!(caps(&design, 0)[1].as_ref().map(|limit| limit.per_s), Some(200 * mb_bytes));
     }
-    assert_eq!(design::parse_in_mb("[[volume]]\n", 1_000_000), None);
+    assert_eq!(design::parse_in_mb("[[volume]]\n", design::Catalog::built_in(), 1_000_000), None);
 }

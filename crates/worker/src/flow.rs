@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use plan::load::Flow;
 
-/// Marks a member that has ended and holds nobody back.
+/// Marks a member that has ended or cannot go on now, and holds nobody back.
 const ENDED: u64 = u64::MAX;
 
 /// Resolution of a member's progress; I/Os times this, divided by the weight.
@@ -26,6 +26,8 @@ pub struct FlowGroup {
     own: Cell<u64>,
     /// Progress that a member may be ahead of the slowest.
     slack: u64,
+    /// It could do nothing the last time that it tried.
+    is_excused: Cell<bool>,
     /// Progress up to which the others, who only go on, are known not to be too far behind.
     limit: Cell<u64>,
 }
@@ -43,6 +45,7 @@ impl FlowGroup {
                 weight,
                 rest: Cell::new(0),
                 own: Cell::new(0),
+                is_excused: Cell::new(false),
                 slack: u64::from(flow.slack_ios.max(1)) * SCALE / weight,
                 limit: Cell::new(0),
             }
@@ -81,10 +84,32 @@ impl FlowGroup {
     /// Counts one issued I/O.
     #[inline]
     pub(crate) fn advance(&self) {
+        if self.is_excused.get() {
+            self.come_back();
+        }
         let scaled = SCALE + self.rest.get();
         self.rest.set(scaled % self.weight);
         self.own.set(self.own.get() + scaled / self.weight);
         self.members[self.own_idx].store(self.own.get(), Relaxed);
+    }
+
+    /// Holds nobody back until the next I/O: what the worker needs is held by the others, who would
+    /// wait for it forever.
+    pub(crate) fn excuse(&self) {
+        self.is_excused.set(true);
+        self.members[self.own_idx].store(ENDED, Relaxed);
+    }
+
+    /// Goes on where the slowest of the others is. What was missed is not made up for, as all of
+    /// them would have to wait meanwhile.
+    #[cold]
+    fn come_back(&self) {
+        self.is_excused.set(false);
+        let others = self.members.iter().enumerate().filter(|(idx, _)| *idx != self.own_idx);
+        let at_work = others.map(|(_, other)| other.load(Relaxed)).filter(|it| *it != ENDED);
+        if let Some(slowest) = at_work.min() {
+            self.own.set(self.own.get().max(slowest));
+        }
     }
 
     /// Leaves the flow.
@@ -140,6 +165,21 @@ mod tests {
         check(&[66_667, 33_333], 1);
         check(&[1000, 333, 7], 16);
         check(&[3, 1], 2000);
+    }
+
+    #[test]
+    fn a_member_that_cannot_go_on_holds_nobody_and_comes_back_among_the_others() {
+        let members = flows(&[1, 1, 1], 8);
+        members[2].excuse();
+        let n = go(&members[..2], 1000);
+        assert!(n.iter().all(|n| *n >= 992), "{n:?}");
+        members[2].advance();
+        let n = go(&members, 1000);
+        assert!(n.iter().all(|n| *n >= 984), "{n:?}");
+        // All excused: whoever comes first goes on from where it was.
+        members.iter().for_each(FlowGroup::excuse);
+        assert!(!members[0].is_ahead());
+        members[0].advance();
     }
 
     #[test]

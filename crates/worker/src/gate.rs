@@ -142,6 +142,12 @@ impl Gate {
         !self.any_rate && self.think.is_none()
     }
 
+    /// Says whether one schedule of operations, of whatever size and direction, is all that holds
+    /// them back: then any worker can do what is due by it.
+    pub(crate) fn is_one_schedule(&self) -> bool {
+        self.total.is_some() && self.think.is_none() && self.rates.iter().all(Option::is_none)
+    }
+
     /// Asks for an operation of `dir` at `now_ns`, `idle` when nothing is in flight.
     ///
     /// A mixed job whose chosen direction is not due yet may go on with the other one if that is:
@@ -349,10 +355,16 @@ fn n_due(arrivals: &Arrivals, at_ns: u64, len: u32) -> u64 {
 fn shared_rate_iops(job: &Job) -> Option<f64> {
     let total = job.load.rate_total_iops?;
     let own: f64 = job.parts.iter().filter_map(|part| part.rate_iops).sum();
-    let left = total - own;
     let shares = job.parts.is_empty() || job.parts.iter().any(|part| part.rate_iops.is_none());
-    // What rounding leaves of a total that the parts' own rates use up is no rate.
-    (shares && (own == 0.0 || left > 1e-6 * total)).then_some(left)
+    (shares && leaves_rest(job)).then_some(total - own)
+}
+
+/// Says whether the rates of a job's parts leave anything of its total to those without one. What
+/// rounding leaves is nothing.
+pub(crate) fn leaves_rest(job: &Job) -> bool {
+    let own: f64 = job.parts.iter().filter_map(|part| part.rate_iops).sum();
+    let leaves = |total: f64| own == 0.0 || total - own > 1e-6 * total;
+    job.load.rate_total_iops.is_none_or(leaves)
 }
 
 /// Returns the operations per second that a job's rates ask of one worker.

@@ -50,5 +50,5 @@ pub use series::{Series, SeriesMeters, SeriesName};
 pub use spec::{FileRegion, WorkerSpec};
 pub use swap::Swap;
 pub use touched::Touched;
-pub use tree::{DoneOf, FileFlags, FormatStatus, Stuck, There, TreeJob, TreeState};
+pub use tree::{DoneOf, FileFlags, FormatStatus, MadeWhole, Stuck, There, TreeJob, TreeState};
 pub use worker::{Decision, Phase, Worker};

@@ -5,7 +5,7 @@ use pattern::{PatternError, Stream, derive};
 use plan::job::{Part, PartRegion};
 use plan::{Direction, Job};
 
-use crate::gate::IopsSchedule;
+use crate::gate::{IopsSchedule, leaves_rest};
 use crate::source::{Place, Source};
 use crate::spec::{FileRegion, WorkerSpec};
 
@@ -73,7 +73,9 @@ impl Parts {
         }
         let mut members = Vec::with_capacity(parts.len());
         for (part_idx, part) in parts.iter().enumerate() {
-            members.push(Member::new(part, part_idx as u16, spec)?);
+            let mut member = Member::new(part, part_idx as u16, spec)?;
+            member.has_left = !member.is_rated() && !leaves_rest(&spec.job);
+            members.push(member);
         }
         let mut turns = Turns::new(derive(spec.seed, Stream::Part, u64::MAX));
         turns.share(&members);

@@ -306,6 +306,11 @@ impl Worker {
         (self.phase != Phase::New && self.measured_ns != u64::MAX).then_some(self.measured_ns)
     }
 
+    /// Returns when the last operation completed; the start where none has.
+    pub fn last_done_ns(&self) -> u64 {
+        self.last_done_ns
+    }
+
     /// Returns bandwidth (KiB/s) and IOPS samples per direction.
     pub fn samples(&self) -> [[hist::Stats; 3]; 2] {
         [self.samplers[0].stats, self.samplers[1].stats]

@@ -180,7 +180,10 @@ fn of_curve(records: &[Value], report: &Value) -> Facts {
             count(list(&line["hollow"]).len()),
         ));
     }
-    let line = records[0]["curve"]["line"]["achieved_iops"].as_f64().unwrap_or(0.0);
+    // Of an open load the rate that was offered, as its bracket counts.
+    let is_open = records[0]["curve"]["lever"] == "rate";
+    let of_line = if is_open { "load" } else { "achieved_iops" };
+    let line = records[0]["curve"]["line"][of_line].as_f64().unwrap_or(0.0);
     let upright = list(&drawn["rules"]).iter().find(|rule| rule["colour"] == "good");
     let at = upright.and_then(|rule| rule["at"].as_f64()).unwrap_or(f64::NAN);
     facts.push(("load line".to_owned(), (line * 1000.0).round() / 1000.0, at));

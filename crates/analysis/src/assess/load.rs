@@ -1,12 +1,14 @@
 //! Checks of the load: was it the one asked for, and was it the storage that was measured?
 
-use record::{ArrivalsRecord, BurstRecord, JobRecord};
+use std::collections::BTreeSet;
+
+use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord};
 
 use super::{Step, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
-    BurstKnowledge, CreditInputs, FlightInputs, GeneratorInputs, OfferedInputs, credits, generator,
-    little, offered, queue_depth,
+    Backlog, BurstKnowledge, CreditInputs, FlightInputs, GeneratorInputs, OfferedInputs, credits,
+    generator, little, offered, queue_depth,
 };
 
 /// Shortest time over which the generator and a rate are judged where time is real: one hiccup of
@@ -20,49 +22,97 @@ const CREDITS_S_MAX: f64 = 3_600.0;
 const CLOUD_DISKS: [&str; 4] =
     ["Virtual Disk", "MSFT NVMe", "Amazon Elastic Block Store", "PersistentDisk"];
 
-/// Growth of a backlog that says nothing, operations: arrivals at random come in bunches.
-const BACKLOG_NOISE: u64 = 16;
-
 /// Bytes of a MiB.
 const MIB: f64 = 1_048_576.0;
+
+/// Says whether a cap is one of bytes, not of operations.
+fn counts_bytes(cap: &CapRecord) -> bool {
+    cap.kind.ends_with("_bytes")
+}
 
 impl Step<'_> {
     /// Judges burst credits, of targets that have or may have some.
     pub(super) fn credits(&self) -> Option<Gate> {
         if let Some(emulation) = &self.record.emulation {
-            let judged = emulation.bursts.iter().flat_map(|burst| self.of_burst(burst));
-            let rank = |gate: &Gate| match gate.verdict {
-                GateVerdict::Failed => 2,
-                GateVerdict::Unknown => 1,
-                GateVerdict::Passed => 0,
-            };
-            // Of equal ones the first: operations before bytes.
-            return judged
-                .reduce(|worst, gate| if rank(&gate) > rank(&worst) { gate } else { worst });
+            return (!emulation.bursts.is_empty()).then(|| self.emulated_credits(emulation));
         }
         let models = self.record.places.iter().filter_map(|place| place.device.as_ref());
         let is_cloud = |model: &str| CLOUD_DISKS.iter().any(|name| model.contains(name));
         models.into_iter().find(|device| is_cloud(&device.model))?;
         let (iops, sample_s) = self.all_samples(|dir| dir.n_ios);
         let knowledge = BurstKnowledge::Unknown { lasts_s_max: CREDITS_S_MAX };
-        Some(credits(&CreditInputs { unit: "IOPS", iops: &iops, sample_s, knowledge }))
+        let unit = "IOPS";
+        let (iops, counted_per_s, place) = (&iops, None, None);
+        Some(credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge }))
     }
 
-    /// Judges credits for operations and for bytes, as far as there are any.
-    fn of_burst(&self, burst: &BurstRecord) -> Vec<Gate> {
-        let (iops, sample_s) = self.all_samples(|dir| dir.n_ios);
-        let (bytes_s, _) = self.all_samples(|dir| dir.io_bytes);
-        let mib_s: Vec<f64> = bytes_s.iter().map(|bytes_s| bytes_s / MIB).collect();
-        let kinds = [
-            ("IOPS", burst.credit_ios, burst.baseline_iops, iops),
-            ("MiB/s", burst.credit_bytes / MIB, burst.baseline_bytes_s / MIB, mib_s),
-        ];
-        let judge = |(unit, credit_ios, baseline_iops, per_s): (&str, f64, f64, Vec<f64>)| {
-            let knowledge = BurstKnowledge::Known { baseline_iops, credit_ios };
-            let inputs = CreditInputs { unit, iops: &per_s, sample_s, knowledge };
-            (credit_ios > 0.0).then(|| credits(&inputs))
+    /// Judges the credits of emulated volumes and their machine: each cap by what it carried
+    /// itself, as none lends another its account.
+    fn emulated_credits(&self, emulation: &EmulationRecord) -> Gate {
+        let name = GateName::Credits;
+        if !emulation.changes.is_empty() {
+            let reason = "the design was changed on the way: whose credits were spent is not known";
+            return Gate::unknown(name, reason);
+        }
+        let met = self.caps_with_credits();
+        let gates = met.iter().map(|cap| self.credits_of(cap, &met));
+        let rank = |gate: &Gate| match gate.verdict {
+            GateVerdict::Failed => 2,
+            GateVerdict::Unknown => 1,
+            GateVerdict::Passed => 0,
         };
-        kinds.into_iter().filter_map(judge).collect()
+        // Of accounts that are drawn on the one that is empty first, else operations before bytes.
+        let lasts_s = |gate: &Gate| gate.figure("lasts_s").unwrap_or(f64::INFINITY);
+        let is_worse = |gate: &Gate, than: &Gate| {
+            let is_sooner = rank(gate) == rank(than) && lasts_s(gate) < lasts_s(than);
+            rank(gate) > rank(than) || is_sooner
+        };
+        let worst = gates.reduce(|worst, gate| if is_worse(&gate, &worst) { gate } else { worst });
+        worst.unwrap_or_else(|| Gate::passed(name, "no operation reached what has burst credits"))
+    }
+
+    /// Judges the credits of one of the caps that were met.
+    fn credits_of(&self, cap: &CapRecord, met: &[&CapRecord]) -> Gate {
+        let is_bytes = counts_bytes(cap);
+        let (unit, scale) = if is_bytes { ("MiB/s", MIB) } else { ("IOPS", 1.0) };
+        let (samples, sample_s) =
+            self.all_samples(if is_bytes { |dir| dir.io_bytes } else { |dir| dir.n_ios });
+        let per_s: Vec<f64> = samples.iter().map(|sample| sample / scale).collect();
+        let n_alike = met.iter().filter(|other| counts_bytes(other) == is_bytes).count();
+        let is_alone = n_alike == 1 && self.n_mounts() <= 1;
+        let place = cap.mount.as_deref().unwrap_or("the machine");
+        let baseline_iops = cap.per_s as f64 / scale;
+        credits(&CreditInputs {
+            unit,
+            iops: &per_s,
+            sample_s,
+            counted_per_s: Some(cap.used_share * baseline_iops),
+            place: (!is_alone).then_some(place),
+            knowledge: BurstKnowledge::Known {
+                baseline_iops,
+                credit_ios: cap.credit as f64 / scale,
+            },
+        })
+    }
+
+    /// Returns the caps with credits that jobs met, each once, those of operations first.
+    fn caps_with_credits(&self) -> Vec<&CapRecord> {
+        let mut caps: Vec<&CapRecord> = Vec::new();
+        for cap in self.jobs.iter().filter_map(|job| job.caps.as_ref()).flat_map(|it| &it.caps) {
+            let is_known = caps.iter().any(|known| known.name == cap.name);
+            if cap.credit > 0 && cap.used_share > 0.0 && !is_known {
+                caps.push(cap);
+            }
+        }
+        caps.sort_by_key(|cap| counts_bytes(cap));
+        caps
+    }
+
+    /// Returns how many volumes the jobs' operations went to.
+    fn n_mounts(&self) -> usize {
+        let caps = self.jobs.iter().filter_map(|job| job.caps.as_ref()).flat_map(|it| &it.caps);
+        let mounts: BTreeSet<&str> = caps.filter_map(|cap| cap.mount.as_deref()).collect();
+        mounts.len()
     }
 
     /// Returns the jobs with an open load.
@@ -96,7 +146,13 @@ impl Step<'_> {
             sum.window_s = sum.window_s.max(window_s);
         }
         self.open().next()?;
-        if sum.backlog_end.saturating_sub(sum.backlog_start) <= BACKLOG_NOISE {
+        let backlog = Backlog {
+            start: sum.backlog_start,
+            end: sum.backlog_end,
+            n_due: sum.offered_iops * sum.window_s,
+            is_random: self.open().any(|(_, arrivals)| arrivals.spacing != "even"),
+        };
+        if sum.backlog_end.saturating_sub(sum.backlog_start) as f64 <= backlog.noise() {
             sum.backlog_end = sum.backlog_end.min(sum.backlog_start);
         }
         let gate = offered(&sum);

@@ -1,7 +1,7 @@
 //! Was the level borrowed? Many cloud disks carry more than they are sold for until their burst
 //! credits run out.
 
-use crate::change::{ChangeRule, changes};
+use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName};
 use crate::series;
 
@@ -33,6 +33,12 @@ pub struct CreditInputs<'a> {
     pub iops: &'a [f64],
     /// Length of a sample, seconds.
     pub sample_s: f64,
+    /// What they counted as on average, per second, where that is not once each: a large operation
+    /// counts as several.
+    pub counted_per_s: Option<f64>,
+    /// Whose credits they are, where the samples are of others as well: what its own share of them
+    /// counted as is known then.
+    pub place: Option<&'a str>,
     /// What is known.
     pub knowledge: BurstKnowledge,
 }
@@ -42,6 +48,10 @@ const FALL_PCT_MIN: f64 = 15.0;
 
 /// Rate above the baseline that is rounding and noise, as a share.
 const ABOVE_MIN: f64 = 0.02;
+
+/// Share of an account that counts as all of it: what is left of a run's first and last moments is
+/// in no mean.
+const SPENT_MIN: f64 = 0.99;
 
 /// Judges whether a rate can be kept. Unknown, with "credits possible", where the run was too short
 /// to tell.
@@ -53,9 +63,7 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let Some(mean_iops) = series::mean(inputs.iops) else {
         return Gate::unknown(name, "no samples to judge burst credits by");
     };
-    let rule = ChangeRule { size_pct_min: FALL_PCT_MIN, ..ChangeRule::default() };
-    let falls = changes(inputs.iops, &rule);
-    if let Some(fall) = falls.iter().rev().find(|change| change.after < change.before) {
+    if let Some(fall) = last_fall(inputs) {
         let at_s = fall.at_idx as f64 * inputs.sample_s;
         let reason = format!(
             "{} fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
@@ -69,16 +77,29 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let run_s = inputs.iops.len() as f64 * inputs.sample_s;
     match inputs.knowledge {
         BurstKnowledge::Known { baseline_iops, credit_ios } => {
-            let above_iops = mean_iops - baseline_iops;
+            let counted_per_s = inputs.counted_per_s.unwrap_or(mean_iops);
+            let is_as_many = (counted_per_s - mean_iops).abs() <= mean_iops * ABOVE_MIN;
+            let rate = match inputs.place {
+                Some(place) => format!("{counted_per_s:.0} {unit} on {place}"),
+                None if is_as_many => format!("{mean_iops:.0} {unit}"),
+                None => format!("{mean_iops:.0} {unit}, which count as {counted_per_s:.0},"),
+            };
+            let above_iops = counted_per_s - baseline_iops;
             if above_iops <= baseline_iops * ABOVE_MIN {
-                let reason = format!("{mean_iops:.0} {unit} are within the baseline");
+                let reason = format!("{rate} are within the baseline");
                 return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
             }
             let lasts_s = credit_ios / above_iops;
+            if run_s >= lasts_s * SPENT_MIN {
+                let reason = format!(
+                    "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
+                     average, which spent a full account of credits in these {run_s:.0} s"
+                );
+                return Gate::failed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
+            }
             let reason = format!(
-                "credits possible: {mean_iops:.0} {unit} are above the baseline of \
-                 {baseline_iops:.0}, and a full account lasts {lasts_s:.0} s; the run took \
-                 {run_s:.0} s"
+                "credits possible: {rate} are above the baseline of {baseline_iops:.0}, and a full \
+                 account lasts {lasts_s:.0} s; the run took {run_s:.0} s"
             );
             Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s)])
         }
@@ -91,6 +112,24 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
         }
         _ => Gate::passed(name, format!("the rate did not fall in {run_s:.0} s")),
     }
+}
+
+/// Returns the last fall that can be the end of credits. Onto a baseline that is known even a small
+/// one is: a rate little above it lives on credits as well.
+fn last_fall(inputs: &CreditInputs<'_>) -> Option<Change> {
+    let is_known = matches!(inputs.knowledge, BurstKnowledge::Known { .. });
+    let size_pct_min = if is_known { 100.0 * ABOVE_MIN } else { FALL_PCT_MIN };
+    let rule = ChangeRule { size_pct_min, ..ChangeRule::default() };
+    let is_end = |change: &Change| match inputs.knowledge {
+        _ if change.after >= change.before => false,
+        _ if change.size_pct() >= FALL_PCT_MIN => true,
+        BurstKnowledge::Known { baseline_iops, .. } if inputs.place.is_none() => {
+            let above = |iops: f64| (iops - baseline_iops) / baseline_iops;
+            above(change.before) > ABOVE_MIN && above(change.after).abs() <= ABOVE_MIN
+        }
+        _ => false,
+    };
+    changes(inputs.iops, &rule).into_iter().rev().find(is_end)
 }
 
 /// Names of the levels before and after a fall, and of the baseline.

@@ -19,8 +19,8 @@ pub use little::{FlightInputs, little, queue_depth};
 pub use mount::{MountRemark, mount_remarks};
 pub use network::{SocketInputs, socket_buffers};
 pub(crate) use of_record::evened;
-pub use of_record::{StepSeries, of_step};
-pub use offered::{OfferedInputs, offered};
+pub use of_record::{StepSeries, of_step, worst_backlog};
+pub use offered::{Backlog, OfferedInputs, offered};
 pub use steadiness::{SteadyInputs, steadiness};
 
 /// Prints a share in percent with one digit.

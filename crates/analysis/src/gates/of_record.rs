@@ -1,14 +1,17 @@
 //! The checks that a record alone allows.
 
-use record::{Interval, JobRecord, Record};
+use record::{Interval, IntervalDir, JobRecord, Record};
 
 use crate::gate::Gate;
 use crate::steady::SteadyRule;
 
 use super::{
-    ErrorInputs, FlightInputs, GeneratorInputs, SteadyInputs, errors, generator, queue_depth,
-    steadiness,
+    Backlog, ErrorInputs, FlightInputs, GeneratorInputs, SteadyInputs, errors, generator,
+    queue_depth, steadiness,
 };
+
+/// Reads, writes and trims.
+const N_DIRS: usize = 3;
 
 /// A step's figures over time, without ramps.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,10 +24,14 @@ pub struct StepSeries {
     pub iops: Vec<f64>,
     /// Bytes per second, all directions together.
     pub bytes_per_s: Vec<f64>,
-    /// 99th percentile of total latency per direction, nanoseconds; only directions with
-    /// operations in every sample. Not of the response time: what waits under a rate that is not
-    /// carried is told by the check of the rate. Percentiles of directions cannot be merged.
-    pub p99_ns: Vec<(&'static str, Vec<f64>)>,
+    /// 99th percentile of what the target took per direction, nanoseconds; only directions with
+    /// operations in every sample. Percentiles of directions cannot be merged.
+    pub service_p99_ns: Vec<Vec<f64>>,
+    /// The same of the response time, from the intended start; of a closed load what the target
+    /// took.
+    pub waited_p99_ns: Vec<Vec<f64>>,
+    /// Whether `waited_p99_ns` is of response times.
+    pub is_response: bool,
 }
 
 impl StepSeries {
@@ -41,27 +48,30 @@ impl StepSeries {
         let per_s = |interval: &Interval, count: u64| {
             count as f64 * 1000.0 / interval.length_ms.max(1) as f64
         };
-        let sum = |interval: &Interval, of: fn(&record::IntervalDir) -> u64| {
+        let sum = |interval: &Interval, of: fn(&IntervalDir) -> u64| {
             let total = interval.dirs.iter().map(|(_, dir)| of(dir)).fold(0, u64::saturating_add);
             per_s(interval, total)
         };
-        let mut series = StepSeries {
+        let dirs = || intervals.iter().flat_map(|it| it.dirs.iter().map(|(_, dir)| dir));
+        StepSeries {
             sample_s: length_ms as f64 / 1000.0,
             start_ms: intervals.first().map_or(0, |it| it.end_ms.saturating_sub(it.length_ms)),
             iops: intervals.iter().map(|interval| sum(interval, |dir| dir.n_ios)).collect(),
             bytes_per_s: intervals.iter().map(|i| sum(i, |dir| dir.io_bytes)).collect(),
-            p99_ns: Vec::new(),
-        };
-        for (idx, name) in ["read", "write", "trim"].into_iter().enumerate() {
-            let p99 = |interval: &Interval| {
-                let dir = interval.dirs.iter().nth(idx).map(|(_, dir)| dir);
-                dir.and_then(|dir| dir.latency_ns_p99).map(|ns| ns as f64)
-            };
-            let p99_ns: Option<Vec<f64>> = intervals.iter().map(p99).collect();
-            series.p99_ns.extend(p99_ns.filter(|p99_ns| !p99_ns.is_empty()).map(|p| (name, p)));
+            service_p99_ns: by_direction(&intervals, |dir| dir.latency_ns_p99),
+            waited_p99_ns: by_direction(&intervals, IntervalDir::waited_ns_p99),
+            is_response: dirs().any(|dir| dir.response.is_some()),
         }
-        series
     }
+}
+
+/// Returns a latency of every interval, nanoseconds, of those directions that have it in all.
+fn by_direction(intervals: &[Interval], of: fn(&IntervalDir) -> Option<u64>) -> Vec<Vec<f64>> {
+    let of_dir = |idx: usize| -> Option<Vec<f64>> {
+        let dirs = intervals.iter().map(|it| it.dirs.iter().nth(idx).and_then(|(_, dir)| of(dir)));
+        dirs.map(|ns| ns.map(|ns| ns as f64)).collect()
+    };
+    (0..N_DIRS).filter_map(of_dir).filter(|values| !values.is_empty()).collect()
 }
 
 /// Joins neighbouring intervals until all are as long as the longest: a long simulation goes on in
@@ -101,6 +111,15 @@ fn add(interval: &mut Interval, next: &Interval) {
         dir.latency_ns_p50 = dir.latency_ns_p50.max(next.latency_ns_p50);
         dir.latency_ns_p99 = dir.latency_ns_p99.max(next.latency_ns_p99);
         dir.latency_ns_max = dir.latency_ns_max.max(next.latency_ns_max);
+        match (&mut dir.response, &next.response) {
+            (Some(response), Some(next)) => {
+                response.latency_ns_p50 = response.latency_ns_p50.max(next.latency_ns_p50);
+                response.latency_ns_p99 = response.latency_ns_p99.max(next.latency_ns_p99);
+                response.latency_ns_max = response.latency_ns_max.max(next.latency_ns_max);
+            }
+            (None, Some(next)) => dir.response = Some(next.clone()),
+            _ => {}
+        }
     }
 }
 
@@ -117,12 +136,13 @@ pub fn of_step(record: &Record, step_idx: u32, is_closed: bool, rule: &SteadyRul
         share_max: 0.0,
     };
     let series = StepSeries::of(record, step_idx);
-    let p99_ns: Vec<&[f64]> = series.p99_ns.iter().map(|(_, p99_ns)| p99_ns.as_slice()).collect();
+    let p99_ns: Vec<&[f64]> = series.waited_p99_ns.iter().map(Vec::as_slice).collect();
     let mut gates = vec![
         errors(&inputs),
         steadiness(&SteadyInputs {
             iops: &series.iops,
             p99_ns: &p99_ns,
+            is_response: series.is_response,
             sample_s: series.sample_s,
             rule: *rule,
         }),
@@ -137,6 +157,23 @@ pub fn of_step(record: &Record, step_idx: u32, is_closed: bool, rule: &SteadyRul
         ..GeneratorInputs::default()
     }));
     gates
+}
+
+/// Returns the backlog of that open load of a step whose backlog grew most; none where no job has
+/// an open load.
+pub fn worst_backlog(record: &Record, step_idx: u32) -> Option<Backlog> {
+    let jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let backlogs = jobs.filter_map(|job| {
+        let arrivals = job.arrivals.as_ref()?;
+        let window_s = job.runtime_ns as f64 / f64::from(job.n_workers.max(1)) / 1e9;
+        Some(Backlog {
+            start: arrivals.backlog_start,
+            end: arrivals.backlog_end,
+            n_due: arrivals.offered_iops * window_s,
+            is_random: arrivals.spacing != "even",
+        })
+    });
+    backlogs.max_by(|a, b| a.pressure().total_cmp(&b.pressure()))
 }
 
 /// Rate times time in the queue, summed over workers and directions: of each its own.

@@ -28,6 +28,45 @@ const WORKER_SHARE_MIN: f64 = 0.75;
 /// Growth of the backlog over the window that counts as not keeping up, as a share of what was due.
 const BACKLOG_GROWTH_MAX: f64 = 0.01;
 
+/// Growth of a backlog that says nothing, operations.
+const BACKLOG_NOISE: f64 = 16.0;
+
+/// Standard deviations of the number of random arrivals that may wait by chance.
+const BACKLOG_SIGMA: f64 = 2.0;
+
+/// What is known of the backlog of one load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backlog {
+    /// Operations due and not submitted when the window began.
+    pub start: u64,
+    /// The same when it ended.
+    pub end: u64,
+    /// Operations that were due in the window.
+    pub n_due: f64,
+    /// They came at random: in bunches.
+    pub is_random: bool,
+}
+
+impl Backlog {
+    /// Returns how much it grew, as a share of what chance or a moment's delay may leave at the end
+    /// of a window; above 1 the load was not carried.
+    pub fn pressure(&self) -> f64 {
+        self.end.saturating_sub(self.start) as f64 / self.allowed()
+    }
+
+    /// Returns the growth that does not count, operations: a percent of what was due, or what
+    /// random arrivals come to in a short window.
+    fn allowed(&self) -> f64 {
+        (self.n_due * BACKLOG_GROWTH_MAX).max(self.noise())
+    }
+
+    /// Returns the part of it that has nothing to do with the load's size.
+    pub(crate) fn noise(&self) -> f64 {
+        let chance = if self.is_random { BACKLOG_SIGMA * self.n_due.max(0.0).sqrt() } else { 0.0 };
+        BACKLOG_NOISE.max(chance)
+    }
+}
+
 /// Judges whether an open load was carried: overall 95 %, each worker 75 %, and no growing backlog.
 pub fn offered(inputs: &OfferedInputs) -> Gate {
     let name = GateName::Offered;

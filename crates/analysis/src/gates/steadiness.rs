@@ -13,6 +13,8 @@ pub struct SteadyInputs<'a> {
     /// The 99th percentile of latency of the same samples, one series per direction that had
     /// operations in all of them; nanoseconds.
     pub p99_ns: &'a [&'a [f64]],
+    /// Whether `p99_ns` is of response times, from the intended start.
+    pub is_response: bool,
     /// Length of a sample, seconds.
     pub sample_s: f64,
     /// Number of rounds and limits. The samples are cut into that many rounds of equal length.
@@ -34,6 +36,7 @@ pub fn steadiness(inputs: &SteadyInputs<'_>) -> Gate {
         let n = inputs.iops.len();
         return Gate::unknown(name, format!("{n} samples do not make {n_rounds} rounds"));
     };
+    let p99_name = if inputs.is_response { "response p99" } else { "p99" };
     let mut figures = Vec::new();
     let mut broken = Vec::new();
     judge("IOPS", &iops, &inputs.rule, &mut broken);
@@ -42,7 +45,7 @@ pub fn steadiness(inputs: &SteadyInputs<'_>) -> Gate {
         let Some(p99_ns) = series::rounds(p99_ns, n_rounds) else {
             return Gate::unknown(name, "the 99th percentile has gaps").with(&figures);
         };
-        judge("p99", &p99_ns, &inputs.rule, &mut broken);
+        judge(p99_name, &p99_ns, &inputs.rule, &mut broken);
         figures.extend(test_figures(&p99_ns, &inputs.rule, ["p99_range_pct", "p99_slope_pct"]));
     }
     if let Some(change) = largest_change(inputs) {

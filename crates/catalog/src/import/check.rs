@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check_list::{Repriced, compare_fact, compare_price};
 use super::doubt::{Doubt, Ranges, doubts};
-use super::{Kind, Read, Rejected, Row};
+use super::{CLOUD, Kind, Read, Rejected, Row, editions};
 use crate::column::{Column, Unit};
 use crate::edition::Edition;
 use crate::figure::{Exactness, Figure, Source};
@@ -82,22 +82,35 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
     });
     let disks = Ranges::of(edition.disks().iter().map(|disk| &**disk));
     let vms = Ranges::of(edition.vms().iter().map(|vm| &**vm));
-    for row in read.rows {
-        let (item, ranges) = match row.kind {
-            Kind::Disks => (edition.disk(&row.name).map(|disk| &**disk), &disks),
-            Kind::Vms => (edition.vm(&row.name).map(|vm| &**vm), &vms),
-            Kind::Prices => {
-                compare_price(row, edition, accept, &mut report);
-                continue;
-            }
-            Kind::Network => {
-                compare_fact(row, edition, accept, &source, &mut report);
-                continue;
-            }
-        };
-        let known = Known { item, ranges, source: &source };
-        compare_row(row, &known, accept, &mut report);
+    let known = |row: &Row| match row.kind {
+        Kind::Disks => {
+            let item = edition.disk(&row.name).map(|disk| &**disk);
+            Some(Known { item, ranges: &disks, source: &source })
+        }
+        Kind::Vms => {
+            let item = edition.vm(&row.name).map(|vm| &**vm);
+            Some(Known { item, ranges: &vms, source: &source })
+        }
+        Kind::Prices | Kind::Network => None,
+    };
+    let is_known = |row: &Row| {
+        let weighed = known(row).map(|known| weigh(row.clone(), &known, accept));
+        weighed.is_some_and(|weighed| weighed.why.is_none() && weighed.changes.is_empty())
+    };
+    let (lists, items): (Vec<Row>, Vec<Row>) = read.rows.into_iter().partition(Row::is_of_a_list);
+    for row in lists {
+        if row.kind == Kind::Prices {
+            compare_price(row, edition, accept, &mut report);
+        } else {
+            compare_fact(row, edition, accept, &source, &mut report);
+        }
     }
+    for row in editions::choose(items, edition, &mut report, is_known) {
+        let Some(known) = known(&row) else { continue };
+        let item = known.item;
+        put(weigh(row, &known, accept), item, &mut report);
+    }
+    report.left_out.sort_by_key(|left_out| left_out.line);
     report.rejected.sort_by_key(|rejected| rejected.line);
     report
 }
@@ -110,8 +123,20 @@ struct Known<'a> {
     source: &'a Arc<Source>,
 }
 
-fn compare_row(mut row: Row, known: &Known<'_>, accept: bool, report: &mut Report) {
+/// A row held against what is known.
+struct Weighed {
+    row: Row,
+    changes: Vec<Change>,
+    /// Why it is not taken.
+    why: Option<String>,
+    doubted: Vec<Doubt>,
+}
+
+fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
     let Known { item, ranges, source } = *known;
+    if let Some(item) = item {
+        fold_shared(&mut row, item);
+    }
     let mut changes = Vec::new();
     let mut fresh: Vec<(&'static Column, Figure)> = Vec::new();
     let mut why = None;
@@ -124,7 +149,7 @@ fn compare_row(mut row: Row, known: &Known<'_>, accept: bool, report: &mut Repor
                 continue;
             }
         };
-        let all = item.map_or(&[][..], |item| item.figures_of(column.property));
+        let all = item.map_or(&[][..], |item| figures_of(item, column.property));
         settle_unit(&mut after, cell, all, source);
         let Some(before) = all.first() else {
             fresh.push((column, after.clone()));
@@ -152,25 +177,68 @@ fn compare_row(mut row: Row, known: &Known<'_>, accept: bool, report: &mut Repor
         let columns: Vec<&str> = doubted.iter().map(|(column, ..)| *column).collect();
         why.get_or_insert(format!("hard to believe: {}", columns.join(", ")));
     }
-    report.doubted.extend(doubted.into_iter().map(|(column, figure, why)| Doubt {
+    let doubted = doubted.into_iter().map(|(column, figure, why)| Doubt {
         line: row.line,
         name: row.name.clone(),
         column,
         figure,
         why,
-    }));
+    });
+    let doubted = doubted.collect();
+    Weighed { row, changes, why, doubted }
+}
+
+/// Puts a row where it belongs.
+fn put(weighed: Weighed, item: Option<&Item>, report: &mut Report) {
+    let Weighed { mut row, changes, why, doubted } = weighed;
+    report.doubted.extend(doubted);
     if let Some(why) = why {
         report.rejected.push(Rejected { line: row.line, name: row.name, why });
         return;
     }
-    if item.is_none() {
-        report.new.push(row.clone());
-    } else if changes.is_empty() {
-        report.n_same += 1;
-    } else {
-        report.changed.extend(changes);
+    match item {
+        None => report.new.push(row.clone()),
+        Some(item) => {
+            if changes.is_empty() {
+                report.n_same += 1;
+            } else {
+                report.changed.extend(changes);
+            }
+            // A table may have another name for it, and not say whose it is.
+            row.name.clone_from(&item.name);
+            if let Some(cloud) = item.word(CLOUD) {
+                row.cells.insert(CLOUD, cloud.to_owned());
+            }
+        }
     }
     report.taken.push(row);
+}
+
+/// What reads and writes share where they have no limits of their own.
+const SHARED: &str = "iops_per_gib";
+
+/// The same of each direction, where they have.
+const OF_DIRECTIONS: [&str; 2] = ["read_iops_per_gib", "write_iops_per_gib"];
+
+/// Returns what is known of a property: of a direction what both share, if that is how it is known.
+fn figures_of<'i>(item: &'i Item, property: &str) -> &'i [Figure] {
+    let own = item.figures_of(property);
+    let is_shared = own.is_empty() && OF_DIRECTIONS.contains(&property);
+    if is_shared { item.figures_of(SHARED) } else { own }
+}
+
+/// Makes one figure of two equal ones for reads and writes where the item is known to have one.
+fn fold_shared(row: &mut Row, item: &Item) {
+    let is_shared = item.figure(SHARED).is_some()
+        && OF_DIRECTIONS.iter().all(|property| item.figure(property).is_none());
+    let cells = OF_DIRECTIONS.map(|column| row.cells.get(column));
+    if let ([Some(read), Some(write)], true) = (cells, is_shared)
+        && read == write
+    {
+        let both = read.clone();
+        row.cells.retain(|column, _| !OF_DIRECTIONS.contains(column));
+        row.cells.entry(SHARED).or_insert(both);
+    }
 }
 
 /// Finds out what an unclear MB is where the bytes are known from elsewhere.
@@ -216,17 +284,22 @@ pub(super) fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
 pub fn table(rows: &[Row], kind: Kind, source: &str) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
     let columns: BTreeSet<&'static str> =
-        rows.iter().flat_map(|row| row.cells.keys().copied()).collect();
+        rows.iter().flat_map(|row| row.cells.keys().copied()).filter(|it| *it != CLOUD).collect();
     if columns.is_empty() {
         return None;
     }
+    // A table is of one cloud: what is new in it is of that of the others.
+    let others = rows.iter().find_map(|row| row.cells.get(CLOUD));
     let mut writer = csv::Writer::from_writer(Vec::new());
     let first: &[&str] = if kind == Kind::Network { &["scope"] } else { &["name", "cloud"] };
     let header = first.iter().copied().chain(columns.iter().copied()).chain(["source"]);
     let mut is_written = writer.write_record(header).is_ok();
     for row in rows {
         let cell = |column: &&'static str| row.cells.get(column).map_or("", String::as_str);
-        let cloud = cloud(&row.name, kind);
+        let cloud = match row.cells.get(CLOUD).or(others) {
+            Some(cloud) if kind == Kind::Disks => cloud.as_str(),
+            _ => cloud(&row.name, kind),
+        };
         let cells = columns.iter().map(cell);
         let named = [row.name.as_str(), cloud].into_iter().take(first.len());
         let record = named.chain(cells).chain([source]);

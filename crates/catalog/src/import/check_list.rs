@@ -27,6 +27,15 @@ pub struct Repriced {
     pub after_usd: f64,
 }
 
+/// Hours of a month as price lists count them: 31 days, and the twelfth of a year.
+const HOURS_PER_MONTH: [f64; 2] = [744.0, 730.0];
+
+/// Says whether a price per month, in whole cents, is that of one per hour.
+fn is_month_of(usd_per_hour: f64, usd_per_month: f64) -> bool {
+    let month = |hours: f64| (usd_per_hour * hours - usd_per_month).abs() <= 0.005 + 1e-9;
+    HOURS_PER_MONTH.into_iter().any(month)
+}
+
 /// Compares one price with those of the same thing, amount and region.
 pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &mut Report) {
     let cell = |name: &str| row.cells.get(name).map_or("", String::as_str);
@@ -44,6 +53,17 @@ pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &
         .filter(|price| *price.per == *per && price.region.as_deref().unwrap_or("") == region)
         .map(|price| price.usd)
         .collect();
+    let hourly = || {
+        let prices = edition.prices_of(&row.name).filter(|price| {
+            *price.per == *"hour" && price.region.as_deref().unwrap_or("") == region
+        });
+        per == "month" && prices.into_iter().any(|price| is_month_of(price.usd, after_usd))
+    };
+    if known.is_empty() && hourly() {
+        report.n_same += 1;
+        report.taken.push(row);
+        return;
+    }
     let Some(before_usd) = known.first().copied() else {
         report.new.push(row.clone());
         report.taken.push(row);
@@ -64,6 +84,17 @@ pub(super) fn compare_price(row: Row, edition: &Edition, accept: bool, report: &
     report.taken.push(row);
 }
 
+/// Returns the unit of a fact, as the catalogue writes it or as pages do.
+fn unit_of(text: &str) -> Result<Unit, String> {
+    let of_what = text.strip_suffix(" of pool").unwrap_or(text);
+    let unit = match of_what {
+        "bytes" => Some(Unit::Bytes),
+        "connections" => Some(Unit::Count),
+        _ => Unit::from_text(of_what),
+    };
+    unit.ok_or_else(|| format!("unknown unit `{text}`"))
+}
+
 /// Compares one fact about network volumes.
 pub(super) fn compare_fact(
     mut row: Row,
@@ -79,11 +110,12 @@ pub(super) fn compare_fact(
         report.left_out.push(told(format!("of edition {own}, not {}", edition.info.name)));
         return;
     }
-    let cell = |name: &str| row.cells.get(name).map_or("", String::as_str);
-    let (parameter, unit) = (cell("parameter").to_owned(), cell("unit"));
-    let figure = Unit::from_text(unit)
-        .ok_or_else(|| format!("unknown unit `{unit}`"))
-        .and_then(|unit| Figure::read(cell("value"), unit, None, source));
+    let cell = |name: &str| row.cells.get(name).cloned().unwrap_or_default();
+    let (parameter, value, unit) = (cell("parameter"), cell("value"), cell("unit"));
+    let figure = unit_of(&unit).and_then(|unit| {
+        row.cells.insert("unit", unit.as_str().to_owned());
+        Figure::read(&value, unit, None, source)
+    });
     let after = match figure {
         _ if parameter.is_empty() => {
             report.rejected.push(told("no parameter".to_owned()));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::header::{self, Target};
 use super::list::List;
-use super::{Form, Kind, Read, Rejected, Row, cell, go_map};
+use super::{EDITION, Form, Kind, Read, Rejected, Row, cell, go_map};
 
 /// Reads CSV with one line of column names.
 pub(super) fn read(text: &str) -> Read {
@@ -16,9 +16,10 @@ pub(super) fn read(text: &str) -> Read {
     if list.is_none() && !targets.contains(&Target::Name) {
         return read;
     }
+    let edition = names.iter().position(|name| name.trim() == "edition");
     let keeps = |idx: usize| match &list {
         Some(list) => list.keeps(idx),
-        None => targets[idx] != Target::Nothing,
+        None => targets[idx] != Target::Nothing || Some(idx) == edition,
     };
     let ignored = names.iter().enumerate().filter(|(idx, _)| !keeps(*idx));
     read.ignored = ignored.map(|(_, name)| name.to_owned()).collect();
@@ -49,7 +50,14 @@ pub(super) fn read(text: &str) -> Read {
             continue;
         }
         match row(&record, &targets, line, kind) {
-            Ok(Some(row)) => read.rows.push(row),
+            Ok(Some(mut row)) => {
+                // Which row of several is meant is found out where they are compared.
+                let own = edition.and_then(|idx| record.get(idx)).map_or("", str::trim);
+                if !own.is_empty() {
+                    row.cells.insert(EDITION, own.to_owned());
+                }
+                read.rows.push(row);
+            }
             Ok(None) => {}
             Err(rejected) => read.rejected.push(rejected),
         }

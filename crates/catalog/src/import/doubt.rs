@@ -44,7 +44,8 @@ impl<'a> Ranges<'a> {
         let mut ranges: BTreeMap<&'static str, Range<'a>> = BTreeMap::new();
         for (property, figures) in items.flat_map(Item::figures) {
             for figure in figures {
-                let range = ranges.entry(property).or_insert(Range { least: figure, most: figure });
+                let range =
+                    ranges.entry(pooled(property)).or_insert(Range { least: figure, most: figure });
                 if figure.per_s < range.least.per_s {
                     range.least = figure;
                 }
@@ -88,12 +89,21 @@ fn out_of_range(column: &Column, figure: &Figure, ranges: &Ranges<'_>) -> Option
     if figure.per_s == 0 {
         return Some("is nothing".to_owned());
     }
-    let Range { least, most } = ranges.0.get(column.property)?;
+    let Range { least, most } = ranges.0.get(pooled(column.property))?;
     if figure.per_s > most.per_s.saturating_mul(REACH) {
         return Some(format!("is more than {REACH} times the most known, {most}"));
     }
     let is_less = figure.per_s.saturating_mul(REACH) < least.per_s;
     is_less.then(|| format!("is less than a tenth of the least known, {least}"))
+}
+
+/// Returns the property that figures of several are held against together: a limit of reads is no
+/// other thing than one that reads and writes share.
+fn pooled(property: &'static str) -> &'static str {
+    match property {
+        "read_iops_per_gib" | "write_iops_per_gib" => "iops_per_gib",
+        own => own,
+    }
 }
 
 /// Returns the bytes per second that go with operations per second, and the other way round.

@@ -7,12 +7,13 @@ use super::{Kind, Read, Rejected, Row, cell};
 use crate::built_in::EDITIONS;
 
 /// Columns of a price as other lists call them: how much it is for, where the name says so.
-const PRICES: [(&str, &str); 8] = [
+const PRICES: [(&str, &str); 9] = [
     ("usd", ""),
     ("price", ""),
     ("usd_per_hour", "hour"),
     ("usd_per_hour_linux", "hour"),
     ("usd_per_month", "month"),
+    ("usd_per_month_printed", "month"),
     ("usd_per_gb_month", "GB-month"),
     ("usd_per_gib_month", "GiB-month"),
     ("usd_per_gib_hour", "GiB-hour"),
@@ -28,6 +29,8 @@ pub(super) struct List {
     per: &'static str,
     /// Its name states the currency.
     is_in_usd: bool,
+    /// How many the price is for, where a column says so.
+    quantity: Option<usize>,
     /// The edition that a fact belongs to.
     edition: Option<usize>,
 }
@@ -47,6 +50,7 @@ impl List {
                 columns,
                 per: "",
                 is_in_usd: false,
+                quantity: None,
                 edition: at("edition"),
             });
         }
@@ -58,18 +62,20 @@ impl List {
         if names.iter().any(is_figure) {
             return None;
         }
-        let name = header::NAMES.iter().find_map(|name| at(name))?;
+        let name = header::NAMES.iter().chain(&["item"]).find_map(|name| at(name))?;
         let (column, per) = PRICES.iter().find(|(column, _)| at(column).is_some())?;
         let mut columns = present(&["per", "region", "currency"]);
         columns.insert(0, ("usd", at(column)?));
         let is_in_usd = column.starts_with("usd");
-        Some(List { kind: Kind::Prices, name, columns, per, is_in_usd, edition: None })
+        let (kind, quantity, edition) = (Kind::Prices, at("quantity"), None);
+        Some(List { kind, name, columns, per, is_in_usd, quantity, edition })
     }
 
     /// Says whether a column of the table has a place in the catalogue.
     pub(super) fn keeps(&self, idx: usize) -> bool {
         idx == self.name
             || Some(idx) == self.edition
+            || Some(idx) == self.quantity
             || self.columns.iter().any(|(_, column)| *column == idx)
     }
 
@@ -94,6 +100,14 @@ impl List {
                 Ok(None) => read.left_out.push(told("no price")),
                 Err(why) => read.rejected.push(told(&why)),
                 Ok(Some(usd)) => {
+                    let usd = match self.quantity.map(|idx| of_one(&usd, text(idx))) {
+                        None => usd,
+                        Some(Some(of_one)) => of_one,
+                        Some(None) => {
+                            read.left_out.push(told("nothing says how many it is for"));
+                            return;
+                        }
+                    };
                     cells.insert("usd", usd);
                     if self.is_in_usd {
                         cells.entry("currency").or_insert_with(|| "USD".to_owned());
@@ -116,4 +130,12 @@ impl List {
         }
         read.rows.push(Row { line, kind: self.kind, name, cells });
     }
+}
+
+/// Returns the price of one of several; `None` if it is not said how many they are.
+fn of_one(usd: &str, quantity: &str) -> Option<String> {
+    let quantity: f64 = cell::number(quantity).ok()??.parse().ok()?;
+    let usd: f64 = usd.parse().ok()?;
+    // The hundredth part of what printed prices are rounded to, without the noise of dividing.
+    Some(format!("{:.6}", usd / quantity).trim_end_matches('0').trim_end_matches('.').to_owned())
 }

@@ -10,6 +10,7 @@ mod check;
 mod check_list;
 mod csv_form;
 mod doubt;
+mod editions;
 mod go_map;
 mod header;
 mod list;
@@ -23,6 +24,12 @@ use crate::column::Column;
 pub use check::{Change, Report, compare, table, with_source};
 pub use check_list::Repriced;
 pub use doubt::Doubt;
+
+/// Cell of a row that says which edition it is of; the catalogue keeps editions apart by folders.
+const EDITION: &str = "edition";
+
+/// Cell of a row that says whose it is, where that is known.
+const CLOUD: &str = "cloud";
 
 /// What rows are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +88,13 @@ pub struct Row {
     pub name: String,
     /// Cells by column name.
     pub cells: BTreeMap<&'static str, String>,
+}
+
+impl Row {
+    /// Says whether it is of a list: a price or a fact.
+    fn is_of_a_list(&self) -> bool {
+        matches!(self.kind, Kind::Prices | Kind::Network)
+    }
 }
 
 /// A row that was not taken.
@@ -147,11 +161,14 @@ pub fn read(text: &str) -> Result<Read, ImportError> {
 fn merged(mut read: Read) -> Read {
     let mut rows: Vec<Row> = Vec::new();
     for row in read.rows {
-        if matches!(row.kind, Kind::Prices | Kind::Network) {
+        if row.is_of_a_list() {
             rows.push(row);
             continue;
         }
-        let is_same = |known: &&mut Row| known.kind == row.kind && known.name == row.name;
+        let is_same = |known: &&mut Row| {
+            let editions = [known.cells.get(EDITION), row.cells.get(EDITION)];
+            known.kind == row.kind && known.name == row.name && editions[0] == editions[1]
+        };
         let Some(known) = rows.iter_mut().find(is_same) else {
             rows.push(row);
             continue;

@@ -9,9 +9,12 @@
 mod fields;
 mod job;
 mod latency;
+mod steps;
 
-use record::{HostRecord, Note, NoteSeverity, Outcome, Record};
+use record::{DiskRecord, HostRecord, Note, NoteSeverity, Outcome, Record};
 use serde_json::{Deserializer, Value};
+
+use self::fields::Fields;
 
 /// A result of fio.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,13 +61,15 @@ pub enum ResultError {
         /// The job.
         job: String,
     },
-    /// A figure is missing, or nothing that could be measured.
-    #[error("job `{job}` is damaged: {what}")]
-    Damaged {
-        /// The job.
-        job: String,
-        /// What is wrong.
-        what: String,
+    /// A field is missing, of another kind than fio writes, or nothing that could be measured.
+    #[error("`{path}` is {found}, expected {wanted}")]
+    Field {
+        /// Where it stands, such as `jobs[0].read.total_ios`.
+        path: String,
+        /// What stands there.
+        found: String,
+        /// What belongs there.
+        wanted: String,
     },
 }
 
@@ -82,29 +87,37 @@ pub fn read_result(text: &str) -> Result<FioResult, ResultError> {
         return Err(ResultError::TooOld { version });
     }
     // With `--client` each client has its own entries, and one more stands for all.
-    let entries = top["jobs"].as_array().or(top["client_stats"].as_array());
-    let entries = entries.ok_or(ResultError::NotFio)?.iter();
-    let entries: Vec<&Value> = entries.filter(|job| job["jobname"] != "All clients").collect();
+    let list = if top["jobs"].is_array() { "jobs" } else { "client_stats" };
+    let entries = top[list].as_array().ok_or(ResultError::NotFio)?.iter().enumerate();
+    let entries: Vec<(usize, &Value)> =
+        entries.filter(|(_, job)| job["jobname"] != "All clients").collect();
     if entries.is_empty() {
         return Err(ResultError::NoJobs { version });
     }
-    let globals = job::options(&top["global options"]);
-    let jobs: Result<Vec<_>, _> =
-        entries.iter().map(|entry| job::job(entry, &entries, &globals)).collect();
-    let jobs = jobs?;
-    let elapsed_s = entries.iter().filter_map(|job| job["elapsed"].as_u64()).max().unwrap_or(0);
-    let reported_ms = top["timestamp_ms"].as_u64().unwrap_or(0);
+    let whole = Fields::new(&top, String::new())?;
+    let globals = job::options(&whole.object("global options")?);
+    let mut jobs = Vec::new();
+    let mut elapsed_s = 0;
+    for &(idx, entry) in &entries {
+        let path = format!("{list}[{idx}]");
+        jobs.push(job::job(entry, path.clone(), &entries, &globals)?);
+        elapsed_s = Fields::new(entry, path)?.count::<u64>("elapsed")?.max(elapsed_s);
+    }
+    steps::tell(&mut jobs, &globals, elapsed_s);
+    let reported_ms: u64 = whole.count("timestamp_ms")?;
     let started = jobs.iter().map(|job| job.started_unix_ms).filter(|ms| *ms > 0).min();
     let is_failed = jobs.iter().any(|job| job.error_errno != 0 && !job.print.continue_on_error);
+    let mut notes = notes(&jobs, &version);
     let record = Record {
         plimsoll_version: version.clone(),
-        started_unix_ms: started.unwrap_or(reported_ms.saturating_sub(elapsed_s * 1000)),
+        started_unix_ms: started
+            .unwrap_or(reported_ms.saturating_sub(elapsed_s.saturating_mul(1000))),
         elapsed_ns: elapsed_s.saturating_mul(1_000_000_000),
         outcome: if is_failed { Outcome::Failed } else { Outcome::Complete },
         host: host(&entries),
         global_options: globals.clone(),
-        notes: notes(&jobs, &version),
-        disks: top["disk_util"].as_array().into_iter().flatten().map(job::disk).collect(),
+        disks: disks(&top["disk_util"], &mut notes),
+        notes,
         jobs,
         ..Record::default()
     };
@@ -130,8 +143,9 @@ fn last_document(text: &str) -> Result<Value, ResultError> {
 }
 
 /// The host's name, where clients report theirs and all are one.
-fn host(entries: &[&Value]) -> HostRecord {
-    let mut names: Vec<&str> = entries.iter().filter_map(|job| job["hostname"].as_str()).collect();
+fn host(entries: &[(usize, &Value)]) -> HostRecord {
+    let names = entries.iter().filter_map(|(_, job)| job["hostname"].as_str());
+    let mut names: Vec<&str> = names.collect();
     names.dedup();
     let name = if let [name] = names.as_slice() { (*name).to_owned() } else { String::new() };
     HostRecord { name, ..HostRecord::default() }
@@ -156,25 +170,47 @@ fn notes(jobs: &[record::JobRecord], version: &str) -> Vec<Note> {
     notes
 }
 
+/// Reads `disk_util`. A disk whose counters make no sense is left out and told: the kernel's wrap
+/// around and fio then prints what is negative, and no result of the jobs rests on them.
+fn disks(of: &Value, notes: &mut Vec<Note>) -> Vec<DiskRecord> {
+    let mut disks = Vec::new();
+    for (idx, disk) in of.as_array().into_iter().flatten().enumerate() {
+        match job::disk(disk, format!("disk_util[{idx}]")) {
+            Ok(disk) => disks.push(disk),
+            Err(error) => notes.push(Note {
+                severity: NoteSeverity::Warning,
+                code: "imported_disk".to_owned(),
+                message: format!("{error}; this disk is left out"),
+            }),
+        }
+    }
+    disks
+}
+
 /// Writes the options as a job file. Copies of a job (`numjobs`) count once.
 fn job_file(record: &Record) -> String {
     let mut text = String::new();
-    let mut put = |name: &str, options: &[(String, String)]| {
+    let mut put = |name: &str, waits: bool, options: &[(String, String)]| {
         text.push_str(&format!("[{name}]\n"));
+        if waits && options.iter().all(|(name, _)| name != "stonewall") {
+            text.push_str("stonewall=1\n");
+        }
         for (name, value) in options.iter().filter(|(name, _)| name != "name") {
             text.push_str(&format!("{name}={value}\n"));
         }
     };
     if !record.global_options.is_empty() {
-        put("global", &record.global_options);
+        put("global", false, &record.global_options);
     }
     let mut known = Vec::new();
+    let mut step_idx = 0;
     for job in &record.jobs {
         let is_copy = known.contains(&(&job.name, &job.options));
         let is_name = !job.name.contains(['[', ']', '\n']);
         if is_name && !is_copy {
             known.push((&job.name, &job.options));
-            put(&job.name, &job.options);
+            put(&job.name, job.step_idx > step_idx, &job.options);
+            step_idx = job.step_idx;
         }
     }
     text

@@ -45,6 +45,7 @@ impl Input<'_> {
             None => self.check_alignment(picked),
         }
         self.check_streams(picked);
+        self.warn_of_open_flags(picked);
         let most = looped(LoopKind::Threads).map(|threads| threads.values.as_slice());
         let most = most.map(|all| all.iter().copied().fold(0.0, f64::max) as i64);
         // Each storage definition counts once, at the first of its hosts.
@@ -54,6 +55,7 @@ impl Input<'_> {
             self.check_ranges(picked);
             self.check_sizes(picked);
             self.check_hit_areas(picked);
+            self.warn_of_own_rates(picked);
         }
         let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
         if let Some(wd) = self.wds.iter().find(|wd| lacks_threads && wd.threads == 0) {
@@ -79,6 +81,23 @@ impl Input<'_> {
             let message = format!("rd={}: percentages of curve= must be at least 1", rd.name);
             self.findings.error(rd.place, "wrong-curve", message);
         }
+    }
+
+    /// Rates of workloads hold, whatever the run's rate is.
+    fn warn_of_own_rates(&mut self, picked: &Picked) {
+        let rd = &picked.rd;
+        let own: f64 = picked.wds.iter().map(|wd| wd.entry.iorate).sum();
+        let looped = rd.loops.iter().find(|looped| looped.kind == LoopKind::Rate);
+        let rates = looped.map_or(std::slice::from_ref(&rd.iorate), |looped| &looped.values);
+        let is_below = |rate: &&f64| **rate > 0.0 && **rate < own && **rate != CURVE_RATE;
+        let Some(rate) = rates.iter().filter(is_below).copied().reduce(f64::min) else { return };
+        let message = format!(
+            "rd={}: iorate={rate}, but the `iorate=` of its workloads come to {own}: so much is \
+             done, and nothing is left for workloads without one",
+            rd.name
+        );
+        let help = "lower the `iorate=` of the workloads, or leave it out";
+        self.findings.warning(rd.place, "rates-above-run", message, help);
     }
 
     /// The periods of a variable rate: Vdbench finds most of it when the run begins, or cuts off.
@@ -132,6 +151,29 @@ impl Input<'_> {
             if self.is_new("alignment", &format!("{} {}", wd.entry.name, sd.name)) {
                 let help = format!("write `align={align}` into the storage definition");
                 self.findings.warning(wd.entry.place, "missing-alignment", message, help);
+            }
+        }
+    }
+
+    /// A storage definition is opened once for all workloads of a run.
+    fn warn_of_open_flags(&mut self, picked: &Picked) {
+        let has_own = picked.wds.iter().any(|wd| wd.entry.open.is_some());
+        if picked.rd.open.is_some() || !has_own {
+            return;
+        }
+        for (idx, sd) in picked.sds.iter().enumerate() {
+            let mut users = picked.open_flags(idx);
+            let Some((first, flags)) = users.next() else { continue };
+            let Some((other, _)) = users.find(|(_, theirs)| *theirs != flags) else { continue };
+            let (one, two) = (&first.entry.name, &other.entry.name);
+            let message = format!(
+                "wd={one} and wd={two} want sd={} opened in two ways: it is opened once, with the \
+                 openflags of both",
+                sd.name
+            );
+            if self.is_new("openflags", &format!("{one} {two} {}", sd.name)) {
+                let help = "write the same openflags= into all workload definitions that use it";
+                self.findings.warning(other.entry.place, "mixed-openflags", message, help);
             }
         }
     }

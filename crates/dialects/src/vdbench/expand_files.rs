@@ -1,5 +1,7 @@
 //! Runs on file system definitions, and the formats before them.
 
+use std::collections::HashMap;
+
 use super::announce::files_text;
 use super::fwd::{FwdEntry, OPERATIONS};
 use super::input::{Input, fits};
@@ -9,6 +11,7 @@ use super::run::{
     FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run,
     StopAfter, Work, Xfersize, curve_rate_iops,
 };
+use super::structures;
 use super::values::MAX_RATE;
 
 /// Most files below one anchor.
@@ -184,14 +187,21 @@ impl Input<'_> {
             return None;
         }
         let is_plain = |operation| matches!(operation, FileOperation::Read | FileOperation::Write);
-        let is_fine = rd.operations.len() <= 1 && rd.operations.iter().copied().all(is_plain);
+        let mut looped = rd.loops.iter().filter(|looped| looped.kind == LoopKind::Operation);
+        let is_looped_fine = looped.all(|looped| {
+            let operations = looped.values.iter().filter_map(|idx| OPERATIONS.get(*idx as usize));
+            operations.map(|(_, operation)| *operation).all(is_plain)
+        });
+        let is_fine = rd.operations.len() <= 1
+            && rd.operations.iter().copied().all(is_plain)
+            && (is_looped_fine || !self.is_kind());
         if fwd.rdpct.is_some() && !is_fine {
             let message = format!(
                 "rd={}: with 'rdpct=' of fwd={} only operation=read or write is allowed, and only \
                  one of them",
                 rd.name, fwd.name
             );
-            let help = "leave `operations=` of the run definition out";
+            let help = "leave `operations=` or `foroperations=` of the run definition out";
             self.findings.error_help(rd.place, "exclusive-parameters", message, help);
             return None;
         }
@@ -203,6 +213,9 @@ impl Input<'_> {
         let rd = &picked.rd;
         for cell in &picked.cells {
             self.check_target(&picked.fwds[cell.fwd], cell.fsd);
+        }
+        if self.is_kind() {
+            self.check_structures(picked);
         }
         let format = rd.format;
         let is_shared = picked.cells.iter().any(|cell| self.fsds[cell.fsd].is_shared);
@@ -234,6 +247,28 @@ impl Input<'_> {
                 self.findings.warning(rd.place, "uneven-threads", message, help);
             }
         }
+    }
+
+    /// One anchor holds one structure at a time.
+    fn check_structures(&mut self, picked: &Picked) {
+        let mut known: HashMap<(&str, usize), usize> = HashMap::new();
+        let shape = |idx: usize| {
+            let fsd = &self.fsds[idx];
+            (fsd.depth, fsd.width, fsd.files, &fsd.sizes, fsd.bottom_only, &fsd.mask)
+        };
+        let mut others = picked.cells.iter().filter_map(|cell| {
+            let anchor = self.fsds[cell.fsd].anchor.as_str();
+            let first = *known.entry((anchor, cell.host)).or_insert(cell.fsd);
+            (shape(first) != shape(cell.fsd)).then_some((first, cell.fsd))
+        });
+        let Some((first, other)) = others.next() else { return };
+        let (first, other) = (&self.fsds[first], &self.fsds[other]);
+        let message = format!(
+            "rd={}: fsd={} and fsd={} are different structures in one anchor, `{}`",
+            picked.rd.name, first.name, other.name, first.anchor
+        );
+        let help = "give each an anchor of its own, or a run definition of its own with format=yes";
+        self.findings.error_help(picked.rd.place, "different-structures", message, help);
     }
 
     /// A target needs the structure of its source.
@@ -278,7 +313,11 @@ impl Input<'_> {
         let format = rd.format;
         if format.is_requested && !(format.is_once && picked.is_formatted) {
             picked.is_formatted = true;
-            runs.push(self.format_run(&rd, &fsds, n_worked_on, point));
+            let run = self.format_run(&rd, &fsds, n_worked_on, point);
+            if !self.may_be_there(&rd, &run.work) {
+                return;
+            }
+            runs.push(run);
         }
         if format.is_only {
             return;
@@ -286,7 +325,11 @@ impl Input<'_> {
         let Some(fwds) = self.fwds_at(picked, &fsd_idxs, point) else { return };
         let first = runs.len();
         let rate = point.get(LoopKind::Rate).unwrap_or(rd.fwdrate);
-        let mut run = self.bare_run(&rd, point, Work::Files(FileWork { fsds, fwds }));
+        let work = Work::Files(FileWork { fsds, fwds });
+        if !self.may_be_there(&rd, &work) {
+            return;
+        }
+        let mut run = self.bare_run(&rd, point, work);
         run.announced = files_text(&rd.name, rate, &rd, &point.shown);
         run.simulated.clone_from(&run.announced);
         run.controlled = true;
@@ -312,6 +355,24 @@ impl Input<'_> {
             };
             runs.push(run);
         }
+    }
+
+    /// Says whether the structures of a run may lie there, after all formats before it; reports it
+    /// if not. Vdbench finds it when it gets there.
+    fn may_be_there(&mut self, rd: &RdEntry, work: &Work) -> bool {
+        if !self.is_kind() || self.hosts.iter().any(|entry| !entry.host.is_local) {
+            return true;
+        }
+        let mistake = match work {
+            Work::Format(work) => self.structures.format(&rd.name, work),
+            Work::Files(work) => self.structures.work(&rd.name, &work.fsds),
+            Work::Raw(_) | Work::SdFormat(_) => None,
+        };
+        let Some(message) = mistake else { return true };
+        let help = "write format=yes, which removes what is there first, or give each structure an \
+                    anchor of its own";
+        self.findings.error_help(rd.place, "different-structures", message, help);
+        false
     }
 
     /// Returns a structure with what a run changes; reports one that cannot be.
@@ -362,7 +423,10 @@ impl Input<'_> {
         match structure_mistake(&fsd) {
             None => Some(fsd),
             Some(message) => {
-                let message = format!("rd={},fsd={}: {message}", rd.name, fsd.name);
+                // What no loop changes is the same for all run definitions, and told once.
+                let is_looped = rd.loops.iter().any(|looped| looped.kind.is_of_structures());
+                let rd = if is_looped { format!("rd={},", rd.name) } else { String::new() };
+                let message = format!("{rd}fsd={}: {message}", fsd.name);
                 let help =
                     "change depth=, width=, files= and sizes=, or the size that is asked for";
                 self.findings.error_help(place, "wrong-structure", message, help);
@@ -386,9 +450,11 @@ impl Input<'_> {
     fn format_run(&self, rd: &RdEntry, fsds: &[Fsd], n_worked_on: usize, point: &Point) -> Run {
         let format = rd.format;
         let asked = self.fwd_format.open.or(rd.open);
+        let first = fsds.first().map(|fsd| fsd.open);
+        let (fsds, n_targets) = structures::once_each(fsds, fsds.len() - n_worked_on);
         let work = FormatWork {
-            fsds: fsds.to_vec(),
-            n_targets: fsds.len() - n_worked_on,
+            fsds,
+            n_targets,
             clean: !format.is_restart || format.is_clean,
             create: !format.is_clean || format.is_restart,
             restart: format.is_restart,
@@ -397,7 +463,7 @@ impl Input<'_> {
             threads: self.fwd_format.threads.clamp(1, i64::from(u32::MAX)) as u32,
             n_slaves: self.hosts.first().map_or(1, |entry| entry.host.jvms),
             xfersize_bytes: self.fwd_format.xfersize as u32,
-            open: asked.or(fsds.first().map(|fsd| fsd.open)).unwrap_or_default(),
+            open: asked.or(first).unwrap_or_default(),
         };
         let mut run = self.bare_run(rd, point, Work::Format(work));
         run.name = format!("format_for_{}", rd.name);
@@ -473,6 +539,10 @@ impl Input<'_> {
             let mut total: f64 = cells().map(|(_, cell)| share(cell)).sum();
             let n_open = cells().filter(|(_, cell)| share(cell) == 0.0).count();
             let rest = (100.0 - total) / n_open.max(1) as f64;
+            if n_open > 0 && rest.abs() <= SKEW_SLACK_PCT && self.is_kind() {
+                self.lacks_share(picked, *host);
+                return None;
+            }
             for (idx, cell) in cells() {
                 let own = if share(cell) == 0.0 { rest } else { share(cell) };
                 fwds[idx].skew_pct = own / hosts.len() as f64;
@@ -494,6 +564,20 @@ impl Input<'_> {
             self.findings.refuse(picked.rd.place, "wrong-skew", message);
         }
         Some(())
+    }
+}
+
+impl Input<'_> {
+    /// Reports a workload for which the shares of the others leave nothing.
+    fn lacks_share(&mut self, picked: &Picked, host: usize) {
+        let is_open = |cell: &&Cell| cell.host == host && picked.fwds[cell.fwd].skew == 0.0;
+        let Some(cell) = picked.cells.iter().find(is_open) else { return };
+        let message = format!(
+            "rd={}: the shares of the others add up to 100, and leave nothing for fwd={}",
+            picked.rd.name, picked.fwds[cell.fwd].name
+        );
+        let help = "write `skew=` for it too, or leave it out of the run";
+        self.findings.error_help(picked.rd.place, "wrong-skew", message, help);
     }
 }
 

@@ -5,7 +5,9 @@ use super::findings::Place;
 use super::input::{Input, fits};
 use super::loops::{LoopKind, Point, n_points, points};
 use super::rd::{CURVE_PCTS, CURVE_RATE, NO_ELAPSED_S, RdEntry};
-use super::run::{Contents, Rate, RawWork, Run, Sd, Seek, Wd, Work, Xfersize, curve_rate_iops};
+use super::run::{
+    Contents, OpenFlags, Rate, RawWork, Run, Sd, Seek, Wd, Work, Xfersize, curve_rate_iops, joined,
+};
 use super::sd::span;
 use super::values::MAX_RATE;
 use super::wd::{WdEntry, seek_of};
@@ -390,14 +392,19 @@ impl Input<'_> {
     }
 }
 
+impl Picked {
+    /// Returns how each workload that uses a storage definition wants it opened.
+    pub(super) fn open_flags(&self, sd_idx: usize) -> impl Iterator<Item = (&PickedWd, OpenFlags)> {
+        let users = self.wds.iter().filter(move |wd| wd.sds.contains(&sd_idx));
+        users.map(move |wd| (wd, wd.entry.open.unwrap_or(self.sds[sd_idx].open)))
+    }
+}
+
 /// Returns the storage definitions of a run, with their part of the threads.
 fn run_sds(picked: &Picked, point: &Point) -> Vec<Sd> {
-    let open = picked.rd.open.or_else(|| {
-        let flags: Vec<_> = picked.wds.iter().filter_map(|wd| wd.entry.open).collect();
-        (flags.len() == picked.wds.len()).then(|| flags.first().copied()).flatten()
-    });
-    let sds = picked.sds.iter().zip(&picked.threads);
-    let sds = sds.map(|(sd, (threads, idx, n_hosts))| {
+    let has_own = picked.wds.iter().any(|wd| wd.entry.open.is_some());
+    let sds = picked.sds.iter().zip(&picked.threads).enumerate();
+    let sds = sds.map(|(sd_idx, (sd, (threads, idx, n_hosts)))| {
         let asked = point.get(LoopKind::Threads).map_or(*threads, |threads| threads as i64).max(1);
         let (each, rest) = (asked / *n_hosts as i64, asked % *n_hosts as i64);
         let threads = each + i64::from((*idx as i64) < rest);
@@ -406,7 +413,14 @@ fn run_sds(picked: &Picked, point: &Point) -> Vec<Sd> {
         if let Some(hitarea) = point.get(LoopKind::Hitarea) {
             sd.hitarea_bytes = hitarea.max(0.0) as u64;
         }
-        sd.open = open.unwrap_or(sd.open);
+        sd.open = match picked.rd.open {
+            Some(open) => open,
+            None if has_own => {
+                let flags = picked.open_flags(sd_idx).map(|(_, flags)| flags);
+                flags.reduce(joined).unwrap_or(sd.open)
+            }
+            None => sd.open,
+        };
         sd
     });
     sds.collect()

@@ -6,12 +6,18 @@ use plan::{Diagnostic, Severity, Span};
 /// Most findings that are kept: a reader mends a file long before.
 const FINDINGS_MAX: usize = 200;
 
-/// A part of a source, in bytes.
+/// Where something is written: a part of a source. By default it stands in no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub struct Place {
     source_idx: u32,
     start: u32,
     end: u32,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Place::NONE
+    }
 }
 
 impl Place {
@@ -30,6 +36,14 @@ impl Place {
     /// Returns other bytes of the same source.
     pub(super) fn bytes(self, start: usize, end: usize) -> Place {
         if self == Place::NONE { self } else { Place::new(self.source_idx, start, end) }
+    }
+
+    /// Puts a finding here.
+    pub(super) fn of(self, finding: Diagnostic, sources: &[Source]) -> Diagnostic {
+        match self.span(sources) {
+            Some(span) => finding.at(span),
+            None => finding,
+        }
     }
 
     /// Returns line, column and bytes; `None` of what stands in no file.
@@ -99,12 +113,17 @@ impl Findings {
         }
     }
 
+    /// Reports a finding; once, however many runs come upon it.
     pub(super) fn report(&mut self, place: Place, finding: Diagnostic) {
-        if finding.severity == Severity::Error {
-            self.n_errors += 1;
+        let is_error = finding.severity == Severity::Error;
+        if self.is_hopeless() {
+            // Its line is not looked for: a long text may be full of them.
+            self.n_errors += usize::from(is_error);
+            return;
         }
-        if self.diagnostics.len() < FINDINGS_MAX {
-            let finding = self.placed(place, finding);
+        let finding = self.placed(place, finding);
+        if !self.diagnostics.contains(&finding) {
+            self.n_errors += usize::from(is_error);
             self.diagnostics.push(finding);
         }
     }
@@ -139,9 +158,6 @@ impl Findings {
     }
 
     fn placed(&self, place: Place, finding: Diagnostic) -> Diagnostic {
-        match place.span(&self.sources) {
-            Some(span) => finding.at(span),
-            None => finding,
-        }
+        place.of(finding, &self.sources)
     }
 }

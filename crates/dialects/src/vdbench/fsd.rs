@@ -140,7 +140,7 @@ impl Input<'_> {
     fn begin_fsd(&mut self, param: &Param, default: &FsdEntry) -> FsdEntry {
         self.plain.begin();
         self.flags.is_files = true;
-        let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
+        let name = self.name_of(param);
         if self.settings.validate && name.len() > 8 && name != "default" {
             let message = format!("with data validation an FSD name has at most 8 bytes: {name}");
             self.findings.error(param.place, "wrong-name", message);

@@ -172,7 +172,7 @@ impl Input<'_> {
     fn begin_fwd(&mut self, param: &Param) -> FwdEntry {
         self.plain.begin();
         self.flags.is_files = true;
-        let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
+        let name = self.name_of(param);
         let is_special = matches!(name.as_str(), "default" | "format" | "journal_recovery");
         if !is_special && !self.is_new("fwd", &name.to_ascii_lowercase()) {
             let message = format!("duplicate FWD name: {name}");

@@ -379,6 +379,19 @@ impl Input<'_> {
             .map(String::as_str)
             .filter(|word| !"suppress".starts_with(word))
             .collect();
+        let is_limit = |word: &str| buckets_us(&[word]).is_some();
+        if self.is_kind() && (name != "default" && is_limit(name)) {
+            let message = "the first word of histogram= is its name, not a limit: without \
+                           `default` Vdbench keeps its own limits";
+            let help = "write histogram=(default,100u,1m,..)";
+            self.findings.warning(param.place, "unnamed-histogram", message, help);
+        }
+        if self.is_kind() && limits.last().is_some_and(|last| falls_back(&limits, last)) {
+            let message = "histogram= ends below its largest limit: the last number is no limit";
+            let help = "let limits rise; a smaller number between two is the step from one to the \
+                        other";
+            self.findings.warning(param.place, "falling-limits", message, help);
+        }
         match buckets_us(&limits) {
             Some(limits) if name == "default" => {
                 self.settings.histogram_ns = limits.iter().map(|us| us * NS_PER_US).collect();
@@ -519,18 +532,29 @@ pub(super) fn repeat(written: &str) -> Option<Repeat> {
     written.parse().ok().map(Repeat::Times)
 }
 
+/// Says whether the last number of a list is behind a larger one, and so the step to nothing.
+fn falls_back(words: &[&str], last: &str) -> bool {
+    let largest = words.iter().filter_map(|word| limit_us(word)).max();
+    limit_us(last) < largest
+}
+
+/// Reads a limit: microseconds, or with a unit.
+fn limit_us(word: &str) -> Option<u64> {
+    let (number, factor) = match word.chars().last()? {
+        'u' => (&word[..word.len() - 1], 1),
+        'm' => (&word[..word.len() - 1], 1000),
+        's' => (&word[..word.len() - 1], 1_000_000),
+        _ => (word, 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
 /// Reads the limits of a histogram: rising numbers; one that falls is the step to the next.
 fn buckets_us(words: &[&str]) -> Option<Vec<u64>> {
     let mut limits: Vec<u64> = Vec::new();
     let mut step = 0;
     for word in words {
-        let (number, factor) = match word.chars().last()? {
-            'u' => (&word[..word.len() - 1], 1),
-            'm' => (&word[..word.len() - 1], 1000),
-            's' => (&word[..word.len() - 1], 1_000_000),
-            _ => (*word, 1),
-        };
-        let number = number.parse::<u64>().ok()?.checked_mul(factor)?;
+        let number = limit_us(word)?;
         let last = limits.last().copied();
         if last.is_some_and(|last| number <= last) {
             step = number;

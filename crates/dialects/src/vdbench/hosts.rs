@@ -28,6 +28,7 @@ impl Default for HostEntry {
                 user: None,
                 folder: None,
                 jvms: 1,
+                jvms_raised_for: None,
                 master: None,
                 mounts: Vec::new(),
                 is_local: true,

@@ -23,6 +23,7 @@ use super::rd::RdEntry;
 use super::run::SetCount;
 use super::sd::SdEntry;
 use super::sense::THREADS_MAX;
+use super::structures::Structures;
 use super::wd::WdEntry;
 use super::words;
 use super::written;
@@ -60,6 +61,8 @@ pub(super) struct Input<'a> {
     pub(super) fwd_default: FwdEntry,
     pub(super) fwd_format: FormatFwd,
     pub(super) rds: Vec<RdEntry>,
+    /// What the runs so far have made.
+    pub(super) structures: Structures,
     /// Names given so far, with the kind of what has them.
     names: HashSet<(&'static str, String)>,
     /// Definitions in all runs so far.
@@ -133,6 +136,7 @@ impl<'a> Input<'a> {
             fwd_default: FwdEntry::default(),
             fwd_format: FormatFwd::default(),
             rds: Vec::new(),
+            structures: Structures::default(),
             names: HashSet::new(),
             n_entries: 0,
             n_luns: 0,
@@ -215,6 +219,18 @@ impl<'a> Input<'a> {
             self.findings.error_help(param.key_place, "unknown-keyword", message, help);
         }
         found
+    }
+
+    /// Returns the name that begins a definition.
+    pub(super) fn name_of(&mut self, param: &Param) -> String {
+        let n_names = param.values.words.len();
+        if n_names > 1 && self.is_kind() {
+            let message =
+                format!("`{}=` begins one definition, and has {n_names} names", param.key);
+            let help = "write a definition for each; Vdbench takes the first name alone";
+            self.findings.error_help(param.place, "too-many-values", message, help);
+        }
+        param.word(&mut self.findings).unwrap_or("?").to_owned()
     }
 
     /// Says whether a name is new among those of a kind.

@@ -30,6 +30,19 @@ pub(super) enum LoopKind {
 const N_KINDS: usize = 16;
 
 impl LoopKind {
+    /// Says whether it changes structures of files, or how much of them is used.
+    pub(super) fn is_of_structures(self) -> bool {
+        matches!(
+            self,
+            LoopKind::Depth
+                | LoopKind::Width
+                | LoopKind::Files
+                | LoopKind::Sizes
+                | LoopKind::TotalSize
+                | LoopKind::WorkingSet
+        )
+    }
+
     fn label(self, is_files: bool) -> &'static str {
         match self {
             LoopKind::Xfersize => "xfersize",

@@ -2,7 +2,7 @@
 //!
 //! `lower_raw` makes the jobs of storage definitions, `lower_files` those of file structures.
 
-use plan::job::RateOf;
+use plan::job::{RateOf, Source};
 use plan::{Diagnostic, Step};
 
 use super::output::job_names;
@@ -22,6 +22,8 @@ pub struct Context<'a> {
     pub first_group_id: u32,
     /// Reads the file of `pattern=`.
     pub loader: &'a dyn Loader,
+    /// The texts that the run comes from, in which mistakes have their places.
+    pub sources: &'a [Source],
 }
 
 /// Turns a run into a step, whose jobs have the names of [`job_names`], which tell them apart. What

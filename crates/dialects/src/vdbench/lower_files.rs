@@ -8,7 +8,7 @@ use plan::{Diagnostic, EngineKind, Job, PerDir};
 
 use super::lower::Context;
 use super::run::{
-    FileOperation, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run, Work, Xfersize,
+    FileOperation, FileWork, FormatWork, Fsd, Fwd, Rate, Run, Work, Xfersize, joined,
 };
 use super::written;
 
@@ -61,7 +61,7 @@ fn of_files(run: &Run, work: &FileWork) -> Vec<Job> {
         job.tree = Some(TreeWork {
             tree: TreeSpec { share: share(work, fwd, fsd), ..tree_spec(fsd) },
             target: target.map(tree_spec),
-            open: open(fsd.open, fwd.open),
+            open: joined(fsd.open, fwd.open),
             activity: Activity::Operations(vec![task]),
         });
         job.load.rate_total_iops = total_iops.map(|iops| iops * fwd.skew_pct / 100.0);
@@ -90,7 +90,7 @@ fn of_format(run: &Run, work: &FormatWork) -> Vec<Job> {
             // A part in use is all that is needed later, but whole structures are made.
             tree: TreeSpec { working_set_bytes: 0, ..tree_spec(fsd) },
             target: None,
-            open: open(fsd.open, work.open),
+            open: joined(fsd.open, work.open),
             activity: Activity::Format(Format {
                 clean: work.clean,
                 create: work.create,
@@ -132,11 +132,12 @@ fn accesses(task: &TreeTask) -> (bool, bool) {
 }
 
 fn task(fwd: &Fwd) -> TreeTask {
+    let moves_bytes = matches!(fwd.operation, FileOperation::Read | FileOperation::Write);
     TreeTask {
         name: String::new(),
         weight: 1.0,
         operation: operation(fwd.operation),
-        read_pct: fwd.rdpct,
+        read_pct: fwd.rdpct.filter(|_| moves_bytes),
         io: fwd.fileio,
         select: fwd.fileselect,
         block_size: block_size(&fwd.xfersize),
@@ -214,14 +215,4 @@ fn share(work: &FileWork, fwd: &Fwd, fsd: &Fsd) -> (u32, u32) {
     }
     let position = hosts.iter().position(|host| *host == fwd.host).unwrap_or(0);
     (position as u32, hosts.len().max(1) as u32)
-}
-
-/// Joins the flags of a structure and of a workload.
-fn open(of_fsd: OpenFlags, of_fwd: OpenFlags) -> OpenFlags {
-    OpenFlags {
-        direct: of_fsd.direct || of_fwd.direct,
-        dsync: of_fsd.dsync || of_fwd.dsync,
-        fsync_on_close: of_fsd.fsync_on_close || of_fwd.fsync_on_close,
-        raw_bits: of_fsd.raw_bits | of_fwd.raw_bits,
-    }
 }

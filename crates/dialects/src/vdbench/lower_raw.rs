@@ -19,6 +19,8 @@ use plan::load::{Flow, Limits, Load};
 use plan::workload::{Access, BlockSize, Workload};
 use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
 
+pub(super) use part::HOT_BAND_EXPONENT;
+
 use super::lower::Context;
 use super::run::{Arrivals, Rate, RawWork, Run, SdFormat, Wd, Work};
 use super::{slaves, written};
@@ -65,6 +67,7 @@ struct JobShare {
 
 impl Lowering<'_> {
     fn raw_jobs(&self, work: &RawWork, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
+        let sources = self.context.sources;
         let seats = slaves::seats(work);
         let mut n_seats = vec![0; work.wds.len()];
         seats.iter().flat_map(|seat| &seat.wds).for_each(|wd| n_seats[*wd] += 1);
@@ -75,9 +78,9 @@ impl Lowering<'_> {
             let target = match volume {
                 Some(wd) => {
                     let sds = wd.sds.iter().filter_map(|idx| work.sds.get(*idx));
-                    Target::of_volume(wd, sds, findings)
+                    Target::of_volume(wd, sds, sources, findings)
                 }
-                None => work.sds.get(seat.sd).map(|sd| Target::of_sd(sd, findings)),
+                None => work.sds.get(seat.sd).map(|sd| Target::of_sd(sd, sources, findings)),
             };
             let Some(target) = target else { continue };
             let uses = seat.wds.iter().zip(wds());
@@ -101,16 +104,7 @@ impl Lowering<'_> {
     /// Returns what a workload definition does on each of `n_targets`.
     fn use_of<'a>(&self, wd: &'a Wd, wds: &[Wd], n_targets: usize) -> Use<'a> {
         let n_targets = n_targets.max(1) as f64;
-        let rates: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
-        // Workloads with a rate of their own have it; the others share what is left.
-        let share = match (self.run.rate, wd.iorate_iops) {
-            (Rate::Iops(total), Some(own)) if total > 0.0 => own / total.max(rates),
-            (Rate::Iops(total), None) if total > 0.0 => {
-                (total - rates).max(0.0) / total.max(rates) * wd.skew_pct / 100.0
-            }
-            (_, Some(own)) if wds.iter().all(|wd| wd.iorate_iops.is_some()) => own / rates,
-            _ => wd.skew_pct / 100.0,
-        };
+        let share = share_of(self.run.rate, wd, wds);
         Use { wd, share: share / n_targets, rate_iops: wd.iorate_iops.map(|rate| rate / n_targets) }
     }
 
@@ -173,7 +167,7 @@ impl Lowering<'_> {
     /// Writes each file from its start to its end, once.
     fn format_jobs(&self, work: &SdFormat, findings: &mut Vec<Diagnostic>) -> Vec<Job> {
         let jobs = work.sds.iter().map(|sd| {
-            let mut target = Target::of_sd(sd, findings);
+            let mut target = Target::of_sd(sd, self.context.sources, findings);
             target.files.allow_create = true;
             // It grows as it is written: an interrupted format is known by the file's size.
             target.files.fallocate = Fallocate::KeepSize;
@@ -192,6 +186,20 @@ impl Lowering<'_> {
             job
         });
         jobs.collect()
+    }
+}
+
+/// Returns the share of a workload definition in the I/Os of a run with this rate, of 1. Those with
+/// a rate of their own have it; the others share what is left.
+pub(super) fn share_of(rate: Rate, wd: &Wd, wds: &[Wd]) -> f64 {
+    let rates: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
+    match (rate, wd.iorate_iops) {
+        (Rate::Iops(total), Some(own)) if total > 0.0 => own / total.max(rates),
+        (Rate::Iops(total), None) if total > 0.0 => {
+            (total - rates).max(0.0) / total.max(rates) * wd.skew_pct / 100.0
+        }
+        (_, Some(own)) if wds.iter().all(|wd| wd.iorate_iops.is_some()) => own / rates,
+        _ => wd.skew_pct / 100.0,
     }
 }
 

@@ -25,25 +25,11 @@ pub fn unsized_luns(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnosti
             if is_far || sd.size_bytes.is_some() || !seen.insert((&sd.name, &sd.host)) {
                 continue;
             }
-            found.extend(
-                mistake(sd, idx, work, look).map(|finding| placed(finding, &sd.name, parsed)),
-            );
+            let finding = mistake(sd, idx, work, look);
+            found.extend(finding.map(|finding| sd.place.of(finding, &parsed.sources)));
         }
     }
     found
-}
-
-/// Puts what was found of storage definitions (`sd=sd1: ..`) where those are written.
-pub fn at_their_sds(findings: Vec<Diagnostic>, parsed: &Parsed) -> Vec<Diagnostic> {
-    let at_sd = |finding: Diagnostic| {
-        let rest = finding.message.strip_prefix("sd=").unwrap_or_default();
-        let name = rest.split_once(':').map(|(name, _)| name.to_owned());
-        match name.filter(|_| finding.span.is_none()) {
-            Some(name) => placed(finding, &name, parsed),
-            None => finding,
-        }
-    };
-    findings.into_iter().map(at_sd).collect()
 }
 
 fn mistake(sd: &Sd, idx: usize, work: &RawWork, look: &dyn Fn(&Sd) -> Lun) -> Option<Diagnostic> {
@@ -65,13 +51,5 @@ fn mistake(sd: &Sd, idx: usize, work: &RawWork, look: &dyn Fn(&Sd) -> Lun) -> Op
             let help = "write `size=` to have it made longer, or a smaller `xfersize=`";
             (bytes < largest).then(|| Diagnostic::error("missing-size", message).help(help))
         }
-    }
-}
-
-fn placed(finding: Diagnostic, sd: &str, parsed: &Parsed) -> Diagnostic {
-    let place = parsed.sd_places.iter().find(|(name, _)| name == sd);
-    match place.and_then(|(_, place)| place.span(&parsed.sources)) {
-        Some(span) => finding.at(span),
-        None => finding,
     }
 }

@@ -46,6 +46,7 @@ mod select;
 mod sense;
 mod slaves;
 mod sniff;
+mod structures;
 mod values;
 mod wd;
 mod words;
@@ -58,7 +59,7 @@ pub mod run;
 
 pub use announce::{announced_with_rate, simulation};
 pub use args::{CommandLine, Utility, parse_args};
-pub use luns::{at_their_sds, unsized_luns};
+pub use luns::unsized_luns;
 pub use options::{FormatOverride, Mode, Options};
 pub use parsed::{Host, Parsed, Repeat, Report, Settings};
 pub use read::{Lun, parse_files, parse_text, sd_format};

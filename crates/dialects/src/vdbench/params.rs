@@ -343,6 +343,11 @@ impl Statement {
             findings.error_help(value_place, wrong.code, wrong.message, wrong.help);
             Values::default()
         });
+        if values.falls && self.is_kind {
+            let message = format!("a range of `{key}=` goes down: only its first value counts");
+            let help = "list the values, or begin with the smallest; `d` alone goes down: (64-1,d)";
+            findings.warning(value_place, "falling-range", message, help);
+        }
         if self.is_kind && !is_broken {
             warn_of_zeros(&key, &text[equals + 1..], &values, value_place, findings);
         }

@@ -3,7 +3,6 @@
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 
-use super::findings::Place;
 use super::run::{Command, Contents, Run, Sd};
 
 /// Parameter files, parsed in full.
@@ -17,8 +16,6 @@ pub struct Parsed {
     pub sds: Vec<Sd>,
     /// General parameters.
     pub settings: Settings,
-    /// Where each storage definition stands.
-    pub(super) sd_places: Vec<(String, Place)>,
     /// Hosts in the order of definition; without any, one named `localhost`.
     pub hosts: Vec<Host>,
     /// What `parmscan.html` lists behind the time: `line: `, `keyw: ` and `parm: ` lines.
@@ -89,6 +86,9 @@ pub struct Host {
     pub folder: Option<String>,
     /// Processes.
     pub jvms: u32,
+    /// They are more than one because of the largest rate, not because somebody asked for them:
+    /// how many storage definitions the host has.
+    pub jvms_raised_for: Option<usize>,
     /// Address of this host as seen from there (`master=`).
     pub master: Option<String>,
     /// Mount commands.

@@ -14,6 +14,7 @@ use super::run::{
     AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags, RatePeriod, RatePeriods,
 };
 use super::sense;
+use super::values;
 use super::values::{MAX_CODE, MAX_RATE};
 
 /// What `iorate=curve` is kept as: just above [`CURVE_CODE`], so that a rate of that number is one.
@@ -292,7 +293,7 @@ impl Input<'_> {
 
     fn begin_rd(&mut self, param: &Param, default: &RdEntry) -> RdEntry {
         self.plain.begin();
-        let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
+        let name = self.name_of(param);
         let mut entry = RdEntry { place: param.place, ..default.clone() };
         entry.written.clear();
         if name != "default" {
@@ -428,7 +429,34 @@ impl Input<'_> {
         }
     }
 
+    /// Returns the numbers of a list that Vdbench keeps as words, as it does those of `seekpct=`
+    /// wherever that stands, and then misses.
+    ///
+    /// Nothing is returned of a list that cannot be read, which is reported.
+    fn numbers_of_words(&mut self, param: &Param) -> Option<Vec<f64>> {
+        let key = format!("for{}", param.key);
+        let values = match values::read(&key, &param.text, true) {
+            Ok(values) => values,
+            Err(wrong) => {
+                self.findings.error_help(param.place, wrong.code, wrong.message, wrong.help);
+                return None;
+            }
+        };
+        if !values.words.is_empty() || values.numbers.is_empty() {
+            return Some(Vec::new());
+        }
+        let message = format!("Vdbench finds no numbers in a list of {}=", param.key);
+        let help = format!("write {key}=, which it takes");
+        self.findings.warning(param.place, "list-of-words", message, help);
+        Some(values.numbers)
+    }
+
     fn rd_loop(&mut self, kind: LoopKind, param: &Param, values: Vec<f64>, entry: &mut RdEntry) {
+        let values = match (values.is_empty(), kind) {
+            (true, LoopKind::Seekpct) if self.is_kind() => self.numbers_of_words(param),
+            _ => Some(values),
+        };
+        let Some(values) = values else { return };
         if values.is_empty() {
             let help = if kind == LoopKind::Seekpct {
                 "in a run definition seeks are numbers: `forseekpct=(0,100)`"
@@ -523,6 +551,12 @@ impl Input<'_> {
                 self.warn_of_default_rates(param);
             }
             entry.loops.retain(|looped| looped.kind != LoopKind::Rate);
+        }
+        if self.is_kind() && !param.values.words.is_empty() && param.values.shown.len() > 1 {
+            let word = &param.values.words[0];
+            let message = format!("max and curve stand alone in fwdrate=: only {word} counts");
+            let help = "write a run definition of its own for max";
+            self.findings.warning(param.place, "rate-beside-word", message, help);
         }
         match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
             ([word], _) if word == "curve" => entry.fwdrate = CURVE_RATE,

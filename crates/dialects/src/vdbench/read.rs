@@ -67,7 +67,6 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
     }
     let sds = input.all_sds();
     let plain = input.plain_text();
-    let sd_places = input.sds.iter().map(|sd| (sd.name.clone(), sd.place)).collect();
     // Sections look ahead: a reader wants the order of the file.
     let place = |finding: &Diagnostic| {
         finding.span.as_ref().map_or((None, 0), |span| (span.source_idx, span.bytes.start))
@@ -77,7 +76,6 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
         sources: input.findings.sources,
         runs,
         sds,
-        sd_places,
         settings: input.settings,
         hosts: input.hosts.into_iter().map(|entry| entry.host).collect(),
         scanned: input.params.scanned,
@@ -170,7 +168,11 @@ impl Input<'_> {
         for (idx, entry) in self.hosts.iter_mut().enumerate() {
             let has_lun = |sd: &&super::sd::SdEntry| sd.luns.iter().any(|(host, _)| *host == idx);
             let n_luns = self.sds.iter().filter(has_lun).count();
-            entry.host.jvms = entry.host.jvms.max(n_luns.min(n_asked) as u32);
+            let n_jvms = n_luns.min(n_asked) as u32;
+            if n_jvms > entry.host.jvms {
+                entry.host.jvms = n_jvms;
+                entry.host.jvms_raised_for = Some(n_luns);
+            }
         }
     }
 }

@@ -2,12 +2,24 @@
 //!
 //! Sizes are bytes, times nanoseconds, percentages 0..=100 unless said otherwise.
 
+pub use super::findings::Place;
+
 pub use plan::job::AmountMax;
 pub use plan::load::{Arrivals, RatePeriod, RatePeriods};
 /// `openflags`: `o_dsync`, `o_rsync` and `o_sync` all mean `O_DSYNC`.
 pub use plan::tree::TreeOpen as OpenFlags;
 pub use plan::tree::{FileIo, FileSizes, Select, SelectFilter, SelectOrder, StopAfter};
 pub use plan::verify::{DedupeSets, FlipFlop, SetCount};
+
+/// Returns what opens a file as both want it: it is opened once for all.
+pub(super) fn joined(one: OpenFlags, other: OpenFlags) -> OpenFlags {
+    OpenFlags {
+        direct: one.direct || other.direct,
+        dsync: one.dsync || other.dsync,
+        fsync_on_close: one.fsync_on_close || other.fsync_on_close,
+        raw_bits: one.raw_bits | other.raw_bits,
+    }
+}
 
 /// One run of a run definition: what Vdbench announces with `Starting RD=`.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,6 +200,8 @@ pub struct Sd {
     pub dedup: Option<DedupeSets>,
     /// How it is opened.
     pub open: OpenFlags,
+    /// Where it is defined.
+    pub place: Place,
 }
 
 /// A part of a target.

@@ -70,6 +70,7 @@ impl SdEntry {
             align_bytes: self.align_bytes.max(0) as u64,
             dedup: self.dedup.as_ref().map(Dedup::sets),
             open: self.open,
+            place: self.place,
         }
     }
 }
@@ -173,7 +174,7 @@ impl Input<'_> {
 
     fn begin_sd(&mut self, param: &Param, default: &SdEntry) -> SdEntry {
         self.plain.begin();
-        let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
+        let name = self.name_of(param);
         if name == "default" {
             return SdEntry { pending: Vec::new(), written: Vec::new(), ..default.clone() };
         }

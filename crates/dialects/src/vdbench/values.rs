@@ -29,6 +29,8 @@ pub(super) struct Values {
     pub(super) shown: Vec<String>,
     /// Whether they stand in parentheses.
     pub(super) is_list: bool,
+    /// A range goes down without halving, so that only its first value is left.
+    pub(super) falls: bool,
 }
 
 /// What is wrong with a value: code, message, and what to write.
@@ -116,6 +118,7 @@ fn read_list(key: &str, text: &str, is_kind: bool) -> Result<Values, ValueError>
     if n_numbers > 0 {
         values.words = words_of(&slots);
         values.numbers = expand_numbers(key, &slots)?;
+        values.falls = falls(&slots);
     } else {
         values.words = expand_words(key, &slots, is_kind)?;
     }
@@ -291,6 +294,16 @@ fn expand_numbers(key: &str, slots: &[Value]) -> Result<Vec<f64>, ValueError> {
     Ok(numbers)
 }
 
+/// Says whether a range goes down without halving: nothing comes of it but its first value.
+fn falls(slots: &[Value]) -> bool {
+    slots.windows(3).enumerate().any(|(idx, three)| match three {
+        [Value::Number(start), Value::Dash, Value::Number(end)] => {
+            start > end && !matches!(slots.get(idx + 3), Some(Value::Double))
+        }
+        _ => false,
+    })
+}
+
 /// Carries ranges of names out: `(sd1-sd3)`.
 fn expand_words(key: &str, slots: &[Value], is_kind: bool) -> Result<Vec<String>, ValueError> {
     let mut words: Vec<String> = Vec::new();
@@ -409,6 +422,9 @@ mod tests {
         numbers("()", &[]);
         words("(sd1-sd3,x)", &["sd1", "sd2", "sd3", "x"]);
         words("sd1-sd3", &["sd1-sd3"]);
+        let falls = |text: &str| read("threads", text, true).unwrap().falls;
+        let texts = ["(8-1,2)", "(8-1)", "(8-1,d)", "(8,1,d)", "(1-8,2)"];
+        assert_eq!(texts.map(falls), [true, true, false, false, false]);
         fails("(1-10)", "endless-range");
         fails("(0-64,d)", "endless-range");
         fails("(64-0,d)", "endless-range");

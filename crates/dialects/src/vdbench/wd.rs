@@ -146,6 +146,7 @@ impl Input<'_> {
                 if !param.is_broken {
                     self.wd_value(key, &param, &mut entry);
                 }
+                self.warn_of_rivals(key, &param, &entry);
                 entry.written.push(key);
                 current = Some(entry);
             } else {
@@ -157,13 +158,31 @@ impl Input<'_> {
 
     fn begin_wd(&mut self, param: &Param) -> WdEntry {
         self.plain.begin();
-        let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
+        let name = self.name_of(param);
         if name != "default" && !self.is_new("wd", &name) {
             let message = format!("duplicate WD names not allowed: {name}");
             self.findings.error(param.place, "duplicate-name", message);
         }
         let written = Vec::new();
         WdEntry { name, place: param.place, written, ..self.wd_default.clone() }
+    }
+
+    /// Says that a parameter takes the place of another one that the definition has as well.
+    fn warn_of_rivals(&mut self, key: Key, param: &Param, entry: &WdEntry) {
+        let (rival, name) = match key {
+            Key::Rdpct => (Key::Wrpct, "wrpct"),
+            Key::Wrpct => (Key::Rdpct, "rdpct"),
+            Key::Range => (Key::Hotband, "hotband"),
+            Key::Hotband => (Key::Range, "range"),
+            _ => return,
+        };
+        if entry.written.contains(&rival) {
+            let message = format!(
+                "wd={}: `{}=` takes the place of the `{name}=` before it",
+                entry.name, param.key
+            );
+            self.findings.warning(param.key_place, "overridden", message, "write one of them");
+        }
     }
 
     fn keep_wd(&mut self, entry: Option<WdEntry>) {

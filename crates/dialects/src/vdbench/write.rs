@@ -1,6 +1,7 @@
 //! A plan as a Vdbench parameter file.
 
 mod align;
+mod places;
 mod processes;
 mod words;
 
@@ -65,6 +66,7 @@ const SAID: &[&str] = &[
     "disable_slat",
     "distribution",
     "engine",
+    "even_gaps",
     "exec_after",
     "exec_before",
     "fadvise",
@@ -250,7 +252,9 @@ impl Writer {
             words.add(&part.name, body, &targets, part.weight);
         }
         if job.parts.is_empty() {
-            let body = self.raw_workload(&job.workload, PartRegion::Whole);
+            let mut workload = job.workload.clone();
+            workload.read_pct = self.read_pct(job);
+            let body = self.raw_workload(&workload, PartRegion::Whole);
             let without = if words.is_rate_of_some { 0.0 } else { 1.0 };
             words.add(&job.name, body, &targets, rate_iops(job).unwrap_or(without));
         }
@@ -283,15 +287,7 @@ impl Writer {
     fn raw_workload(&mut self, workload: &Workload, region: PartRegion) -> String {
         let mut body = String::new();
         self.workload(workload, &mut body);
-        match region {
-            PartRegion::Whole => {}
-            PartRegion::Pct(from, to) => {
-                let _ = write!(body, ",range=({from},{to})");
-            }
-            PartRegion::Bytes(from, to) => {
-                let _ = write!(body, ",range=({from},{to})");
-            }
-        }
+        body.push_str(&places::region_words(workload, region));
         body
     }
 
@@ -303,19 +299,29 @@ impl Writer {
         let threads = depth.saturating_mul(job.n_workers).max(1);
         // A job's depth is shared by its files; the threads of a definition are its own.
         let each = (threads / luns.len().max(1) as u32).max(1);
+        if each.saturating_mul(luns.len() as u32) != threads {
+            self.to.lose(format!(
+                "{threads} I/Os in flight over {} files (`{}`): threads={each} is for each of them",
+                luns.len(),
+                job.name
+            ));
+        }
         let align = self.alignment(job);
         let mut names = Vec::new();
         for lun in &luns {
             let mut line = format!("lun={},threads={each}", value(lun));
+            let offset_bytes = match job.files.offset {
+                Size::Bytes(bytes) => bytes,
+                _ => 0,
+            };
             if let Some(bytes) = lun_bytes(job, luns.len() as u64) {
-                let _ = write!(line, ",size={bytes}");
+                // What lies before the offset is part of a definition's size.
+                let _ = write!(line, ",size={}", bytes.saturating_add(offset_bytes));
             } else if let Some(Size::Percent(pct)) = job.files.size {
                 let _ = write!(line, ",range=(0,{pct})");
             }
-            if let Size::Bytes(bytes) = job.files.offset
-                && bytes > 0
-            {
-                let _ = write!(line, ",offset={bytes}");
+            if offset_bytes > 0 {
+                let _ = write!(line, ",offset={offset_bytes}");
             }
             if let Some(bytes) = align {
                 let _ = write!(line, ",align={bytes}");
@@ -356,17 +362,7 @@ impl Writer {
         if access.random && is_even && workload.no_repeats && !workload.ends_with_region {
             self.to.lose("every random block once per pass: Vdbench draws places again and again");
         }
-        let seek = match &workload.distribution[dir] {
-            _ if workload.starts_anywhere => "seqnz".to_owned(),
-            _ if workload.ends_with_region => "eof".to_owned(),
-            _ if !access.random => "0".to_owned(),
-            Distribution::Uniform => workload.random_pct[dir].to_string(),
-            Distribution::Exponential { mean } => format!("(poisson,{})", rounded(1.0 / mean)),
-            _ => {
-                self.to.lose("how random places are spread: Vdbench knows even and poisson");
-                "100".to_owned()
-            }
-        };
+        let seek = self.seek_words(workload, dir);
         let _ = write!(line, ",seekpct={seek}");
         if let Some((min, max)) = workload.skip_bytes {
             let _ = write!(line, ",stride=({min},{max})");
@@ -769,15 +765,7 @@ fn rate_iops(job: &Job) -> Option<f64> {
     if let Some(total) = job.load.rate_total_iops {
         return Some(total);
     }
-    let rates = job.issued_directions().map(|dir| match job.load.rate[dir] {
-        Some(Rate::Iops(rate)) => Some(rate as f64),
-        Some(Rate::Bytes(rate)) => {
-            let size = &job.workload.block_size[dir];
-            let mean = f64::midpoint(f64::from(size.min()), f64::from(size.max()));
-            Some(rate as f64 / mean.max(1.0))
-        }
-        None => None,
-    });
+    let rates = job.issued_directions().map(|dir| places::rate_of(job, dir));
     let sum: Option<f64> = rates.sum();
     Some(sum? * f64::from(job.n_workers))
 }

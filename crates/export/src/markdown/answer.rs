@@ -43,15 +43,31 @@ pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
 fn line(curve: &CurveRecord) -> String {
     let (found, limits) = (&curve.line, &curve.limits);
     let limits = escaped(limits);
+    let unit = match curve.lever {
+        Lever::Rate => "IOPS",
+        Lever::QueueDepth => "I/Os in flight",
+        Lever::Workers => "workers",
+    };
+    let by_turns = curve.by_turns().map_or_else(String::new, |(from, to)| {
+        let (from, to) = (load(from), load(to));
+        let at = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
+        format!("; {at} {unit} some measurements kept the limits and some did not")
+    });
     let Some(at) = found.load else {
-        return format!("Load line: none; every load that was tried breaks {limits}");
+        let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
+        return format!("Load line: none; even {} {unit} break {limits}{by_turns}", load(lowest));
     };
     let mut text = match found.end.as_str() {
         "nothing_failed" => "Load line: more than ".to_owned(),
         "unfinished" => "Load line: not found; at least ".to_owned(),
         _ => "Load line: ".to_owned(),
     };
-    text.push_str(&format!("{} IOPS", load(found.achieved_iops.unwrap_or(at))));
+    // Under an open load the line is the rate that was offered, as its interval is.
+    let rate = match curve.lever {
+        Lever::Rate => at,
+        Lever::QueueDepth | Lever::Workers => found.achieved_iops.unwrap_or(at),
+    };
+    text.push_str(&format!("{} IOPS", load(rate)));
     if let Some(bytes_per_s) = found.bytes_per_s {
         text.push_str(&format!(" ({} MiB/s)", mib_per_s(bytes_per_s)));
     }
@@ -64,9 +80,12 @@ fn line(curve: &CurveRecord) -> String {
     if let Some(interval) = &found.interval {
         let sure = interval.coverage * 100.0;
         let (low, high) = (load(interval.low), load(interval.high));
-        text.push_str(&format!("; between {low} and {high}, {sure:.0} % sure"));
+        text.push_str(&format!("; between {low} and {high}"));
+        if sure > 0.0 {
+            text.push_str(&format!(", {sure:.0} % sure"));
+        }
     }
-    text
+    text + &by_turns
 }
 
 fn load(load: f64) -> String {

@@ -7,14 +7,14 @@ mod list;
 mod show;
 mod text;
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use ::catalog::{Catalog, EDITIONS, Edition};
 use clap::Subcommand;
 
 use crate::exit::{Exit, Failure};
 
-pub(crate) use folder::load;
+pub(crate) use folder::CatalogArgs;
 pub(super) use text::grouped;
 
 /// Show disks, machine sizes, network volumes and prices, with source and date; import tables
@@ -45,15 +45,14 @@ struct Which {
     #[arg(long, default_value = "current")]
     edition: String,
 
-    /// Folder with tables of your own, which count before the built-in ones.
-    #[arg(long, value_name = "DIR")]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    catalog: CatalogArgs,
 }
 
 impl Which {
     /// Reads the catalogue.
-    fn load(&self) -> Result<Catalog, Failure> {
-        load(self.catalog.as_deref())
+    fn load(&self) -> Result<Arc<Catalog>, Failure> {
+        self.catalog.load()
     }
 
     /// Finds the edition in it.

@@ -1,11 +1,12 @@
 //! `plimsoll compare`: is one run, or set of runs, better or worse than another?
 
-mod curves;
 mod json;
+mod markdown;
 mod metrics;
 mod text;
 
-use analysis::sets::{Row, SetComparison, SetOptions, compare_sets};
+use analysis::sets::{Row, SetComparison, SetOptions};
+use analysis::whole::compare_records;
 use analysis::{compare::Verdict, metric::better};
 use export::Run;
 use record::Record;
@@ -52,6 +53,10 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Print it as Markdown, as a pull request shows it.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -62,6 +67,7 @@ Examples:
   plimsoll compare before after --fail-if-worse 5%
   plimsoll compare tag:old tag:new --metric iops --metric read:p99
   plimsoll compare 1..6 7..12 --json
+  plimsoll compare main branch --fail-if-worse 5% --markdown >> comment.md
   plimsoll compare fio-output.json last --anyway
 
 Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
@@ -94,7 +100,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::wrong_use("the runs have no figure in common"));
     }
     let judged = Judged { baseline, candidate, found, limit: args.fail_if_worse, options };
-    let text = if args.json { json::json(&judged) } else { text::text(&judged) };
+    let text = match (args.json, args.markdown) {
+        (true, _) => json::json(&judged),
+        (_, true) => markdown::markdown(&judged),
+        _ => text::text(&judged),
+    };
     judged.exit().once(stream::print(&text))
 }
 
@@ -117,25 +127,10 @@ fn check_kinds(baseline: &[Run], candidate: &[Run]) -> Result<(), Failure> {
     }
 }
 
-/// Compares the steps of runs, with the repeats of a suite as runs of their own, and load curves.
 fn compare_all(baseline: &[Run], candidate: &[Run], options: &SetOptions) -> SetComparison {
     let whole =
         |runs: &[Run]| -> Vec<Record> { runs.iter().map(|run| run.record.clone()).collect() };
-    let (from, to) = (whole(baseline), whole(candidate));
-    let split =
-        |records: &[Record]| -> Vec<Record> { records.iter().flat_map(curves::runs).collect() };
-    let mut found = compare_sets(&split(&from), &split(&to), options);
-    if !from.iter().chain(&to).all(curves::has_steps) {
-        // A point stands for the workload; its figures are those of the curve.
-        found.rows.clear();
-    }
-    if let Some((first, other)) = from.first().zip(to.first()) {
-        let differences = curves::differences(first, other);
-        found.differences.splice(0..0, differences);
-    }
-    let lines = curves::rows(&from, &to, options);
-    found.rows.splice(0..0, lines);
-    found
+    compare_records(&whole(baseline), &whole(candidate), options)
 }
 
 /// A comparison with all that is printed of it.

@@ -11,6 +11,7 @@ use volume::Design;
 use volume::design::{MB_READINGS, parse_in_mb};
 use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 
+use super::catalog::CatalogArgs;
 use super::on;
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -25,6 +26,9 @@ pub(super) struct Args {
     /// The design, as TOML; `-` is the standard input.
     #[arg(value_name = "DESIGN", required_unless_present = "errata")]
     design: Option<String>,
+
+    #[command(flatten)]
+    catalog: CatalogArgs,
 
     /// I/O sizes; 8k, 64k and 1m unless given.
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = size)]
@@ -47,6 +51,11 @@ pub(super) struct Args {
     /// I/Os in flight on each volume; as many as it takes unless given.
     #[arg(long, value_name = "N", value_parser = queue_depth)]
     queue_depth: Option<u32>,
+
+    /// I/Os that follow each other: disks that merge them, as those of Amazon EBS do, count them
+    /// together. At random places unless given.
+    #[arg(long)]
+    sequential: bool,
 
     /// Take the rates of bursts, as they hold while credits last.
     #[arg(long)]
@@ -95,6 +104,7 @@ Examples:
   plimsoll limits ds14.toml --demand iops=50000,read=0,on=/mnt/nocache \\
       --demand iops=64000,read=100,hit=1,on=/mnt/readcache
   plimsoll limits p30.toml --mb published
+  plimsoll limits new-size.toml --catalog my-tables
   plimsoll limits --errata";
 
 /// Smallest and largest I/O.
@@ -136,7 +146,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Some(name) = &args.design else {
         return Err(Failure::wrong_use("no design is named"));
     };
-    let on::Read { design, text, findings } = on::read(name)?;
+    let on::Read { design, text, findings } = on::read(name, &args.catalog.load()?)?;
     let sizes = [OLTP_IO_BYTES, 64 << 10, WAREHOUSE_IO_BYTES];
     let question = Question {
         sizes: if args.size.is_empty() { sizes.to_vec() } else { args.size.clone() },
@@ -144,8 +154,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         hit_ratios: args.hit.clone(),
         queue_depth: args.queue_depth,
         with_credits: args.burst,
+        is_sequential: args.sequential,
         demands: args.demand.clone(),
-        readings: if args.demand.is_empty() { Vec::new() } else { readings(&text) },
+        readings: if args.demand.is_empty() { Vec::new() } else { readings(&text, &design) },
     };
     let answer = answer::answer(&design, &question)?;
     let page = if args.json {
@@ -159,6 +170,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Returns a design by every reading of a published MB whose bytes nobody states.
-fn readings(text: &str) -> Vec<Design> {
-    MB_READINGS.into_iter().filter_map(|mb_bytes| parse_in_mb(text, mb_bytes)).collect()
+fn readings(text: &str, design: &Design) -> Vec<Design> {
+    let of = |mb_bytes| parse_in_mb(text, &design.catalog, mb_bytes);
+    MB_READINGS.into_iter().filter_map(of).collect()
 }

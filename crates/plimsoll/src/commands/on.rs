@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use ::catalog::Catalog;
 use dialects::{Loader, fio, native, vdbench};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
 use runner::{DesignChange, EmulatedTime, Emulation};
 
+use super::catalog::CatalogArgs;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -16,11 +18,15 @@ use crate::stream;
 /// Emulated volumes in place of this machine's files.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Emulated volumes")]
+#[command(mut_arg("catalog", |catalog| catalog.requires("on")))]
 pub(super) struct OnArgs {
     /// Run on the volumes of a design instead of this machine's files: what the limits of its disks
     /// and machine make of the load. No file is touched. `-` is the standard input.
     #[arg(long, value_name = "DESIGN")]
     on: Option<String>,
+
+    #[command(flatten)]
+    catalog: CatalogArgs,
 
     /// Run in virtual time: as fast as it can be computed, with the same result.
     #[arg(long = "virtual", requires = "on", conflicts_with = "time_scale")]
@@ -71,7 +77,8 @@ impl OnArgs {
     /// Reads the design, if one is named. Mistakes in it are told and end the command.
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
         let Some(name) = &self.on else { return Ok(None) };
-        let Read { design, text, findings } = read(name)?;
+        let catalog = self.catalog.load()?;
+        let Read { design, text, findings } = read(name, &catalog)?;
         tell_of_nothing_to_warm(&design, self.cache == CacheState::Warm);
         let time = match (self.is_virtual, self.time_scale) {
             (true, _) => EmulatedTime::Virtual,
@@ -80,16 +87,25 @@ impl OnArgs {
         let mut changes = Vec::with_capacity(self.changes.len());
         for (after, name) in &self.changes {
             let at_ns = units::nanoseconds(*after);
-            changes.push(DesignChange { at_ns, design: Arc::new(read(name)?.design) });
+            let Read { design, text, .. } = read(name, &catalog)?;
+            let design_hash = format!("{:016x}", fnv1a(text.as_bytes()));
+            changes.push(DesignChange { at_ns, design: Arc::new(design), design_hash });
         }
-        Ok(Some(Emulation {
+        changes.sort_by_key(|change| change.at_ns);
+        let emulation = Emulation {
             changes,
             design: Arc::new(design),
             design_hash: format!("{:016x}", fnv1a(text.as_bytes())),
             is_warm: self.cache == CacheState::Warm,
             time,
             notes: findings.iter().filter_map(note).collect(),
-        }))
+        };
+        emulation.check_changes().map_err(|(idx, why)| {
+            let name = &emulation.changes[idx].design.name;
+            let text = format!("`--then`: `{name}` cannot take over: {why}");
+            Failure::wrong_use(text).hint("change tiers, sizes or levels; volumes and caps stay")
+        })?;
+        Ok(Some(emulation))
     }
 }
 
@@ -127,24 +143,35 @@ pub(super) struct Read {
     pub(super) findings: Vec<Diagnostic>,
 }
 
-/// Reads a design and its text. Mistakes are told and end the command.
-pub(super) fn read_design(name: &str) -> Result<(volume::Design, String), Failure> {
-    read(name).map(|read| (read.design, read.text))
+/// Reads a design and its text, with limits from a catalogue. Mistakes are told and end the
+/// command.
+pub(super) fn read_design(
+    name: &str,
+    catalog: &Arc<Catalog>,
+) -> Result<(volume::Design, String), Failure> {
+    read(name, catalog).map(|read| (read.design, read.text))
 }
 
 /// Reads a design again, in a process that was started by one that has told what is to be said of
 /// it. Mistakes are told and end the command.
-pub(super) fn read_again(name: &str) -> Result<(volume::Design, String), Failure> {
+pub(super) fn read_again(
+    name: &str,
+    catalog: &Arc<Catalog>,
+) -> Result<(volume::Design, String), Failure> {
     let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
-    read_telling(name, is_error).map(|read| (read.design, read.text))
+    read_telling(name, catalog, is_error).map(|read| (read.design, read.text))
 }
 
 /// Reads a design. Mistakes are told and end the command.
-pub(super) fn read(name: &str) -> Result<Read, Failure> {
-    read_telling(name, |_| true)
+pub(super) fn read(name: &str, catalog: &Arc<Catalog>) -> Result<Read, Failure> {
+    read_telling(name, catalog, |_| true)
 }
 
-fn read_telling(name: &str, is_told: impl Fn(&Diagnostic) -> bool) -> Result<Read, Failure> {
+fn read_telling(
+    name: &str,
+    catalog: &Arc<Catalog>,
+    is_told: impl Fn(&Diagnostic) -> bool,
+) -> Result<Read, Failure> {
     let bytes = HostLoader
         .read(name)
         .map_err(|error| Failure::wrong_use(format!("cannot read design `{name}`: {error}")))?;
@@ -156,7 +183,7 @@ fn read_telling(name: &str, is_told: impl Fn(&Diagnostic) -> bool) -> Result<Rea
         let failure = Failure::wrong_use(format!("`{name}` is {language}, not a design"));
         return Err(failure.hint("`plimsoll run JOB --on DESIGN` takes the job first"));
     }
-    let (design, findings) = volume::design::parse(&text);
+    let (design, findings) = volume::design::parse_with(&text, catalog);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
     let told: Vec<&Diagnostic> = findings.iter().filter(|finding| is_told(finding)).collect();
     diagnostics::tell(&told, Texts { sources: &sources, command_line: "" });

@@ -13,13 +13,15 @@ mod status;
 mod table;
 mod unmount;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use serve::backing::BackingError;
+use serve::backing::{Backing, BackingError};
 use serve::control::{self, AskError, Command};
+use serve::holders::named;
 use serve::machine::{Machine, Shortage};
-use serve::mount::{find, resolve};
+use serve::mount::{Serving, find, resolve};
 use units::{format_bytes, format_rate_mb_s, format_rate_mib_s};
 use volume::design::is_in_mb;
 
@@ -106,8 +108,11 @@ fn backing_of(path: &Path) -> Result<PathBuf, Failure> {
     })?;
     let backing = mounted.as_ref().and_then(serve::mount::Mounted::backing);
     match (mounted, backing) {
-        (Some(mounted), Some(_)) if mounted.is_stale() => Err(stale(&path)),
-        (_, Some(backing)) => Ok(backing),
+        (Some(mounted), Some(backing)) => match mounted.serving() {
+            Serving::Answers => Ok(backing),
+            Serving::Gone => Err(stale(&path)),
+            Serving::Silent => Err(silent(&path, &backing).hint(lazily(&path))),
+        },
         (_, None) if path.join("control").is_dir() => Ok(path),
         (Some(mounted), None) => {
             let (path, source) = (path.display(), mounted.source.display());
@@ -115,7 +120,7 @@ fn backing_of(path: &Path) -> Result<PathBuf, Failure> {
                 "`{path}` is a mount of `{source}`, not of a rehearsal"
             )))
         }
-        (None, None) => {
+        (None, _) => {
             let text = format!("no emulated volume is mounted at `{}`", path.display());
             Err(Failure::wrong_use(text)
                 .hint("mount one: plimsoll rehearse mount DESIGN MOUNTPOINT"))
@@ -227,9 +232,31 @@ fn tell_of_resumed_crash(machine: &Machine) {
     }
 }
 
+/// Says that the serving process is there and says nothing.
+fn silent(path: &Path, backing: &Path) -> Failure {
+    let servers = Backing::servers(backing);
+    let who = if servers.is_empty() { "another user's".to_owned() } else { named(&servers) };
+    let text = format!("the process that serves `{}` does not answer: {who}", path.display());
+    let failure = Failure::wrong_use(text).with(Exit::RunFailed);
+    match servers.first() {
+        Some(server) => {
+            failure.hint(format!("if it was stopped, let it go on: kill -CONT {}", server.pid))
+        }
+        None => failure,
+    }
+}
+
+fn lazily(path: &Path) -> String {
+    format!("take it out of sight: plimsoll rehearse unmount {} --lazy", path.display())
+}
+
 /// Gives a command to whoever serves a path.
 fn ask(path: &Path, command: &Command) -> Result<serde_json::Value, Failure> {
-    control::ask(&backing_of(path)?, command).map_err(failure)
+    let backing = backing_of(path)?;
+    control::ask(&backing, command).map_err(|error| match error {
+        AskError::Broken(error) if error.kind() == ErrorKind::WouldBlock => silent(path, &backing),
+        error => failure(error),
+    })
 }
 
 fn failure(error: AskError) -> Failure {

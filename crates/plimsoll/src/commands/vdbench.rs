@@ -295,7 +295,11 @@ fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Fai
 }
 
 fn setup_host(host: &Host) -> SetupHost {
-    SetupHost { label: host.label.clone(), n_slaves: host.jvms }
+    SetupHost {
+        label: host.label.clone(),
+        n_slaves: host.jvms,
+        raised_for_sds: host.jvms_raised_for,
+    }
 }
 
 /// Lists the runs.
@@ -315,6 +319,10 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
     let mut session = session(line, ours, runs)?;
     session.obey(monitor, Arc::clone(&control));
     session.connected();
+    for finding in &line.parsed.diagnostics {
+        session.log(&format!("warning: {}", finding.message));
+    }
+    session.luns(&lower::luns_seen(&line.parsed, runs));
     let options = RunOptions {
         command: execute::command(),
         allow_mounted: ours.allow_mounted_write,
@@ -381,7 +389,7 @@ fn ended(
     };
     session.keep(&record, stored)?;
     if let Some(why) = session.abort_reason() {
-        session.tell(&why, true);
+        session.log_error(&why);
         return Ok(Ending::Aborted(why));
     }
     Ok(match record.outcome {
@@ -390,7 +398,7 @@ fn ended(
         Outcome::Interrupted => Ending::Interrupted,
         Outcome::Failed => {
             let why = session.failure_of(&record);
-            session.tell(&why, true);
+            session.log_error(&why);
             Ending::Aborted(why)
         }
     })

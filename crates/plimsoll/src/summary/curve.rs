@@ -38,6 +38,13 @@ pub(crate) fn point_line(point: &CurvePointRecord) -> String {
     format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
 }
 
+/// Says how many I/Os an open load let out at once.
+fn room(curve: &CurveRecord) -> String {
+    curve
+        .in_flight_max
+        .map_or_else(String::new, |room| format!(", with up to {room} in flight per worker"))
+}
+
 /// The unit of a load.
 fn unit(lever: Lever) -> &'static str {
     match lever {
@@ -57,11 +64,12 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
             _ => String::new(),
         };
         sentences.push(format!(
-            "between {} and {} {}{sure}; {} loads were tried to find it",
+            "between {} and {} {}{sure}; {} loads were tried to find it{}",
             load_words(interval.low),
             load_words(interval.high),
             unit(curve.lever),
             line.n_probes,
+            room(curve),
         ));
     }
     if let (Some(first_fail), [broken, ..]) = (line.first_fail, line.broken.as_slice()) {
@@ -74,7 +82,7 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
         let message = "below the line these loads failed, twice each";
         sentences.push(format!("{message}: {}", dips.join(", ")));
     }
-    sentences.extend(carried(&curve.carried));
+    sentences.extend(carried(curve));
     if let Some(ns) = curve.overall_response_ns {
         let latency = format_latency_ns(ns.round() as u64);
         sentences.push(format!("mean latency over the curve: {latency}"));
@@ -115,9 +123,7 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
 
 /// Says where above the line limits were kept in some measurements, and broken in others.
 fn by_turns(curve: &CurveRecord) -> Option<String> {
-    let first_fail = curve.line.first_fail?;
-    let passed = curve.points.iter().filter(|point| point.passed && point.load >= first_fail);
-    let highest = passed.map(|point| point.load).reduce(f64::max)?;
+    let (first_fail, highest) = curve.by_turns()?;
     let (from, unit) = (load_words(first_fail), unit(curve.lever));
     let at = if highest > first_fail {
         format!("from {from} to {} {unit}", load_words(highest))
@@ -128,7 +134,7 @@ fn by_turns(curve: &CurveRecord) -> Option<String> {
 }
 
 fn headline(curve: &CurveRecord) -> String {
-    let LoadLineRecord { end, load, achieved_iops, bytes_per_s, .. } = &curve.line;
+    let LoadLineRecord { end, load, achieved_iops, .. } = &curve.line;
     let limits = &curve.limits;
     let Some(load) = load else {
         let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
@@ -136,7 +142,8 @@ fn headline(curve: &CurveRecord) -> String {
         return format!("load line: none; even {lowest} {unit} break {limits}");
     };
     let rate = achieved_iops.map_or_else(String::new, format_iops);
-    let moved = bytes_per_s.map_or_else(String::new, |it| format!("{} MiB/s", mib_per_s(it)));
+    let moved = curve.line.bytes_per_s;
+    let moved = moved.map_or_else(String::new, |it| format!("{} MiB/s", mib_per_s(it)));
     let load = load_words(*load);
     let at = match curve.lever {
         Lever::Rate => format!("{load} IOPS ({moved})"),
@@ -150,13 +157,16 @@ fn headline(curve: &CurveRecord) -> String {
     }
 }
 
-fn carried(carried: &[CarriedRecord]) -> Option<String> {
-    let told = carried.iter().filter_map(|it| {
+fn carried(curve: &CurveRecord) -> Option<String> {
+    let told = curve.carried.iter().filter_map(|it| {
         let ms = it.latency_mean_ns / 1_000_000;
         let rate = format_iops(it.rate_iops?);
         let moved = mib_per_s(it.bytes_per_s?);
         match it.state.as_str() {
-            "reached" => Some(format!("{ms} ms: {rate} IOPS, {moved} MiB/s")),
+            "reached" => {
+                let step = coarse_step(curve, it).unwrap_or_default();
+                Some(format!("{ms} ms: {rate} IOPS, {moved} MiB/s{step}"))
+            }
             "above" => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
             "below" => Some(format!("{ms} ms: nothing measured is as fast")),
             _ => None,
@@ -165,6 +175,18 @@ fn carried(carried: &[CarriedRecord]) -> Option<String> {
     let told: Vec<String> = told.collect();
     // Nothing is known of a curve without a whole point.
     (!told.is_empty()).then(|| format!("carried at a mean latency of {}", told.join("; ")))
+}
+
+/// Says what the next load carried, where the load could be turned up in steps only.
+fn coarse_step(curve: &CurveRecord, carried: &CarriedRecord) -> Option<String> {
+    let [_, over] = curve.coarse_step(carried.latency_mean_ns)?;
+    let (unit, latency) = (unit(curve.lever), over.latency_mean_ns.round() as u64);
+    Some(format!(
+        " ({} {unit}, the next load measured, carry {} at {})",
+        load_words(over.load),
+        format_iops(over.achieved_iops),
+        format_latency_ns(latency),
+    ))
 }
 
 /// One row per load: its last measurement, or the worst one where any broke a limit.
@@ -243,7 +265,8 @@ fn put_plot(text: &mut String, curve: &CurveRecord) {
         ((rate / rate_max * (n_columns - 1) as f64).round() as usize).min(n_columns - 1)
     };
     let mut rows = vec![vec![' '; n_columns]; n_rows];
-    if let Some(line) = curve.line.achieved_iops {
+    // The figure that was told: of an open load the rate that was offered.
+    if let Some(line) = curve.line_iops() {
         for cells in &mut rows {
             cells[column(line)] = '|';
         }

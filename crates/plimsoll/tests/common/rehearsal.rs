@@ -52,6 +52,10 @@ impl Rehearsal {
 
     pub(crate) fn kill_pid(pid: &OsStr) {
         assert!(Command::new("kill").arg("-9").arg(pid).status().unwrap().success());
+        Self::wait_for_the_end_of(pid);
+    }
+
+    pub(crate) fn wait_for_the_end_of(pid: &OsStr) {
         while Path::new("/proc").join(pid).join("fd/0").exists() {
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -125,8 +125,8 @@ fn label(row: &Row, has_place: bool) -> String {
         "p95_ns" => "p95",
         "p99_ns" => "p99",
         "p99_9_ns" => "p99.9",
-        "second_p50_ns" => "p50 of a second",
-        "second_p99_ns" => "p99 of a second",
+        "second_p50_ns" => "p50/second",
+        "second_p99_ns" => "p99/second",
         other => other,
     };
     let place = [row.step.as_str(), row.job.as_str()];
@@ -305,7 +305,7 @@ pub(crate) fn curves(sets: &[Set]) -> Option<ChartSpec> {
     let mut rules = Vec::new();
     for (idx, (name, curve)) in found.iter().take(Marker::ALL.len()).enumerate() {
         series.push(one_curve(idx, name, curve, &mut table));
-        rules.extend(curve.line.achieved_iops.map(|at| Rule {
+        rules.extend(curve.line_iops().map(|at| Rule {
             is_across: false,
             at,
             text: String::new(),

@@ -19,6 +19,8 @@ struct Rounds {
     /// The rounds of the window.
     window: std::ops::Range<usize>,
     is_steady: bool,
+    /// What the check of the record said, where it did not pass.
+    why: Option<String>,
     rule: SteadyRule,
 }
 
@@ -84,6 +86,11 @@ impl Rounds {
             means: rounds.map(mean).collect(),
             window: n_before..n_before + n_rounds,
             is_steady: gate.verdict == Verdict::Passed,
+            why: match gate.verdict {
+                Verdict::Passed => None,
+                Verdict::Failed => Some(format!("Not steady: {}.", gate.reason)),
+                Verdict::NotAssessed => Some(format!("Not assessed: {}.", gate.reason)),
+            },
             rule: SteadyRule {
                 n_rounds,
                 range_pct: judged.rule.range_pct,
@@ -103,7 +110,14 @@ impl Rounds {
             Steadiness::NotAssessed { .. } => return None,
         };
         let window = from..from + rule.n_rounds;
-        Some(Rounds { length_s: length_s(&measured[..len]), means, window, is_steady, rule })
+        Some(Rounds {
+            length_s: length_s(&measured[..len]),
+            means,
+            window,
+            is_steady,
+            why: None,
+            rule,
+        })
     }
 }
 
@@ -122,7 +136,8 @@ fn verdict(rounds: &Rounds, test: &WindowTest) -> String {
     if rounds.is_steady {
         return format!("Rounds {first} to {last} are steady at {mean} IOPS.");
     }
-    format!("Not steady: rounds {first} to {last} have {mean} IOPS on average.")
+    let why = rounds.why.as_deref().unwrap_or("Not steady.");
+    format!("{why} Rounds {first} to {last} have {mean} IOPS on average.")
 }
 
 fn note(rounds: &Rounds, test: &WindowTest) -> String {

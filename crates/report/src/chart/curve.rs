@@ -206,9 +206,9 @@ fn line_rules(curve: &CurveRecord) -> Vec<Rule> {
         dash,
     };
     let mut rules = Vec::new();
-    if let Some(achieved) = curve.line.achieved_iops {
-        let text = format!("load line {}", format_iops(achieved));
-        rules.push(upright(achieved, text, Colour::Good, Dash::Solid));
+    if let Some(iops) = curve.line_iops() {
+        let text = format!("load line {}", line_words(curve, iops));
+        rules.push(upright(iops, text, Colour::Good, Dash::Solid));
     }
     for (idx, rate) in curve.knees.iter().flat_map(|it| &it.rates_iops).enumerate() {
         let text = if idx == 0 { "knee".to_owned() } else { String::new() };
@@ -250,12 +250,36 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>]) -> Vec<String> {
         }
         notes.push(format!("{note}."));
     }
+    notes.extend(coarse_steps(curve));
     notes
 }
 
 /// A load as it is said.
 pub(crate) fn load_words(load: f64) -> String {
     if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
+}
+
+/// The rate of the load line as it is said: that of an open load is a load.
+pub(crate) fn line_words(curve: &CurveRecord, iops: f64) -> String {
+    if curve.lever == Lever::Rate { load_words(iops) } else { format_iops(iops) }
+}
+
+/// Says where a closed load was turned up in steps so coarse that they show in what is carried at
+/// round latencies.
+fn coarse_steps(curve: &CurveRecord) -> impl Iterator<Item = String> {
+    curve.carried.iter().filter(|it| it.state == "reached").filter_map(|it| {
+        let [under, over] = curve.coarse_step(it.latency_mean_ns)?;
+        Some(format!(
+            "Between {} and {} {} nothing was measured: what is carried at a mean of {} is known \
+             no finer than between {} and {} IOPS.",
+            load_words(under.load),
+            load_words(over.load),
+            unit(curve.lever),
+            round_latency(it.latency_mean_ns as f64),
+            format_iops(under.achieved_iops),
+            format_iops(over.achieved_iops),
+        ))
+    })
 }
 
 fn table(curve: &CurveRecord, probes: &[Probe<'_>]) -> Table {

@@ -81,7 +81,8 @@ fn shapes(record: &Record) -> Vec<Shape> {
     let is_point = |idx: u32| {
         record.curve.iter().flat_map(|curve| &curve.points).any(|point| point.step_idx == idx)
     };
-    steps.iter().filter(|step| !is_point(step.idx)).map(Shape::of).collect()
+    let is_shown = |step: &&Step<'_>| !is_point(step.idx) && !step.is_format();
+    steps.iter().filter(is_shown).map(Shape::of).collect()
 }
 
 /// Returns the charts that the steps of some runs span.

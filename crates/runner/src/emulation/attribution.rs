@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::volume::{Place, Tally, UsageMark};
 use record::{CapRecord, CapsRecord};
-use volume::design::{Backing, Client, is_in_mb};
+use volume::design::{Backing, is_in_mb};
 use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
 
 /// The caps of a design as a record lists them: equal ones of a volume's disks together.
@@ -39,6 +39,8 @@ struct Member {
     per_s: u64,
     /// The same while it bursts; 0 without bursts.
     burst_per_s: u64,
+    /// What a full account of credits holds; 0 without one.
+    credit: u64,
 }
 
 /// Which shared caps the I/Os of a volume meet.
@@ -53,13 +55,14 @@ struct Path {
 impl CapTable {
     /// Makes the table of a system.
     pub(crate) fn new(system: &System, design: &Design) -> Self {
-        let caps = system.caps();
+        let (caps, usage) = (system.caps(), system.usage(0));
         let mut groups: Vec<Group> = Vec::new();
         for (cap_idx, cap) in caps.iter().enumerate() {
             let member = Member {
                 id: CapId(cap_idx as u16),
                 per_s: cap.per_s,
                 burst_per_s: cap.burst_per_s.unwrap_or(0),
+                credit: usage[cap_idx].credits.map_or(0, |credits| credits.full),
             };
             let same = |group: &&mut Group| {
                 is_of_disk(cap.kind) && group.kind == cap.kind && group.volume == cap.volume
@@ -77,7 +80,7 @@ impl CapTable {
                 mount,
                 cap: cap.name.clone(),
                 is_in_mb: is_in_mb(&cap.origin),
-                client: client(cap, design),
+                client: cap.client,
                 members: vec![member],
             });
         }
@@ -162,12 +165,14 @@ impl Group {
             mount: self.mount.clone(),
             per_s: sum(&per_s),
             burst_per_s: if is_bursting { burst_per_s } else { 0 },
+            credit: sum(&|member| member.credit),
             is_in_mb: self.is_in_mb,
             n_disks: reached.len() as u32,
             held_ns: self.members.iter().map(|member| tally.held_ns(member.id)).sum(),
             held_share: 0.0,
             used_share: shares().sum::<f64>() / reached.len() as f64,
             busiest_used_share: shares().fold(0.0, f64::max),
+            part: 1.0,
         }
     }
 }
@@ -175,17 +180,6 @@ impl Group {
 /// Says whether a cap is one of a disk, of which a volume may have many.
 fn is_of_disk(kind: CapKind) -> bool {
     matches!(kind, CapKind::DiskIops | CapKind::DiskBytes)
-}
-
-/// Returns the client that a cap is of, if it is of one.
-fn client(cap: &CapInfo, design: &Design) -> Option<u16> {
-    let what = match cap.kind {
-        CapKind::NfsSlots => "slots",
-        CapKind::VmEgress => "egress",
-        _ => return None,
-    };
-    let is_of = |client: &Client| cap.name == format!("client {} {what}", client.name);
-    design.clients.iter().position(is_of).map(|idx| idx as u16)
 }
 
 /// Returns a name that is unique in the design: the kind, and the place unless there is one only,

@@ -13,7 +13,7 @@ mod shared;
 use std::sync::Arc;
 
 use plan::{Diagnostic, Plan};
-use record::{BurstRecord, EmulationRecord, Note};
+use record::{BurstRecord, DesignChangeRecord, EmulationRecord, Note};
 use volume::design::{Backing, CacheMode, Cap, Limit};
 use volume::{Design, Start, System, SystemOptions};
 
@@ -21,6 +21,7 @@ use crate::bind::{BoundPlan, BoundStep, bind};
 use crate::remarks;
 use crate::run::RunOptions;
 use crate::targets;
+use crate::virtual_time::refuse_change;
 
 pub(crate) use attribution::CapTable;
 pub(crate) use placement::Placement;
@@ -50,6 +51,8 @@ pub struct DesignChange {
     pub at_ns: u64,
     /// The same volumes at the same places, with other limits.
     pub design: Arc<Design>,
+    /// Hash of the text that it was read from, for the record.
+    pub design_hash: String,
 }
 
 /// How time passes on emulated volumes.
@@ -62,6 +65,18 @@ pub enum EmulatedTime {
 }
 
 impl Emulation {
+    /// Checks that each design can take the place of the one before it.
+    ///
+    /// Returns the position of one that cannot, and why.
+    pub fn check_changes(&self) -> Result<(), (usize, String)> {
+        let mut old = &self.design;
+        for (idx, change) in self.changes.iter().enumerate() {
+            refuse_change(old, &change.design).map_err(|why| (idx, why))?;
+            old = &change.design;
+        }
+        Ok(())
+    }
+
     /// Says whether time is that of the volumes, not of a clock.
     pub fn is_virtual(&self) -> bool {
         self.time == EmulatedTime::Virtual
@@ -75,24 +90,41 @@ impl Emulation {
         }
     }
 
-    pub(crate) fn record(&self) -> EmulationRecord {
+    /// Returns the burst credits of the first of the designs that has some.
+    fn bursts(&self) -> Vec<BurstRecord> {
+        let designs = [&self.design].into_iter().chain(self.changes.iter().map(|it| &it.design));
+        designs.map(|design| bursts(design)).find(|bursts| !bursts.is_empty()).unwrap_or_default()
+    }
+
+    /// Makes the record of a run that has come this far, nanoseconds after its start.
+    pub(crate) fn record(&self, now_ns: u64) -> EmulationRecord {
         let time = if self.is_virtual() { "virtual" } else { "real" };
         EmulationRecord {
             time: time.to_owned(),
             time_scale: self.time_scale(),
             design: self.design.name.clone(),
             design_hash: self.design_hash.clone(),
+            changes: self.changes.iter().filter(|it| it.at_ns < now_ns).map(change).collect(),
             edition: self.design.edition.clone(),
+            catalog_hash: self.design.catalog.own_hash().unwrap_or_default(),
             cache: if self.is_warm { "warm" } else { "cold" }.to_owned(),
             mounts: self.design.volumes.iter().map(|volume| volume.mount.clone()).collect(),
-            bursts: bursts(&self.design),
+            bursts: self.bursts(),
             host_cache_bytes: host_cache_bytes(&self.design),
             cached_mounts: cached(&self.design).map(|volume| volume.mount.clone()).collect(),
         }
     }
 }
 
-/// Returns the burst credits of a design: those of its volumes together, and of its machine.
+fn change(change: &DesignChange) -> DesignChangeRecord {
+    DesignChangeRecord {
+        at_ns: change.at_ns,
+        design: change.design.name.clone(),
+        design_hash: change.design_hash.clone(),
+    }
+}
+
+/// Returns the burst credits of one design: those of its volumes together, and of its machine.
 fn bursts(design: &Design) -> Vec<BurstRecord> {
     let disks = design.volumes.iter().filter_map(|volume| match &volume.backing {
         Backing::Disks(stripe) => Some(stripe.disks.iter().map(|disk| &disk.cap)),

@@ -11,11 +11,12 @@ use plan::{Diagnostic, EngineKind, Job, Plan};
 pub(super) fn of(plan: &Plan, is_virtual: bool) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
     let of_job = |job| {
-        let always = [contents(job), engine(job), folder(job), page_cache(job)];
+        let always = [contents(job), engine(job), folder(job)];
         let in_virtual_time = [commands(job), surroundings(job)];
         always.into_iter().chain(in_virtual_time.into_iter().filter(move |_| is_virtual))
     };
     let mut findings: Vec<Diagnostic> = plan.jobs().flat_map(of_job).flatten().collect();
+    findings.extend(page_cache(plan));
     findings.retain(|finding| seen.insert(finding.message.clone()));
     findings
 }
@@ -85,16 +86,37 @@ fn commands(job: &Job) -> Option<Diagnostic> {
     )
 }
 
-/// Buffered I/O mostly ends in the page cache, which is the host's and not the volume's.
-fn page_cache(job: &Job) -> Option<Diagnostic> {
-    let is_through = job.files.direct || job.files.sync != SyncMode::None;
-    if is_through || job.engine.kind.is_file_operation() {
-        return None;
-    }
+/// Jobs that a note names; of the others it says how many there are.
+const NAMED_MAX: usize = 3;
+
+/// Buffered I/O mostly ends in the page cache, which is the host's and not the volume's. Told once
+/// for all jobs.
+fn page_cache(plan: &Plan) -> Option<Diagnostic> {
+    let is_buffered = |job: &&Job| {
+        let is_through = job.files.direct || job.files.sync != SyncMode::None;
+        !is_through && !job.engine.kind.is_file_operation()
+    };
+    let mut names: Vec<&str> =
+        plan.jobs().filter(is_buffered).map(|job| job.name.as_str()).collect();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
+    let what = match names.as_slice() {
+        [] => return None,
+        [only] => format!("job `{only}` is"),
+        several => {
+            let n_named = several.len().min(NAMED_MAX);
+            let mut words: Vec<String> =
+                several[..n_named].iter().map(|name| format!("`{name}`")).collect();
+            if several.len() > n_named {
+                words.push(format!("{} more", several.len() - n_named));
+            }
+            let last = words.pop().unwrap_or_default();
+            format!("jobs {} and {last} are", words.join(", "))
+        }
+    };
     let text = format!(
-        "job `{}` is buffered: the page cache is not emulated, every I/O goes to the volume as \
-         with direct=1",
-        job.name
+        "{what} buffered: the page cache is not emulated, every I/O goes to the volume as with \
+         direct=1"
     );
     Some(Diagnostic::note("emulated-page-cache", text))
 }

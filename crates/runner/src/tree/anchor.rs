@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::EngineError;
 use engine::tree::Anchored;
 use pattern::tree::Tree;
 use plan::op::OpKind;
@@ -10,7 +11,8 @@ use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
 use worker::{There, TreeState};
 
 use super::control::{self, Found};
-use super::{remove, scan};
+use super::former::{Former, look};
+use super::scan;
 use crate::prepare::SetupError;
 
 /// What a step is about to do in an anchor.
@@ -22,6 +24,8 @@ pub(super) struct Purpose {
     pub(super) removes: bool,
     /// Makes files or folders.
     pub(super) makes: bool,
+    /// Does more than a format.
+    pub(super) operates: bool,
 }
 
 impl Purpose {
@@ -31,7 +35,7 @@ impl Purpose {
             Activity::Operations(tasks) => tasks,
             Activity::Format(format) => {
                 let (format, removes) = (Some(*format), format.clean);
-                return Purpose { format, modifies, removes, makes: true };
+                return Purpose { format, modifies, removes, makes: true, operates: false };
             }
         };
         let removes = tasks.iter().any(|task| {
@@ -41,7 +45,7 @@ impl Purpose {
         let makes = tasks
             .iter()
             .any(|task| matches!(task.operation, OpKind::Mkdir | OpKind::Create | OpKind::Write));
-        Purpose { format: None, modifies, removes, makes }
+        Purpose { format: None, modifies, removes, makes, operates: true }
     }
 
     /// Joins the purposes of two jobs in the same anchor.
@@ -51,6 +55,7 @@ impl Purpose {
             modifies: self.modifies || other.modifies,
             removes: self.removes || other.removes,
             makes: self.makes || other.makes,
+            operates: self.operates || other.operates,
         }
     }
 }
@@ -61,6 +66,10 @@ pub(super) struct Anchor {
     pub(super) spec: TreeSpec,
     pub(super) state: Arc<TreeState>,
     pub(super) purpose: Purpose,
+    /// The folder was made for this step.
+    pub(super) is_new: bool,
+    /// What is there of another structure, which a format removes first.
+    pub(super) former: Option<Former>,
     /// The control file is ours to write.
     pub(super) is_ours: bool,
     /// Things by other names that lie in the anchor.
@@ -75,15 +84,10 @@ pub(super) fn refused(errno: i32, message: String) -> SetupError {
 }
 
 impl Anchor {
-    /// Makes sure that a tree may be used, and finds out what is there of it. `is_stopped` cuts
-    /// short the removal of an old structure.
-    pub(super) fn open(
-        spec: &TreeSpec,
-        purpose: Purpose,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Anchor, SetupError> {
+    /// Makes sure that a tree may be used, and finds out what is there of it.
+    pub(super) fn open(spec: &TreeSpec, purpose: Purpose) -> Result<Anchor, SetupError> {
         let tree = Tree::new(spec).map_err(|error| refused(libc::EINVAL, error.to_string()))?;
-        let path = usable(spec, purpose.modifies)?;
+        let (path, is_new) = usable(spec, purpose.modifies)?;
         let found = control::read(&path).map_err(|message| refused(libc::EINVAL, message))?;
         let structure = control::structure_of(spec);
         let anchored =
@@ -94,6 +98,7 @@ impl Anchor {
         let is_clean = purpose.format.is_some_and(|format| format.clean);
         let mut state = TreeState::new(tree.clone());
         let mut is_ours = true;
+        let mut former = None;
         match found {
             Found::Nothing if n_ours == 0 => {}
             Found::Nothing if purpose.modifies => return Err(not_ours(&path, spec)),
@@ -102,16 +107,16 @@ impl Anchor {
             }
             Found::Nothing | Found::OfOthers => {
                 is_ours = false;
-                scan::scan(&state, &anchored.anchor).map_err(unread)?;
+                look(&state, &path)?;
             }
             Found::Ours(control) if control.structure != structure => {
                 if !is_clean {
                     return Err(differs(&path, spec, &control.structure));
                 }
-                control::write(&path, &control.structure, None)
-                    .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
-                remove::old(&path, &control.structure, is_stopped)?;
-                scan::scan(&state, &anchored.anchor).map_err(unread)?;
+                if purpose.operates {
+                    return Err(shared_with_others(&path, spec));
+                }
+                former = Former::find(&path, &control.structure, spec)?;
             }
             Found::Ours(control) => {
                 // A format mends what somebody else has changed.
@@ -119,24 +124,27 @@ impl Anchor {
                 let is_known = contents.is_some_and(|contents| contents.apply(&state));
                 if !is_known || !scan::folders_agree(&state, &anchored.anchor).map_err(unread)? {
                     state = TreeState::new(tree);
-                    scan::scan(&state, &anchored.anchor).map_err(unread)?;
+                    look(&state, &path)?;
                 }
             }
         }
         if is_ours && purpose.modifies {
-            control::write(&path, &structure, None)
+            let now = former.as_ref().map(|former| control::structure_of(&former.spec));
+            control::write(&path, now.as_ref().unwrap_or(&structure), None)
                 .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
         }
         let state = Arc::new(state);
         let incomplete = incomplete(&state, spec, purpose, is_ours);
-        Ok(Anchor { path, spec: spec.clone(), state, purpose, is_ours, n_others, incomplete })
+        let spec = spec.clone();
+        Ok(Anchor { path, spec, state, purpose, is_new, former, is_ours, n_others, incomplete })
     }
 
     /// Writes down what is there after a step. Returns what the user should know.
     pub(super) fn close(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let shown = self.path.display();
-        let n_left = self.state.n_left();
+        let of_former = self.former.as_ref().map_or(0, |former| former.state.n_left());
+        let n_left = self.state.n_left() + of_former;
         if n_left > 0 {
             remarks.push(format!(
                 "`{shown}`: {n_left} folders were not removed: they hold what is not of tree `{}`",
@@ -149,7 +157,10 @@ impl Anchor {
                 self.n_others, self.spec.name
             ));
         }
-        if !self.is_ours || !self.purpose.modifies {
+        let trouble = self.former.as_ref().and_then(|former| former.trouble.clone());
+        remarks.extend(trouble);
+        // As long as another structure lies there, the control file describes that.
+        if !self.is_ours || !self.purpose.modifies || self.former().is_some() {
             return remarks;
         }
         let is_removal = self.purpose.format.is_some_and(|format| !format.create);
@@ -208,9 +219,10 @@ fn incomplete(
     ))
 }
 
-/// Returns the anchor as a path without links, made if it is missing.
-fn usable(spec: &TreeSpec, modifies: bool) -> Result<PathBuf, SetupError> {
+/// Returns the anchor as a path without links, and whether it was missing and is made now.
+fn usable(spec: &TreeSpec, modifies: bool) -> Result<(PathBuf, bool), SetupError> {
     let path = Path::new(&spec.anchor);
+    let mut is_new = false;
     let facts = match std::fs::symlink_metadata(path) {
         Ok(facts) => facts,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !modifies => {
@@ -222,6 +234,7 @@ fn usable(spec: &TreeSpec, modifies: bool) -> Result<PathBuf, SetupError> {
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             make(path, spec.create_parents)?;
+            is_new = true;
             std::fs::symlink_metadata(path).map_err(|error| of_io("cannot use", path, &error))?
         }
         Err(error) => return Err(of_io("cannot use", path, &error)),
@@ -245,11 +258,13 @@ fn usable(spec: &TreeSpec, modifies: bool) -> Result<PathBuf, SetupError> {
             rustix::io::Errno::ROFS => format!(
                 "the anchor `{shown}` is on a file system that is mounted read-only; name another"
             ),
-            errno => format!("nothing can be made in the anchor `{shown}`: {errno}"),
+            errno => {
+                return Err(of_io("nothing can be made in the anchor", path, &errno.into()));
+            }
         };
         return Err(refused(errno.raw_os_error(), message));
     }
-    Ok(whole)
+    Ok((whole, is_new))
 }
 
 fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
@@ -270,7 +285,15 @@ fn make(path: &Path, create_parents: bool) -> Result<(), SetupError> {
 
 pub(super) fn of_io(what: &str, path: &Path, error: &std::io::Error) -> SetupError {
     let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    refused(errno, format!("{what} `{}`: {error}", path.display()))
+    let path = path.display().to_string();
+    let text = format!("{what} `{path}`: {error}");
+    let source = std::io::Error::from_raw_os_error(errno);
+    let hint = match errno {
+        libc::ENOENT => None,
+        libc::ENOSPC | libc::EDQUOT => Some("free some space, or name another anchor".to_owned()),
+        _ => EngineError::File { action: "use", path, source }.hint(),
+    };
+    refused(errno, hint.map_or_else(|| text.clone(), |hint| format!("{text}; {hint}")))
 }
 
 fn not_ours(path: &Path, spec: &TreeSpec) -> SetupError {
@@ -292,6 +315,16 @@ fn of_others(path: &Path) -> SetupError {
         path.display()
     );
     refused(libc::EEXIST, message)
+}
+
+fn shared_with_others(path: &Path, spec: &TreeSpec) -> SetupError {
+    let message = format!(
+        "the structure in `{}` is another one than tree `{}`: a format that removes it must be a \
+         step of its own, without other jobs there",
+        path.display(),
+        spec.name
+    );
+    refused(libc::EBUSY, message)
 }
 
 fn differs(path: &Path, spec: &TreeSpec, there: &TreeSpec) -> SetupError {

@@ -6,7 +6,8 @@
 
 mod anchor;
 mod control;
-mod remove;
+mod former;
+mod made;
 mod scan;
 mod words;
 
@@ -23,14 +24,12 @@ use plan::Job;
 use plan::op::OpKind;
 use plan::tree::{Activity, TreeSpec, TreeWork};
 use record::NoteSeverity;
-use worker::TreeJob;
+use worker::{TreeJob, TreeState};
 
 use self::anchor::{Anchor, Purpose, refused};
 use crate::bind::{BoundStep, BoundWorker};
-use crate::control::Stop;
 use crate::prepare::SetupError;
-use crate::run::RunEvent;
-use crate::step::StepContext;
+use crate::run::{RunEvent, TreePart};
 
 /// The trees of a step.
 #[derive(Default)]
@@ -51,18 +50,18 @@ pub(crate) struct TreeSeat {
 
 impl StepTrees {
     /// Prepares the trees of a step.
-    pub(crate) fn prepare(context: &StepContext<'_>, step: &BoundStep) -> Self {
+    pub(crate) fn prepare(step: &BoundStep) -> Self {
         let mut trees = StepTrees::default();
         let purposes = purposes(step);
-        let is_stopped = || context.control.stop() != Stop::No;
         for worker in &step.workers {
             let Some(work) = &worker.job.tree else { continue };
             let key = key(worker);
             if !trees.jobs.contains_key(&key) {
-                let seat = trees.seat(work, &worker.job, &purposes, &is_stopped);
+                let seat = trees.seat(work, &worker.job, &purposes);
                 trees.jobs.insert(key, seat);
             }
         }
+        trees.look_for_room();
         trees
     }
 
@@ -71,11 +70,13 @@ impl StepTrees {
         work: &TreeWork,
         job: &Job,
         purposes: &BTreeMap<String, Purpose>,
-        is_stopped: &dyn Fn() -> bool,
     ) -> Result<TreeSeat, SetupError> {
-        let anchor = self.anchor(&work.tree, purposes, is_stopped)?;
+        let anchor = self.anchor(&work.tree, purposes)?;
+        if matches!(work.activity, Activity::Format(_)) {
+            return self.seat_of_format(work, job, anchor);
+        }
         let second = match &work.target {
-            Some(target) => Some(self.anchor(target, purposes, is_stopped)?),
+            Some(target) => Some(self.anchor(target, purposes)?),
             None => None,
         };
         let needs_target =
@@ -89,15 +90,50 @@ impl StepTrees {
             return Err(refused(libc::EINVAL, message));
         }
         let state = |path: &PathBuf| self.anchors.get(path).map(|it| Arc::clone(&it.state));
-        let Some(of_first) = state(&anchor) else {
-            return Err(refused(libc::EINVAL, "the anchor is lost".to_owned()));
-        };
+        let of_first = self.in_use(&anchor, &work.tree)?;
         let of_second = second.as_ref().and_then(state);
-        let in_use = InUse::new(of_first.tree(), &work.tree)
-            .map_err(|error| refused(libc::EINVAL, error.to_string()))?;
-        let of_first = (of_first, in_use);
         let shared = TreeJob::new(work.clone(), of_first, of_second, job.workload.seed);
         Ok(TreeSeat { shared: Arc::new(shared), anchor, second })
+    }
+
+    /// Returns the seat of a job that makes, completes or removes a tree. What lies there of
+    /// another structure is its second tree, at the same anchor.
+    fn seat_of_format(
+        &self,
+        work: &TreeWork,
+        job: &Job,
+        anchor: PathBuf,
+    ) -> Result<TreeSeat, SetupError> {
+        if self.by_anchor().contains_key(&anchor) {
+            let message = format!(
+                "job `{}` formats the anchor `{}`, as another job of the same step does: one is \
+                 enough",
+                job.name, work.tree.anchor
+            );
+            return Err(refused(libc::EBUSY, message));
+        }
+        let of_first = self.in_use(&anchor, &work.tree)?;
+        let former = self.anchors.get(&anchor).and_then(Anchor::former);
+        let target = former.map(|former| former.spec.clone());
+        let work = TreeWork { target, ..work.clone() };
+        let second = former.map(|_| anchor.clone());
+        let of_second = former.map(|former| Arc::clone(&former.state));
+        let shared = TreeJob::new(work, of_first, of_second, job.workload.seed);
+        Ok(TreeSeat { shared: Arc::new(shared), anchor, second })
+    }
+
+    /// Returns the state of the tree at an anchor, and which files of it are in use.
+    fn in_use(
+        &self,
+        anchor: &PathBuf,
+        spec: &TreeSpec,
+    ) -> Result<(Arc<TreeState>, InUse), SetupError> {
+        let Some(anchor) = self.anchors.get(anchor) else {
+            return Err(refused(libc::EINVAL, "the anchor is lost".to_owned()));
+        };
+        let in_use = InUse::new(anchor.state.tree(), spec)
+            .map_err(|error| refused(libc::EINVAL, error.to_string()))?;
+        Ok((Arc::clone(&anchor.state), in_use))
     }
 
     /// Opens an anchor, or finds the one that another job has opened.
@@ -105,7 +141,6 @@ impl StepTrees {
         &mut self,
         spec: &TreeSpec,
         purposes: &BTreeMap<String, Purpose>,
-        is_stopped: &dyn Fn() -> bool,
     ) -> Result<PathBuf, SetupError> {
         let whole = std::fs::canonicalize(&spec.anchor).unwrap_or_default();
         if let Some(known) = self.anchors.get(&whole) {
@@ -119,7 +154,7 @@ impl StepTrees {
             return Ok(whole);
         }
         let purpose = purposes.get(&spec.anchor).copied().unwrap_or_default();
-        let anchor = Anchor::open(spec, purpose, is_stopped)?;
+        let anchor = Anchor::open(spec, purpose)?;
         let path = anchor.path.clone();
         self.anchors.insert(path.clone(), anchor);
         Ok(path)
@@ -137,8 +172,18 @@ impl StepTrees {
     /// Tells what is there.
     pub(crate) fn tell(&self, is_start: bool, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         for anchor in self.anchors.values() {
-            let (_, n_files, n_folders) = anchor.state.counts();
-            let size_bytes = anchor.state.full_bytes();
+            if is_start && anchor.is_new {
+                let (anchor, part) = (anchor.spec.anchor.as_str(), TreePart::Anchor);
+                on_event(RunEvent::TreeMade { anchor, part });
+            }
+            let former = anchor.former();
+            let lies_there = former.map_or(&anchor.state, |former| &former.state);
+            let (n_there, n_files, n_folders) = lies_there.counts();
+            let size_bytes = lies_there.full_bytes();
+            if is_start && former.is_some() {
+                let anchor = anchor.spec.anchor.as_str();
+                on_event(RunEvent::OtherTree { anchor, n_files: n_there, n_folders });
+            }
             let incomplete = anchor.incomplete.as_deref().filter(|_| is_start);
             let (n_opened, opened_bytes) = if is_start { (0, 0) } else { anchor.state.opened() };
             let anchor = anchor.spec.anchor.as_str();
@@ -179,18 +224,23 @@ fn purposes(step: &BoundStep) -> BTreeMap<String, Purpose> {
         *entry = entry.and(of_work);
         if let Some(target) = &work.target {
             let entry = purposes.entry(target.anchor.clone()).or_default();
-            *entry = entry.and(Purpose { modifies: true, ..Purpose::default() });
+            *entry = entry.and(Purpose { modifies: true, operates: true, ..Purpose::default() });
         }
     }
     purposes
 }
 
 impl TreeSeat {
+    /// Returns what the job does; of a format, the target is what it removes first, if that is
+    /// another structure.
+    pub(crate) fn work(&self) -> &TreeWork {
+        self.shared.work()
+    }
+
     /// Builds the engine of one worker.
     pub(crate) fn engine(&self, arena: Arena) -> Result<Box<dyn Engine>, EngineError> {
-        let open = |path: &PathBuf, state: &Arc<worker::TreeState>| {
-            Anchored::open(state.tree().clone(), path)
-        };
+        let open =
+            |path: &PathBuf, state: &Arc<TreeState>| Anchored::open(state.tree().clone(), path);
         let first = open(&self.anchor, self.shared.state())?;
         let second = match (&self.second, self.shared.second()) {
             (Some(path), Some(state)) => Some(open(path, state)?),

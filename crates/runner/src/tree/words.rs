@@ -1,14 +1,22 @@
 //! What went wrong in a tree, in words.
 
 use plan::op::{Op, OpKind};
-use plan::tree::{IN_TARGET, SelectFilter, TreeWork};
+use plan::tree::{Activity, IN_TARGET, SelectFilter, TreeWork};
 use worker::{Failure, FailureKind, Stuck};
 
 /// Says why a worker on a tree failed.
 pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
     let reason = std::io::Error::from_raw_os_error(failure.errno);
     let FailureKind::Stuck(stuck) = failure.kind else {
-        let Some(op) = &failure.op else { return reason.to_string() };
+        let Some(op) = &failure.op else {
+            return match &work.activity {
+                Activity::Format(_) if failure.kind == FailureKind::Io => format!(
+                    "tree `{}` is not made where another one was removed: {reason}",
+                    work.tree.name
+                ),
+                _ => reason.to_string(),
+            };
+        };
         let path = path_of(work, op);
         let what = op.kind.name();
         let what = match op.len {
@@ -16,7 +24,9 @@ pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
             len => format!("{what} of {len} B at offset {} of `{path}`", op.offset),
         };
         return match failure.errno {
-            libc::ENOSPC => format!("{what}: no space left; free some, or make the tree smaller"),
+            libc::ENOSPC | libc::EDQUOT => {
+                format!("{what}: no space left; free some, or make the tree smaller")
+            }
             libc::EINVAL if work.open.direct => format!(
                 "{what}: refused, as direct I/O is where it does not fit the blocks of the device \
                  or the file system has none"

@@ -9,7 +9,11 @@ mod driver;
 mod lane;
 mod wakeups;
 
-use volume::{Start, System, SystemOptions};
+use std::ops::Range;
+use std::time::Duration;
+
+use record::NoteSeverity;
+use volume::{Design, Start, System, SystemOptions};
 
 use crate::bind::{BoundPlan, BoundStep};
 use crate::emulation::{CapTable, DesignChange, Emulation, Placement, start_system};
@@ -47,7 +51,7 @@ impl World {
     /// Makes the volumes as they are before the first step.
     pub(crate) fn new(emulation: &Emulation, placement: Placement, bound: &BoundPlan) -> Self {
         let system = start_system(emulation, &placement, bound);
-        ask_for_large_pages(system.cache_memory());
+        system.cache_memory().into_iter().for_each(ask_for_large_pages);
         let caps = CapTable::new(&system, &emulation.design);
         let mut changes = emulation.changes.clone();
         changes.sort_by_key(|change| std::cmp::Reverse(change.at_ns));
@@ -64,28 +68,50 @@ impl World {
         let mut failed = None;
         while self.next_change_ns() <= self.now_ns {
             let Some(DesignChange { design, .. }) = self.changes.pop() else { break };
-            let n_caps = System::new(&design, &SMALLEST).caps().len();
-            let changed = if n_caps == self.caps.n_caps() {
-                self.system.change(self.now_ns, &design).map_err(|error| error.to_string())
-            } else {
-                Err("it has other caps, not others of the same kind".to_owned())
-            };
-            failed = failed.or(changed.err());
+            match change(&mut self.system, self.now_ns, &design) {
+                Ok(()) => self.caps = CapTable::new(&self.system, &design),
+                Err(why) => failed = failed.or(Some(why)),
+            }
         }
         failed
     }
+
+    /// Returns what is to be said of designs whose time did not come.
+    pub(crate) fn changes_left(&self) -> Option<(NoteSeverity, &'static str, String)> {
+        let next = self.changes.last()?;
+        let after = units::format_duration(Duration::from_nanos(next.at_ns));
+        let ended = units::format_duration(Duration::from_nanos(self.now_ns));
+        let text = format!(
+            "the run ended after {ended}: `{}`, which was to take over after {after}, did not",
+            next.design.name
+        );
+        Some((NoteSeverity::Warning, "design-not-changed", text))
+    }
+}
+
+/// Puts another design in force, with caps of the same kinds. Returns why it cannot be.
+fn change(system: &mut System, now_ns: u64, design: &Design) -> Result<(), String> {
+    if System::new(design, &SMALLEST).caps().len() != system.caps().len() {
+        return Err("it has other caps, not others of the same kind".to_owned());
+    }
+    system.change(now_ns, design).map_err(|error| error.to_string())
+}
+
+/// Says why a design cannot take another one's place during a run, if it cannot.
+pub(crate) fn refuse_change(old: &Design, new: &Design) -> Result<(), String> {
+    change(&mut System::new(old, &SMALLEST), 0, new)
 }
 
 /// Asks the kernel to back memory by large pages, whose addresses processors translate without
 /// reading page tables, which takes as long as the look-up itself. Where the kernel does not do it,
 /// runs are slower and nothing else.
-fn ask_for_large_pages(memory: &[u16]) {
-    let bytes = memory.as_ptr_range();
-    let start = (bytes.start as usize).next_multiple_of(LARGE_PAGE_BYTES);
-    let end = bytes.end as usize / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
+fn ask_for_large_pages(memory: Range<usize>) {
+    let start = memory.start.next_multiple_of(LARGE_PAGE_BYTES);
+    let end = memory.end / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
     if start < end {
         let address = std::ptr::without_provenance_mut(start);
-        // SAFETY: the pages lie within the slice, and the advice changes nothing of their contents.
+        // SAFETY: the pages lie within memory of ours, and the advice changes nothing of what it
+        // holds.
         unsafe { libc::madvise(address, end - start, libc::MADV_HUGEPAGE) };
     }
 }

@@ -4,8 +4,9 @@ use std::os::unix::process::ExitStatusExt;
 
 use plan::op::OpKind;
 use plan::tree::{Activity, FileSizes, Format, TreeSpec};
+use runner::{Control, RunEvent, RunOptions};
 
-use crate::bench::{Bench, FORMAT, OnDisk, fine, n_done, run};
+use crate::bench::{Bench, FORMAT, OnDisk, fine, n_done, plan, run, task};
 
 const RESTART: Format = Format { clean: false, ..FORMAT };
 const REMOVE: Format = Format { create: false, ..FORMAT };
@@ -84,8 +85,80 @@ fn another_structure_replaces_the_old_one_only_when_asked() {
     assert!(message.contains("depth=2 width=3 files=8 distribution=bottom sizes=4096"));
     assert!(message.contains("format=yes removes it"), "{message}");
     let record = other.format(FORMAT);
-    assert_eq!(n_done(fine(&record), OpKind::Create), 72);
+    let job = fine(&record);
+    let counts = [OpKind::Delete, OpKind::Rmdir, OpKind::Mkdir, OpKind::Create];
+    assert_eq!(counts.map(|kind| n_done(job, kind)), [32, 6, 12, 72], "what lay there counts");
     assert_eq!(other.on_disk(), OnDisk { n_folders: 12, n_files: 72, bytes: 72 * 4096 });
+    assert!(control(&other).contains("width=3"), "{}", control(&other));
+    let record = bench.format(REMOVE);
+    assert_eq!(fine(&record).dirs.read.n_ios, 84, "what is asked for is removing");
+    assert_eq!(std::fs::read_dir(bench.anchor()).unwrap().count(), 0, "the control file is gone");
+}
+
+fn control(bench: &Bench) -> String {
+    std::fs::read_to_string(bench.anchor().join("vdb_control.file")).unwrap()
+}
+
+/// Returns a bench with another structure in the same anchor.
+fn reshaped(bench: &Bench) -> Bench {
+    let spec = TreeSpec { width: 3, files: 2, ..bench.spec.clone() };
+    Bench { dir: tempfile::tempdir().unwrap(), spec }
+}
+
+#[test]
+fn a_structure_is_known_until_all_of_it_is_removed() {
+    let bench = Bench::new();
+    fine(&bench.format(FORMAT));
+    let other = reshaped(&bench);
+    let stop = Control::new();
+    let plan = plan(vec![other.job("format", 3, Activity::Format(FORMAT))]);
+    let mut seen = Vec::new();
+    let stopped = runner::run(&plan, &RunOptions::default(), &stop, &mut |event| {
+        if let RunEvent::OtherTree { n_files, n_folders, .. } = event {
+            seen.push((n_files, n_folders));
+            stop.request_stop();
+        }
+    });
+    drop(stopped);
+    assert_eq!(seen, [(32, 6)]);
+    assert!(control(&bench).contains("depth=2 width=2 files=8"), "{}", control(&bench));
+    let left = bench.on_disk();
+    let record = other.format(FORMAT);
+    let n_deleted = n_done(fine(&record), OpKind::Delete);
+    assert_eq!(n_deleted, left.n_files as u64);
+    assert_eq!((other.on_disk().n_folders, other.on_disk().n_files), (12, 18));
+}
+
+#[test]
+fn what_others_put_into_another_structure_stays() {
+    let bench = Bench::new();
+    fine(&bench.format(FORMAT));
+    let theirs = bench.anchor().join("vdb.1_1.dir/notes.txt");
+    std::fs::write(&theirs, "mine").unwrap();
+    let other = reshaped(&bench);
+    let record = other.format(FORMAT);
+    assert_eq!(n_done(fine(&record), OpKind::Mkdir), 11, "one folder of theirs is there");
+    let notes: Vec<&str> = record.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(notes.iter().any(|note| note.contains("1 folders were not removed")), "{notes:?}");
+    assert_eq!((other.on_disk().n_folders, other.on_disk().n_files), (12, 19));
+    assert_eq!(std::fs::read(&theirs).unwrap(), b"mine");
+}
+
+#[test]
+fn a_structure_is_replaced_by_one_format_that_is_alone() {
+    let bench = Bench::new();
+    fine(&bench.format(FORMAT));
+    let other = reshaped(&bench);
+    let format = |name| other.job(name, 1, Activity::Format(FORMAT));
+    let record = other.run(vec![format("one"), format("two")]);
+    let message = &record.jobs[1].error_message;
+    assert!(message.contains("as another job of the same step does"), "{message}");
+    let record = bench.run(vec![
+        bench.job("format", 1, Activity::Format(FORMAT)),
+        bench.task(task(OpKind::Stat), 2),
+    ]);
+    let message = &record.jobs[0].error_message;
+    assert!(message.contains("must be a step of its own"), "{message}");
 }
 
 /// A format in a process of its own, which the test below kills.

@@ -1,9 +1,12 @@
 //! What must not happen: nothing of others is touched, and every obstacle has a clear message.
 
+use plan::Plan;
 use plan::op::OpKind;
-use plan::tree::{Format, TreeSpec};
+use plan::tree::{Activity, Format, TreeSpec};
+use record::Record;
+use runner::{Control, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart};
 
-use crate::bench::{Bench, FORMAT, OnDisk, fine, n_done, run, task};
+use crate::bench::{Bench, FORMAT, OnDisk, fine, n_done, plan, run, task};
 
 /// Checks that a format is refused with such words, and that the file of others is still there.
 #[track_caller]
@@ -145,7 +148,15 @@ fn a_full_disk_is_told_and_cleaned() {
         return;
     }
     let _unmount = Unmount(&bench.spec.anchor);
-    let record = bench.format(FORMAT);
+    let mut made = Vec::new();
+    let job = bench.job("format", 3, Activity::Format(FORMAT));
+    let record = told(&plan(vec![job]), &mut |part| made.push(part));
+    // Not all could be written, but all could be made.
+    assert_eq!(made, [TreePart::Folders, TreePart::Files]);
+    let is_early = |note: &record::Note| {
+        note.code == TREE_INCOMPLETE && note.message.contains("but its file system has 1")
+    };
+    assert!(record.notes.iter().any(is_early), "{:?}", record.notes);
     let failed = record.jobs.iter().find(|job| job.error_errno != 0).unwrap();
     let message = &failed.error_message;
     assert!(message.contains("vdb_f00") && message.contains("no space left"), "{message}");
@@ -156,7 +167,41 @@ fn a_full_disk_is_told_and_cleaned() {
         std::process::Command::new("mount").args(["-o", "remount,ro", &bench.spec.anchor]).status();
     if readonly.is_ok_and(|status| status.success()) {
         refused(&bench, FORMAT, "mounted read-only");
+        let below = format!("{}/below", bench.spec.anchor);
+        let below = Bench { spec: TreeSpec { anchor: below, ..bench.spec.clone() }, ..bench };
+        let hint = "Read-only file system (os error 30); the file system is mounted read-only: \
+                    name another directory";
+        refused(&below, FORMAT, hint);
     }
+}
+
+/// Runs a plan, and hands on which parts of trees are told to be there.
+fn told(plan: &Plan, made: &mut dyn FnMut(TreePart)) -> Record {
+    runner::run(plan, &RunOptions::default(), &Control::new(), &mut |event| {
+        if let RunEvent::TreeMade { part, .. } = event {
+            made(part);
+        }
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_format_tells_each_part_once() {
+    let bench = Bench::new();
+    let parts = |format: Format| {
+        let mut made = Vec::new();
+        let job = bench.job("format", 3, Activity::Format(format));
+        fine(&told(&plan(vec![job]), &mut |part| made.push(part)));
+        made
+    };
+    let restart = Format { clean: false, ..FORMAT };
+    let folders = Format { folders_only: true, ..FORMAT };
+    let removal = Format { create: false, ..FORMAT };
+    assert_eq!(parts(FORMAT), [TreePart::Anchor, TreePart::Folders, TreePart::Files]);
+    assert_eq!(parts(FORMAT), [TreePart::Folders, TreePart::Files]);
+    assert_eq!(parts(restart), [TreePart::Folders, TreePart::Files]);
+    assert_eq!(parts(folders), [TreePart::Folders]);
+    assert_eq!(parts(removal), []);
 }
 
 /// Unmounts a folder when the test ends, however it ends.

@@ -2,7 +2,7 @@
 
 use plan::load::{Arrivals, Flow};
 use plan::op::OpKind;
-use plan::tree::Activity;
+use plan::tree::{Activity, FileIo, FileSizes, TreeSpec, TreeTask};
 
 use crate::bench::{Bench, FORMAT, fine, n_done, task};
 
@@ -55,4 +55,31 @@ fn a_rate_is_kept_and_divided() {
     let total: u64 = counts.iter().sum();
     // Due in two seconds; the last ones may be late by a busy machine's scheduling.
     assert!(total <= 2004 && total > 1800, "{counts:?}");
+}
+
+#[test]
+fn a_rate_is_done_by_those_that_have_a_file() {
+    let bench = Bench::new();
+    let spec = TreeSpec {
+        depth: 1,
+        width: 1,
+        files: 1,
+        sizes: FileSizes::Fixed(65_536),
+        ..bench.spec.clone()
+    };
+    let bench = Bench { spec, ..bench };
+    fine(&bench.format(FORMAT));
+    for io in
+        [FileIo::Random { shared: false }, FileIo::Sequential { nonzero: false, delete: false }]
+    {
+        let read = TreeTask { io, ..task(OpKind::Read) };
+        let mut job = bench.job("read", 8, Activity::Operations(vec![read]));
+        job.load.rate_total_iops = Some(400.0);
+        job.load.arrivals = Arrivals::Poisson;
+        job.limits.runtime_ns = Some(2_000_000_000);
+        let record = bench.run(vec![job]);
+        let n_ios = n_done(fine(&record), OpKind::Read);
+        // 800 are due, and a hundred of them by the one worker that holds the file.
+        assert!(n_ios > 600 && n_ios < 1000, "{n_ios} by {io:?}");
+    }
 }

@@ -7,7 +7,7 @@ use dialects::fio::{Wishes, parse_text};
 use plan::{Diagnostic, Plan};
 use record::{JobRecord, Record};
 use runner::{Control, DesignChange, EmulatedTime, Emulation, RunError, RunOptions};
-use volume::design::{Backing, Disk, Latency, Stripe, Vm, Volume};
+use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume};
 use volume::{CacheMode, Cap, Design, Limit};
 
 const GIB: u64 = 1 << 30;
@@ -30,6 +30,7 @@ pub(crate) fn p30(mount: &str, n_disks: usize, cache: CacheMode) -> Volume {
         sku: "P30".to_owned(),
         cap: cap(5000, 200 << 20),
         io_unit_bytes: Some(256 << 10),
+        merging: Merging::None,
         size_bytes: 1024 * GIB,
         cache,
     };
@@ -48,6 +49,7 @@ pub(crate) fn design(vm: Option<Vm>, volumes: Vec<Volume>) -> Design {
     Design {
         name: "a test".to_owned(),
         edition: "2018".to_owned(),
+        catalog: volume::design::Catalog::built_in().clone(),
         vm,
         volumes,
         clients: Vec::new(),

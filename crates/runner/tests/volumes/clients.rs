@@ -52,6 +52,32 @@ fn run(clients: Vec<Client>) -> Record {
     Bench::new(reached_from(clients)).run(JOBS)
 }
 
+#[test]
+fn slots_that_a_neighbour_fills_bind_who_does_not_get_to_the_cap() {
+    // The card carries 100 MB/s. Who writes 256 KiB fills the slots with calls that wait for it;
+    // who writes 8 KiB waits for a slot, and then hardly at all.
+    let limit = Limit { per_s: 100_000_000, burst: None, origin: "a test".to_owned() };
+    let near = Client {
+        egress: Some(limit),
+        connections: 1,
+        slots_per_connection: 32,
+        ..client("only", 500_000, &[])
+    };
+    let jobs = "[global]\nrw=randwrite\nioengine=libaio\ndirect=1\ndirectory=/mnt/anf\nsize=1g\n\
+                time_based=1\nramp_time=1\nruntime=10\n[small]\nbs=8k\niodepth=8\n\
+                [large]\nbs=256k\niodepth=64\n";
+    let record = Bench::new(reached_from(vec![near])).run(jobs);
+    let [small, large] = [0, 1].map(|idx| record.jobs[idx].caps.as_ref().expect("what held it"));
+    assert_eq!(small.binding.as_deref(), Some("nfs_slots"), "{small:#?}");
+    assert_eq!(small.next.as_deref(), Some("vm_egress"));
+    assert!(small.next_away_share.is_some_and(|away| away < 0.02), "{small:#?}");
+    assert_eq!(large.binding.as_deref(), Some("vm_egress"), "{large:#?}");
+    // With enough of them it has its part.
+    let most = 100_000_000.0 / 2.0 / 8192.0;
+    let alone = iops(&record.jobs[0]);
+    assert!(alone < most / 4.0, "{alone}");
+}
+
 /// What the run says of clients.
 fn said(record: &Record) -> Vec<&str> {
     let said = record.notes.iter().map(|note| note.message.as_str());

@@ -71,6 +71,23 @@ fn real_time_refuses_data_too() {
 }
 
 #[test]
+fn buffered_jobs_are_one_note() {
+    let notes = |n_jobs: usize| -> Vec<String> {
+        let mut text =
+            "[global]\nfilename=/mnt/p30/f\nsize=1g\nrw=read\nio_size=8k\nbs=4k\n".to_owned();
+        (0..n_jobs).for_each(|idx| text.push_str(&format!("[j{idx}]\n")));
+        let record = Bench::new(one_p30()).run(&text);
+        let notes = record.notes.into_iter().filter(|note| note.code == "emulated-page-cache");
+        notes.map(|note| note.message).collect()
+    };
+    let rest = "buffered: the page cache is not emulated, every I/O goes to the volume as with \
+                direct=1";
+    assert_eq!(notes(1), [format!("job `j0` is {rest}")]);
+    assert_eq!(notes(2), [format!("jobs `j0` and `j1` are {rest}")]);
+    assert_eq!(notes(5), [format!("jobs `j0`, `j1`, `j2` and 2 more are {rest}")]);
+}
+
+#[test]
 fn the_longest_mount_path_counts() {
     let volumes = vec![
         p30("/mnt", 1, CacheMode::None),

@@ -32,8 +32,11 @@ fn disk(iops: u64) -> Design {
 }
 
 fn changing(from: Design, changes: &[(u64, u64)]) -> Bench {
-    let change =
-        |(at_s, iops): &(u64, u64)| DesignChange { at_ns: at_s * S, design: Arc::new(disk(*iops)) };
+    let change = |(at_s, iops): &(u64, u64)| DesignChange {
+        at_ns: at_s * S,
+        design: Arc::new(disk(*iops)),
+        design_hash: String::new(),
+    };
     Bench { changes: changes.iter().map(change).collect(), ..Bench::new(from) }
 }
 
@@ -134,6 +137,8 @@ fn a_rate_that_is_not_carried() {
     let record = Bench::new(one_p30()).run(&reads("rate_iops=6000"));
     let validity = check(&record, &Rules::default(), &["offered"], "of 6000 IOPS were achieved");
     assert!(!validity.is_valid);
+    let steady = validity.gate("steady").expect("it was looked at");
+    assert_eq!(steady.verdict, Verdict::NotAssessed, "what waits grows: {}", steady.reason);
     let arrivals = record.jobs[0].arrivals.as_ref().expect("there was a rate");
     let off = arrivals.backlog_end.abs_diff(60_000);
     assert!(off < 600, "{} wait of the 60,000 that were not carried", arrivals.backlog_end);
@@ -176,19 +181,74 @@ fn what_hot_spots_touch_is_counted() {
     check(&record, &rules, &["footprint"], "were touched");
 }
 
+/// Makes a volume's disk carry so much for ever, and twice as much on this many credits.
+fn let_burst(volume: &mut volume::design::Volume, per_s: u64, credits: u64) {
+    if let volume::design::Backing::Disks(stripe) = &mut volume.backing {
+        let limit = stripe.disks[0].cap.iops.as_mut().expect("it has one");
+        limit.per_s = per_s;
+        limit.burst = Some(volume::design::Burst { per_s: 2 * per_s, bucket: Some(credits) });
+    }
+}
+
+#[test]
+fn credits_of_one_volume_are_not_anothers() {
+    let mut two = one_p30();
+    two.volumes.push(p30("/mnt/b", 1, CacheMode::None));
+    let_burst(&mut two.volumes[0], 4_000, 1_000_000);
+    let_burst(&mut two.volumes[1], 1_000, 100_000);
+    let jobs = |runtime_s: u32| {
+        format!(
+            "[global]\nsize=20g\nrw=randread\nbs=8k\nioengine=libaio\ndirect=1\niodepth=32\n\
+             time_based=1\nruntime={runtime_s}\n[a]\ndirectory=/mnt/p30\nrate_iops=500\n\
+             [b]\ndirectory=/mnt/b\nrate_iops=1500\n"
+        )
+    };
+    let credits = |record: &Record| {
+        let validity = judged(record, &Rules::default());
+        validity.gate("credits").cloned().expect("the disks have credits")
+    };
+    // Together they are far below what the two carry for ever; one of them is not.
+    let short = credits(&Bench::new(two.clone()).run(&jobs(60)));
+    assert_eq!(short.verdict, Verdict::NotAssessed);
+    assert!(short.reason.contains("1500 IOPS on /mnt/b are above"), "{}", short.reason);
+    let lasts_s = short.figure("lasts_s").expect("it is told");
+    assert!((195.0..=205.0).contains(&lasts_s), "{lasts_s}");
+    let long = credits(&Bench::new(two.clone()).run(&jobs(240)));
+    assert_eq!(long.verdict, Verdict::Failed, "{}", long.reason);
+    let below = jobs(60).replace("rate_iops=1500", "rate_iops=900");
+    assert_eq!(credits(&Bench::new(two.clone()).run(&below)).verdict, Verdict::Passed);
+    // Whose credits were spent cannot be told of two designs, and that is told.
+    let change =
+        DesignChange { at_ns: S, design: Arc::new(two.clone()), design_hash: String::new() };
+    let changed = Bench { changes: vec![change], ..Bench::new(two) };
+    let changed = credits(&changed.run(&jobs(60)));
+    assert_eq!(changed.verdict, Verdict::NotAssessed);
+    assert!(changed.reason.contains("changed on the way"), "{}", changed.reason);
+}
+
 #[test]
 fn credits_that_may_run_out() {
     let mut bursting = one_p30();
-    if let volume::design::Backing::Disks(stripe) = &mut bursting.volumes[0].backing {
-        let limit = stripe.disks[0].cap.iops.as_mut().expect("it has one");
-        limit.per_s = 1_000;
-        limit.burst = Some(volume::design::Burst { per_s: 2_000, bucket: Some(100_000) });
-    }
+    let_burst(&mut bursting.volumes[0], 1_000, 100_000);
     let short = Bench::new(bursting.clone()).run(&reads(""));
     let validity = check(&short, &Rules::default(), &[], "");
     let credits = validity.gate("credits").expect("the disk has credits");
     assert_eq!(credits.verdict, Verdict::NotAssessed);
     assert!(credits.reason.contains("credits possible"), "{}", credits.reason);
+    // Of two accounts that are drawn on, the one that is empty first.
+    let mut both = one_p30();
+    if let volume::design::Backing::Disks(stripe) = &mut both.volumes[0].backing {
+        let burst = |per_s, bucket| Some(volume::design::Burst { per_s, bucket: Some(bucket) });
+        let cap = &mut stripe.disks[0].cap;
+        let iops = cap.iops.as_mut().expect("it has one");
+        (iops.per_s, iops.burst) = (1_900, burst(2_000, 1_000_000));
+        let bytes = cap.bytes.as_mut().expect("it has one");
+        (bytes.per_s, bytes.burst) = (15_000_000, burst(20_000_000, 138_400_000));
+    }
+    let validity = check(&Bench::new(both).run(&reads("")), &Rules::default(), &[], "");
+    let lasts_s = validity.gate("credits").and_then(|gate| gate.figure("lasts_s"));
+    // 16.4 of 15 MB/s for 100 s, and 2,000 of 1,900 I/Os for 10,000 s.
+    assert!(lasts_s.is_some_and(|lasts_s| (95.0..105.0).contains(&lasts_s)), "{lasts_s:?}");
     // Below the baseline none are spent.
     let slow = Bench::new(bursting.clone()).run(&reads("rate_iops=500"));
     let validity = check(&slow, &Rules::default(), &[], "");
@@ -305,10 +365,11 @@ fn a_step_runs_on_until_it_is_steady() {
         window_ns: 20 * S,
         limit_ns: 300 * S,
     };
-    let run = |bench: &Bench| {
-        let plan = plan(&reads("runtime=300"));
+    let run_job = |bench: &Bench, more: &str| {
+        let plan = plan(&reads(more));
         bench.try_plan(&plan, |options| options.until_steady = Some(until)).expect("it can run")
     };
+    let run = |bench: &Bench| run_job(bench, "runtime=300");
     let record = run(&Bench::new(one_p30()));
     let found = record.conditions[0].until_steady.expect("it was asked for");
     assert_eq!((found.limit_ms, found.attained_ms), (300_000, Some(20_000)));
@@ -325,4 +386,12 @@ fn a_step_runs_on_until_it_is_steady() {
     let attained_ms = found.attained_ms.expect("it settled");
     assert!((55_000..=66_000).contains(&attained_ms), "{attained_ms} ms");
     assert!(record.elapsed_ns < 70 * S);
+    // Under a rate that is carried, and under one whose response times rise while the disk does
+    // the same all the time.
+    for (rate, expected_ms) in [(4_000, Some(20_000)), (5_200, None)] {
+        let rated = format!("runtime=60\nrate_iops={rate}");
+        let record = run_job(&Bench::new(one_p30()), &rated);
+        let found = record.conditions[0].until_steady.expect("it was asked for");
+        assert_eq!(found.attained_ms, expected_ms, "{rate} per second");
+    }
 }

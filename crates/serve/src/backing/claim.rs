@@ -1,9 +1,8 @@
 //! Which volumes a backing holds the data of, so that no other design is served from it by mistake.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -104,13 +103,7 @@ impl Backing {
 
     /// Notes the volumes of a design as those that the data belong to: as a whole, or not at all.
     pub(crate) fn note(&self, design: &Design) -> io::Result<()> {
-        let half = self.dir.join("volumes.half");
-        let mut options = OpenOptions::new();
-        let mut file = options.create(true).truncate(true).write(true).mode(0o600).open(&half)?;
-        file.write_all(&serde_json::to_vec(&claimed(design))?)?;
-        file.sync_all()?;
-        fs::rename(&half, self.claim_path())?;
-        File::open(&self.dir)?.sync_all()
+        self.write_whole("volumes", &serde_json::to_vec(&claimed(design))?)
     }
 
     fn claim_path(&self) -> PathBuf {

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use engine::nfs::xdr::padding;
 use nfs3_types::nfs3::stable_how;
@@ -18,7 +17,8 @@ use crate::store::Opened;
 use crate::tree::Node;
 
 /// Tells clients whether the server lost writes that were not yet durable. A killed process loses
-/// none, since they are in the backing; so it changes only with a crash of the emulated machine.
+/// none, since they are in the backing; so it changes only with a crash of the emulated machine,
+/// however many processes have served it since.
 const VERIFIER: u64 = 0x706c_696d_736f_6c00;
 
 /// A file that a call is on.
@@ -29,16 +29,7 @@ struct Target {
 
 impl Server {
     fn verifier(&self) -> u64 {
-        VERIFIER + self.n_crashes.load(Relaxed)
-    }
-
-    /// Notes a crash of the machine.
-    pub(super) fn watch_crashes(&self) {
-        if self.machine.is_crashed() {
-            self.is_crashed.store(true, Relaxed);
-        } else if self.is_crashed.swap(false, Relaxed) {
-            self.n_crashes.fetch_add(1, Relaxed);
-        }
+        VERIFIER.wrapping_add(self.machine.n_crashes())
     }
 
     fn target(&self, handle: &[u8]) -> Result<Target, Errno> {
@@ -206,6 +197,8 @@ impl Server {
         words: Vec<u32>,
     ) -> impl FnOnce(Result<(), Errno>) + Send + use<> {
         let (server, node) = (Arc::clone(self), Arc::clone(&target.node));
+        // As of before it is done: a crash between that and the answer takes it back.
+        let verifier = self.verifier();
         move |done| match done {
             Ok(()) => {
                 let mut message = call::accepted(answer.xid);
@@ -214,7 +207,7 @@ impl Server {
                 for word in words {
                     names::word(&mut message, word);
                 }
-                message.extend_from_slice(&server.verifier().to_be_bytes());
+                message.extend_from_slice(&verifier.to_be_bytes());
                 answer.send(message);
             }
             Err(error) => answer.failed(names::Body::Changes, error),

@@ -160,7 +160,7 @@ impl Files {
             Err(Errno::ACCESS) => node.open(OFlags::RDONLY),
             file => file,
         }?;
-        let opened = Arc::new(Opened { file: Arc::new(file), is_sync: false });
+        let opened = Arc::new(Opened::new(file, false, 0));
         if let Some(known) = lock(&self.table).known.get_mut(&number)
             && known.opened.is_none()
         {

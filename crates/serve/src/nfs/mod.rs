@@ -33,8 +33,8 @@ mod way;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -113,9 +113,6 @@ struct Server {
     /// Open connections, to be closed at the end.
     streams: Mutex<Vec<TcpStream>>,
     is_stopped: AtomicBool,
-    /// The machine was found crashed, and has not been found alive since.
-    is_crashed: AtomicBool,
-    n_crashes: AtomicU64,
 }
 
 /// Takes an address to export at; port 0 is any that is free. Who connects waits until it is
@@ -193,8 +190,6 @@ impl Export {
             clients: Mutex::default(),
             streams: Mutex::default(),
             is_stopped: AtomicBool::new(false),
-            is_crashed: AtomicBool::new(false),
-            n_crashes: AtomicU64::new(0),
         });
         way::measure(&server);
         let accepting = Arc::clone(&server);

@@ -133,7 +133,6 @@ pub(super) fn nfs(
     origin: Origin,
     answer: Answer,
 ) {
-    server.watch_crashes();
     match *asked {
         Asked::Read { file, offset, count } => {
             data::read(server, file, (offset, count), origin, answer);

@@ -10,7 +10,7 @@ use serve::backing::Backing as Folder;
 use serve::machine::{Machine, MachineOptions};
 use serve::mount::{self, Forgetter, Mount, MountError, UnmountError};
 use tempfile::TempDir;
-use volume::design::{Backing, Disk, Latency, Stripe, Vm, Volume};
+use volume::design::{Backing, Disk, Latency, Merging, Stripe, Vm, Volume};
 use volume::{CacheMode, Cap, Design, Limit};
 
 /// A limit without bursting.
@@ -24,6 +24,7 @@ pub(crate) fn disk(iops: u64, bytes_per_s: u64, capacity_bytes: u64, cache: Cach
         sku: "test".to_owned(),
         cap: Cap { iops: Some(limit(iops)), bytes: Some(limit(bytes_per_s)) },
         io_unit_bytes: Some(256 << 10),
+        merging: Merging::None,
         size_bytes: capacity_bytes,
         cache,
     };
@@ -42,6 +43,7 @@ pub(crate) fn design(volumes: Vec<Volume>) -> Design {
     Design {
         name: "test".to_owned(),
         edition: "current".to_owned(),
+        catalog: volume::design::Catalog::built_in().clone(),
         vm: Some(Vm {
             size: "test".to_owned(),
             uncached: wide.clone(),

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod raw;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -48,6 +50,7 @@ pub(crate) fn design(volumes: Vec<Volume>, clients: Vec<Client>, pools: Vec<Pool
     Design {
         name: "test".to_owned(),
         edition: "current".to_owned(),
+        catalog: volume::design::Catalog::built_in().clone(),
         vm: None,
         volumes,
         clients,
@@ -73,6 +76,11 @@ pub(crate) struct Served {
 impl Served {
     pub(crate) fn start(design: Design) -> Served {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        Served::over(design, scratch)
+    }
+
+    /// Serves the data of another.
+    pub(crate) fn over(design: Design, scratch: TempDir) -> Served {
         let backing = Backing::open(&scratch.path().join("backing")).expect("a backing");
         let options =
             MachineOptions { design_text: String::new(), design, only: None, is_cache_warm: false };

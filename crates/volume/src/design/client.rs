@@ -2,6 +2,7 @@
 
 use core::net::IpAddr;
 
+use catalog::Vm as Size;
 use plan::keys::{Findings, Keys};
 
 use super::parser::Parser;
@@ -73,8 +74,7 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
         if let Some(vm) = edition.vm(size) {
             let known = vm.egress().map(|figure| parser.limit(&vm.name, figure, None));
             if known.is_none() && egress.is_none() {
-                let text = format!("the network limit of {} is unknown, so it has none", vm.name);
-                parser.findings.warn("unknown-figure", &at, text);
+                parser.findings.warn("unknown-figure", &at, unknown_egress(vm));
             }
             egress = egress.or(known);
         } else {
@@ -91,6 +91,11 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
         jobs,
         address,
     }
+}
+
+/// Says that a machine's network card is left out, as its limit is unknown.
+pub(super) fn unknown_egress(size: &Size) -> String {
+    format!("the network limit of {} is unknown, so it has none", size.name)
 }
 
 /// Reads `jobs`: a pattern, or a list of them.

@@ -8,7 +8,9 @@ use plan::keys::{At, Keys};
 use toml::de::DeValue;
 
 use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
-use super::{Backing, Burst, CacheMode, Cap, Disk, Stripe, Volume, free, medium_latency, vm};
+use super::{
+    Backing, Burst, CacheMode, Cap, Disk, Merging, Stripe, Volume, free, medium_latency, vm,
+};
 
 /// Most disks in one stripe: more than any machine takes.
 const DISKS_MAX: u64 = 1024;
@@ -190,7 +192,8 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
         parser.findings.error("out-of-range", &at, "a disk of no size");
     }
     let io_unit_bytes = io_unit.map(|(bytes, _)| bytes);
-    Some(Disk { sku: name, cap, io_unit_bytes, size_bytes, cache: CacheMode::None })
+    let (merging, cache) = (Merging::None, CacheMode::None);
+    Some(Disk { sku: name, cap, io_unit_bytes, merging, size_bytes, cache })
 }
 
 fn n_disks(
@@ -319,14 +322,28 @@ fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Opti
     } else {
         free::disk(sku, keys, parser)?
     };
-    Some(Disk { sku: sku.name.clone(), cap, io_unit_bytes, size_bytes, cache: CacheMode::None })
+    let merging = merging(sku);
+    let cache = CacheMode::None;
+    Some(Disk { sku: sku.name.clone(), cap, io_unit_bytes, merging, size_bytes, cache })
+}
+
+/// Returns what a disk makes of I/Os that follow each other: where there is no limit of operations,
+/// throughput is what counts them.
+pub(super) fn merging(sku: &Sku) -> Merging {
+    match sku.word("merges") {
+        Some("yes") if sku.iops_max().is_none() && sku.iops().is_none() => Merging::Units,
+        Some("yes") => Merging::Operations,
+        _ => Merging::None,
+    }
 }
 
 fn tier_cap(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap {
     let mut base = [sku.iops(), sku.throughput()];
     if keys.flag("performance_plus", parser.findings) {
-        base = [sku.plus_iops(), sku.plus_throughput()];
-        if base[0].is_none() {
+        let plus = [sku.plus_iops(), sku.plus_throughput()];
+        if plus[0].is_some() {
+            base = plus;
+        } else {
             let text = format!("{} has no performance plus", sku.name);
             parser.findings.error("bad-value", &keys.at, text);
         }

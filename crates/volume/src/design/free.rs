@@ -7,7 +7,7 @@ use plan::Diagnostic;
 use plan::keys::{At, Findings, Keys};
 
 use super::parser::{Parser, per_s};
-use super::{Burst, Cap, Design, Limit};
+use super::{Burst, Cap, Design, Limit, Merging};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 const TIB: f64 = (1_u64 << 40) as f64;
@@ -65,10 +65,10 @@ pub(crate) struct Provisioned<'p> {
     mb_bytes: u64,
 }
 
-impl Provisioned<'_> {
+impl<'p> Provisioned<'p> {
     /// Makes one for a type of disk of a design; `None` for a tier, whose limits are fixed.
-    pub(crate) fn new(design: &Design, sku: &str) -> Option<Self> {
-        let edition = catalog::edition(&design.edition)?;
+    pub(crate) fn new(design: &'p Design, sku: &str) -> Option<Self> {
+        let edition = design.rows()?;
         let sku = edition.disk(sku).filter(|sku| sku.is_free())?;
         Some(Provisioned { sku, edition, mb_bytes: design.mb_bytes })
     }
@@ -332,7 +332,9 @@ impl Free<'_> {
         for (what, word, limit) in
             [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]
         {
-            if limit.is_none() && !self.is_chosen(word) {
+            let is_counted_in_bytes =
+                what == "IOPS" && super::disks::merging(self.sku) == Merging::Units;
+            if limit.is_none() && !self.is_chosen(word) && !is_counted_in_bytes {
                 let (name, edition) = (&self.sku.name, parser.edition.info.name);
                 let text = format!(
                     "the {what} limit of {name} is unknown in edition {edition}: it is left out"

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use catalog::{Edition, Figure, Surface, VolumeKind};
+use catalog::{Edition, Figure, VolumeKind};
 use plan::Diagnostic;
 use plan::keys::{At, Keys};
 
 use super::parser::{ParsedVolume, Parser};
-use super::{Backing, Ceiling, Limit, NetworkVolume, Pool, Volume, medium_latency};
+use super::{Backing, Limit, NetworkVolume, Pool, Volume, medium_latency};
 
 /// Origin of throughput that was assigned to a volume.
 pub(crate) const BY_HAND: &str = "assigned by hand";
@@ -152,7 +152,7 @@ pub(super) fn volume(
     let kind = if large { VolumeKind::Large } else { VolumeKind::Regular };
     let assigned = keys.rate("throughput", parser.findings);
     let transfer = transfer(&mut keys, parser);
-    let ceiling = ceiling(&mut keys, kind, level.as_deref(), parser);
+    let ceiling = super::ceiling::ceiling(&mut keys, kind, level.as_deref(), parser);
     let latency = parser.latency(&mut keys, "latency", medium_latency("network").latency);
     keys.finish(parser.findings);
     let (level, (quota_bytes, quota_at)) = (level?, quota?);
@@ -284,139 +284,6 @@ fn transfer(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> u32 {
         return most as u32;
     }
     bytes as u32
-}
-
-/// Returns the ceilings of one volume: the published one, and those that were measured.
-///
-/// Where `mix` does not choose among measurements, each side is the lowest of them.
-fn ceiling(
-    keys: &mut Keys<'_>,
-    kind: VolumeKind,
-    level: Option<&str>,
-    parser: &mut Parser<'_, '_>,
-) -> Ceiling {
-    let edition = parser.edition;
-    let scope = format!("volume.{}", kind.as_str());
-    let of_level = level.map(|level| format!("throughput_max.{level}"));
-    let of_level = of_level.and_then(|parameter| edition.fact(&scope, &parameter));
-    let total = [edition.fact(&scope, "throughput_max"), of_level];
-    let mut ceiling = Ceiling {
-        total_bytes_per_s: total.into_iter().flatten().map(|figure| figure.per_s).min(),
-        ..Ceiling::default()
-    };
-    let surfaces = edition.surfaces(kind);
-    let Some(chosen) = mix(keys, &surfaces, parser) else { return ceiling };
-    let lowest = |of: fn(&Surface<'_>) -> Option<u64>| {
-        // A chosen load speaks for the sides that it was measured for, all loads for the others.
-        let chosen = chosen.iter().filter_map(|surface| of(surface)).min();
-        chosen.or_else(|| surfaces.iter().filter_map(of).min())
-    };
-    ceiling.read_iops = lowest(|surface| surface.read_iops.map(|figure| figure.per_s));
-    ceiling.write_iops = lowest(|surface| surface.write_iops.map(|figure| figure.per_s));
-    ceiling.read_bytes_per_s = lowest(|surface| surface.read_bytes.map(|figure| figure.per_s));
-    ceiling.write_bytes_per_s = lowest(|surface| surface.write_bytes.map(|figure| figure.per_s));
-    let mixed = mixed(&chosen, &surfaces);
-    ceiling.total_bytes_per_s = ceiling.total_bytes_per_s.into_iter().chain(mixed).min();
-    // Without a level all that can be said is that there is none.
-    if level.is_some() {
-        tell_unknown(&ceiling, kind, &keys.at, parser);
-    }
-    ceiling
-}
-
-/// Returns what a mix of large reads and writes was measured to carry, the lowest where several
-/// were: of the chosen loads, or of all where no chosen one moves bytes. A mix of one load says
-/// nothing about another one's, whose reads alone may carry more.
-fn mixed(chosen: &[&Surface<'_>], surfaces: &[Surface<'_>]) -> Option<u64> {
-    let of = |surface: &Surface<'_>| surface.mixed_bytes.map(|figure| figure.per_s);
-    let moves = |surface: &&&Surface<'_>| {
-        surface.read_bytes.or(surface.write_bytes).or(surface.mixed_bytes).is_some()
-    };
-    if chosen.iter().any(|surface| moves(&surface)) {
-        return chosen.iter().filter_map(|surface| of(surface)).min();
-    }
-    surfaces.iter().filter_map(of).min()
-}
-
-/// Tells which ceilings nobody measured in this edition, and what holds in their place.
-fn tell_unknown(
-    ceiling: &Ceiling,
-    kind: VolumeKind,
-    at: &Range<usize>,
-    parser: &mut Parser<'_, '_>,
-) {
-    let of_operations = match (ceiling.read_iops, ceiling.write_iops) {
-        (Some(_), Some(_)) => None,
-        (Some(read), None) => Some((
-            "writes",
-            format!("they are held to the {} of reads, which they stay below", thousands(read)),
-        )),
-        (None, Some(_)) => Some(("reads", "they are not limited".to_owned())),
-        (None, None) => Some(("reads and writes", "they are not limited".to_owned())),
-    };
-    let which = match (ceiling.read_bytes_per_s, ceiling.write_bytes_per_s) {
-        (Some(_), Some(_)) => None,
-        (Some(_), None) => Some("writes"),
-        (None, Some(_)) => Some("reads"),
-        (None, None) => Some("reads and writes"),
-    };
-    let of_bytes = which.map(|which| match ceiling.total_bytes_per_s {
-        Some(total) => (which, format!("only {} of both together hold", mib_s(total))),
-        None => (which, "they are not limited".to_owned()),
-    });
-    let edition = parser.edition.info.name;
-    let whose = format!("a {} volume carries is unknown in edition {edition}", kind.as_str());
-    if let Some((what, instead)) = of_operations {
-        let text = format!("how many {what} per second {whose}: {instead}");
-        parser.findings.warn("unknown-figure", at, text);
-    }
-    if let Some((what, instead)) = of_bytes {
-        let text = format!("how many MiB/s of {what} alone {whose}: {instead}");
-        parser.findings.warn("unknown-figure", at, text);
-    }
-}
-
-fn thousands(per_s: u64) -> String {
-    super::parser::units_of_thousand(per_s)
-}
-
-fn mib_s(bytes_per_s: u64) -> String {
-    format!("{} MiB/s", thousands(bytes_per_s >> 20))
-}
-
-/// Reads `mix = "random-8k"`, a list of such, or `"published"`, which leaves measurements out and
-/// returns `None`.
-fn mix<'s, 'c>(
-    keys: &mut Keys<'_>,
-    surfaces: &'s [Surface<'c>],
-    parser: &mut Parser<'_, '_>,
-) -> Option<Vec<&'s Surface<'c>>> {
-    let Some(value) = keys.get("mix") else { return Some(Vec::new()) };
-    let (one, list) = (std::slice::from_ref(value), value.get_ref().as_array());
-    let values: Vec<_> = match list {
-        Some(list) => list.iter().collect(),
-        None => one.iter().collect(),
-    };
-    let mut chosen = Vec::new();
-    for value in values {
-        let Some(name) = value.get_ref().as_str() else {
-            let text = "`mix` is a load's name in quotes, or a list of such";
-            parser.findings.error("wrong-type", &value.span(), text);
-            continue;
-        };
-        if name == "published" {
-            return None;
-        }
-        if let Some(surface) = surfaces.iter().find(|surface| surface.name == name) {
-            chosen.push(surface);
-            continue;
-        }
-        let names: Vec<&str> = surfaces.iter().map(|surface| surface.name).collect();
-        let help = format!("measured were {}; or published", names.join(", "));
-        let finding = Diagnostic::error("unknown-mix", format!("unknown load `{name}` in `mix`"));
-        parser.findings.add(finding.help(help), &value.span());
-    }
-    Some(chosen)
 }
 
 fn capitalised(level: &str) -> String {

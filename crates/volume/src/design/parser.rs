@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use catalog::{Catalog, Edition, Exactness, Figure};
 use plan::keys::{Findings, Keys};
@@ -52,19 +53,19 @@ pub fn parse(text: &str) -> (Option<Design>, Vec<Diagnostic>) {
 }
 
 /// Reads a design, with limits from the given catalogue.
-pub fn parse_with(text: &str, catalog: &Catalog) -> (Option<Design>, Vec<Diagnostic>) {
+pub fn parse_with(text: &str, catalog: &Arc<Catalog>) -> (Option<Design>, Vec<Diagnostic>) {
     parse_again(text, catalog, None)
 }
 
 /// Reads a design as it would be if a published MB, where nobody states its bytes, had so many;
 /// what the design says of it does not count. `None` if it is none, or cannot be then.
-pub fn parse_in_mb(text: &str, mb_bytes: u64) -> Option<Design> {
-    parse_again(text, Catalog::built_in(), Some(mb_bytes)).0
+pub fn parse_in_mb(text: &str, catalog: &Arc<Catalog>, mb_bytes: u64) -> Option<Design> {
+    parse_again(text, catalog, Some(mb_bytes)).0
 }
 
 fn parse_again(
     text: &str,
-    catalog: &Catalog,
+    catalog: &Arc<Catalog>,
     as_mb_bytes: Option<u64>,
 ) -> (Option<Design>, Vec<Diagnostic>) {
     let mut findings = Findings::new(text);
@@ -127,7 +128,7 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     fn read<'k>(
         mut keys: Keys<'k>,
-        catalog: &'p Catalog,
+        catalog: &'p Arc<Catalog>,
         as_mb_bytes: Option<u64>,
         findings: &'p mut Findings<'a>,
     ) -> Option<Design> {
@@ -166,7 +167,9 @@ impl<'p, 'a> Parser<'p, 'a> {
         if vm_keys.is_none() {
             check::no_cache(&uses, &mut parser);
         }
-        let vm = vm_keys.map(|keys| vm::vm(keys, &uses, &mut parser));
+        // Clients have network cards of their own.
+        let has_network = clients.is_empty() && parsed.iter().any(|volume| volume.disks.is_none());
+        let vm = vm_keys.map(|keys| vm::vm(keys, &uses, has_network, &mut parser));
         check::mounts(&parsed, &mut parser);
         check::pools(&parsed, &pools, &mut parser);
         if is_without_volume {
@@ -176,6 +179,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Some(Design {
             name,
             edition: parser.edition.info.name.to_owned(),
+            catalog: Arc::clone(catalog),
             vm,
             volumes: parsed.into_iter().map(|volume| volume.volume).collect(),
             clients,

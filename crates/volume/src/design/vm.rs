@@ -5,7 +5,7 @@ use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 
 use super::parser::{DiskUse, Parser};
-use super::{Backing, Burst, Cap, Design, Limit, Vm};
+use super::{Backing, Burst, Cap, Design, Limit, Vm, client};
 
 /// A full bucket of a machine's credits lasts this long at the burst rate, seconds. Derived, as for
 /// disks: published is that bursting lasts at most 30 minutes.
@@ -15,7 +15,13 @@ const BURST_S: u64 = 1800;
 const V2_FAMILIES: [&str; 2] = ["Premium SSD v2", "Ultra Disk"];
 
 /// Reads `[vm]`: a size of the catalogue, figures of its own, or a size with some figures replaced.
-pub(super) fn vm(mut keys: Keys<'_>, uses: &[&DiskUse], parser: &mut Parser<'_, '_>) -> Vm {
+/// `has_network` says that volumes are reached through its network card.
+pub(super) fn vm(
+    mut keys: Keys<'_>,
+    uses: &[&DiskUse],
+    has_network: bool,
+    parser: &mut Parser<'_, '_>,
+) -> Vm {
     let at = keys.at.clone();
     let named = keys.text("size", parser.findings);
     let bursts = bursts(&mut keys, parser);
@@ -62,6 +68,12 @@ pub(super) fn vm(mut keys: Keys<'_>, uses: &[&DiskUse], parser: &mut Parser<'_, 
     if let Some((per_s, _)) = keys.rate("egress", parser.findings) {
         vm.egress = Some(own_limit(per_s, None, egress.as_deref()));
     }
+    if let (Some(size), Some((_, name_at)), None) = (size, &named, &vm.egress)
+        && has_network
+    {
+        let text = client::unknown_egress(size);
+        parser.findings.warn("unknown-figure", name_at, text);
+    }
     if let Some((n_disks, _)) = keys.count("max_data_disks", parser.findings) {
         vm.max_data_disks = Some(u32::try_from(n_disks).unwrap_or(u32::MAX));
     }
@@ -88,7 +100,7 @@ fn bursts(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> bool {
 /// Returns what the catalogue says of a size for the disks of a design, with bursts if its own
 /// machine has any; `None` for an edition that there is not.
 pub(crate) fn machine_of(design: &Design, own: &Vm, size: &Size) -> Option<Vm> {
-    let edition = catalog::edition(&design.edition)?;
+    let edition = design.rows()?;
     let mut findings = Findings::new("");
     let parser = Parser::again(edition, design.mb_bytes, &mut findings);
     let families: Vec<&str> = design

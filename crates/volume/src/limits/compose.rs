@@ -9,13 +9,15 @@ use super::path;
 use super::queue;
 use crate::design::Design;
 
-/// What is asked of a volume: I/Os of one size and mix at random places.
+/// What is asked of a volume: I/Os of one size and mix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Bytes per I/O, at least 1.
     pub size_bytes: u64,
     /// Offsets are multiples of this; the I/O's own size unless told.
     pub align_bytes: Option<u64>,
+    /// Each follows the one before, and disks that merge such I/Os do; otherwise at random places.
+    pub is_sequential: bool,
     /// Share of reads, 0 to 1.
     pub read_share: f64,
     /// Share of reads that hit the host cache, 0 to 1; counts where there is a cache.
@@ -33,6 +35,7 @@ impl Load {
         Load {
             size_bytes,
             align_bytes: None,
+            is_sequential: false,
             read_share,
             hit_ratio: 0.0,
             queue_depth: None,
@@ -179,9 +182,8 @@ fn put_first(caps: &mut [(CapUse, f64)], binding: Option<&CapUse>) {
 /// The caps on the way of a flow.
 struct Path {
     caps: Vec<CapUse>,
-    /// Turns that it has at the caps in common with others, beside theirs.
+    /// Equal shares that it has of the caps in common with others, beside theirs.
     weight: f64,
-    size_bytes: f64,
     /// Latency without load, seconds.
     latency_s: f64,
     demand: Option<f64>,
@@ -201,18 +203,8 @@ impl Path {
                 origin: "Little's law".to_owned(),
             });
         }
-        let weight = path::weight(design, flow.volume, &flow.load);
-        let size_bytes = flow.load.size_bytes as f64;
-        Path { caps, weight, size_bytes, latency_s, demand: flow.demand }
-    }
-
-    /// Returns what one turn takes of a cap: one operation, or its bytes. An I/O has fewer than one
-    /// where the host cache answers some.
-    fn per_turn(&self, cap: &CapUse) -> f64 {
-        match cap.bound {
-            Bound::Cap(kind) if !kind.counts_operations() => self.size_bytes,
-            _ => 1.0,
-        }
+        let weight = path::weight(design, flow.volume);
+        Path { caps, weight, latency_s, demand: flow.demand }
     }
 
     /// Returns what an I/O of this flow costs of another flow's cap.
@@ -221,8 +213,8 @@ impl Path {
     }
 }
 
-/// Shares the caps: at each one the flows have turns in the proportion of their weights, and what a
-/// flow cannot use of its turns is left to the others. Returns each rate with the position of the
+/// Shares the caps: of each one the flows have parts in the proportion of their weights, and what a
+/// flow cannot use of its part is left to the others. Returns each rate with the position of the
 /// cap in its path that holds it.
 fn fill(paths: &[Path]) -> (Vec<f64>, Vec<Option<usize>>) {
     let mut rates = vec![0.0; paths.len()];
@@ -256,26 +248,26 @@ fn fill(paths: &[Path]) -> (Vec<f64>, Vec<Option<usize>>) {
     (rates, held)
 }
 
-/// Returns the least of what a flow asks for and what its turns at each of its caps carry, beside
+/// Returns the least of what a flow asks for and what its part of each of its caps carries, beside
 /// the flows that are settled.
 fn least(paths: &[Path], rates: &[f64], is_open: &[bool], idx: usize) -> (f64, Option<usize>) {
     let path = &paths[idx];
     let mut least = (path.demand.unwrap_or(f64::INFINITY), None);
     for (cap_idx, cap) in path.caps.iter().enumerate() {
-        let (mut used, mut per_round) = (0.0, 0.0);
+        let (mut used, mut shares) = (0.0, 0.0);
         for (other_idx, other) in paths.iter().enumerate() {
             let cost = other.cost(cap);
             if cost <= 0.0 {
                 continue;
             }
             if is_open[other_idx] {
-                per_round += other.weight * other.per_turn(cap);
+                shares += other.weight;
             } else {
                 used += cost * rates[other_idx];
             }
         }
-        let n_rounds = ((cap.per_s - used) / per_round).max(0.0);
-        let rate = n_rounds * path.weight * path.per_turn(cap) / cap.per_io;
+        let share = ((cap.per_s - used) / shares).max(0.0);
+        let rate = share * path.weight / cap.per_io;
         if rate < least.0 {
             least = (rate, Some(cap_idx));
         }

@@ -16,7 +16,8 @@ use super::network;
 use super::stripe::{self, Split};
 use crate::cap::CapKind;
 use crate::design::{
-    Backing, CacheMode, Cap, Client, Design, Latency, Limit, NetworkVolume, Stripe, Vm, Volume,
+    Backing, CacheMode, Cap, Client, Design, Latency, Limit, Merging, NetworkVolume, Stripe, Vm,
+    Volume,
 };
 
 const NS_PER_S: f64 = 1e9;
@@ -52,10 +53,10 @@ pub(super) fn latency_s(design: &Design, volume_idx: u16, load: &Load) -> f64 {
     }
 }
 
-/// Returns how much of a common cap a volume takes beside others: each disk has its turn.
-pub(super) fn weight(design: &Design, volume_idx: u16, load: &Load) -> f64 {
+/// Returns how much of a common cap a volume takes beside others: each disk has its share.
+pub(super) fn weight(design: &Design, volume_idx: u16) -> f64 {
     match &design.volumes[usize::from(volume_idx)].backing {
-        Backing::Disks(stripe) => stripe.disks.len().max(1) as f64 / split(stripe, load).sub_ios,
+        Backing::Disks(stripe) => stripe.disks.len().max(1) as f64,
         Backing::Network(_) => 1.0,
     }
 }
@@ -97,7 +98,14 @@ fn disks_name(stripe: &Stripe) -> String {
 }
 
 fn split(stripe: &Stripe, load: &Load) -> Split {
-    let unit_bytes = stripe.disks.first().and_then(|disk| disk.io_unit_bytes);
+    let disk = stripe.disks.first();
+    let unit_bytes = disk.and_then(|disk| disk.io_unit_bytes);
+    let merges = load.is_sequential && disk.is_some_and(|disk| disk.merging != Merging::None);
+    if let Some(unit_bytes) = unit_bytes.filter(|_| merges) {
+        let counted = Load { is_sequential: false, ..*load };
+        let units = load.size_bytes as f64 / unit_bytes as f64;
+        return Split { units, ..split(stripe, &counted) };
+    }
     let align_bytes = load.align_bytes.unwrap_or(load.size_bytes);
     // One disk is cut nowhere: all its chunks lie side by side.
     let chunk_bytes = if stripe.disks.len() < 2 { u64::MAX >> 1 } else { stripe.chunk_bytes };
@@ -169,7 +177,11 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     if let Some(disk) = stripe.disks.first() {
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
         list.put((CapKind::DiskIops, scope), &name, n_disks, iops, share * split.units);
-        list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, share * size);
+        let counted = match (disk.merging, disk.io_unit_bytes) {
+            (Merging::Units, Some(unit_bytes)) => split.units * unit_bytes as f64,
+            _ => size,
+        };
+        list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, share * counted);
     }
     if let Some(vm) = machine {
         let kinds = (CapKind::VmUncachedIops, CapKind::VmUncachedBytes);

@@ -340,7 +340,7 @@ impl Tries<'_> {
         let has_cache = self.design.vm.as_ref().is_some_and(|vm| {
             vm.cache_bytes.is_some() && (vm.cached.iops.is_some() || vm.cached.bytes.is_some())
         });
-        let edition = catalog::edition(&self.design.edition);
+        let edition = self.design.rows();
         has_cache
             && stripe.disks.iter().all(|disk| {
                 let known = edition.and_then(|edition| edition.disk(&disk.sku));
@@ -369,9 +369,13 @@ impl Tries<'_> {
         let most = self.design.vm.as_ref().and_then(|vm| vm.max_data_disks);
         let most = most.map_or(DISKS_MAX, |most| most as usize);
         let n_free = most.saturating_sub(n_all_disks(self.design));
+        // Columns that do not go over all disks stay, and take as many disks more.
+        let columns = stripe.columns as usize;
+        let step = if columns < n_disks { columns } else { 1 };
         // Without a need one more is the smallest step; with one, as many as it takes.
-        let n_tried = if self.goal.is_some() { n_free } else { n_free.min(1) };
-        let changes: Vec<Change> = (1..=n_tried)
+        let n_tried = if self.goal.is_some() { n_free } else { n_free.min(step) };
+        let changes: Vec<Change> = (step..=n_tried)
+            .step_by(step)
             .map(|n_more| {
                 let change = match n_more {
                     1 => format!("one more {}", disk.sku),
@@ -379,7 +383,9 @@ impl Tries<'_> {
                 };
                 let design = self.with_stripe(|stripe| {
                     stripe.disks.resize(n_disks + n_more, disk.clone());
-                    stripe.columns += n_more as u32;
+                    if step == 1 {
+                        stripe.columns += n_more as u32;
+                    }
                 });
                 (change, design)
             })
@@ -454,7 +460,7 @@ fn n_all_disks(design: &Design) -> usize {
 
 /// Returns the larger tiers of a disk's family, smallest first, as disks with the same cache mode.
 fn larger_tiers(design: &Design, disk: &Disk) -> Vec<Disk> {
-    let Some(edition) = catalog::edition(&design.edition) else { return Vec::new() };
+    let Some(edition) = design.rows() else { return Vec::new() };
     let Some(own) = edition.disk(&disk.sku) else { return Vec::new() };
     let mut tiers: Vec<Disk> = Vec::new();
     for tier in edition.disks() {

@@ -115,10 +115,22 @@ fn volumes_at_once_share_their_machine() {
     }
 }
 
-/// Eleven disks have turns alike, and of the cached one only the writes come there: 50,000 / 11 of
+#[test]
+fn unlike_volumes_share_bytes_alike() {
+    let machine = vm(cap(3_200.0, 48e6), Cap::default());
+    let volumes = vec![disks(1, cap(5000.0, 200e6), CacheMode::None); 2];
+    let design = design(machine, volumes);
+    let flow = |volume, size| Flow { volume, load: Load::new(size, 1.0), demand: None };
+    let done = together(&design, &[flow(0, 8 * KIB), flow(1, 1024 * KIB)]);
+    assert!((done[0].iops - 24e6 / 8192.0).abs() < 1e-6, "{done:?}");
+    assert!((done[1].iops - 24e6 / 1_048_576.0).abs() < 1e-6, "{done:?}");
+    assert!(done.iter().all(|done| done.binds == Bound::Cap(CapKind::VmUncachedBytes)));
+}
+
+/// Eleven disks have shares alike, and of the cached one only the writes come there: 50,000 / 11 of
 /// them are 30 % of its I/Os.
 #[test]
-fn a_cached_volume_takes_turns_with_what_its_cache_does_not_answer() {
+fn a_cached_volume_shares_with_what_its_cache_does_not_answer() {
     let machine = vm(cap(50_000.0, 0.0), cap(64_000.0, 0.0));
     let volumes = vec![
         disks(10, cap(5000.0, 0.0), CacheMode::None),
@@ -130,7 +142,7 @@ fn a_cached_volume_takes_turns_with_what_its_cache_does_not_answer() {
     let done = together(&design, &[flow(0), flow(1)]);
     assert!((done[0].iops - 500_000.0 / 11.0).abs() < 1e-6, "{done:?}");
     assert!((done[1].iops - 50_000.0 / 11.0 / 0.3).abs() < 1e-6, "{done:?}");
-    // Asked for less than its turns, the rest is the others'.
+    // Asked for less than its share, the rest is the others'.
     let asked = Flow { demand: Some(10_000.0), ..flow(1) };
     let done = together(&design, &[flow(0), asked]);
     assert!((done[0].iops - 47_000.0).abs() < 1e-6, "{done:?}");

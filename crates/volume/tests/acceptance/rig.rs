@@ -1,8 +1,8 @@
 //! Loads that run against a design in virtual time, and what they see.
 
 use volume::design::{
-    Backing, Burst, CacheMode, Cap, Ceiling, Design, Disk, Latency, Limit, NetworkVolume, Stripe,
-    Vm, Volume,
+    Backing, Burst, CacheMode, Cap, Ceiling, Design, Disk, Latency, Limit, Merging, NetworkVolume,
+    Stripe, Vm, Volume,
 };
 use volume::limits::Bound;
 use volume::{CapKind, Done, Io, IoKind, Start, System, SystemOptions};
@@ -260,6 +260,7 @@ pub(crate) fn disks(n_disks: u32, cap: Cap, cache: CacheMode) -> Volume {
         sku: "case".to_owned(),
         cap,
         io_unit_bytes: Some(256 << 10),
+        merging: Merging::None,
         size_bytes: 32 << 40,
         cache,
     };
@@ -320,6 +321,7 @@ pub(crate) fn design(vm: Option<Vm>, mut volumes: Vec<Volume>) -> Design {
     Design {
         name: "case".to_owned(),
         edition: "2018".to_owned(),
+        catalog: volume::design::Catalog::built_in().clone(),
         vm,
         volumes,
         clients: Vec::new(),

@@ -1,7 +1,10 @@
 //! Caps of disks and of machines, in a closed loop.
 
+use std::slice;
+
 use crate::common::*;
-use volume::design::{Backing, CacheMode, Cap};
+use volume::design::{Backing, CacheMode, Cap, Disk, Merging};
+use volume::limits::{self, alone};
 use volume::{CapKind, Io, IoKind, Start, System, SystemOptions};
 
 /// A closed loop of 8 KiB against one P30: depth, operations a second, milliseconds.
@@ -49,6 +52,60 @@ fn an_operation_counts_once_for_each_256_kib() {
     for (kib, iops) in [(1, 500.0), (256, 500.0), (257, 250.0), (1_100, 100.0), (2_048, 62.5)] {
         near(run_one(&design, Load::writes(16, kib * KIB)).iops, iops, 0.3);
     }
+}
+
+/// A disk that merges: size, operations a second in sequence and at random places.
+#[track_caller]
+fn check_merging(disks: &[Disk], load: Load, in_sequence: f64, at_random: f64) {
+    let design = design(None, vec![volume("/data", disks.to_vec())]);
+    let sequential = Load { is_sequential: true, ..load };
+    near(run_one(&design, sequential).iops, in_sequence, 0.5);
+    near(run_one(&design, load).iops, at_random, 0.5);
+    let read_share = load.read_pct as f64 / 100.0;
+    let asked = limits::Load::new(u64::from(load.len_bytes), read_share);
+    near(alone(&design, 0, &asked).iops, at_random, 0.5);
+    let asked = limits::Load { is_sequential: true, ..asked };
+    near(alone(&design, 0, &asked).iops, in_sequence, 0.5);
+}
+
+#[test]
+fn what_follows_each_other_counts_together_where_a_disk_merges() {
+    // 3,000 operations and 125 MiB a second: 16,000 of 8 KiB by bytes.
+    let ssd = disk(cap(3_000, 125 * MIB), CacheMode::None);
+    let ssd = Disk { merging: Merging::Operations, ..ssd };
+    check_merging(slice::from_ref(&ssd), Load::reads(64, 8 * KIB), 16_000.0, 3_000.0);
+    check_merging(slice::from_ref(&ssd), Load::writes(64, 8 * KIB), 16_000.0, 3_000.0);
+    check_merging(slice::from_ref(&ssd), Load::reads(64, 384 * KIB), 333.3, 333.3);
+    check_merging(&vec![ssd; 4], Load::reads(256, 8 * KIB), 64_000.0, 12_000.0);
+    // Throughput in units of 1 MiB: 200 of them.
+    let mut hdd = disk(cap(1, 200 * MIB), CacheMode::None);
+    hdd.cap.iops = None;
+    let hdd = Disk { merging: Merging::Units, io_unit_bytes: Some(MIB), ..hdd };
+    check_merging(slice::from_ref(&hdd), Load::reads(64, 8 * KIB), 25_600.0, 200.0);
+    check_merging(&[hdd], Load::reads(64, MIB), 200.0, 200.0);
+}
+
+#[test]
+fn streams_side_by_side_are_merged_each_for_itself() {
+    let ssd = disk(cap(3_000, 125 * MIB), CacheMode::None);
+    let ssd = Disk { merging: Merging::Operations, ..ssd };
+    let design = design(None, vec![volume("/data", vec![ssd])]);
+    let mut system = system(&design);
+    for idx in 0..640 {
+        let stream = idx % 4;
+        let io = Io {
+            id: idx,
+            kind: if stream == 3 { IoKind::Write } else { IoKind::Read },
+            volume: 0,
+            client: 0,
+            offset_bytes: stream * GIB + idx / 4 * 8 * KIB,
+            len_bytes: 8 * KIB as u32,
+        };
+        system.submit(0, io);
+    }
+    system.poll(S, &mut Vec::new());
+    // 160 operations of each stream are 1,280 KiB: five units.
+    assert_eq!(system.usage(S)[0].used, 20);
 }
 
 /// A stripe of P30s: disks, chunk, block size, alignment, queue depth; operations a second.
@@ -138,6 +195,25 @@ fn disks_share_a_machine_evenly_and_leave_what_they_do_not_need() {
     // Unequal queue depths do not buy a larger share.
     let loads = [Load { queue_depth: 256, ..reads(0) }, reads(1)];
     check_shares(cap(6_000, 192 * MB), &[p30(), p30()], &loads, &[3_000.0; 2]);
+}
+
+#[test]
+fn a_cap_in_bytes_is_shared_in_bytes_whatever_the_sizes() {
+    let p30 = || cap(5_000, 200 * MB);
+    let small = Load { volume: 0, ..Load::reads(32, 8 * KIB) };
+    let large = Load { volume: 1, ..Load::reads(8, MIB) };
+    // 24 MB/s each.
+    let machine = || Cap { iops: Some(limit(3_200)), bytes: Some(limit(48 * MB)) };
+    let half = [24e6 / 8192.0, 24e6 / 1_048_576.0];
+    check_shares(machine(), &[p30(), p30()], &[small, large], &half);
+    // Where operations are held, one of 1 MiB is four: 1,600 each.
+    let machine = || Cap { iops: Some(limit(400)), bytes: None };
+    check_shares(machine(), &[p30(), p30()], &[small, large], &[200.0, 50.0]);
+    // One that needs less than its share leaves the rest.
+    let machine = Cap { iops: None, bytes: Some(limit(48 * MB)) };
+    let some = Load { rate: 1_000, ..small };
+    let rest = (48e6 - 8_192_000.0) / 1_048_576.0;
+    check_shares(machine, &[p30(), p30()], &[some, large], &[1_000.0, rest]);
 }
 
 /// Ten striped P30, 50,000 operations a second, behind a machine: the kind of cap that binds holds

@@ -1,7 +1,7 @@
 //! Designs to test with, and the loads that run against them.
 
 use volume::design::{
-    Backing, Burst, CacheMode, Cap, Design, Disk, Latency, Limit, Stripe, Vm, Volume,
+    Backing, Burst, CacheMode, Cap, Design, Disk, Latency, Limit, Merging, Stripe, Vm, Volume,
 };
 use volume::{CapId, Done, Io, IoKind, Start, System, SystemOptions};
 
@@ -25,7 +25,8 @@ pub(crate) fn cap(iops: u64, bytes: u64) -> Cap {
 }
 
 pub(crate) fn disk(cap: Cap, cache: CacheMode) -> Disk {
-    Disk { sku: "test".to_owned(), cap, io_unit_bytes: Some(256 * KIB), size_bytes: 1 << 40, cache }
+    let (sku, io_unit_bytes) = ("test".to_owned(), Some(256 * KIB));
+    Disk { sku, cap, io_unit_bytes, merging: Merging::None, size_bytes: 1 << 40, cache }
 }
 
 /// 5,000 operations and 200 MB a second.
@@ -62,6 +63,7 @@ pub(crate) fn design(vm: Option<Vm>, volumes: Vec<Volume>) -> Design {
     Design {
         name: "test".to_owned(),
         edition: "2018".to_owned(),
+        catalog: volume::design::Catalog::built_in().clone(),
         vm,
         volumes,
         clients: Vec::new(),
@@ -102,6 +104,8 @@ pub(crate) struct Load {
     pub(crate) align_bytes: u64,
     /// Bytes addressed.
     pub(crate) span_bytes: u64,
+    /// Each operation follows the one before it.
+    pub(crate) is_sequential: bool,
     /// Percent of reads.
     pub(crate) read_pct: u64,
     pub(crate) write_kind: IoKind,
@@ -117,6 +121,7 @@ impl Load {
             len_bytes: len_bytes as u32,
             align_bytes: len_bytes,
             span_bytes: 100 * GIB,
+            is_sequential: false,
             read_pct: 100,
             write_kind: IoKind::Write,
         }
@@ -130,13 +135,14 @@ impl Load {
     pub(crate) fn io(&self, id: u64, idx: u64) -> Io {
         let random = mix64(idx << 8 ^ u64::from(self.volume));
         let n_places = (self.span_bytes - u64::from(self.len_bytes)) / self.align_bytes + 1;
+        let place = if self.is_sequential { idx } else { random >> 8 };
         let is_read = random % 100 < self.read_pct;
         Io {
             id,
             kind: if is_read { IoKind::Read } else { self.write_kind },
             volume: self.volume,
             client: self.client,
-            offset_bytes: (random >> 8) % n_places * self.align_bytes,
+            offset_bytes: place % n_places * self.align_bytes,
             len_bytes: self.len_bytes,
         }
     }

@@ -196,6 +196,23 @@ fn the_volumes_of_a_pool_share_it() {
 }
 
 #[test]
+fn the_volumes_behind_a_card_share_it() {
+    let volumes = (0..2).map(|idx| {
+        let mut one = network(4_000 * MIB, Ceiling::default());
+        one.mount = format!("/mnt/anf{idx}");
+        one
+    });
+    let mut design = design(None, volumes.collect());
+    // What is sent is data and 200 bytes a call: half of 125 MB/s each.
+    design.clients = vec![client(16, Some(125_000_000))];
+    let load = |volume, depth, len| Load { volume, ..Load::writes(depth, len) };
+    let loads = [load(0, 32, 8 * KIB), load(1, 8, 256 * KIB)];
+    let outcomes = run_from(&mut system(&design), &loads, 0, S, 10 * S);
+    near(outcomes[0].iops, 62.5e6 / (8192.0 + 200.0), 0.5);
+    near(outcomes[1].iops, 62.5e6 / (262_144.0 + 200.0), 0.5);
+}
+
+#[test]
 fn a_large_transfer_is_several_calls() {
     let ceiling = Ceiling { read_iops: Some(10_000), ..Ceiling::default() };
     near(run(&one(AMPLE, ceiling), Load::reads(64, MIB)).iops, 2_500.0, 1.0);

@@ -3,10 +3,13 @@
 //! Five passes, one after the other: files are removed, then folders from the lowest level up;
 //! folders are made level by level, then files, then they are written. In each pass the workers
 //! take the next number from a common count, so that nothing is listed and nothing is done twice.
+//!
+//! Where a tree of another structure is removed first, its removal must be written down before
+//! anything is made: the workers wait until they are told.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicI32, AtomicU64};
 
 use plan::op::OpKind;
 use plan::tree::{Activity, Format, IN_TARGET};
@@ -19,6 +22,9 @@ use super::{ENOTEMPTY, Next, TreeOp, Verdict};
 
 /// Entries passed over at once, so that a request to stop is heard within a millisecond.
 const N_SKIPPED_MAX: u32 = 4096;
+
+/// Nobody has said yet that the tree may be made.
+const NOT_YET: i32 = -1;
 
 /// One walk over all files or folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +47,9 @@ pub(super) struct FormatProgress {
     /// Bytes of files that are as they shall be, and that all shall have.
     done_bytes: AtomicU64,
     total_bytes: u64,
+    /// Whether the tree may be made where another one is removed first: [`NOT_YET`], 0, or the
+    /// error number for which it may not.
+    may_make: AtomicI32,
 }
 
 /// How much of something is done, and how much there is to do.
@@ -77,8 +86,37 @@ impl FormatStatus {
 }
 
 impl FormatProgress {
-    pub(super) fn of_bytes(total_bytes: u64) -> Self {
-        FormatProgress { total_bytes, ..FormatProgress::default() }
+    pub(super) fn new(total_bytes: u64, replaces_another: bool) -> Self {
+        let may_make = if replaces_another { NOT_YET } else { 0 };
+        FormatProgress {
+            total_bytes,
+            may_make: AtomicI32::new(may_make),
+            ..FormatProgress::default()
+        }
+    }
+
+    pub(super) fn has_removed(&self, job: &TreeJob) -> bool {
+        let removals = [Pass::RemoveFiles, Pass::RemoveFolders];
+        let is_through =
+            |pass: &Pass| self.done[*pass as usize].load(Acquire) >= pass.n_entries(job);
+        // A pass is through with what failed, too.
+        let (n_files, ..) = Pass::RemoveFiles.tree(job).0.counts();
+        removals.iter().all(is_through) && n_files == 0
+    }
+
+    pub(super) fn let_make(&self, errno: i32) {
+        self.may_make.store(errno.max(0), Release);
+    }
+
+    /// Returns what a worker does instead of making something, which others decide about.
+    fn instead_of_making(&self, job: &TreeJob) -> Option<Next> {
+        match self.may_make.load(Acquire) {
+            0 => None,
+            NOT_YET if self.has_removed(job) => Some(Next::Later),
+            // What could not be removed stays, and nothing is made beside it.
+            NOT_YET => Some(Next::Done),
+            errno => Some(Next::Refused(errno)),
+        }
     }
 
     pub(super) fn status(&self, job: &TreeJob) -> Option<FormatStatus> {
@@ -99,6 +137,30 @@ impl FormatProgress {
         status.bytes = (self.done_bytes.load(Relaxed).min(self.total_bytes), self.total_bytes);
         Some(status)
     }
+
+    pub(super) fn made_whole(&self, job: &TreeJob) -> MadeWhole {
+        let Activity::Format(format) = &job.work.activity else { return MadeWhole::default() };
+        let is_through = |pass: Pass| {
+            let is_done = self.done[pass as usize].load(Acquire) >= pass.n_entries(job);
+            pass.is_part_of(*format) && is_done
+        };
+        // A pass is through with what failed, too.
+        let (n_files, _, n_folders) = job.state.counts();
+        MadeWhole {
+            folders: is_through(Pass::MakeFolders)
+                && n_folders >= u64::from(job.state.tree().n_folders()),
+            files: is_through(Pass::MakeFiles) && n_files >= u64::from(job.in_use.len()),
+        }
+    }
+}
+
+/// Which parts of a tree are there as a format was to make them. What it does not make is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MadeWhole {
+    /// All folders.
+    pub folders: bool,
+    /// All files that are in use, written or not.
+    pub files: bool,
 }
 
 /// Returns the bytes that a job's format leaves in files.
@@ -115,10 +177,14 @@ pub(super) fn bytes_to_make(activity: &Activity, state: &TreeState, in_use: &InU
 impl Pass {
     fn is_part_of(self, format: Format) -> bool {
         match self {
-            Pass::RemoveFiles | Pass::RemoveFolders => format.clean,
+            pass if pass.is_removal() => format.clean,
             Pass::MakeFolders => format.create,
-            Pass::MakeFiles | Pass::WriteFiles => format.create && !format.folders_only,
+            _ => format.create && !format.folders_only,
         }
+    }
+
+    fn is_removal(self) -> bool {
+        matches!(self, Pass::RemoveFiles | Pass::RemoveFolders)
     }
 
     fn is_of_folders(self) -> bool {
@@ -128,7 +194,7 @@ impl Pass {
     /// Returns the tree that the pass walks over, and the mark of its numbers.
     fn tree(self, job: &TreeJob) -> (&Arc<TreeState>, u32) {
         match (&job.second, self) {
-            (Some(old), Pass::RemoveFiles | Pass::RemoveFolders) => (old, IN_TARGET),
+            (Some(old), pass) if pass.is_removal() => (old, IN_TARGET),
             _ => (&job.state, 0),
         }
     }
@@ -215,6 +281,11 @@ impl FormatHand {
             if !pass.is_part_of(self.format) {
                 self.pass_idx += 1;
                 continue;
+            }
+            if !pass.is_removal()
+                && let Some(instead) = job.format.instead_of_making(job)
+            {
+                return instead;
             }
             let (state, mark) = pass.tree(job);
             if let Some(entry) = self.entry {

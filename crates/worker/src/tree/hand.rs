@@ -10,7 +10,7 @@ use super::format::FormatHand;
 use super::shared::TreeJob;
 use super::state::effects;
 use super::task::Task;
-use super::{Next, TreeOp, Verdict};
+use super::{Leave, Next, TreeOp, Verdict};
 
 /// One worker's hand in a tree: at most one operation at a time.
 #[derive(Debug)]
@@ -19,23 +19,18 @@ pub(crate) struct Hand {
     kind: Kind,
     /// The operation that was handed over.
     in_flight: Option<TreeOp>,
-    /// What is asked for next has been let through by rates and flows; it was due at this time.
-    admitted: Admission,
+    /// What is asked for next has been let through by rates and flows.
+    admitted: Option<Leave>,
+    /// Nothing was free for what is due: it is handed on to others of the job.
+    is_waiting: bool,
+    /// It looks out for what others hand on.
+    is_watching: bool,
     /// Times in a row that nothing could be done.
     n_waits: u32,
     /// What is asked for that was begun, and how much may be.
     n_asked: u64,
     n_asked_max: u64,
     has_ended: bool,
-}
-
-/// Whether what is asked for next may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Admission {
-    /// It has not been let through.
-    None,
-    /// It has; under a rate it was due at this time.
-    Given(Option<u64>),
 }
 
 #[derive(Debug)]
@@ -54,6 +49,10 @@ enum Kind {
 /// The first pause when nothing can be done, and the longest: they double. Short against the
 /// latency of an operation on a disk, long against a look at the tree.
 const WAIT_NS: (u64, u64) = (20_000, 2_000_000);
+
+/// How often a worker looks whether others hand on something: short against the time between two
+/// operations of a rate that one worker could not do in its sleep.
+const WATCH_NS: u64 = 500_000;
 
 impl Hand {
     /// Makes the hand of a worker and counts it as at work.
@@ -87,7 +86,9 @@ impl Hand {
             job,
             kind,
             in_flight: None,
-            admitted: Admission::None,
+            admitted: None,
+            is_waiting: false,
+            is_watching: false,
             n_waits: 0,
             n_asked: 0,
             n_asked_max: n_asked_max.unwrap_or(u64::MAX),
@@ -108,6 +109,8 @@ impl Hand {
     pub(crate) fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
             self.count_at_work(false);
+            self.wait(false);
+            self.end_watch();
         }
     }
 
@@ -117,7 +120,7 @@ impl Hand {
             Kind::Format(format) => format.is_ending(),
             Kind::Tasks { tasks, now_idx, .. } => tasks.get(*now_idx).is_some_and(Task::is_ending),
         };
-        self.admitted == Admission::None && !is_ending
+        self.admitted.is_none() && !is_ending
     }
 
     /// Says whether all that may be asked for has been.
@@ -125,13 +128,81 @@ impl Hand {
         self.n_asked >= self.n_asked_max
     }
 
-    /// Lets the next operation through, which was due at the time given.
-    pub(crate) fn admit(&mut self, due_ns: Option<u64>) {
-        self.admitted = Admission::Given(due_ns);
+    /// Lets the next operation through.
+    pub(crate) fn admit(&mut self, leave: Leave) {
+        self.admitted = Some(leave);
     }
 
-    /// Returns the next operation and, of one that is asked for, when it was due.
-    pub(crate) fn next(&mut self) -> (Next, Option<u64>) {
+    /// Says whether what is due may be handed on: a single task, so that all that is asked for is
+    /// alike.
+    pub(crate) fn may_hand_on(&self) -> bool {
+        matches!(&self.kind, Kind::Tasks { tasks, .. } if tasks.len() == 1)
+    }
+
+    /// Says whether what is due is handed on, because nothing is free for it.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    fn wait(&mut self, waits: bool) {
+        if self.is_waiting != waits {
+            self.is_waiting = waits;
+            self.job.overdue.count_waiting(waits);
+        }
+    }
+
+    /// Hands on an operation that was due. Returns false where there is no room.
+    pub(crate) fn hand_on(&mut self, due_ns: u64) -> bool {
+        self.wait(true);
+        self.job.overdue.put(due_ns)
+    }
+
+    /// Takes what was let through and has not begun, to hand it on.
+    pub(crate) fn give_up(&mut self) -> Option<Leave> {
+        self.admitted.take()
+    }
+
+    /// Looks for something free while what is due is handed on. Returns whether it was found, or
+    /// nothing can be any more, which [`Hand::next`] tells.
+    pub(crate) fn find_free(&mut self) -> bool {
+        let Kind::Tasks { tasks, .. } = &mut self.kind else { return true };
+        let is_free = tasks.iter_mut().all(|task| task.prepare(&self.job) != Some(Next::Later));
+        if is_free {
+            self.wait(false);
+            self.n_waits = 0;
+        } else {
+            self.n_waits = self.n_waits.saturating_add(1);
+        }
+        is_free
+    }
+
+    /// Takes what others of the job handed on.
+    pub(crate) fn take_over(&mut self) -> Option<Leave> {
+        let due_ns = self.job.overdue.take()?;
+        Some(Leave { due_ns: Some(due_ns), is_counted: true })
+    }
+
+    /// Returns until when to sleep before the next turn of its own at `until_ns`.
+    pub(crate) fn sleep_until(&mut self, until_ns: u64, now_ns: u64) -> u64 {
+        let has_file = matches!(&self.kind, Kind::Tasks { tasks, .. }
+            if tasks.first().is_some_and(Task::is_at_work));
+        if !has_file || !self.job.overdue.is_anybody_waiting() {
+            self.end_watch();
+            return until_ns;
+        }
+        self.is_watching = self.is_watching || self.job.overdue.may_watch();
+        if self.is_watching { until_ns.min(now_ns + WATCH_NS) } else { until_ns }
+    }
+
+    fn end_watch(&mut self) {
+        if std::mem::replace(&mut self.is_watching, false) {
+            self.job.overdue.end_watch();
+        }
+    }
+
+    /// Returns the next operation and the leave for it; an operation that is not asked for needs
+    /// none.
+    pub(crate) fn next(&mut self) -> (Next, Leave) {
         let next = match &mut self.kind {
             Kind::Format(format) => format.next(&self.job),
             Kind::Tasks { tasks, now_idx, has_left, rng } => {
@@ -140,18 +211,13 @@ impl Hand {
         };
         let Next::Op(op) = next else {
             self.n_waits = if next == Next::Later { self.n_waits.saturating_add(1) } else { 0 };
-            return (next, None);
+            return (next, Leave::default());
         };
         self.n_waits = 0;
         self.in_flight = Some(op);
         self.n_asked += u64::from(op.is_asked);
-        let mut due_ns = None;
-        if op.is_asked
-            && let Admission::Given(at_ns) = std::mem::replace(&mut self.admitted, Admission::None)
-        {
-            due_ns = at_ns;
-        }
-        (next, due_ns)
+        let leave = if op.is_asked { self.admitted.take() } else { None };
+        (next, leave.unwrap_or_default())
     }
 
     /// Returns how long to pause when nothing can be done.

@@ -8,7 +8,7 @@ use plan::Direction;
 use plan::op::OpKind;
 
 use super::shared::TreeJob;
-use super::{Hand, Next, Stuck, TreeOp, Verdict};
+use super::{Hand, Leave, Next, Stuck, TreeOp, Verdict};
 use crate::errors::{EDEADLK, EIO, ENOENT, ENOSPC, Failure, FailureKind};
 use crate::gate::Pass;
 use crate::issue::Filled;
@@ -19,6 +19,9 @@ use crate::worker::Worker;
 
 /// Pause while others of a flow have to catch up.
 const RETRY_NS: u64 = 50_000;
+
+/// Operations that are handed on at once, so that a request to stop is heard.
+const N_HANDED_ON_MAX: usize = 64;
 
 /// Returns the series of an operation: per task one for each kind of operation.
 pub(crate) fn series_of(task: u16, kind: OpKind) -> u16 {
@@ -44,40 +47,110 @@ impl Worker {
             if hand.is_spent() {
                 return Err(Filled::EndOfPhase);
             }
-            let due_ns = self.ask_for_tree(now)?;
+            let leave = self.ask_for_tree(now)?;
             if let Some(hand) = &mut self.tree {
-                hand.admit(due_ns);
+                hand.admit(leave);
             }
         }
         let Some(hand) = &mut self.tree else { return Err(Filled::EndOfPhase) };
         match hand.next() {
-            (Next::Op(op), due_ns) => {
+            (Next::Op(op), leave) => {
                 if op.is_asked {
-                    self.gate.issued(direction(&op), op.len);
+                    if !leave.is_counted {
+                        self.gate.issued(direction(&op), op.len);
+                    }
                     if let Some(flow) = &mut self.flow {
                         flow.advance();
                     }
                 }
                 let series = series_of(op.task, op.kind);
                 let mut chosen = Chosen::new(op.kind, op.entry, op.offset, op.len, series);
-                chosen.intended_ns = due_ns;
+                chosen.intended_ns = leave.due_ns;
                 Ok(chosen)
             }
-            (Next::Later, _) => Err(Filled::Until(now + hand.wait_ns())),
+            (Next::Later, _) => {
+                if let Some(flow) = &self.flow {
+                    flow.excuse();
+                }
+                let wait_ns = hand.wait_ns();
+                self.hand_on(now);
+                Err(Filled::Until(now + wait_ns))
+            }
             (Next::Done, _) => Err(Filled::EndOfPhase),
             (Next::Stuck(stuck), _) => {
                 self.fail_stuck(stuck);
                 Err(Filled::EndOfPhase)
             }
+            (Next::Refused(errno), _) => {
+                self.fail(Failure { kind: FailureKind::Io, errno, op: None });
+                Err(Filled::EndOfPhase)
+            }
         }
     }
 
-    /// Asks rates, pauses and flows. Returns when the operation was due, if it was.
-    fn ask_for_tree(&mut self, now: u64) -> Result<Option<u64>, Filled> {
+    /// Says whether the worker may hand on what is due to others of its job, and do what they have
+    /// nothing free for.
+    fn hands_on(&self) -> bool {
+        self.gate.is_one_schedule()
+            && self.flow.is_none()
+            && self.tree.as_ref().is_some_and(|hand| hand.may_hand_on())
+    }
+
+    /// Hands on what is due, as nothing is free for it.
+    fn hand_on(&mut self, now: u64) {
+        if !self.hands_on() {
+            return;
+        }
+        let Some(hand) = &mut self.tree else { return };
+        if let Some(leave) = hand.give_up()
+            && leave.is_counted
+            && let Some(due_ns) = leave.due_ns
+            && !hand.hand_on(due_ns)
+        {
+            hand.admit(leave);
+            return;
+        }
+        for _ in 0..N_HANDED_ON_MAX {
+            let Pass::Go(dir, Some(due_ns)) = self.gate.ask(Direction::Read, now, true) else {
+                return;
+            };
+            if !hand.hand_on(due_ns) {
+                return;
+            }
+            self.gate.issued(dir, 0);
+        }
+    }
+
+    /// Takes what others of the job handed on. One that waits for something free looks for it
+    /// first.
+    fn take_over(&mut self, now: u64) -> Result<Option<Leave>, Filled> {
+        if !self.hands_on() {
+            return Ok(None);
+        }
+        if self.tree.as_ref().is_some_and(|hand| hand.is_waiting()) {
+            self.hand_on(now);
+        }
+        let Some(hand) = &mut self.tree else { return Ok(None) };
+        if hand.is_waiting() && !hand.find_free() {
+            return Err(Filled::Until(now + hand.wait_ns()));
+        }
+        Ok(hand.take_over())
+    }
+
+    /// Asks rates, pauses and flows for leave to do what is asked for next.
+    fn ask_for_tree(&mut self, now: u64) -> Result<Leave, Filled> {
+        if let Some(leave) = self.take_over(now)? {
+            return Ok(leave);
+        }
         let mut due_ns = None;
         if !self.gate.is_open() {
             match self.gate.ask(Direction::Read, now, self.slots.is_idle()) {
                 Pass::Go(_, at_ns) => due_ns = at_ns,
+                Pass::Until(until_ns) if self.hands_on() => {
+                    let hand = self.tree.as_mut();
+                    let until_ns = hand.map_or(until_ns, |hand| hand.sleep_until(until_ns, now));
+                    return Err(Filled::Until(until_ns));
+                }
                 Pass::Until(until_ns) => return Err(Filled::Until(until_ns)),
                 Pass::Drain => return Err(Filled::Drain),
             }
@@ -86,7 +159,7 @@ impl Worker {
             let asked_ns = self.job.load.flow.map_or(0, |flow| flow.sleep_ns);
             return Err(Filled::Until(now + asked_ns.max(RETRY_NS)));
         }
-        Ok(due_ns)
+        Ok(Leave { due_ns, is_counted: false })
     }
 
     fn fail_stuck(&mut self, stuck: Stuck) {

@@ -7,11 +7,12 @@
 mod format;
 mod hand;
 mod hook;
+mod overdue;
 mod shared;
 mod state;
 mod task;
 
-pub use format::{DoneOf, FormatStatus};
+pub use format::{DoneOf, FormatStatus, MadeWhole};
 pub use shared::TreeJob;
 pub use state::{FileFlags, TreeState};
 
@@ -71,6 +72,8 @@ pub(crate) enum Next {
     Done,
     /// Nothing can ever be done.
     Stuck(Stuck),
+    /// It may not be done, for the reason of this error number.
+    Refused(i32),
 }
 
 /// Why nothing can be done.
@@ -97,6 +100,15 @@ pub struct There {
     pub n_full: u64,
     /// Folders.
     pub n_folders: u64,
+}
+
+/// Leave to do what is asked for next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Leave {
+    /// Under a rate: when it was due.
+    pub(crate) due_ns: Option<u64>,
+    /// A schedule has counted it, that of whoever handed it on.
+    pub(crate) is_counted: bool,
 }
 
 /// What became of an operation.

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use pattern::tree::InUse;
 use plan::tree::{Activity, TreeWork};
 
-use super::format::{FormatProgress, FormatStatus, bytes_to_make};
+use super::format::{FormatProgress, FormatStatus, MadeWhole, bytes_to_make};
+use super::overdue::Overdue;
 use super::state::TreeState;
 
 /// One job on a tree, as its workers share it.
@@ -24,6 +25,8 @@ pub struct TreeJob {
     /// Operations that were begun, per task.
     n_begun: Box<[AtomicU64]>,
     pub(super) format: FormatProgress,
+    /// What workers hand on to each other.
+    pub(super) overdue: Overdue,
     /// Seed that all workers share.
     pub(super) seed: u64,
 }
@@ -43,6 +46,8 @@ impl TreeJob {
         };
         let zeros = || (0..n_tasks).map(|_| AtomicU64::new(0)).collect();
         let to_make_bytes = bytes_to_make(&work.activity, &state, &in_use);
+        let is_format = matches!(work.activity, Activity::Format(_));
+        let format = FormatProgress::new(to_make_bytes, is_format && second.is_some());
         TreeJob {
             work,
             state,
@@ -50,7 +55,8 @@ impl TreeJob {
             second,
             turns: zeros(),
             n_begun: zeros(),
-            format: FormatProgress::of_bytes(to_make_bytes),
+            format,
+            overdue: Overdue::default(),
             seed,
         }
     }
@@ -73,6 +79,23 @@ impl TreeJob {
     /// Returns how far a format is; `None` of a job that is none.
     pub fn format_status(&self) -> Option<FormatStatus> {
         self.format.status(self)
+    }
+
+    /// Returns which parts of its tree a format has made; none of a job that is no format.
+    pub fn made_whole(&self) -> MadeWhole {
+        self.format.made_whole(self)
+    }
+
+    /// Says whether a format has removed all files that it was to remove, and looked at all
+    /// folders.
+    pub fn has_removed(&self) -> bool {
+        self.format.has_removed(self)
+    }
+
+    /// Lets a format make its tree in the place of another one that it has removed, or not, for the
+    /// reason of an error number; 0 lets it.
+    pub fn let_make(&self, errno: i32) {
+        self.format.let_make(errno);
     }
 
     pub(super) fn begin(&self, task: u16) {

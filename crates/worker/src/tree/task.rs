@@ -118,19 +118,33 @@ impl Task {
         matches!(self.stage, Stage::Do(OpKind::Close)) && self.spec.operation != OpKind::Close
     }
 
+    /// Says whether a file or folder is held.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Holds the next file or folder, if none is held. Returns why not.
+    pub(super) fn prepare(&mut self, job: &TreeJob) -> Option<Next> {
+        if !matches!(self.stage, Stage::Pick) {
+            return None;
+        }
+        match self.pick(job) {
+            Picked::Yes(held) => {
+                job.begin(self.idx);
+                self.stage = Stage::Do(self.first_kind(held.flags));
+                self.held = Some(held);
+                None
+            }
+            Picked::Later => Some(Next::Later),
+            Picked::Over => Some(Next::Done),
+            Picked::Stuck(stuck) => Some(Next::Stuck(stuck)),
+        }
+    }
+
     /// Returns the next operation.
     pub(super) fn next(&mut self, job: &TreeJob) -> Next {
-        if matches!(self.stage, Stage::Pick) {
-            match self.pick(job) {
-                Picked::Yes(held) => {
-                    job.begin(self.idx);
-                    self.stage = Stage::Do(self.first_kind(held.flags));
-                    self.held = Some(held);
-                }
-                Picked::Later => return Next::Later,
-                Picked::Over => return Next::Done,
-                Picked::Stuck(stuck) => return Next::Stuck(stuck),
-            }
+        if let Some(why) = self.prepare(job) {
+            return why;
         }
         let Some(held) = self.held else { return Next::Later };
         match self.stage {

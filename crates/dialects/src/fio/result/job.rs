@@ -7,68 +7,74 @@ use record::{
 use serde_json::Value;
 
 use super::ResultError;
-use super::fields::{float, int, text};
-use super::latency::latency;
+use super::fields::Fields;
+use super::latency::{latency, percentiles};
 
 /// fio's default engine on Linux.
 const ENGINE: &str = "psync";
 
+const NS_PER_MS: u64 = 1_000_000;
+
 /// Reads `job options` or `global options`.
-pub(super) fn options(of: &Value) -> Vec<(String, String)> {
-    let options = of.as_object().into_iter().flatten();
+pub(super) fn options(of: &Fields<'_>) -> Vec<(String, String)> {
     let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    options.map(|(name, of)| (name.clone(), value(of))).collect()
+    of.pairs().map(|(name, of)| (name.clone(), value(of))).collect()
 }
 
-/// Reads an entry; `entries` are all of them.
+/// Reads an entry, which stands at `path`; `entries` are all of them.
 pub(super) fn job(
     entry: &Value,
-    entries: &[&Value],
+    path: String,
+    entries: &[(usize, &Value)],
     globals: &[(String, String)],
 ) -> Result<JobRecord, ResultError> {
-    let name = text(entry, "jobname");
-    let options = options(&entry["job options"]);
+    let of = Fields::new(entry, path)?;
+    let name = of.text("jobname")?.to_owned();
+    let options = options(&of.object("job options")?);
     let option = |name: &str| {
         let mut all = options.iter().rev().chain(globals.iter().rev());
         all.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     };
-    let damaged = |what: String| ResultError::Damaged { job: name.clone(), what };
-    let runtime_ns = int(entry, "job_runtime").saturating_mul(1_000_000);
-    let cpu_ns = |key| (float(entry, key) / 100.0 * runtime_ns as f64).round() as u64;
-    let dirs = dirs(entry, &name, option("rw").or(option("readwrite")))?;
-    let n_ios: u64 = dirs.iter().map(|(_, dir)| dir.n_ios).sum();
-    let percentiles = dirs.iter().find_map(|(name, _)| listed_percentiles(&entry[name]));
-    let (sync, sync_listed) = latency(&entry["sync"]["lat_ns"]).map_err(damaged)?;
+    let dirs = dirs(&of, &name, option("rw").or(option("readwrite")))?;
+    let n_ios = dirs.iter().fold(0_u64, |sum, (_, dir)| sum.saturating_add(dir.n_ios));
+    let runtime_ns = runtime_ns(&of, &dirs)?;
+    let cpu_ns = |key| Ok((of.amount(key)? / 100.0 * runtime_ns as f64).round() as u64);
+    let synced = of.object("sync")?;
+    let (sync, sync_listed) = latency(&synced.object("lat_ns")?, synced.count("total_ios")?)?;
     let target = option("filename").or(option("directory"));
+    let levels = of.object("iodepth_level")?;
+    let mut depth_levels = [0; 7];
+    for (level, depth) in depth_levels.iter_mut().zip(["1", "2", "4", "8", "16", "32", ">=64"]) {
+        *level = (levels.amount(depth)? / 100.0 * n_ios as f64).round() as u64;
+    }
     Ok(JobRecord {
-        description: entry["desc"].as_str().map(str::to_owned),
-        group_id: int(entry, "groupid") as u32,
+        description: of.has("desc").then(|| of.text("desc").map(str::to_owned)).transpose()?,
+        group_id: of.count("groupid")?,
         n_workers: n_workers(entry, entries, option("numjobs")),
-        started_unix_ms: int(entry, "job_start"),
-        error_errno: int(entry, "error") as i32,
+        started_unix_ms: of.count("job_start")?,
+        error_errno: of.count("error")?,
         engine: option("ioengine").unwrap_or(ENGINE).to_owned(),
-        queue_depth: int(entry, "latency_depth").max(1) as u32,
+        queue_depth: of.count::<u32>("latency_depth")?.max(1),
         targets: target.map(str::to_owned).into_iter().collect(),
         runtime_ns,
-        cpu_user_ns: cpu_ns("usr_cpu"),
-        cpu_system_ns: cpu_ns("sys_cpu"),
-        context_switches: int(entry, "ctx"),
-        major_faults: int(entry, "majf"),
-        minor_faults: int(entry, "minf"),
+        cpu_user_ns: cpu_ns("usr_cpu")?,
+        cpu_system_ns: cpu_ns("sys_cpu")?,
+        context_switches: of.count("ctx")?,
+        major_faults: of.count("majf")?,
+        minor_faults: of.count("minf")?,
         dirs,
         sync,
         sync_listed,
-        depth_levels: ["1", "2", "4", "8", "16", "32", ">=64"].map(|depth| {
-            (float(&entry["iodepth_level"], depth) / 100.0 * n_ios as f64).round() as u64
-        }),
-        n_errors: int(entry, "total_err"),
-        steady: entry.get("steadystate").map(steady),
+        depth_levels,
+        n_errors: of.count("total_err")?,
+        steady: of.has("steadystate").then(|| steady(&of.object("steadystate")?)).transpose()?,
         print: PrintRecord {
-            percentiles: percentiles.unwrap_or_else(|| PrintRecord::default().percentiles),
+            percentiles: listed_percentiles(&of)?
+                .unwrap_or_else(|| PrintRecord::default().percentiles),
             clat_percentiles: option("clat_percentiles") != Some("0"),
             lat_percentiles: option("lat_percentiles") == Some("1"),
             slat_percentiles: option("slat_percentiles") == Some("1"),
-            continue_on_error: entry.get("total_err").is_some(),
+            continue_on_error: of.has("total_err"),
             ..PrintRecord::default()
         },
         options,
@@ -77,9 +83,17 @@ pub(super) fn job(
     })
 }
 
+/// Returns how long a job ran. Old versions say it of its directions only.
+fn runtime_ns(of: &Fields<'_>, dirs: &PerDirRecord<DirRecord>) -> Result<u64, ResultError> {
+    if of.has("job_runtime") {
+        return Ok(of.count::<u64>("job_runtime")?.saturating_mul(NS_PER_MS));
+    }
+    Ok(dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0))
+}
+
 /// Returns how many workers an entry stands for: all copies of a job, unless each has its own.
-fn n_workers(entry: &Value, entries: &[&Value], numjobs: Option<&str>) -> u32 {
-    let is_same = |other: &&&Value| {
+fn n_workers(entry: &Value, entries: &[(usize, &Value)], numjobs: Option<&str>) -> u32 {
+    let is_same = |(_, other): &&(usize, &Value)| {
         other["jobname"] == entry["jobname"]
             && other["groupid"] == entry["groupid"]
             && other["hostname"] == entry["hostname"]
@@ -90,101 +104,104 @@ fn n_workers(entry: &Value, entries: &[&Value], numjobs: Option<&str>) -> u32 {
 }
 
 fn dirs(
-    entry: &Value,
+    entry: &Fields<'_>,
     name: &str,
     access: Option<&str>,
 ) -> Result<PerDirRecord<DirRecord>, ResultError> {
-    let dir = |of: &Value| {
-        let damaged = |what| ResultError::Damaged { job: name.to_owned(), what };
-        dir(of).map_err(damaged)
-    };
-    let mixed = &entry["mixed"];
-    if mixed.is_object() && !entry["read"].is_object() {
+    let none = DirRecord::default;
+    if entry.has("mixed") && !entry.has("read") {
+        let mixed = dir(&entry.object("mixed")?)?;
         // Without a mix it is known after all.
-        let (read, write, trim) = match access.unwrap_or("read") {
-            "read" | "randread" => (mixed, &Value::Null, &Value::Null),
-            "write" | "randwrite" => (&Value::Null, mixed, &Value::Null),
-            "trim" | "randtrim" => (&Value::Null, &Value::Null, mixed),
-            _ => return Err(ResultError::Mixed { job: name.to_owned() }),
+        return match access.unwrap_or("read") {
+            "read" | "randread" => Ok(PerDirRecord { read: mixed, write: none(), trim: none() }),
+            "write" | "randwrite" => Ok(PerDirRecord { read: none(), write: mixed, trim: none() }),
+            "trim" | "randtrim" => Ok(PerDirRecord { read: none(), write: none(), trim: mixed }),
+            _ => Err(ResultError::Mixed { job: name.to_owned() }),
         };
-        return Ok(PerDirRecord { read: dir(read)?, write: dir(write)?, trim: dir(trim)? });
     }
     Ok(PerDirRecord {
-        read: dir(&entry["read"])?,
-        write: dir(&entry["write"])?,
-        trim: dir(&entry["trim"])?,
+        read: dir(&entry.object("read")?)?,
+        write: dir(&entry.object("write")?)?,
+        trim: dir(&entry.object("trim")?)?,
     })
 }
 
-fn dir(of: &Value) -> Result<DirRecord, String> {
+fn dir(of: &Fields<'_>) -> Result<DirRecord, ResultError> {
+    if of.pairs().next().is_some() {
+        of.need(&["io_bytes", "total_ios", "runtime"])?;
+    }
+    let n_ios = of.count("total_ios")?;
     let mut record = DirRecord {
-        io_bytes: int(of, "io_bytes"),
-        n_ios: int(of, "total_ios"),
-        short_ios: int(of, "short_ios"),
-        dropped_ios: int(of, "drop_ios"),
-        runtime_ns: int(of, "runtime").saturating_mul(1_000_000),
-        bandwidth_kib_s: samples(of, "bw", "dev"),
-        iops: samples(of, "iops", "stddev"),
+        io_bytes: of.count("io_bytes")?,
+        n_ios,
+        short_ios: of.count("short_ios")?,
+        dropped_ios: of.count("drop_ios")?,
+        runtime_ns: of.count::<u64>("runtime")?.saturating_mul(NS_PER_MS),
+        bandwidth_kib_s: samples(of, "bw", "dev")?,
+        iops: samples(of, "iops", "stddev")?,
         ..DirRecord::default()
     };
     let mut listed = ListedLatencies::default();
-    (record.slat, listed.slat) = latency(&of["slat_ns"])?;
-    (record.clat, listed.clat) = latency(&of["clat_ns"])?;
-    (record.lat, listed.lat) = latency(&of["lat_ns"])?;
+    (record.slat, listed.slat) = latency(&of.object("slat_ns")?, n_ios)?;
+    (record.clat, listed.clat) = latency(&of.object("clat_ns")?, n_ios)?;
+    (record.lat, listed.lat) = latency(&of.object("lat_ns")?, n_ios)?;
     record.listed = (listed != ListedLatencies::default()).then_some(listed);
     Ok(record)
 }
 
-fn samples(of: &Value, kind: &str, deviation: &str) -> Samples {
-    Samples {
-        n: int(of, &format!("{kind}_samples")),
-        min: int(of, &format!("{kind}_min")),
-        max: int(of, &format!("{kind}_max")),
-        mean: float(of, &format!("{kind}_mean")),
-        stdev: float(of, &format!("{kind}_{deviation}")),
+fn samples(of: &Fields<'_>, kind: &str, deviation: &str) -> Result<Samples, ResultError> {
+    Ok(Samples {
+        n: of.count(&format!("{kind}_samples"))?,
+        min: of.count(&format!("{kind}_min"))?,
+        max: of.count(&format!("{kind}_max"))?,
+        mean: of.amount(&format!("{kind}_mean"))?,
+        stdev: of.amount(&format!("{kind}_{deviation}"))?,
+    })
+}
+
+/// Returns the percentiles that the first direction lists that lists any.
+fn listed_percentiles(entry: &Fields<'_>) -> Result<Option<Vec<f64>>, ResultError> {
+    for dir in ["read", "write", "trim"] {
+        for kind in ["clat_ns", "lat_ns", "slat_ns"] {
+            let listed = percentiles(&entry.object(dir)?.object(kind)?)?;
+            if !listed.is_empty() {
+                return Ok(Some(listed.into_iter().map(|(percentile, _)| percentile).collect()));
+            }
+        }
     }
+    Ok(None)
 }
 
-/// Returns the percentiles that a direction lists.
-fn listed_percentiles(of: &Value) -> Option<Vec<f64>> {
-    let listed = ["clat_ns", "lat_ns", "slat_ns"].iter().find_map(|kind| {
-        of[*kind]["percentile"].as_object().filter(|percentiles| !percentiles.is_empty())
-    })?;
-    Some(listed.keys().filter_map(|percentile| percentile.parse().ok()).collect())
+fn steady(of: &Fields<'_>) -> Result<SteadyRecord, ResultError> {
+    let samples = of.object("data")?;
+    Ok(SteadyRecord {
+        criterion_text: of.text("ss")?.to_owned(),
+        window_ns: of.count::<u64>("duration")?.saturating_mul(1_000_000_000),
+        attained: of.count::<u64>("attained")? == 1,
+        criterion: of.text("criterion")?.trim_end_matches('%').parse().unwrap_or(f64::NAN),
+        deviation_max: of.number("max_deviation")?,
+        slope: of.number("slope")?,
+        iops: samples.counts("iops")?,
+        bandwidth_kib_s: samples.counts("bw")?.iter().map(|bytes| bytes / 1024).collect(),
+        latency_ns: samples.counts("lat_ns")?,
+    })
 }
 
-fn steady(of: &Value) -> SteadyRecord {
-    let list = |key: &str| -> Vec<u64> {
-        let values = of["data"][key].as_array().into_iter().flatten();
-        values.filter_map(Value::as_u64).collect()
-    };
-    SteadyRecord {
-        criterion_text: text(of, "ss"),
-        window_ns: int(of, "duration").saturating_mul(1_000_000_000),
-        attained: int(of, "attained") == 1,
-        criterion: text(of, "criterion").trim_end_matches('%').parse().unwrap_or(f64::NAN),
-        deviation_max: float(of, "max_deviation"),
-        slope: float(of, "slope"),
-        iops: list("iops"),
-        bandwidth_kib_s: list("bw").iter().map(|bytes| bytes / 1024).collect(),
-        latency_ns: list("lat_ns"),
-    }
-}
-
-/// Reads an entry of `disk_util`.
-pub(super) fn disk(of: &Value) -> DiskRecord {
-    DiskRecord {
-        name: text(of, "name"),
-        read_ios: int(of, "read_ios"),
-        write_ios: int(of, "write_ios"),
-        read_sectors: int(of, "read_sectors"),
-        write_sectors: int(of, "write_sectors"),
-        read_merges: int(of, "read_merges"),
-        write_merges: int(of, "write_merges"),
-        read_ticks_ms: int(of, "read_ticks"),
-        write_ticks_ms: int(of, "write_ticks"),
-        in_queue_ms: int(of, "in_queue"),
-        util_pct: float(of, "util"),
+/// Reads an entry of `disk_util`, which stands at `path`.
+pub(super) fn disk(of: &Value, path: String) -> Result<DiskRecord, ResultError> {
+    let of = Fields::new(of, path)?;
+    Ok(DiskRecord {
+        name: of.text("name")?.to_owned(),
+        read_ios: of.count("read_ios")?,
+        write_ios: of.count("write_ios")?,
+        read_sectors: of.count("read_sectors")?,
+        write_sectors: of.count("write_sectors")?,
+        read_merges: of.count("read_merges")?,
+        write_merges: of.count("write_merges")?,
+        read_ticks_ms: of.count("read_ticks")?,
+        write_ticks_ms: of.count("write_ticks")?,
+        in_queue_ms: of.count("in_queue")?,
+        util_pct: of.amount("util")?,
         members: Vec::new(),
-    }
+    })
 }

@@ -4,39 +4,76 @@ use hist::{FioMoments, Histogram};
 use record::ListedLatency;
 use serde_json::Value;
 
-use super::fields::{float, int};
+use super::ResultError;
+use super::fields::Fields;
 
-/// Reads `clat_ns` and its like: a histogram where there are bins, else what is listed.
-pub(super) fn latency(of: &Value) -> Result<(Histogram, Option<ListedLatency>), String> {
-    let n = int(of, "N");
+/// A histogram where there are bins, else what is listed.
+pub(super) type Read = (Histogram, Option<ListedLatency>);
+
+/// Reads `clat_ns` and its like. Before 3.17 fio did not say how many values there were (`N`);
+/// then it is `n_ios`, unless a latency has bins, or was not measured.
+pub(super) fn latency(of: &Fields<'_>, n_ios: u64) -> Result<Read, ResultError> {
+    let bins = bins(of)?;
+    let n_in_bins = bins.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+    let n = match (of.has("N"), n_in_bins) {
+        (true, _) => of.count("N")?,
+        (false, 0) if of.number("max")? == 0.0 => 0,
+        (false, 0) => n_ios,
+        (false, n) => n,
+    };
     if n == 0 {
         return Ok((Histogram::new(), None));
     }
+    of.need(&["min", "max", "mean"])?;
     let moments = FioMoments {
-        min_ns: int(of, "min"),
-        max_ns: int(of, "max"),
-        mean_ns: float(of, "mean"),
-        stdev_ns: float(of, "stddev"),
+        min_ns: of.count("min")?,
+        max_ns: of.count("max")?,
+        mean_ns: of.amount("mean")?,
+        stdev_ns: of.amount("stddev")?,
     };
-    if let Some(bins) = of["bins"].as_object().filter(|bins| !bins.is_empty()) {
-        let pair = |(value, n): (&String, &Value)| Some((value.parse().ok()?, n.as_u64()?));
-        let bins: Option<Vec<(u64, u64)>> = bins.iter().map(pair).collect();
-        let bins = bins.ok_or("a bin is no pair of whole numbers")?;
-        let n_in_bins = bins.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+    if moments.min_ns > moments.max_ns {
+        return Err(of.wrong("max", &format!("at least the least value, {}", moments.min_ns)));
+    }
+    if !bins.is_empty() {
         if n_in_bins != n {
-            return Err(format!("its bins hold {n_in_bins} values, but {n} were counted"));
+            let wanted = format!("as many values as the bins hold, {n_in_bins}");
+            return Err(of.wrong("N", &wanted));
         }
         return Ok((Histogram::from_fio_bins(&bins, &moments), None));
     }
-    let mut percentiles = Vec::new();
-    for (percentile, value) in of["percentile"].as_object().into_iter().flatten() {
-        let pair = percentile.parse().ok().zip(value.as_u64());
-        percentiles.push(pair.ok_or_else(|| format!("percentile `{percentile}` is no number"))?);
-    }
-    percentiles.sort_by(|a: &(f64, u64), b| a.0.total_cmp(&b.0));
+    let percentiles = percentiles(of)?;
     let FioMoments { min_ns, max_ns, mean_ns, stdev_ns } = moments;
-    Ok((
-        Histogram::new(),
-        Some(ListedLatency { n, min_ns, max_ns, mean_ns, stdev_ns, percentiles }),
-    ))
+    let listed = ListedLatency { n, min_ns, max_ns, mean_ns, stdev_ns, percentiles };
+    Ok((Histogram::new(), Some(listed)))
+}
+
+fn bins(of: &Fields<'_>) -> Result<Vec<(u64, u64)>, ResultError> {
+    let bins = of.object("bins")?;
+    let pair = |(value, _): (&String, &Value)| {
+        let value_ns =
+            value.parse().map_err(|_| bins.wrong(value, "a count under a whole number"))?;
+        Ok((value_ns, bins.count(value)?))
+    };
+    bins.pairs().map(pair).collect()
+}
+
+/// Returns the percentiles that are listed, 0 to 100, with their values in nanoseconds, by
+/// percentile.
+pub(super) fn percentiles(of: &Fields<'_>) -> Result<Vec<(f64, u64)>, ResultError> {
+    let listed = of.object("percentile")?;
+    let mut percentiles: Vec<(f64, u64)> = Vec::new();
+    // Up to 3.16 fio filled its list of twenty up with entries of this name.
+    for (key, _) in listed.pairs().filter(|(key, _)| *key != "0.00") {
+        let percentile = key.parse().ok().filter(|it| (0.0..=100.0).contains(it));
+        let percentile =
+            percentile.ok_or_else(|| listed.wrong(key, "a value under a number from 0 to 100"))?;
+        listed.need(&[key])?;
+        percentiles.push((percentile, listed.count(key)?));
+    }
+    percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some(at) = percentiles.windows(2).find(|pair| pair[0].1 > pair[1].1) {
+        let wanted = format!("values that rise, but after {} comes {}", at[0].1, at[1].1);
+        return Err(of.wrong("percentile", &wanted));
+    }
+    Ok(percentiles)
 }

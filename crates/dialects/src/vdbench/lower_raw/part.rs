@@ -11,7 +11,7 @@ use super::target::{Target, add};
 /// How much a hot band leans to its low end: its first tenth gets 46 % of the I/Os, its first
 /// hundredth 22 %. Vdbench's own table, which counts from 16 MB up, gives a band of 100 GB 50 %
 /// and 37 %.
-const HOT_BAND_EXPONENT: f64 = 3.0;
+pub(in crate::vdbench) const HOT_BAND_EXPONENT: f64 = 3.0;
 
 /// Returns what a workload definition does on a target.
 pub(super) fn part(it: &Use<'_>, target: &Target, findings: &mut Vec<Diagnostic>) -> Part {

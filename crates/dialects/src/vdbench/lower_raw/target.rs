@@ -2,6 +2,7 @@
 
 use plan::Diagnostic;
 use plan::files::{Fadvise, Fileset, Size, SyncMode};
+use plan::job::Source;
 use plan::verify::DedupeSets;
 
 use super::super::run::{OpenFlags, Sd, Span, Wd, Xfersize};
@@ -16,6 +17,8 @@ const O_SYNC_BIT: u32 = 0x10_0000;
 const O_PASSED_ON: u32 = 0x0800 | 0x8000 | 0x2_0000 | 0x8_0000;
 /// `O_NOATIME`: always tried.
 const O_NOATIME: u32 = 0x4_0000;
+/// All bits that mean something here.
+const O_KNOWN: u32 = O_DIRECT | O_DSYNC | O_SYNC_BIT | O_PASSED_ON | O_NOATIME;
 
 /// The files of one job, and how they are used.
 #[derive(Clone, Debug)]
@@ -36,18 +39,16 @@ pub(super) struct Target {
 
 impl Target {
     /// Returns a storage definition as a target.
-    pub(super) fn of_sd(sd: &Sd, findings: &mut Vec<Diagnostic>) -> Target {
+    pub(super) fn of_sd(sd: &Sd, sources: &[Source], findings: &mut Vec<Diagnostic>) -> Target {
+        let mut add = |finding| add(findings, sd.place.of(finding, sources));
         let is_device = is_device(&sd.lun);
         if is_device && !sd.open.direct && sd.open.raw_bits & O_DIRECT == 0 {
             let message = format!(
                 "sd={}: `{}` is a device, and a device is used with direct I/O only",
                 sd.name, sd.lun
             );
-            add(
-                findings,
-                Diagnostic::error("device-without-direct", message)
-                    .help("write `openflags=o_direct` into the storage definition"),
-            );
+            add(Diagnostic::error("device-without-direct", message)
+                .help("write `openflags=o_direct` into the storage definition"));
         }
         if sd.size_bytes.is_some_and(|size| size <= sd.offset_bytes) {
             let message = format!(
@@ -56,7 +57,7 @@ impl Target {
                 sd.offset_bytes,
                 sd.size_bytes.unwrap_or(0)
             );
-            add(findings, Diagnostic::error("offset-beyond-size", message));
+            add(Diagnostic::error("offset-beyond-size", message));
         }
         let mut files = Fileset {
             names: vec![sd.lun.clone()],
@@ -65,7 +66,15 @@ impl Target {
             spares_first_block: is_device,
             ..plain_files()
         };
-        open_flags(&sd.name, sd.open, &mut files, findings);
+        open_flags(sd.open, &mut files);
+        let unknown = sd.open.raw_bits & !O_KNOWN;
+        if unknown != 0 {
+            let message =
+                format!("sd={}: openflags= has bits that are not passed on: {unknown:#x}", sd.name);
+            add(Diagnostic::error("unknown-open-bits", message).help(
+                "write o_direct (0x4000), o_dsync (0x1000) or their bits, or 0x101000 for O_SYNC",
+            ));
+        }
         Target {
             name: sd.name.clone(),
             files,
@@ -83,9 +92,10 @@ impl Target {
     pub(super) fn of_volume<'a>(
         wd: &Wd,
         sds: impl Iterator<Item = &'a Sd>,
+        sources: &[Source],
         findings: &mut Vec<Diagnostic>,
     ) -> Option<Target> {
-        let members: Vec<Target> = sds.map(|sd| Target::of_sd(sd, findings)).collect();
+        let members: Vec<Target> = sds.map(|sd| Target::of_sd(sd, sources, findings)).collect();
         let first = members.first()?;
         let alike = |other: &Target| {
             other.files.size == first.files.size
@@ -165,7 +175,7 @@ pub(super) fn is_device(lun: &str) -> bool {
 }
 
 /// Applies `openflags=`.
-fn open_flags(name: &str, open: OpenFlags, files: &mut Fileset, findings: &mut Vec<Diagnostic>) {
+fn open_flags(open: OpenFlags, files: &mut Fileset) {
     let bits = open.raw_bits;
     files.direct = open.direct || bits & O_DIRECT != 0;
     files.fsync_on_close = open.fsync_on_close;
@@ -175,17 +185,6 @@ fn open_flags(name: &str, open: OpenFlags, files: &mut Fileset, findings: &mut V
         _ => SyncMode::None,
     };
     files.open_flag_bits = bits & O_PASSED_ON;
-    let unknown = bits & !(O_DIRECT | O_DSYNC | O_SYNC_BIT | O_PASSED_ON | O_NOATIME);
-    if unknown != 0 {
-        let message =
-            format!("sd={name}: openflags= has bits that are not passed on: {unknown:#x}");
-        add(
-            findings,
-            Diagnostic::error("unknown-open-bits", message).help(
-                "write o_direct (0x4000), o_dsync (0x1000) or their bits, or 0x101000 for O_SYNC",
-            ),
-        );
-    }
 }
 
 /// Adds a finding once: each run of a file would repeat it.

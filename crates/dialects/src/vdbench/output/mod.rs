@@ -42,7 +42,7 @@ pub use raw::{
     LABEL_COLUMNS, Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header,
     raw_skew_row,
 };
-pub use report::{Ending, Output, Report, Setup, SetupHost, TreeSeen};
+pub use report::{AnchorPart, Ending, LunSeen, Output, Report, Setup, SetupHost, TreeSeen};
 pub use stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name, operation_of};
 pub use time::Moment;
 pub use words::Words;

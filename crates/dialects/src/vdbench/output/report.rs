@@ -6,6 +6,7 @@
 
 use record::{Interval, JobRecord, SeriesRecord};
 
+mod found;
 mod head;
 mod run_totals;
 mod skew;
@@ -29,6 +30,7 @@ use crate::vdbench::run::{FileOperation, Fsd, Run, Work};
 use run_totals::RunTotals;
 
 pub use super::anchors::TreeSeen;
+pub use found::{AnchorPart, LunSeen};
 
 /// Intervals between headings.
 const ROWS_PER_HEADING: u32 = 30;
@@ -73,6 +75,20 @@ pub struct SetupHost {
     /// Processes that Vdbench would start there (`jvms=`): each has pages, and its part of the
     /// host's jobs.
     pub n_slaves: u32,
+    /// More of them than were asked for, because of the largest rate: how many storage definitions
+    /// the host has. `None` where nobody raised the number.
+    pub raised_for_sds: Option<usize>,
+}
+
+impl SetupHost {
+    fn raised_line(&self) -> Option<String> {
+        let n_sds = self.raised_for_sds?;
+        Some(format!(
+            "Adjusted default JVM count for host={} from jvms=1 to jvms={} because of iorate= and \
+             a total of {n_sds} sds.",
+            self.label, self.n_slaves
+        ))
+    }
 }
 
 /// What is to be written now.
@@ -239,7 +255,7 @@ impl Report {
         let pid = self.setup.pid;
         let mut events = vec!["Starting slaves".to_owned()];
         for slave in self.members.names(Kind::Slave) {
-            events.push(format!("Slave {slave} (pid {pid:>6}) connected to master {pid}"));
+            events.push(connected(&slave, pid));
         }
         events.push("Slaves connected".to_owned());
         events.push("Query host configuration started".to_owned());
@@ -255,10 +271,14 @@ impl Report {
             }
         }
         let slaves = self.members.names(Kind::Slave);
+        lines.extend(self.setup.hosts.iter().filter_map(SetupHost::raised_line));
         lines
             .extend(slaves.iter().map(|slave| format!("Starting slave: {slave}, in this process")));
-        lines.push("All slaves are now connected".to_owned());
         output.log(&lines.iter().map(|line| format!("{clock} {line}\n")).collect::<String>());
+        for slave in &slaves {
+            output.page(LOG, &format!("{clock} {}\n", connected(slave, pid)));
+        }
+        output.log(&format!("{clock} All slaves are now connected\n"));
         output
     }
 
@@ -655,6 +675,10 @@ fn structures(run: &Run) -> &[Fsd] {
         Work::Format(format) => &format.fsds,
         Work::Raw(_) | Work::SdFormat(_) => &[],
     }
+}
+
+fn connected(slave: &str, pid: u32) -> String {
+    format!("Slave {slave} (pid {pid:>6}) connected to master {pid}")
 }
 
 fn lines(lines: &[String]) -> String {

@@ -1,6 +1,8 @@
 //! Messages of a run in the words of parameter files: a job is a storage definition or a workload,
 //! a tree a file system definition, and each has a line where it is defined.
 
+use std::collections::{HashMap, HashSet};
+
 use plan::job::Source;
 
 use super::jobs::{Share, shares};
@@ -11,7 +13,7 @@ use crate::vdbench::run::Run;
 const PHRASES: [(&str, &str); 20] = [
     (
         "check the name, or remove `allow_file_create=0` to let it be made",
-        "check lun=, or write size= so that it is made first",
+        "check lun=, or let it be made first: write size=, and not formatsds=no",
     ),
     (
         "set `size=`, for example `size=1g`, or name an existing file or device",
@@ -43,38 +45,52 @@ const PHRASES: [(&str, &str); 20] = [
 const ALLOW_MOUNTED: &str = "pass `--allow-mounted-write`";
 
 /// Turns messages into the words of the parameter files that a run is made from.
+///
+/// A message is looked through once, however many definitions there are.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
-    /// Every job of every run, each name once.
-    jobs: Vec<(String, Defined)>,
+    /// Every job of every run.
+    jobs: HashMap<String, Defined>,
     /// Every file, device and anchor.
-    paths: Vec<(String, Defined)>,
-    /// The texts that definitions are in.
-    sources: Vec<Source>,
+    paths: HashMap<String, Defined>,
+    /// What these stand for.
+    known: HashSet<Defined>,
+    /// File and line of each definition. What is made by `count=` or from a host's name has none.
+    places: HashMap<Defined, (String, usize)>,
 }
 
 /// A definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Defined {
     /// `sd`, `fsd`, `wd` or `fwd`.
     key: &'static str,
     name: String,
 }
 
+const KEYS: [&str; 4] = ["sd", "fsd", "wd", "fwd"];
+
+/// Returns a definition by a keyword, in whatever case.
+fn by_keyword(keyword: &str, name: &str) -> Option<Defined> {
+    let key = KEYS.into_iter().find(|key| keyword.eq_ignore_ascii_case(key))?;
+    Some(Defined { key, name: name.to_owned() })
+}
+
 impl Words {
     /// Makes the words for these runs, which the texts define.
     pub fn new(runs: &[Run], sources: &[Source]) -> Self {
-        let mut words = Words { sources: sources.to_vec(), ..Words::default() };
+        let mut words = Words { places: places(sources), ..Words::default() };
         for share in runs.iter().flat_map(shares) {
             if let Some(storage) = &share.storage
-                && !words.paths.iter().any(|(path, _)| *path == storage.path)
+                && !words.paths.contains_key(&storage.path)
             {
-                let key = key_of(storage.kind);
-                let defined = Defined { key, name: storage.name.clone() };
-                words.paths.push((storage.path.clone(), defined));
+                let defined = Defined { key: key_of(storage.kind), name: storage.name.clone() };
+                words.known.insert(defined.clone());
+                words.paths.insert(storage.path.clone(), defined);
             }
-            if !words.jobs.iter().any(|(job, _)| *job == share.job) {
-                words.jobs.push((share.job.clone(), defined(share)));
+            if !words.jobs.contains_key(&share.job) {
+                let (job, defined) = (share.job.clone(), defined(share));
+                words.known.insert(defined.clone());
+                words.jobs.insert(job, defined);
             }
         }
         words
@@ -82,24 +98,38 @@ impl Words {
 
     /// Returns what a job stands for, such as `sd=sd1 (a.parm:2)`.
     pub fn job(&self, job: &str) -> String {
-        let known = self.jobs.iter().find(|(name, _)| name == job);
-        known.map_or_else(|| job.to_owned(), |(_, defined)| self.placed(defined))
+        self.jobs.get(job).map_or_else(|| job.to_owned(), |defined| self.placed(defined))
     }
 
     /// Returns a message in the words of parameter files.
     pub fn message(&self, text: &str) -> String {
         let theirs = self.translated(text);
-        let names_one = |(_, defined): &(String, Defined)| theirs.contains(&self.placed(defined));
-        if self.paths.iter().chain(&self.jobs).any(names_one) {
+        if self.names_one(&theirs) {
             return theirs;
         }
-        let is_about = |(path, _): &&(String, Defined)| {
-            theirs.contains(&format!("`{path}`")) || theirs.contains(&format!("`{path}/"))
-        };
-        match self.paths.iter().find(is_about) {
-            Some((_, defined)) => format!("{}: {theirs}", self.placed(defined)),
+        match self.about(&theirs) {
+            Some(defined) => format!("{}: {theirs}", self.placed(defined)),
             None => theirs,
         }
+    }
+
+    /// Says whether a message names a definition already.
+    fn names_one(&self, theirs: &str) -> bool {
+        theirs.match_indices('=').any(|(at, _)| {
+            let keyword = theirs[..at].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+            let name = theirs[at + 1..].split([' ', ',', ':', ';']).next();
+            let defined = by_keyword(keyword.unwrap_or_default(), name.unwrap_or_default());
+            defined.is_some_and(|defined| self.known.contains(&defined))
+        })
+    }
+
+    /// Finds the first definition whose path, or a path below it, stands in a message in quotes.
+    fn about(&self, theirs: &str) -> Option<&Defined> {
+        theirs.match_indices('`').find_map(|(at, _)| {
+            let (path, _) = theirs[at + 1..].split_once('`')?;
+            let below = path.rmatch_indices('/').map(|(end, _)| &path[..end]);
+            std::iter::once(path).chain(below).find_map(|path| self.paths.get(path))
+        })
     }
 
     /// Returns why a job failed, in the words of parameter files and with what it stands for.
@@ -121,25 +151,26 @@ impl Words {
 
     fn placed(&self, defined: &Defined) -> String {
         let Defined { key, name } = defined;
-        match self.place(key, name) {
+        match self.places.get(defined) {
             Some((file, line)) => format!("{key}={name} ({file}:{line})"),
             None => format!("{key}={name}"),
         }
     }
+}
 
-    /// Finds the line that defines a name: the first that begins with it. What is made by `count=`
-    /// or from a host's name has none.
-    fn place(&self, key: &str, name: &str) -> Option<(&str, usize)> {
-        let is_definition = |line: &str| {
-            let (found, rest) = line.trim_start().split_once('=')?;
-            let value = rest.split([',', ' ', '\t']).next()?.trim_matches('"');
-            (found.eq_ignore_ascii_case(key) && value == name).then_some(())
-        };
-        self.sources.iter().find_map(|source| {
-            let line_idx = source.text.lines().position(|line| is_definition(line).is_some())?;
-            Some((source.name.as_str(), line_idx + 1))
-        })
+/// Finds the lines that define something: of each name the first that begins with it.
+fn places(sources: &[Source]) -> HashMap<Defined, (String, usize)> {
+    let mut places = HashMap::new();
+    for source in sources {
+        for (line_idx, line) in source.text.lines().enumerate() {
+            let Some((keyword, rest)) = line.trim_start().split_once('=') else { continue };
+            let name = rest.split([',', ' ', '\t']).next().unwrap_or_default().trim_matches('"');
+            if let Some(defined) = by_keyword(keyword, name) {
+                places.entry(defined).or_insert_with(|| (source.name.clone(), line_idx + 1));
+            }
+        }
     }
+    places
 }
 
 fn defined(share: Share) -> Defined {
@@ -179,8 +210,12 @@ mod tests {
             let text = "* sd=sd1\nsd=default,size=1g\n\tSD=sd1,lun=/a\nfsd=\"fsd1\",anchor=/b\n";
             let sources = vec![Source { name: "a.parm".to_owned(), text: text.to_owned() }];
             let sd = Defined { key: "sd", name: "sd1".to_owned() };
-            let (jobs, paths) = (vec![("sd1".to_owned(), sd.clone())], vec![("/a".to_owned(), sd)]);
-            let words = Words { jobs, paths, sources };
+            let words = Words {
+                jobs: HashMap::from([("sd1".to_owned(), sd.clone())]),
+                paths: HashMap::from([("/a".to_owned(), sd.clone())]),
+                known: HashSet::from([sd]),
+                places: places(&sources),
+            };
             assert_eq!(words.message(ours), theirs);
         }
         check("job `sd1` needs `/a`", "sd=sd1 (a.parm:3) needs `/a`");
@@ -192,6 +227,9 @@ mod tests {
         check("use 512, or `direct=0`", "use 512, or leave out openflags=o_direct");
         check("cannot open `/a`", "sd=sd1 (a.parm:3): cannot open `/a`");
         check("cannot open `/abc`", "cannot open `/abc`");
+        check("cannot open `/a/b/c`", "sd=sd1 (a.parm:3): cannot open `/a/b/c`");
+        check("sd=sd2: cannot open `/a`", "sd=sd1 (a.parm:3): sd=sd2: cannot open `/a`");
+        check("sd=sd1: cannot open `/a`", "sd=sd1: cannot open `/a`");
         check("a job `that ends", "a job `that ends");
     }
 }

@@ -85,6 +85,10 @@ impl Driver<'_> {
     /// Returns what there is, with all that the suite makes of it.
     pub(super) fn record(&self) -> Option<Record> {
         let mut record = self.whole.clone()?;
+        // A signal between two stages cuts none of them short, and yet some never come.
+        if self.session.is_stopped() && record.outcome == Outcome::Complete {
+            record.outcome = Outcome::Interrupted;
+        }
         record.suite = Some(self.running.recorded(&record));
         // What makes ready, and a point that is meant to overload, are no results to be judged.
         let is_result = |step_idx: u32| {

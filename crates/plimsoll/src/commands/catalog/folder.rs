@@ -1,7 +1,8 @@
 //! A user's own tables: a folder with the layout of the built-in ones.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::catalog::{Catalog, EDITIONS};
 
@@ -10,9 +11,32 @@ use crate::exit::Failure;
 /// Most mistakes that are shown.
 const MISTAKES_MAX: usize = 20;
 
-/// Returns the built-in catalogue, with the tables of a folder on top if one is given.
-pub(crate) fn load(dir: Option<&Path>) -> Result<Catalog, Failure> {
-    let Some(dir) = dir else { return Ok(Catalog::default()) };
+/// What makes a folder of tables.
+const MAKE: &str = "`plimsoll catalog import FILE --write DIR` makes such a folder";
+
+/// Tables of the user's own: the argument of every command that looks something up.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct CatalogArgs {
+    /// Folder with tables of your own, which count before the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) catalog: Option<PathBuf>,
+}
+
+impl CatalogArgs {
+    /// Reads the catalogue: the built-in one, with the tables of the folder on top if one is named.
+    pub(crate) fn load(&self) -> Result<Arc<Catalog>, Failure> {
+        let built_in = || Ok(Catalog::built_in().clone());
+        self.catalog.as_deref().map_or_else(built_in, |dir| with_tables(dir).map(Arc::new))
+    }
+}
+
+/// Returns the built-in catalogue with the tables of a folder on top.
+fn with_tables(dir: &Path) -> Result<Catalog, Failure> {
+    if !dir.is_dir() {
+        let what = if dir.exists() { "no folder" } else { "not there" };
+        let failure = Failure::wrong_use(format!("the catalog `{}` is {what}", dir.display()));
+        return Err(failure.hint(MAKE));
+    }
     let mut tables = Vec::new();
     put_table(dir, "sources.csv", &mut tables)?;
     for info in EDITIONS {
@@ -28,7 +52,7 @@ pub(crate) fn load(dir: Option<&Path>) -> Result<Catalog, Failure> {
     }
     if tables.is_empty() {
         let failure = Failure::wrong_use(format!("no tables in `{}`", dir.display()));
-        return Err(failure.hint("`plimsoll catalog import FILE --write DIR` makes such a folder"));
+        return Err(failure.hint(MAKE));
     }
     Catalog::with(tables).map_err(|mistakes| {
         let text = format!("the tables of `{}` cannot be used", dir.display());

@@ -26,24 +26,43 @@ const INDENT: usize = 11;
 /// Returns the comparison. Ends in a newline.
 pub(super) fn text(judged: &Judged) -> String {
     let mut text = String::new();
-    put_runs(&mut text, "baseline", &judged.baseline);
-    put_runs(&mut text, "candidate", &judged.candidate);
-    for difference in &judged.found.differences {
-        put(&mut text, "differs", &words(difference));
+    for (word, line) in before(judged) {
+        put(&mut text, word, &line);
     }
-    let mut place = None;
+    let mut last = None;
     for row in &judged.found.rows {
-        if place != Some((&row.step, &row.job)) {
-            place = Some((&row.step, &row.job));
+        if last != Some((&row.step, &row.job)) {
+            last = Some((&row.step, &row.job));
             text.push('\n');
             put_head(&mut text, row);
         }
         put_row(&mut text, row);
     }
     text.push('\n');
-    put_remarks(&mut text, judged);
-    put_verdict(&mut text, judged);
+    for (word, line) in after(judged) {
+        put(&mut text, word, &line);
+    }
     text
+}
+
+/// A word, and what is to be said of it.
+pub(super) type Line = (&'static str, String);
+
+/// Returns what is compared.
+pub(super) fn before(judged: &Judged) -> Vec<Line> {
+    let mut lines = Vec::new();
+    put_runs(&mut lines, "baseline", &judged.baseline);
+    put_runs(&mut lines, "candidate", &judged.candidate);
+    lines.extend(judged.found.differences.iter().map(|it| ("differs", words(it))));
+    lines
+}
+
+/// Returns what came of it.
+pub(super) fn after(judged: &Judged) -> Vec<Line> {
+    let mut lines = Vec::new();
+    put_remarks(&mut lines, judged);
+    put_verdict(&mut lines, judged);
+    lines
 }
 
 /// Tells that two sets are not alike.
@@ -68,7 +87,7 @@ fn put(text: &mut String, word: &str, line: &str) {
     text.push_str(&summary::wrap(&format!("{word:<10} {line}"), INDENT, COLUMNS));
 }
 
-fn put_runs(text: &mut String, word: &str, runs: &[Run]) {
+fn put_runs(lines: &mut Vec<Line>, word: &'static str, runs: &[Run]) {
     let named: Vec<String> = runs.iter().take(RUNS_MAX).map(called).collect();
     let mut line = match runs.len() {
         1 => String::new(),
@@ -78,7 +97,7 @@ fn put_runs(text: &mut String, word: &str, runs: &[Run]) {
     if runs.len() > RUNS_MAX {
         let _ = write!(line, ", ... {}", runs.last().map(called).unwrap_or_default());
     }
-    put(text, word, &line);
+    lines.push((word, line));
     for run in runs {
         let is_bad = |note: &record::Note| note.severity != NoteSeverity::Info;
         let remark = match run.record.outcome {
@@ -89,12 +108,13 @@ fn put_runs(text: &mut String, word: &str, runs: &[Run]) {
             }
             Outcome::Complete => continue,
         };
-        put(text, "", &format!("{} {remark}", called(run)));
+        lines.push(("", format!("{} {remark}", called(run))));
     }
 }
 
-fn put_head(text: &mut String, row: &Row) {
-    let name = match (row.step.as_str(), row.job.as_str()) {
+/// Returns the name of what a row is of.
+pub(super) fn place(row: &Row) -> String {
+    match (row.step.as_str(), row.job.as_str()) {
         ("", "") => "all jobs".to_owned(),
         ("", job) => job.to_owned(),
         (step, "") if is_of_curve(step) => step.to_owned(),
@@ -102,8 +122,11 @@ fn put_head(text: &mut String, row: &Row) {
         (step, job) if step == job => step.to_owned(),
         (step, "") => format!("step {step}"),
         (step, job) => format!("step {step}, {job}"),
-    };
-    let name = summary::fit(&name, 18);
+    }
+}
+
+fn put_head(text: &mut String, row: &Row) {
+    let name = summary::fit(&place(row), 18);
     let _ = writeln!(
         text,
         "{name:<19}{:>9}{:>10}{:>9}{:>17}  verdict",
@@ -116,7 +139,8 @@ fn is_of_curve(step: &str) -> bool {
     step == "load line" || step.starts_with("at ")
 }
 
-fn put_row(text: &mut String, row: &Row) {
+/// A row in words: direction, figure, both values, change, interval and verdict.
+pub(super) fn cells(row: &Row) -> [String; 7] {
     let found = &row.comparison;
     let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| shown(row.figure, value));
     let dir = if row.dir.is_empty() { "all" } else { row.dir };
@@ -124,13 +148,22 @@ fn put_row(text: &mut String, row: &Row) {
     let interval = found.interval.map_or("-".to_owned(), |interval| {
         format!("{} .. {} %", percent(interval.low), percent(interval.high))
     });
-    let _ = writeln!(
-        text,
-        "  {dir:<6}{:<11}{:>9}{:>10}{change:>9}{interval:>17}  {}",
-        title(row.figure),
+    [
+        dir.to_owned(),
+        title(row.figure).to_owned(),
         value(found.baseline_median),
         value(found.candidate_median),
-        verdict(found.verdict)
+        change,
+        interval,
+        verdict(found.verdict).to_owned(),
+    ]
+}
+
+fn put_row(text: &mut String, row: &Row) {
+    let [dir, figure, baseline, candidate, change, interval, verdict] = cells(row);
+    let _ = writeln!(
+        text,
+        "  {dir:<6}{figure:<11}{baseline:>9}{candidate:>10}{change:>9}{interval:>17}  {verdict}"
     );
 }
 
@@ -166,11 +199,11 @@ fn name(row: &Row) -> String {
 }
 
 /// Puts where the intervals come from, and what would be needed where nothing can be told.
-fn put_remarks(text: &mut String, judged: &Judged) {
+fn put_remarks(lines: &mut Vec<Line>, judged: &Judged) {
     if judged.found.rows.iter().any(|row| row.basis == Basis::Seconds) {
         let line = "one run on each side: intervals come from its seconds (batch means), and \
                     tell whether these two runs differ, not whether the next ones will";
-        put(text, "note", line);
+        lines.push(("note", line.to_owned()));
     }
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for row in &judged.found.rows {
@@ -183,11 +216,11 @@ fn put_remarks(text: &mut String, judged: &Judged) {
         }
     }
     for (reason, names) in reasons {
-        put(text, "not told", &format!("{}: {reason}", names.join(", ")));
+        lines.push(("not told", format!("{}: {reason}", names.join(", "))));
     }
 }
 
-fn put_verdict(text: &mut String, judged: &Judged) {
+fn put_verdict(lines: &mut Vec<Line>, judged: &Judged) {
     for (wanted, word) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
         let rows = judged.found.rows.iter().filter(|row| row.comparison.verdict == wanted);
         let list: Vec<String> = rows
@@ -197,7 +230,7 @@ fn put_verdict(text: &mut String, judged: &Judged) {
             })
             .collect();
         if !list.is_empty() {
-            put(text, word, &list.join(", "));
+            lines.push((word, list.join(", ")));
         }
     }
     let Some(limit) = judged.limit else { return };
@@ -212,5 +245,5 @@ fn put_verdict(text: &mut String, judged: &Judged) {
         "nothing could be told: see what is needed above".to_owned()
     };
     let word = if failing.is_empty() && judged.is_told() { "passes" } else { "fails" };
-    put(text, word, &line);
+    lines.push((word, line));
 }

@@ -136,6 +136,8 @@ impl<'a> Session<'a> {
             | RunEvent::StepSkipped { .. }
             | RunEvent::Paused { .. }
             | RunEvent::Tree { .. }
+            | RunEvent::TreeMade { .. }
+            | RunEvent::OtherTree { .. }
             | RunEvent::CommandEnded { .. }
             | RunEvent::IoError(_)
             | RunEvent::SeriesSoFar(_)

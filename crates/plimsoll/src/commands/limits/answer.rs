@@ -19,6 +19,7 @@ pub(super) struct Question {
     pub(super) hit_ratios: Vec<f64>,
     pub(super) queue_depth: Option<u32>,
     pub(super) with_credits: bool,
+    pub(super) is_sequential: bool,
     pub(super) demands: Vec<Demand>,
     /// The design by the ways to read a published MB whose bytes nobody states.
     pub(super) readings: Vec<Design>,
@@ -109,6 +110,7 @@ fn loads(question: &Question, has_cache: bool) -> Vec<Load> {
                     hit_ratio,
                     queue_depth: question.queue_depth,
                     with_credits: question.with_credits,
+                    is_sequential: question.is_sequential,
                     ..Load::new(size_bytes, read_share)
                 });
             }
@@ -155,6 +157,7 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
         let load = Load {
             queue_depth: question.queue_depth,
             with_credits: question.with_credits,
+            is_sequential: question.is_sequential,
             ..demand.load
         };
         flows.push(Flow { volume, load, demand: Some(demand.iops) });

@@ -56,6 +56,7 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         "schema": SCHEMA,
         "design": design.name,
         "edition": design.edition,
+        "catalog_hash": design.catalog.own_hash(),
         "machine": design.vm.as_ref().map(|vm| vm.size.as_str()),
         "warnings": warnings.collect::<Vec<_>>(),
         "volumes": volumes.collect::<Vec<_>>(),
@@ -82,6 +83,7 @@ fn load(load: &Load) -> Value {
         "hit_ratio": load.hit_ratio,
         "queue_depth": load.queue_depth,
         "with_credits": load.with_credits,
+        "is_sequential": load.is_sequential,
     })
 }
 

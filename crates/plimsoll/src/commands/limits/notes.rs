@@ -2,7 +2,7 @@
 
 use catalog::Figure;
 use volume::Design;
-use volume::design::{Backing, CacheMode, Limit, Stripe, Vm};
+use volume::design::{Backing, CacheMode, Disk, Limit, Merging, Stripe, Vm};
 use volume::limits::credit::Credits;
 
 use super::answer::meets;
@@ -44,7 +44,7 @@ pub(super) fn of_readings(need: f64, readings: &[(u64, f64)]) -> Option<String> 
 
 /// A burst of which nobody says how long it lasts cannot be counted.
 fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
-    let edition = catalog::edition(&design.edition);
+    let edition = design.rows();
     let Some(size) = edition.and_then(|edition| edition.vm(&vm.size)) else { return };
     let has_own = vm.uncached.iops.as_ref().is_some_and(|limit| limit.burst.is_some())
         || vm.uncached.bytes.as_ref().is_some_and(|limit| limit.burst.is_some());
@@ -74,12 +74,38 @@ fn of_stripe(stripe: &Stripe, notes: &mut Vec<String>) {
     let whose = if stripe.disks.len() > 1 { "each disk" } else { "the disk" };
     of_burst(whose, "IOPS", 1.0, disk.cap.iops.as_ref(), notes);
     of_burst(whose, "MB/s", 1e6, disk.cap.bytes.as_ref(), notes);
-    if (stripe.columns as usize) < stripe.disks.len() {
-        notes.push(format!(
-            "one sequential stream goes over {} of {} disks",
-            stripe.columns,
-            stripe.disks.len()
-        ));
+    of_columns(stripe, notes);
+    of_merging(disk, notes);
+}
+
+/// With fewer columns than disks the figures hold for loads over all of the volume only.
+fn of_columns(stripe: &Stripe, notes: &mut Vec<String>) {
+    let (columns, n_disks) = (stripe.columns as usize, stripe.disks.len());
+    if columns >= n_disks {
+        return;
+    }
+    let set_bytes: u64 = stripe.disks.iter().take(columns).map(|disk| disk.size_bytes).sum();
+    notes.push(format!(
+        "{columns} columns of {n_disks} disks: the first {} GiB lie on {columns} disks, the next \
+         on the next; a file within them, and a sequential stream, gets {columns} disks' share",
+        grouped((set_bytes >> 30) as f64)
+    ));
+}
+
+fn of_merging(disk: &Disk, notes: &mut Vec<String>) {
+    let Some(unit_bytes) = disk.io_unit_bytes else { return };
+    let unit = grouped((unit_bytes >> 10) as f64);
+    let sku = &disk.sku;
+    match disk.merging {
+        Merging::None => {}
+        Merging::Operations => notes.push(format!(
+            "{sku} merges I/Os that follow each other, up to {unit} KiB: they count together with \
+             --sequential"
+        )),
+        Merging::Units => notes.push(format!(
+            "{sku} counts its throughput in {unit} KiB: a smaller I/O at a random place takes as \
+             much, those that follow each other (--sequential) share it"
+        )),
     }
 }
 

@@ -25,7 +25,8 @@ pub(super) fn page(design: &Design, answer: &Answer, mb: Mb) -> String {
         Some(vm) => format!(", {}", vm.size),
         None => ", no machine in front".to_owned(),
     };
-    let mut page = format!("{} (edition {}{machine})\n", design.name, design.edition);
+    let own = if design.catalog.own_tables().is_empty() { "" } else { " with own tables" };
+    let mut page = format!("{} (edition {}{own}{machine})\n", design.name, design.edition);
     for of in &answer.volumes {
         page.push_str(&of_volume(design, of, mb));
     }
@@ -61,7 +62,8 @@ fn of_volume(design: &Design, of: &OfVolume, mb: Mb) -> String {
         let name = format!("  {} is lifted by ", row.done.binds);
         let at = format!(" (at {}, {:.0} % reads)", size(&row.load), row.load.read_share * 100.0);
         if row.done.binds != Bound::Nothing {
-            text.push_str(&fill(&name, &format!("{}{at}", changes(lifts, &row.done)), COLUMNS));
+            let what = changes(lifts, (&row.load, mb), &row.done);
+            text.push_str(&fill(&name, &format!("{what}{at}"), COLUMNS));
         }
     }
     for note in &of.notes {
@@ -70,12 +72,19 @@ fn of_volume(design: &Design, of: &OfVolume, mb: Mb) -> String {
     text
 }
 
-fn changes(lifts: &[Remedy], done: &Done) -> String {
+fn changes(lifts: &[Remedy], (load, mb): (&Load, Mb), done: &Done) -> String {
     let one = |lift: &Remedy| {
         // Beside a need that is not met, it matters whether this is enough.
         let is_short = lift.is_enough == Some(false);
         let enough = if is_short { ", not enough" } else { "" };
-        format!("{}: {} IOPS{enough}", lift.change, grouped(lift.iops))
+        // Printed as its row would be, were more asked for than it carries.
+        let iops = match (mb, lift.after.first()) {
+            (Mb::Published, Some(cap)) => {
+                published_mb_s(lift.iops, load.size_bytes as f64, cap.bound, cap.per_s).0
+            }
+            _ => lift.iops,
+        };
+        format!("{}: {} IOPS{enough}", lift.change, grouped(iops))
     };
     let all: Vec<String> = lifts.iter().map(one).collect();
     if !all.is_empty() {
@@ -180,7 +189,7 @@ fn of_demand(design: &Design, of: &OfDemand, mb: Mb) -> String {
     }
     if let Some(first) = of.done.first() {
         let name = format!("  {} is lifted by ", first.bound);
-        text.push_str(&fill(&name, &changes(&of.lifts, &of.done), COLUMNS));
+        text.push_str(&fill(&name, &changes(&of.lifts, (&of.load, mb), &of.done), COLUMNS));
     }
     for note in &of.notes {
         text.push_str(&fill("  note: ", note, COLUMNS));

@@ -53,7 +53,7 @@ pub(super) fn warnings(old: &Design, new: &Design) -> Vec<String> {
                 is.mount
             ));
         }
-        let clouds = (cloud(&old.edition, before), cloud(&new.edition, after));
+        let clouds = (cloud(old, before), cloud(new, after));
         if let (Some(from), Some(to)) = clouds
             && from != to
         {
@@ -67,8 +67,8 @@ pub(super) fn warnings(old: &Design, new: &Design) -> Vec<String> {
 }
 
 /// The provider of a disk, where the catalogue has it.
-fn cloud(edition: &str, disk: &Disk) -> Option<String> {
-    Some(catalog::edition(edition)?.disk(&disk.sku)?.cloud().to_owned())
+fn cloud(design: &Design, disk: &Disk) -> Option<String> {
+    Some(design.rows()?.disk(&disk.sku)?.cloud().to_owned())
 }
 
 fn name(size: &str) -> String {

@@ -1,6 +1,9 @@
 //! Changes to the text of a design.
 
+use std::sync::Arc;
+
 use toml::{Table, Value};
+use volume::design::{Catalog, parse_with};
 
 use crate::exit::Failure;
 
@@ -27,7 +30,7 @@ pub(super) struct Edit {
     #[arg(long, value_name = "MODE")]
     cache_mode: Option<String>,
 
-    /// Service level of a network volume: Standard, Premium or Ultra.
+    /// Service level of a network volume, or of the pool that it is in: Standard, Premium or Ultra.
     #[arg(long, value_name = "NAME")]
     level: Option<String>,
 
@@ -93,7 +96,12 @@ const PROVISIONED: [&str; 5] = ["performance_plus", "burst", "throughput", "iops
 
 /// Changes one volume of a design, and its machine. What the text says besides, comments and
 /// order, is not kept.
-pub(super) fn apply(edit: &Edit, volume: Option<&str>, text: &str) -> Result<Edited, Failure> {
+pub(super) fn apply(
+    edit: &Edit,
+    volume: Option<&str>,
+    text: &str,
+    catalog: &Arc<Catalog>,
+) -> Result<Edited, Failure> {
     let mut design: Table = text
         .parse()
         .map_err(|error| Failure::wrong_use(format!("the design in force is not read: {error}")))?;
@@ -115,14 +123,38 @@ pub(super) fn apply(edit: &Edit, volume: Option<&str>, text: &str) -> Result<Edi
             let n_disks = i64::try_from(listed.len()).unwrap_or(i64::MAX);
             chosen.insert("count".to_owned(), Value::Integer(n_disks));
         }
+        let pool = chosen.get("pool").and_then(Value::as_str).map(str::to_owned);
+        let mut level = None;
         for (key, value) in keys {
-            chosen.insert(key.to_owned(), value);
+            if key == "service" && pool.is_some() {
+                // A pool has one level for all its volumes.
+                chosen.remove(key);
+                level = Some(value);
+            } else {
+                chosen.insert(key.to_owned(), value);
+            }
+        }
+        if let (Some(pool), Some(level)) = (pool, level) {
+            set_level(&mut design, &pool, &level);
         }
         if edit.disk.is_some() {
-            dropped = drop_unfit(&mut design, volume, &named)?;
+            dropped = drop_unfit(&mut design, volume, &named, catalog)?;
         }
     }
     Ok(Edited { text: design.to_string(), dropped })
+}
+
+/// Gives a pool another service level. Volumes that repeat the pool's say the new one.
+fn set_level(design: &mut Table, pool: &str, level: &Value) {
+    let of_pool = |table: &Table, key: &str| table.get(key).and_then(Value::as_str) == Some(pool);
+    for (list, key) in [("volume", "pool"), ("pool", "name")] {
+        let tables = design.get_mut(list).and_then(Value::as_array_mut);
+        for table in tables.into_iter().flatten().filter_map(Value::as_table_mut) {
+            if of_pool(table, key) && (list == "pool" || table.contains_key("service")) {
+                table.insert("service".to_owned(), level.clone());
+            }
+        }
+    }
 }
 
 /// Finds the volume to change in a design.
@@ -136,15 +168,16 @@ fn drop_unfit(
     design: &mut Table,
     volume: Option<&str>,
     named: &[&str],
+    catalog: &Arc<Catalog>,
 ) -> Result<Vec<&'static str>, Failure> {
     let mut dropped = Vec::new();
     for key in PROVISIONED.into_iter().filter(|key| !named.contains(key)) {
-        let n_before = n_errors(design);
+        let n_before = n_errors(design, catalog);
         if n_before == 0 {
             break;
         }
         let Some(value) = chosen(design, volume)?.remove(key) else { continue };
-        if n_errors(design) < n_before {
+        if n_errors(design, catalog) < n_before {
             dropped.push(key);
         } else {
             chosen(design, volume)?.insert(key.to_owned(), value);
@@ -153,8 +186,8 @@ fn drop_unfit(
     Ok(dropped)
 }
 
-fn n_errors(design: &Table) -> usize {
-    let (_, findings) = volume::design::parse(&design.to_string());
+fn n_errors(design: &Table, catalog: &Arc<Catalog>) -> usize {
+    let (_, findings) = parse_with(&design.to_string(), catalog);
     findings.iter().filter(|finding| finding.severity == plan::Severity::Error).count()
 }
 
@@ -167,7 +200,7 @@ fn fits(edit: &Edit, volume: &Table) -> Result<(), Failure> {
         ("--cache-mode", edit.cache_mode.is_some()),
     ];
     let of_network = [("--level", edit.level.is_some()), ("--quota", edit.quota.is_some())];
-    let is_network = volume.contains_key("service");
+    let is_network = ["service", "quota", "pool"].iter().any(|key| volume.contains_key(*key));
     let (wrong, is, hint) = if is_network {
         (&of_disks[..], "a volume of a network service", "change --level, --quota or --throughput")
     } else {
@@ -211,12 +244,16 @@ fn choose<'v>(volumes: &'v mut [Value], name: Option<&str>) -> Result<&'v mut Ta
 mod tests {
     use super::*;
 
+    fn applied(edit: &Edit, volume: Option<&str>, text: &str) -> Result<Edited, Failure> {
+        apply(edit, volume, text, Catalog::built_in())
+    }
+
     const TWO: &str = "[vm]\nsize = \"DS14\"\n\
         [[volume]]\nmount = \"/a\"\ndisk = \"P30\"\n[[volume]]\nmount = \"/b\"\ndisk = \"P20\"\n";
 
     #[track_caller]
     fn check(edit: &Edit, volume: Option<&str>, expected: &[&str]) {
-        let text = apply(edit, volume, TWO).expect("an edit").text;
+        let text = applied(edit, volume, TWO).expect("an edit").text;
         for part in expected {
             assert!(text.contains(part), "{text}");
         }
@@ -227,11 +264,11 @@ mod tests {
     #[test]
     fn what_the_other_kind_of_volume_has_is_refused() {
         let quota = Edit { quota: Some("4TiB".to_owned()), ..Edit::default() };
-        assert!(apply(&quota, Some("/a"), TWO).is_err());
+        assert!(applied(&quota, Some("/a"), TWO).is_err());
         let network = "[[volume]]\nmount = \"/n\"\nservice = \"Ultra\"\nquota = \"4TiB\"\n";
         let disk = Edit { disk: Some("P40".to_owned()), ..Edit::default() };
-        assert!(apply(&disk, None, network).is_err());
-        assert!(apply(&quota, None, network).is_ok());
+        assert!(applied(&disk, None, network).is_err());
+        assert!(applied(&quota, None, network).is_ok());
     }
 
     #[test]
@@ -249,16 +286,16 @@ mod tests {
         let gp3 = "[[volume]]\nmount = \"/a\"\ndisk = \"gp3\"\nsize = \"1TiB\"\n\
             iops = 5000\nthroughput = \"300MB/s\"\n";
         let p30 = Edit { disk: Some("P30".to_owned()), ..Edit::default() };
-        let Edited { text, dropped } = apply(&p30, None, gp3).expect("an edit");
+        let Edited { text, dropped } = applied(&p30, None, gp3).expect("an edit");
         assert_eq!(dropped, ["throughput", "iops", "size"]);
         assert!(volume::design::parse(&text).0.is_some(), "{text}");
         // What the user names is the user's mistake.
         let named = Edit { iops: Some(7_000), ..p30 };
-        let Edited { text, dropped } = apply(&named, None, gp3).expect("an edit");
+        let Edited { text, dropped } = applied(&named, None, gp3).expect("an edit");
         assert!(text.contains("iops = 7000") && !dropped.contains(&"iops"), "{text}");
         let listed = "[[volume]]\nmount = \"/a\"\ndisks = [\"P30\", \"P30\"]\n";
         let p40 = Edit { disk: Some("P40".to_owned()), ..Edit::default() };
-        let Edited { text, .. } = apply(&p40, None, listed).expect("an edit");
+        let Edited { text, .. } = applied(&p40, None, listed).expect("an edit");
         assert!(volume::design::parse(&text).0.is_some() && text.contains("count = 2"), "{text}");
     }
 
@@ -272,7 +309,33 @@ mod tests {
     #[test]
     fn a_volume_must_be_named_where_there_are_several() {
         let edit = Edit { size: Some("2TiB".to_owned()), ..Edit::default() };
-        assert!(apply(&edit, None, TWO).is_err());
-        assert!(apply(&edit, Some("/c"), TWO).is_err());
+        assert!(applied(&edit, None, TWO).is_err());
+        assert!(applied(&edit, Some("/c"), TWO).is_err());
+    }
+
+    #[test]
+    fn a_volume_of_a_pool_changes_by_quota_and_its_pool_by_level() {
+        let pool = "[[pool]]\nname = \"p\"\nservice = \"Ultra\"\nsize = \"4TiB\"\nqos = \"auto\"\n\
+                    [[volume]]\nmount = \"/a\"\npool = \"p\"\nquota = \"2TiB\"\n\
+                    [[volume]]\nmount = \"/b\"\npool = \"p\"\nquota = \"2TiB\"\n";
+        let carries = |text: &str| -> Vec<u64> {
+            let (design, findings) = volume::design::parse(text);
+            let design = design.unwrap_or_else(|| panic!("{findings:?}"));
+            let quota = |volume: &volume::design::Volume| match &volume.backing {
+                volume::design::Backing::Network(volume) => volume.quota.per_s >> 20,
+                volume::design::Backing::Disks(_) => 0,
+            };
+            design.volumes.iter().map(quota).collect()
+        };
+        assert_eq!(carries(pool), [256, 256]);
+        let quota = Edit { quota: Some("1TiB".to_owned()), ..Edit::default() };
+        let text = applied(&quota, Some("/b"), pool).expect("an edit").text;
+        assert_eq!(carries(&text), [256, 128]);
+        let level = Edit { level: Some("Premium".to_owned()), ..Edit::default() };
+        let text = applied(&level, Some("/b"), &text).expect("an edit").text;
+        assert_eq!(carries(&text), [128, 64]);
+        let disk = Edit { disk: Some("P30".to_owned()), ..Edit::default() };
+        let refused = applied(&disk, Some("/a"), pool).expect_err("no disk");
+        assert!(format!("{refused:?}").contains("a volume of a network service"), "{refused:?}");
     }
 }

@@ -22,6 +22,7 @@ use serve::status::ExportReport;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{CacheState, check_place, tell_of_shortage, unusable};
+use crate::commands::catalog::CatalogArgs;
 use crate::commands::on::{read_again, read_design, tell_of_nothing_to_warm};
 use crate::env;
 use crate::exit::{Exit, Failure};
@@ -43,6 +44,9 @@ pub(super) struct Args {
     /// Folder that keeps the data. Without it, one for the port in ~/.local/state/plimsoll.
     #[arg(long, value_name = "DIR")]
     backing: Option<PathBuf>,
+
+    #[command(flatten)]
+    catalog: CatalogArgs,
 
     /// What the host caches hold at the start: nothing, or the data that are there.
     #[arg(long, value_name = "STATE", value_enum, default_value = "cold")]
@@ -98,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     // Mistakes are found before anything is started. The port comes first: where it is taken, what
     // is to be said of the design is of no use.
     drop(nfs::bind(args.listen).map_err(unexportable)?);
-    let (design, text) = read_design(&args.design)?;
+    let (design, text) = read_design(&args.design, &args.catalog.load()?)?;
     tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     let backing = backing_dir(args)?;
     let mut server = start_server(args, &backing)
@@ -130,6 +134,9 @@ fn start_server(args: &Args, backing: &Path) -> io::Result<std::process::Child> 
     let mut line: Vec<OsString> = vec!["rehearse".into(), "export".into(), "--serving".into()];
     line.extend(["--backing".into(), backing.into()]);
     line.extend(["--listen".into(), args.listen.to_string().into()]);
+    if let Some(dir) = &args.catalog.catalog {
+        line.extend(["--catalog".into(), dir.into()]);
+    }
     line.extend(["--cache".into(), args.cache.word().into()]);
     line.extend(args.resize.then(|| "--resize".into()));
     line.extend(["--".into(), OsString::from(&args.design)]);
@@ -170,7 +177,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
     let failed = |error: io::Error| broken(&format!("cannot serve: {error}"));
     let listener = nfs::bind(args.listen).map_err(unexportable)?;
     let read = if args.serving { read_again } else { read_design };
-    let (design, design_text) = read(&args.design)?;
+    let (design, design_text) = read(&args.design, &args.catalog.load()?)?;
     if !args.serving {
         tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     }

@@ -21,6 +21,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use super::{
     CacheState, check_place, resolved, stale, tell_of_resumed_crash, tell_of_shortage, unusable,
 };
+use crate::commands::catalog::CatalogArgs;
 use crate::commands::on::{read_again, read_design, tell_of_nothing_to_warm};
 use crate::env;
 use crate::exit::{Exit, Failure};
@@ -45,6 +46,9 @@ pub(super) struct Args {
     /// Mount only this volume of several, by its mount path in the design.
     #[arg(long, value_name = "PATH")]
     volume: Option<String>,
+
+    #[command(flatten)]
+    catalog: CatalogArgs,
 
     /// What the host caches hold at the start: nothing, or the data that are there.
     #[arg(long, value_name = "STATE", value_enum, default_value = "cold")]
@@ -74,7 +78,8 @@ attributes take no time. fsync is what reaches the emulated disk; the real one i
 Examples:
   plimsoll rehearse mount docs/designs/p30.toml /mnt/p30
   plimsoll rehearse mount docs/designs/ds14.toml /mnt/ds14 --cache warm
-  plimsoll rehearse mount docs/designs/ds14.toml /mnt/log --volume /mnt/nocache";
+  plimsoll rehearse mount docs/designs/ds14.toml /mnt/log --volume /mnt/nocache
+  plimsoll rehearse mount new-size.toml /mnt/new --catalog my-tables";
 
 /// Priority of the serving process, from -20 to 19: above that of ordinary programs.
 const NICENESS: i32 = -15;
@@ -91,7 +96,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = resolved(&args.path)?;
     mount::check(&path).map_err(unmountable)?;
     let backing = backing_dir(args, &path)?;
-    let (design, text) = read_design(&args.design)?;
+    let (design, text) = read_design(&args.design, &args.catalog.load()?)?;
     tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     let mut server = start_server(args, &path, &backing)
         .map_err(|error| broken(&format!("cannot start the serving process: {error}")))?;
@@ -121,6 +126,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn start_server(args: &Args, path: &Path, backing: &Path) -> io::Result<std::process::Child> {
     let mut line: Vec<OsString> = vec!["rehearse".into(), "mount".into(), "--serving".into()];
     line.extend(["--backing".into(), backing.into()]);
+    if let Some(dir) = &args.catalog.catalog {
+        line.extend(["--catalog".into(), dir.into()]);
+    }
     line.extend(["--cache".into(), args.cache.word().into()]);
     line.extend(args.resize.then(|| "--resize".into()));
     if let Some(volume) = &args.volume {
@@ -136,7 +144,7 @@ fn start_server(args: &Args, path: &Path, backing: &Path) -> io::Result<std::pro
 /// Serves until somebody unmounts.
 fn serve(args: &Args) -> Result<Exit, Failure> {
     let read = if args.serving { read_again } else { read_design };
-    let (design, design_text) = read(&args.design)?;
+    let (design, design_text) = read(&args.design, &args.catalog.load()?)?;
     if !args.serving {
         tell_of_nothing_to_warm(&design, args.cache == CacheState::Warm);
     }

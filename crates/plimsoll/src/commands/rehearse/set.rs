@@ -1,6 +1,7 @@
 //! `plimsoll rehearse set`: another disk, level, quota or cache mode while programs run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use plan::job::Source;
@@ -8,11 +9,13 @@ use plan::{Diagnostic, Severity};
 use serve::control::Command;
 use units::format_bytes;
 use volume::Design;
+use volume::design::{Catalog, parse_with};
 
 use super::changes::{changes, warnings};
 use super::edit::{Edit, apply};
 use super::{ask, resolved};
 use crate::clock::Stopwatch;
+use crate::commands::catalog::CatalogArgs;
 use crate::commands::on::read_design;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -37,6 +40,11 @@ pub(super) struct Args {
     /// Take a whole new design for the same volumes.
     #[arg(long, value_name = "DESIGN", conflicts_with_all = Edit::NAMES)]
     design: Option<String>,
+
+    /// Folder with tables of your own, which count before the built-in ones; those that the volumes
+    /// were begun with unless given.
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -48,7 +56,8 @@ Examples:
   plimsoll rehearse set /mnt/p30 --disk P40
   plimsoll rehearse set /mnt/anf --level Ultra --quota 4TiB
   plimsoll rehearse set /mnt/ds14 --volume /mnt/nocache --cache-mode ReadOnly
-  plimsoll rehearse set /mnt/ds14 --design bigger.toml";
+  plimsoll rehearse set /mnt/ds14 --design bigger.toml
+  plimsoll rehearse set /mnt/ds14 --vm ZZ8 --catalog my-tables";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -56,26 +65,43 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let in_force = ask(&path, &Command::Design)?;
     // Where only one volume is mounted, it is the one that is meant.
     let volume = args.volume.as_deref().or(in_force["only"].as_str());
+    let before = tables_in_force(&in_force)?;
+    let after = match &args.catalog {
+        None => Arc::clone(&before),
+        own => CatalogArgs { catalog: own.clone() }.load()?,
+    };
     let in_force = in_force["design"].as_str().unwrap_or_default();
     let mut dropped = Vec::new();
     let text = match &args.design {
-        Some(name) => read_design(name)?.1,
-        None if args.edit.is_empty() => {
+        Some(name) => read_design(name, &after)?.1,
+        None if args.edit.is_empty() && args.catalog.is_none() => {
             return Err(Failure::wrong_use("nothing to change was named")
                 .hint("for example: --disk P40, --quota 4TiB, --cache-mode ReadOnly"));
         }
         None => {
-            let edited = apply(&args.edit, volume, in_force)?;
-            check(&edited.text)?;
+            let edited = apply(&args.edit, volume, in_force, &after)?;
+            check(&edited.text, &after)?;
             dropped = edited.dropped;
             edited.text
         }
     };
-    let designs = (volume::design::parse(in_force).0, volume::design::parse(&text).0);
-    ask(&path, &Command::Change { design: text })?;
+    let designs = (parse_with(in_force, &before).0, parse_with(&text, &after).0);
+    let tables = args.catalog.is_some().then(|| after.own_tables().to_vec());
+    ask(&path, &Command::Change { design: text, tables })?;
     tell(designs, &dropped)?;
     write_back(&path)?;
     Ok(Exit::Fine)
+}
+
+/// Returns the catalogue that the server reads designs with.
+fn tables_in_force(answer: &serde_json::Value) -> Result<Arc<Catalog>, Failure> {
+    let tables: Vec<(String, String)> =
+        serde_json::from_value(answer["tables"].clone()).unwrap_or_default();
+    if tables.is_empty() {
+        return Ok(Catalog::built_in().clone());
+    }
+    let unread = || Failure::wrong_use("the tables of the serving process cannot be read");
+    Catalog::with(tables).map(Arc::new).map_err(|_| unread().with(Exit::RunFailed))
 }
 
 /// Says what has changed, and what a provider would say to it.
@@ -141,8 +167,8 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// Shows what is wrong with a changed design, line by line.
-fn check(text: &str) -> Result<(), Failure> {
-    let (_, findings) = volume::design::parse(text);
+fn check(text: &str, catalog: &Arc<Catalog>) -> Result<(), Failure> {
+    let (_, findings) = parse_with(text, catalog);
     let is_error = |finding: &&Diagnostic| finding.severity == Severity::Error;
     let errors: Vec<&Diagnostic> = findings.iter().filter(is_error).collect();
     if errors.is_empty() {

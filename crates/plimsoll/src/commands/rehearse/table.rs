@@ -36,6 +36,9 @@ pub(super) fn page(report: &Report) -> String {
     text.push_str(&fill("served by ", &format!("process {}", report.pid), COLUMNS));
     // A path is kept whole, to be copied.
     let _ = writeln!(text, "data in   {}", report.backing);
+    if let Some(hash) = &report.catalog_hash {
+        let _ = writeln!(text, "own tables count before the catalogue's ({hash})");
+    }
     text.push_str(&exported(report.export.as_ref()));
     if report.is_crashed {
         let _ = writeln!(text, "every access fails: plimsoll rehearse restart {}", report.place);
@@ -314,6 +317,7 @@ mod tests {
             schema: serve::status::SCHEMA.to_owned(),
             design: "two volumes".to_owned(),
             edition: "current".to_owned(),
+            catalog_hash: None,
             place: "/mnt".to_owned(),
             backing: "/data".to_owned(),
             is_crashed: false,

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serve::backing::Backing;
 use serve::control::{self, AskError, Command};
 use serve::holders::{holders, named};
-use serve::mount::{self, find};
+use serve::mount::{self, Serving, find};
 
-use super::{backing_of, failure, resolved};
+use super::{backing_of, failure, lazily, resolved, silent};
 use crate::clock::Stopwatch;
 use crate::exit::{Exit, Failure};
 use crate::stream;
@@ -38,10 +38,22 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = resolved(&args.path)?;
     let mounted = find(&path).ok().flatten();
-    if mounted.is_some_and(|mounted| mounted.backing().is_some() && mounted.is_stale()) {
-        clear(&path)?;
-        stream::print(&format!("cleared {}: its server was gone\n", path.display()))?;
-        return Ok(Exit::Fine);
+    let served = mounted.and_then(|mounted| Some((mounted.backing()?, mounted.serving())));
+    match served {
+        Some((_, Serving::Gone)) => {
+            clear(&path)?;
+            stream::print(&format!("cleared {}: its server was gone\n", path.display()))?;
+            return Ok(Exit::Fine);
+        }
+        Some((_, Serving::Silent)) if args.lazy => {
+            clear(&path)?;
+            stream::print(&format!("unmounted {}\n", path.display()))?;
+            let text = "its server does not answer: it goes on when it does, or ends when killed";
+            stream::remark("note: ", text);
+            return Ok(Exit::Fine);
+        }
+        Some((backing, Serving::Silent)) => return Err(silent(&path, &backing).hint(lazily(&path))),
+        Some((_, Serving::Answers)) | None => {}
     }
     if find(&path).is_ok_and(|mounted| mounted.is_none()) && !path.join("control").is_dir() {
         let text = format!("nothing to unmount: no rehearsal is at `{}`", path.display());
@@ -61,16 +73,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-    let is_there = |mounted: mount::Mounted| mounted.backing().is_some() && !mounted.is_stale();
+    let is_there =
+        |mounted: mount::Mounted| mounted.backing().is_some() && mounted.serving() != Serving::Gone;
     if !args.lazy && find(&path).ok().flatten().is_some_and(is_there) {
         let text =
             format!("`{}` is still mounted: the serving process does not end", path.display());
-        return Err(Failure::wrong_use(text)
-            .hint(format!(
-                "take it out of sight: plimsoll rehearse unmount {} --lazy",
-                path.display()
-            ))
-            .with(Exit::RunFailed));
+        return Err(Failure::wrong_use(text).hint(lazily(&path)).with(Exit::RunFailed));
     }
     stream::print(&format!("unmounted {}\n", path.display()))?;
     if !holders.is_empty() {

@@ -1,10 +1,14 @@
 //! From runs to a plan.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Seek as _, SeekFrom};
 
 use dialects::fio;
 use dialects::vdbench::lower::{Context, step, texts_at};
-use dialects::vdbench::run::{Command, CommandTime, Rate, Run, Sd};
+use dialects::vdbench::output::LunSeen;
+use dialects::vdbench::run::{Command, CommandTime, Rate, Run, Sd, Work};
 use dialects::vdbench::{self, Lun, Options, Parsed};
 use plan::{Diagnostic, Plan, Severity, Step};
 
@@ -90,7 +94,12 @@ pub(super) fn plan_of(runs: &[Run], parsed: &Parsed) -> (Plan, Vec<Diagnostic>) 
         if run.rate == Rate::CurveMax {
             curve_step_idx = Some(step_idx as u32);
         }
-        let context = Context { curve_step_idx, first_group_id: n_groups, loader: &HostLoader };
+        let context = Context {
+            curve_step_idx,
+            first_group_id: n_groups,
+            loader: &HostLoader,
+            sources: &parsed.sources,
+        };
         let mut step = step(run, context, &mut findings);
         n_groups += step.jobs.len() as u32;
         // Runs of one definition differ in their loops only.
@@ -99,13 +108,47 @@ pub(super) fn plan_of(runs: &[Run], parsed: &Parsed) -> (Plan, Vec<Diagnostic>) 
         }
         steps.push(step);
     }
-    let findings = vdbench::at_their_sds(findings, parsed);
     (Plan { sources: parsed.sources.clone(), steps, ..Plan::default() }, findings)
 }
 
 /// Returns the run that writes files which are missing or short.
 pub(super) fn sd_format(parsed: &Parsed) -> Option<Run> {
     vdbench::sd_format(parsed, &look)
+}
+
+/// Returns what is there of every storage definition that a run uses, each once.
+pub(super) fn luns_seen(parsed: &Parsed, runs: &[Run]) -> Vec<LunSeen> {
+    let (mut used, mut written) = (HashSet::new(), HashSet::new());
+    for run in runs {
+        match &run.work {
+            Work::Raw(raw) => used.extend(raw.sds.iter().map(|sd| (&sd.name, &sd.host))),
+            Work::SdFormat(format) => written.extend(format.sds.iter().map(|sd| &sd.lun)),
+            Work::Files(_) | Work::Format(_) => {}
+        }
+    }
+    let sds = parsed.sds.iter().filter(|sd| used.contains(&(&sd.name, &sd.host)));
+    let seen = sds.map(|sd| {
+        let size_bytes = size_of(&sd.lun);
+        // `formatsds=yes` writes what is long enough, too.
+        let is_short = size_bytes < sd.size_bytes;
+        LunSeen {
+            sd: sd.name.clone(),
+            lun: sd.lun.clone(),
+            host: sd.host.clone(),
+            size_bytes,
+            is_to_be_written: is_short && written.contains(&sd.lun),
+        }
+    });
+    seen.collect()
+}
+
+/// Returns how many bytes are there: none of what is missing, `None` of what has no size.
+fn size_of(lun: &str) -> Option<u64> {
+    match std::fs::metadata(lun) {
+        Ok(found) if found.is_file() => Some(found.len()),
+        Ok(_) => File::open(lun).and_then(|mut device| device.seek(SeekFrom::End(0))).ok(),
+        Err(error) => (error.kind() == ErrorKind::NotFound).then_some(0),
+    }
 }
 
 fn look(sd: &Sd) -> Lun {

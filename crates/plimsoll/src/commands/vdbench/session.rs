@@ -4,10 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use dialects::vdbench::announced_with_rate;
-use dialects::vdbench::output::{Ending, Moment, Output, Report, TreeSeen, Words};
+use dialects::vdbench::output::{
+    AnchorPart, Ending, LunSeen, Moment, Output, Report, TreeSeen, Words,
+};
 use dialects::vdbench::run::{Run, Work};
 use record::{IoErrorRecord, JobRecord, NoteSeverity, Record};
-use runner::{Control, RunEvent, TREE_INCOMPLETE};
+use runner::{Control, RunEvent, TREE_INCOMPLETE, TreePart};
 
 use super::errors::Errors;
 use super::folder::{Folder, RECORD};
@@ -104,6 +106,24 @@ impl Session {
         self.write(&output);
     }
 
+    /// Tells something in the log alone.
+    pub(super) fn log(&mut self, text: &str) {
+        let output = self.report.log_line(&clock::moment(), text);
+        self.write(&output);
+    }
+
+    /// Tells the log of errors why everything ends; the console has it in its last line.
+    pub(super) fn log_error(&mut self, text: &str) {
+        let output = self.report.error_line(&clock::moment(), text);
+        self.write(&output);
+    }
+
+    /// Tells what was found of storage definitions.
+    pub(super) fn luns(&mut self, luns: &[LunSeen]) {
+        let output = self.report.luns(&clock::moment(), luns);
+        self.write(&output);
+    }
+
     /// Returns a message in the words of parameter files.
     pub(super) fn in_its_words(&self, text: &str) -> String {
         self.words.message(text)
@@ -147,6 +167,21 @@ impl Session {
                     self.write(&self.report.message(&now, &text, false));
                 }
                 self.tree(event)
+            }
+            RunEvent::TreeMade { anchor, part } => {
+                let part = match part {
+                    TreePart::Anchor => AnchorPart::Anchor,
+                    TreePart::Folders => AnchorPart::Folders,
+                    TreePart::Files => AnchorPart::Files,
+                };
+                self.report.made(&now, anchor, part)
+            }
+            RunEvent::OtherTree { anchor, n_files, n_folders } => {
+                let text = format!(
+                    "anchor={anchor}: {n_files} files and {n_folders} folders of another structure \
+                     are removed first"
+                );
+                self.report.message(&now, &text, false)
             }
             // Told at the start.
             RunEvent::Note(note) if note.code == TREE_INCOMPLETE => return,

@@ -92,8 +92,8 @@ fn digits(text: &str) -> (&str, &str) {
 }
 
 /// Cores and memory of a size, where the edition or the newest one says.
-fn shape(edition: &Edition, size: &Size) -> (Option<u64>, Option<u64>) {
-    let newest = catalog::edition(SHAPES).and_then(|edition| edition.vm(&size.name));
+fn shape(design: &Design, edition: &Edition, size: &Size) -> (Option<u64>, Option<u64>) {
+    let newest = design.catalog.edition(SHAPES).and_then(|edition| edition.vm(&size.name));
     let known = |of: fn(&Size) -> Option<&catalog::Figure>| {
         let own = edition.vm(&size.name).and_then(of);
         own.or_else(|| newest.and_then(of)).map(|figure| figure.per_s)
@@ -104,15 +104,15 @@ fn shape(edition: &Edition, size: &Size) -> (Option<u64>, Option<u64>) {
 /// Returns the catalogue's machines that are no smaller in cores and memory, no older and of the
 /// same architecture: those of the same family first, then of the same series, then by cores.
 fn larger_machines(design: &Design, vm: &Vm) -> Vec<Vm> {
-    let Some(edition) = catalog::edition(&design.edition) else { return Vec::new() };
+    let Some(edition) = design.rows() else { return Vec::new() };
     let Some(own) = edition.vm(&vm.size) else { return Vec::new() };
     let own_name = Name::read(own);
-    let (own_cores, own_memory) = shape(edition, own);
+    let (own_cores, own_memory) = shape(design, edition, own);
     let n_disks = n_all_disks(design) as u64;
     let mut larger = Vec::new();
     for other in edition.vms() {
         let name = Name::read(other);
-        let (cores, memory) = shape(edition, other);
+        let (cores, memory) = shape(design, edition, other);
         let is_family = name.family == own_name.family;
         // In a family memory grows with the cores; elsewhere what is unknown may be less.
         let is_no_smaller = cores.is_some()

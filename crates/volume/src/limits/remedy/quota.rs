@@ -129,7 +129,7 @@ fn rate(bytes_per_s: u64) -> String {
 
 /// Returns how large a volume of such a size may become without being of another kind.
 fn size_max(design: &Design, capacity_bytes: u64) -> u64 {
-    let Some(edition) = catalog::edition(&design.edition) else { return u64::MAX };
+    let Some(edition) = design.rows() else { return u64::MAX };
     let of = |scope| edition.fact(scope, "size_max").map_or(u64::MAX, |figure| figure.per_s);
     let regular = of("volume.regular");
     if capacity_bytes <= regular { regular } else { of("volume.large") }
@@ -137,7 +137,7 @@ fn size_max(design: &Design, capacity_bytes: u64) -> u64 {
 
 /// Returns the next service level and how much more it gives.
 fn next_level(design: &Design, level: &str) -> Option<(String, f64)> {
-    let edition = catalog::edition(&design.edition)?;
+    let edition = design.rows()?;
     let of = |name: &str| {
         let found = edition.levels().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, figure)| figure.value)

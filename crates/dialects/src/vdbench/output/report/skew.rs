@@ -7,8 +7,9 @@ use super::super::number::{fixed, thousands};
 use super::super::page::boxed;
 use super::super::raw::{LABEL_COLUMNS, RawFigures, Skew, TOTAL, raw_skew_header, raw_skew_row};
 use super::{Current, LOG, Output, Report, SKEW};
+use crate::vdbench::lower_raw::share_of;
 use crate::vdbench::output::Moment;
-use crate::vdbench::run::{Rate, Run, Work};
+use crate::vdbench::run::{Rate, Run, Wd, Work};
 
 /// Processors in use above this are warned of, percent.
 const CPU_PCT_MAX: f64 = 80.0;
@@ -171,7 +172,10 @@ impl Report {
     /// Returns the shares of workloads.
     fn shares(&self, run: &Run) -> Vec<Share> {
         let asked: Vec<(&str, f64)> = match &run.work {
-            Work::Raw(raw) => raw.wds.iter().map(|wd| (wd.name.as_str(), wd.skew_pct)).collect(),
+            Work::Raw(raw) => {
+                let pct = |wd: &Wd| 100.0 * share_of(run.rate, wd, &raw.wds);
+                raw.wds.iter().map(|wd| (wd.name.as_str(), pct(wd))).collect()
+            }
             Work::Files(files) => {
                 files.fwds.iter().map(|fwd| (fwd.name.as_str(), fwd.skew_pct)).collect()
             }
@@ -273,6 +277,13 @@ struct Share {
 
 /// Says whether the shares of a run are kept.
 fn is_shared(run: &Run) -> bool {
+    if let (Work::Raw(raw), Rate::Max | Rate::CurveMax) = (&run.work, run.rate) {
+        let n_rated = raw.wds.iter().filter(|wd| wd.iorate_iops.is_some()).count();
+        if (1..raw.wds.len()).contains(&n_rated) {
+            // What the others come to beside a fixed rate is nobody's wish.
+            return false;
+        }
+    }
     run.controlled || matches!(run.rate, Rate::Iops(_)) || matches!(run.work, Work::Files(_))
 }
 

@@ -1,19 +1,98 @@
-//! Load curves and suites, made ready for a comparison: what is a run of them, and which figures
-//! only they have.
+//! Two sets of whole records: runs, load curves or suites. What is a run of a curve or a suite, and
+//! which figures only they have.
+//!
+//! A record that holds the very same measurements as another one of its set is a copy of it, as in
+//! virtual time with one seed: it counts once, since it says nothing new.
 
-use analysis::alike::{Difference, DifferenceKind};
-use analysis::compare::{
+use record::{
+    CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, Lever, Record, SuiteRecord,
+};
+
+use crate::alike::{Difference, DifferenceKind};
+use crate::compare::{
     Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals, compare_series,
 };
-use analysis::metric::run_order;
-use analysis::sets::{Basis, Row, SetOptions};
-use analysis::stats;
-use record::{CurvePointRecord, CurveRecord, Interval, IntervalDir, Lever, Record, SuiteRecord};
+use crate::metric::run_order;
+use crate::sets::{Basis, Row, SetComparison, SetOptions, compare_sets};
+use crate::{series, stats};
+
+/// Compares the steps of runs, with the repeats of a suite as runs of their own, and load curves.
+pub fn compare_records(
+    baseline: &[Record],
+    candidate: &[Record],
+    options: &SetOptions,
+) -> SetComparison {
+    let (from, to) = (distinct(baseline), distinct(candidate));
+    let split = |records: &[Record]| -> Vec<Record> { records.iter().flat_map(runs).collect() };
+    let mut found = compare_sets(&split(&from), &split(&to), options);
+    if !from.iter().chain(&to).all(has_steps) {
+        // A point stands for the workload; its figures are those of the curve.
+        found.rows.clear();
+    }
+    if let Some((first, other)) = from.first().zip(to.first()) {
+        found.differences.splice(0..0, differences(first, other));
+    }
+    found.differences.extend(copies((baseline, &from), (candidate, &to)));
+    let lines = rows(&from, &to, options);
+    found.rows.splice(0..0, lines);
+    found
+}
+
+/// Returns the records without copies. Two measurements that are equal to the last count of their
+/// histograms do not happen.
+fn distinct(records: &[Record]) -> Vec<Record> {
+    let mut found: Vec<Record> = Vec::new();
+    for record in records {
+        if !found.iter().any(|known| is_copy(known, record)) {
+            found.push(record.clone());
+        }
+    }
+    found
+}
+
+fn is_copy(record: &Record, other: &Record) -> bool {
+    let has_io = record.jobs.iter().any(|job| job.n_ios() > 0);
+    has_io
+        && record.jobs.len() == other.jobs.len()
+        && record.jobs.iter().zip(&other.jobs).all(|(job, other)| is_same_job(job, other))
+}
+
+/// Says whether two jobs are one and the same, seed and all, but for the moment of their start.
+fn is_same_job(job: &JobRecord, other: &JobRecord) -> bool {
+    let started = |it: &JobRecord| JobRecord { started_unix_ms: 0, pid: 0, ..it.clone() };
+    job.seed == other.seed && job.dirs == other.dirs && started(job) == started(other)
+}
+
+/// Says which records are copies, within a side or of one on the other.
+fn copies(
+    (baseline, from): (&[Record], &[Record]),
+    (candidate, to): (&[Record], &[Record]),
+) -> Vec<Difference> {
+    let note = |what: &str, baseline: String, candidate: String| Difference {
+        kind: DifferenceKind::Surroundings,
+        what: what.to_owned(),
+        baseline,
+        candidate,
+    };
+    let mut found = Vec::new();
+    let is_less = |all: &[Record], own: &[Record]| own.len() < all.len();
+    if is_less(baseline, from) || is_less(candidate, to) {
+        let word = |all: &[Record], own: &[Record]| format!("{} of {}", own.len(), all.len());
+        let what = "runs that are not copies of one another, which count once";
+        found.push(note(what, word(baseline, from), word(candidate, to)));
+    }
+    let n_same = to.iter().filter(|it| from.iter().any(|other| is_copy(it, other))).count();
+    if n_same > 0 {
+        let what = "measurements that stand on both sides";
+        found.push(note(what, String::new(), n_same.to_string()));
+    }
+    found
+}
 
 /// Returns the runs that a record stands for: of a suite one for each of its repeats, without
 /// preparations and without its curve; of a curve the workload of its first point, for what it
 /// did, not for figures; else itself.
-pub(super) fn runs(record: &Record) -> Vec<Record> {
+fn runs(record: &Record) -> Vec<Record> {
     if let Some(suite) = &record.suite {
         let n = suite.rounds.as_ref().map_or(suite.n_repeats, |rounds| rounds.iops.len() as u32);
         return (0..n.max(1)).map(|idx| repeat(record, suite, idx)).collect();
@@ -25,7 +104,7 @@ pub(super) fn runs(record: &Record) -> Vec<Record> {
 }
 
 /// Says whether there are figures beside those of a curve.
-pub(super) fn has_steps(record: &Record) -> bool {
+fn has_steps(record: &Record) -> bool {
     record.suite.is_some() || record.curve.is_none()
 }
 
@@ -59,7 +138,7 @@ fn only(record: &Record, is_it: impl Fn(u32) -> bool) -> Record {
 }
 
 /// Returns in what the curves and suites of two records differ.
-pub(super) fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
+fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut note = |what: &str, from: String, to: String| {
         if from != to {
@@ -87,7 +166,7 @@ pub(super) fn differences(baseline: &Record, candidate: &Record) -> Vec<Differen
 
 /// Returns the rows of the load lines and of the points that both sets have; none where a record
 /// has no curve.
-pub(super) fn rows(baseline: &[Record], candidate: &[Record], options: &SetOptions) -> Vec<Row> {
+fn rows(baseline: &[Record], candidate: &[Record], options: &SetOptions) -> Vec<Row> {
     let curves = |set: &[Record]| -> Option<Vec<CurveRecord>> {
         set.iter().map(|record| record.curve.clone()).collect()
     };
@@ -195,8 +274,12 @@ impl Sides<'_> {
         let ([from], [to]) = self.records else { return Vec::new() };
         let figures: [(&'static str, Better, OfSecond); 3] = [
             ("iops", Better::Higher, |second| Some(iops_of(second))),
-            ("second_p50_ns", Better::Lower, |second| latency_of(second, |dir| dir.latency_ns_p50)),
-            ("second_p99_ns", Better::Lower, |second| latency_of(second, |dir| dir.latency_ns_p99)),
+            ("second_p50_ns", Better::Lower, |second| {
+                latency_of(second, IntervalDir::waited_ns_p50)
+            }),
+            ("second_p99_ns", Better::Lower, |second| {
+                latency_of(second, IntervalDir::waited_ns_p99)
+            }),
         ];
         let rows = figures.into_iter().filter_map(|(name, better, of)| {
             let (from, to) = (seconds(from, load, of), seconds(to, load, of));
@@ -239,7 +322,7 @@ fn latency_of(second: &Interval, of: fn(&IntervalDir) -> Option<u64>) -> Option<
 
 fn median_at(curve: &CurveRecord, load: f64, figure: fn(&CurvePointRecord) -> f64) -> Option<f64> {
     let at = curve.points.iter().filter(|point| is_same(point.load, load));
-    analysis::series::median(&at.map(figure).collect::<Vec<f64>>())
+    series::median(&at.map(figure).collect::<Vec<f64>>())
 }
 
 /// Returns the loads that every curve has, in ascending order.
