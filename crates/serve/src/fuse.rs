@@ -31,7 +31,7 @@ use rustix::fs::{FallocateFlags, FileType, OFlags, SeekFrom, Stat, getxattr, see
 use rustix::io::Errno;
 
 use crate::machine::Machine;
-use crate::pacer::lock;
+use crate::pacer::{Arrival, lock};
 use crate::store::Opened;
 use crate::tree::{Changes, Identity, NewKind, Node};
 use crate::way;
@@ -75,6 +75,13 @@ impl Volumes {
     fn node(&self, number: INodeNo) -> Answer<Arc<Node>> {
         self.machine.alive()?;
         self.machine.tree().node(number.0)
+    }
+
+    /// Returns when a request that is read now came, and of which thread.
+    fn arrival(&self, request: &Request) -> Arrival {
+        // What the kernel does by itself has no number.
+        let program = Some(u64::from(request.pid())).filter(|pid| *pid != 0);
+        Arrival { made_ns: self.machine.pacer().way().made_ns(), program }
     }
 
     fn attributes(&self, node: &Node, stat: &Stat) -> fuser::FileAttr {
@@ -400,7 +407,7 @@ impl Filesystem for Volumes {
 
     fn read(
         &self,
-        _: &Request,
+        request: &Request,
         _: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -409,14 +416,14 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let arrived_ns = self.machine.pacer().way().made_ns();
+        let arrival = self.arrival(request);
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let send = move |data: Answer<Vec<u8>>| match data {
                     Ok(data) => reply.data(&data),
                     Err(error) => reply.error(convert::error(error)),
                 };
-                self.machine.read(node, opened, (offset, size), arrived_ns, send);
+                self.machine.read(node, opened, (offset, size), arrival, send);
             }
             Ok(Handle::Folder(..)) => reply.error(fuser::Errno::EISDIR),
             Err(error) => reply.error(convert::error(*error)),
@@ -425,7 +432,7 @@ impl Filesystem for Volumes {
 
     fn write(
         &self,
-        _: &Request,
+        request: &Request,
         _: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -435,7 +442,7 @@ impl Filesystem for Volumes {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let arrived_ns = self.machine.pacer().way().made_ns();
+        let arrival = self.arrival(request);
         match self.handles.get(handle).as_deref() {
             Ok(Handle::File(node, opened)) => {
                 let flags = OFlags::from_bits_retain(flags.0 as u32);
@@ -444,7 +451,7 @@ impl Filesystem for Volumes {
                     Ok(n_bytes) => reply.written(n_bytes),
                     Err(error) => reply.error(convert::error(error)),
                 };
-                self.machine.write(node, opened, (offset, data), (is_sync, arrived_ns), send);
+                self.machine.write(node, opened, (offset, data), (is_sync, arrival), send);
             }
             Ok(Handle::Folder(..)) => reply.error(fuser::Errno::EISDIR),
             Err(error) => reply.error(convert::error(*error)),
@@ -468,8 +475,15 @@ impl Filesystem for Volumes {
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, number: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
-        let arrived_ns = self.machine.pacer().way().made_ns();
+    fn fsync(
+        &self,
+        request: &Request,
+        number: INodeNo,
+        handle: FileHandle,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        let arrival = self.arrival(request);
         // As the kernel tells of data that it could not write: once to each who has the file open.
         if let Ok(Handle::File(node, opened)) = self.handles.get(handle).as_deref()
             && self.machine.alive().is_ok()
@@ -479,7 +493,7 @@ impl Filesystem for Volumes {
             return;
         }
         match self.node(number) {
-            Ok(node) => self.machine.flush(&node, arrived_ns, move |end| empty(end, reply)),
+            Ok(node) => self.machine.flush(&node, arrival, move |end| empty(end, reply)),
             Err(error) => reply.error(convert::error(error)),
         }
     }

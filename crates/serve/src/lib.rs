@@ -13,6 +13,7 @@ pub mod clock;
 pub mod control;
 mod fuse;
 pub mod holders;
+mod loops;
 pub mod machine;
 pub mod mount;
 pub mod nfs;

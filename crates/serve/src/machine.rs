@@ -17,7 +17,7 @@ use volume::design::Backing as Medium;
 use volume::{CacheMode, CapId, Design, IoKind, Start};
 
 use crate::backing::{self, Backing, BackingError};
-use crate::pacer::{Crashed, Extent, Look, Outcome, Pacer, Request, lock};
+use crate::pacer::{Arrival, Crashed, Extent, Look, Outcome, Pacer, Request, lock};
 use crate::status::{self, Recent, Report, VolumeReport};
 use crate::store::undo::{self, Before, Lost, Overwrite, Undo};
 use crate::store::{Opened, Store, write_whole};
@@ -424,7 +424,7 @@ impl Machine {
         node: &Node,
         opened: &Opened,
         (offset, len): (u64, u32),
-        arrived_ns: u64,
+        arrival: Arrival,
         reply: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
     ) {
         let data = self.alive().and_then(|()| read(&opened.file, offset, len));
@@ -437,7 +437,7 @@ impl Machine {
             return reply(Err(Errno::IO));
         };
         let extents = store.extents(node.ino, offset, data.len() as u64);
-        let request = Request { kind: IoKind::Read, volume, client: 0, extents, arrived_ns };
+        let request = Request { kind: IoKind::Read, volume, client: 0, extents, arrival };
         self.pacer.submit(request, Box::new(move |outcome| reply(done(outcome, data))));
     }
 
@@ -447,7 +447,7 @@ impl Machine {
         node: &Node,
         opened: &Opened,
         (offset, data): (u64, &[u8]),
-        (is_sync, arrived_ns): (bool, u64),
+        (is_sync, arrival): (bool, Arrival),
         reply: impl FnOnce(Result<u32, Errno>) + Send + 'static,
     ) {
         let n_bytes = data.len() as u32;
@@ -461,7 +461,7 @@ impl Machine {
         let volume = node.volume.unwrap_or(0);
         let kind = if is_sync { IoKind::WriteThrough } else { IoKind::Write };
         let extents = store.extents(node.ino, offset, u64::from(n_bytes));
-        let request = Request { kind, volume, client: 0, extents, arrived_ns };
+        let request = Request { kind, volume, client: 0, extents, arrival };
         let reply = move |outcome: Result<Outcome, Errno>| {
             reply(outcome.and_then(|outcome| done(outcome, n_bytes)));
         };
@@ -517,7 +517,7 @@ impl Machine {
     pub(crate) fn flush(
         &self,
         node: &Node,
-        arrived_ns: u64,
+        arrival: Arrival,
         reply: impl FnOnce(Result<(), Errno>) + Send + 'static,
     ) {
         let volume = match (self.alive(), node.volume) {
@@ -525,7 +525,7 @@ impl Machine {
             (outcome, _) => return reply(outcome),
         };
         let extents = vec![Extent { address: 0, len_bytes: 0 }];
-        let request = Request { kind: IoKind::Flush, volume, client: 0, extents, arrived_ns };
+        let request = Request { kind: IoKind::Flush, volume, client: 0, extents, arrival };
         self.pacer.submit(request, Box::new(move |outcome| reply(done(outcome, ()))));
     }
 

@@ -3,7 +3,8 @@
 //! Any thread submits; one thread waits for the next completion and sends the replies. A request
 //! counts from the moment it was made, so what bringing it here costs is part of the modelled time
 //! and not on top of it. A wait is slept but for its end, which is spun: a sleeper wakes late by
-//! tens of microseconds.
+//! tens of microseconds. What the answers of a program were late by its next requests make up for
+//! ([`crate::loops`]).
 //!
 //! The model stays behind the clock by the way of a request ([`Way`]), or it would have gone past
 //! the moment that a request was made at whenever another one ended meanwhile. Answers are on time
@@ -27,6 +28,7 @@ use volume::{
 };
 
 use crate::clock::now_ns;
+use crate::loops::{Loops, Made};
 use crate::priority;
 use crate::store::undo::{Lost, Undo};
 use crate::waits::{Lateness, Waits};
@@ -75,14 +77,25 @@ pub struct Request {
     pub client: u16,
     /// Where; ends when the last part has ended. At least one.
     pub extents: Vec<Extent>,
-    /// When it arrived, by [`crate::clock::now_ns`].
-    pub arrived_ns: u64,
+    /// When it came, and whose it is.
+    pub arrival: Arrival,
+}
+
+/// When a request came, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it was made, as far as the way tells, by [`crate::clock::now_ns`].
+    pub made_ns: u64,
+    /// The program that waits for it: a number that no other one has meanwhile. `None` where
+    /// nobody waits, or it is not known who.
+    pub program: Option<u64>,
 }
 
 impl Request {
-    /// Makes a request of one extent for the only client.
-    pub fn new(kind: IoKind, volume: u16, extent: Extent, arrived_ns: u64) -> Self {
-        Request { kind, volume, client: 0, extents: vec![extent], arrived_ns }
+    /// Makes a request of one extent for the only client, which nobody waits for.
+    pub fn new(kind: IoKind, volume: u16, extent: Extent, made_ns: u64) -> Self {
+        let arrival = Arrival { made_ns, program: None };
+        Request { kind, volume, client: 0, extents: vec![extent], arrival }
     }
 }
 
@@ -97,6 +110,8 @@ struct Waiting {
     volume: u16,
     /// When the model took it in, by the model's time.
     submitted_ns: u64,
+    /// Whose it is, and how it counts for that program.
+    program: Option<(u64, Made)>,
 }
 
 struct Queue {
@@ -112,6 +127,7 @@ struct Queue {
     time_ns: u64,
     /// How long before an end its promise is made at the latest.
     latency_min_ns: u64,
+    loops: Loops,
     is_crashed: bool,
     is_stopped: bool,
     /// What the completed I/Os have waited, by volume.
@@ -190,6 +206,7 @@ impl Pacer {
             outside: VecDeque::new(),
             promised: BinaryHeap::with_capacity(WAITING_MAX),
             time_ns: now_ns(),
+            loops: Loops::default(),
             is_crashed: false,
             is_stopped: false,
             waits: vec![Waits::default(); design.volumes.len()],
@@ -390,8 +407,11 @@ impl Queue {
             return;
         }
         let Some(slot) = self.free.pop() else { return };
-        let time_ns = self.advance(request.arrived_ns);
-        let Request { kind, volume, client, extents, .. } = request;
+        let Request { kind, volume, client, extents, arrival } = request;
+        let part_ns = part_ns(self.latency_min_ns);
+        let begin = |program| (program, self.loops.begin(program, arrival.made_ns, part_ns));
+        let program = arrival.program.map(begin);
+        let time_ns = self.advance(program.map_or(arrival.made_ns, |(_, made)| made.at_ns));
         for extent in &extents {
             let Extent { address, len_bytes } = *extent;
             let id = slot as u64;
@@ -405,6 +425,7 @@ impl Queue {
             n_extents_left: n,
             volume,
             submitted_ns: time_ns,
+            program,
         };
         self.waiting[slot] = Some(waiting);
         self.take_promises();
@@ -421,22 +442,23 @@ impl Queue {
     fn collect(&mut self, undo: &mut Undo, behind_ns: u64) -> Vec<Reply> {
         let now_ns = now_ns();
         let until_ns = now_ns.saturating_sub(behind_ns);
-        // Time stays where it is while nothing is due: a request that is on its way counts from
-        // before now.
-        let is_due = self.system.next_event_ns().is_some_and(|due_ns| due_ns <= until_ns);
-        let time_ns = if is_due { self.advance(until_ns) } else { self.time_ns };
         let mut done = std::mem::take(&mut self.done);
-        self.system.poll(time_ns, &mut done);
+        // Time goes from one event to the next and stays there: a request that is on its way
+        // counts from before now.
+        while let Some(event_ns) = self.system.next_event_ns().filter(|at_ns| *at_ns <= until_ns) {
+            let time_ns = self.advance(event_ns);
+            self.system.poll(time_ns, &mut done);
+        }
         self.settle(undo);
         self.take_promises();
         let mut ended = Vec::new();
         while self.promised.peek().is_some_and(|first| first.0.0 <= now_ns) {
             let Some(Reverse((at_ns, id))) = self.promised.pop() else { break };
             self.lateness.count(now_ns - at_ns);
-            ended.extend(self.answer(id));
+            ended.extend(self.answer(id, at_ns, now_ns));
         }
         for done in done.drain(..) {
-            ended.extend(self.end(done));
+            ended.extend(self.end(done, now_ns));
         }
         self.done = done;
         if let Some((_, reply)) = self.timed.take_if(|(due_ns, _)| *due_ns <= now_ns) {
@@ -444,7 +466,8 @@ impl Queue {
         }
         while !self.free.is_empty() {
             let Some((request, reply)) = self.outside.pop_front() else { break };
-            let request = Request { arrived_ns: time_ns, ..request };
+            let arrival = Arrival { made_ns: self.time_ns, ..request.arrival };
+            let request = Request { arrival, ..request };
             let taken = request.clone();
             self.take_in(request, reply);
             self.settle_clean(undo, &taken);
@@ -503,15 +526,19 @@ impl Queue {
     }
 
     /// An extent's end has come by the clock. Returns the reply of a request that waits for none.
-    fn answer(&mut self, id: u64) -> Option<Reply> {
+    fn answer(&mut self, id: u64, due_ns: u64, now_ns: u64) -> Option<Reply> {
         let waiting = self.waiting.get_mut(usize::try_from(id).ok()?)?.as_mut()?;
         waiting.n_unanswered = waiting.n_unanswered.saturating_sub(1);
-        if waiting.n_unanswered > 0 { None } else { waiting.reply.take() }
+        let reply = if waiting.n_unanswered > 0 { None } else { waiting.reply.take() };
+        if let (Some((program, made)), Some(_)) = (waiting.program, &reply) {
+            self.loops.end(program, made, due_ns, now_ns);
+        }
+        reply
     }
 
     /// The model has brought an extent to its end. Frees the place of a request that has ended
     /// altogether, and returns its reply if it has none yet.
-    fn end(&mut self, done: Done) -> Option<Reply> {
+    fn end(&mut self, done: Done, now_ns: u64) -> Option<Reply> {
         let slot = usize::try_from(done.id).ok()?;
         let waiting = self.waiting.get_mut(slot)?.as_mut()?;
         if let Some(waits) = self.waits.get_mut(usize::from(waiting.volume)) {
@@ -522,7 +549,11 @@ impl Queue {
             return None;
         }
         self.free.push(slot);
-        self.waiting[slot].take()?.reply
+        let Waiting { reply, program, .. } = self.waiting[slot].take()?;
+        if let (Some((program, made)), Some(_)) = (program, &reply) {
+            self.loops.end(program, made, done.at_ns, now_ns);
+        }
+        reply
     }
 
     /// Takes out the replies of all requests.
@@ -535,6 +566,7 @@ impl Queue {
             }
         }
         self.promised.clear();
+        self.loops.clear();
         replies.extend(self.timed.take().map(|(_, reply)| reply));
         replies.extend(self.outside.drain(..).map(|(_, reply)| reply));
         replies
@@ -542,10 +574,11 @@ impl Queue {
 }
 
 impl Shared {
-    /// Returns how far the model stays behind the clock: by the way, as long as it can promise
-    /// that far ahead.
+    /// Returns how far the model stays behind the clock: by as much as requests count as made
+    /// before they are read, as long as it can promise that far ahead.
     fn behind_ns(&self, queue: &Queue) -> u64 {
-        self.way.length_ns().min(queue.latency_min_ns)
+        let early_ns = self.way.length_ns() + part_ns(queue.latency_min_ns);
+        early_ns.min(queue.latency_min_ns)
     }
 
     /// Wakes the pacing thread if something is due before what it waits for.
@@ -602,6 +635,12 @@ impl Shared {
             std::hint::spin_loop();
         }
     }
+}
+
+/// Returns how much of what answers were late is made up for in one request: an eighth of what a
+/// disk takes at least, so that no answer comes much earlier than that.
+fn part_ns(latency_min_ns: u64) -> u64 {
+    latency_min_ns / 8
 }
 
 /// Locks; a thread that panicked left nothing half done that would matter more than going on.

@@ -10,7 +10,7 @@ use engine::nfs::record::RECORD_BYTES_MAX;
 use super::Server;
 use super::call::{self, Question};
 use super::{mount, names};
-use crate::pacer::lock;
+use crate::pacer::{Arrival, lock};
 use crate::way;
 
 /// Bytes read from the socket at once.
@@ -57,7 +57,7 @@ impl Answer {
 pub(super) struct Origin {
     pub(super) client: u16,
     pub(super) caller: call::Caller,
-    pub(super) arrived_ns: u64,
+    pub(super) arrival: Arrival,
 }
 
 /// Serves a connection to its end.
@@ -69,14 +69,16 @@ pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
     let Ok(writer) = writer.spawn(move || write_all(&out, &to_write)) else { return };
     let mut input = BufReader::with_capacity(READ_BYTES, stream);
     while let Ok(message) = record(&mut input) {
-        let arrived_ns = server.machine.pacer().way().made_ns();
+        let made_ns = server.machine.pacer().way().made_ns();
+        // The connections of a client are one program's, which takes the next free one.
+        let arrival = Arrival { made_ns, program: Some(u64::from(client)) };
         let Ok(call) = call::read(&message) else { break };
         let answer = Answer { answers: answers.clone(), slot: take(&slots), xid: call.xid };
         if server.machine.pacer().way().is_being_measured() {
             way::answer(server.machine.pacer(), move || answer.send(vec![0; way::ANSWER_BYTES]));
             continue;
         }
-        let origin = Origin { client, caller: call.caller, arrived_ns };
+        let origin = Origin { client, caller: call.caller, arrival };
         match call.question(&mut { call.arguments }) {
             Ok(Question::Nfs(asked)) => names::nfs(server, &call, &asked, origin, answer),
             Ok(Question::Mount(asked)) => answer.send(mount::mount(server, call.xid, asked)),

@@ -65,7 +65,7 @@ impl Server {
             _ => store.extents(target.node.ino, offset, len),
         };
         let request =
-            Request { kind, volume, client: origin.client, extents, arrived_ns: origin.arrived_ns };
+            Request { kind, volume, client: origin.client, extents, arrival: origin.arrival };
         let reply = move |outcome| {
             reply(match outcome {
                 Outcome::Done => Ok(()),
@@ -98,7 +98,7 @@ pub(super) fn read(
     };
     if !server.facts(target.node.volume).is_network {
         let place = (offset, count);
-        server.machine.read(&target.node, &target.opened, place, origin.arrived_ns, send);
+        server.machine.read(&target.node, &target.opened, place, origin.arrival, send);
         return;
     }
     match read_at(&target.opened.file, offset, count) {
@@ -160,7 +160,7 @@ pub(super) fn write(
         return send(Ok(()));
     }
     if !server.facts(target.node.volume).is_network {
-        let (place, how) = ((offset, data), (is_sync, origin.arrived_ns));
+        let (place, how) = ((offset, data), (is_sync, origin.arrival));
         let send = move |written: Result<u32, Errno>| send(written.map(|_| ()));
         server.machine.write(&target.node, &target.opened, place, how, send);
         return;
@@ -184,7 +184,7 @@ pub(super) fn commit(server: &Arc<Server>, file: &[u8], origin: Origin, answer: 
     if server.facts(target.node.volume).is_network {
         server.pace(&target, origin, (IoKind::Flush, 0, 0), send);
     } else {
-        server.machine.flush(&target.node, origin.arrived_ns, send);
+        server.machine.flush(&target.node, origin.arrival, send);
     }
 }
 
