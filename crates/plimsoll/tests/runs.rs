@@ -81,6 +81,42 @@ fn a_store_that_fails_does_not_fail_the_run() {
     assert!(run.stdout.contains("quick"), "{}", run.stdout);
 }
 
+/// A disk that fills up under the store: the figures come out, and what is there stays readable.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
+fn a_store_on_a_full_disk_loses_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("quick.fio", JOB);
+    std::fs::create_dir(sandbox.path("disk")).unwrap();
+    let script = r#"set -e
+        mount -t tmpfs -o size=200k none disk || exit 77
+        "$0" run --no-progress --store disk/runs.db --name before quick.fio >/dev/null
+        head -c 1m /dev/zero >disk/rest 2>/dev/null || true
+        "$0" run --no-progress --store disk/runs.db --name after quick.fio
+        "$0" runs --store disk/runs.db
+        "$0" show before --store disk/runs.db >/dev/null
+        ! "$0" runs tag before kept --store disk/runs.db"#;
+    let mut unshare = sandbox.command(Path::new("unshare"));
+    unshare.args(["--mount", "--map-root-user", "--propagation", "private", "sh", "-c"]);
+    let run = match unshare.args([script, env!("CARGO_BIN_EXE_plimsoll")]).output() {
+        Ok(run) if run.stderr.starts_with(b"unshare") || run.status.code() == Some(77) => {
+            return eprintln!("skipped: {}", String::from_utf8_lossy(&run.stderr));
+        }
+        Err(error) => return eprintln!("skipped: no unshare here: {error}"),
+        Ok(run) => run,
+    };
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{stdout}{stderr}");
+    assert!(stdout.contains("quick: 1 worker"), "{stdout}");
+    assert!(stdout.contains("  before\n"), "{stdout}");
+    let lines: Vec<&str> = stderr.lines().collect();
+    let full = "the disk of the run store disk/runs.db is full: make room there \
+                (what was kept before is still there)";
+    assert_eq!(lines[0], format!("warning: the run is not kept: {full}"), "{stderr}");
+    assert_eq!(lines.last(), Some(&format!("error: {full}").as_str()), "{stderr}");
+}
+
 #[test]
 fn a_killed_run_is_there_as_interrupted() {
     let sandbox = Sandbox::new();

@@ -30,10 +30,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// How long one program waits for another one that writes.
 const BUSY: Duration = Duration::from_secs(30);
+
+/// What SQLite takes at once for the file by which programs share a store.
+const SHARED_BYTES: u64 = 32 << 10;
 
 /// The store's file in a folder of the user's data, such as `~/.local/share`.
 pub const FILE: &str = "plimsoll/runs.db";
@@ -70,7 +73,16 @@ pub enum StoreError {
         /// Number of the newest layout that this version knows.
         known: i64,
     },
-    /// SQLite could not do what was asked: full disk, read-only file, damage.
+    /// Nothing more fits onto the disk that the store is on.
+    #[error(
+        "the disk of the run store {} is full: make room there (what was kept before is still \
+         there)", path.display()
+    )]
+    DiskFull {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// SQLite could not do what was asked: read-only file, damage.
     #[error("the run store: {0}")]
     Sql(#[from] rusqlite::Error),
     /// What lies in the store cannot be read.
@@ -118,11 +130,14 @@ impl Store {
     }
 
     /// Opens a store that is there, to read. Returns `None` where there is none. One on a read-only
-    /// file system can be read, too, if this version's layout is in it.
+    /// file system or on a full disk can be read, too, if this version's layout is in it.
     pub fn open_existing(path: &Path) -> Result<Option<Store>, StoreError> {
         match fs::metadata(path) {
             Ok(_) if is_on_read_only(path) => Store::set_up(unchanging(path)?, path).map(Some),
-            Ok(_) => Store::open(path).map(Some),
+            Ok(_) => match Store::open(path) {
+                Err(StoreError::DiskFull { .. }) => Store::set_up(alone(path)?, path).map(Some),
+                opened => opened.map(Some),
+            },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(StoreError::Open { path: path.to_owned(), source }),
         }
@@ -130,7 +145,7 @@ impl Store {
 
     fn set_up(mut db: Connection, path: &Path) -> Result<Store, StoreError> {
         db.busy_timeout(BUSY)?;
-        schema::migrate(&mut db, path)?;
+        schema::migrate(&mut db, path).map_err(|error| error.at(path))?;
         Ok(Store { db, path: path.to_owned() })
     }
 
@@ -140,10 +155,32 @@ impl Store {
     }
 }
 
+impl StoreError {
+    /// Returns what this means for a store in this place: SQLite says of a full disk, as of much
+    /// else, that I/O failed where a file was to grow that it shares with others.
+    fn at(self, path: &Path) -> Self {
+        let StoreError::Sql(error) = &self else { return self };
+        let is_full = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => true,
+            Some(ErrorCode::SystemIoFailure) => rustix::fs::statvfs(path)
+                .is_ok_and(|disk| disk.f_bavail * disk.f_frsize < SHARED_BYTES),
+            _ => false,
+        };
+        if is_full { StoreError::DiskFull { path: path.to_owned() } } else { self }
+    }
+}
+
 /// Says whether a file lies where nothing can be written: an archive, a snapshot.
 fn is_on_read_only(path: &Path) -> bool {
     let flag = rustix::fs::StatVfsMountFlags::RDONLY;
     rustix::fs::statvfs(path).is_ok_and(|found| found.f_flag.contains(flag))
+}
+
+/// Opens a file for this program alone, which takes no file to share it by.
+fn alone(path: &Path) -> Result<Connection, StoreError> {
+    let db = Connection::open(path)?;
+    db.pragma_update(None, "locking_mode", "exclusive")?;
+    Ok(db)
 }
 
 /// Opens a file that nobody changes, without the log beside it that readers otherwise share.

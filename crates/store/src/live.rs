@@ -46,13 +46,15 @@ pub struct Live {
 impl Store {
     /// Begins a run. From here on it is found by others, as running.
     pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
-        let id = self.insert(begin, State::Running, None, None)?;
+        let id =
+            self.insert(begin, State::Running, None, None).map_err(|error| error.at(&self.path))?;
         Ok(Live { store: self, id, tail: Tail::new(begin.is_virtual), is_finished: false })
     }
 
     /// Adds a run that has ended, and returns its number.
     pub fn add(&mut self, begin: &Begin, record: &Record) -> Result<i64, StoreError> {
-        self.insert(begin, State::of(record.outcome), Some(record), None)
+        let added = self.insert(begin, State::of(record.outcome), Some(record), None);
+        added.map_err(|error| error.at(&self.path))
     }
 
     /// Adds a run that was read from a file. A file is known by its hash: what is there already is
@@ -69,7 +71,7 @@ impl Store {
             // Whoever was first has it; the index tells also where two import at once.
             Err(error) => match self.of_source(&source.sha256)? {
                 Some(run) => Ok(Imported::Known(run.id)),
-                None => Err(error),
+                None => Err(error.at(&self.path)),
             },
         }
     }
@@ -152,18 +154,22 @@ impl Live {
 
     /// Appends an interval.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
-        self.tail.push(&self.store, self.id, interval)
+        let kept = self.tail.push(&self.store, self.id, interval);
+        kept.map_err(|error| error.at(&self.store.path))
     }
 
     /// Keeps the record as it stands, for the case that nothing comes after.
     pub fn report(&mut self, record: &Record) -> Result<(), StoreError> {
-        self.tail.write(&self.store, self.id)?;
-        self.store.put_record(self.id, record, State::Running)
+        let kept = self.tail.write(&self.store, self.id);
+        let kept = kept.and_then(|()| self.store.put_record(self.id, record, State::Running));
+        kept.map_err(|error| error.at(&self.store.path))
     }
 
-    /// Puts the final record in place.
+    /// Puts the final record in place. It has all that came before, so a run of which parts could
+    /// not be kept is whole then.
     pub fn finish(mut self, record: &Record) -> Result<i64, StoreError> {
-        self.store.put_record(self.id, record, State::of(record.outcome))?;
+        let kept = self.store.put_record(self.id, record, State::of(record.outcome));
+        kept.map_err(|error| error.at(&self.store.path))?;
         self.is_finished = true;
         Ok(self.id)
     }
@@ -194,5 +200,38 @@ impl State {
             Outcome::Interrupted => State::Interrupted,
             Outcome::Failed => State::Failed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that is full cannot be had in a test; a file that may not grow says the same.
+    #[test]
+    fn a_full_disk_is_named_and_takes_nothing_of_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let mut store = Store::open(&path).unwrap();
+        let named = |name: &str| Begin { name: name.to_owned(), ..Begin::default() };
+        let kept = store.add(&named("before"), &Record::default()).unwrap();
+        let grows = |store: &Store, n_pages: u32| {
+            store.db.pragma_update(None, "max_page_count", n_pages).unwrap();
+        };
+        let mut live = store.begin(&named("live")).unwrap();
+        // A limit below the file as it is means that.
+        grows(&live.store, 1);
+        let command = (0..20_000_u64).map(|n| format!("{:x}", n * n * n)).collect();
+        let long = Record { command, ..Record::default() };
+        let expected = format!("the disk of the run store {} is full", path.display());
+        let failed = live.report(&long).unwrap_err();
+        assert!(failed.to_string().starts_with(&expected), "{failed}");
+
+        let reader = Store::open_existing(&path).unwrap().unwrap();
+        assert!(reader.record(kept).unwrap().is_some());
+        // With room again, the end brings what was missed.
+        grows(&live.store, 1_000_000);
+        let id = live.finish(&long).unwrap();
+        assert_eq!(reader.record(id).unwrap().unwrap().command, long.command);
     }
 }

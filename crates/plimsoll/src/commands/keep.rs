@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use record::Record;
 use runner::{Emulation, RunEvent, RunOptions};
-use store::{Begin, Live, Store};
+use store::{Begin, Live, Store, StoreError};
 
 use crate::exit::Failure;
 use crate::{clock, env, stream};
@@ -132,12 +132,16 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 
 /// A run that is being kept, as far as that works: a run goes on where its store fails.
 #[derive(Debug, Default)]
-pub(super) struct Kept(Option<Live>);
+pub(super) struct Kept {
+    live: Option<Live>,
+    /// Something could not be kept. The final record has it all, so that is tried once more.
+    is_failing: bool,
+}
 
 impl Kept {
     /// Begins to keep a run.
     pub(super) fn begin(args: &KeepArgs, options: &RunOptions, plan: &plan::Plan) -> Kept {
-        let Some(path) = args.path() else { return Kept(None) };
+        let Some(path) = args.path() else { return Kept::default() };
         let begin = Begin {
             name: args.name.clone().unwrap_or_default(),
             tags: args.tag.clone(),
@@ -147,35 +151,43 @@ impl Kept {
             is_virtual: options.emulation.as_ref().is_some_and(Emulation::is_virtual),
         };
         let live = Store::open(&path).and_then(|store| store.begin(&begin));
-        Kept(Self::told(live))
+        Kept { live: Self::told(live), is_failing: false }
     }
 
     /// Keeps what an event brings.
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
-        let Some(live) = &mut self.0 else { return };
+        let Some(live) = self.live.as_mut().filter(|_| !self.is_failing) else { return };
         let kept = match event {
             RunEvent::Interval(interval) => live.interval(interval),
             RunEvent::Report(record) => live.report(record),
             _ => return,
         };
-        if Self::told(kept).is_none() {
-            self.0 = None;
+        if let Err(error) = kept {
+            self.is_failing = true;
+            stream::tell(&format!(
+                "warning: the run goes on and is not kept for now: {error}\n\
+                 hint: at its end that is tried once more\n"
+            ));
         }
     }
 
     /// Puts the final record in place. Returns its number in the store; `None` if it is not there.
-    pub(super) fn finish(mut self, record: &Record) -> Option<i64> {
-        Self::told(self.0.take()?.finish(record))
+    pub(super) fn finish(self, record: &Record) -> Option<i64> {
+        let id = Self::told(self.live?.finish(record))?;
+        if self.is_failing {
+            stream::tell(&format!("the run is kept after all, as run {id}\n"));
+        }
+        Some(id)
     }
 
     /// Takes the run back: it was refused.
-    pub(super) fn forget(mut self) {
-        if let Some(live) = self.0.take() {
+    pub(super) fn forget(self) {
+        if let Some(live) = self.live {
             Self::told(live.forget());
         }
     }
 
-    fn told<T>(outcome: Result<T, store::StoreError>) -> Option<T> {
+    fn told<T>(outcome: Result<T, StoreError>) -> Option<T> {
         let tell = |error| {
             stream::tell(&format!(
                 "warning: the run is not kept: {error}\n\
