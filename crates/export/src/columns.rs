@@ -44,7 +44,7 @@ const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
 }
 
 /// All columns, in order. Every one may be empty.
-pub const COLUMNS: [Column; 27] = [
+pub const COLUMNS: [Column; 28] = [
     column("run_id", Kind::Whole, "Number of the run in its store; empty for a file."),
     column("run", Kind::Text, "Name of the run, or of its file."),
     column("started_unix_ms", Kind::Whole, "Start of the run, after the Unix epoch."),
@@ -61,7 +61,13 @@ pub const COLUMNS: [Column; 27] = [
     ),
     column("start_ms", Kind::Whole, "Start of an interval, after the start of the run."),
     column("end_ms", Kind::Whole, "Its end."),
-    column("is_ramp", Kind::Flag, "Whether the interval lies in the ramp."),
+    column("is_ramp", Kind::Flag, "Whether the interval lies in the ramp, which no figure counts."),
+    column(
+        "is_warm_up",
+        Kind::Flag,
+        "Whether it begins in the warm-up that was found or told, which figures count and \
+         steadiness does not; empty where none was looked for.",
+    ),
     column(
         "n_ios",
         Kind::Whole,

@@ -164,15 +164,23 @@ fn put_intervals(table: &mut Table, run: &Run) {
     let intervals = &run.record.intervals;
     // A direction that is used has a row for each second, also for those without I/O.
     let is_used = ["read", "write", "trim"].map(|name| {
-        let of_interval =
+        let is_in =
             |it: &Interval| it.dirs.iter().any(|(dir, counts)| dir == name && counts.n_ios > 0);
-        intervals.iter().any(of_interval)
+        intervals.iter().any(is_in)
     });
+    let warm_ups = run.record.warm_up_ends_ms();
+    let of_interval = |interval: &Interval, dir: &str, counts| {
+        let mut row = of_interval(run, interval, dir, counts);
+        if let Some(end_ms) = warm_ups.get(&interval.step_idx) {
+            let start_ms = interval.end_ms.saturating_sub(interval.length_ms);
+            row.put("is_warm_up", Value::Flag(!interval.ramp && start_ms < *end_ms));
+        }
+        row
+    };
     for interval in intervals {
         for ((dir, counts), is_used) in interval.dirs.iter().zip(is_used) {
             if is_used {
-                let mut row =
-                    of_interval(run, interval, dir, Some((counts.n_ios, counts.io_bytes)));
+                let mut row = of_interval(interval, dir, Some((counts.n_ios, counts.io_bytes)));
                 row.text("latency", "total");
                 row.whole("latency_ns_p50", counts.latency_ns_p50);
                 row.whole("latency_ns_p99", counts.latency_ns_p99);
@@ -180,7 +188,7 @@ fn put_intervals(table: &mut Table, run: &Run) {
                 table.rows.push(row.cells);
                 if let Some(response) = &counts.response {
                     // Its operations are those of the row above, and must not be counted twice.
-                    let mut row = of_interval(run, interval, dir, None);
+                    let mut row = of_interval(interval, dir, None);
                     row.text("latency", "response");
                     row.whole("latency_ns_p50", Some(response.latency_ns_p50));
                     row.whole("latency_ns_p99", Some(response.latency_ns_p99));
@@ -190,8 +198,7 @@ fn put_intervals(table: &mut Table, run: &Run) {
             }
         }
         for series in &interval.series {
-            let mut row =
-                of_interval(run, interval, &series.op, Some((series.n_ios, series.io_bytes)));
+            let mut row = of_interval(interval, &series.op, Some((series.n_ios, series.io_bytes)));
             row.text("job", &series.job);
             row.text("latency", "total");
             if series.n_ios > 0 {

@@ -74,7 +74,9 @@ fn cell(table: &Table, row: usize, column: &str) -> Value {
 
 #[test]
 fn rows_are_summaries_latencies_and_intervals() {
-    let table = table(&[run()]);
+    let mut run = run();
+    run.record.validity = vec![StepValidity { warm_up_ms: Some(1000), ..StepValidity::default() }];
+    let table = table(&[run]);
     let parts: Vec<Value> = (0..table.rows.len()).map(|row| cell(&table, row, "part")).collect();
     let text = |text: &str| Value::Text(text.to_owned());
     let of = ["summary", "latency", "latency", "histogram", "histogram"];
@@ -93,7 +95,12 @@ fn rows_are_summaries_latencies_and_intervals() {
         (3, "latency", text("total")),
         (3, "n_ios", Value::Whole(500)),
         (4, "latency", text("service")),
+        (0, "is_warm_up", Value::None),
         (5, "is_ramp", Value::Flag(true)),
+        (5, "is_warm_up", Value::Flag(false)),
+        (6, "is_ramp", Value::Flag(false)),
+        (6, "is_warm_up", Value::Flag(true)),
+        (8, "is_warm_up", Value::Flag(false)),
         (6, "start_ms", Value::Whole(1000)),
         (6, "end_ms", Value::Whole(2000)),
         (6, "rate_iops", Value::Number(300.0)),

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Interval, Record};
+
 /// Under which conditions a step was measured.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepConditions {
@@ -115,6 +117,20 @@ impl Verdict {
             Verdict::Failed => "failed",
             Verdict::NotAssessed => "not assessed",
         }
+    }
+}
+
+impl Record {
+    /// Returns when the warm-up ended that was found, by step, as milliseconds after the start of
+    /// the run. Steps of which that could not be told are not in it.
+    pub fn warm_up_ends_ms(&self) -> BTreeMap<u32, u64> {
+        let end_ms = |step: &StepValidity| {
+            let is_first = |it: &&Interval| it.step_idx == step.step_idx && !it.ramp;
+            let first = self.intervals.iter().find(is_first)?;
+            let start_ms = first.end_ms.saturating_sub(first.length_ms);
+            Some((step.step_idx, start_ms.saturating_add(step.warm_up_ms?)))
+        };
+        self.validity.iter().filter_map(end_ms).collect()
     }
 }
 

@@ -166,7 +166,13 @@ impl<'a> Running<'a> {
             cpu: (it.cpu && !is_virtual).then(CpuSampler::start),
         });
         let grows = is_virtual && details.is_none();
-        let (since_ns, next_ns) = (now_ns, now_ns + length_ns);
+        // The first one is what a ramp has beyond whole ones, so that one ends when it does.
+        let ramp_ns = self.ramp_end_ns().saturating_sub(now_ns);
+        let first_ns = match ramp_ns % length_ns {
+            INTERVAL_MIN_NS.. if details.is_none() => ramp_ns % length_ns,
+            _ => length_ns,
+        };
+        let (since_ns, next_ns) = (now_ns, now_ns + first_ns);
         Seconds { sampler: self.sampler(now_ns), since_ns, next_ns, length_ns, grows, details }
     }
 }

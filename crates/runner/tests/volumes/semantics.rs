@@ -23,6 +23,23 @@ fn time_is_the_plans_and_not_the_hosts() {
     assert_eq!((job.cpu_user_ns, job.cpu_system_ns), (0, 0));
 }
 
+/// A second that was partly ramp would be marked as the one or the other, and be wrong.
+#[test]
+fn an_interval_ends_where_the_ramp_does() {
+    let bench = Bench::new(one_p30());
+    let record = bench.run(&format!(
+        "[j]\nfilename=/mnt/p30/f\nsize=1g\nrw=randread\nbs=8k\n{LIBAIO}iodepth=16\n\
+         ramp_time=2500ms\nruntime=3\ntime_based=1\n"
+    ));
+    let ends: Vec<_> = record.intervals.iter().map(|it| (it.end_ms, it.ramp)).collect();
+    let ramp = [500, 1500, 2500].map(|end_ms| (end_ms, true));
+    let measured = [3500, 4500, 5500].map(|end_ms| (end_ms, false));
+    assert_eq!(ends, [ramp, measured].concat());
+    let of_intervals = record.intervals.iter().filter(|it| !it.ramp).map(|it| it.dirs.read.n_ios);
+    // Those in flight at the end complete after the last interval.
+    close("reads", of_intervals.sum::<u64>() as f64, record.jobs[0].dirs.read.n_ios as f64, 0.002);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_record() {
     let bench = Bench::new(one_p30());
