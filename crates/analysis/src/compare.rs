@@ -13,6 +13,7 @@
 
 mod within;
 
+use crate::metric::{N_BEYOND_MIN, Thin};
 use crate::series;
 use crate::stats::{Interval, normal_quantile, pair_interval};
 
@@ -97,6 +98,24 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Returns that a percentile cannot be compared, because a run has too few operations for it.
+    pub(crate) fn of_thin(n_baseline: usize, n_candidate: usize, thin: Thin) -> Self {
+        let Thin { n_ios, n_ios_needed } = thin;
+        let n_times = n_ios_needed.div_ceil(n_ios.max(1));
+        let reason = format!(
+            "a run has {n_ios} operations, and it takes {n_ios_needed} for {N_BEYOND_MIN} of them \
+             to lie beyond this percentile: measure at least {n_times} times as long"
+        );
+        Comparison { reason, ..Comparison::untold(n_baseline, n_candidate) }
+    }
+
+    /// Returns that not both sides have a figure.
+    pub(crate) fn of_unknown(n_baseline: usize, n_candidate: usize) -> Self {
+        let side = if n_baseline == 0 { "baseline" } else { "candidate" };
+        let reason = format!("the results of the {side} do not say it");
+        Comparison { reason, ..Comparison::untold(n_baseline, n_candidate) }
+    }
+
     fn untold(n_baseline: usize, n_candidate: usize) -> Self {
         Comparison {
             n_baseline,

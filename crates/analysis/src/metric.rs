@@ -18,12 +18,32 @@ pub struct Metric {
     pub value: f64,
     /// Which way is better.
     pub better: Better,
+    /// Of a percentile with fewer than [`N_BEYOND_MIN`] operations beyond it: how many it is of,
+    /// and how many it takes. Its value is an accident.
+    pub thin: Option<Thin>,
+}
+
+/// A percentile of too few operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thin {
+    /// Operations that there were.
+    pub n_ios: u64,
+    /// Operations that it takes.
+    pub n_ios_needed: u64,
+}
+
+impl Thin {
+    /// Says whether a percentile, 0 to 100, of so many operations has too few beyond it.
+    pub fn of(n_ios: u64, percentile: f64) -> Option<Self> {
+        let n_ios_needed = (N_BEYOND_MIN / (1.0 - percentile / 100.0)).round() as u64;
+        (n_beyond(n_ios, percentile) < N_BEYOND_MIN).then_some(Thin { n_ios, n_ios_needed })
+    }
 }
 
 impl Metric {
     fn new(dir: &'static str, figure: &'static str, value: f64) -> Self {
         let name = if dir.is_empty() { figure.to_owned() } else { format!("{dir}_{figure}") };
-        Metric { name, dir, figure, value, better: better(figure) }
+        Metric { name, dir, figure, value, better: better(figure), thin: None }
     }
 }
 
@@ -49,7 +69,8 @@ pub fn n_beyond(n_ios: u64, percentile: f64) -> f64 {
 /// with fewer than 10 operations beyond them are left out.
 pub fn metrics(record: &Record, step_idx: u32) -> Vec<Metric> {
     let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == step_idx).collect();
-    of_jobs(&jobs, Waited::FromDue)
+    let all = of_jobs(&jobs, Waited::FromDue).into_iter();
+    all.filter(|metric| metric.thin.is_none()).collect()
 }
 
 /// From when a latency counts.
@@ -68,7 +89,8 @@ pub fn waited_of(jobs: &[&JobRecord]) -> Waited {
     if is_due { Waited::FromDue } else { Waited::FromIssue }
 }
 
-/// Returns the same figures of some jobs together, with latencies from `waited`. Of imported
+/// Returns the same figures of some jobs together, with latencies from `waited`, percentiles of too
+/// few operations among them. Of imported
 /// results, percentiles that are only listed are those of one entry: they cannot be merged.
 pub fn of_jobs(jobs: &[&JobRecord], waited: Waited) -> Vec<Metric> {
     let mut metrics = Vec::new();
@@ -103,9 +125,9 @@ fn put_latency(metrics: &mut Vec<Metric>, dir: &'static str, latency: &Latency<'
         metrics.push(Metric::new(dir, "mean_ns", mean_ns));
     }
     for (percentile, figure) in PERCENTILES {
-        let is_figure = n_beyond(latency.count(), percentile) >= N_BEYOND_MIN;
-        if let Some(ns) = latency.percentile_ns(percentile).filter(|_| is_figure) {
-            metrics.push(Metric::new(dir, figure, ns as f64));
+        if let Some(ns) = latency.percentile_ns(percentile) {
+            let thin = Thin::of(latency.count(), percentile);
+            metrics.push(Metric { thin, ..Metric::new(dir, figure, ns as f64) });
         }
     }
 }

@@ -11,7 +11,7 @@ use record::{Interval, JobRecord, Record};
 use crate::alike::{Difference, DifferenceKind, differences};
 use crate::compare::{CompareOptions, Comparison, compare, compare_series};
 use crate::entries::{Entry, counterpart, entries};
-use crate::metric::{self, Metric, Waited, of_jobs, run_order, waited_of};
+use crate::metric::{self, Metric, Thin, Waited, of_jobs, run_order, waited_of};
 
 /// How to compare two sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,7 +164,14 @@ impl Sides<'_> {
                 (Basis::Seconds, comparison)
             } else {
                 let (from, to) = (values(&baseline), values(&candidate));
-                (Basis::Runs, compare(&from, &to, &self.options(metric.figure)))
+                let comparison = match thinnest(&metric.name, baseline.iter().chain(&candidate)) {
+                    Some(thin) => Comparison::of_thin(from.len(), to.len(), thin),
+                    None if from.is_empty() || to.is_empty() => {
+                        Comparison::of_unknown(from.len(), to.len())
+                    }
+                    None => compare(&from, &to, &self.options(metric.figure)),
+                };
+                (Basis::Runs, comparison)
             };
             rows.push(place.row(metric.dir, metric.figure, basis, comparison));
             let second = match metric.figure {
@@ -251,6 +258,12 @@ fn waited_in_all<'a>(runs: impl Iterator<Item = &'a Vec<&'a JobRecord>>) -> Wait
 fn figures(runs: &[Vec<&JobRecord>], waited: Waited) -> Option<Vec<Vec<Metric>>> {
     let found: Vec<Vec<Metric>> = runs.iter().map(|jobs| of_jobs(jobs, waited)).collect();
     (!found.is_empty()).then_some(found)
+}
+
+/// Returns the run that has the fewest operations for a percentile; nothing where all have enough.
+fn thinnest<'a>(name: &str, runs: impl Iterator<Item = &'a Vec<Metric>>) -> Option<Thin> {
+    let found = runs.filter_map(|run| run.iter().find(|metric| metric.name == name)?.thin);
+    found.min_by_key(|thin| thin.n_ios)
 }
 
 /// A last interval shorter than this share of the longest was cut off by the end.

@@ -12,7 +12,7 @@ use crate::alike::{Difference, DifferenceKind};
 use crate::compare::{
     Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals, compare_series,
 };
-use crate::metric::run_order;
+use crate::metric::{Thin, run_order};
 use crate::sets::{Basis, Row, SetComparison, SetOptions, compare_sets};
 use crate::{series, stats};
 
@@ -261,13 +261,33 @@ impl Sides<'_> {
         };
         let rows = figures.into_iter().map(|(name, better, figure)| {
             let (from, to) = (of(self.from, figure), of(self.to, figure));
-            row(&format!("at load {load:.0}"), name, compare(&from, &to, &self.options(better)))
+            let thin = self.fewest_ios(load).and_then(|n_ios| Thin::of(n_ios, 99.0));
+            let comparison = match thin.filter(|_| name == "p99_ns") {
+                Some(thin) => Comparison::of_thin(from.len(), to.len(), thin),
+                None => compare(&from, &to, &self.options(better)),
+            };
+            row(&format!("at load {load:.0}"), name, comparison)
         });
         rows.collect()
     }
 }
 
 impl Sides<'_> {
+    /// Returns the operations of the measurement of a load that had the fewest, of both sets.
+    fn fewest_ios(&self, load: f64) -> Option<u64> {
+        let records = self.records.0.iter().chain(self.records.1);
+        let of_record = |record: &Record| {
+            let points = record.curve.iter().flat_map(|curve| &curve.points);
+            let n_ios = |point: &CurvePointRecord| {
+                let jobs = record.jobs.iter().filter(|job| job.step_idx == point.step_idx);
+                let n_ios = jobs.flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir.n_ios).sum();
+                (n_ios > 0).then_some(n_ios)
+            };
+            points.filter(|point| is_same(point.load, load)).filter_map(n_ios).min()
+        };
+        records.filter_map(of_record).min()
+    }
+
     /// Compares a point of one curve on each side by its seconds, as single runs are; nothing where
     /// there are several curves, or no seconds.
     fn point_by_seconds(&self, load: f64) -> Vec<Row> {

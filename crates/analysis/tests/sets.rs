@@ -92,6 +92,26 @@ fn repeats_are_compared_figure_by_figure() {
     }
 }
 
+/// A percentile that a few operations decide is an accident, on whichever side they are few.
+#[test]
+fn a_percentile_of_too_few_operations_cannot_be_told() {
+    let (long, short) = (set(6, 500.0, 1), set(6, 50.0, 100));
+    for (from, to) in [(&long, &short), (&short, &long)] {
+        let found = compare_sets(from, to, &SetOptions::default());
+        let expected = ["iops", "bytes_per_s", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p99_9_ns"];
+        assert_eq!(figures(&found.rows), expected);
+        assert_ne!(row(&found.rows, "read", "p99_ns").comparison.verdict, Verdict::CannotTell);
+        let thin = &row(&found.rows, "read", "p99_9_ns").comparison;
+        assert_eq!((thin.verdict, thin.ratio, thin.n_baseline), (Verdict::CannotTell, None, 6));
+        let fewest = short.iter().map(|run| run.jobs[0].dirs.read.n_ios).min().unwrap();
+        let expected = format!(
+            "a run has {fewest} operations, and it takes 10000 for 10 of them to lie beyond this \
+             percentile: measure at least 4 times as long"
+        );
+        assert_eq!(thin.reason, expected);
+    }
+}
+
 #[test]
 fn one_run_each_is_compared_by_its_seconds() {
     let options = SetOptions::default();
@@ -222,7 +242,11 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
     // A percentile that one side does not list has no ratio.
     let bare = imported(3_000, &[50.0]);
     let found = compare_sets(&[from], &[bare], &SetOptions::default());
-    assert_eq!(row(&found.rows, "read", "p99_ns").comparison.ratio, None);
+    let p99 = &row(&found.rows, "read", "p99_ns").comparison;
+    assert_eq!(
+        (p99.ratio, p99.reason.as_str()),
+        (None, "the results of the candidate do not say it")
+    );
 }
 
 /// Runs of 40 s: an equal pair is rarely called worse, and most pairs can be told.

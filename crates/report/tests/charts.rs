@@ -358,7 +358,8 @@ fn a_comparison_shows_ratios_with_their_intervals() {
     let (low, high) = better.ends[point].unwrap();
     assert!(low > 95.0 && low <= better.x[point] && better.x[point] <= high, "{low} {high}");
     let drawn: usize = ratios.series.iter().map(|series| series.x.len()).sum();
-    let told = ratios.table.rows.iter().filter(|row| row[4].is_number()).count();
+    let told =
+        ratios.table.rows.iter().filter(|row| matches!(row[4], report::Cell::Number(..))).count();
     assert_eq!(drawn, told, "every ratio of the table is drawn");
     assert_eq!(chart(&charts, "compared-rates").series.len(), 2);
 }
