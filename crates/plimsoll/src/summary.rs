@@ -181,7 +181,12 @@ fn put_caps(text: &mut String, job: &JobRecord) {
     let mut line = match caps.binding_cap() {
         Some(cap) => {
             let share = unbroken(&percent(caps.binding_held_share()));
-            format!("{} {share} of the I/O time", cap_words(cap))
+            let mut words = cap_words(cap);
+            for cap in caps.binding_too() {
+                let _ = write!(words, " and {}", cap_words(cap));
+            }
+            let both = if caps.binding_too().is_empty() { "" } else { ", all at their limit," };
+            format!("{words}{both} {share} of the I/O time")
         }
         None => "no cap: queue depth and latency set the pace".to_owned(),
     };

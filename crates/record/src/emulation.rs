@@ -94,18 +94,29 @@ pub struct CapsRecord {
     /// Name of the cap that held them longest; `None` if none did for 1 % of the time. Where that
     /// is slots, filled by calls that wait for a cap behind them which is used up: that cap.
     pub binding: Option<String>,
+    /// Names of further caps that are at their limit, as that one is: to lift one of them alone
+    /// would bring nothing. A limit of the job's own volume comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub binding_too: Vec<String>,
     /// Name of the most used of the other caps.
     pub next: Option<String>,
     /// Share of the next cap's capacity that was left, 0 to 1: the distance to it.
     pub next_away_share: Option<f64>,
-    /// Every cap that an I/O of the job met: the one that binds, then by the time that they held
-    /// I/Os, then by use.
+    /// Every cap that an I/O of the job met: the one that binds, those that bind as well, then by
+    /// the time that they held I/Os, then by use.
     pub caps: Vec<CapRecord>,
 }
 
 /// Share of a cap's capacity from which on it counts as used up. It leaves room for the start and
 /// the end of the measured time.
 pub const USED_UP_SHARE_MIN: f64 = 0.98;
+
+/// Share of a cap's capacity from which on nothing of it is left, to the digits that are printed.
+const AT_LIMIT_SHARE_MIN: f64 = 0.9995;
+
+/// Share of the I/O time from which on I/Os waited for a cap because it gave all it has, and not
+/// because several came at once. Picked: single bursts make a few percent.
+const WAITED_FOR_SHARE_MIN: f64 = 0.1;
 
 /// One cap as a job met it. Equal caps of the disks of one volume count as one.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -201,6 +212,16 @@ impl CapRecord {
         self.used_share.max(self.busiest_used_share)
     }
 
+    /// Says whether nothing of it is left: to the digits that are printed, or because I/Os waited
+    /// for it long. One that may burst has more to give, unless they did.
+    fn is_at_limit(&self) -> bool {
+        let is_waited_for = self.held_share >= WAITED_FOR_SHARE_MIN;
+        let may_burst = self.burst_per_s > self.per_s;
+        let full_share = self.fullest_share();
+        let is_full = full_share >= AT_LIMIT_SHARE_MIN && !may_burst;
+        !self.is_slots() && (is_full || (is_waited_for && full_share >= USED_UP_SHARE_MIN))
+    }
+
     fn is_slots(&self) -> bool {
         self.kind == "nfs_slots"
     }
@@ -225,18 +246,33 @@ impl CapsRecord {
         self.caps.first().filter(|_| self.binding_held_share() >= BINDING_SHARE_MIN)
     }
 
-    /// Returns the share of the I/O time that the cap that binds held I/Os, 0 to 1: while they
-    /// waited for it, or for slots that it kept full.
+    /// Returns the caps that bind as well: at their limit, as the one that binds is.
+    pub fn binding_too(&self) -> &[CapRecord] {
+        let n_too = match self.binding_cap() {
+            Some(first) if first.is_at_limit() => {
+                self.caps[1..].iter().take_while(|cap| cap.is_at_limit()).count()
+            }
+            _ => 0,
+        };
+        self.caps.get(1..=n_too).unwrap_or_default()
+    }
+
+    /// Returns the share of the I/O time that the caps that bind held I/Os, 0 to 1: while they
+    /// waited for them, or for slots that these kept full.
     pub fn binding_held_share(&self) -> f64 {
         let Some(first) = self.caps.first() else { return 0.0 };
-        let slots = self.caps[1..].iter().filter(|cap| cap.is_slots() && first.fills_slots());
-        first.held_share + slots.map(|cap| cap.held_share).sum::<f64>()
+        let is_with_it = |cap: &&CapRecord| {
+            (cap.is_slots() && first.fills_slots()) || (first.is_at_limit() && cap.is_at_limit())
+        };
+        let others = self.caps[1..].iter().filter(is_with_it);
+        first.held_share + others.map(|cap| cap.held_share).sum::<f64>()
     }
 
     /// Returns the fullest of the caps that do not bind. Slots are full behind any cap that binds
     /// and say nothing about what comes next, unless they bind themselves.
     pub fn next_cap(&self) -> Option<&CapRecord> {
-        let others = &self.caps[usize::from(self.binding_cap().is_some())..];
+        let n_binding = usize::from(self.binding_cap().is_some()) + self.binding_too().len();
+        let others = &self.caps[n_binding..];
         let others = others.iter().filter(|cap| self.binding_cap().is_none() || !cap.is_slots());
         others.max_by(|a, b| a.fullest_share().total_cmp(&b.fullest_share()))
     }
@@ -279,10 +315,22 @@ impl CapsRecord {
             b.held_ns.cmp(&a.held_ns).then(by_use).then_with(|| a.name.cmp(&b.name))
         });
         self.put_what_fills_the_slots_first();
+        self.put_own_limit_first();
         self.binding = self.binding_cap().map(|cap| cap.name.clone());
+        self.binding_too = self.binding_too().iter().map(|cap| cap.name.clone()).collect();
         let next = self.next_cap().map(|cap| (cap.name.clone(), cap.fullest_share()));
         self.next_away_share = next.as_ref().map(|(_, full_share)| (1.0 - full_share).max(0.0));
         self.next = next.map(|(name, _)| name);
+    }
+
+    /// Where several caps are at their limit, the time that each held I/Os is chance: they wait for
+    /// the one or the other in turn. What limits the volume whatever others do comes first.
+    fn put_own_limit_first(&mut self) {
+        if self.caps.first().is_some_and(CapRecord::is_at_limit) {
+            // The others keep their order.
+            let at_limit = |cap: &CapRecord| u8::from(cap.mount.is_none());
+            self.caps.sort_by_key(|cap| if cap.is_at_limit() { at_limit(cap) } else { 2 });
+        }
     }
 
     /// Calls keep their slots while they wait for a cap behind them, and others then wait for a

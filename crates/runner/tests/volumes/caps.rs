@@ -45,6 +45,34 @@ fn a_machine_in_front_of_a_disk_binds() {
     assert_eq!(caps.next.as_deref(), Some("vm_uncached_bytes"));
 }
 
+/// The I/Os of a small disk wait for the machine more often than for the disk, where both give all
+/// they have. A larger machine alone would bring the small disk nothing.
+#[test]
+fn caps_that_are_both_at_their_limit_both_bind() {
+    let mut small = p30("/mnt/small", 1, CacheMode::None);
+    let volume::design::Backing::Disks(stripe) = &mut small.backing else { unreachable!() };
+    stripe.disks[0].cap = cap(500, 100 << 20);
+    let vm = Vm { size: "own".to_owned(), uncached: cap(4400, 1 << 30), ..Vm::default() };
+    let design = design(Some(vm), vec![small, p30("/mnt/big", 8, CacheMode::None)]);
+    let text = format!(
+        "[global]\nbs=8k\niodepth=64\n{RANDREAD}[small]\nfilename=/mnt/small/f\n[big]\n\
+         filename=/mnt/big/f\n"
+    );
+    let record = Bench::new(design).run(&text);
+    let [small, big] = [0, 1].map(|idx| record.jobs[idx].caps.as_ref().unwrap());
+    let machine = |held: &record::CapsRecord| {
+        held.caps.iter().find(|cap| cap.name == "vm_uncached_iops").unwrap().held_share
+    };
+    assert!(machine(small) > 0.5, "{small:#?}");
+    assert_eq!(small.binding.as_deref(), Some("disk_iops /mnt/small"), "{small:#?}");
+    assert_eq!(small.binding_too, ["vm_uncached_iops"]);
+    assert!(small.binding_held_share() > machine(small), "{small:#?}");
+    assert_ne!(small.next.as_deref(), Some("vm_uncached_iops"));
+    // The large volume has disks to spare.
+    assert_eq!(big.binding.as_deref(), Some("vm_uncached_iops"));
+    assert_eq!(big.binding_too, [""; 0]);
+}
+
 #[test]
 fn workers_of_a_group_are_added() {
     let text = format!(
@@ -125,9 +153,14 @@ fn the_two_paths_of_a_machine_add_up() {
     assert_eq!(binding(0), "disk_iops /mnt/nocache");
     assert_eq!(binding(1), "vm_cached_iops");
     // The writes take nearly all that the machine gives past its cache; the reads never get there.
-    let next = |idx: usize| record.jobs[idx].caps.as_ref().unwrap().next.clone().unwrap();
-    assert_eq!(next(0), "vm_uncached_iops");
-    assert_eq!(next(1), "vm_cached_bytes");
+    let next = record.jobs[0].caps.as_ref().unwrap().next.as_deref();
+    assert_eq!(next, Some("vm_uncached_iops"));
+    // 64,000 of 8 KiB are the 500 MiB/s of cached bytes: both give all they have.
+    let read_caps = record.jobs[1].caps.as_ref().unwrap();
+    assert_eq!(
+        (&*read_caps.binding_too, &read_caps.next),
+        (&["vm_cached_bytes".to_owned()][..], &None)
+    );
     let names = record.jobs[1].caps.as_ref().unwrap().caps.iter().map(|cap| cap.name.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["vm_cached_iops", "vm_cached_bytes"]);
     assert_eq!(record.emulation.as_ref().unwrap().cache, "warm");
