@@ -317,6 +317,8 @@ fn all_mistakes_at_once() {
         "machine_of_2018"
         "machine_too_small"
         "machine_without_size"
+        "clouds_mixed"
+        "clouds_without_machine"
         "cache_not_stated"
         "cache_without_machine"
         "edition"

@@ -45,6 +45,44 @@ pub(super) fn no_cache(uses: &[&DiskUse], parser: &mut Parser<'_, '_>) {
     }
 }
 
+/// The cloud whose network volumes the catalogue has: Azure NetApp Files.
+pub(super) const NETWORK_CLOUD: &str = "Azure";
+
+/// What is behind one machine is of its cloud. Without a machine of the catalogue, volumes of
+/// several clouds can only be meant to stand beside each other. `machine` is what network volumes
+/// are reached from, too, unless clients of their own do that.
+pub(super) fn clouds(
+    volumes: &[ParsedVolume],
+    has_clients: bool,
+    machine: Option<&catalog::Vm>,
+    parser: &mut Parser<'_, '_>,
+) {
+    let found = volumes.iter().filter_map(|volume| match &volume.disks {
+        Some(disks) if disks.cloud.is_empty() => None,
+        Some(disks) => Some((disks.name.clone(), disks.cloud.as_str(), &disks.at)),
+        None if has_clients => None,
+        None => {
+            let name = format!("Azure NetApp Files, for `{}`,", volume.volume.mount);
+            Some((name, NETWORK_CLOUD, &volume.at))
+        }
+    });
+    let found: Vec<_> = found.collect();
+    let Some(machine) = machine else {
+        let Some((first, first_cloud, _)) = found.first() else { return };
+        if let Some((name, cloud, at)) = found.iter().find(|(_, cloud, _)| cloud != first_cloud) {
+            let text =
+                format!("{name} is of {cloud} and {first} of {first_cloud}: no machine has both");
+            parser.findings.warn("other-cloud", at, text);
+        }
+        return;
+    };
+    for (name, cloud, at) in found.iter().filter(|(_, cloud, _)| *cloud != machine.cloud()) {
+        let short = machine.name.strip_prefix("Standard_").unwrap_or(&machine.name);
+        let text = format!("{name} is of {cloud}, and the machine {short} of {}", machine.cloud());
+        parser.findings.error("other-cloud", at, text);
+    }
+}
+
 /// The quotas of a pool's volumes fit into it, and so does what is assigned by hand.
 pub(super) fn pools(volumes: &[ParsedVolume], pools: &[ParsedPool], parser: &mut Parser<'_, '_>) {
     for (idx, pool) in pools.iter().enumerate() {

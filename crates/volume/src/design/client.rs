@@ -5,6 +5,7 @@ use core::net::IpAddr;
 use catalog::Vm as Size;
 use plan::keys::{Findings, Keys};
 
+use super::check::NETWORK_CLOUD;
 use super::parser::Parser;
 use super::{Client, Design, vm};
 
@@ -72,6 +73,14 @@ fn client(mut keys: Keys<'_>, idx: usize, parser: &mut Parser<'_, '_>) -> Client
     if let Some((size, at)) = size {
         let edition = parser.edition;
         if let Some(vm) = edition.vm(size) {
+            if vm.cloud() != NETWORK_CLOUD {
+                let text = format!(
+                    "network volumes are those of Azure NetApp Files, and the machine {} is of {}",
+                    vm.name,
+                    vm.cloud()
+                );
+                parser.findings.error("other-cloud", &at, text);
+            }
             let known = vm.egress().map(|figure| parser.limit(&vm.name, figure, None));
             if known.is_none() && egress.is_none() {
                 parser.findings.warn("unknown-figure", &at, unknown_egress(vm));

@@ -170,6 +170,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         // Clients have network cards of their own.
         let has_network = clients.is_empty() && parsed.iter().any(|volume| volume.disks.is_none());
         let vm = vm_keys.map(|keys| vm::vm(keys, &uses, has_network, &mut parser));
+        let machine = vm.as_ref().and_then(|vm| parser.edition.vm(&vm.size));
+        check::clouds(&parsed, !clients.is_empty(), machine, &mut parser);
         check::mounts(&parsed, &mut parser);
         check::pools(&parsed, &pools, &mut parser);
         if is_without_volume {

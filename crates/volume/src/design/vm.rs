@@ -266,10 +266,6 @@ fn fits(
             let text = format!("{short} takes no premium disks such as {}", disks.name);
             parser.findings.error("not-premium", &disks.at, text);
         }
-        if !disks.cloud.is_empty() && disks.cloud != size.cloud() {
-            let text = format!("{} is a disk of {}, {short} is not", disks.name, disks.cloud);
-            parser.findings.error("other-cloud", &disks.at, text);
-        }
     }
     if uses.is_empty() {
         return;
