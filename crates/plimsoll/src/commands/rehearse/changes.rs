@@ -103,10 +103,16 @@ fn of_volume(old: &Volume, new: &Volume) -> Vec<String> {
 }
 
 fn of_disks(parts: &mut Vec<String>, old: &Stripe, new: &Stripe) {
+    let n_disks = new.disks.len();
     let (Some(old), Some(new)) = (old.disks.first(), new.disks.first()) else { return };
     from_to(parts, "", old.sku.clone(), new.sku.clone());
-    of_cap(parts, "", &old.cap, &new.cap);
+    // A stripe is one of equal disks, and stays one.
+    let each = if n_disks > 1 { "each " } else { "" };
+    of_cap(parts, each, &old.cap, &new.cap);
     from_to(parts, "cache ", format!("{:?}", old.cache), format!("{:?}", new.cache));
+    if let Some(first) = parts.first_mut().filter(|_| n_disks > 1) {
+        first.insert_str(0, &format!("all {n_disks} disks "));
+    }
 }
 
 fn of_network(parts: &mut Vec<String>, old: &NetworkVolume, new: &NetworkVolume) {
@@ -163,6 +169,14 @@ mod tests {
         let binary = |text: &str| format!("mb_bytes = 1048576\n{text}");
         let up = up.replace("MB/s", "MiB/s");
         check(&binary(P30), &binary(&p40), &[&up], &[]);
+    }
+
+    #[test]
+    fn all_disks_of_a_stripe_change_at_once() {
+        let stripe = format!("{P30}count = 4\n");
+        let line = "/a: all 4 disks P30 -> P40, each 5,000 IOPS -> 7,500 IOPS, \
+                    each 200 MB/s -> 250 MB/s, size 4.00 TiB -> 8.00 TiB";
+        check(&stripe, &stripe.replace("P30", "P40"), &[line], &[]);
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 I/Os that wait go on under the new caps. Where a cache changes, what only the earlier one had goes \
 to the disks at once, and the command waits for it. What a volume is made of stays: the number of \
-disks, their columns and chunks.
+disks, their columns and chunks. The disks of a stripe are equal, so --disk, --size, --iops and \
+--throughput are of each, and change all of them.
 
 Examples:
   plimsoll rehearse set /mnt/p30 --disk P40
@@ -93,15 +94,24 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Returns the catalogue that the server reads designs with.
+/// Returns the catalogue that the server reads designs with. One of an earlier version says nothing
+/// of tables, and has those that are built in.
 fn tables_in_force(answer: &serde_json::Value) -> Result<Arc<Catalog>, Failure> {
-    let tables: Vec<(String, String)> =
-        serde_json::from_value(answer["tables"].clone()).unwrap_or_default();
-    if tables.is_empty() {
-        return Ok(Catalog::built_in().clone());
+    let unread = |why: String| {
+        let text = format!("the tables of the serving process cannot be read: {why}");
+        Failure::wrong_use(text).with(Exit::RunFailed)
+    };
+    let tables: Option<Vec<(String, String)>> = serde_json::from_value(answer["tables"].clone())
+        .map_err(|error| unread(error.to_string()))?;
+    match tables {
+        Some(tables) if !tables.is_empty() => {
+            let words = |errors: Vec<catalog::CatalogError>| {
+                unread(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+            };
+            Catalog::with(tables).map(Arc::new).map_err(words)
+        }
+        _ => Ok(Catalog::built_in().clone()),
     }
-    let unread = || Failure::wrong_use("the tables of the serving process cannot be read");
-    Catalog::with(tables).map(Arc::new).map_err(|_| unread().with(Exit::RunFailed))
 }
 
 /// Says what has changed, and what a provider would say to it.
@@ -177,4 +187,21 @@ fn check(text: &str, catalog: &Arc<Catalog>) -> Result<(), Failure> {
     let sources = [Source { name: "changed design".to_owned(), text: text.to_owned() }];
     diagnostics::tell(&errors, Texts { sources: &sources, command_line: "" });
     Err(Failure::silent(Exit::WrongUse))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tables_that_cannot_be_read_are_no_built_in_ones() {
+        for none in [json!({}), json!({ "tables": [] })] {
+            assert!(Arc::ptr_eq(&tables_in_force(&none).unwrap(), Catalog::built_in()));
+        }
+        for bad in [json!({ "tables": "x" }), json!({ "tables": [["vms.csv"]] })] {
+            assert!(tables_in_force(&bad).is_err(), "{bad}");
+        }
+    }
 }
