@@ -288,6 +288,43 @@ fn prices_are_compared_by_amount_and_region() {
     );
 }
 
+/// What a table has of several dates is that of the newest, and no row goes without a word.
+#[test]
+fn of_rows_of_several_dates_the_newest_counts() {
+    let told = |rows: &[import::Rejected]| -> Vec<String> {
+        rows.iter().map(|row| format!("{} {}: {}", row.line, row.name, row.why)).collect()
+    };
+    let report = compare(
+        "name,usd,per,region,date\nZ1,3,month,here,2024-01-31\nZ1,4,month,here,2025-01-01\n\
+         Z1,9,month,there,2023-01-01\nZ2,6,month,here,2025-01-01\nZ2,5,month,here,2024-01-01\n",
+    );
+    let taken: Vec<&str> = report.taken.iter().map(|row| row.cells["usd"].as_str()).collect();
+    assert_eq!((taken, report.n_lines), (vec!["4", "9", "6"], 5), "{report:?}");
+    let older = [
+        "2 Z1: of 2024-01-31; that of 2025-01-01 in line 3 counts",
+        "6 Z2: of 2024-01-01; that of 2025-01-01 in line 5 counts",
+    ];
+    assert_eq!(told(&report.left_out), older);
+    assert!(report.taken.iter().all(|row| !row.cells.contains_key("date")), "{report:?}");
+
+    let report = compare("tier,iops,date\nZ1,500,2024\nZ1,600,2025\n");
+    assert_eq!((report.taken.len(), report.taken[0].cells["iops"].as_str()), (1, "600"));
+
+    // Without dates that have an order, nothing is picked.
+    for dates in [["", ""], ["about 2016", "undated"], ["2025", "2025-03-01"], ["2025", "2025"]] {
+        let [first, second] = dates;
+        let report =
+            compare(&format!("name,usd,per,date\nZ1,3,month,{first}\nZ1,4,month,{second}\n"));
+        assert!(report.taken.is_empty(), "{dates:?}: {report:?}");
+        let rest = "and no date says which counts: leave only the one that is meant";
+        let whys = [
+            format!("2 Z1: 3 USD here and 4 in line 3, {rest}"),
+            format!("3 Z1: 4 USD here and 3 in line 2, {rest}"),
+        ];
+        assert_eq!(told(&report.rejected), whys, "{dates:?}");
+    }
+}
+
 #[test]
 fn texts_without_a_table_are_told() {
     for text in ["", "hello", "a,b\n1,2\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "{}"] {

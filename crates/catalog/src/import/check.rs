@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::check_list::{Repriced, compare_fact, compare_price};
+use super::check_list::{Repriced, compare_fact, compare_price, without_contradictions};
 use super::doubt::{Doubt, Ranges, doubts};
 use super::{CLOUD, Kind, Read, Rejected, Row, editions};
 use crate::column::{Column, Unit};
@@ -98,7 +98,7 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
         weighed.is_some_and(|weighed| weighed.why.is_none() && weighed.changes.is_empty())
     };
     let (lists, items): (Vec<Row>, Vec<Row>) = read.rows.into_iter().partition(Row::is_of_a_list);
-    for row in lists {
+    for row in without_contradictions(lists, edition, &mut report) {
         if row.kind == Kind::Prices {
             compare_price(row, edition, accept, &mut report);
         } else {

@@ -1,9 +1,11 @@
 //! What imported prices and facts say that the catalogue does not.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::check::{Change, Report, disagrees};
-use super::{Rejected, Row};
+use super::dates::{ItemKey, item_key};
+use super::{Kind, Rejected, Row};
 use crate::column::Unit;
 use crate::edition::Edition;
 use crate::figure::{Figure, Source};
@@ -34,6 +36,54 @@ const HOURS_PER_MONTH: [f64; 2] = [744.0, 730.0];
 fn is_month_of(usd_per_hour: f64, usd_per_month: f64) -> bool {
     let month = |hours: f64| (usd_per_hour * hours - usd_per_month).abs() <= 0.005 + 1e-9;
     HOURS_PER_MONTH.into_iter().any(month)
+}
+
+/// Takes out prices that contradict another one of the same thing in the table, but for those that
+/// are known: nothing says which one counts.
+pub(super) fn without_contradictions(
+    rows: Vec<Row>,
+    edition: &Edition,
+    report: &mut Report,
+) -> Vec<Row> {
+    let mut first: BTreeMap<ItemKey, Vec<(String, u64)>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.kind == Kind::Prices) {
+        let usd = row.cells.get("usd").cloned().unwrap_or_default();
+        first.entry(item_key(row)).or_default().push((usd, row.line));
+    }
+    let (mut kept, mut rejected) = (Vec::new(), Vec::new());
+    for row in rows {
+        let usd = row.cells.get("usd").map_or("", String::as_str);
+        let other = first
+            .get(&item_key(&row))
+            .and_then(|all| all.iter().find(|(other, _)| !is_same_price(usd, other)));
+        match other {
+            Some((other, line)) if !is_known(&row, edition) => {
+                let why = format!(
+                    "{usd} USD here and {other} in line {line}, and no date says which counts: \
+                     leave only the one that is meant"
+                );
+                rejected.push(Rejected { line: row.line, name: row.name, why });
+            }
+            _ => kept.push(row),
+        }
+    }
+    report.rejected.extend(rejected);
+    kept
+}
+
+fn is_same_price(usd: &str, other: &str) -> bool {
+    usd == other || usd.parse::<f64>().ok() == other.parse::<f64>().ok()
+}
+
+/// Says whether an edition has this price of this thing.
+fn is_known(row: &Row, edition: &Edition) -> bool {
+    let cell = |name: &str| row.cells.get(name).map_or("", String::as_str);
+    let Ok(usd) = cell("usd").parse::<f64>() else { return false };
+    edition.prices_of(&row.name).into_iter().any(|price| {
+        *price.per == *cell("per")
+            && price.region.as_deref().unwrap_or("") == cell("region")
+            && (price.usd - usd).abs() <= 1e-9 * usd
+    })
 }
 
 /// Compares one price with those of the same thing, amount and region.

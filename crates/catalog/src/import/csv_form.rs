@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::dates::{self, DATE};
 use super::header::{self, Target};
 use super::list::List;
 use super::{EDITION, Form, Kind, Read, Rejected, Row, cell, go_map};
@@ -17,6 +18,11 @@ pub(super) fn read(text: &str) -> Read {
         return read;
     }
     let edition = names.iter().position(|name| name.trim() == "edition");
+    let date = dates::column(&names);
+    let date_of = |record: &csv::StringRecord| {
+        let date = date.and_then(|idx| record.get(idx)).map_or("", str::trim);
+        (!date.is_empty()).then(|| date.to_owned())
+    };
     let keeps = |idx: usize| match &list {
         Some(list) => list.keeps(idx),
         None => targets[idx] != Target::Nothing || Some(idx) == edition,
@@ -38,7 +44,11 @@ pub(super) fn read(text: &str) -> Read {
         };
         let line = record.position().map_or(0, csv::Position::line);
         if let Some(list) = &list {
+            let n_before = read.rows.len();
             list.line(&record, line, &mut read);
+            for row in &mut read.rows[n_before..] {
+                row.cells.extend(date_of(&record).map(|date| (DATE, date)));
+            }
             continue;
         }
         if let Some(account) = account.and_then(|idx| record.get(idx))
@@ -56,6 +66,7 @@ pub(super) fn read(text: &str) -> Read {
                 if !own.is_empty() {
                     row.cells.insert(EDITION, own.to_owned());
                 }
+                row.cells.extend(date_of(&record).map(|date| (DATE, date)));
                 read.rows.push(row);
             }
             Ok(None) => {}

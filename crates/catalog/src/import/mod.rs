@@ -9,6 +9,7 @@ mod cell;
 mod check;
 mod check_list;
 mod csv_form;
+mod dates;
 mod doubt;
 mod editions;
 mod go_map;
@@ -153,7 +154,7 @@ pub fn read(text: &str) -> Result<Read, ImportError> {
     if n_lines == 0 {
         return Err(ImportError::NoTable);
     }
-    Ok(merged(Read { n_lines, ..read }))
+    Ok(merged(dates::newest(Read { n_lines, ..read })))
 }
 
 /// Merges rows of one name, as a page spreads a size over several tables. Two rows that say

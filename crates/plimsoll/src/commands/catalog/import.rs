@@ -54,6 +54,7 @@ tenth of the least that others have, or IOPS and throughput that meet below 512 
 So is a price of more than 10 times, or less than a tenth of, the known one.
 CSV is of disks or machine sizes, of prices (`name`, `usd`, `per`, perhaps `region`), or of network
 volumes (`scope`, `parameter`, `value`, `unit`).
+Of rows of several dates (`date`) the newest counts; prices that differ without one are rejected.
 Of rows of several editions (`edition`) the one is taken that says what is known; prices may be of a
 `quantity`, and per month where those known are per hour (744 or 730 of them).
 The built-in catalogue never changes: --write puts the rows into a folder of your own.
