@@ -146,9 +146,7 @@ impl Catalog {
         let parts = self.user.iter().flat_map(|(path, text)| [path, text]);
         // A byte that no text has ends each part.
         let bytes = parts.flat_map(|part| part.bytes().chain([u8::MAX]));
-        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325, step);
-        (!self.user.is_empty()).then(|| format!("{hash:016x}"))
+        (!self.user.is_empty()).then(|| format!("{:016x}", units::fnv1a(bytes)))
     }
 
     /// Returns an edition; `None` for a name that is none.

@@ -157,12 +157,9 @@ fn lens(workload: &Workload) -> (u32, u32) {
     (shortest.min().unwrap_or(RECORDED_LEN), longest.max().unwrap_or(RECORDED_LEN))
 }
 
-/// Returns what tells a file apart from others (FNV-1a).
+/// Returns what tells a file apart from others.
 fn key(path: &Path) -> u64 {
-    let bytes = path.as_os_str().as_bytes().iter();
-    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    units::fnv1a(path.as_os_str().as_bytes().iter().copied())
 }
 
 /// How a workload goes through its region.

@@ -4,6 +4,8 @@
 //! where that is not what the text looks like. The functions at the top are our own: they take
 //! `64 KiB`, `1m30s` and `200 MiB/s`, refuse what is ambiguous, and print three digits.
 //!
+//! Beside them stands the hash that tells bytes apart where that is stored ([`fnv1a`]).
+//!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.
 //!
@@ -12,11 +14,13 @@
 
 mod error;
 pub mod fio;
+mod fnv;
 mod human_parse;
 mod human_print;
 mod near;
 
 pub use error::{Parsed, UnitError, UnitWarning};
+pub use fnv::fnv1a;
 pub use human_parse::{nanoseconds, parse_bytes, parse_count, parse_duration, parse_rate};
 pub use human_print::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,

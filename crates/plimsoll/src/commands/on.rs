@@ -88,14 +88,14 @@ impl OnArgs {
         for (after, name) in &self.changes {
             let at_ns = units::nanoseconds(*after);
             let Read { design, text, .. } = read(name, &catalog)?;
-            let design_hash = format!("{:016x}", fnv1a(text.as_bytes()));
+            let design_hash = format!("{:016x}", units::fnv1a(text.bytes()));
             changes.push(DesignChange { at_ns, design: Arc::new(design), design_hash });
         }
         changes.sort_by_key(|change| change.at_ns);
         let emulation = Emulation {
             changes,
             design: Arc::new(design),
-            design_hash: format!("{:016x}", fnv1a(text.as_bytes())),
+            design_hash: format!("{:016x}", units::fnv1a(text.bytes())),
             is_warm: self.cache == CacheState::Warm,
             time,
             notes: findings.iter().filter_map(note).collect(),
@@ -222,10 +222,4 @@ fn foreign(text: &str) -> Option<&'static str> {
 pub(super) fn is_design(text: &str) -> bool {
     let heads = ["[[volume]]", "[[pool]]", "[[client]]"];
     text.lines().any(|line| heads.iter().any(|head| line.trim_start().starts_with(head)))
-}
-
-/// FNV-1a, 64 bit: tells texts apart, guards nothing.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -290,9 +290,7 @@ fn push_runs(letters: impl Iterator<Item = u8>, text: &mut String) {
     push(run);
 }
 
-/// FNV-1a over 64 bits: finds what was cut off or mixed up, not what was forged.
+/// Finds what was cut off or mixed up, not what was forged.
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    units::fnv1a(bytes.iter().copied())
 }

@@ -30,18 +30,14 @@ const ABOVE: u64 = 2;
 /// First place of an entry.
 const FIRST: u64 = 3;
 
-/// The place of a name: FNV-1a, kept within the 63 bits that clients can use.
+/// The place of a name: its hash, kept within the 63 bits that clients can use.
 fn place_of(name: &[u8]) -> u64 {
     match name {
         b"." => return ITSELF,
         b".." => return ABOVE,
         _ => {}
     }
-    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in name {
-        sum = (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    (sum >> 1).max(FIRST)
+    (units::fnv1a(name.iter().copied()) >> 1).max(FIRST)
 }
 
 /// Lists a folder from behind a place on, in order.

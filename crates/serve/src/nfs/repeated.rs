@@ -20,12 +20,9 @@ pub(super) struct Repeated {
 
 /// Returns what a call is known by.
 pub(super) fn key(origin: Origin, xid: u32, procedure: u32, arguments: &[u8]) -> Key {
-    // FNV-1a: two calls with one number from one client are rare, and only they must differ.
-    let mut sum = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(procedure);
-    for byte in arguments {
-        sum = (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    (origin.client, xid, sum)
+    // Two calls with one number from one client are rare, and only they must differ.
+    let call = procedure.to_le_bytes().into_iter().chain(arguments.iter().copied());
+    (origin.client, xid, units::fnv1a(call))
 }
 
 impl Repeated {

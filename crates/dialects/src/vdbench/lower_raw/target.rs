@@ -197,8 +197,5 @@ pub(super) fn add(findings: &mut Vec<Diagnostic>, finding: Diagnostic) {
 /// Returns a seed made from a name (FNV-1a): the same in every run of every file. It has 63 bits,
 /// as many as the parameter `seed` takes.
 fn seed_of(name: &str) -> u64 {
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    hash >> 1
+    units::fnv1a(name.bytes()) >> 1
 }
