@@ -100,12 +100,14 @@ fn of_parts(runs: &[Run]) -> Contents {
     let line = head.map(provenance::line).unwrap_or_default();
     let mut spanned = Section::new("steps-together", "Steps together");
     spanned.charts = sweep::charts(runs, &line);
+    spanned.tables.extend(sweep::long_table(runs).map(|table| ("All steps".to_owned(), table)));
     for (idx, run) in runs.iter().take(PLOTTED_RUNS_MAX).enumerate() {
         sections.extend(of_run(run, idx, runs.len() > 1));
     }
     let mut first = take(&mut sections, |chart| chart.id.ends_with("-curve"));
-    if first.is_none() {
-        first = take(std::slice::from_mut(&mut spanned), |chart| chart.id == "steps");
+    if first.is_none() && runs.iter().all(|run| run.record.suite.is_none()) {
+        // All steps, or the first of what many of them span.
+        first = take(std::slice::from_mut(&mut spanned), |_| true);
     }
     let first = first
         .or_else(|| take(&mut sections, |chart| chart.id.ends_with("-suite")))
@@ -311,7 +313,11 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
     if intervals.is_empty() || intervals.len() > SECONDS_MAX {
         return None;
     }
+    let warm_ups = record.warm_up_ends_ms();
     let mut table = Table::new(&[("", "end_s"), ("", "step_idx"), ("", "is_ramp")]);
+    if !warm_ups.is_empty() {
+        table.add_column("", "is_warm_up");
+    }
     let used = |idx: usize| {
         let of = |it: &Interval| it.dirs.iter().nth(idx).map_or(0, |(_, dir)| dir.n_ios);
         intervals.iter().any(|it| of(it) > 0)
@@ -334,6 +340,12 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
             Cell::count(u64::from(interval.step_idx)),
             Cell::count(u64::from(interval.ramp)),
         ];
+        if !warm_ups.is_empty() {
+            let start_ms = interval.end_ms.saturating_sub(interval.length_ms);
+            let end_ms = warm_ups.get(&interval.step_idx).filter(|_| !interval.ramp);
+            let is_warm_up = end_ms.is_some_and(|end_ms| start_ms < *end_ms);
+            row.push(Cell::count(u64::from(is_warm_up)));
+        }
         for (_, dir) in dirs.iter().filter_map(|(idx, _)| interval.dirs.iter().nth(*idx)) {
             row.extend([Cell::count(dir.n_ios), Cell::count(dir.io_bytes)]);
             let latencies = [dir.latency_ns_p50, dir.latency_ns_p99, dir.latency_ns_max];

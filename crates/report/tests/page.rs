@@ -97,6 +97,22 @@ fn names_are_text_wherever_they_stand() {
     }
 }
 
+/// A row each of dozens of steps would be the whole first screen, and more.
+#[test]
+fn many_steps_are_a_table_that_scrolls() {
+    let sizes: Vec<u64> = (0..8).map(|n| 4096 << n).collect();
+    let all: Vec<_> = sizes.iter().flat_map(|size| [(*size, 100, 10), (*size, 0, 5)]).collect();
+    let many = Subject::of_run(of_steps(&all));
+    let own = without_plotly(&page(&many));
+    assert_eq!(report::charts(&many)[0].id, "size-mix-random", "the first picture");
+    assert!(!own.contains("id=\"steps\""), "no chart of a row each");
+    let table = own.split("aria-label=\"All steps, scrollable table\"").nth(1).expect("a table");
+    let table = table.split("</table>").next().unwrap();
+    assert_eq!(table.matches("<tr>").count(), 1 + all.len());
+    let few = Subject::of_run(of_steps(&all[..15]));
+    assert_eq!(report::charts(&few)[0].id, "steps");
+}
+
 #[test]
 fn every_chart_has_its_table_and_its_file() {
     let subject = hour();

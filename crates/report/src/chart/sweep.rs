@@ -94,8 +94,8 @@ pub(crate) fn charts(runs: &[Run], source: &str) -> Vec<ChartSpec> {
     }
     let mut charts = Vec::new();
     // A suite has a picture of its rows.
-    if runs.iter().all(|run| run.record.suite.is_none()) {
-        charts.extend(all(&shapes));
+    if runs.iter().all(|run| run.record.suite.is_none()) && shapes.len() <= ROWS_MAX {
+        charts.push(all(&shapes));
     }
     for order in ["random", "sequential", ""] {
         let own: Vec<&Shape> = shapes.iter().filter(|shape| shape.order() == order).collect();
@@ -173,14 +173,18 @@ fn with_load(mut chart: ChartSpec, load: &str) -> ChartSpec {
     chart
 }
 
-/// Most steps of the overview: a row each.
-const ROWS_MAX: usize = 40;
+/// Most steps of the overview, a row each: with more it fills a screen, and a table says it better.
+const ROWS_MAX: usize = 15;
 
-/// A row per step, by its rate.
-fn all(shapes: &[Shape]) -> Option<ChartSpec> {
-    if shapes.len() > ROWS_MAX {
-        return None;
-    }
+/// Returns all steps as a table where they are too many for the overview.
+pub(crate) fn long_table(runs: &[Run]) -> Option<Table> {
+    let is_suite = runs.iter().any(|run| run.record.suite.is_some());
+    let all_shapes = runs.iter().flat_map(|run| shapes(&run.record));
+    let shapes: Vec<Shape> = all_shapes.filter(|shape| shape.iops > 0.0).collect();
+    (!is_suite && shapes.len() > ROWS_MAX).then(|| table_of(&shapes))
+}
+
+fn table_of(shapes: &[Shape]) -> Table {
     let mut table = Table::new(&[
         ("step", "step"),
         ("IOPS", "iops"),
@@ -197,6 +201,11 @@ fn all(shapes: &[Shape]) -> Option<ChartSpec> {
             Cell::latency_ns(shape.p99_ns),
         ]);
     }
+    table
+}
+
+/// A row per step, by its rate.
+fn all(shapes: &[Shape]) -> ChartSpec {
     let text = |shape: &Shape| {
         format!("{} IOPS, {} MiB/s", format_iops(shape.iops), mib_per_s(shape.bytes_per_s))
     };
@@ -209,7 +218,7 @@ fn all(shapes: &[Shape]) -> Option<ChartSpec> {
         texts: shapes.iter().map(text).collect(),
         ..Series::default()
     };
-    Some(ChartSpec {
+    ChartSpec {
         id: "steps".to_owned(),
         title: "All steps".to_owned(),
         about: "The rate of each step, from zero.".to_owned(),
@@ -217,8 +226,8 @@ fn all(shapes: &[Shape]) -> Option<ChartSpec> {
         x: axis::iops(),
         y: axis::categories("", shapes.iter().map(|shape| shape.name.clone()).collect()),
         series: vec![values],
-        ..empty(table)
-    })
+        ..empty(table_of(shapes))
+    }
 }
 
 /// A matrix: its rows and columns, and the value of each cell.
