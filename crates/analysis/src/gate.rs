@@ -95,6 +95,11 @@ impl GateName {
         }
     }
 
+    /// Says of the name of a check what [`GateName::invalidates`] says; unknown ones do not.
+    pub fn invalidates_by_name(name: &str) -> bool {
+        GateName::ALL.iter().any(|it| it.as_str() == name && it.invalidates())
+    }
+
     /// Says whether a run that fails the check did not measure what was asked for. The others limit
     /// what follows from its figures.
     pub fn invalidates(self) -> bool {

@@ -13,18 +13,21 @@ use crate::table::Run;
 /// Returns runs as Markdown, run by run: a heading, the answer (the load line, the suite, or all
 /// jobs and directions), what the checks said and what weighs on the figures, and where it was
 /// measured.
-pub fn markdown(runs: &[Run]) -> String {
+///
+/// `invalidates` says of the name of a check whether a run that fails it did not measure what was
+/// asked for; the others are cautions.
+pub fn markdown(runs: &[Run], invalidates: fn(&str) -> bool) -> String {
     let mut text = String::new();
     for run in runs {
         if !text.is_empty() {
             text.push('\n');
         }
-        put_run(&mut text, run);
+        put_run(&mut text, run, invalidates);
     }
     text
 }
 
-fn put_run(text: &mut String, run: &Run) {
+fn put_run(text: &mut String, run: &Run, invalidates: fn(&str) -> bool) {
     let record = &run.record;
     let title = match (run.id, run.name.as_str()) {
         (Some(id), "") => format!("Run {id}"),
@@ -37,7 +40,7 @@ fn put_run(text: &mut String, run: &Run) {
         Outcome::Interrupted => text.push_str("**Interrupted:** measured until then.\n\n"),
         Outcome::Failed => text.push_str("**Failed:** at least one job.\n\n"),
     }
-    put_checks(text, record);
+    put_checks(text, record, invalidates);
     for note in &record.notes {
         let word = match note.severity {
             NoteSeverity::Info => continue,
@@ -61,17 +64,21 @@ fn put_run(text: &mut String, run: &Run) {
     let _ = writeln!(text, "\n{}", place(record));
 }
 
-/// Puts what the checks said. A curve's points beyond the line fail on purpose, and the rows of a
-/// suite have verdicts of their own.
-fn put_checks(text: &mut String, record: &Record) {
+/// Puts what the checks said, what weighs most first. A curve's points beyond the line fail on
+/// purpose, and the rows of a suite have verdicts of their own.
+fn put_checks(text: &mut String, record: &Record, invalidates: fn(&str) -> bool) {
     if record.validity.is_empty() || record.curve.is_some() || record.suite.is_some() {
         return;
     }
+    let failed = record.validity.iter().flat_map(|step| step.with(Verdict::Failed));
+    let (invalid, cautions): (Vec<_>, Vec<_>) = failed.partition(|gate| invalidates(&gate.name));
     let mut told = Vec::new();
-    for gate in record.validity.iter().flat_map(|step| step.with(Verdict::Failed)) {
-        if !told.contains(&&gate.name) {
-            told.push(&gate.name);
-            let _ = writeln!(text, "- **Not valid:** {}: {}", gate.name, escaped(&gate.reason));
+    for (word, gates) in [("Not valid", invalid), ("Caution", cautions)] {
+        for gate in gates {
+            if !told.contains(&&gate.name) {
+                told.push(&gate.name);
+                let _ = writeln!(text, "- **{word}:** {}: {}", gate.name, escaped(&gate.reason));
+            }
         }
     }
     if !told.is_empty() {

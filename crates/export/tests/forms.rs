@@ -140,7 +140,7 @@ fn columns_have_names_of_their_own_with_a_text() {
 
 #[test]
 fn markdown_is_a_table_for_a_pull_request() {
-    let text = markdown(&[run()]);
+    let text = markdown(&[run()], is_error);
     let expected = "\
 ### Run 7: before, \"a\"
 
@@ -161,25 +161,31 @@ fn markdown_of_an_open_load_has_the_response_time() {
     let mut response = hist::Histogram::new();
     response.record_n(4_000_000_000, 500);
     run.record.jobs[0].dirs.read.response = Some(response);
-    let text = markdown(&[run]);
+    let text = markdown(&[run], is_error);
     let row = "| oltp\\|a | read, response | 250 | 0.98 | 4.00 s | 4.00 s | 4.00 s |";
     assert!(text.contains(row), "{text}");
     assert!(text.contains("| oltp\\|a | read | 250 | 0.98 | 1.00 ms |"), "{text}");
 }
 
+fn is_error(name: &str) -> bool {
+    name == "errors"
+}
+
 #[test]
-fn markdown_says_which_check_failed() {
+fn markdown_says_which_checks_failed_and_what_weighs_most_first() {
     let mut run = run();
-    let gate = GateRecord {
-        name: "steady".to_owned(),
+    let gate = |name: &str| GateRecord {
+        name: name.to_owned(),
         verdict: Verdict::Failed,
         reason: "it rose".to_owned(),
         next_step: None,
         figures: std::collections::BTreeMap::default(),
     };
-    run.record.validity = vec![StepValidity { gates: vec![gate], ..StepValidity::default() }];
-    let text = markdown(&[run]);
-    assert!(text.contains("- **Not valid:** steady: it rose\n"), "{text}");
+    let gates = vec![gate("steady"), gate("errors")];
+    run.record.validity = vec![StepValidity { gates, ..StepValidity::default() }];
+    let text = markdown(&[run], is_error);
+    let told = "- **Not valid:** errors: it rose\n- **Caution:** steady: it rose\n";
+    assert!(text.contains(told), "{text}");
 }
 
 fn curve() -> CurveRecord {
@@ -240,7 +246,7 @@ latency: response time, from when an I/O was due
 
 <sub>2.5s · db\\_1, Linux 6 · plimsoll 0.1.0</sub>
 ";
-    assert_eq!(markdown(&[run]), expected);
+    assert_eq!(markdown(&[run], is_error), expected);
 }
 
 #[test]
@@ -253,7 +259,7 @@ fn markdown_of_a_curve_without_a_line_says_which_loads_kept_the_limits_by_turns(
     none.line.interval = None;
     none.line.first_fail = Some(63.0);
     run.record.curve = Some(none);
-    let text = markdown(&[run]);
+    let text = markdown(&[run], is_error);
     let expected = "**Load line: none; even 63 IOPS break p99 \\< 10ms; from 63 to 533 IOPS some \
                     measurements kept the limits and some did not**";
     assert!(text.contains(expected), "{text}");
@@ -283,7 +289,7 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
         rows: vec![row],
         ..SuiteRecord::default()
     });
-    let text = markdown(&[run]);
+    let text = markdown(&[run], is_error);
     assert!(text.contains("**Suite quick**: a first look; the verdict is indicative\n"), "{text}");
     let row = "| 8 KiB random reads | 5.00 k | 39.1 | 1.00 ms | 2.00 ms | indicative |  |";
     assert!(text.contains(row), "{text}");
@@ -297,7 +303,7 @@ fn what_is_not_known_is_a_dash() {
     let percentiles = vec![(99.0, 2_000_000)];
     let clat = ListedLatency { n: 500, percentiles, ..ListedLatency::default() };
     read.listed = Some(ListedLatencies { clat: Some(clat), ..ListedLatencies::default() });
-    let text = markdown(&[run.clone()]);
+    let text = markdown(&[run.clone()], is_error);
     assert!(
         text.contains("| oltp\\|a | read \\* | 250 | 0.98 | 0 ns | - | 2.00 ms | - | 0 ns |"),
         "{text}"

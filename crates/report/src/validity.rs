@@ -155,7 +155,7 @@ fn check(record: &Record, name: &str) -> Option<Check> {
         gate.reason.clone()
     };
     let next_step = gate.next_step.clone().unwrap_or_default();
-    let invalidates = GateName::ALL.iter().any(|it| it.as_str() == name && it.invalidates());
+    let invalidates = GateName::invalidates_by_name(name);
     Some(Check { name: plain(name), state, invalidates, word, reason, next_step })
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use analysis::GateName;
 use clap::ValueEnum;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use export::{Run, csv, markdown, parquet, table};
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let bytes = match format {
         Format::Csv => csv(&table(&runs)).into_bytes(),
-        Format::Md => markdown(&runs).into_bytes(),
+        Format::Md => markdown(&runs, GateName::invalidates_by_name).into_bytes(),
         Format::Parquet if output.is_none() && stream::stdout_columns().is_some() => {
             return Err(Failure::wrong_use("Parquet is nothing for a terminal")
                 .hint("write it to a file: --output FILE"));
