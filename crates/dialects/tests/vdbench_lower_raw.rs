@@ -187,6 +187,25 @@ fn workloads_may_have_rates_and_priorities() {
 }
 
 #[test]
+fn the_rate_of_a_run_bounds_those_of_its_workloads() {
+    let text = |rate: &str| {
+        format!(
+            "sd=default,size=1g\nsd=sd1,lun=/tmp/a\nsd=sd2,lun=/tmp/b\nsd=sd3,lun=/tmp/c\n\
+             wd=wd1,sd=sd1,iorate=300,priority=1\nwd=wd2,sd=sd2,iorate=100,priority=2\n\
+             wd=wd3,sd=sd3,priority=3\nrd=rd1,wd=*,iorate={rate},elapsed=10,interval=1\n"
+        )
+    };
+    let first = |rate: &str| steps(&text(rate)).swap_remove(0);
+    let idle = Some(plan::rates::IDLE_RATE_IOPS);
+    assert_eq!(rates(&first("1000")), [Some(300.0), Some(100.0), Some(600.0)]);
+    assert_eq!(rates(&first("350")), [Some(300.0), Some(50.0), idle]);
+    assert_eq!(rates(&first("200")), [Some(200.0), idle, idle]);
+    // Who has its own rate, or nothing to do, waits for nobody and nobody for it.
+    assert_eq!(weights(&first("200")), [Some(1000), None, None]);
+    assert_eq!(weights(&first("max")), [None, None, Some(1000)]);
+}
+
+#[test]
 fn seeks_are_walks() {
     let walk = |wd: &str| part(wd).workload;
     let plain = walk("");

@@ -90,7 +90,8 @@ pub struct Part {
     /// Share of the job's operations, in proportion to the other parts' weights, above 0. Without
     /// effect in parts with a rate of their own; the others share what those leave of the job's.
     pub weight: f64,
-    /// A rate of its own, I/Os per second, whatever the job's; shared equally by its workers.
+    /// A rate of its own, I/Os per second, before what the others get; shared equally by its
+    /// workers.
     pub rate_iops: Option<f64>,
     /// Who goes first when the queue has room for one and several are due: the smallest.
     pub priority: u32,

@@ -19,6 +19,7 @@ pub mod nfs;
 pub mod op;
 pub mod param;
 pub mod priority;
+pub mod rates;
 pub mod replay;
 pub mod report;
 pub mod tree;

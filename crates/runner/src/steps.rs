@@ -209,15 +209,28 @@ fn of_jobs<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Achieved {
 }
 
 /// Returns a step at another rate: its jobs keep their shares of it, equal ones where they have no
-/// rates.
+/// rates. What has a rate of its own gets that, as far as the step's goes.
 pub(crate) fn at_rate(step: &BoundStep, rate_iops: f64) -> BoundStep {
-    let share = |job: &plan::Job| job.load.rate_total_iops.unwrap_or(1.0);
     let is_first = |worker: &&crate::bind::BoundWorker| worker.worker_idx == 0;
-    let total: f64 = step.workers.iter().filter(is_first).map(|worker| share(&worker.job)).sum();
+    let firsts = step.workers.iter().filter(is_first);
+    let mut jobs: Vec<plan::Job> = firsts.map(|worker| (*worker.job).clone()).collect();
+    if jobs.iter().flat_map(|job| &job.parts).any(|part| part.rate_iops.is_some()) {
+        plan::rates::divide(&mut jobs, rate_iops);
+    } else {
+        let share = |job: &plan::Job| job.load.rate_total_iops.unwrap_or(1.0);
+        let total: f64 = jobs.iter().map(share).sum();
+        for job in &mut jobs {
+            job.load.rate_total_iops = Some(rate_iops * share(job) / total);
+        }
+    }
     let mut step = step.clone();
+    let mut n_begun = 0;
     for worker in &mut step.workers {
+        n_begun += usize::from(worker.worker_idx == 0);
+        let Some(at_rate) = jobs.get(n_begun.saturating_sub(1)) else { continue };
         let job = Arc::make_mut(&mut worker.job);
-        job.load.rate_total_iops = Some(rate_iops * share(job) / total);
+        job.load.rate_total_iops = at_rate.load.rate_total_iops;
+        job.parts.clone_from(&at_rate.parts);
     }
     step
 }

@@ -83,7 +83,7 @@ impl Input<'_> {
         }
     }
 
-    /// Rates of workloads hold, whatever the run's rate is.
+    /// Rates of workloads hold as far as the run's goes.
     fn warn_of_own_rates(&mut self, picked: &Picked) {
         let rd = &picked.rd;
         let own: f64 = picked.wds.iter().map(|wd| wd.entry.iorate).sum();
@@ -92,11 +92,11 @@ impl Input<'_> {
         let is_below = |rate: &&f64| **rate > 0.0 && **rate < own && **rate != CURVE_RATE;
         let Some(rate) = rates.iter().filter(is_below).copied().reduce(f64::min) else { return };
         let message = format!(
-            "rd={}: iorate={rate}, but the `iorate=` of its workloads come to {own}: so much is \
-             done, and nothing is left for workloads without one",
+            "rd={}: iorate={rate}, but the `iorate=` of its workloads come to {own}: those with \
+             the highest priority get theirs, up to the run's rate, and nothing is left for others",
             rd.name
         );
-        let help = "lower the `iorate=` of the workloads, or leave it out";
+        let help = "raise the rate of the run, or lower the `iorate=` of the workloads";
         self.findings.warning(rd.place, "rates-above-run", message, help);
     }
 

@@ -17,7 +17,7 @@ mod target;
 use plan::files::Fallocate;
 use plan::load::{Flow, Limits, Load};
 use plan::workload::{Access, BlockSize, Workload};
-use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir};
+use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir, rates};
 
 pub(super) use part::HOT_BAND_EXPONENT;
 
@@ -91,14 +91,21 @@ impl Lowering<'_> {
             groups.iter().map(|(_, uses)| uses.iter().map(|it| it.share).sum()).collect();
         let job_shares = self.job_shares(&shares, &work.wds);
         let jobs = groups.iter().zip(job_shares);
-        jobs.map(|((target, uses), share)| {
-            let mut job = self.job(target, share, findings);
-            job.parts = uses.iter().map(|it| part::part(it, target, findings)).collect();
-            job.workload = summary(&job, target);
-            job.options = target.options(uses.iter().map(|it| it.wd));
-            job
-        })
-        .collect()
+        let mut jobs: Vec<Job> = jobs
+            .map(|((target, uses), share)| {
+                let mut job = self.job(target, share, findings);
+                job.parts = uses.iter().map(|it| part::part(it, target, findings)).collect();
+                job.workload = summary(&job, target);
+                job.options = target.options(uses.iter().map(|it| it.wd));
+                job
+            })
+            .collect();
+        if let Rate::Iops(rate) = self.run.rate
+            && work.wds.iter().any(|wd| wd.iorate_iops.is_some())
+        {
+            rates::divide(&mut jobs, rate);
+        }
+        jobs
     }
 
     /// Returns what a workload definition does on each of `n_targets`.
@@ -110,20 +117,22 @@ impl Lowering<'_> {
 
     /// Divides the run's rate, or its progress, among its jobs.
     fn job_shares(&self, shares: &[f64], wds: &[Wd]) -> Vec<JobShare> {
-        let rates: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
+        let own: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
         let is_all_rated = !wds.is_empty() && wds.iter().all(|wd| wd.iorate_iops.is_some());
         let total = match self.run.rate {
-            Rate::Iops(rate) => Some(rate.max(rates)),
+            Rate::Iops(rate) => Some(rate),
             // In proportion; what they come to is known when the maximum is.
             Rate::CurvePoint { .. } => Some(100.0),
-            Rate::Max | Rate::CurveMax => is_all_rated.then_some(rates),
+            Rate::Max | Rate::CurveMax => is_all_rated.then_some(own),
         };
         let largest = shares.iter().copied().fold(0.0, f64::max);
         let is_flow = self.run.controlled && shares.len() > 1 && largest > 0.0;
         let of_share = |share: &f64| JobShare {
             rate_iops: total.map(|rate| rate * share),
             // Thousandths of the largest: exact enough, and small enough for the flow's counters.
-            flow_weight: is_flow.then(|| (share / largest * 1000.0).round().max(1.0) as u32),
+            // Who has rates of its own and no share waits for nobody, and nobody for it.
+            flow_weight: (is_flow && *share > 0.0)
+                .then(|| (share / largest * 1000.0).round().max(1.0) as u32),
         };
         shares.iter().map(of_share).collect()
     }
@@ -190,15 +199,22 @@ impl Lowering<'_> {
 }
 
 /// Returns the share of a workload definition in the I/Os of a run with this rate, of 1. Those with
-/// a rate of their own have it; the others share what is left.
+/// a rate of their own have it, as far as the run's goes, the most urgent first; the others share
+/// what is left.
 pub(super) fn share_of(rate: Rate, wd: &Wd, wds: &[Wd]) -> f64 {
-    let rates: f64 = wds.iter().filter_map(|wd| wd.iorate_iops).sum();
+    let own = |of: &dyn Fn(&Wd) -> bool| -> f64 {
+        wds.iter().filter(|wd| of(wd)).filter_map(|wd| wd.iorate_iops).sum()
+    };
+    let all = own(&|_| true);
     match (rate, wd.iorate_iops) {
-        (Rate::Iops(total), Some(own)) if total > 0.0 => own / total.max(rates),
-        (Rate::Iops(total), None) if total > 0.0 => {
-            (total - rates).max(0.0) / total.max(rates) * wd.skew_pct / 100.0
+        (Rate::Iops(total), Some(own_iops)) if total > 0.0 => {
+            let before = own(&|other| other.priority < wd.priority);
+            own_iops.min((total - before).max(0.0)) / total
         }
-        (_, Some(own)) if wds.iter().all(|wd| wd.iorate_iops.is_some()) => own / rates,
+        (Rate::Iops(total), None) if total > 0.0 => {
+            (total - all).max(0.0) / total * wd.skew_pct / 100.0
+        }
+        (_, Some(own_iops)) if wds.iter().all(|wd| wd.iorate_iops.is_some()) => own_iops / all,
         _ => wd.skew_pct / 100.0,
     }
 }

@@ -573,7 +573,7 @@ impl Report {
             }
         }
         self.end_skew(now, run, &current, &mut output);
-        let off = self.warn(now, run, &mut output);
+        let off = self.warn(now, run, &current, &mut output);
         output.abort = jobs.iter().find_map(|job| failure(job)).or(off);
         output.page(STATUS, &status_line(now, "Slaves done", Some(run)));
         output

@@ -48,7 +48,7 @@ impl Report {
                 "Counts reported below are for non-warmup intervals.".into(),
             ]);
         }
-        let shares = self.shares(run);
+        let shares = self.shares(run, current);
         for table in self.skew_tables() {
             lines.push(String::new());
             if self.is_files {
@@ -170,10 +170,14 @@ impl Report {
     }
 
     /// Returns the shares of workloads.
-    fn shares(&self, run: &Run) -> Vec<Share> {
+    fn shares(&self, run: &Run, current: &Current) -> Vec<Share> {
+        let rate = match run.rate {
+            Rate::CurvePoint { .. } => Rate::Iops(current.asked.reqrate),
+            rate => rate,
+        };
         let asked: Vec<(&str, f64)> = match &run.work {
             Work::Raw(raw) => {
-                let pct = |wd: &Wd| 100.0 * share_of(run.rate, wd, &raw.wds);
+                let pct = |wd: &Wd| 100.0 * share_of(rate, wd, &raw.wds);
                 raw.wds.iter().map(|wd| (wd.name.as_str(), pct(wd))).collect()
             }
             Work::Files(files) => {
@@ -204,8 +208,14 @@ impl Report {
 
     /// Warns of shares that were not kept, of processors without rest, and of slaves that would be
     /// too few for Vdbench. Returns why everything ends, if it does.
-    pub(super) fn warn(&self, now: &Moment, run: &Run, output: &mut Output) -> Option<String> {
-        let shares = self.shares(run);
+    pub(super) fn warn(
+        &self,
+        now: &Moment,
+        run: &Run,
+        current: &Current,
+        output: &mut Output,
+    ) -> Option<String> {
+        let shares = self.shares(run, current);
         let worst = shares
             .iter()
             .filter(|_| shares.len() > 1 && is_shared(run))
