@@ -1,6 +1,7 @@
 //! The most that all jobs of a step move together.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::Direction;
@@ -13,12 +14,69 @@ const LOOK_MAX_NS: u64 = 50_000_000;
 /// Shortest time between two looks, nanoseconds.
 const LOOK_MIN_NS: u64 = 1_000_000;
 
-/// Watches how much a step has moved in its measured time.
+/// How much the threads of a step have moved together: the one that finds the amount moved ends,
+/// and so do all others when they look. Beyond the amount there is what was in flight then.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    max: AmountMax,
+    /// Read and written.
+    bytes: [AtomicU64; 2],
+}
+
+impl Moved {
+    /// Begins to count; `None` where there is no limit.
+    pub(crate) fn new(max: AmountMax) -> Option<Arc<Self>> {
+        let moved = Moved { max, bytes: Default::default() };
+        (max != AmountMax::default()).then(|| Arc::new(moved))
+    }
+}
+
+/// What one thread of a step adds to what all have moved.
+#[derive(Clone, Debug)]
+pub(crate) struct AmountShare {
+    moved: Arc<Moved>,
+    meters: Arc<Meters>,
+    counted_bytes: [u64; 2],
+}
+
+impl AmountShare {
+    /// Makes the share of a thread with these counters.
+    pub(crate) fn new(moved: &Arc<Moved>, meters: &Arc<Meters>) -> Self {
+        let (moved, meters) = (Arc::clone(moved), Arc::clone(meters));
+        AmountShare { moved, meters, counted_bytes: [0; 2] }
+    }
+
+    /// Adds what the thread has moved since the last call. Says whether all have moved the amount.
+    pub(crate) fn is_reached(&mut self) -> bool {
+        let dirs = [Direction::Read, Direction::Write];
+        for (idx, dir) in dirs.into_iter().enumerate() {
+            let now = self.meters.dir(dir).bytes.load(Relaxed);
+            if now > self.counted_bytes[idx] {
+                let more = now - self.counted_bytes[idx];
+                self.moved.bytes[idx].fetch_add(more, Relaxed);
+            }
+            self.counted_bytes[idx] = now;
+        }
+        let [read, write] = self.moved.bytes.each_ref().map(|bytes| bytes.load(Relaxed));
+        let moved = [read + write, read, write];
+        limits(self.moved.max)
+            .iter()
+            .zip(moved)
+            .any(|(max, moved)| max.is_some_and(|it| moved >= it))
+    }
+}
+
+/// Returns the limits of what is moved in all, read and written.
+fn limits(max: AmountMax) -> [Option<u64>; 3] {
+    let AmountMax { total_bytes, read_bytes, write_bytes } = max;
+    [total_bytes, read_bytes, write_bytes].map(|limit| (limit > 0).then_some(limit))
+}
+
+/// Watches from outside how much a step has moved in its measured time: it wakes workers that wait,
+/// and ends steps without threads.
 ///
 /// It looks again when half of what is left should have been moved at the speed since the last
-/// look, within 1 to 50 ms: a step at a steady speed ends with what is moved in a millisecond, and
-/// what is in flight then, beyond the amount; one that becomes much faster at the end with up to
-/// 50 ms of it.
+/// look, within 1 to 50 ms, and after no more than twice the time between the last two looks.
 #[derive(Debug)]
 pub(crate) struct AmountWatch {
     max: AmountMax,
@@ -48,8 +106,8 @@ impl AmountWatch {
         }
         let now = self.moved_bytes();
         let passed_ns = now_ns.saturating_sub(self.seen_ns).max(1);
-        let mut wait_ns = LOOK_MAX_NS;
-        for (idx, limit) in self.limits().into_iter().enumerate() {
+        let mut wait_ns = LOOK_MAX_NS.min(passed_ns.saturating_mul(2));
+        for (idx, limit) in limits(self.max).into_iter().enumerate() {
             let Some(left) = limit.map(|limit| limit.saturating_sub(now[idx])) else { continue };
             if left == 0 {
                 return true;
@@ -61,12 +119,6 @@ impl AmountWatch {
         (self.seen_bytes, self.seen_ns) = (now, now_ns);
         self.next_ns = now_ns + wait_ns.max(LOOK_MIN_NS);
         false
-    }
-
-    /// Returns the limits of what is moved in all, read and written.
-    fn limits(&self) -> [Option<u64>; 3] {
-        let AmountMax { total_bytes, read_bytes, write_bytes } = self.max;
-        [total_bytes, read_bytes, write_bytes].map(|limit| (limit > 0).then_some(limit))
     }
 
     fn moved_bytes(&self) -> [u64; 3] {
@@ -96,6 +148,21 @@ mod tests {
             assert!(n_looks < 20, "at {now_ns} ns");
         }
         assert!((100_000_000..=101_000_000).contains(&now_ns), "{now_ns}");
+    }
+
+    #[test]
+    fn threads_end_when_all_have_moved_the_amount() {
+        let members = [Meters::new(), Meters::new()];
+        let max = AmountMax { total_bytes: 1000, ..AmountMax::default() };
+        let moved = Moved::new(max).expect("a limit");
+        let mut shares = [0, 1].map(|idx: usize| AmountShare::new(&moved, &members[idx]));
+        let mut at = |idx: usize, bytes: u64| {
+            members[idx].dir(Direction::Write).bytes.store(bytes, Relaxed);
+            shares[idx].is_reached()
+        };
+        assert_eq!([at(0, 600), at(1, 399), at(0, 600)], [false, false, false]);
+        assert_eq!([at(1, 400), at(0, 600)], [true, true]);
+        assert!(Moved::new(AmountMax::default()).is_none());
     }
 
     #[test]

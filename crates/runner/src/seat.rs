@@ -8,6 +8,7 @@ use std::thread::{JoinHandle, Thread};
 use pattern::ContentsSpec;
 use worker::{FlowGroup, FormatStatus, Meters, Worker, WorkerSpec};
 
+use crate::amount::AmountShare;
 use crate::bind::BoundWorker;
 use crate::bytes::Filler;
 use crate::footprint;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) waits: WaitsForOthers,
     /// Of a job on a tree of files: the tree.
     pub(crate) tree: Option<TreeSeat>,
+    pub(crate) amount: Option<AmountShare>,
 }
 
 impl<'a> Seat<'a> {
@@ -107,6 +109,7 @@ impl<'a> Seat<'a> {
             signals: Arc::clone(&self.signals),
             events,
             delay_ns: delay_ns(bound),
+            amount: shared.amount,
             surroundings: Surroundings {
                 job: Arc::clone(&bound.job),
                 number,

@@ -9,6 +9,7 @@ use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions};
 
 use worker::ErrorBudget;
 
+use crate::amount::{AmountShare, Moved};
 use crate::bind::BoundStep;
 use crate::clock::Clock;
 use crate::control::{Control, Stop};
@@ -85,6 +86,7 @@ pub(crate) fn run_step(
     let mut flows = flow_groups(step);
     let locks = FileLocks::new(step);
     let overlaps = Overlaps::new(step);
+    let moved = Moved::new(context.amount_max);
     // Interrupted while files were laid out: nothing starts.
     let starts = context.control.stop() == Stop::No;
     let mut logs =
@@ -98,7 +100,8 @@ pub(crate) fn run_step(
         }
         if starts && seat.setup_error.is_none() && !bound.job.files.create_only {
             let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
-            let shared = Shared { flow: flows.remove(&idx), waits, tree };
+            let amount = moved.as_ref().map(|moved| AmountShare::new(moved, &seat.meters));
+            let shared = Shared { flow: flows.remove(&idx), waits, tree, amount };
             if let Err(error) = seat.spawn(context, idx, shared, &mut logs, sender.clone()) {
                 seat.setup_error = Some(error);
             }

@@ -10,6 +10,7 @@ use pattern::verify::VerifyState;
 use worker::{Data, Decision, ErrorsSeen, Failure, FailureKind, IoError, Kept, NoData, Worker};
 
 use crate::after;
+use crate::amount::AmountShare;
 use crate::bytes::{Bytes, Filler};
 use crate::clock::Clock;
 use crate::error_dump::ErrorDump;
@@ -83,6 +84,8 @@ pub(crate) struct ThreadContext {
     pub(crate) events: Sender<WorkerEvent>,
     pub(crate) delay_ns: u64,
     pub(crate) surroundings: Surroundings,
+    /// What all workers of the step may move together.
+    pub(crate) amount: Option<AmountShare>,
 }
 
 impl ThreadContext {
@@ -107,16 +110,17 @@ impl ThreadContext {
         wait_until(self.clock, &self.signals, self.clock.now_ns() + self.delay_ns);
         let usage = Usage::of_thread();
         let started_ns = self.clock.now_ns();
-        let around = Around {
+        let mut around = Around {
+            amount: self.amount.take(),
             clock: self.clock,
             signals: Arc::clone(&self.signals),
             events: self.events.clone(),
             idx: self.idx,
         };
         let engine_error = if self.filler.is_needed() {
-            drive(&mut self.worker, &around, engine.as_mut(), &mut self.filler)
+            drive(&mut self.worker, &mut around, engine.as_mut(), &mut self.filler)
         } else {
-            drive(&mut self.worker, &around, engine.as_mut(), &mut NoBytes)
+            drive(&mut self.worker, &mut around, engine.as_mut(), &mut NoBytes)
         }
         .err();
         let ended_ns = self.clock.now_ns();
@@ -175,17 +179,19 @@ impl ThreadContext {
 /// and total latency of an operation are differences of the same three stamps.
 fn drive<S: DataSource>(
     worker: &mut Worker,
-    around: &Around,
+    around: &mut Around,
     engine: &mut dyn Engine,
     source: &mut S,
 ) -> Result<(), EngineError> {
-    let (clock, signals) = (around.clock, around.signals.as_ref());
+    let clock = around.clock;
+    let signals = Arc::clone(&around.signals);
+    let signals = signals.as_ref();
     let depth = worker.queue_depth();
     let mut ops = Vec::with_capacity(depth);
     let mut done = Vec::with_capacity(depth);
     let mut now_ns = clock.now_ns();
     loop {
-        if signals.stop.load(Relaxed) {
+        if signals.stop.load(Relaxed) || around.is_enough() {
             worker.stop();
         }
         let decision = worker.next(now_ns, &mut ops, &mut source.over(engine));
@@ -227,9 +233,16 @@ struct Around {
     signals: Arc<Signals>,
     events: Sender<WorkerEvent>,
     idx: usize,
+    amount: Option<AmountShare>,
 }
 
 impl Around {
+    /// Says whether the step has moved all that it may.
+    #[inline]
+    fn is_enough(&mut self) -> bool {
+        self.amount.as_mut().is_some_and(AmountShare::is_reached)
+    }
+
     /// Tells of failed operations.
     #[cold]
     fn tell_errors(&self, worker: &mut Worker) {
