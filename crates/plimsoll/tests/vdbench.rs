@@ -46,9 +46,9 @@ fn run_one_file(sandbox: &Sandbox, more: &[&str]) -> Outcome {
 }
 
 /// Starts it, and returns once two intervals are in its summary.
-fn begin_one_file(sandbox: &Sandbox) -> Child {
+fn begin_one_file(sandbox: &Sandbox, more: &[&str]) -> Child {
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    command.args(["vdbench", "-f", "a.parm", "-o", "out"]);
+    command.args(["vdbench", "-f", "a.parm", "-o", "out"]).args(more);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     wait_for(|| {
         let summary = std::fs::read_to_string(sandbox.path("out/summary.html"));
@@ -232,14 +232,15 @@ fn only_pages_of_results_are_removed() {
     let records = ["out/plimsoll.json", "out/plimsoll-002.json"];
     let others = ["out/plimsoll-a.json", "out/plimsoll-.json", "out/plimsoll2.json", "out/b.json"];
     for name in records.iter().chain(&others) {
-        sandbox.write(name, "{}");
+        sandbox.write(name, "{\n  \"schema\": 1\n}");
     }
+    sandbox.write("out/plimsoll-003.json", "mine");
     std::fs::create_dir(sandbox.path("out/below")).expect("a folder");
     sandbox.write("out/below/old.html", "<title>Vdbench out/old.html</title><pre>\n");
     vdbench(&sandbox, &["-f", "raw.parm", "-s", "-o", "out"]).success();
     let is_there = |name: &&str| sandbox.path(name).exists();
     assert!(!["out/old.html"].iter().chain(&records).any(is_there));
-    let kept = ["out/mine.html", "out/notes.txt", "out/below/old.html"];
+    let kept = ["out/mine.html", "out/notes.txt", "out/below/old.html", "out/plimsoll-003.json"];
     assert!(kept.iter().chain(&others).all(is_there));
     // Nothing that looks like a record is taken from a folder that holds no results.
     std::fs::create_dir(sandbox.path("other")).expect("a folder");
@@ -292,7 +293,7 @@ fn commands_need_a_permission() {
 #[test]
 fn a_kill_leaves_what_was_measured() {
     let sandbox = with_one_file("iorate=50,elapsed=600");
-    let mut child = begin_one_file(&sandbox);
+    let mut child = begin_one_file(&sandbox, &[]);
     child.kill().and_then(|()| child.wait()).expect("it is ours");
     let flat = page(&sandbox, "out/flatfile.html");
     assert!(flat.lines().any(|line| line.contains(" rd1 2 50 ")), "{flat}");
@@ -301,7 +302,7 @@ fn a_kill_leaves_what_was_measured() {
 #[test]
 fn an_interrupt_ends_with_averages() {
     let sandbox = with_one_file("iorate=50,elapsed=600\nrd=rd2,wd=wd1,iorate=50,elapsed=600");
-    let child = begin_one_file(&sandbox);
+    let child = begin_one_file(&sandbox, &[]);
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("a shell's tool").success());
     let output = child.wait_with_output().expect("it ends");
@@ -480,22 +481,29 @@ fn demonstrations_clean_up() {
 
 #[test]
 fn a_full_disk_costs_pages_and_not_results() {
-    let sandbox = with_one_file("iorate=50,elapsed=2");
-    std::fs::create_dir(sandbox.path("out")).expect("a folder");
-    symlink("/dev/full", sandbox.path("out/summary.html")).expect("a link");
-    symlink("/dev/full", sandbox.path("out/plimsoll.json.part")).expect("a link");
-    let outcome = run_one_file(&sandbox, &[]);
-    assert_eq!(outcome.code, 157);
-    let n_said = outcome.stderr.matches("summary.html`: No space left").count();
-    assert_eq!(n_said, 1, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("the record follows here"), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("avg_2-2") && outcome.stdout.contains("\"schema\""));
+    let sandbox = with_one_file("iorate=50,elapsed=4");
+    // Behind its first intervals there is no room for one page, and no place for the record.
+    let run = |more: &[&str]| {
+        let child = begin_one_file(&sandbox, more);
+        symlink("/dev/full", sandbox.path("full")).expect("a link");
+        std::fs::rename(sandbox.path("full"), sandbox.path("out/summary.html")).expect("a page");
+        sandbox.write("out/plimsoll.json", "mine");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(157));
+        assert_eq!(page(&sandbox, "out/plimsoll.json"), "mine");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (text(output.stdout), text(output.stderr))
+    };
+    let (stdout, stderr) = run(&[]);
+    assert_eq!(stderr.matches("summary.html`: No space left").count(), 1, "{stderr}");
+    assert!(stderr.contains("the record follows here"), "{stderr}");
+    assert!(stdout.contains("avg_2-4") && stdout.contains("\"schema\""), "{stdout}");
     assert!(!averages(&page(&sandbox, "out/totals.html")).is_empty(), "other pages go on");
     // A record that the store has is not poured out.
-    symlink("/dev/full", sandbox.path("out/plimsoll.json.part")).expect("a link");
-    let outcome = run_one_file(&sandbox, &["--store", "kept.db"]);
-    let line = "plimsoll.json`: No space left on device (os error 28); the record is in the run \
-                store: `plimsoll show 1 --json`\n";
-    assert!(outcome.stderr.contains(line), "{}", outcome.stderr);
-    assert!(outcome.code == 157 && !outcome.stdout.contains("\"schema\""));
+    std::fs::remove_dir_all(sandbox.path("out")).expect("a folder");
+    let (stdout, stderr) = run(&["--store", "kept.db"]);
+    let line = "plimsoll.json`: a file that no run has written is there, and is left alone; the \
+                record is in the run store: `plimsoll show 1 --json`\n";
+    assert!(stderr.contains(line), "{stderr}");
+    assert!(!stdout.contains("\"schema\""));
 }

@@ -336,15 +336,93 @@ fn a_kind_of_error_is_told_once_with_a_count() {
 #[test]
 fn results_that_cannot_be_written_are_no_success() {
     let sandbox = Sandbox::new();
-    std::fs::create_dir(sandbox.path("out")).expect("a folder");
-    symlink("/dev/full", sandbox.path("out/flatfile.html")).expect("a link");
     let text =
         "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
-    let failed = vdbench(&sandbox, text);
+    let child = begin(&sandbox, text, || len(&sandbox, "out/sd1.html") > 0);
+    symlink("/dev/full", sandbox.path("full")).expect("a link");
+    std::fs::rename(sandbox.path("full"), sandbox.path("out/flatfile.html")).expect("a page");
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    let failed = Outcome { code: output.status.code().expect("it ends"), stdout, stderr };
     assert_eq!(failed.code, 157, "{}{}", failed.stdout, failed.stderr);
     assert!(!failed.stdout.contains("completed successfully"), "{}", failed.stdout);
     let why = "Vdbench terminated: cannot write to `out/flatfile.html`: No space left";
     assert!(failed.stdout.contains(why) && failed.stdout.contains("avg_2-2"), "{}", failed.stdout);
+}
+
+const SHORT: &str = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+                     rd=r1,wd=wd1,iorate=100,elapsed=2,interval=1\n";
+
+#[test]
+fn a_directory_belongs_to_one_run_at_a_time() {
+    let sandbox = Sandbox::new();
+    let text = SHORT.replace("elapsed=2", "elapsed=60");
+    let first = begin(&sandbox, &text, || len(&sandbox, "out/sd1.html") > 0);
+    let second = vdbench(&sandbox, SHORT);
+    assert_eq!(second.code, 157, "{}", second.stderr);
+    assert!(second.stderr.contains("another run writes to `out` now"), "{}", second.stderr);
+    let before = page(&sandbox, "out/summary.html");
+    interrupt(first);
+    assert!(page(&sandbox, "out/summary.html").starts_with(&before));
+    vdbench(&sandbox, SHORT).success();
+}
+
+#[test]
+fn what_no_run_has_written_is_left_alone() {
+    let refused = |name: &str, make: &dyn Fn(&Path)| {
+        let sandbox = Sandbox::new();
+        std::fs::create_dir(sandbox.path("out")).expect("a folder");
+        sandbox.write("mine", "mine");
+        make(&sandbox.path(name));
+        let found = vdbench(&sandbox, SHORT);
+        assert_eq!(found.code, 157, "{name}: {}", found.stderr);
+        assert!(found.stderr.contains("no run has written"), "{name}: {}", found.stderr);
+        assert_eq!(page(&sandbox, name), "mine");
+        assert_eq!(page(&sandbox, "mine"), "mine");
+    };
+    let file = |path: &Path| std::fs::write(path, "mine").expect("a file");
+    let link = |path: &Path| symlink("../mine", path).expect("a link");
+    for name in ["out/summary.html", "out/plimsoll.json"] {
+        refused(name, &file);
+        refused(name, &link);
+    }
+    // What is named after a definition is found when it is written.
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("real")).expect("a folder");
+    symlink("real", sandbox.path("out")).expect("a link");
+    sandbox.write("real/sd1.html", "mine");
+    let found = vdbench(&sandbox, SHORT);
+    assert_eq!(found.code, 157, "{}", found.stderr);
+    assert!(found.stderr.contains("out/sd1.html"), "{}", found.stderr);
+    assert_eq!(page(&sandbox, "real/sd1.html"), "mine");
+    std::fs::remove_file(sandbox.path("real/sd1.html")).expect("it is there");
+    sandbox.write("real/other.html", "mine");
+    vdbench(&sandbox, SHORT).success();
+    vdbench(&sandbox, SHORT).success();
+    assert_eq!(page(&sandbox, "real/other.html"), "mine");
+}
+
+#[test]
+fn names_of_definitions_stay_in_the_directory() {
+    let sandbox = Sandbox::new();
+    let text = SHORT.replace("sd1", "../sd1");
+    sandbox.write("a.parm", &text);
+    sandbox.plimsoll(&["vdbench", "-f", "a.parm", "-o", "out", "--compat", "5.04.07"]).success();
+    assert!(len(&sandbox, "out/.._sd1.html") > 0 && !sandbox.path("sd1.html").exists());
+}
+
+#[test]
+fn an_amount_is_kept_to_what_is_in_flight() {
+    let sandbox = Sandbox::new();
+    let text = "sd=sd1,lun=f,size=4m,threads=8\nwd=wd1,sd=sd1,xfersize=64k,rdpct=0\n\
+                rd=r1,wd=wd1,iorate=max,elapsed=60,interval=1,maxdata=20m\n";
+    vdbench(&sandbox, text).success();
+    let record = page(&sandbox, "out/plimsoll.json");
+    let record: serde_json::Value = serde_json::from_str(&record).expect("a record");
+    let bytes = record["jobs"][1]["dirs"]["write"]["io_bytes"].as_u64().expect("a number");
+    let n_ios = bytes / (64 << 10);
+    assert!((320..=320 + 2 * 8).contains(&n_ios), "{n_ios}");
 }
 
 #[test]

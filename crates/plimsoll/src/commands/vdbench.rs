@@ -260,7 +260,7 @@ fn unwanted_command(parsed: &Parsed) -> Option<Diagnostic> {
 
 fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Failure> {
     let now = clock::moment();
-    let folder = Folder::make(&line.output_dir, &now)?;
+    let folder = Folder::make(&line.output_dir, &now, !line.is_simulation)?;
     let settings = &line.parsed.settings;
     let setup = Setup {
         folder: folder.name.clone(),

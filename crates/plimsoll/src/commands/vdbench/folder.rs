@@ -1,6 +1,7 @@
 //! The output directory: made once, and every text goes to the end of its page at once.
 
-use std::fs::{self, File};
+use std::collections::HashSet;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,22 @@ use crate::exit::Failure;
 const NUMBERED_MAX: u32 = 999;
 /// Name of the record beside the pages, without its ending.
 pub(super) const RECORD: &str = "plimsoll";
-/// What every page of results begins with. Nothing else is ever removed.
+/// Pages that every run writes, without their ending.
+const PAGES: [&str; 10] = [
+    "summary",
+    "logfile",
+    "totals",
+    "flatfile",
+    "status",
+    "skew",
+    "errorlog",
+    "histogram",
+    "parmfile",
+    "parmscan",
+];
+/// What every page of results begins with, and every record. Nothing else is ever removed.
 const PAGE_START: &[u8] = b"<title>Vdbench ";
+const RECORD_START: &[u8] = b"{\n  \"schema\":";
 
 /// An output directory.
 #[derive(Debug)]
@@ -25,11 +40,16 @@ pub(super) struct Folder {
     broken: Option<String>,
     /// It was not there before.
     pub(super) is_new: bool,
+    /// Files that were made here: nothing else is written to.
+    own: HashSet<String>,
+    /// Held as long as pages are written, so that no other run takes the directory.
+    _lock: Option<File>,
 }
 
 impl Folder {
-    /// Makes the directory that `-o` means. Pages of results in it are removed.
-    pub(super) fn make(wanted: &str, now: &Moment) -> Result<Self, Failure> {
+    /// Makes the directory that `-o` means. Pages of results in it are removed. `has_record` says
+    /// whether there will be a record, too.
+    pub(super) fn make(wanted: &str, now: &Moment, has_record: bool) -> Result<Self, Failure> {
         if wanted.is_empty() {
             return Err(Failure::wrong_use("`-o` names no output directory").hint("write `-o DIR`"));
         }
@@ -42,8 +62,10 @@ impl Folder {
         };
         let is_new = !path.exists();
         fs::create_dir_all(&path).map_err(|error| cannot(&path, &error))?;
+        let lock = lock(&path)?;
         remove_pages(&path).map_err(|error| cannot(&path, &error))?;
-        Ok(Folder { is_new, ..Folder::at(path) })
+        refuse_others(&path, has_record)?;
+        Ok(Folder { is_new, _lock: lock, ..Folder::at(path) })
     }
 
     /// Makes the first of `dir001` to `dir999` that is not there.
@@ -54,7 +76,10 @@ impl Folder {
                 fs::create_dir_all(parent).map_err(|error| cannot(parent, &error))?;
             }
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Folder { is_new: true, ..Folder::at(path) }),
+                Ok(()) => {
+                    let lock = lock(&path)?;
+                    return Ok(Folder { is_new: true, _lock: lock, ..Folder::at(path) });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(cannot(&path, &error)),
             }
@@ -68,7 +93,7 @@ impl Folder {
             || path.to_string_lossy().into_owned(),
             |name| name.to_string_lossy().into_owned(),
         );
-        Folder { path, name, is_new: false, broken: None }
+        Folder { path, name, is_new: false, broken: None, own: HashSet::new(), _lock: None }
     }
 
     /// Returns the full path.
@@ -80,10 +105,26 @@ impl Folder {
     /// Adds to the end of pages. Returns the first failure ever, once: the run goes on, and what
     /// the console shows is all there is then.
     pub(super) fn add(&mut self, pages: &[(String, String)]) -> Option<String> {
-        let written = pages.iter().map(|(page, text)| (page, append(&self.path.join(page), text)));
-        let failed: Vec<(&String, io::Error)> =
-            written.filter_map(|(page, written)| Some((page, written.err()?))).collect();
-        failed.into_iter().find_map(|(page, error)| self.note(page, &error))
+        let mut first = None;
+        for (page, text) in pages {
+            if let Err(error) = self.append(page, text) {
+                first = first.or(self.note(page, &error));
+            }
+        }
+        first
+    }
+
+    /// Adds to the end of a page, which is made if it was not.
+    fn append(&mut self, page: &str, text: &str) -> io::Result<()> {
+        let path = self.path.join(file_name(page));
+        let is_own = self.own.contains(page);
+        let file = File::options().append(true).create(true).create_new(!is_own).open(path);
+        file.map_err(|error| if is_own { error } else { foreign(error) })?
+            .write_all(text.as_bytes())?;
+        if !is_own {
+            self.own.insert(page.to_owned());
+        }
+        Ok(())
     }
 
     /// Writes pages anew. Returns the first failure ever, once.
@@ -113,18 +154,79 @@ impl Folder {
     }
 
     /// Writes a file whole, or not at all.
-    pub(super) fn put(&self, name: &str, text: &str) -> io::Result<()> {
-        let (path, part) = (self.path.join(name), self.path.join(format!("{name}.part")));
-        let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
+    pub(super) fn put(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.path.join(file_name(name));
+        if !self.own.contains(name) && path.symlink_metadata().is_ok() {
+            return Err(foreign(io::ErrorKind::AlreadyExists.into()));
+        }
+        let part = self.path.join(format!(".plimsoll-{}.part", std::process::id()));
+        let mut file = File::options().write(true).create_new(true).open(&part)?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&part, &path));
         if written.is_err() {
             let _ = fs::remove_file(&part);
         }
-        written
+        written?;
+        self.own.insert(name.to_owned());
+        Ok(())
     }
 }
 
-fn append(path: &Path, text: &str) -> io::Result<()> {
-    File::options().append(true).create(true).open(path)?.write_all(text.as_bytes())
+/// Longest name of a file, bytes: that of Linux's file systems.
+const FILE_NAME_MAX: usize = 255;
+
+/// Returns the name of a page's file. The page has the name of a definition, which may hold
+/// anything: it stays one file in this directory.
+fn file_name(page: &str) -> String {
+    let plain = |c: char| if c == '/' || c.is_control() { '_' } else { c };
+    let name: String = page.chars().map(plain).collect();
+    if name.len() <= FILE_NAME_MAX {
+        return name;
+    }
+    let ending = [".histogram.html", ".stdout.html", ".html"];
+    let ending = ending.into_iter().find(|ending| name.ends_with(ending)).unwrap_or_default();
+    let stem = name.floor_char_boundary(FILE_NAME_MAX - ending.len());
+    format!("{}{ending}", &name[..stem])
+}
+
+/// Says of a file that is there already whose it is not.
+fn foreign(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            io::Error::other("a file that no run has written is there, and is left alone")
+        }
+        _ => error,
+    }
+}
+
+/// Takes a directory for this run alone. Where a file system has no locks, nobody is kept out.
+fn lock(path: &Path) -> Result<Option<File>, Failure> {
+    let Ok(folder) = File::open(path) else { return Ok(None) };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("another run writes to `{}` now", path.display());
+            Err(Failure::wrong_use(message)
+                .hint("name another output directory: -o DIR, or -o DIR+"))
+        }
+    }
+}
+
+/// Refuses a directory with a file that is not of a run, but has the name of one that every run
+/// writes.
+fn refuse_others(path: &Path, has_record: bool) -> Result<(), Failure> {
+    let record = has_record.then(|| format!("{RECORD}.json"));
+    let names = PAGES.iter().map(|name| format!("{name}.html")).chain(record);
+    for name in names {
+        let other = path.join(name);
+        if other.symlink_metadata().is_ok() {
+            let message = format!("`{}` is there, and no run has written it", other.display());
+            return Err(
+                Failure::wrong_use(message).hint("move it away, or name another one: -o DIR")
+            );
+        }
+    }
+    Ok(())
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {
@@ -143,9 +245,9 @@ fn remove_pages(folder: &Path) -> io::Result<()> {
             continue;
         }
         let is_html = path.extension().is_some_and(|extension| extension == "html");
-        if is_html && is_page(&path) {
+        if is_html && begins(&path, PAGE_START) {
             pages.push(path);
-        } else if is_record(&entry.file_name().to_string_lossy()) {
+        } else if is_record(&entry.file_name().to_string_lossy()) && begins(&path, RECORD_START) {
             records.push(path);
         }
     }
@@ -168,8 +270,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn is_page(path: &Path) -> bool {
-    let mut start = [0; PAGE_START.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *PAGE_START
+fn begins(path: &Path, start: &[u8]) -> bool {
+    let mut found = vec![0; start.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut found));
+    read.is_ok() && found == start
 }
