@@ -31,6 +31,12 @@ pub trait Loader {
         self.read(path).is_ok()
     }
 
+    /// Returns where a path leads, links followed as far as they are there: the same text for all
+    /// ways to write it.
+    fn real_path(&self, path: &str) -> String {
+        plain_path(path)
+    }
+
     /// Says whether a host's name or address can be resolved.
     fn host_exists(&self, _name: &str) -> bool {
         true
@@ -47,6 +53,13 @@ pub trait Loader {
 
     /// Returns the number of CPUs that are online.
     fn n_cpus(&self) -> u32;
+}
+
+/// Returns a path without what says nothing: doubled slashes, `.`, and a slash at the end.
+fn plain_path(path: &str) -> String {
+    let lead = if path.starts_with('/') { "/" } else { "" };
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    format!("{lead}{}", names.collect::<Vec<_>>().join("/"))
 }
 
 /// A host with nothing on it: no file, no variable, one CPU, 1 GiB of memory in pages of 4 KiB. For

@@ -48,6 +48,138 @@ fn two_rds(first: &str, second: &str) -> String {
 }
 
 #[test]
+fn a_list_within_a_list_is_no_list() {
+    let nested = |column: u32, key: &str, flat: &str| {
+        format!(
+            "nested-list 3:{column} a list stands within the list of `{key}=`, which Vdbench reads \
+             as one list | write one list: `{key}={flat}`"
+        )
+    };
+    let more = |rest: &str| rd(&format!("elapsed=4,{rest}"));
+    check(&more("iorate=9,forthreads=(1,(2,3))"), &nested(58, "forthreads", "(1,2,3)"));
+    check(&more("iorate=9,xfersize=(4k,(8k))"), &nested(57, "xfersize", "(4k,8k)"));
+    check(&more("iorate=(100,(200))"), &nested(47, "iorate", "(100,200)"));
+    check(
+        &more("iorate=(100)(200)"),
+        "nested-list 3:47 something stands behind the list of `iorate=`, which Vdbench reads as \
+         one list | write one list: `iorate=(100,200)`",
+    );
+    check_fine(&more("iorate=(100,200),forthreads=(1-4,d)"));
+}
+
+#[test]
+fn names_can_be_those_of_pages() {
+    let named = |name: &str| {
+        format!("sd={name},lun=/a,size=1g\nwd=wd1,sd=*\nrd=r1,wd=wd1,iorate=9,elapsed=4\n")
+    };
+    let help = "its pages are named after it; write another name";
+    for name in ["../other/sd1", "/etc/sd1", "a/b"] {
+        let mistake = format!("wrong-name 1:4 `sd={name}` cannot be the name of a file | {help}");
+        check(&named(name), &mistake);
+    }
+    let long = "wrong-name 1:4 a name of `sd=` has 101 bytes, more than 100";
+    check(&named(&"x".repeat(101)), &format!("{long} | {help}"));
+    let page = "wrong-name 1:4 `sd=summary` has the name of the page `summary.html`";
+    check(&named("summary"), &format!("{page} | {help}"));
+    for name in ["\u{fc}-1", "a.b", ".", &"x".repeat(100)] {
+        check_fine(&named(name));
+    }
+    assert_eq!(
+        all_shown(&kind(&named("wd1")).diagnostics),
+        "warning shared-page 2:4 `sd=wd1` and `wd=wd1` have one page, `wd1.html`, for both | give \
+         them names of their own"
+    );
+}
+
+#[test]
+fn an_anchor_is_the_same_however_it_is_written() {
+    let text = |other: &str, files: u32| {
+        format!(
+            "fsd=f1,anchor=/a/b,files=5,sizes=4k\nfsd=f2,anchor={other},files={files},sizes=4k\n\
+             fwd=w1,fsd=f*,threads=2\nrd=r1,fwd=w1,fwdrate=9,elapsed=4,format=yes\n"
+        )
+    };
+    let different = "different-structures 4:4 rd=r1: fsd=f1 and fsd=f2 are different structures in \
+                     one anchor, `/a/b` | give each an anchor of its own, or a run definition of \
+                     its own with format=yes";
+    let nested = "nested-anchors 2:5 anchors may not be parents or children of each other: fsd=f1 \
+                  and fsd=f2 | give each file system definition a folder of its own";
+    for other in ["/a/./b/", "//a/b", "/a/b/."] {
+        check_kind(&text(other, 7), different);
+        check_fine(&text(other, 5));
+        check_kind(&text(&format!("{other}/c"), 5), nested);
+    }
+}
+
+#[test]
+fn files_are_read_as_editors_write_them() {
+    let text = "* one\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\nrd=r1,wd=wd1,iorate=9,elapsed=4\n";
+    let read = |bytes: Vec<u8>, options: &Options| {
+        let mut host = MapHost::default();
+        host.files.insert("p".to_owned(), bytes);
+        let parsed = parse_files(&["p"], options, &host);
+        (parsed.runs.len(), all_shown(&parsed.diagnostics))
+    };
+    let both = |bytes: &[u8]| {
+        let of = |options: &Options| read(bytes.to_vec(), options);
+        (of(&Options::default()), of(&Options::compat()))
+    };
+    for ends in ["\n", "\r", "\r\n"] {
+        let (kind, compat) = both(text.replace('\n', ends).as_bytes());
+        assert_eq!((&kind, &compat), (&(1, String::new()), &(1, String::new())), "{ends:?}");
+        let wrong = text.replace("iorate", "iorat").replace('\n', ends);
+        let (_, found) = read(wrong.replace("iorat", "nosuch").into_bytes(), &Options::default());
+        assert!(found.starts_with("error unknown-keyword 4:14 "), "{found}");
+    }
+    let ((n_runs, found), (n_compat, _)) = both(format!("\u{feff}{text}").as_bytes());
+    assert_eq!((n_runs, n_compat), (1, 0));
+    assert!(found.starts_with("warning byte-order-mark 1:1 "), "{found}");
+    for bytes in [text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(), {
+        let marked = format!("\u{feff}{text}");
+        marked.encode_utf16().flat_map(u16::to_be_bytes).collect()
+    }] {
+        for (n_runs, found) in <[_; 2]>::from(both(&bytes)) {
+            assert!(n_runs == 0 && found.lines().count() == 1, "{found}");
+            assert!(found.contains("cannot be read: it is UTF-16"), "{found}");
+        }
+    }
+    let latin = text.replace("/a", "/~").into_bytes();
+    let latin = latin.into_iter().map(|byte| if byte == b'~' { 0xfc } else { byte }).collect();
+    let (_, found) = read(latin, &Options::default());
+    assert!(found.starts_with("error not-utf-8 2:13 "), "{found}");
+}
+
+#[test]
+fn findings_that_are_not_shown_are_counted() {
+    let many = |line: &str| {
+        let lines: String = (0..350).map(|idx| format!("wd=wd{idx},sd=sd1,{line}\n")).collect();
+        format!("sd=sd1,lun=/a,size=1g\n{lines}rd=r1,wd=wd1,iorate=9,elapsed=4\n")
+    };
+    let parsed = kind(&many("nosuch=1"));
+    assert_eq!(parsed.diagnostics.len(), 201);
+    let last = shown(&parsed.diagnostics[200]);
+    assert!(last.starts_with("error more-errors - 150 more errors are not shown | "), "{last}");
+    let parsed = kind(&many("rdpct=1\t* a comment"));
+    assert_eq!((parsed.runs.len(), parsed.has_errors()), (1, false));
+    let parsed = kind(&many("rdpct=1, xfersize=4k"));
+    assert_eq!((parsed.runs.len(), parsed.diagnostics.len()), (1, 201));
+    let last = shown(&parsed.diagnostics[200]);
+    assert_eq!(last, "warning more-warnings - 150 more warnings are not shown");
+}
+
+#[test]
+fn quoted_parentheses_are_those_of_a_value() {
+    let text = rd("iorate=9,elapsed=4,startcmd=(\"echo $(date)\",cons)");
+    let parsed = kind(&text);
+    assert_eq!(parsed.runs[0].commands[0].text, "echo $(date)");
+    let found = all_shown(&parsed.diagnostics);
+    assert!(found.starts_with("warning quoted-parenthesis 3:61 "), "{found}");
+    assert!(
+        all_shown(&kind(&text.replace(",cons)", "").replace("=(", "=")).diagnostics).is_empty()
+    );
+}
+
+#[test]
 fn a_structure_is_there_when_a_run_needs_it() {
     let mistake = |there: &str, asked: &str, whose: &str| {
         format!(

@@ -45,7 +45,9 @@ pub(crate) fn tell(findings: &[&Diagnostic], texts: Texts<'_>) {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     told.extend(findings.iter().map(|finding| finding.message.clone()));
     drop(told);
-    let n_errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    // That there are more than are shown is none itself.
+    let is_error = |it: &&&Diagnostic| it.severity == Severity::Error && it.code != "more-errors";
+    let n_errors = findings.iter().filter(is_error).count();
     if n_errors > 1 {
         stream::tell(&format!("{n_errors} errors\n"));
     }

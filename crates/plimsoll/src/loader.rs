@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::net::ToSocketAddrs as _;
+use std::path::{Path, PathBuf};
 
 use dialects::loader::FILE_BYTES_MAX;
 use dialects::{LoadError, Loader};
@@ -30,6 +31,19 @@ impl Loader for HostLoader {
 
     fn is_file(&self, path: &str) -> bool {
         fs::metadata(path).is_ok_and(|facts| facts.is_file())
+    }
+
+    fn real_path(&self, path: &str) -> String {
+        let whole = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+        let mut there = whole.as_path();
+        loop {
+            if let Ok(real) = fs::canonicalize(there) {
+                let below = whole.strip_prefix(there).unwrap_or(Path::new(""));
+                return real.join(below).components().as_path().to_string_lossy().into_owned();
+            }
+            let Some(parent) = there.parent() else { return whole.to_string_lossy().into_owned() };
+            there = parent;
+        }
     }
 
     /// Asks the system's resolver, as Vdbench does: without an answer that may take seconds.

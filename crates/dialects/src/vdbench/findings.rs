@@ -3,7 +3,7 @@
 use plan::job::Source;
 use plan::{Diagnostic, Severity, Span};
 
-/// Most findings that are kept: a reader mends a file long before.
+/// Most errors, and most warnings, that are kept: a reader mends a file long before.
 const FINDINGS_MAX: usize = 200;
 
 /// Where something is written: a part of a source. By default it stands in no file.
@@ -76,6 +76,7 @@ pub(super) struct Findings {
     pub(super) refusals: Vec<Diagnostic>,
     /// Errors, those that were not kept among them.
     pub(super) n_errors: usize,
+    n_warnings: usize,
 }
 
 impl Findings {
@@ -116,15 +117,34 @@ impl Findings {
     /// Reports a finding; once, however many runs come upon it.
     pub(super) fn report(&mut self, place: Place, finding: Diagnostic) {
         let is_error = finding.severity == Severity::Error;
-        if self.is_hopeless() {
+        let n_of_kind = if is_error { &mut self.n_errors } else { &mut self.n_warnings };
+        if *n_of_kind >= FINDINGS_MAX {
             // Its line is not looked for: a long text may be full of them.
-            self.n_errors += usize::from(is_error);
+            *n_of_kind += 1;
             return;
         }
-        let finding = self.placed(place, finding);
+        let finding = place.of(finding, &self.sources);
         if !self.diagnostics.contains(&finding) {
-            self.n_errors += usize::from(is_error);
+            *n_of_kind += 1;
             self.diagnostics.push(finding);
+        }
+    }
+
+    /// Says of how many findings nothing is said, if there are such.
+    pub(super) fn tell_of_others(&mut self) {
+        let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
+        let n_errors_said = self.diagnostics.iter().filter(is_error).count();
+        let n_warnings_said = self.diagnostics.len() - n_errors_said;
+        if self.n_errors > FINDINGS_MAX {
+            let n_more = self.n_errors - n_errors_said;
+            let message = format!("{n_more} more errors are not shown");
+            let help = "mend those that are shown first; what the runs come to is not looked at";
+            self.diagnostics.push(Diagnostic::error("more-errors", message).help(help));
+        }
+        if self.n_warnings > FINDINGS_MAX {
+            let n_more = self.n_warnings - n_warnings_said;
+            let message = format!("{n_more} more warnings are not shown");
+            self.diagnostics.push(Diagnostic::warning("more-warnings", message));
         }
     }
 
@@ -154,7 +174,7 @@ impl Findings {
 
     /// Says whether so much is wrong that looking on is of no use.
     pub(super) fn is_hopeless(&self) -> bool {
-        self.diagnostics.len() >= FINDINGS_MAX
+        self.n_errors >= FINDINGS_MAX
     }
 
     fn placed(&self, place: Place, finding: Diagnostic) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! File system definitions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::findings::Place;
 use super::input::{DEFINITIONS_MAX, Input};
@@ -287,11 +287,29 @@ impl Input<'_> {
         }
     }
 
+    /// Writes an anchor in one way wherever several definitions name it.
+    fn unite_anchors(&mut self) {
+        let mut first_ways: HashMap<String, String> = HashMap::new();
+        for entry in self.fsds.iter_mut().filter(|entry| !entry.anchor.is_empty()) {
+            let real = self.loader.real_path(&entry.anchor);
+            let first = first_ways.entry(real).or_insert_with(|| entry.anchor.clone());
+            entry.anchor.clone_from(first);
+        }
+    }
+
     /// An anchor may not lie within another.
     fn check_anchors(&mut self) {
+        if self.is_kind() {
+            self.unite_anchors();
+        }
+        let is_kind = self.is_kind();
+        let folder = |anchor: &str| {
+            let real = is_kind.then(|| self.loader.real_path(anchor));
+            format!("{}/", real.as_deref().unwrap_or(anchor))
+        };
         let mut anchors: Vec<(String, usize)> = (self.fsds.iter().enumerate())
             .filter(|(_, entry)| !entry.anchor.is_empty())
-            .map(|(idx, entry)| (format!("{}/", entry.anchor), idx))
+            .map(|(idx, entry)| (folder(&entry.anchor), idx))
             .collect();
         anchors.sort();
         for pair in anchors.windows(2) {

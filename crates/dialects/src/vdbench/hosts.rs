@@ -13,7 +13,7 @@ use super::parsed::Host;
 pub(super) struct HostEntry {
     pub(super) host: Host,
     clients: i64,
-    place: Place,
+    pub(super) place: Place,
     /// `jvms=` as a number of its own: Vdbench may raise it.
     pub(super) has_jvms: bool,
 }

@@ -164,6 +164,9 @@ impl<'a> Input<'a> {
         self.read_wds();
         self.read_fwds();
         self.read_rds();
+        if self.is_kind() {
+            self.check_names();
+        }
         self.check_sets();
     }
 

@@ -81,6 +81,25 @@ impl Line {
     }
 }
 
+/// What some editors put in front of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Returns a text in which a carriage return alone, which Java takes for the end of a line, is a
+/// newline: everything stays where it is.
+fn with_newlines(text: String) -> String {
+    if !text.contains('\r') {
+        return text;
+    }
+    let parts: Vec<String> = text.split("\r\n").map(|part| part.replace('\r', "\n")).collect();
+    parts.join("\r\n")
+}
+
+/// Says whether bytes are text of two bytes per character.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+        || matches!(bytes, [first, second, ..] if (*first == 0) != (*second == 0))
+}
+
 /// Says which characters Vdbench takes off both ends of a line.
 pub(super) fn is_blank(c: char) -> bool {
     c <= ' '
@@ -148,6 +167,10 @@ impl<'a> Reader<'a> {
 
     fn load(&self, path: &str) -> Result<String, LoadError> {
         let bytes = self.loader.read(path)?;
+        if is_utf_16(&bytes) {
+            let reason = "it is UTF-16, which Vdbench does not read either; save it as UTF-8";
+            return Err(LoadError::Failed(reason.to_owned()));
+        }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -165,6 +188,7 @@ impl<'a> Reader<'a> {
         self.chain.truncate(depth);
         self.chain.push(path.to_owned());
         let source_idx = findings.sources.len() as u32;
+        let text = with_newlines(text);
         let shared = text.clone();
         findings.sources.push(Source { name: path.to_owned(), text });
         let mut start = 0;
@@ -172,7 +196,17 @@ impl<'a> Reader<'a> {
             let at = start;
             start += raw.len();
             let raw = raw.trim_end_matches(['\n', '\r']);
-            let skipped = if raw.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+            let has_mark = at == 0 && raw.starts_with(BYTE_ORDER_MARK) && self.options.is_kind();
+            let skipped = if has_mark { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+            if has_mark {
+                findings.warning(
+                    Place::new(source_idx, 0, skipped),
+                    "byte-order-mark",
+                    "the file begins with a byte order mark, which Vdbench takes into its first \
+                     line: it does not know the word there",
+                    "save the file as UTF-8 without it",
+                );
+            }
             let said = raw[skipped..].trim_matches(is_blank);
             self.copied.push(raw.to_owned());
             if said.starts_with("eof") {
@@ -181,10 +215,20 @@ impl<'a> Reader<'a> {
             if said.is_empty() || said.starts_with(['/', '#', '*']) {
                 continue;
             }
+            if self.options.is_kind() && said.contains(char::REPLACEMENT_CHARACTER) {
+                let from = at + raw.find(char::REPLACEMENT_CHARACTER).unwrap_or(0);
+                findings.error_help(
+                    Place::new(source_idx, from, from + 1),
+                    "not-utf-8",
+                    "there are bytes here that are no UTF-8",
+                    "save the file as UTF-8",
+                );
+                continue;
+            }
             let lead = raw.len() - raw[skipped..].trim_start_matches(is_blank).len();
             let line = Line::verbatim(said, source_idx, at + lead);
             let line = self.substituted(line, findings);
-            if self.lines.len() >= LINES_MAX || findings.is_hopeless() {
+            if self.lines.len() >= LINES_MAX {
                 let place = line.place(0, line.text.len());
                 let message = format!("more than {LINES_MAX} lines");
                 findings.error(place, "too-many-lines", message);

@@ -34,6 +34,7 @@ mod loops;
 mod lower_files;
 mod lower_raw;
 mod luns;
+mod names;
 mod openflags;
 mod options;
 mod params;

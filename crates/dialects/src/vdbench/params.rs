@@ -114,8 +114,7 @@ impl Params {
 
     /// Returns the next parameter; `None` behind the last.
     pub(super) fn next(&mut self, findings: &mut Findings) -> Option<Param> {
-        while self.queue.is_empty() && self.next_line < self.lines.len() && !findings.is_hopeless()
-        {
+        while self.queue.is_empty() && self.next_line < self.lines.len() {
             self.statement_line = self.next_line;
             let statement = self.statement(findings);
             statement.params(&mut self.queue, findings);
@@ -191,8 +190,7 @@ impl Statement {
     /// Adds what a line says before its first blank. Returns how many parentheses are open.
     fn add(&mut self, line: &Line, depth: usize, findings: &mut Findings) -> usize {
         let (mut depth, mut in_quotes, mut is_afresh) = (depth, None, true);
-        let mut is_warned = false;
-        let mut chars = line.text.char_indices();
+        let (mut is_warned, mut is_told, mut chars) = (false, false, line.text.char_indices());
         while let Some((at, c)) = chars.next() {
             if c == '"' {
                 in_quotes = if in_quotes.is_some() { None } else { Some(at) };
@@ -226,12 +224,22 @@ impl Statement {
                 is_afresh = true;
                 continue;
             }
+            let is_quoted = in_quotes.is_some() && self.is_kind;
             match c {
+                '(' | ')' if is_quoted && depth > 0 && !is_told => {
+                    is_told = true;
+                    warn_of_quoted(line.place(at, at + 1), findings);
+                }
+                _ if is_quoted => {}
                 '(' => depth += 1,
                 ')' => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            let stands = if in_quotes.is_some() { values::quoted(c) } else { c };
+            let stands = match in_quotes {
+                Some(_) if self.is_kind => values::quoted_all(c),
+                Some(_) => values::quoted(c),
+                None => c,
+            };
             if is_afresh || line.is_patched() {
                 let (source_idx, source_at) = line.source_at(at);
                 let place = Place::new(source_idx, source_at, source_at);
@@ -343,6 +351,13 @@ impl Statement {
             findings.error_help(value_place, wrong.code, wrong.message, wrong.help);
             Values::default()
         });
+        let stray = stray_in_list(&text[equals + 1..]).filter(|_| self.is_kind && !is_broken);
+        if let Some((at, stray)) = stray {
+            let at = start + equals + 1 + at;
+            let message = format!("{stray} of `{key}=`, which Vdbench reads as one list");
+            let help = format!("write one list: `{key}={}`", flat(&text[equals + 1..]));
+            findings.error_help(self.place(at, at + 1), "nested-list", message, help);
+        }
         if values.falls && self.is_kind {
             let message = format!("a range of `{key}=` goes down: only its first value counts");
             let help = "list the values, or begin with the smallest; `d` alone goes down: (64-1,d)";
@@ -372,6 +387,28 @@ impl Statement {
         };
         place.bytes(source_at + (start - from), end_at)
     }
+}
+
+fn warn_of_quoted(place: Place, findings: &mut Findings) {
+    let message = "Vdbench takes a parenthesis within a list for its own, quoted or not";
+    let help = "leave the parentheses out for Vdbench to read the same";
+    findings.warning(place, "quoted-parenthesis", message, help);
+}
+
+/// Returns where a list is more than one of plain values, and what is there.
+fn stray_in_list(text: &str) -> Option<(usize, &'static str)> {
+    let list = text.strip_prefix('(')?;
+    let at = list.find(['(', ')'])?;
+    match list.as_bytes()[at] {
+        b'(' => Some((at + 1, "a list stands within the list")),
+        _ => (at + 1 < list.len()).then_some((at + 2, "something stands behind the list")),
+    }
+}
+
+/// Returns a value as the one list that it is read as.
+fn flat(text: &str) -> String {
+    let values = text.split(['(', ')', ',']).filter(|value| !value.is_empty());
+    format!("({})", values::unquoted(&values.collect::<Vec<_>>().join(",")))
 }
 
 /// Says whether a text begins with a keyword and its sign.

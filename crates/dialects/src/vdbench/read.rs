@@ -72,6 +72,7 @@ fn parse<'a>(mut input: Input<'a>, mut reader: Reader<'a>) -> Parsed {
         finding.span.as_ref().map_or((None, 0), |span| (span.source_idx, span.bytes.start))
     };
     input.findings.diagnostics.sort_by_key(place);
+    input.findings.tell_of_others();
     Parsed {
         sources: input.findings.sources,
         runs,

@@ -10,7 +10,7 @@ use crate::likeness::{LINES_MAX, pct};
 pub fn sniff(text: &str) -> u8 {
     let (mut n_definitions, mut n_known, mut n_lines) = (0_usize, 0_usize, 0_usize);
     let mut is_open = false;
-    let lines = text.lines().map(|line| line.trim_matches(is_blank));
+    let lines = text.split(['\n', '\r']).map(|line| line.trim_matches(is_blank));
     let said = lines.filter(|line| !line.is_empty() && !line.starts_with(['/', '#', '*']));
     for line in said.take(LINES_MAX) {
         n_lines += 1;

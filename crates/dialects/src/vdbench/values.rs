@@ -53,9 +53,19 @@ pub(super) fn quoted(c: char) -> char {
     QUOTED.iter().find(|(plain, _)| *plain == c).map_or(c, |(_, stands)| *stands)
 }
 
+/// Parentheses within quotes, which only the kind mode leaves alone.
+const QUOTED_PARENTHESES: [(char, char); 2] = [('(', '\u{5}'), (')', '\u{6}')];
+
+/// Returns what stands for a character within quotes in the kind mode.
+pub(super) fn quoted_all(c: char) -> char {
+    let own = QUOTED_PARENTHESES.iter().find(|(plain, _)| *plain == c);
+    own.map_or_else(|| quoted(c), |(_, stands)| *stands)
+}
+
 /// Returns the text as it was within its quotes.
 pub(super) fn unquoted(text: &str) -> String {
-    let plain = |c: char| QUOTED.iter().find(|(_, stands)| *stands == c).map_or(c, |(p, _)| *p);
+    let all = || QUOTED.iter().chain(&QUOTED_PARENTHESES);
+    let plain = |c: char| all().find(|(_, stands)| *stands == c).map_or(c, |(p, _)| *p);
     text.chars().map(plain).collect()
 }
 
