@@ -248,7 +248,7 @@ fn cut(text: &str, n_columns: usize) -> String {
 /// Says what holds each volume back.
 fn verdict(report: &Report) -> String {
     let mut text = String::new();
-    for volume in &report.volumes {
+    for (idx, volume) in report.volumes.iter().enumerate() {
         let Some(wait) = &volume.recent_wait else { continue };
         let WaitReport { cap, wait_ns_mean, latency_ns_mean } = wait;
         if (*wait_ns_mean as f64) < HOLDS * *latency_ns_mean as f64 {
@@ -256,11 +256,14 @@ fn verdict(report: &Report) -> String {
         }
         let found = report.caps.iter().find(|found| found.name == *cap);
         let is_own = found.is_some_and(|cap| cap.volume.is_some());
-        let label = found.map_or(cap.clone(), |cap| label(cap, is_own.then_some(volume)));
-        let (mount, label) = (cut(&volume.mount, 24), cut(&label, WAITED_COLUMNS));
+        let name = found.map_or(cap.clone(), |cap| label(cap, is_own.then_some(volume)));
+        let (mount, name) = (cut(&volume.mount, 24), cut(&name, WAITED_COLUMNS));
         let (wait, latency) =
             (format_latency_ns(*wait_ns_mean), format_latency_ns(*latency_ns_mean));
-        let _ = writeln!(text, "{mount:<24} {wait:>9} {latency:>10}  {label}");
+        let _ = writeln!(text, "{mount:<24} {wait:>9} {latency:>10}  {name}");
+        for own in own_at_limit(report, idx, cap) {
+            let _ = writeln!(text, "{:<46}{} gives all it has, too", "", label(own, Some(volume)));
+        }
     }
     if text.is_empty() {
         let is_waited_for = report.volumes.iter().any(|volume| volume.n_flushes > 0);
@@ -269,6 +272,28 @@ fn verdict(report: &Report) -> String {
     }
     let head = format!("{:<24} {:>9} {:>10}  {}", "held back of late", "waits", "latency", "for");
     format!("\n{head}\n{text}")
+}
+
+/// Share of what a cap allows from which on it gives all, over a second or so.
+const ALL: f64 = 0.99;
+
+/// Returns the kinds of a volume's own caps that are at their limit while it waits for another one,
+/// `waited_for`: to lift that one alone would bring it nothing.
+fn own_at_limit<'a>(report: &'a Report, volume: usize, waited_for: &str) -> Vec<&'a CapReport> {
+    let own = || report.caps.iter().filter(|cap| cap.volume.map(usize::from) == Some(volume));
+    if own().any(|cap| cap.name == waited_for) {
+        return Vec::new();
+    }
+    let mut found: Vec<&CapReport> = Vec::new();
+    for cap in own().filter(|cap| cap.recent_held_share >= HOLDS) {
+        let alike = || own().filter(|other| other.kind == cap.kind);
+        let allowed: f64 = alike().map(|cap| cap.per_s as f64).sum();
+        let carried: f64 = alike().map(|cap| cap.recent_per_s).sum();
+        if carried >= ALL * allowed && found.iter().all(|other| other.kind != cap.kind) {
+            found.push(cap);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -399,6 +424,23 @@ mod tests {
         let back = page(&report);
         assert!(back.contains("1.00 GiB  writing back, held by disk bytes\n"), "{back}");
         assert!(back.contains("no cap holds") && !back.contains("late"), "{back}");
+    }
+
+    /// A machine that holds a disk which is at its own limit is half of the truth.
+    #[test]
+    fn a_volume_at_its_own_limit_is_told_beside_what_it_waits_for() {
+        let vm = "vm DS1 uncached iops";
+        let disk = |at: u16, recent_per_s: f64| {
+            let name = format!("disk /mnt/a[{at}] P30 iops");
+            CapReport { recent_per_s, ..cap(&name, "disk_iops", Some(0)) }
+        };
+        let shown = |first: f64, second: f64| {
+            let caps = vec![disk(0, first), disk(1, second), cap(vm, "vm_uncached_iops", None)];
+            page(&report(vec![volume("/mnt/a", vm)], caps))
+        };
+        let own = format!("vm DS1 uncached iops\n{:46}disk iops gives all it has, too\n", "");
+        assert!(shown(5_000.0, 4_950.0).contains(&own), "{}", shown(5_000.0, 4_950.0));
+        assert!(!shown(5_000.0, 2_500.0).contains("all it has"));
     }
 
     #[test]
