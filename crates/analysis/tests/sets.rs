@@ -10,7 +10,8 @@ use analysis::sets::{Basis, Row, SetOptions, compare_sets};
 use analysis::whole::compare_records;
 use common::Noise;
 use record::{
-    Interval, IntervalDir, JobRecord, ListedLatencies, ListedLatency, PerDirRecord, Record,
+    CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, Lever, ListedLatencies,
+    ListedLatency, LoadLineRecord, PerDirRecord, Record,
 };
 
 const N_SECONDS: u64 = 60;
@@ -110,6 +111,69 @@ fn a_percentile_of_too_few_operations_cannot_be_told() {
         );
         assert_eq!(thin.reason, expected);
     }
+}
+
+fn curve_of_one_point(seed: u64) -> CurveRecord {
+    let point = CurvePointRecord {
+        step_idx: 0,
+        load: 100.0,
+        purpose: "curve".to_owned(),
+        passed: true,
+        broken: Vec::new(),
+        achieved_iops: 100.0,
+        bytes_per_s: 409_600.0,
+        latency_mean_ns: 1e6,
+        latency_p50_ns: 1_000_000,
+        latency_p99_ns: 2_000_000 + seed,
+        latency_max_ns: 3_000_000,
+    };
+    let line = LoadLineRecord {
+        end: "bracketed".to_owned(),
+        load: Some(100.0),
+        first_fail: None,
+        interval: None,
+        broken: Vec::new(),
+        achieved_iops: Some(100.0),
+        bytes_per_s: Some(409_600.0),
+        n_probes: 1,
+        dips: Vec::new(),
+    };
+    CurveRecord {
+        lever: Lever::Rate,
+        arrivals: None,
+        in_flight_max: None,
+        limits: "p99 < 5ms".to_owned(),
+        points: vec![point],
+        line,
+        carried: Vec::new(),
+        overall_response_ns: None,
+        knees: None,
+        scalability: None,
+        target: None,
+    }
+}
+
+/// So is that of a curve's points, whose operations are those of their steps.
+#[test]
+fn a_percentile_of_a_point_with_too_few_operations_cannot_be_told() {
+    let curves = |n_ios: u64| -> Vec<Record> {
+        let of_run = |seed: u64| {
+            let mut record = run(100.0, 1e6, seed);
+            record.jobs[0].dirs.read.n_ios = n_ios;
+            record.curve = Some(curve_of_one_point(seed));
+            record
+        };
+        (1..=4).map(of_run).collect()
+    };
+    let p99 = |from: u64, to: u64| {
+        let found = compare_records(&curves(from), &curves(to), &SetOptions::default());
+        let is_p99 = |row: &&Row| row.step == "at load 100" && row.figure == "p99_ns";
+        found.rows.iter().find(is_p99).expect("a row").comparison.clone()
+    };
+    assert_eq!(p99(5_000, 5_000).verdict, Verdict::NoDifferenceShown);
+    let thin = p99(5_000, 500);
+    assert_eq!((thin.verdict, thin.ratio), (Verdict::CannotTell, None));
+    assert!(thin.reason.starts_with("a run has 500 operations, and it takes 1000"), "{thin:?}");
 }
 
 #[test]
