@@ -100,7 +100,10 @@ fn of_parts(runs: &[Run]) -> Contents {
     let line = head.map(provenance::line).unwrap_or_default();
     let mut spanned = Section::new("steps-together", "Steps together");
     spanned.charts = sweep::charts(runs, &line);
-    spanned.tables.extend(sweep::long_table(runs).map(|table| ("All steps".to_owned(), table)));
+    spanned.tables.extend(sweep::long_table(runs).map(|table| {
+        let title = format!("All {} steps", table.rows.len());
+        (title, table)
+    }));
     for (idx, run) in runs.iter().take(PLOTTED_RUNS_MAX).enumerate() {
         sections.extend(of_run(run, idx, runs.len() > 1));
     }

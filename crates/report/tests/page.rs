@@ -106,7 +106,7 @@ fn many_steps_are_a_table_that_scrolls() {
     let own = without_plotly(&page(&many));
     assert_eq!(report::charts(&many)[0].id, "size-mix-random", "the first picture");
     assert!(!own.contains("id=\"steps\""), "no chart of a row each");
-    let table = own.split("aria-label=\"All steps, scrollable table\"").nth(1).expect("a table");
+    let table = own.split("aria-label=\"All 16 steps, scrollable table\"").nth(1).expect("a table");
     let table = table.split("</table>").next().unwrap();
     assert_eq!(table.matches("<tr>").count(), 1 + all.len());
     let few = Subject::of_run(of_steps(&all[..15]));
