@@ -83,6 +83,32 @@ fn a_job_file_becomes_a_parameter_file_that_is_accepted() {
 }
 
 #[test]
+fn what_only_this_program_reads_is_written_as_vdbench_takes_it() {
+    let sandbox = Sandbox::new();
+    let text = "sd=sd08,lun=/tmp/a, size=1m\nsd=sd09,lun=/tmp/b,size=1m\n\
+                sd=sd10,lun=/tmp/c,size=1m\nwd=wd1,sd=(sd08-sd10)\n\
+                rd=r1,wd=wd1,iorate=100,elapsed=2,interval=1,seekpct=(0,100)\n";
+    let accepted = |text: &str, losses: &str| {
+        sandbox.write("k.parm", text);
+        let done = sandbox.plimsoll(&["translate", "k.parm", "--to", "vdbench", "-o", "t.parm"]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let lost = done.stderr.lines().filter(|line| line.starts_with("lost: "));
+        assert_eq!(lost.collect::<Vec<_>>().join("\n"), losses);
+        let compat = ["vdbench", "--compat", "5.04.07", "-s", "-f", "t.parm", "-o", "out"];
+        sandbox.plimsoll(&compat).code == 0
+    };
+    assert!(accepted(text, ""));
+    let command = text.replace("iorate=", "startcmd=(\"echo (a)\",cons),iorate=");
+    assert!(accepted(&command, "lost: Vdbench reads another command than `echo (a)`"));
+    let host = "hd=h1,system=localhost\nfsd=f1,anchor=/tmp/a\nfwd=w1,fsd=f1,host=h*\n\
+                rd=r1,fwd=w1,fwdrate=9,elapsed=2,interval=1\n";
+    assert!(!accepted(
+        host,
+        "lost: Vdbench does not take it: unable to locate host h* (no wildcards allowed)"
+    ));
+}
+
+#[test]
 fn what_is_lost_is_listed() {
     let sandbox = Sandbox::new();
     std::fs::write(sandbox.path("a.parm"), RAW).expect("a file");

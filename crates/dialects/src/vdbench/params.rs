@@ -363,11 +363,15 @@ impl Statement {
             let help = "list the values, or begin with the smallest; `d` alone goes down: (64-1,d)";
             findings.warning(value_place, "falling-range", message, help);
         }
-        if self.is_kind && !is_broken {
-            warn_of_zeros(&key, &text[equals + 1..], &values, value_place, findings);
-        }
         let key_place = self.place(start, start + equals);
-        let text = text[equals + 1..].to_owned();
+        let mut text = text[equals + 1..].to_owned();
+        if self.is_kind && !is_broken && warn_of_zeros(&key, &text, &values, value_place, findings)
+        {
+            // Name by name, as every reader takes them.
+            let stands = |word: &String| word.chars().map(values::quoted_all).collect::<String>();
+            let words: Vec<String> = values.words.iter().map(stands).collect();
+            text = format!("({})", words.join(","));
+        }
         Some(Param { key, values, key_place, place: value_place, text, shown, is_broken })
     }
 
@@ -419,13 +423,20 @@ fn starts_param(text: &str) -> bool {
 }
 
 /// Warns of a range whose names keep their zeros.
-fn warn_of_zeros(key: &str, text: &str, ours: &Values, place: Place, findings: &mut Findings) {
+fn warn_of_zeros(
+    key: &str,
+    text: &str,
+    ours: &Values,
+    place: Place,
+    findings: &mut Findings,
+) -> bool {
     if ours.words.is_empty() || !text.contains('-') {
-        return;
+        return false;
     }
-    let Ok(theirs) = values::read(key, text, false) else { return };
+    let Ok(theirs) = values::read(key, text, false) else { return false };
     let mut pairs = theirs.words.iter().zip(&ours.words);
-    if let Some((theirs, ours)) = pairs.find(|(theirs, ours)| theirs != ours) {
+    let other = pairs.find(|(theirs, ours)| theirs != ours);
+    if let Some((theirs, ours)) = other {
         findings.warning(
             place,
             "leading-zeros",
@@ -433,4 +444,5 @@ fn warn_of_zeros(key: &str, text: &str, ours: &Values, place: Place, findings: &
             "name them one by one, or with `*`",
         );
     }
+    other.is_some()
 }

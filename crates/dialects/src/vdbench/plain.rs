@@ -67,6 +67,14 @@ impl Plain {
         }
     }
 
+    /// Writes what was taken last with another keyword.
+    pub(super) fn rename(&mut self, param: &Param, key: &str) {
+        let last = self.params.last_mut().filter(|taken| taken.key_place == param.key_place);
+        if let Some(taken) = last {
+            key.clone_into(&mut taken.key);
+        }
+    }
+
     /// Returns the text. `path` says what stands for the path of a `lun=` or `anchor=`.
     pub(super) fn text(&self, mut path: impl FnMut(&str) -> String) -> String {
         let mut text = String::new();

@@ -445,6 +445,7 @@ impl Input<'_> {
         if !values.words.is_empty() || values.numbers.is_empty() {
             return Some(Vec::new());
         }
+        self.plain.rename(param, "forseekpct");
         let message = format!("Vdbench finds no numbers in a list of {}=", param.key);
         let help = format!("write {key}=, which it takes");
         self.findings.warning(param.place, "list-of-words", message, help);

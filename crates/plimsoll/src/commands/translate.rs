@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use dialects::{Translation, fio, native, vdbench};
-use plan::Diagnostic;
+use dialects::{NoHost, Translation, fio, native, vdbench};
 use plan::job::Source;
+use plan::{Diagnostic, Plan, Severity};
 
 use super::input::{self, Input, InputArgs};
 use crate::exit::{Exit, Failure};
@@ -56,7 +56,7 @@ const LEFT_OUT: [&str; 4] = ["no-mount", "no-reset", "no-validation", "no-variab
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let Input { mut parsed, plain, .. } = args.input.parse(false);
+    let Input { mut parsed, plain, runs } = args.input.parse(false);
     parsed.refusals.retain(|finding| !OF_THIS_MACHINE.contains(&finding.code));
     let left_out = parsed.refusals.extract_if(.., |finding| LEFT_OUT.contains(&finding.code));
     let left_out: Vec<Diagnostic> = left_out.collect();
@@ -64,7 +64,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let is_plain = args.to == To::Vdbench && plain.is_some();
     let (mut translation, mark) = match (args.to, plain) {
         (To::Fio, _) => (fio::write(&parsed.plan), '#'),
-        (To::Vdbench, Some(plain)) => (Translation { text: plain, losses: Vec::new() }, '*'),
+        (To::Vdbench, Some(text)) => {
+            let losses = kinder_forms(&text, &runs.unwrap_or_default(), &parsed.plan);
+            (Translation { text, losses }, '*')
+        }
         (To::Vdbench, None) => (vdbench::write(&parsed.plan), '*'),
         (To::Toml, _) => (native::write(&parsed.plan), '#'),
     };
@@ -83,6 +86,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         stream::tell(&format!("lost: {loss}\n"));
     }
     Exit::Fine.once(written)
+}
+
+/// Returns what Vdbench itself does not take of a file in plain form, or takes otherwise.
+fn kinder_forms(text: &str, runs: &str, plan: &Plan) -> Vec<String> {
+    let theirs = vdbench::parse_text("text", text, &vdbench::Options::compat(), &NoHost);
+    if theirs.has_errors() {
+        let errors = theirs.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+        return errors.map(|it| format!("Vdbench does not take it: {}", it.message)).collect();
+    }
+    let mut losses = Vec::new();
+    if vdbench::simulation(&theirs) != runs {
+        losses.push("Vdbench makes other runs of it: see the warnings".to_owned());
+    }
+    let of_runs = theirs.runs.iter().flat_map(|run| &run.commands);
+    let known: Vec<&str> =
+        of_runs.chain(&theirs.settings.commands).map(|command| command.text.as_str()).collect();
+    let ours = plan.steps.iter().flat_map(|step| step.exec_before.iter().chain(&step.exec_after));
+    for command in ours.filter(|command| !known.contains(&command.as_str())) {
+        let loss = format!("Vdbench reads another command than `{command}`");
+        if !losses.contains(&loss) {
+            losses.push(loss);
+        }
+    }
+    losses
 }
 
 /// Says what is left out, and where it stands.
