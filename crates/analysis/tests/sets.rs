@@ -10,7 +10,7 @@ use analysis::sets::{Basis, Row, SetOptions, compare_sets};
 use analysis::whole::compare_records;
 use common::Noise;
 use record::{
-    CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, Lever, ListedLatencies,
+    CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, ListedLatencies,
     ListedLatency, LoadLineRecord, PerDirRecord, Record,
 };
 
@@ -115,42 +115,14 @@ fn a_percentile_of_too_few_operations_cannot_be_told() {
 
 fn curve_of_one_point(seed: u64) -> CurveRecord {
     let point = CurvePointRecord {
-        step_idx: 0,
         load: 100.0,
-        purpose: "curve".to_owned(),
-        passed: true,
-        broken: Vec::new(),
         achieved_iops: 100.0,
-        bytes_per_s: 409_600.0,
         latency_mean_ns: 1e6,
-        latency_p50_ns: 1_000_000,
         latency_p99_ns: 2_000_000 + seed,
-        latency_max_ns: 3_000_000,
+        ..CurvePointRecord::default()
     };
-    let line = LoadLineRecord {
-        end: "bracketed".to_owned(),
-        load: Some(100.0),
-        first_fail: None,
-        interval: None,
-        broken: Vec::new(),
-        achieved_iops: Some(100.0),
-        bytes_per_s: Some(409_600.0),
-        n_probes: 1,
-        dips: Vec::new(),
-    };
-    CurveRecord {
-        lever: Lever::Rate,
-        arrivals: None,
-        in_flight_max: None,
-        limits: "p99 < 5ms".to_owned(),
-        points: vec![point],
-        line,
-        carried: Vec::new(),
-        overall_response_ns: None,
-        knees: None,
-        scalability: None,
-        target: None,
-    }
+    let line = LoadLineRecord { load: Some(100.0), ..LoadLineRecord::default() };
+    CurveRecord { points: vec![point], line, ..CurveRecord::default() }
 }
 
 /// So is that of a curve's points, whose operations are those of their steps.

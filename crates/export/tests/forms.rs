@@ -3,7 +3,7 @@
 use export::{COLUMNS, Kind, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
     CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir, IntervalRecord,
-    IntervalResponse, JobRecord, Lever, ListedLatencies, ListedLatency, LoadLineRecord, Note,
+    IntervalResponse, JobRecord, ListedLatencies, ListedLatency, LoadLineRecord, Note,
     NoteSeverity, PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord,
     SuiteRowRecord, Verdict,
 };
@@ -203,9 +203,7 @@ fn curve() -> CurveRecord {
         latency_max_ns: p99_ns,
     };
     CurveRecord {
-        lever: Lever::Rate,
         arrivals: Some("poisson".to_owned()),
-        in_flight_max: None,
         limits: "p99 < 10ms".to_owned(),
         points: vec![point(16_000.0, 9_000_000_000, false), point(4_975.0, 8_000_000, true)],
         line: LoadLineRecord {
@@ -213,17 +211,12 @@ fn curve() -> CurveRecord {
             load: Some(4_975.0),
             first_fail: Some(5_020.0),
             interval: Some(IntervalRecord { low: 4_975.0, high: 5_020.0, coverage: 0.875 }),
-            broken: Vec::new(),
             achieved_iops: Some(4_975.0),
             bytes_per_s: Some(40_755_200.0),
             n_probes: 6,
-            dips: Vec::new(),
+            ..LoadLineRecord::default()
         },
-        carried: Vec::new(),
-        overall_response_ns: None,
-        knees: None,
-        scalability: None,
-        target: None,
+        ..CurveRecord::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a search for the load line came to. The measurements themselves are the record's steps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CurveRecord {
     /// What was turned up.
     pub lever: Lever,
@@ -87,10 +87,11 @@ pub struct CurveTargetRecord {
 }
 
 /// What is turned up from point to point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lever {
     /// The offered rate, I/Os per second: an open load.
+    #[default]
     Rate,
     /// I/Os in flight per worker: a closed load.
     QueueDepth,
@@ -99,7 +100,7 @@ pub enum Lever {
 }
 
 /// One point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CurvePointRecord {
     /// Step of the record.
     pub step_idx: u32,
@@ -126,7 +127,7 @@ pub struct CurvePointRecord {
 }
 
 /// The load line: the highest load that keeps the limits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadLineRecord {
     /// How far the search came: `bracketed`, `nothing_failed` (the line lies above),
     /// `nothing_passed` or `unfinished`.

@@ -316,27 +316,15 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
     };
     let mut record = record(1);
     record.curve = Some(record::CurveRecord {
-        lever: record::Lever::Rate,
-        arrivals: None,
-        in_flight_max: None,
-        limits: "p99 < 10ms".to_owned(),
         points: vec![point(16_000.0, 9_000, false), point(4_000.0, 8, true)],
         line: record::LoadLineRecord {
-            end: "bracketed".to_owned(),
             load: Some(4_000.0),
             first_fail: Some(16_000.0),
-            interval: None,
-            broken: Vec::new(),
             achieved_iops: Some(3_999.0),
             bytes_per_s: Some(3_999.0 * 4096.0),
-            n_probes: 2,
-            dips: Vec::new(),
+            ..record::LoadLineRecord::default()
         },
-        carried: Vec::new(),
-        overall_response_ns: None,
-        knees: None,
-        scalability: None,
-        target: None,
+        ..record::CurveRecord::default()
     });
     let totals = Totals::of(&record);
     assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(4_000.0), Some(8_000_000)));

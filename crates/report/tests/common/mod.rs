@@ -4,7 +4,7 @@ use export::Run;
 use hist::Histogram;
 use record::{
     CurvePointRecord, CurveRecord, DirRecord, Interval, IntervalDir, IntervalRecord, JobRecord,
-    LatencyCounts, Lever, LoadLineRecord, PerDirRecord, Record, StepRecord,
+    LatencyCounts, LoadLineRecord, PerDirRecord, Record, StepRecord,
 };
 
 pub(crate) fn histogram(latencies_ns: impl IntoIterator<Item = u64>) -> Histogram {
@@ -124,7 +124,6 @@ pub(crate) fn of_curve(points: &[(f64, f64, u64)], n_kept: usize) -> Run {
     }
     let (line, fail) = (points[n_kept - 1].0, points[n_kept].0);
     record.curve = Some(CurveRecord {
-        lever: Lever::Rate,
         arrivals: Some("poisson".to_owned()),
         in_flight_max: Some(256),
         limits: "p99 < 10ms and achieved > 0.95".to_owned(),
@@ -138,13 +137,10 @@ pub(crate) fn of_curve(points: &[(f64, f64, u64)], n_kept: usize) -> Run {
             achieved_iops: Some(points[n_kept - 1].1),
             bytes_per_s: Some(points[n_kept - 1].1 * 4096.0),
             n_probes: 9,
-            dips: Vec::new(),
+            ..LoadLineRecord::default()
         },
-        carried: Vec::new(),
         overall_response_ns: Some(1_200_000.0),
-        knees: None,
-        scalability: None,
-        target: None,
+        ..CurveRecord::default()
     });
     run("p30", record)
 }
