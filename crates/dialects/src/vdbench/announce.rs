@@ -3,15 +3,12 @@
 use std::fmt::{Arguments, Write as _};
 
 use super::parsed::Parsed;
-use super::rd::{CURVE_RATE, NO_ELAPSED_S, RdEntry};
+use super::rd::{NO_ELAPSED_S, RdEntry};
 use super::run::{Rate, Run, Work};
-use super::values::MAX_RATE;
+use super::values::{CURVE_RATE, MAX_RATE, NS_PER_S};
 
 /// Room for what is said of a run: most fit, and 100,000 of them grow no string.
 const TEXT_BYTES: usize = 128;
-
-/// Nanoseconds of a second.
-pub(super) const NS_PER_S: u64 = 1_000_000_000;
 
 /// What Vdbench says of a run of storage definitions.
 pub(super) fn raw_text(

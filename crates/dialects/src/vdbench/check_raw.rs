@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::announce::NS_PER_S;
 use super::expand_raw::{Picked, xfersize};
 use super::findings::Place;
 use super::input::Input;
 use super::loops::LoopKind;
-use super::rd::{CURVE_PCTS, CURVE_RATE, RdEntry};
+use super::rd::{CURVE_PCTS, RdEntry};
 use super::run::Xfersize;
+use super::values::{CURVE_RATE, NS_PER_S};
 use super::wd::WdEntry;
 
 impl Input<'_> {

@@ -6,13 +6,13 @@ use super::announce::files_text;
 use super::fwd::{FwdEntry, OPERATIONS};
 use super::input::{Input, fits};
 use super::loops::{LoopKind, Point, n_points, points, short_size};
-use super::rd::{CURVE_PCTS, CURVE_RATE, RdEntry};
+use super::rd::{CURVE_PCTS, RdEntry};
 use super::run::{
     FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run,
     StopAfter, Work, Xfersize, curve_rate_iops,
 };
 use super::structures;
-use super::values::MAX_RATE;
+use super::values::{CURVE_RATE, MAX_RATE};
 
 /// Most files below one anchor.
 const FILES_MAX: f64 = 128.0 * 1024.0 * 1024.0;

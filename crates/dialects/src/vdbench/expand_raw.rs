@@ -1,15 +1,15 @@
 //! Runs on storage definitions.
 
-use super::announce::{NS_PER_S, raw_text};
+use super::announce::raw_text;
 use super::findings::Place;
 use super::input::{Input, fits};
 use super::loops::{LoopKind, Point, n_points, points};
-use super::rd::{CURVE_PCTS, CURVE_RATE, NO_ELAPSED_S, RdEntry};
+use super::rd::{CURVE_PCTS, NO_ELAPSED_S, RdEntry};
 use super::run::{
     Contents, OpenFlags, Rate, RawWork, Run, Sd, Seek, Wd, Work, Xfersize, curve_rate_iops, joined,
 };
 use super::sd::span;
-use super::values::MAX_RATE;
+use super::values::{CURVE_RATE, MAX_RATE, NS_PER_S};
 use super::wd::{WdEntry, seek_of};
 
 /// The maximum that a simulation takes for a curve.

@@ -2,8 +2,7 @@
 
 use super::findings::Place;
 use super::fwd::OPERATIONS;
-use super::rd::CURVE_RATE;
-use super::values::MAX_RATE;
+use super::values::{CURVE_RATE, MAX_RATE};
 
 /// What a loop changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

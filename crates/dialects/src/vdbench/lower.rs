@@ -2,29 +2,17 @@
 //!
 //! `lower_raw` makes the jobs of storage definitions, `lower_files` those of file structures.
 
-use plan::job::{RateOf, Source};
+use plan::job::RateOf;
 use plan::{Diagnostic, Step};
+
+pub use super::context::Context;
 
 use super::output::job_names;
 use super::run::{CURVE_ROUND_UP, Command, CommandTime, Rate, Run, Work};
 use super::{lower_files, lower_raw};
-use crate::Loader;
 
 /// Below this rate a curve ends, I/Os per second.
 const CURVE_RATE_MIN_IOPS: u64 = 10;
-
-/// What a step depends on besides its run.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The step that looked for the maximum of the curve which the run is a point of.
-    pub curve_step_idx: Option<u32>,
-    /// Reporting group of the step's first job; the others follow it.
-    pub first_group_id: u32,
-    /// Reads the file of `pattern=`.
-    pub loader: &'a dyn Loader,
-    /// The texts that the run comes from, in which mistakes have their places.
-    pub sources: &'a [Source],
-}
 
 /// Turns a run into a step, whose jobs have the names of [`job_names`], which tell them apart. What
 /// cannot run, and what runs otherwise than written, is added to `findings`; with an error there,

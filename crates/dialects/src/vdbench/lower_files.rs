@@ -6,7 +6,7 @@ use plan::tree::{self, Activity, Format, TreeSpec, TreeTask, TreeWork};
 use plan::workload::{Access, BlockSize};
 use plan::{Diagnostic, EngineKind, Job, PerDir};
 
-use super::lower::Context;
+use super::context::Context;
 use super::run::{
     FileOperation, FileWork, FormatWork, Fsd, Fwd, Rate, Run, Work, Xfersize, joined,
 };

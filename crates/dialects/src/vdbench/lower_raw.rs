@@ -21,7 +21,7 @@ use plan::{Diagnostic, EngineKind, EngineSpec, Job, PerDir, rates};
 
 pub(super) use part::HOT_BAND_EXPONENT;
 
-use super::lower::Context;
+use super::context::Context;
 use super::run::{Arrivals, Rate, RawWork, Run, SdFormat, Wd, Work};
 use super::{slaves, written};
 use target::Target;

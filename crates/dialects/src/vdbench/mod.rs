@@ -20,6 +20,7 @@
 mod announce;
 mod args;
 mod check_raw;
+mod context;
 mod expand_files;
 mod expand_raw;
 mod findings;

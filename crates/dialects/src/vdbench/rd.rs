@@ -1,6 +1,5 @@
 //! Run definitions.
 
-use super::announce::NS_PER_S;
 use super::findings::Place;
 use super::fwd::{OPERATIONS, operation};
 use super::general::commands;
@@ -15,13 +14,7 @@ use super::run::{
 };
 use super::sense;
 use super::values;
-use super::values::{MAX_CODE, MAX_RATE};
-
-/// What `iorate=curve` is kept as: just above [`CURVE_CODE`], so that a rate of that number is one.
-pub(super) const CURVE_RATE: f64 = CURVE_CODE + 0.000_001;
-
-/// The number that Vdbench keeps for `curve`, and takes for it.
-const CURVE_CODE: f64 = 9_999_977.0;
+use super::values::{CURVE_CODE, CURVE_RATE, MAX_CODE, MAX_RATE, NS_PER_S};
 
 /// Elapsed seconds of a run that lasts until its work is done.
 pub(super) const NO_ELAPSED_S: i64 = 99_999_998;

@@ -242,7 +242,7 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
         controlled: false,
         elapsed_ns: None,
         warmup_ns: 0,
-        interval_ns: super::announce::NS_PER_S,
+        interval_ns: super::values::NS_PER_S,
         pause_ns: 0,
         maxdata: super::run::AmountMax::default(),
         arrivals: super::run::Arrivals::Poisson,

@@ -6,6 +6,15 @@ pub(super) const MAX_RATE: f64 = MAX_CODE + 0.000_001;
 /// The number that Vdbench keeps for `max`, and takes for it.
 pub(super) const MAX_CODE: f64 = 9_999_988.0;
 
+/// What `iorate=curve` is kept as: just above [`CURVE_CODE`], so that a rate of that number is one.
+pub(super) const CURVE_RATE: f64 = CURVE_CODE + 0.000_001;
+
+/// The number that Vdbench keeps for `curve`, and takes for it.
+pub(super) const CURVE_CODE: f64 = 9_999_977.0;
+
+/// Nanoseconds of a second.
+pub(super) const NS_PER_S: u64 = 1_000_000_000;
+
 /// Most numbers that a list may come to.
 const NUMBERS_MAX: usize = 10_240;
 

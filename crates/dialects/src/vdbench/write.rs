@@ -23,7 +23,7 @@ use self::words::{
     comment, curve_words, distribution_words, io_word, open_flags, operation_word, rounded,
     select_words, size_words, value,
 };
-use super::announce::NS_PER_S;
+use super::values::NS_PER_S;
 use crate::translation::Translation;
 
 /// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
