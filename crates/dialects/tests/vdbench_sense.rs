@@ -436,6 +436,19 @@ fn files_that_nobody_sized() {
     );
 }
 
+#[test]
+fn files_in_folders_that_are_not_there() {
+    let text = "sd=sd1,lun=/a/b,size=1m\nsd=sd2,lun=/dev/sdx\nwd=w,sd=*\n\
+                rd=r1,wd=w,iorate=9,elapsed=4\n";
+    let found = |text: &str| all_shown(&unsized_luns(&kind(text), &|_| Lun::NoFolder));
+    let mistake = "error missing-folder 1:4 sd=sd1: the folder of `/a/b` is not there | make it, \
+                   or write `--remap A=B` for another";
+    assert_eq!(found(text), mistake);
+    // A command may make it.
+    assert_eq!(found(&text.replace("elapsed=4", "elapsed=4,startcmd=\"mkdir /a\"")), "");
+    assert!(found(&text.replace(",size=1m", "")).starts_with("error missing-size 1:4 "));
+}
+
 /// Both modes find the same one mistake.
 #[track_caller]
 fn check_both(text: &str, expected: &str) {

@@ -236,7 +236,7 @@ fn mistakes_are_told_in_the_words_of_the_file() {
     let raw = |sd: &str| format!("* a comment\n{sd}\n{rest}");
     check_failure(&raw("sd=sd1,lun=missing"), "sd=sd1: `missing` is not there");
     check_failure(&raw("sd=sd1,lun=folder,size=1m"), "sd=sd1 (a.parm:2)");
-    check_failure(&raw("sd=sd1,lun=none/f,size=1m"), "the directory `none` does not exist");
+    check_failure(&raw("sd=sd1,lun=none/f,size=1m"), "the folder of `none/f` is not there");
     check_failure(&raw("sd=sd1,lun=f,size=900000t"), "lower size=");
 }
 

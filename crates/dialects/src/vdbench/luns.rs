@@ -9,35 +9,47 @@ use super::parsed::Parsed;
 use super::read::Lun;
 use super::run::{RawWork, Sd, Wd, Work};
 
-/// Returns the storage definitions that cannot run because nobody says how large they are: files
-/// without `size=` that are not there, or too short for one transfer. Devices and other hosts are
-/// left alone.
+/// Returns the storage definitions that cannot run: files without `size=` that are not there, or
+/// too short for one transfer, and those in folders that are not there, unless a command may make
+/// them. Devices and other hosts are left alone.
 ///
 /// `look` says what is at the path of a storage definition.
 pub fn unsized_luns(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Vec<Diagnostic> {
     let remote: HashSet<&str> = parsed.remote_hosts().map(|host| host.label.as_str()).collect();
     let mut seen = HashSet::new();
     let mut found = Vec::new();
+    let mut commands = parsed.runs.iter().flat_map(|run| &run.commands);
+    let has_commands = commands.next().is_some() || !parsed.settings.commands.is_empty();
     for run in &parsed.runs {
         let Work::Raw(work) = &run.work else { continue };
         for (idx, sd) in work.sds.iter().enumerate() {
             let is_far = remote.contains(sd.host.as_str()) || sd.lun.starts_with("/dev/");
-            if is_far || sd.size_bytes.is_some() || !seen.insert((&sd.name, &sd.host)) {
+            if is_far || !seen.insert((&sd.name, &sd.host)) {
                 continue;
             }
-            let finding = mistake(sd, idx, work, look);
+            let there = look(sd);
+            let is_made = sd.size_bytes.is_some() && (there != Lun::NoFolder || has_commands);
+            if is_made {
+                continue;
+            }
+            let finding = mistake(sd, idx, work, there);
             found.extend(finding.map(|finding| sd.place.of(finding, &parsed.sources)));
         }
     }
     found
 }
 
-fn mistake(sd: &Sd, idx: usize, work: &RawWork, look: &dyn Fn(&Sd) -> Lun) -> Option<Diagnostic> {
+fn mistake(sd: &Sd, idx: usize, work: &RawWork, there: Lun) -> Option<Diagnostic> {
     let (name, lun) = (&sd.name, &sd.lun);
     let uses = |wd: &&Wd| wd.sds.contains(&idx);
-    match look(sd) {
+    match there {
         Lun::Device => None,
-        Lun::Missing => Some(
+        Lun::NoFolder if sd.size_bytes.is_some() => {
+            let message = format!("sd={name}: the folder of `{lun}` is not there");
+            let help = "make it, or write `--remap A=B` for another";
+            Some(Diagnostic::error("missing-folder", message).help(help))
+        }
+        Lun::Missing | Lun::NoFolder => Some(
             Diagnostic::error("missing-size", format!("sd={name}: `{lun}` is not there"))
                 .help("write `size=` to have it made, or `--remap A=B` for another folder"),
         ),

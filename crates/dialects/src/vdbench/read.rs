@@ -183,6 +183,8 @@ impl Input<'_> {
 pub enum Lun {
     /// Nothing.
     Missing,
+    /// Not even the folder that it would be in.
+    NoFolder,
     /// A file of so many bytes.
     File(u64),
     /// Something that cannot be made or made longer: a device.
@@ -215,8 +217,8 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
             continue;
         }
         let is_short = match (look(sd), sd.size_bytes) {
-            (Lun::Device, _) | (Lun::Missing, None) => false,
-            (Lun::Missing, Some(_)) => true,
+            (Lun::Device, _) | (Lun::Missing | Lun::NoFolder, None) => false,
+            (Lun::Missing | Lun::NoFolder, Some(_)) => true,
             (Lun::File(bytes), wanted) => is_forced || wanted.is_some_and(|size| bytes < size),
         };
         if is_short {

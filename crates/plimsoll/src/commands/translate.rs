@@ -49,7 +49,7 @@ Examples:
   plimsoll translate nightly.fio --to toml > nightly.toml";
 
 /// Findings that say something of this machine, and nothing of the file.
-const OF_THIS_MACHINE: [&str; 2] = ["missing-size", "remote-hosts"];
+const OF_THIS_MACHINE: [&str; 3] = ["missing-size", "missing-folder", "remote-hosts"];
 
 /// Findings about what does not run, and does not keep the rest from being said in other words.
 const LEFT_OUT: [&str; 4] = ["no-mount", "no-reset", "no-validation", "no-variable-rate"];

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
+use std::path::Path;
 
 use dialects::fio;
 use dialects::vdbench::lower::{Context, step, texts_at};
@@ -58,7 +59,12 @@ pub(in crate::commands) fn input(wanted: &Wanted<'_>) -> Understood {
         // Their runs are there to be looked at.
         Diagnostic { severity: Severity::Warning, ..finding }
     }));
-    refusals.extend(unsized_luns(&parsed));
+    refusals.extend(unsized_luns(&parsed).into_iter().map(|finding| {
+        let is_elsewhere = finding.code == "missing-folder" && !wanted.is_to_run;
+        // Another machine may have it.
+        let severity = if is_elsewhere { Severity::Warning } else { finding.severity };
+        Diagnostic { severity, ..finding }
+    }));
     let list = vdbench::simulation(&parsed);
     let (mut plan, findings) = plan_of(&runs, &parsed);
     refusals.extend(findings);
@@ -155,7 +161,10 @@ fn look(sd: &Sd) -> Lun {
     match std::fs::metadata(&sd.lun) {
         Ok(found) if found.is_file() => Lun::File(found.len()),
         Ok(_) => Lun::Device,
-        Err(_) => Lun::Missing,
+        Err(_) => {
+            let folder = Path::new(&sd.lun).parent().filter(|it| !it.as_os_str().is_empty());
+            if folder.is_none_or(Path::exists) { Lun::Missing } else { Lun::NoFolder }
+        }
     }
 }
 
