@@ -6,9 +6,17 @@ use crate::gate::{Gate, GateName, GateVerdict};
 pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
     match gate.verdict {
         GateVerdict::Passed => None,
+        GateVerdict::Failed if is_on_other_credits(gate) => {
+            Some("run until all credits have run out: the level after the fall lives on some")
+        }
         GateVerdict::Failed => Some(after_failure(gate.name)),
         GateVerdict::Unknown => to_tell(gate.name),
     }
+}
+
+/// Says whether one account of credits has ended, and another one is still drawn on.
+fn is_on_other_credits(gate: &Gate) -> bool {
+    gate.name == GateName::Credits && gate.figure("lasts_s").is_some()
 }
 
 fn after_failure(name: GateName) -> &'static str {

@@ -61,14 +61,29 @@ impl Step<'_> {
             GateVerdict::Unknown => 1,
             GateVerdict::Passed => 0,
         };
-        // Of accounts that are drawn on the one that is empty first, else operations before bytes.
+        // Of accounts that are drawn on the one that is empty first, of those that ended the last;
+        // else operations before bytes.
         let lasts_s = |gate: &Gate| gate.figure("lasts_s").unwrap_or(f64::INFINITY);
-        let is_worse = |gate: &Gate, than: &Gate| {
-            let is_sooner = rank(gate) == rank(than) && lasts_s(gate) < lasts_s(than);
-            rank(gate) > rank(than) || is_sooner
+        let mut gates: Vec<Gate> = gates.collect();
+        gates.sort_by(|a, b| {
+            let fell_at_s = |gate: &Gate| gate.figure("fell_at_s").unwrap_or(0.0);
+            let later = fell_at_s(b).total_cmp(&fell_at_s(a));
+            rank(b).cmp(&rank(a)).then(lasts_s(a).total_cmp(&lasts_s(b))).then(later)
+        });
+        let mut gates = gates.into_iter();
+        let Some(worst) = gates.next() else {
+            return Gate::passed(name, "no operation reached what has burst credits");
         };
-        let worst = gates.reduce(|worst, gate| if is_worse(&gate, &worst) { gate } else { worst });
-        worst.unwrap_or_else(|| Gate::passed(name, "no operation reached what has burst credits"))
+        // A level that one account's end left may live on another's.
+        let is_ended = worst.verdict == GateVerdict::Failed;
+        match gates.find(|gate| is_ended && gate.figure("lasts_s").is_some()) {
+            Some(other) => {
+                let lasts_s = lasts_s(&other);
+                let reason = format!("{}; {}", worst.reason, other.reason);
+                Gate { reason, ..worst }.with(&[("lasts_s", lasts_s)])
+            }
+            None => worst,
+        }
     }
 
     /// Judges the credits of one of the caps that were met.

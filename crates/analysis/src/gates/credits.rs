@@ -63,7 +63,11 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let Some(mean_iops) = series::mean(inputs.iops) else {
         return Gate::unknown(name, "no samples to judge burst credits by");
     };
-    if let Some(fall) = last_fall(inputs) {
+    // The account's own part of what the samples count, and as what it counts there.
+    let counted_per_s = inputs.counted_per_s.unwrap_or(mean_iops);
+    let scale = if mean_iops > 0.0 { counted_per_s / mean_iops } else { 1.0 };
+    let levels = changes(inputs.iops, &rule(inputs));
+    if let Some(fall) = levels.iter().rev().find(|change| is_end(change, scale, inputs)) {
         let at_s = fall.at_idx as f64 * inputs.sample_s;
         let reason = format!(
             "{} fell from {:.0} to {:.0} at {at_s:.0} s, as when burst credits run out",
@@ -77,30 +81,46 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     let run_s = inputs.iops.len() as f64 * inputs.sample_s;
     match inputs.knowledge {
         BurstKnowledge::Known { baseline_iops, credit_ios } => {
-            let counted_per_s = inputs.counted_per_s.unwrap_or(mean_iops);
-            let is_as_many = (counted_per_s - mean_iops).abs() <= mean_iops * ABOVE_MIN;
-            let rate = match inputs.place {
-                Some(place) => format!("{counted_per_s:.0} {unit} on {place}"),
-                None if is_as_many => format!("{mean_iops:.0} {unit}"),
-                None => format!("{mean_iops:.0} {unit}, which count as {counted_per_s:.0},"),
+            let is_as_many = (scale - 1.0).abs() <= ABOVE_MIN;
+            let rate_of = |iops: f64| match inputs.place {
+                Some(place) => format!("{:.0} {unit} on {place}", iops * scale),
+                None if is_as_many => format!("{iops:.0} {unit}"),
+                None => format!("{iops:.0} {unit}, which count as {:.0},", iops * scale),
             };
+            let rate = rate_of(mean_iops);
             let above_iops = counted_per_s - baseline_iops;
             if above_iops <= baseline_iops * ABOVE_MIN {
                 let reason = format!("{rate} are within the baseline");
                 return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
             }
-            let lasts_s = credit_ios / above_iops;
-            if run_s >= lasts_s * SPENT_MIN {
+            let left_ios = credit_ios - above_iops * run_s;
+            if left_ios <= credit_ios * (1.0 - SPENT_MIN) {
                 let reason = format!(
                     "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
                      average, which spent a full account of credits in these {run_s:.0} s"
                 );
                 return Gate::failed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
             }
-            let reason = format!(
-                "credits possible: {rate} are above the baseline of {baseline_iops:.0}, and a full \
-                 account lasts {lasts_s:.0} s; the run took {run_s:.0} s"
-            );
+            // A level that was reached on the way is the one that goes on.
+            let last_iops = levels.last().map(|change| change.after);
+            let is_above = |iops: &f64| iops * scale > baseline_iops * (1.0 + ABOVE_MIN);
+            let (lasts_s, until) = if let Some(iops) = last_iops.filter(is_above) {
+                let lasts_s = run_s + left_ios / (iops * scale - baseline_iops);
+                let rate = rate_of(iops);
+                let text = format!(
+                    "{rate} at the end are above the baseline of {baseline_iops:.0}, and a full \
+                     account lasts {lasts_s:.0} s with what came before"
+                );
+                (lasts_s, text)
+            } else {
+                let lasts_s = credit_ios / above_iops;
+                let text = format!(
+                    "{rate} are above the baseline of {baseline_iops:.0}, and a full account lasts \
+                     {lasts_s:.0} s"
+                );
+                (lasts_s, text)
+            };
+            let reason = format!("credits possible: {until}; the run took {run_s:.0} s");
             Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s)])
         }
         BurstKnowledge::Unknown { lasts_s_max } if run_s < lasts_s_max => {
@@ -114,22 +134,35 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     }
 }
 
-/// Returns the last fall that can be the end of credits. Onto a baseline that is known even a small
-/// one is: a rate little above it lives on credits as well.
-fn last_fall(inputs: &CreditInputs<'_>) -> Option<Change> {
+/// Shortest level, as a part of the run: the second that a fall comes in is of both levels, and must
+/// not be taken for one between them.
+const LEVEL_PART_MIN: usize = 100;
+
+/// Returns what counts as a change of the level. Where the baseline is known even a small one is: a
+/// rate little above it lives on credits as well.
+fn rule(inputs: &CreditInputs<'_>) -> ChangeRule {
     let is_known = matches!(inputs.knowledge, BurstKnowledge::Known { .. });
-    let size_pct_min = if is_known { 100.0 * ABOVE_MIN } else { FALL_PCT_MIN };
-    let rule = ChangeRule { size_pct_min, ..ChangeRule::default() };
-    let is_end = |change: &Change| match inputs.knowledge {
-        _ if change.after >= change.before => false,
-        _ if change.size_pct() >= FALL_PCT_MIN => true,
-        BurstKnowledge::Known { baseline_iops, .. } if inputs.place.is_none() => {
-            let above = |iops: f64| (iops - baseline_iops) / baseline_iops;
-            above(change.before) > ABOVE_MIN && above(change.after).abs() <= ABOVE_MIN
-        }
-        _ => false,
+    let segment_len_min = inputs.iops.len() / LEVEL_PART_MIN;
+    ChangeRule {
+        segment_len_min: segment_len_min.max(ChangeRule::default().segment_len_min),
+        size_pct_min: if is_known { 100.0 * ABOVE_MIN } else { FALL_PCT_MIN },
+    }
+}
+
+/// Says whether a change can be the end of credits: a fall, and where the baseline is known one from
+/// above it to no more than it. What the samples count is the account's own by `scale`.
+fn is_end(change: &Change, scale: f64, inputs: &CreditInputs<'_>) -> bool {
+    if change.after >= change.before {
+        return false;
+    }
+    let BurstKnowledge::Known { baseline_iops, .. } = inputs.knowledge else {
+        return change.size_pct() >= FALL_PCT_MIN;
     };
-    changes(inputs.iops, &rule).into_iter().rev().find(is_end)
+    let above = |iops: f64| (iops * scale - baseline_iops) / baseline_iops;
+    let is_onto = above(change.before) > ABOVE_MIN && above(change.after) <= ABOVE_MIN;
+    // A small one is if it ends there; of several volumes' samples that cannot be told.
+    let ends_there = inputs.place.is_none() && above(change.after).abs() <= ABOVE_MIN;
+    is_onto && (change.size_pct() >= FALL_PCT_MIN || ends_there)
 }
 
 /// Names of the levels before and after a fall, and of the baseline.

@@ -35,12 +35,30 @@ struct Group {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     id: CapId,
-    /// What it gives per second, sustained.
+    /// What it gives per second, sustained. A burst that no account ends, on demand, is.
     per_s: u64,
     /// The same while it bursts; 0 without bursts.
     burst_per_s: u64,
     /// What a full account of credits holds; 0 without one.
     credit: u64,
+    /// What the system calls sustained, over `per_s`.
+    base_share: f64,
+}
+
+impl Member {
+    fn new(id: CapId, cap: &CapInfo, credit: u64) -> Self {
+        let burst_per_s = cap.burst_per_s.unwrap_or(0);
+        match credit {
+            0 if burst_per_s > cap.per_s => Member {
+                id,
+                per_s: burst_per_s,
+                burst_per_s: 0,
+                credit,
+                base_share: cap.per_s as f64 / burst_per_s as f64,
+            },
+            _ => Member { id, per_s: cap.per_s, burst_per_s, credit, base_share: 1.0 },
+        }
+    }
 }
 
 /// Which shared caps the I/Os of a volume meet.
@@ -58,12 +76,8 @@ impl CapTable {
         let (caps, usage) = (system.caps(), system.usage(0));
         let mut groups: Vec<Group> = Vec::new();
         for (cap_idx, cap) in caps.iter().enumerate() {
-            let member = Member {
-                id: CapId(cap_idx as u16),
-                per_s: cap.per_s,
-                burst_per_s: cap.burst_per_s.unwrap_or(0),
-                credit: usage[cap_idx].credits.map_or(0, |credits| credits.full),
-            };
+            let credit = usage[cap_idx].credits.map_or(0, |credits| credits.full);
+            let member = Member::new(CapId(cap_idx as u16), cap, credit);
             let same = |group: &&mut Group| {
                 is_of_disk(cap.kind) && group.kind == cap.kind && group.volume == cap.volume
             };
@@ -137,7 +151,10 @@ impl Group {
     /// Makes the entry of a job from its tally and, of each cap, the share that was used and what
     /// that was per second.
     fn record(&self, tally: &Tally, used: &[(f64, f64)]) -> CapRecord {
-        let of = |member: &Member| used.get(usize::from(member.id.0)).copied().unwrap_or_default();
+        let of = |member: &Member| {
+            let used = used.get(usize::from(member.id.0)).copied().unwrap_or_default();
+            (used.0 * member.base_share, used.1)
+        };
         let share = |member: &Member| of(member).0;
         // A file on few of many columns leaves the other disks alone: they hold nothing, and lend
         // nothing.

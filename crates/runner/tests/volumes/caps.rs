@@ -23,6 +23,29 @@ fn the_binding_cap_and_the_next_one_are_named() {
     close("I/O time", caps.io_time_ns as f64 / 1e9, 64.0 * 12.0, 0.02);
 }
 
+/// No account ends a burst on demand: it is what the disk gives.
+#[test]
+fn a_burst_on_demand_is_the_limit() {
+    let mut design = one_p30();
+    let volume::design::Backing::Disks(stripe) = &mut design.volumes[0].backing else {
+        unreachable!()
+    };
+    let cap = &mut stripe.disks[0].cap;
+    let burst = |per_s| Some(volume::design::Burst { per_s, bucket: None });
+    cap.iops.as_mut().unwrap().burst = burst(30_000);
+    cap.bytes.as_mut().unwrap().burst = burst(1_000_000_000);
+    let text = format!("[j]\nfilename=/mnt/p30/f\nbs=8k\niodepth=64\n{RANDREAD}");
+    let record = Bench::new(design).run(&text);
+    close("IOPS", iops(&record.jobs[0]), 30_000.0, 0.02);
+    let caps = record.jobs[0].caps.as_ref().unwrap();
+    assert_eq!(caps.binding.as_deref(), Some("disk_iops /mnt/p30"));
+    assert_eq!((caps.caps[0].per_s, caps.caps[0].burst_per_s), (30_000, 0));
+    close("used", caps.caps[0].used_share, 1.0, 0.02);
+    // 30,000 of 8 KiB are 245.8 of 1,000 MB/s.
+    assert_eq!(caps.next.as_deref(), Some("disk_bytes /mnt/p30"));
+    close("distance", caps.next_away_share.unwrap(), 1.0 - 0.24576, 0.02);
+}
+
 #[test]
 fn a_shallow_queue_is_held_by_nothing() {
     let text = format!("[j]\nfilename=/mnt/p30/f\nbs=8k\niodepth=2\n{RANDREAD}");

@@ -236,19 +236,32 @@ fn credits_that_may_run_out() {
     assert_eq!(credits.verdict, Verdict::NotAssessed);
     assert!(credits.reason.contains("credits possible"), "{}", credits.reason);
     // Of two accounts that are drawn on, the one that is empty first.
-    let mut both = one_p30();
-    if let volume::design::Backing::Disks(stripe) = &mut both.volumes[0].backing {
-        let burst = |per_s, bucket| Some(volume::design::Burst { per_s, bucket: Some(bucket) });
-        let cap = &mut stripe.disks[0].cap;
-        let iops = cap.iops.as_mut().expect("it has one");
-        (iops.per_s, iops.burst) = (1_900, burst(2_000, 1_000_000));
-        let bytes = cap.bytes.as_mut().expect("it has one");
-        (bytes.per_s, bytes.burst) = (15_000_000, burst(20_000_000, 138_400_000));
-    }
-    let validity = check(&Bench::new(both).run(&reads("")), &Rules::default(), &[], "");
+    let both = |base_iops| {
+        let mut both = one_p30();
+        if let volume::design::Backing::Disks(stripe) = &mut both.volumes[0].backing {
+            let burst = |per_s, bucket| Some(volume::design::Burst { per_s, bucket: Some(bucket) });
+            let cap = &mut stripe.disks[0].cap;
+            let iops = cap.iops.as_mut().expect("it has one");
+            (iops.per_s, iops.burst) = (base_iops, burst(2_000, 1_000_000));
+            let bytes = cap.bytes.as_mut().expect("it has one");
+            (bytes.per_s, bytes.burst) = (15_000_000, burst(20_000_000, 138_400_000));
+        }
+        both
+    };
+    let validity = check(&Bench::new(both(1_900)).run(&reads("")), &Rules::default(), &[], "");
     let lasts_s = validity.gate("credits").and_then(|gate| gate.figure("lasts_s"));
     // 16.4 of 15 MB/s for 100 s, and 2,000 of 1,900 I/Os for 10,000 s.
     assert!(lasts_s.is_some_and(|lasts_s| (95.0..105.0).contains(&lasts_s)), "{lasts_s:?}");
+    // The 1,831 I/Os that 15 MB/s are live on the other account: 784,000 of it are left.
+    let longer = Bench::new(both(1_000)).run(&reads("runtime=240"));
+    let validity = check(&longer, &Rules::default(), &["credits"], "fell from");
+    let credits = validity.gate("credits").expect("the disk has credits");
+    let [fell_at_s, lasts_s] = ["fell_at_s", "lasts_s"].map(|name| credits.figure(name).unwrap());
+    assert!((98.0..=102.0).contains(&fell_at_s), "{fell_at_s}");
+    assert!((1_170.0..=1_195.0).contains(&lasts_s), "{lasts_s}");
+    assert!(credits.reason.contains("1831 IOPS at the end are above"), "{}", credits.reason);
+    let next_step = credits.next_step.as_deref().unwrap_or_default();
+    assert!(next_step.starts_with("run until all credits have run out"), "{next_step}");
     // Below the baseline none are spent.
     let slow = Bench::new(bursting.clone()).run(&reads("rate_iops=500"));
     let validity = check(&slow, &Rules::default(), &[], "");
