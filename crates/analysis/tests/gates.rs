@@ -82,6 +82,33 @@ fn a_limit_that_changes_in_the_middle_is_not_steady() {
 }
 
 #[test]
+fn a_level_that_lives_on_another_account_is_told() {
+    let judge_known = |iops: &[f64]| {
+        let knowledge = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
+        let (unit, sample_s, counted_per_s, place) = ("IOPS", 1.0, None, None);
+        credits(&CreditInputs { unit, iops, sample_s, counted_per_s, place, knowledge })
+    };
+    // A fall that another account's end brings about leaves a level that lives on this one: 200 s
+    // of it are left.
+    let other = levels(&[(1_800, 2_500.0), (1_600, 1_500.0)]);
+    let gate = judge_known(&other);
+    check(&gate, GateName::Credits, Unknown, "credits possible: 150");
+    check(&gate, GateName::Credits, Unknown, "at the end are above the baseline of 500");
+    let lasts_s = gate.figure("lasts_s").unwrap();
+    assert!((3_590.0..=3_610.0).contains(&lasts_s), "{lasts_s}");
+    // The second in which the credits end is of both levels, and is none.
+    let mut ended = levels(&[(1_800, 2_500.0), (1_600, 1_500.0)]);
+    ended.push(900.0);
+    ended.extend(levels(&[(200, 500.0)]));
+    let gate = judge_known(&ended);
+    check(&gate, GateName::Credits, Failed, "IOPS fell from 1");
+    let before = gate.figure("before_iops").unwrap();
+    assert!((1_490.0..=1_510.0).contains(&before), "{before}");
+    let at_s = gate.figure("fell_at_s").unwrap();
+    assert!((3_398.0..=3_402.0).contains(&at_s), "{at_s}");
+}
+
+#[test]
 fn credits_that_run_out_or_might() {
     let burst = levels(&[(1_805, 3_500.0), (1_795, 500.0)]);
     let judge = |iops: &[f64], knowledge| {
@@ -136,25 +163,6 @@ fn credits_that_run_out_or_might() {
     let lower = levels(&[(600, 2_700.0), (600, 2_500.0)]);
     check(&judge(&lower, known), GateName::Credits, Unknown, "credits possible");
     check(&judge(&slow, unknown), GateName::Credits, Passed, "did not fall");
-    // A fall that another account's end brings about leaves a level that lives on this one: 200 s
-    // of it are left.
-    let known = BurstKnowledge::Known { baseline_iops: 500.0, credit_ios: 5_400_000.0 };
-    let other = levels(&[(1_800, 2_500.0), (1_600, 1_500.0)]);
-    let gate = judge(&other, known);
-    check(&gate, GateName::Credits, Unknown, "credits possible: 150");
-    check(&gate, GateName::Credits, Unknown, "at the end are above the baseline of 500");
-    let lasts_s = gate.figure("lasts_s").unwrap();
-    assert!((3_590.0..=3_610.0).contains(&lasts_s), "{lasts_s}");
-    // The second in which the credits end is of both levels, and is none.
-    let mut ended = levels(&[(1_800, 2_500.0), (1_600, 1_500.0)]);
-    ended.push(900.0);
-    ended.extend(levels(&[(200, 500.0)]));
-    let gate = judge(&ended, known);
-    check(&gate, GateName::Credits, Failed, "IOPS fell from 1");
-    let before = gate.figure("before_iops").unwrap();
-    assert!((1_490.0..=1_510.0).contains(&before), "{before}");
-    let at_s = gate.figure("fell_at_s").unwrap();
-    assert!((3_398.0..=3_402.0).contains(&at_s), "{at_s}");
     check(&judge(&burst[..600], BurstKnowledge::None), GateName::Credits, Passed, "no burst");
     check(&judge(&[], unknown), GateName::Credits, Unknown, "no samples");
 }

@@ -77,51 +77,11 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
         let figures = [("fell_at_s", at_s), (before, fall.before), (after, fall.after)];
         return Gate::failed(name, reason).with(&figures);
     }
-    let unit = inputs.unit;
     let run_s = inputs.iops.len() as f64 * inputs.sample_s;
     match inputs.knowledge {
         BurstKnowledge::Known { baseline_iops, credit_ios } => {
-            let is_as_many = (scale - 1.0).abs() <= ABOVE_MIN;
-            let rate_of = |iops: f64| match inputs.place {
-                Some(place) => format!("{:.0} {unit} on {place}", iops * scale),
-                None if is_as_many => format!("{iops:.0} {unit}"),
-                None => format!("{iops:.0} {unit}, which count as {:.0},", iops * scale),
-            };
-            let rate = rate_of(mean_iops);
-            let above_iops = counted_per_s - baseline_iops;
-            if above_iops <= baseline_iops * ABOVE_MIN {
-                let reason = format!("{rate} are within the baseline");
-                return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
-            }
-            let left_ios = credit_ios - above_iops * run_s;
-            if left_ios <= credit_ios * (1.0 - SPENT_MIN) {
-                let reason = format!(
-                    "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
-                     average, which spent a full account of credits in these {run_s:.0} s"
-                );
-                return Gate::failed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
-            }
-            // A level that was reached on the way is the one that goes on.
-            let last_iops = levels.last().map(|change| change.after);
-            let is_above = |iops: &f64| iops * scale > baseline_iops * (1.0 + ABOVE_MIN);
-            let (lasts_s, until) = if let Some(iops) = last_iops.filter(is_above) {
-                let lasts_s = run_s + left_ios / (iops * scale - baseline_iops);
-                let rate = rate_of(iops);
-                let text = format!(
-                    "{rate} at the end are above the baseline of {baseline_iops:.0}, and a full \
-                     account lasts {lasts_s:.0} s with what came before"
-                );
-                (lasts_s, text)
-            } else {
-                let lasts_s = credit_ios / above_iops;
-                let text = format!(
-                    "{rate} are above the baseline of {baseline_iops:.0}, and a full account lasts \
-                     {lasts_s:.0} s"
-                );
-                (lasts_s, text)
-            };
-            let reason = format!("credits possible: {until}; the run took {run_s:.0} s");
-            Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s)])
+            let account = Account { baseline_iops, credit_ios, scale, run_s };
+            account.judge(inputs, mean_iops, levels.last())
         }
         BurstKnowledge::Unknown { lasts_s_max } if run_s < lasts_s_max => {
             let reason = format!(
@@ -134,8 +94,68 @@ pub fn credits(inputs: &CreditInputs<'_>) -> Gate {
     }
 }
 
-/// Shortest level, as a part of the run: the second that a fall comes in is of both levels, and must
-/// not be taken for one between them.
+/// An account of credits whose figures are known, and what drew on it.
+struct Account {
+    baseline_iops: f64,
+    credit_ios: f64,
+    /// What drew on it, over what the samples count.
+    scale: f64,
+    /// Length of the run, seconds.
+    run_s: f64,
+}
+
+impl Account {
+    /// Judges by what was drawn on average, and by the level at the end, where there were several.
+    fn judge(&self, inputs: &CreditInputs<'_>, mean_iops: f64, last: Option<&Change>) -> Gate {
+        let Account { baseline_iops, credit_ios, scale, run_s } = *self;
+        let (name, unit) = (GateName::Credits, inputs.unit);
+        let counted_per_s = mean_iops * scale;
+        let is_as_many = (scale - 1.0).abs() <= ABOVE_MIN;
+        let rate_of = |iops: f64| match inputs.place {
+            Some(place) => format!("{:.0} {unit} on {place}", iops * scale),
+            None if is_as_many => format!("{iops:.0} {unit}"),
+            None => format!("{iops:.0} {unit}, which count as {:.0},", iops * scale),
+        };
+        let rate = rate_of(mean_iops);
+        let above_iops = counted_per_s - baseline_iops;
+        if above_iops <= baseline_iops * ABOVE_MIN {
+            let reason = format!("{rate} are within the baseline");
+            return Gate::passed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
+        }
+        let left_ios = credit_ios - above_iops * run_s;
+        if left_ios <= credit_ios * (1.0 - SPENT_MIN) {
+            let reason = format!(
+                "{rate} were {above_iops:.0} above the baseline of {baseline_iops:.0} on \
+                 average, which spent a full account of credits in these {run_s:.0} s"
+            );
+            return Gate::failed(name, reason).with(&[(figure_names(unit)[2], baseline_iops)]);
+        }
+        // A level that was reached on the way is the one that goes on.
+        let last_iops = last.map(|change| change.after);
+        let is_above = |iops: &f64| iops * scale > baseline_iops * (1.0 + ABOVE_MIN);
+        let (lasts_s, until) = if let Some(iops) = last_iops.filter(is_above) {
+            let lasts_s = run_s + left_ios / (iops * scale - baseline_iops);
+            let rate = rate_of(iops);
+            let text = format!(
+                "{rate} at the end are above the baseline of {baseline_iops:.0}, and a full \
+                 account lasts {lasts_s:.0} s with what came before"
+            );
+            (lasts_s, text)
+        } else {
+            let lasts_s = credit_ios / above_iops;
+            let text = format!(
+                "{rate} are above the baseline of {baseline_iops:.0}, and a full account lasts \
+                 {lasts_s:.0} s"
+            );
+            (lasts_s, text)
+        };
+        let reason = format!("credits possible: {until}; the run took {run_s:.0} s");
+        Gate::unknown(name, reason).with(&[("lasts_s", lasts_s), ("run_s", run_s)])
+    }
+}
+
+/// Shortest level, as a part of the run: the second that a fall comes in is of both levels, and
+/// must not be taken for one between them.
 const LEVEL_PART_MIN: usize = 100;
 
 /// Returns what counts as a change of the level. Where the baseline is known even a small one is: a
@@ -149,8 +169,8 @@ fn rule(inputs: &CreditInputs<'_>) -> ChangeRule {
     }
 }
 
-/// Says whether a change can be the end of credits: a fall, and where the baseline is known one from
-/// above it to no more than it. What the samples count is the account's own by `scale`.
+/// Says whether a change can be the end of credits: a fall, and where the baseline is known one
+/// from above it to no more than it. What the samples count is the account's own by `scale`.
 fn is_end(change: &Change, scale: f64, inputs: &CreditInputs<'_>) -> bool {
     if change.after >= change.before {
         return false;
