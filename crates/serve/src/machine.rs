@@ -535,9 +535,13 @@ impl Machine {
         let store = self.tree.store(node)?;
         let volume = node.volume.unwrap_or(0);
         let mut undo = lock(&self.undo);
+        // A crash meanwhile came first.
+        self.alive()?;
         let old_size = file.metadata().map_err(|error| errno(&error))?.len();
         file.set_len(size).map_err(|error| errno(&error))?;
-        undo.set_size(volume, node.ino, size).map_err(|error| errno(&error))?;
+        let is_set = undo.set_size(volume, node.ino, size);
+        self.pacer.discard(&mut undo);
+        is_set.map_err(|error| errno(&error))?;
         store.recount(file, &node.occupied, 0);
         if size < old_size {
             self.trim(store, node, size, old_size - size);
@@ -576,6 +580,7 @@ impl Machine {
         let volume = node.volume.unwrap_or(0);
         let is_cleared = mode.intersects(FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE);
         let mut undo = lock(&self.undo);
+        self.alive()?;
         let act = || fallocate(&opened.file, mode, offset, len).map_err(io::Error::from);
         if mode.contains(FallocateFlags::PUNCH_HOLE) {
             act().map_err(|error| errno(&error))?;
@@ -593,6 +598,7 @@ impl Machine {
             Ok(())
         };
         if is_cleared {
+            self.pacer.discard(&mut undo);
             self.trim(store, node, offset, len);
         }
         settled.map_err(|error| errno(&error))
@@ -608,6 +614,7 @@ impl Machine {
         let mut undo = lock(&self.undo);
         // What cannot be forgotten would only be put back into a file that is gone.
         let _ = undo.clear(volume, node.ino, &(0..u64::MAX));
+        self.pacer.discard(&mut undo);
         store.release(&node.occupied);
         let now_ns = crate::clock::now_ns();
         for address in store.forget(node.ino) {

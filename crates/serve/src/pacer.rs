@@ -278,6 +278,22 @@ impl Pacer {
         clean
     }
 
+    /// Tells the model what `undo` has forgotten since files no longer have it. No time passes.
+    pub(crate) fn discard(&self, undo: &mut Undo) {
+        let cleared = undo.take_cleared();
+        if cleared.is_empty() {
+            return;
+        }
+        let mut queue = lock(&self.shared.queue);
+        for (volume, addresses) in cleared {
+            queue.system.discard(volume, addresses);
+        }
+        queue.settle(undo);
+        // Flushes may have waited for that only.
+        queue.take_promises();
+        self.shared.plan(&queue);
+    }
+
     /// Does something if nothing of a volume is dirty, before anything can become so.
     pub(crate) fn if_clean(&self, volume: u16, act: impl FnOnce()) {
         let _undo = lock(&self.shared.undo);

@@ -5,7 +5,8 @@ mod common;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use common::{Mounted, design, disk, fast};
@@ -35,8 +36,16 @@ struct History {
     n_unsure: usize,
 }
 
+/// What was cut off, or is of a new file.
+static ZERO: LazyLock<History> = LazyLock::new(|| History { versions: vec![0], n_unsure: 0 });
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
+}
+
 /// A program that writes a file, and knows what it wrote.
 struct Writer {
+    path: PathBuf,
     file: File,
     /// Length of what is written at once at least, bytes.
     sector: usize,
@@ -47,11 +56,9 @@ struct Writer {
 
 impl Writer {
     fn new(path: &Path, sector: usize, seed: u64) -> Self {
-        let mut options = OpenOptions::new();
-        let file = options.create(true).truncate(false).read(true).write(true).open(path);
-        let zero = History { versions: vec![0], n_unsure: 0 };
         let (dice, next) = (Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), 0);
-        Writer { file: file.unwrap(), sector, dice, next, sectors: vec![zero; SECTORS] }
+        let (path, file) = (path.to_owned(), open(path).unwrap());
+        Writer { path, file, sector, dice, next, sectors: vec![ZERO.clone(); SECTORS] }
     }
 
     /// Writes and flushes until an access fails.
@@ -67,6 +74,12 @@ impl Writer {
             }
             return Ok(());
         }
+        match self.dice.below(48) {
+            0..=2 => return self.truncate(),
+            3 => return self.rename_over(),
+            4 => return self.delete_another(),
+            _ => {}
+        }
         let start = self.dice.below(SECTORS as u64 - 32) as usize;
         let end = start + 1 + self.dice.below(32) as usize;
         self.next += 1;
@@ -78,6 +91,39 @@ impl Writer {
             sector.n_unsure = usize::from(written.is_err());
         }
         written
+    }
+
+    /// Cuts the file off within a sector's block. That lasts at once.
+    fn truncate(&mut self) -> io::Result<()> {
+        let start = self.dice.below(SECTORS as u64) as usize;
+        let cut = self.file.set_len((start * self.sector) as u64);
+        for sector in &mut self.sectors[start..] {
+            if cut.is_ok() {
+                *sector = ZERO.clone();
+            } else {
+                sector.versions.push(0);
+                sector.n_unsure = 1;
+            }
+        }
+        cut
+    }
+
+    /// Puts a new file in the place of this one.
+    fn rename_over(&mut self) -> io::Result<()> {
+        let new = self.path.with_extension("new");
+        let file = open(&new)?;
+        file.set_len(0)?;
+        std::fs::rename(new, &self.path)?;
+        (self.file, self.sectors) = (file, vec![ZERO.clone(); SECTORS]);
+        Ok(())
+    }
+
+    /// Writes a file that nobody wants for long.
+    fn delete_another(&mut self) -> io::Result<()> {
+        let other = self.path.with_extension("other");
+        let file = open(&other)?;
+        file.write_all_at(&[1; 5000], self.dice.below(9000))?;
+        std::fs::remove_file(other)
     }
 
     /// Checks every sector against what the crash is said to have taken.
@@ -103,7 +149,9 @@ impl Writer {
             let newest = history.versions.len() - 1;
             let is_newest = position + history.n_unsure >= newest;
             if is_dirty {
-                assert!(position < newest, "sector {idx} was dirty and is there, seed {seed}");
+                // Zeros may be what was cut off, and what was there at first.
+                let is_older = history.versions[..newest].contains(&found);
+                assert!(is_older, "sector {idx} was dirty and is there, seed {seed}");
             } else {
                 assert!(is_newest, "sector {idx} was not dirty and is lost, seed {seed}");
             }

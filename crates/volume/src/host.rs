@@ -223,6 +223,21 @@ impl System {
         out.append(&mut self.host.flushed);
     }
 
+    /// Forgets what is dirty of a range that holds nothing any more: it need not reach the disks,
+    /// and no flush waits for it. A trim does so by itself.
+    pub fn discard(&mut self, volume: u16, range: Range<u64>) {
+        if self.host.dirty.n_bytes_of(volume) == 0 {
+            return;
+        }
+        let end = range.end;
+        let discarded = self.host.dirty.clean(volume, range);
+        // What had to become clean with it counts as on the disk.
+        if discarded.end > end && self.host.keeps_flushed {
+            self.host.flushed.push((volume, end..discarded.end));
+        }
+        self.complete_flushes(volume);
+    }
+
     /// Returns the parts of a range that [`System::dirty`] does not name, in order of address.
     pub fn clean(&self, volume: u16, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
         self.host.dirty.gaps(volume, range)

@@ -151,6 +151,10 @@ impl System {
             IoKind::Flush => self.submit_flush(operation, io.volume),
             IoKind::Read => self.submit_pieces(operation, &io),
             IoKind::Write | IoKind::WriteThrough | IoKind::Trim => {
+                if io.kind == IoKind::Trim {
+                    let end = io.offset_bytes.saturating_add(u64::from(io.len_bytes));
+                    self.discard(io.volume, io.offset_bytes..end);
+                }
                 self.note_write(operation, io.volume);
                 self.submit_pieces(operation, &io);
             }

@@ -45,11 +45,6 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// Returns how much they cover.
-    pub(crate) fn n_bytes(&self) -> u32 {
-        self.iter().map(|range| u32::from(range.end - range.start)).sum()
-    }
-
     /// Returns them in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Range<u16>> {
         self.0.iter()

@@ -80,6 +80,9 @@ pub(crate) struct Undo {
     /// By volume and address in blocks.
     blocks: BTreeMap<(u16, u64), Block>,
     files: HashMap<(u16, Ino), Touched>,
+    /// Addresses that were forgotten since they hold nothing any more, and that the model is to
+    /// forget as well.
+    cleared: Vec<(u16, Range<u64>)>,
 }
 
 /// What a block held before it was written to.
@@ -112,7 +115,8 @@ impl Undo {
     /// emptied.
     pub(crate) fn new(log: File, marker: Marker) -> io::Result<Self> {
         log.set_len(0)?;
-        Ok(Undo { log, marker, log_end: 0, blocks: BTreeMap::new(), files: HashMap::new() })
+        let (blocks, files, cleared) = (BTreeMap::new(), HashMap::new(), Vec::new());
+        Ok(Undo { log, marker, log_end: 0, blocks, files, cleared })
     }
 
     /// Keeps what a write is about to replace. Adds to `before` how its blocks were kept until now,
@@ -207,14 +211,14 @@ impl Undo {
     fn settle_block(&mut self, key: (u16, u64), range: Range<u16>) -> io::Result<()> {
         let Some(block) = self.blocks.get_mut(&key) else { return Ok(()) };
         let (ino, offset) = (block.ino, block.offset);
-        let n_before = block.dirty.n_bytes();
+        // What reached the disk may be longer than what the file still has of it.
+        let ends = block.dirty.iter().filter(|dirty| dirty.start < range.end);
+        let last = ends.map(|dirty| dirty.end.min(range.end)).max();
+        let Some(end) = last.filter(|&end| end > range.start) else { return Ok(()) };
         block.dirty.remove(range.clone());
-        let (is_clean, is_same) = (block.dirty.is_empty(), block.dirty.n_bytes() == n_before);
-        if is_same {
-            return Ok(());
-        }
+        let is_clean = block.dirty.is_empty();
         let file = self.files.get_mut(&(key.0, ino)).map(|touched| {
-            touched.stable_size = touched.stable_size.max(offset + u64::from(range.end));
+            touched.stable_size = touched.stable_size.max(offset + u64::from(end));
             Arc::clone(&touched.file)
         });
         if is_clean {
@@ -307,11 +311,20 @@ impl Undo {
         let Some(block) = self.blocks.get_mut(&key) else { return Ok(()) };
         let part = within(block.offset, range);
         block.dirty.remove(part.clone());
+        let address = key.1 * BLOCK_BYTES;
+        let addresses = address + u64::from(part.start)..address + u64::from(part.end);
+        self.cleared.push((key.0, addresses));
         if block.dirty.is_empty() {
             self.drop_block(key);
             return Ok(());
         }
         self.overlay(key, part.start, &vec![0; usize::from(part.end - part.start)])
+    }
+
+    /// Returns the addresses that [`Undo::clear`] and [`Undo::set_size`] have forgotten since the
+    /// last call, with their volumes: what was dirty of them is gone, and not on a disk.
+    pub(crate) fn take_cleared(&mut self) -> Vec<(u16, Range<u64>)> {
+        std::mem::take(&mut self.cleared)
     }
 
     /// Puts the kept contents back and returns the bytes that were dirty, in order. Goes on after
@@ -523,6 +536,27 @@ mod tests {
         }
         assert_eq!(undo.lost(), lost);
         undo.roll_back().1.unwrap();
+        assert_eq!(fs::read(folder.path().join("data/sub/f")).unwrap(), expected);
+    }
+
+    /// A block that is on its way to the disk is cut by a truncation, beside one that is not.
+    #[test]
+    fn what_was_cut_off_does_not_come_back_as_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut undo = written(folder.path());
+        let file = &Arc::new(open(&folder.path().join("data/sub/f")));
+        let at = BLOCK_BYTES;
+        file.set_len(at + 100).unwrap();
+        undo.set_size(0, 7, at + 100).unwrap();
+        let len = BLOCK_BYTES;
+        let (offset, size) = (2 * at, at + 100);
+        let write = Overwrite { file, ino: 7, volume: 0, offset, address: offset, len, size };
+        undo.before_write(&write, &mut Vec::new()).unwrap();
+        file.write_all_at(&[3; BLOCK_BYTES as usize], offset).unwrap();
+        undo.settle(0, &(at..2 * at)).unwrap();
+        assert_eq!(undo.take_cleared().len(), N_BLOCKS as usize - 1);
+        undo.roll_back().1.unwrap();
+        let expected = [vec![1; at as usize], vec![2; 100]].concat();
         assert_eq!(fs::read(folder.path().join("data/sub/f")).unwrap(), expected);
     }
 
