@@ -28,12 +28,17 @@ const CRASH_HELP: &str = "\
 What an fsync had returned for is never lost, and names and lengths set without a write neither. \
 Until `plimsoll rehearse restart` every access fails with EIO, by open files as well.
 
+The machine's programs die with it: end those that have files of the volumes open or mapped before \
+the restart. One that lives on keeps what it has in memory, and loses pages that it had mapped.
+
 Examples:
   plimsoll rehearse crash /mnt/p30
   plimsoll rehearse restart /mnt/p30";
 
 const RESTART_HELP: &str = "\
-Files that are open go on. What the crash took stays lost.
+What the crash took stays lost. End the programs that had files of the volumes open or mapped \
+first, as the machine's crash would have: files that are still open go on, and a program that uses \
+them relies on what it has in memory, of which a crash leaves nothing.
 
 Example:
   plimsoll rehearse restart /mnt/p30";
@@ -62,7 +67,7 @@ pub(super) fn crash(args: &CrashArgs) -> Result<Exit, Failure> {
         report.lost.iter().map(|range| (range.volume, range.ino)).collect::<BTreeSet<_>>().len();
     let files = if n_files == 1 { "file" } else { "files" };
     let text = match n_bytes {
-        0 => "crashed; nothing was only in a cache\n".to_owned(),
+        0 => "crashed; no cache of the volumes held anything that the disks had not\n".to_owned(),
         _ => format!("crashed; lost {} in {n_files} {files}\n", format_bytes(n_bytes)),
     };
     stream::print(&text)?;
