@@ -341,5 +341,8 @@ fn names_of_another_number_are_near() {
     assert_eq!(catalog::nearest("P99", disks), ["P80", "P70", "P60"]);
     let vms = || edition.vms().iter().map(|vm| vm.name.as_str());
     assert_eq!(catalog::nearest("DS77", vms()).first(), Some(&"Standard_DS14"));
+    assert_eq!(catalog::nearest("c5.giant", vms()), ["c5.large", "c5.metal", "c5.xlarge"]);
+    assert_eq!(catalog::nearest("Standard_NC6_promo", vms()).first(), Some(&"Standard_NC6s_v3"));
     assert!(catalog::nearest("zz9", vms()).is_empty());
+    assert!(catalog::nearest("Nope", vms()).is_empty());
 }

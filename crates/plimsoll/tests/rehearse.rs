@@ -136,7 +136,8 @@ fn a_stopped_server_is_told_and_can_be_left() {
 fn check(rehearsal: &Rehearsal, args: &[&str], expected: &str) {
     let outcome = rehearsal.rehearse(args);
     assert_eq!(outcome.code, 2, "{}", outcome.stderr);
-    assert_eq!(outcome.stderr.matches("error").count(), 1, "{}", outcome.stderr);
+    let errors = outcome.stderr.lines().filter(|line| line.starts_with("error"));
+    assert_eq!(errors.count(), 1, "{}", outcome.stderr);
     assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
 }
 
@@ -167,10 +168,17 @@ fn each_mistake_is_one_clear_error() {
     let file = ["mount", "design.toml", "free", "--backing", "full/f"];
     check(&rehearsal, &file, "is not a folder");
     check(&rehearsal, &["unmount", "free"], "nothing to unmount");
+    check(&rehearsal, &["unmount", "free"], "hint: name the mount point");
+    let cannot_be = ["mount", "design.toml", "free", "--backing", "/proc/none"];
+    check(&rehearsal, &cannot_be, "hint: keep the data where you may write: --backing DIR");
     fs::create_dir(rehearsal.0.path("mnt/inner")).unwrap();
     rehearsal.rehearse(&["status", "mnt/inner"]).success();
     check(&rehearsal, &["status", "free"], "no emulated volume is mounted");
     check(&rehearsal, &["restart", "mnt"], "is running");
+    check(&rehearsal, &["restart", "mnt"], "hint: let it die first: plimsoll rehearse crash /");
+    for key in ["--iops=9k", "--throughput=300MB/s", "--size=2TiB"] {
+        check(&rehearsal, &["set", "mnt", key], "a disk that leaves it open: PremiumV2,");
+    }
     let unknown = ["mount", "design.toml", "free", "--backing", "other", "--volume", "/x"];
     check(&rehearsal, &unknown, "has no volume `/x`");
 }

@@ -97,7 +97,8 @@ fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Val
         }
         Command::Restart => {
             if !machine.is_crashed() {
-                return Err(Refusal::new("the machine is running"));
+                let crash = format!("let it die first: plimsoll rehearse crash {}", place.name());
+                return Err(Refusal::new("the machine is running").hint(crash));
             }
             machine.restart();
             place.forget(machine);

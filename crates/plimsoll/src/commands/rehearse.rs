@@ -207,7 +207,7 @@ fn unusable(error: &BackingError, end: &str) -> Failure {
             .hint("give this design a folder of its own: --backing DIR")
             .hint(format!("or go on with these data at {asked}: --resize"))
         }
-        BackingError::Io { .. } => failure,
+        BackingError::Io { .. } => failure.hint("keep the data where you may write: --backing DIR"),
     }
 }
 

@@ -315,7 +315,9 @@ fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Opti
         for name in ["size", "iops", "throughput"] {
             if let Some(value) = keys.get(name) {
                 let text = format!("`{name}` of {} is fixed by the tier", sku.name);
-                parser.findings.error("bad-value", &value.span(), text);
+                let help = free::where_open(name, sku, parser);
+                let finding = Diagnostic::error("bad-value", text).help(help);
+                parser.findings.add(finding, &value.span());
             }
         }
         (tier_cap(sku, keys, parser), size.per_s)

@@ -58,6 +58,21 @@ fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u
     Some(bytes)
 }
 
+/// Says on which types of the same provider a key that another type fixes can be chosen.
+pub(super) fn where_open(key: &str, sku: &Sku, parser: &Parser<'_, '_>) -> String {
+    let is_open = |other: &&Sku| {
+        let is_chosen = || other.word("limits").is_some_and(|word| word == "chosen" || word == key);
+        other.cloud() == sku.cloud() && other.is_free() && (key == "size" || is_chosen())
+    };
+    let open: Vec<&str> =
+        parser.edition.disks().iter().filter(is_open).map(|open| &*open.name).collect();
+    let leave = format!("leave `{key}` out");
+    match open.as_slice() {
+        [] => format!("{leave}, or give a disk with figures of its own"),
+        _ => format!("{leave}, or take a disk that leaves it open: {}", open.join(", ")),
+    }
+}
+
 /// A type whose size and limits are chosen, to try other ones.
 pub(crate) struct Provisioned<'p> {
     sku: &'p Sku,
@@ -322,7 +337,8 @@ impl Free<'_> {
     fn refuse(&self, what: &str, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) {
         if let Some((_, at)) = asked {
             let text = format!("`{what}` of {} follows from its size", self.sku.name);
-            parser.findings.error("bad-value", &at, text);
+            let help = where_open(what, self.sku, parser);
+            parser.findings.add(Diagnostic::error("bad-value", text).help(help), &at);
         }
     }
 

@@ -245,6 +245,28 @@ pub(super) fn limits_of(keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Cap
     }
 }
 
+/// Says which machine takes so many disks: the one with the fewest places among those of the same
+/// provider, or the one with the most.
+fn who_takes(n_disks: u64, size: Option<&Size>, parser: &Parser<'_, '_>) -> String {
+    let places = |other: &Size| other.max_data_disks().map_or(0, |most| most.per_s);
+    let is_like = |other: &&Size| size.is_none_or(|size| size.cloud() == other.cloud());
+    let others = || parser.edition.vms().iter().filter(is_like);
+    let short = |size: &Size| size.name.trim_start_matches("Standard_").to_owned();
+    let fitting = others().filter(|other| places(other) >= n_disks);
+    let most = others().map(places).max().unwrap_or(0);
+    match fitting.min_by_key(|other| places(other)) {
+        Some(other) => format!(
+            "{} takes {}; or put fewer, larger disks into a stripe",
+            short(other),
+            places(other)
+        ),
+        None if most > 0 => {
+            format!("no size takes more than {most}: put fewer, larger disks into a stripe")
+        }
+        None => "put fewer, larger disks into a stripe".to_owned(),
+    }
+}
+
 /// Checks that the machine takes the disks, and that what matters of it is known.
 fn fits(
     vm: &Vm,
@@ -257,7 +279,8 @@ fn fits(
     let n_disks: u64 = uses.iter().map(|disks| u64::from(disks.n_disks)).sum();
     if let Some(most) = vm.max_data_disks.filter(|most| n_disks > u64::from(*most)) {
         let text = format!("{n_disks} disks are more than {short} takes: {most}");
-        parser.findings.error("too-many-disks", at, text);
+        let help = who_takes(n_disks, size, parser);
+        parser.findings.add(Diagnostic::error("too-many-disks", text).help(help), at);
     }
     for disks in uses {
         let Some(size) = size else { break };

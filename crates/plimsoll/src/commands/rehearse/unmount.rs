@@ -57,7 +57,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     if find(&path).is_ok_and(|mounted| mounted.is_none()) && !path.join("control").is_dir() {
         let text = format!("nothing to unmount: no rehearsal is at `{}`", path.display());
-        return Err(Failure::wrong_use(text));
+        return Err(Failure::wrong_use(text)
+            .hint("name the mount point, or of an export the folder with its data")
+            .hint("what is mounted: findmnt -t fuse"));
     }
     let backing = backing_of(&path)?;
     // Once it is out of sight, nobody can tell whose files are below it.
