@@ -186,7 +186,8 @@ fn put_caps(text: &mut String, job: &JobRecord) {
                 let _ = write!(words, " and {}", cap_words(cap));
             }
             let both = if caps.binding_too().is_empty() { "" } else { ", all at their limit," };
-            format!("{words}{both} {share} of the I/O time")
+            let slots = if caps.counts_slots() { ", with the slots it fills," } else { "" };
+            format!("{words}{both}{slots} {share} of the I/O time")
         }
         None => "no cap: queue depth and latency set the pace".to_owned(),
     };

@@ -114,6 +114,26 @@ fn the_summary_names_the_caps_and_that_it_is_simulated() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// The quota is what a user can lift; the job waited for slots most of the time.
+#[test]
+fn a_share_that_is_the_slots_too_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "design.toml",
+        "edition = \"2019\"\n[[volume]]\nmount = \"/a\"\nservice = \"Premium\"\n\
+         quota = \"4TiB\"\n[[client]]\nname = \"only\"\nnconnect = 4\nslots = 16\n\
+         round_trip = \"1ms\"\n",
+    );
+    let job = "[n]\nfilename=/a/f\nsize=1g\nrw=randread\nbs=256k\nioengine=libaio\ndirect=1\n\
+               iodepth=200\ntime_based\nruntime=10\n";
+    sandbox.write("job.fio", job);
+    let outcome =
+        sandbox.plimsoll(&["run", "job.fio", "--on", "design.toml", "--virtual", "--no-progress"]);
+    let words = outcome.success().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("held by volume_quota /a ("), "{words}");
+    assert!(words.contains(", with the slots it fills, "), "{words}");
+}
+
 #[test]
 fn fios_json_comes_out_as_of_a_real_run() {
     let more = ["--set", "runtime=2", "--fio-json"];

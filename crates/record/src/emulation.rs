@@ -268,6 +268,15 @@ impl CapsRecord {
         first.held_share + others.map(|cap| cap.held_share).sum::<f64>()
     }
 
+    /// Says whether that share has time in it that I/Os waited for slots which the cap that binds
+    /// keeps full.
+    pub fn counts_slots(&self) -> bool {
+        let Some(first) = self.binding_cap() else { return false };
+        let held_share = |cap: &CapRecord| if cap.is_slots() { cap.held_share } else { 0.0 };
+        first.fills_slots()
+            && self.caps[1..].iter().map(held_share).sum::<f64>() >= BINDING_SHARE_MIN
+    }
+
     /// Returns the fullest of the caps that do not bind. Slots are full behind any cap that binds
     /// and say nothing about what comes next, unless they bind themselves.
     pub fn next_cap(&self) -> Option<&CapRecord> {

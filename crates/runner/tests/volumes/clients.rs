@@ -69,6 +69,7 @@ fn slots_that_a_neighbour_fills_bind_who_does_not_get_to_the_cap() {
     let record = Bench::new(reached_from(vec![near])).run(jobs);
     let [small, large] = [0, 1].map(|idx| record.jobs[idx].caps.as_ref().expect("what held it"));
     assert_eq!(small.binding.as_deref(), Some("nfs_slots"), "{small:#?}");
+    assert!(!small.counts_slots());
     assert_eq!(small.next.as_deref(), Some("vm_egress"));
     assert!(small.next_away_share.is_some_and(|away| away < 0.02), "{small:#?}");
     assert_eq!(large.binding.as_deref(), Some("vm_egress"), "{large:#?}");
@@ -129,6 +130,7 @@ fn slots_that_calls_fill_while_they_wait_for_the_volume_do_not_bind() {
         assert_eq!(caps.caps[1].kind, "nfs_slots");
         assert!(caps.caps[1].held_ns > caps.caps[0].held_ns);
         // 512 of 4,000 in flight have a slot.
+        assert!(caps.counts_slots());
         close("share held", caps.binding_held_share(), 1.0 - 512.0 / 4000.0, 0.02);
         assert_eq!(caps.next.as_deref(), Some("volume_quota /mnt/anf"));
     }
