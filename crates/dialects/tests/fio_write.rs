@@ -61,6 +61,20 @@ fn steps_and_groups_come_back() {
     );
 }
 
+/// fio has jobs wait for ever for those of an earlier step with the same `flow_id`.
+#[test]
+fn each_step_has_flows_of_its_own() {
+    let flow = |name: &str, id: u32| format!("[{name}]\nsize=1m\nflow=2\nflow_id={id}\n");
+    let next = |name: &str, id: u32| flow(name, id).replace("size", "stonewall\nsize");
+    let steps = [flow("a", 1), flow("b", 1), next("c", 1), flow("d", 1), next("e", 2)];
+    let text = {
+        let read = parse_text("job.fio", &steps.concat(), &Wishes::default(), &MapHost::default());
+        write(&read.plan).text
+    };
+    let ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("flow_id=")).collect();
+    assert_eq!(ids, ["1", "1", "2", "2", "3"], "{text}");
+}
+
 #[test]
 fn mixed_workloads_become_jobs_and_are_told() {
     let workload = plan::workload::Workload::default();

@@ -1,5 +1,6 @@
 //! A plan as a fio job file.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use plan::job::{Part, PartRegion};
@@ -13,8 +14,9 @@ use crate::translation::Translation;
 
 /// Writes a plan as a fio job file. Reading it gives the same plan, but for what is listed as lost.
 pub fn write(plan: &Plan) -> Translation {
-    let mut writer = Writer { to: Translation::default(), flow_weight_max: 0, group_id: 0 };
+    let mut writer = Writer::default();
     for (idx, step) in plan.steps.iter().enumerate() {
+        writer.step_idx = idx;
         writer.step(step, idx > 0);
     }
     writer.to
@@ -23,8 +25,12 @@ pub fn write(plan: &Plan) -> Translation {
 /// Largest `flow=` that fio takes.
 const FLOW_WEIGHT_MAX: u32 = 1000;
 
+#[derive(Default)]
 struct Writer {
     to: Translation,
+    /// Flows by the step and the id that they have here: the id that they are written with.
+    flow_ids: BTreeMap<(usize, u32), u32>,
+    step_idx: usize,
     /// Largest share of progress of the step.
     flow_weight_max: u32,
     /// Reporting group that the next section belongs to unless it says otherwise.
@@ -205,6 +211,9 @@ impl Writer {
             job.load.arrivals = Arrivals::Poisson;
             self.to.lose("gaps spread evenly between none and twice the mean: written as poisson");
         }
+        if let Some(flow) = &mut job.load.flow {
+            flow.id = self.flow_id(flow.id);
+        }
         if let Some(flow) = &mut job.load.flow
             && self.flow_weight_max > FLOW_WEIGHT_MAX
         {
@@ -227,6 +236,19 @@ impl Writer {
             self.option(param, &text);
         }
         let _ = writeln!(self.to.text);
+    }
+
+    /// Returns the id that a flow of this step is written with. fio has its jobs wait for those of
+    /// an earlier step that had the same, for ever.
+    fn flow_id(&mut self, id: u32) -> u32 {
+        let place = (self.step_idx, id);
+        if let Some(known) = self.flow_ids.get(&place) {
+            return *known;
+        }
+        let is_free = |id: &u32| self.flow_ids.values().all(|used| used != id);
+        let free = std::iter::once(id).chain(1..).find(is_free).unwrap_or(id);
+        self.flow_ids.insert(place, free);
+        free
     }
 
     /// Says ratios of written data as the shares that fio has for them.
