@@ -137,7 +137,8 @@ impl Mounted {
         // The kernel waits as long as the server lives. The thread then ends with the process.
         std::thread::spawn(move || answered.send(rustix::fs::statfs(&path).err()));
         match answer.recv_timeout(PATIENCE) {
-            Ok(Some(Errno::NOTCONN)) => Serving::Gone,
+            // The second where it ended while it was asked.
+            Ok(Some(Errno::NOTCONN | Errno::CONNABORTED)) => Serving::Gone,
             Ok(_) => Serving::Answers,
             Err(_) => Serving::Silent,
         }
