@@ -92,7 +92,9 @@ And those of this program:
                           where the run is kept, or that it is not; what to find it by
 
 Utilities:
-  vdbench parse -i FLATFILE [-c COLUMN..] [-f COLUMN VALUE] [-a] [-o CSV]
+  vdbench parse -i FLATFILE|DIR [-c COLUMN..] [-f COLUMN VALUE ..] [-a] [-t] [-q] [-o CSV]
+              rows of intervals, with `-a` those of averages instead; `-c all`, or no `-c`: all
+              columns; `-t` puts tabs between values; `-q` tells nothing. `parseflat` is the same
   vdbench compare OLD_DIR NEW_DIR
 
 Examples:

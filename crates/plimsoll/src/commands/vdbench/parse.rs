@@ -1,12 +1,16 @@
 //! `vdbench parse`: chosen columns and lines of a flatfile, for spreadsheets.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 use crate::stream::{self, Sink};
 
-const USAGE: &str = "plimsoll vdbench parse -i flatfile.html [-c columns..] [-f column value].. \
-                     [-a] [-o file.csv]";
+const USAGE: &str = "plimsoll vdbench parse -i flatfile.html|DIR [-c columns..|all] \
+                     [-f column value ..] [-a] [-t] [-q] [-o file.csv]";
+
+/// What an output directory calls its flatfile.
+const FLATFILE: &str = "flatfile.html";
 
 /// What is chosen.
 #[derive(Debug, Default)]
@@ -17,8 +21,12 @@ struct Choice {
     columns: Vec<String>,
     /// Columns that must have a value.
     filters: Vec<(String, String)>,
-    /// Only averages of runs.
-    only_averages: bool,
+    /// Averages of runs instead of their intervals.
+    averages: bool,
+    /// Tabs between values instead of commas.
+    tabs: bool,
+    /// Nothing is told of what was written.
+    quiet: bool,
 }
 
 /// Runs the utility.
@@ -27,16 +35,20 @@ pub(super) fn run(args: &[String]) -> Result<(), Failure> {
     let Some(input) = &choice.input else {
         return Err(Failure::wrong_use("no flatfile is named").hint(USAGE));
     };
-    let text = match input.as_str() {
-        "-" => std::io::read_to_string(std::io::stdin()),
-        path => std::fs::read_to_string(path),
+    let (text, input) = match Path::new(input) {
+        _ if input == "-" => (std::io::read_to_string(std::io::stdin()), PathBuf::from(input)),
+        path => {
+            let path = if path.is_dir() { path.join(FLATFILE) } else { path.to_owned() };
+            (std::fs::read_to_string(&path), path)
+        }
     };
-    let text =
-        text.map_err(|error| Failure::wrong_use(format!("cannot read `{input}`: {error}")))?;
+    let text = text.map_err(|error| {
+        Failure::wrong_use(format!("cannot read `{}`: {error}", input.display()))
+    })?;
     let table = chosen(&text, &choice)?;
     let output = choice.output.as_deref().filter(|path| *path != "-");
     Sink::open(output)?.write(&table)?;
-    if let Some(path) = output {
+    if let Some(path) = output.filter(|_| !choice.quiet) {
         let n_lines = table.lines().count().saturating_sub(1);
         stream::tell(&format!("{n_lines} lines written to `{path}`\n"));
     }
@@ -55,7 +67,9 @@ impl Choice {
             match arg.split_at_checked(2) {
                 Some(("-i", glued)) => choice.input = Some(value(&mut rest, glued)?),
                 Some(("-o", glued)) => choice.output = Some(value(&mut rest, glued)?),
-                Some(("-a", "")) => choice.only_averages = true,
+                Some(("-a", "")) => choice.averages = true,
+                Some(("-t", "")) => choice.tabs = true,
+                Some(("-q", "")) => choice.quiet = true,
                 Some(("-c", glued)) => {
                     let first = value(&mut rest, glued)?;
                     choice.columns.extend(first.split(',').map(str::to_owned));
@@ -64,8 +78,15 @@ impl Choice {
                     }
                 }
                 Some(("-f", glued)) => {
-                    let column = value(&mut rest, glued)?;
-                    choice.filters.push((column, next_value(&mut rest, arg)?));
+                    let mut column = Some(value(&mut rest, glued)?);
+                    while let Some(name) = column {
+                        let Some(value) = rest.next() else {
+                            let message = format!("the filter `{name}` has no value");
+                            return Err(Failure::wrong_use(message).hint(USAGE));
+                        };
+                        choice.filters.push((name, value.to_owned()));
+                        column = rest.next_if(|word| !word.starts_with('-')).map(str::to_owned);
+                    }
                 }
                 _ => {
                     let message = format!("`{arg}` is not an option of `parse`");
@@ -85,7 +106,7 @@ fn next_value<'a>(
     value.ok_or_else(|| Failure::wrong_use(format!("`{option}` has no value")).hint(USAGE))
 }
 
-/// Returns the lines and columns chosen, with commas between them.
+/// Returns the lines and columns chosen, with a heading.
 fn chosen(text: &str, choice: &Choice) -> Result<String, Failure> {
     let table = Table::read(text)
         .ok_or_else(|| Failure::wrong_use("this is no flatfile: it has no heading"))?;
@@ -98,27 +119,52 @@ fn chosen(text: &str, choice: &Choice) -> Result<String, Failure> {
     };
     let columns: Vec<usize> = match choice.columns.as_slice() {
         [] => (0..table.names.len()).collect(),
+        [all] if all.eq_ignore_ascii_case("all") => (0..table.names.len()).collect(),
         names => names.iter().map(idx_of).collect::<Result<_, _>>()?,
     };
     let filters = choice.filters.iter().map(|(name, value)| Ok((idx_of(name)?, value.as_str())));
     let filters = filters.collect::<Result<Vec<(usize, &str)>, Failure>>()?;
     let interval_idx = table.idx_of("Interval");
+    let separator = if choice.tabs { "\t" } else { "," };
     let mut text = String::new();
     let mut push = |words: &[&str]| {
         let words: Vec<&str> =
             columns.iter().map(|&idx| words.get(idx).copied().unwrap_or_default()).collect();
-        let _ = writeln!(text, "{}", words.join(","));
+        let _ = writeln!(text, "{}", words.join(separator));
     };
     push(&table.names);
+    let mut n_rows = 0;
     for line in &table.lines {
         let word = |idx: usize| line.get(idx).copied().unwrap_or_default();
         let is_average = interval_idx.is_some_and(|idx| word(idx).starts_with("avg"));
         let is_wanted = filters.iter().all(|(idx, value)| word(*idx) == *value);
-        if is_wanted && (is_average || !choice.only_averages) {
+        // One or the other: a sum over both would count everything twice.
+        if is_wanted && is_average == choice.averages {
             push(line);
+            n_rows += 1;
         }
     }
+    if n_rows == 0 {
+        return Err(nothing_fits(choice));
+    }
     Ok(text)
+}
+
+/// Says what no row of a flatfile fits.
+fn nothing_fits(choice: &Choice) -> Failure {
+    let rows = if choice.averages { "row of averages" } else { "row of an interval" };
+    let filters: Vec<String> =
+        choice.filters.iter().map(|(name, value)| format!("`{name} {value}`")).collect();
+    let message = match filters.as_slice() {
+        [] => format!("the flatfile has no {rows}"),
+        filters => format!("no {rows} fits {}", filters.join(" and ")),
+    };
+    let hint = "`-a` takes the averages of runs, its absence their intervals";
+    let failure = Failure::wrong_use(message).hint(hint);
+    if filters.is_empty() {
+        return failure;
+    }
+    failure.hint("a filter is the whole value as the flatfile has it: case and zeros count")
 }
 
 /// A flatfile.
