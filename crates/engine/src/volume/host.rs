@@ -8,6 +8,7 @@
 //! The lock around the system is the exception to the rule that workers lock nothing: the volumes
 //! of a machine share its caps, so what one worker asks for delays the others.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -239,6 +240,8 @@ impl Member {
             own.min = Some(min);
             if own.thread.is_none() {
                 own.thread = Some(std::thread::current());
+                // Or a sleep may end 50 us late by the kernel's leave.
+                let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
             }
             let next_ns = state.system.next_event_ns().unwrap_or(u64::MAX);
             let until_ns = next_ns.min(deadline_ns);
