@@ -129,9 +129,10 @@ fn mistakes() {
     for (written, range) in [
         ("-e1000000000000", "1 to 315360000"),
         ("-e0", "1 to 315360000"),
+        ("-m0", "1 to 2147483647"),
         ("-i0", "1 to 315360000"),
         ("-w99999999999999999999999", "0 to 315360000"),
-        ("-m3000000000", "0 to 2147483647"),
+        ("-m3000000000", "1 to 2147483647"),
     ] {
         let expected = format!("error wrong-value - '{written}' needs a whole number from {range}");
         check(&format!("-f a b {written}"), &expected);

@@ -13,6 +13,9 @@ use crate::Loader;
 /// Nanoseconds of a second.
 const NS_PER_S: u64 = 1_000_000_000;
 
+/// Largest number of an option without a range of its own.
+const INT_MAX: u64 = i32::MAX as u64;
+
 /// The version that `--compat` takes.
 const COMPAT_VERSION: &str = "5.04.07";
 
@@ -260,10 +263,9 @@ impl CommandLine {
             }
             number
         };
-        let mut number = |text: &str| between(text, 0, i32::MAX as u64);
         let options = &mut self.options;
-        // Vdbench goes on with the times of the file.
-        let time_min_s = u64::from(options.is_kind());
+        // Vdbench goes on with the times of the file, and with one process.
+        let least = u64::from(options.is_kind());
         match arg {
             "-s" => self.is_simulation = true,
             "-k" => self.kstat = true,
@@ -273,12 +275,19 @@ impl CommandLine {
                 let Some((name, value)) = arg.split_at_checked(2) else { return false };
                 match name {
                     "-o" => value.clone_into(&mut self.output_dir),
-                    "-e" => options.elapsed_s = between(value, time_min_s, TIME_MAX_S),
-                    "-i" => options.interval_s = between(value, time_min_s, TIME_MAX_S),
+                    "-e" => options.elapsed_s = between(value, least, TIME_MAX_S),
+                    "-i" => options.interval_s = between(value, least, TIME_MAX_S),
                     "-w" => options.warmup_s = between(value, 0, TIME_MAX_S),
-                    "-m" => options.jvms = number(value).map(|jvms| jvms.max(1) as u32),
-                    "-p" => self.port = number(value).map(|port| port.min(65535) as u16),
-                    "-d" => self.debug.extend(number(value).map(|number| number as i64)),
+                    "-m" => {
+                        let jvms = between(value, least, INT_MAX);
+                        options.jvms = jvms.map(|jvms| jvms.max(1) as u32);
+                    }
+                    "-p" => {
+                        self.port = between(value, 0, INT_MAX).map(|port| port.min(65535) as u16);
+                    }
+                    "-d" => {
+                        self.debug.extend(between(value, 0, INT_MAX).map(|number| number as i64));
+                    }
                     "-r" => options.restart_rd = Some(value.to_owned()),
                     "-v" => options.validate = Some(value.to_owned()),
                     "-j" => options.journal = Some(value.to_owned()),
@@ -291,7 +300,7 @@ impl CommandLine {
                             // Without a unit it is seconds here, and runs in `loop=`.
                             Some(Repeat::Times(s)) => Some(Repeat::For(s.saturating_mul(NS_PER_S))),
                             Some(other) => Some(other),
-                            None => number(value).map(Repeat::Times),
+                            None => between(value, 0, INT_MAX).map(Repeat::Times),
                         }
                     }
                     _ => return false,
