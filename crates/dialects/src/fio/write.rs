@@ -246,7 +246,9 @@ impl Writer {
             return *known;
         }
         let is_free = |id: &u32| self.flow_ids.values().all(|used| used != id);
-        let free = std::iter::once(id).chain(1..).find(is_free).unwrap_or(id);
+        // Of so many one is free.
+        let others = 1..=self.flow_ids.len() as u32 + 1;
+        let free = std::iter::once(id).chain(others).find(is_free).unwrap_or(id);
         self.flow_ids.insert(place, free);
         free
     }
