@@ -580,6 +580,24 @@ fn unknown_names_are_told_at_once() {
     }
 }
 
+/// A definition with one mistake hides no other one.
+#[test]
+fn unknown_names_are_told_beside_other_mistakes() {
+    let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd9,rdpct=101\nwd=wd2,sd=sd1\n\
+                rd=r1,wd=wd2,iorate=9,elapsed=4\nrd=r1,wd=wd7,iorate=9,elapsed=4\n\
+                rd=r2,wd=(wd2,wd8),iorate=x,elapsed=4\n";
+    let found = all_shown(&kind(text).diagnostics);
+    for start in [
+        "error unknown-name 2:11 could not find sd=sd9 for wd=wd1",
+        "error wrong-value 2:",
+        "error duplicate-name 5:4",
+        "error unknown-name 5:10 could not find WD=wd7 for RD=r1",
+        "error unknown-name 6:10 could not find WD=wd8 for RD=r2",
+    ] {
+        assert_eq!(found.matches(start).count(), 1, "{start}\n{found}");
+    }
+}
+
 #[test]
 fn rates_that_are_words_to_vdbench() {
     for (number, word) in [("9999988", "MAX"), ("9999977", "curve")] {

@@ -133,12 +133,7 @@ impl Input<'_> {
             let before = found.len();
             found.extend(self.wds.iter().filter(|wd| fits(name, &wd.name)).cloned());
             if found.len() == before {
-                self.findings.error_help(
-                    rd.wds_place,
-                    "unknown-name",
-                    format!("could not find WD={name} for RD={}", rd.name),
-                    "define it with `wd=`, before the run definitions",
-                );
+                self.unknown_wd(rd, name);
                 self.check_sd_names();
                 return None;
             }
@@ -155,7 +150,7 @@ impl Input<'_> {
 
     /// Looks for the storage definitions of all workloads, where a run definition names none of
     /// them: all mistakes are told at once.
-    fn check_sd_names(&mut self) {
+    pub(super) fn check_sd_names(&mut self) {
         for wd in self.wds.clone() {
             for name in &wd.sds {
                 if !self.sds.iter().any(|sd| fits(name, &sd.name)) {
@@ -163,6 +158,12 @@ impl Input<'_> {
                 }
             }
         }
+    }
+
+    pub(super) fn unknown_wd(&mut self, rd: &RdEntry, name: &str) {
+        let message = format!("could not find WD={name} for RD={}", rd.name);
+        let help = "define it with `wd=`, before the run definitions";
+        self.findings.error_help(rd.wds_place, "unknown-name", message, help);
     }
 
     fn unknown_sd(&mut self, wd: &WdEntry, name: &str, host: usize) {

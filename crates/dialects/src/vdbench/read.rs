@@ -6,7 +6,7 @@ use plan::Diagnostic;
 
 use super::announce::raw_text;
 use super::findings::Place;
-use super::input::Input;
+use super::input::{Input, fits};
 use super::lines::Reader;
 use super::options::Options;
 use super::parsed::Parsed;
@@ -97,11 +97,29 @@ impl Input<'_> {
         }
         let places: Vec<Place> = self.rds.iter().map(|rd| rd.place).collect();
         let findings = &self.findings;
-        self.rds.retain(|rd| {
+        let is_sound = |rd: &RdEntry| {
             let end = places.iter().copied().filter(|other| other.is_behind(rd.place));
             !findings.has_error_within(rd.place, end.filter(|other| *other != rd.place).min())
-        });
+        };
+        let (sound, wrong) = std::mem::take(&mut self.rds).into_iter().partition(is_sound);
+        self.rds = sound;
+        self.check_names_of(wrong);
         true
+    }
+
+    /// Looks for what run definitions name that are not expanded, since they have mistakes.
+    fn check_names_of(&mut self, wrong: Vec<RdEntry>) {
+        if self.flags.is_files || wrong.is_empty() {
+            return;
+        }
+        for rd in wrong {
+            for name in &rd.wds {
+                if !self.wds.iter().any(|wd| fits(name, &wd.name)) {
+                    self.unknown_wd(&rd, name);
+                }
+            }
+        }
+        self.check_sd_names();
     }
 
     fn expand(&mut self, rds: &[RdEntry], runs: &mut Vec<Run>) {
