@@ -4,28 +4,11 @@ use std::collections::HashMap;
 
 use super::findings::Place;
 use super::input::Input;
+use super::output::{OTHER_PAGES, PAGES};
 
 /// Longest name, bytes: a page may be named after a slave and a storage definition, and a file's
 /// name may have 255.
 const NAME_BYTES_MAX: usize = 100;
-
-/// Pages that are not named after a definition.
-const PAGES: [&str; 14] = [
-    "summary",
-    "logfile",
-    "totals",
-    "flatfile",
-    "status",
-    "skew",
-    "errorlog",
-    "anchors",
-    "histogram",
-    "parmfile",
-    "parmscan",
-    "totals_optional",
-    "config",
-    "messages",
-];
 
 impl Input<'_> {
     /// Looks at all names that become those of pages. Vdbench finds what cannot be one when it
@@ -51,7 +34,7 @@ impl Input<'_> {
                     name.len()
                 );
                 self.findings.error_help(place, "wrong-name", message, help);
-            } else if PAGES.contains(&name.as_str()) {
+            } else if is_other_page(&name) {
                 let message = format!("`{kind}={name}` has the name of the page `{name}.html`");
                 self.findings.error_help(place, "wrong-name", message, help);
             } else if let Some(other) = known.insert(name.clone(), kind).filter(|it| *it != kind) {
@@ -67,4 +50,9 @@ impl Input<'_> {
             }
         }
     }
+}
+
+/// Says whether a definition of this name would write into a page that is not its own.
+fn is_other_page(name: &str) -> bool {
+    PAGES.iter().chain(&OTHER_PAGES).any(|page| page.strip_suffix(".html") == Some(name))
 }

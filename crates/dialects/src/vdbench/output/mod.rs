@@ -42,7 +42,8 @@ pub use raw::{
     LABEL_COLUMNS, Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header,
     raw_skew_row,
 };
-pub use report::{AnchorPart, Ending, LunSeen, Output, Report, Setup, SetupHost, TreeSeen};
+pub(super) use report::OTHER_PAGES;
+pub use report::{AnchorPart, Ending, LunSeen, Output, PAGES, Report, Setup, SetupHost, TreeSeen};
 pub use stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name, operation_of};
 pub use time::Moment;
 pub use words::Words;

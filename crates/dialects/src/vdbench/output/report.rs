@@ -139,6 +139,13 @@ const PARMFILE: &str = "parmfile.html";
 const PARMSCAN: &str = "parmscan.html";
 const RUN_TOTALS: &str = "totals_optional.html";
 
+/// Pages that every run writes.
+pub const PAGES: [&str; 10] =
+    [SUMMARY, LOG, TOTALS, FLATFILE, STATUS, SKEW, ERRORS, HISTOGRAM, PARMFILE, PARMSCAN];
+/// Pages beside them that are not named after a definition; Vdbench has the last two.
+pub(in crate::vdbench) const OTHER_PAGES: [&str; 4] =
+    [ANCHORS, RUN_TOTALS, "config.html", "messages.html"];
+
 /// How a run of the program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {

@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use dialects::vdbench::output::Moment;
+use dialects::vdbench::output::{Moment, PAGES};
 
 use crate::exit::Failure;
 
@@ -13,19 +13,6 @@ use crate::exit::Failure;
 const NUMBERED_MAX: u32 = 999;
 /// Name of the record beside the pages, without its ending.
 pub(super) const RECORD: &str = "plimsoll";
-/// Pages that every run writes, without their ending.
-const PAGES: [&str; 10] = [
-    "summary",
-    "logfile",
-    "totals",
-    "flatfile",
-    "status",
-    "skew",
-    "errorlog",
-    "histogram",
-    "parmfile",
-    "parmscan",
-];
 /// What every page of results begins with, and every record. Nothing else is ever removed.
 const PAGE_START: &[u8] = b"<title>Vdbench ";
 const RECORD_START: &[u8] = b"{\n  \"schema\":";
@@ -216,7 +203,7 @@ fn lock(path: &Path) -> Result<Option<File>, Failure> {
 /// writes.
 fn refuse_others(path: &Path, has_record: bool) -> Result<(), Failure> {
     let record = has_record.then(|| format!("{RECORD}.json"));
-    let names = PAGES.iter().map(|name| format!("{name}.html")).chain(record);
+    let names = PAGES.iter().map(|page| (*page).to_owned()).chain(record);
     for name in names {
         let other = path.join(name);
         if other.symlink_metadata().is_ok() {
