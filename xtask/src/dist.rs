@@ -59,9 +59,9 @@ fn build() -> Result<PathBuf> {
     if process::on_path("rustup") {
         process::run(Command::new("rustup").args(["target", "add", TARGET]))?;
     }
-    let args = ["build", "--release", "--locked", "--target", TARGET, "-p", "plimsoll"];
-    process::run(process::cargo(&args).env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo"))?;
-    Ok(workspace::target_dir()?.join(TARGET).join("release").join("plimsoll"))
+    let args = ["build", "--profile", "dist", "--locked", "--target", TARGET, "-p", "plimsoll"];
+    process::run(&mut process::cargo(&args))?;
+    Ok(workspace::target_dir()?.join(TARGET).join("dist").join("plimsoll"))
 }
 
 /// Writes one completion script per shell, made by the binary itself.
