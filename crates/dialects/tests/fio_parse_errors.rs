@@ -258,8 +258,9 @@ fn doubtful_jobs_run_with_a_warning() {
     );
     check_warned(
         "rw=write\nverify=crc32c\ntime_based\nruntime=5",
-        "warning verify-never 5:8 job `a` never verifies: writing takes all of its runtime | set \
-         verify_backlog, or limit the amount instead of the time",
+        "warning verify-never 5:8 job `a` never verifies: its engine has one I/O in \
+         flight, and writes until the time is over | use ioengine=io_uring or libaio, which read \
+         each pass back before the next one, or set verify_backlog",
     );
     check_warned(
         "direct=1\nbs=1000",

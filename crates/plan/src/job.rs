@@ -490,10 +490,15 @@ impl Job {
         own.into_iter().chain(self.parts.iter().map(|part| &part.workload))
     }
 
-    /// Returns what the job issues, over all its workloads: `random` says that any of them is.
+    /// Returns what the job may issue, over all its workloads: `random` says that any of them is.
+    /// [`Job::issued_directions`] leaves out those to which a mix gives no share.
     pub fn access(&self) -> Access {
+        self.access_of(|workload| workload.access)
+    }
+
+    fn access_of(&self, of: impl Fn(&Workload) -> Access) -> Access {
         let none = Access { read: false, ..Access::READ };
-        self.workloads().map(|workload| workload.access).fold(none, |all, access| Access {
+        self.workloads().map(of).fold(none, |all, access| Access {
             read: all.read | access.read,
             write: all.write | access.write,
             trim: all.trim | access.trim,
@@ -512,9 +517,10 @@ impl Job {
         self.workloads().map(Workload::block_size_max).max().unwrap_or(0)
     }
 
-    /// Iterates over the directions that the job issues.
+    /// Iterates over the directions that the job issues. A mix of reads alone or of writes alone
+    /// issues no other.
     pub fn issued_directions(&self) -> impl Iterator<Item = Direction> + use<> {
-        self.access().issued()
+        self.access_of(Workload::drawn).issued()
     }
 
     /// Returns which I/Os of a direction carry a priority of their own: at most one of the shares
@@ -542,6 +548,24 @@ impl Job {
             share.priority = usual;
         }
         shares
+    }
+
+    /// Says whether the job starts over until its time is over.
+    pub fn repeats_for_a_time(&self) -> bool {
+        self.limits.time_based && self.limits.runtime_ns.is_some()
+    }
+
+    /// Says whether a job that verifies what it writes never comes to it: as in fio, one that issues
+    /// one I/O at a time writes until its time is over. With a queue each pass is read back before
+    /// the next one, and `verify_backlog` does so in between.
+    pub fn never_reads_back(&self) -> bool {
+        let verify = &self.verify;
+        let wants = verify.method.is_some() && verify.do_verify && !verify.verify_only;
+        wants
+            && self.workload.access.write
+            && verify.backlog == 0
+            && self.repeats_for_a_time()
+            && self.issues_one_at_a_time()
     }
 
     /// Says whether the job changes its targets.

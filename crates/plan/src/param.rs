@@ -39,7 +39,7 @@ mod zones;
 
 pub use engines::{ENGINES, EngineName, engine_note, find_engine};
 pub use finish::finish;
-pub use index::{STRUCTURAL, all, apply_rank, find, find_fio, suggest, suggest_value};
+pub use index::{Names, STRUCTURAL, all, apply_rank, find, find_fio, suggest, suggest_value};
 pub use text::{cmdhelp, completion_words, explain, reference_markdown};
 pub use written::written;
 

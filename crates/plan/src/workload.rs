@@ -318,6 +318,18 @@ impl Default for Workload {
 }
 
 impl Workload {
+    /// Returns what is issued of what the workload allows: a mix of 100 % reads writes nothing, and
+    /// one of 0 % reads nothing.
+    pub fn drawn(&self) -> Access {
+        let access = self.access;
+        let is_mixed = access.is_mixed();
+        Access {
+            read: access.read && !(is_mixed && self.read_pct <= 0.0),
+            write: access.write && !(is_mixed && self.read_pct >= 100.0),
+            ..access
+        }
+    }
+
     /// Returns the smallest block size in bytes over the directions that are issued; that of reads
     /// where none is.
     pub fn block_size_min(&self) -> u32 {

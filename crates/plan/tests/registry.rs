@@ -6,7 +6,7 @@ use std::process::Command;
 use plan::files::Size;
 use plan::load::Rate;
 use plan::param::{
-    AccessValue, ENGINES, Kind, Param, STRUCTURAL, Support, Value, all, apply_rank, cmdhelp,
+    AccessValue, ENGINES, Kind, Names, Param, STRUCTURAL, Support, Value, all, apply_rank, cmdhelp,
     completion_words, engine_note, explain, find, find_engine, find_fio, finish,
     reference_markdown, suggest, written,
 };
@@ -413,23 +413,37 @@ fn aliases_lead_to_their_entry() {
 }
 
 #[track_caller]
-fn check_suggestion(typed: &str, expected: &str) {
-    let near = suggest(typed);
+fn check_suggestion(typed: &str, accepted: Names, expected: &str) {
+    let near = suggest(typed, accepted);
     assert_eq!(near.first().copied(), Some(expected), "`{typed}` suggests {near:?}");
 }
 
 #[test]
 fn near_misses_are_suggested() {
-    check_suggestion("direcotry", "directory");
-    check_suggestion("iodetph", "iodepth");
-    check_suggestion("blocksise", "blocksize");
-    check_suggestion("group-reporting", "group_reporting");
-    check_suggestion("BS", "bs");
-    check_suggestion("num_jobs", "numjobs");
-    check_suggestion("queuedepth", "queue_depth");
-    check_suggestion("rum_time", "runtime");
+    check_suggestion("direcotry", Names::Fio, "directory");
+    check_suggestion("iodetph", Names::Fio, "iodepth");
+    check_suggestion("blocksise", Names::Fio, "blocksize");
+    check_suggestion("group-reporting", Names::Fio, "group_reporting");
+    check_suggestion("BS", Names::Fio, "bs");
+    check_suggestion("num_jobs", Names::Fio, "numjobs");
+    check_suggestion("queuedepth", Names::Ours, "queue_depth");
+    check_suggestion("queuedepth", Names::Both, "queue_depth");
+    check_suggestion("rum_time", Names::Fio, "runtime");
     for typed in ["", "___", "colour", &"x".repeat(10_000)] {
-        assert_eq!(suggest(typed), Vec::<&str>::new(), "{typed:.20}");
+        assert_eq!(suggest(typed, Names::Both), Vec::<&str>::new(), "{typed:.20}");
+    }
+}
+
+#[test]
+fn a_suggestion_is_never_the_word_itself_and_always_one_that_is_accepted() {
+    for typed in completion_words() {
+        for near in suggest(typed, Names::Fio) {
+            assert!(near != typed && find_fio(near).is_some(), "`{typed}`: `{near}`");
+        }
+        for near in suggest(typed, Names::Ours) {
+            assert!(near != typed && find(near).is_some(), "`{typed}`: `{near}`");
+        }
+        assert!(!suggest(typed, Names::Both).contains(&typed), "`{typed}`");
     }
 }
 

@@ -97,6 +97,7 @@ impl Progress {
             | RunEvent::IoError(_)
             | RunEvent::SeriesSoFar(_)
             | RunEvent::Interval(_)
+            | RunEvent::StatusAsked(_)
             | RunEvent::Report(_) => {}
         }
     }

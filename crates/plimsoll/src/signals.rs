@@ -1,17 +1,18 @@
-//! SIGINT and SIGTERM as a request to stop.
+//! SIGINT and SIGTERM as a request to stop, SIGUSR1 as a question how it goes.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use runner::{Control, Stop};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{SigId, low_level};
 
 /// Listens to signals while it lives.
 ///
 /// The first ends the run with a report, the second at once. A third kills the process as if
-/// nobody listened: the way out where the kernel holds an I/O for ever.
+/// nobody listened: the way out where the kernel holds an I/O for ever. SIGUSR1 has the status
+/// printed, and the run goes on, as in fio.
 #[derive(Debug)]
 pub(crate) struct Signals {
     ids: Vec<SigId>,
@@ -35,7 +36,10 @@ impl Signals {
             // for signal handlers; it neither allocates nor locks.
             unsafe { low_level::register(signal, action) }.ok()
         });
-        let ids = ids.collect();
+        let mut ids: Vec<SigId> = ids.collect();
+        let control = Arc::clone(control);
+        // SAFETY: the action stores an atomic.
+        ids.extend(unsafe { low_level::register(SIGUSR1, move || control.request_status()) }.ok());
         Signals { ids, last }
     }
 

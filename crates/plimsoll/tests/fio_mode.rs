@@ -2,7 +2,12 @@
 
 mod common;
 
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
 use common::{Outcome, Sandbox};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const JOB: [&str; 6] =
@@ -197,4 +202,76 @@ fn a_file_may_have_the_name_of_a_stream() {
     sandbox.fio(&job).success();
     let size = std::fs::metadata(sandbox.path("-")).map(|facts| facts.len());
     assert_eq!(size.ok(), Some(64 << 10));
+}
+
+/// Starts a command whose output goes to the file `out`, and waits until it has made the file `f`:
+/// signals are heard from before then.
+fn started(sandbox: &Sandbox, args: &[&str]) -> Child {
+    let out = std::fs::File::create(sandbox.path("out")).expect("the folder is ours");
+    let err = std::fs::File::create(sandbox.path("err")).expect("the folder is ours");
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.env("TMPDIR", sandbox.path("")).args(args).stdout(out).stderr(err);
+    let child = command.spawn().expect("it starts");
+    wait_until(|| sandbox.path("f").exists());
+    child
+}
+
+fn text(sandbox: &Sandbox, name: &str) -> String {
+    std::fs::read_to_string(sandbox.path(name)).expect("it was made")
+}
+
+/// Waits as long as a busy host may take.
+#[track_caller]
+fn wait_until(is_there: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_there() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it does not come");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id().try_into().expect("a process"));
+    kill_process(pid.expect("it runs"), signal).expect("it is ours");
+}
+
+const ENDLESS: [&str; 7] = [
+    "--name=a",
+    "--filename=f",
+    "--size=64k",
+    "--rw=randread",
+    "--rate_iops=100",
+    "--time_based",
+    "--runtime=1000",
+];
+
+#[test]
+fn a_question_how_it_goes_is_answered_and_the_run_goes_on() {
+    let sandbox = Sandbox::new();
+    let n_reports = || text(&sandbox, "out").matches("\"fio version\"").count();
+    let mut child = started(&sandbox, &[&["fio", "--output-format=json"], &ENDLESS[..]].concat());
+    signal(&child, Signal::USR1);
+    wait_until(|| n_reports() == 1);
+    sandbox.write("fio-dump-status", "");
+    wait_until(|| n_reports() == 2);
+    assert!(!sandbox.path("fio-dump-status").exists(), "it asks once");
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().expect("it ends").code(), Some(128));
+    assert_eq!((n_reports(), text(&sandbox, "err").as_str()), (3, ""));
+}
+
+#[test]
+fn run_answers_how_it_goes_beside_its_result() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "j.fio",
+        "[a]\nfilename=f\nsize=64k\nrw=randread\nrate_iops=100\ntime_based\nruntime=1000\n",
+    );
+    let mut child = started(&sandbox, &["run", "--json", "--no-progress", "j.fio"]);
+    signal(&child, Signal::USR1);
+    wait_until(|| text(&sandbox, "err").contains("IOPS"));
+    assert_eq!(text(&sandbox, "out"), "");
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    serde_json::from_str::<Value>(&text(&sandbox, "out")).expect("the record and nothing else");
 }

@@ -20,6 +20,7 @@ pub struct Control {
     stop: AtomicU8,
     ends_step: AtomicBool,
     ends_after_step: AtomicBool,
+    asks_status: AtomicBool,
 }
 
 impl Control {
@@ -44,6 +45,17 @@ impl Control {
     /// To be asked at the latest when that step has ended ([`crate::RunEvent::StepEnded`]).
     pub fn request_end_after_step(&self) {
         self.ends_after_step.store(true, Relaxed);
+    }
+
+    /// Asks how the run stands: [`crate::RunEvent::StatusAsked`] answers as soon as workers run, and
+    /// the run goes on. Safe in a signal handler.
+    pub fn request_status(&self) {
+        self.asks_status.store(true, Relaxed);
+    }
+
+    /// Takes such a request, if there is one.
+    pub(crate) fn take_status(&self) -> bool {
+        self.asks_status.swap(false, Relaxed)
     }
 
     /// Takes such a request, if there is one.

@@ -1,6 +1,7 @@
 //! A whole run: binds, prepares, runs the steps, returns the record.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use analysis::steady::SteadyRule;
 use plan::{Diagnostic, Plan, Severity, Step};
@@ -208,6 +209,8 @@ pub enum RunEvent<'a> {
     /// The record as it would be if the run ended now. CPU time, samples and failures of workers
     /// that still run are not known yet.
     Report(&'a Record),
+    /// The same, because somebody asked with [`Control::request_status`].
+    StatusAsked(&'a Record),
     /// The workers of a step have ended.
     StepEnded {
         /// Step, from 0.
@@ -273,9 +276,10 @@ pub fn run(
         places: if emulation.is_none() { places::of_plan(&bound) } else { Vec::new() },
         notes: emulation.map_or_else(Vec::new, |emulation| emulation.notes.clone()),
         failed: false,
+        reported_ns: Cell::new(0),
     };
     so_far.note_findings(&findings, on_event);
-    let (mut n_workers_before, mut reported_ns) = (0, 0);
+    let mut n_workers_before = 0;
     for (step_idx, step) in bound.steps.iter().enumerate() {
         let number = StepNumber { step_idx: step_idx as u32, n_workers_before };
         n_workers_before += step.workers.len() as u32;
@@ -285,7 +289,10 @@ pub fn run(
         if control.take_end_after_step() {
             break;
         }
-        so_far.report(&mut reported_ns, ground.now_ns(clock), on_event);
+        // The record of the whole run follows the last one at once.
+        if step_idx + 1 < bound.steps.len() {
+            so_far.report(ground.now_ns(clock), on_event);
+        }
     }
     if let Some((severity, code, message)) = ground.changes_left() {
         so_far.note(severity, code, &message, on_event);
@@ -360,13 +367,12 @@ const BETWEEN_STEPS_MS: u64 = 1000;
 const PAUSE_TICK_NS: u64 = 50_000_000;
 
 impl RunSoFar<'_> {
-    /// Tells between two steps how the run stands, where steps are shorter than the time between
-    /// reports: what comes within a step counts from its start.
-    fn report(&self, reported_ns: &mut u64, now_ns: u64, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+    /// Tells between two steps how the run stands, if that was long ago.
+    fn report(&self, now_ns: u64, on_event: &mut dyn FnMut(RunEvent<'_>)) {
         let Some(interval_ms) = self.options.report_interval_ms else { return };
         let interval_ms = interval_ms.clamp(1, BETWEEN_STEPS_MS);
-        if now_ns.saturating_sub(*reported_ns) >= interval_ms * 1_000_000 {
-            *reported_ns = now_ns;
+        if now_ns.saturating_sub(self.reported_ns.get()) >= interval_ms * 1_000_000 {
+            self.reported_ns.set(now_ns);
             on_event(RunEvent::Report(&self.record(now_ns, &[], &[])));
         }
     }
@@ -591,6 +597,8 @@ pub(crate) struct RunSoFar<'a> {
     notes: Vec<Note>,
     /// A worker could not start or failed.
     failed: bool,
+    /// When [`RunEvent::Report`] was last told, nanoseconds after the start of the run.
+    pub(crate) reported_ns: Cell<u64>,
 }
 
 impl RunSoFar<'_> {

@@ -170,7 +170,9 @@ fn watch(
     let mut next_interval_ns = running.tick_interval(&mut seconds, started_ns, on_event);
     let mut next_status_ns = started_ns + status_ns;
     let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
-    let mut next_report_ns = report_ns.map_or(u64::MAX, |ns| started_ns + ns);
+    let reported_ns = &context.so_far.reported_ns;
+    let mut next_report_ns =
+        report_ns.map_or(u64::MAX, |ns| (reported_ns.get() + ns).max(started_ns));
     running.start_waiting();
     while !running.is_over() {
         if !running.obey_control() {
@@ -199,10 +201,16 @@ fn watch(
             on_event(RunEvent::Status(&status));
             next_status_ns = now_ns + status_ns;
         }
+        if context.control.take_status() {
+            let jobs = running.jobs_now(now_ns);
+            let record = context.so_far.record(now_ns, &jobs, &running.intervals);
+            on_event(RunEvent::StatusAsked(&record));
+        }
         if now_ns >= next_report_ns {
             let jobs = running.jobs_now(now_ns);
             let record = context.so_far.record(now_ns, &jobs, &running.intervals);
             on_event(RunEvent::Report(&record));
+            reported_ns.set(now_ns);
             // With thousands of workers a report takes long; it must not become what is measured.
             let after_ns = clock.now_ns().saturating_sub(now_ns).saturating_mul(REPORT_PAUSE);
             next_report_ns = now_ns + report_ns.map_or(u64::MAX - now_ns, |ns| ns.max(after_ns));

@@ -311,13 +311,6 @@ fn workers_verify_their_own_files() {
 fn notes_say_what_verification_cannot_do() {
     let folder = tempfile::tempdir().unwrap();
     let mut job = writer(folder.path());
-    job.workload.access.read = true;
-    job.limits.time_based = true;
-    job.limits.runtime_ns = Some(10_000_000);
-    let record = run(folder.path(), job);
-    check_note(&record, "verify-never", "set `verify_backlog`");
-
-    let mut job = writer(folder.path());
     job.n_workers = 2;
     job.verify.do_verify = false;
     job.verify.state_load = true;

@@ -28,6 +28,9 @@ pub(crate) struct Gate {
     /// Least wait for a due operation; 0 waits for each.
     group_ns: u64,
     issued: [bool; 3],
+    /// Whichever direction is due may go, whatever the mix has drawn: so both rates hold. Not where
+    /// what comes next is settled, as in a recording.
+    may_switch: bool,
     think: Option<Think>,
     /// Added to due times: the start, and pauses that do not count against the rate.
     shift_ns: u64,
@@ -103,6 +106,7 @@ impl Gate {
             any_rate,
             group_ns: if rate_per_s(job) >= GROUP_FROM_PER_S { GROUP_NS } else { 0 },
             issued,
+            may_switch: job.parts.is_empty() && job.workload.recordings.is_empty(),
             think,
             shift_ns: 0,
             rate_ignores_think_time: load.rate_ignores_think_time,
@@ -150,8 +154,8 @@ impl Gate {
 
     /// Asks for an operation of `dir` at `now_ns`, `idle` when nothing is in flight.
     ///
-    /// A mixed job whose chosen direction is not due yet may go on with the other one if that is:
-    /// so both rates hold, whatever the mix.
+    /// A mixed job whose chosen direction is not due yet may go on with the other one if that is,
+    /// and if the mix has it at all: so both rates hold, whatever the mix.
     pub(crate) fn ask(&mut self, dir: Direction, now_ns: u64, idle: bool) -> Pass {
         if let Some(pass) = self.ask_think(now_ns, idle) {
             return pass;
@@ -172,7 +176,7 @@ impl Gate {
             Direction::Read => Direction::Write,
             _ => Direction::Read,
         };
-        if !self.issued[other as usize] || dir == Direction::Trim {
+        if !self.may_switch || !self.issued[other as usize] || dir == Direction::Trim {
             return Pass::Until(due_ns.max(now_ns + self.group_ns));
         }
         match self.due_ns(other) {

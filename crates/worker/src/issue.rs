@@ -259,8 +259,8 @@ impl Worker {
 
     /// Says whether a finished pass is followed by the next without a pause.
     fn restarts_at_once(&self) -> bool {
-        self.job.limits.time_based
-            && self.job.limits.runtime_ns.is_some()
+        self.job.repeats_for_a_time()
+            && !self.verifying.reads_passes_back()
             && !self.verifying.is_dry_run()
             && !self.verifying.is_exhausted()
             && !self.job.durability.end_fsync

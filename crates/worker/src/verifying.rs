@@ -69,7 +69,7 @@ impl Verifying {
             if verify.backlog_batch > 0 { verify.backlog_batch } else { verify.backlog };
         Verifying {
             on,
-            reads_back: on && verify.do_verify && writes && !is_never_reached(job),
+            reads_back: on && verify.do_verify && writes && !job.never_reads_back(),
             dry_run,
             is_late: on && verify.n_threads > 0,
             checks,
@@ -101,6 +101,11 @@ impl Verifying {
     #[inline]
     pub(crate) fn is_late(&self) -> bool {
         self.is_late
+    }
+
+    /// Says whether each pass is read back before the next one.
+    pub(crate) fn reads_passes_back(&self) -> bool {
+        self.reads_back && self.backlog == 0
     }
 
     /// Says whether there is something to read back.
@@ -278,13 +283,6 @@ impl Verifying {
         }
         Replay::Skip
     }
-}
-
-/// Says whether verification would start only after the end: a job that repeats until its time is
-/// over never finishes a pass, and the end of its time ends it.
-fn is_never_reached(job: &Job) -> bool {
-    let limits = &job.limits;
-    limits.time_based && limits.runtime_ns.is_some() && job.verify.backlog == 0
 }
 
 /// Makes an operation on a block that was written.

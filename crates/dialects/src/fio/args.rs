@@ -238,8 +238,10 @@ impl ArgReader<'_> {
         let switches = SWITCHES.iter().map(|switch| switch.name);
         let plain = |name: &str| name.replace(['-', '_'], "").to_lowercase();
         let alike = switches.filter(|switch| plain(switch) == plain(name));
-        let near: Vec<String> =
-            alike.chain(param::suggest(name)).map(|near| format!("`--{near}`")).collect();
+        let near: Vec<String> = alike
+            .chain(param::suggest(name, param::Names::Fio))
+            .map(|near| format!("`--{near}`"))
+            .collect();
         if !near.is_empty() {
             finding = finding.help(format!("did you mean {}?", near.join(" or ")));
         }

@@ -201,15 +201,15 @@ fn verification(job: &Job, site: &Site, report: &mut Report<'_>) {
         let text = format!("job `{}` has both `verify_only` and `time_based`", job.name);
         report(Diagnostic::error("verify-only-time-based", text), "verify_only");
     }
-    let only_writes = job.workload.access.write && !job.workload.access.read;
-    let is_timed = job.limits.time_based && job.limits.runtime_ns.is_some();
-    if only_writes && is_timed && verify.backlog == 0 && verify.do_verify && !verify.verify_only {
-        let text = format!("job `{}` never verifies: writing takes all of its runtime", job.name);
-        let finding = Diagnostic::warning("verify-never", text);
-        report(
-            finding.help("set verify_backlog, or limit the amount instead of the time"),
-            "verify",
+    if job.never_reads_back() {
+        let text = format!(
+            "job `{}` never verifies: its engine has one I/O in flight, and writes until the time \
+             is over",
+            job.name
         );
+        let help = "use ioengine=io_uring or libaio, which read each pass back before the next \
+                    one, or set verify_backlog";
+        report(Diagnostic::warning("verify-never", text).help(help), "verify");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sections into jobs: defaults, precedence, groups and steps.
 
 use plan::files::Size;
-use plan::param::{self, Param, Support, Value, apply_rank, find_fio};
+use plan::param::{self, Names, Param, Support, Value, apply_rank, find_fio};
 use plan::{Diagnostic, EngineKind, Job, Plan, Severity, Span, Step};
 
 use super::cross::{self, Site};
@@ -231,7 +231,8 @@ impl Lowering<'_> {
                 return None;
             }
             (None, _) if !is_of_engine => {
-                self.input.report(unknown_option(key).at(option.key_span.clone()));
+                let finding = unknown_option(key, accepted(option));
+                self.input.report(finding.at(option.key_span.clone()));
                 return None;
             }
             _ => {
@@ -247,7 +248,7 @@ impl Lowering<'_> {
         self.input.report(if code == "option-of-other-engine" {
             finding.help("an engine and its options stand together, in `[global]` too")
         } else if found.is_none() && !is_of_engine {
-            with_near_names(finding, key)
+            with_near_names(finding, key, accepted(option))
         } else {
             finding
         });
@@ -540,8 +541,22 @@ fn profile_option(key: &str) -> Diagnostic {
     if key == "threads" { finding.help("did you mean `thread`?") } else { finding }
 }
 
-fn unknown_option(key: &str) -> Diagnostic {
+/// Returns whose names may stand where an option does.
+fn accepted(option: &RawOption) -> Names {
+    if option.is_ours { Names::Ours } else { Names::Fio }
+}
+
+fn unknown_option(key: &str, accepted: Names) -> Diagnostic {
     let finding = Diagnostic::error("unknown-option", format!("unknown option `{key}`"));
+    // The same thing by the name that another reader takes.
+    let known = if accepted == Names::Ours { find_fio(key) } else { param::find(key) };
+    if let Some(known) = known {
+        return finding.help(match (accepted, known.fio.first()) {
+            (Names::Ours, _) => format!("fio's `{key}` is `{}` here", known.name),
+            (_, Some(name)) => format!("it is `{name}` in fio's language"),
+            (_, None) => "fio has no option for it; plans in TOML do".to_owned(),
+        });
+    }
     if let Some(switch) = find_switch(key) {
         let text =
             format!("`--{}` is a switch of the command line, not a job's option", switch.name);
@@ -550,12 +565,12 @@ fn unknown_option(key: &str) -> Diagnostic {
     if key.contains(char::is_whitespace) {
         return finding.help("write `option=value`, one per line");
     }
-    with_near_names(finding, key)
+    with_near_names(finding, key, accepted)
 }
 
 /// Adds the options with a name much like `key`, if there are any.
-fn with_near_names(finding: Diagnostic, key: &str) -> Diagnostic {
-    let mut near = param::suggest(key);
+fn with_near_names(finding: Diagnostic, key: &str, accepted: Names) -> Diagnostic {
+    let mut near = param::suggest(key, accepted);
     if near.first().is_some_and(|first| first.eq_ignore_ascii_case(key)) {
         near.truncate(1);
     }

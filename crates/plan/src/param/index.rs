@@ -75,18 +75,47 @@ pub fn apply_rank(param: &Param) -> u32 {
 /// Most names that [`suggest`] returns: a hint, not a list to read.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// Returns the names, ours or fio's, that look most like `name`, nearest first; none when nothing
-/// is near. Names that differ in case, dashes and underscores only are nearest.
-pub fn suggest(name: &str) -> Vec<&'static str> {
-    /// A name and what counts of it.
-    type Plain = (&'static str, Vec<char>);
+/// Whose names a reader accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// Ours, as in plans of our own.
+    Ours,
+    /// fio's, with their aliases.
+    Fio,
+    /// Both, as `explain` takes them.
+    Both,
+}
+
+impl Names {
+    /// Returns the names of a parameter that are among these, fio's first: those are typed most.
+    pub(super) fn of(self, param: &'static Param) -> impl Iterator<Item = &'static str> {
+        let (has_ours, has_fio) = (self != Names::Fio, self != Names::Ours);
+        let ours =
+            Some(param.name).filter(|name| has_ours && !(has_fio && param.fio.contains(name)));
+        let fio = if has_fio { param.fio } else { &[] };
+        fio.iter().copied().chain(ours)
+    }
+}
+
+/// Returns the names, among those that the reader at hand accepts, that look most like `name`,
+/// nearest first; none when nothing is near. Names that differ in case, dashes and underscores only
+/// are nearest, and `name` itself is not among them.
+pub fn suggest(name: &str, accepted: Names) -> Vec<&'static str> {
+    /// A name, what counts of it, and whose it is.
+    type Plain = (&'static str, Vec<char>, Names);
     static NAMES: OnceLock<Vec<Plain>> = OnceLock::new();
     let wanted = plain(name);
     if wanted.is_empty() {
         return Vec::new();
     }
-    let known = NAMES.get_or_init(|| all().flat_map(names).map(|n| (n, plain(n))).collect());
-    nearest(&wanted, known.iter().map(|(name, word)| (*name, word.as_slice())))
+    let of = |whose: Names| {
+        let names = all().flat_map(move |param| whose.of(param));
+        names.map(move |name| (name, plain(name), whose))
+    };
+    let known = NAMES.get_or_init(|| of(Names::Fio).chain(of(Names::Ours)).collect());
+    let fits = |whose: Names| accepted == Names::Both || accepted == whose;
+    let fitting = known.iter().filter(|(known, _, whose)| fits(*whose) && *known != name);
+    nearest(&wanted, fitting.map(|(name, word, _)| (*name, word.as_slice())))
 }
 
 /// Returns the words that a parameter takes and that look most like `value`, nearest first; none
@@ -136,12 +165,6 @@ fn letters(word: &[char]) -> u64 {
 fn apart(one: u64, other: u64) -> usize {
     let lacks = |a: u64, b: u64| (a & !b).count_ones() as usize;
     lacks(one, other).max(lacks(other, one))
-}
-
-/// Returns the names of a parameter, fio's first because those are typed most.
-pub(super) fn names(param: &'static Param) -> impl Iterator<Item = &'static str> {
-    let ours = Some(param.name).filter(|name| !param.fio.contains(name));
-    param.fio.iter().copied().chain(ours)
 }
 
 fn plain(name: &str) -> Vec<char> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Category, Choice, ENGINES, Kind, Param, Support, TimeUnit, all, find, find_fio, index,
+    Category, Choice, ENGINES, Kind, Names, Param, Support, TimeUnit, all, find, find_fio, index,
 };
 
 /// Width of explanations, in columns.
@@ -61,7 +61,7 @@ pub fn reference_markdown() -> String {
 
 /// Returns every word that a shell may complete: our names and fio's with their aliases, sorted.
 pub fn completion_words() -> Vec<&'static str> {
-    let mut words: Vec<&'static str> = all().flat_map(index::names).collect();
+    let mut words: Vec<&'static str> = all().flat_map(|param| Names::Both.of(param)).collect();
     words.sort_unstable();
     words.dedup();
     words
@@ -75,7 +75,7 @@ pub fn cmdhelp(name: &str) -> String {
     }
     let Some(param) = find_fio(name) else {
         let mut text = format!("No such command: {name}\n");
-        let near = index::suggest(name);
+        let near = index::suggest(name, Names::Fio);
         if !near.is_empty() {
             let _ = writeln!(text, "Did you mean: {}", near.join(", "));
         }

@@ -238,6 +238,9 @@ impl Session {
                 progress.tell("stopping; a second signal stops at once\n");
             }
             progress.event(&event);
+            if let RunEvent::StatusAsked(record) = &event {
+                progress.tell(&summary::summary(record));
+            }
             if *is_followed {
                 kept.event(&event);
             }

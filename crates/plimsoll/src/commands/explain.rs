@@ -56,7 +56,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn not_found(name: &str) -> Failure {
     let failure = Failure::wrong_use(format!("unknown parameter `{name}`"));
-    let near: Vec<String> = param::suggest(name).iter().map(|near| format!("`{near}`")).collect();
+    let near: Vec<String> =
+        param::suggest(name, param::Names::Both).iter().map(|near| format!("`{near}`")).collect();
     if near.is_empty() {
         return failure.hint("`plimsoll explain --all` lists every parameter");
     }

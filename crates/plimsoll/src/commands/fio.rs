@@ -6,6 +6,7 @@
 
 mod eta;
 mod report;
+mod status_file;
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::signals::Signals;
 use crate::stream::{self, Sink};
 
 use report::Session;
+use status_file::StatusFile;
 
 /// Behave as fio: its command line, its output, its exit codes
 #[derive(Debug, clap::Args)]
@@ -160,6 +162,7 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
     };
     let control = Arc::new(Control::new());
     let signals = Signals::listen(&control);
+    let _status_file = StatusFile::watch(&control);
     let outcome = runner::run(&parsed.plan, &options, &control, &mut |event| {
         session.signal(signals.last());
         session.event(&event);

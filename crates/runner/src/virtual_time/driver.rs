@@ -323,6 +323,13 @@ impl<'w> Driver<'w> {
             self.start_waiting(running);
             self.heed_stops(running);
         }
+        if running.context.control.take_status() {
+            self.publish();
+            let now_ns = self.world.now_ns;
+            let so_far = running.context.so_far;
+            let record = so_far.record(now_ns, &running.jobs_now(now_ns), &running.intervals);
+            on_event(RunEvent::StatusAsked(&record));
+        }
         let wall_ns = running.context.clock.now_ns();
         if wall_ns >= show.next_wall_ns {
             show.next_wall_ns = wall_ns + running.context.options.status_interval_ns();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::job::Part;
-use plan::load::{Arrivals, RatePeriod, RatePeriods};
+use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods};
 use plan::op::OpKind;
 use plan::{Direction, Job};
 use worker::{FileRegion, Meters, NoData, Worker, WorkerSpec};
@@ -164,4 +164,28 @@ fn a_spike_waits_for_the_queue_and_shows_in_the_response_time() {
     let expected =
         [0, 0, 0, 0, 1, 1, 1, 1, second, second, second, second, later, later, later, later];
     assert_eq!(at_us, expected);
+}
+
+#[test]
+fn a_mix_of_one_direction_issues_no_other_whatever_the_rates() {
+    #[track_caller]
+    fn check(read_pct: f64, rates: [Option<Rate>; 2], random: bool, expected: [u64; 2]) {
+        let mut job = job(OpKind::Read, random, 8);
+        job.workload.access.write = true;
+        job.workload.read_pct = read_pct;
+        (job.load.rate.read, job.load.rate.write) = (rates[0], rates[1]);
+        let (sim, _) = run(job, 0, 1, 1000);
+        let n = |kind| sim.seen.iter().filter(|seen| seen.op.kind == kind).count() as u64;
+        let what = format!("{read_pct} % reads, {rates:?}");
+        assert_eq!([n(OpKind::Read), n(OpKind::Write)], expected, "{what}");
+    }
+    let iops = |rate| Some(Rate::Iops(rate));
+    let bytes = |rate: u64| Some(Rate::Bytes(rate << 20));
+    check(100.0, [iops(1000), iops(1000)], true, [1000, 0]);
+    check(100.0, [iops(1000), iops(500)], true, [1000, 0]);
+    check(0.0, [bytes(8), bytes(4)], true, [0, 1024]);
+    check(100.0, [bytes(4), bytes(4)], false, [1024, 0]);
+    check(0.0, [None, iops(10)], true, [0, 10]);
+    // With a share of both, the rates rule.
+    check(99.0, [iops(1000), iops(500)], true, [1000, 500]);
 }

@@ -150,7 +150,7 @@ impl<'a> Eta<'a> {
     /// Sums lower and upper limits of the step's jobs; `None` where no job has one.
     fn limits(&self, status: &Status, pick: fn(Rate) -> Option<u64>) -> Option<(u64, u64)> {
         let sum = |rates: &PerDir<Option<Rate>>, job: &Job| -> u64 {
-            let picked = rates.iter().filter_map(|(_, rate)| pick((*rate)?));
+            let picked = job.access().issued().filter_map(|dir| pick(rates[dir]?));
             picked.sum::<u64>().saturating_mul(u64::from(job.n_workers))
         };
         let jobs = self.jobs(status);

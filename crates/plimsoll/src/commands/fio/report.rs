@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
                     eta.step_ended();
                 }
             }
-            RunEvent::Report(record) => {
+            RunEvent::Report(record) | RunEvent::StatusAsked(record) => {
                 if self.broken.is_ok() {
                     self.broken = self.report(record);
                 }
