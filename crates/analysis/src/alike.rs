@@ -1,13 +1,13 @@
 //! May two runs be compared?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use record::Record;
 
-use crate::entries::{Entry, counterpart, entries};
+use crate::entries::{Entries, Entry};
 
 /// Something in which two runs differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Difference {
     /// What it is about.
     pub kind: DifferenceKind,
@@ -20,7 +20,7 @@ pub struct Difference {
 }
 
 /// What a difference is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DifferenceKind {
     /// Other I/O was done: a comparison says nothing about the storage. Refuse unless told.
     Workload,
@@ -75,10 +75,11 @@ const DEFAULTS: [(&str, &str); 7] = [
 /// default. What one side does not know, as an imported result, is no difference.
 pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
+    let mut known: HashSet<Difference> = HashSet::new();
     let mut note = |kind, what: &str, baseline: String, candidate: String| {
         let difference = Difference { kind, what: what.to_owned(), baseline, candidate };
         if !is_same(what, &difference.baseline, &difference.candidate)
-            && !found.contains(&difference)
+            && known.insert(difference.clone())
         {
             found.push(difference);
         }
@@ -98,13 +99,13 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
         }
     }
     note(DifferenceKind::Surroundings, "emulation", emulation(a), emulation(b));
-    let (from, to) = (entries(a), entries(b));
-    let is_only = from.len() == 1;
-    for entry in &from {
+    let (from, to) = (Entries::of(a), Entries::of(b));
+    let is_only = from.is_one();
+    for entry in from.list() {
         let place = |what: &str| {
             if is_only { what.to_owned() } else { format!("{what} of job `{}`", entry.job) }
         };
-        let Some(other) = counterpart(entry, is_only, &to) else {
+        let Some(other) = to.counterpart(entry, is_only) else {
             note(DifferenceKind::Workload, &title(entry), "there".to_owned(), String::new());
             continue;
         };
@@ -124,8 +125,8 @@ pub fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
             }
         }
     }
-    for other in to.iter().filter(|_| to.len() > 1 || from.len() > 1) {
-        if counterpart(other, to.len() == 1, &from).is_none() {
+    for other in to.list().iter().filter(|_| !to.is_one() || !from.is_one()) {
+        if from.counterpart(other, to.is_one()).is_none() {
             note(DifferenceKind::Workload, &title(other), String::new(), "there".to_owned());
         }
     }

@@ -8,7 +8,8 @@
 //!   and figures.
 //! - Repeats: [`stats`] (median and mean with intervals, batch means) and
 //!   [`compare()`]; [`metric`] has the figures of a run to compare, [`alike`] whether it makes
-//!   sense, [`sets`] does all of it for two sets of records, [`whole`] of curves and suites, too.
+//!   sense, [`sampled`] makes the intervals of a run equal, [`sets`] does all of it for two sets of
+//!   records, [`whole`] of curves and suites, too.
 //! - A curve: [`search`] asks for one load after the other until it has the load line; [`Limits`]
 //!   say what a load must keep (`p99 < 2ms`); [`curve`] turns points into figures: load at a
 //!   latency, overall response time, knee, scalability law.
@@ -32,6 +33,7 @@ pub mod gates;
 pub mod limit;
 pub mod metric;
 mod random;
+pub mod sampled;
 pub mod search;
 pub mod series;
 pub mod sets;

@@ -6,12 +6,16 @@
 //! percentile of a second. What seconds cannot show, such as the mean latency of the run, cannot be
 //! told then.
 
-use record::{Interval, JobRecord, Record};
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
+
+use record::{Interval, IntervalDir, IntervalSeries, JobRecord, Record};
 
 use crate::alike::{Difference, DifferenceKind, differences};
-use crate::compare::{CompareOptions, Comparison, compare, compare_series};
-use crate::entries::{Entry, counterpart, entries};
+use crate::compare::{CompareOptions, Comparison, RunOrder, compare, compare_series};
+use crate::entries::{Entries, Entry};
 use crate::metric::{self, Metric, Thin, Waited, of_jobs, run_order, waited_of};
+use crate::sampled::{Sampled, measured, per_s};
 
 /// How to compare two sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,35 +77,38 @@ impl SetComparison {
 }
 
 /// Compares two sets of runs. An empty set has no rows.
-pub fn compare_sets(
-    baseline: &[Record],
-    candidate: &[Record],
+pub fn compare_sets<R: Borrow<Record>>(
+    baseline: &[R],
+    candidate: &[R],
     options: &SetOptions,
 ) -> SetComparison {
+    let baseline: Vec<&Record> = baseline.iter().map(Borrow::borrow).collect();
+    let candidate: Vec<&Record> = candidate.iter().map(Borrow::borrow).collect();
     let (Some(first), Some(other)) = (baseline.first(), candidate.first()) else {
         return SetComparison { differences: Vec::new(), rows: Vec::new() };
     };
     let mut found = differences(first, other);
-    found.extend(counted_from(baseline, candidate));
-    for (set, name) in [(baseline, "baseline"), (candidate, "candidate")] {
+    found.extend(counted_from(&baseline, &candidate));
+    let mut known: HashSet<Difference> = found.iter().cloned().collect();
+    for (set, name) in [(&baseline, "baseline"), (&candidate, "candidate")] {
         for record in &set[1..] {
-            for difference in differences(&set[0], record) {
+            for difference in differences(set[0], record) {
                 let what = format!("{} within the {name}", difference.what);
                 let difference = Difference { what, ..difference };
-                if !found.contains(&difference) {
+                if known.insert(difference.clone()) {
                     found.push(difference);
                 }
             }
         }
     }
     found.sort_by_key(|difference| difference.kind == DifferenceKind::Surroundings);
-    let sides = Sides { baseline, candidate, options };
+    let sides = Sides::new(&baseline, &candidate, options);
     SetComparison { differences: found, rows: sides.rows() }
 }
 
 /// Says that latencies of both sets count from different moments, and which ones are compared.
-fn counted_from(baseline: &[Record], candidate: &[Record]) -> Option<Difference> {
-    let is_due = |set: &[Record]| {
+fn counted_from(baseline: &[&Record], candidate: &[&Record]) -> Option<Difference> {
+    let is_due = |set: &[&Record]| {
         set.iter()
             .all(|record| waited_of(&record.jobs.iter().collect::<Vec<_>>()) == Waited::FromDue)
     };
@@ -115,31 +122,82 @@ fn counted_from(baseline: &[Record], candidate: &[Record]) -> Option<Difference>
     })
 }
 
-struct Sides<'a> {
-    baseline: &'a [Record],
-    candidate: &'a [Record],
-    options: &'a SetOptions,
+/// One set: its runs, and their jobs by name.
+struct Side<'a> {
+    records: &'a [&'a Record],
+    entries: Vec<Entries<'a>>,
 }
 
-impl Sides<'_> {
-    fn rows(&self) -> Vec<Row> {
-        let jobs = entries(&self.baseline[0]);
-        let mut rows = Vec::new();
-        for (idx, entry) in jobs.iter().enumerate() {
-            let in_step = |other: &&Entry<'_>| other.step_idx == entry.step_idx;
-            let n_in_step = jobs.iter().filter(in_step).count();
-            let is_first = jobs[..idx].iter().all(|other| !in_step(&other));
-            if n_in_step > 1 && is_first {
-                self.put(&mut rows, &Place { entry, is_all: true, is_alone: true });
+impl<'a> Side<'a> {
+    fn new(records: &'a [&'a Record]) -> Self {
+        Side { records, entries: records.iter().map(|record| Entries::of(record)).collect() }
+    }
+
+    fn started(&self) -> Vec<u64> {
+        self.records.iter().map(|record| record.started_unix_ms).collect()
+    }
+
+    /// Returns the jobs of each run that has any.
+    fn jobs(&self, place: &Place<'_>) -> Vec<Vec<&'a JobRecord>> {
+        let of_run = |entries: &Entries<'a>| {
+            if place.is_all {
+                let of_step = entries.of_step(&place.entry.step);
+                return of_step.flat_map(|other| other.parts.iter().copied()).collect();
             }
-            self.put(&mut rows, &Place { entry, is_all: false, is_alone: n_in_step == 1 });
+            let found = entries.counterpart(place.entry, entries.is_one());
+            found.map_or(Vec::new(), |it| it.parts.clone())
+        };
+        let found = self.entries.iter().map(of_run);
+        found.filter(|jobs: &Vec<&JobRecord>| !jobs.is_empty()).collect()
+    }
+}
+
+struct Sides<'a> {
+    baseline: Side<'a>,
+    candidate: Side<'a>,
+    options: &'a SetOptions,
+    order: RunOrder,
+}
+
+impl<'a> Sides<'a> {
+    fn new(
+        baseline: &'a [&'a Record],
+        candidate: &'a [&'a Record],
+        options: &'a SetOptions,
+    ) -> Self {
+        let (baseline, candidate) = (Side::new(baseline), Side::new(candidate));
+        let order = run_order(&baseline.started(), &candidate.started());
+        Sides { baseline, candidate, options, order }
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let jobs = self.baseline.entries[0].list();
+        let mut n_in_step: HashMap<u32, usize> = HashMap::new();
+        for entry in jobs {
+            *n_in_step.entry(entry.step_idx).or_default() += 1;
+        }
+        let mut rows = Vec::new();
+        let mut seen = HashSet::new();
+        // Seconds are gathered once for all jobs of a step.
+        let mut seconds: Option<(u32, StepSeconds<'_>)> = None;
+        for entry in jobs {
+            let is_alone = n_in_step[&entry.step_idx] == 1;
+            if seconds.as_ref().is_none_or(|(step_idx, _)| *step_idx != entry.step_idx) {
+                seconds = Some((entry.step_idx, self.step_seconds(entry)));
+            }
+            let seconds = seconds.as_ref().map(|(_, seconds)| seconds);
+            if seen.insert(entry.step_idx) && !is_alone {
+                let place = Place { entry, is_all: true, is_alone: true, seconds };
+                self.put(&mut rows, &place);
+            }
+            self.put(&mut rows, &Place { entry, is_all: false, is_alone, seconds });
         }
         rows
     }
 
     /// Puts the figures of a job, or of all jobs of its step.
     fn put(&self, rows: &mut Vec<Row>, place: &Place<'_>) {
-        let (baseline, candidate) = (jobs(self.baseline, place), jobs(self.candidate, place));
+        let (baseline, candidate) = (self.baseline.jobs(place), self.candidate.jobs(place));
         // A time from when I/O was due and one from its submission are different quantities.
         let waited = waited_in_all(baseline.iter().chain(&candidate));
         let (baseline, candidate) = (figures(&baseline, waited), figures(&candidate, waited));
@@ -151,19 +209,13 @@ impl Sides<'_> {
             if metric.dir.is_empty() && n_dirs < 2 {
                 continue;
             }
-            let values = |set: &[Vec<Metric>]| -> Vec<f64> {
-                let of_run = |run: &Vec<Metric>| {
-                    run.iter().find(|other| other.name == metric.name).map(|other| other.value)
-                };
-                set.iter().filter_map(of_run).collect()
-            };
-            let by_seconds = || self.by_seconds(place, metric.dir, metric.figure);
+            let (from, to) = (values(&baseline, metric), values(&candidate, metric));
             let is_rate = matches!(metric.figure, "iops" | "bytes_per_s");
-            let seconds = if is_single && is_rate { by_seconds() } else { None };
-            let (basis, comparison) = if let Some(comparison) = seconds {
+            let seconds = (is_single && is_rate)
+                .then(|| self.by_seconds(place, metric.dir, metric.figure, Some((&from, &to))));
+            let (basis, comparison) = if let Some(comparison) = seconds.flatten() {
                 (Basis::Seconds, comparison)
             } else {
-                let (from, to) = (values(&baseline), values(&candidate));
                 let comparison = match thinnest(&metric.name, baseline.iter().chain(&candidate)) {
                     Some(thin) => Comparison::of_thin(from.len(), to.len(), thin),
                     None if from.is_empty() || to.is_empty() => {
@@ -179,35 +231,63 @@ impl Sides<'_> {
                 "p99_ns" => "second_p99_ns",
                 _ => continue,
             };
-            if let Some(found) =
-                is_single.then(|| self.by_seconds(place, metric.dir, second)).flatten()
-            {
+            let found = is_single.then(|| self.by_seconds(place, metric.dir, second, None));
+            if let Some(found) = found.flatten() {
                 rows.push(place.row(metric.dir, second, Basis::Seconds, found));
             }
         }
     }
 
     fn options(&self, figure: &str) -> CompareOptions {
-        let started = |set: &[Record]| -> Vec<u64> {
-            set.iter().map(|record| record.started_unix_ms).collect()
-        };
         CompareOptions {
             better: metric::better(figure),
-            order: run_order(&started(self.baseline), &started(self.candidate)),
+            order: self.order,
             coverage: self.options.coverage,
             effect_min: self.options.effect_min,
         }
     }
 
-    /// Compares by seconds; nothing where a run has none, or they do not tell jobs apart.
-    fn by_seconds(&self, place: &Place<'_>, dir: &str, figure: &str) -> Option<Comparison> {
-        let (baseline, candidate) = (&self.baseline[0], &self.candidate[0]);
-        let from = seconds(baseline, place.entry, place, dir, figure)?;
-        let (mine, theirs) = (entries(baseline), entries(candidate));
-        let other = counterpart(place.entry, mine.len() == 1, &theirs)?;
-        let to = seconds(candidate, other, place, dir, figure)?;
+    /// Gathers the seconds of a step, where each side is one run that has it.
+    fn step_seconds(&self, entry: &Entry<'_>) -> StepSeconds<'a> {
+        let ([from], [to]) = (&*self.baseline.records, &*self.candidate.records) else {
+            return StepSeconds::default();
+        };
+        let mine = &self.baseline.entries[0];
+        let theirs = &self.candidate.entries[0];
+        let same_step = || theirs.of_step(&entry.step).next();
+        let other = theirs.counterpart(entry, mine.is_one()).or_else(same_step);
+        let to = other.map(|other| Seconds::of(to, other.step_idx));
+        StepSeconds { from: Some(Seconds::of(from, entry.step_idx)), to }
+    }
+
+    /// Compares by seconds; nothing where a run has none, or they do not tell jobs apart. `known`
+    /// is the figure of both runs as a whole, where there is one: the seconds say how well it is
+    /// known.
+    fn by_seconds(
+        &self,
+        place: &Place<'_>,
+        dir: &str,
+        figure: &str,
+        known: Option<(&[f64], &[f64])>,
+    ) -> Option<Comparison> {
+        let StepSeconds { from, to } = place.seconds?;
+        let mine = self.baseline.entries[0].is_one();
+        let other = self.candidate.entries[0].counterpart(place.entry, mine)?;
+        let mut from = from.as_ref()?.figure(&place.entry.job, place, dir, figure)?;
+        let mut to = to.as_ref()?.figure(&other.job, place, dir, figure)?;
+        if let Some(([whole], [whole_to])) = known {
+            (from.mean, to.mean) = (*whole, *whole_to);
+        }
         Some(compare_series(&from, &to, &self.options(figure)))
     }
+}
+
+/// Returns a figure of every run that has it.
+fn values(set: &[Vec<Metric>], metric: &Metric) -> Vec<f64> {
+    let of_run = |run: &Vec<Metric>| {
+        run.iter().find(|other| other.name == metric.name).map(|other| other.value)
+    };
+    set.iter().filter_map(of_run).collect()
 }
 
 /// Whose figures are compared.
@@ -218,6 +298,8 @@ struct Place<'a> {
     is_all: bool,
     /// The intervals of its step are its own.
     is_alone: bool,
+    /// The seconds of its step on both sides.
+    seconds: Option<&'a StepSeconds<'a>>,
 }
 
 impl Place<'_> {
@@ -231,21 +313,6 @@ impl Place<'_> {
         let job = if self.is_all { String::new() } else { self.entry.job.clone() };
         Row { step: self.entry.step.clone(), job, dir, figure, basis, comparison }
     }
-}
-
-/// Returns the jobs of each run that has any.
-fn jobs<'a>(set: &'a [Record], place: &Place<'_>) -> Vec<Vec<&'a JobRecord>> {
-    let of_run = |record: &'a Record| {
-        let found = entries(record);
-        let is_only = found.len() == 1;
-        if place.is_all {
-            let of_step = found.iter().filter(|other| other.step == place.entry.step);
-            return of_step.flat_map(|other| other.parts.iter().copied()).collect();
-        }
-        counterpart(place.entry, is_only, &found).map_or(Vec::new(), |it| it.parts.clone())
-    };
-    let found = set.iter().map(of_run);
-    found.filter(|jobs: &Vec<&JobRecord>| !jobs.is_empty()).collect()
 }
 
 /// Returns from when the latencies of all runs count.
@@ -266,53 +333,79 @@ fn thinnest<'a>(name: &str, runs: impl Iterator<Item = &'a Vec<Metric>>) -> Opti
     found.min_by_key(|thin| thin.n_ios)
 }
 
-/// A last interval shorter than this share of the longest was cut off by the end.
-const LENGTH_SHARE_MIN: f64 = 0.9;
-
-/// Returns a figure of each full second after the ramp.
-fn seconds(
-    record: &Record,
-    entry: &Entry<'_>,
-    place: &Place<'_>,
-    dir: &str,
-    figure: &str,
-) -> Option<Vec<f64>> {
-    let of_step = |interval: &&Interval| interval.step_idx == entry.step_idx && !interval.ramp;
-    let length_ms = record.intervals.iter().filter(of_step).map(|it| it.length_ms).max()?;
-    let is_full = |it: &&Interval| it.length_ms as f64 >= length_ms as f64 * LENGTH_SHARE_MIN;
-    let intervals = || record.intervals.iter().filter(of_step).filter(is_full);
-    let job = (!place.is_alone).then_some(entry.job.as_str());
-    let tells_jobs_apart = matches!(figure, "iops" | "bytes_per_s")
-        && intervals().all(|interval| !interval.series.is_empty());
-    if job.is_some() && !tells_jobs_apart {
-        return None;
-    }
-    // A second without I/O has a rate of 0, and no percentile.
-    let values: Vec<f64> =
-        intervals().filter_map(|interval| of_second(interval, job, dir, figure)).collect();
-    (!values.is_empty()).then_some(values)
+/// The seconds of a step of both sides; nothing of a side that has none.
+#[derive(Default)]
+struct StepSeconds<'a> {
+    from: Option<Seconds<'a>>,
+    to: Option<Seconds<'a>>,
 }
 
-/// Returns a figure of a second, of one job or of all; nothing where it has none.
-fn of_second(interval: &Interval, job: Option<&str>, dir: &str, figure: &str) -> Option<f64> {
-    let is_wanted = |name: &str| dir.is_empty() || name == dir;
-    let dirs = || interval.dirs.iter().filter(|(name, _)| is_wanted(name)).map(|(_, of)| of);
-    match figure {
-        "second_p50_ns" => {
-            return dirs().find_map(record::IntervalDir::waited_ns_p50).map(|ns| ns as f64);
+/// The intervals of a step of one run.
+struct Seconds<'a> {
+    intervals: Vec<&'a Interval>,
+    /// What each job did, with the position of the interval; empty where an interval does not say.
+    by_job: HashMap<&'a str, Vec<(usize, &'a IntervalSeries)>>,
+}
+
+impl<'a> Seconds<'a> {
+    fn of(record: &'a Record, step_idx: u32) -> Self {
+        let intervals = measured(record, step_idx);
+        let mut by_job: HashMap<&str, Vec<(usize, &IntervalSeries)>> = HashMap::new();
+        if intervals.iter().all(|interval| !interval.series.is_empty()) {
+            for (idx, interval) in intervals.iter().enumerate() {
+                for series in &interval.series {
+                    by_job.entry(&series.job).or_default().push((idx, series));
+                }
+            }
         }
-        "second_p99_ns" => {
-            return dirs().find_map(record::IntervalDir::waited_ns_p99).map(|ns| ns as f64);
-        }
-        _ => {}
+        Seconds { intervals, by_job }
     }
-    let counts: (u64, u64) = match job {
-        Some(job) => {
-            let all = interval.series.iter().filter(|it| it.job == job && is_wanted(&it.op));
-            all.fold((0, 0), |sum, of| (sum.0 + of.n_ios, sum.1 + of.io_bytes))
+
+    /// Returns a figure of each second, of a job or of all of the step; nothing where there is
+    /// none.
+    fn figure(&self, job: &str, place: &Place<'_>, dir: &str, figure: &str) -> Option<Sampled> {
+        let sampled: Vec<(u64, f64)> = match figure {
+            // Seconds hold latencies of all jobs together.
+            "second_p50_ns" | "second_p99_ns" if !place.is_alone => return None,
+            "second_p50_ns" => self.latencies(dir, IntervalDir::waited_ns_p50).collect(),
+            "second_p99_ns" => self.latencies(dir, IntervalDir::waited_ns_p99).collect(),
+            _ => {
+                let counts = self.counts(job, place, dir, figure == "iops")?;
+                let rates = self.intervals.iter().zip(counts);
+                rates.map(|(it, count)| (it.length_ms, per_s(it, count))).collect()
+            }
+        };
+        (!sampled.is_empty()).then(|| Sampled::of(&sampled))
+    }
+
+    /// Returns a latency of each second with its length. A second without I/O has none.
+    fn latencies<'b>(
+        &'b self,
+        dir: &'b str,
+        of: fn(&IntervalDir) -> Option<u64>,
+    ) -> impl Iterator<Item = (u64, f64)> + 'b {
+        let is_wanted = move |name: &str| dir.is_empty() || name == dir;
+        self.intervals.iter().filter_map(move |it| {
+            let mut dirs = it.dirs.iter().filter(|(name, _)| is_wanted(name));
+            Some((it.length_ms, dirs.find_map(|(_, dir)| of(dir))? as f64))
+        })
+    }
+
+    /// Returns the operations or bytes of each second.
+    fn counts(&self, job: &str, place: &Place<'_>, dir: &str, is_iops: bool) -> Option<Vec<u64>> {
+        let is_wanted = |name: &str| dir.is_empty() || name == dir;
+        let mut counts = vec![0_u64; self.intervals.len()];
+        if place.is_alone {
+            let of = |dir: &IntervalDir| if is_iops { dir.n_ios } else { dir.io_bytes };
+            for (count, interval) in counts.iter_mut().zip(&self.intervals) {
+                let dirs = interval.dirs.iter().filter(|(name, _)| is_wanted(name));
+                *count = dirs.map(|(_, dir)| of(dir)).sum();
+            }
+            return Some(counts);
         }
-        None => dirs().fold((0, 0), |sum, of| (sum.0 + of.n_ios, sum.1 + of.io_bytes)),
-    };
-    let count = if figure == "iops" { counts.0 } else { counts.1 };
-    Some(count as f64 * 1000.0 / interval.length_ms.max(1) as f64)
+        for (idx, of) in self.by_job.get(job)?.iter().filter(|(_, of)| is_wanted(&of.op)) {
+            counts[*idx] += if is_iops { of.n_ios } else { of.io_bytes };
+        }
+        Some(counts)
+    }
 }

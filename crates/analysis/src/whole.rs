@@ -4,6 +4,8 @@
 //! A record that holds the very same measurements as another one of its set is a copy of it, as in
 //! virtual time with one seed: it counts once, since it says nothing new.
 
+use std::borrow::{Borrow, Cow};
+
 use record::{
     CurvePointRecord, CurveRecord, Interval, IntervalDir, JobRecord, Lever, Record, SuiteRecord,
 };
@@ -13,26 +15,28 @@ use crate::compare::{
     Better, CompareOptions, Comparison, RunOrder, compare, compare_intervals, compare_series,
 };
 use crate::metric::{Thin, run_order};
+use crate::sampled::{Sampled, measured, per_s};
 use crate::sets::{Basis, Row, SetComparison, SetOptions, compare_sets};
 use crate::{series, stats};
 
 /// Compares the steps of runs, with the repeats of a suite as runs of their own, and load curves.
-pub fn compare_records(
-    baseline: &[Record],
-    candidate: &[Record],
+pub fn compare_records<R: Borrow<Record>>(
+    baseline: &[R],
+    candidate: &[R],
     options: &SetOptions,
 ) -> SetComparison {
-    let (from, to) = (distinct(baseline), distinct(candidate));
-    let split = |records: &[Record]| -> Vec<Record> { records.iter().flat_map(runs).collect() };
+    let all: Vec<&Record> = baseline.iter().map(Borrow::borrow).collect();
+    let all_to: Vec<&Record> = candidate.iter().map(Borrow::borrow).collect();
+    let (from, to) = (distinct(&all), distinct(&all_to));
     let mut found = compare_sets(&split(&from), &split(&to), options);
-    if !from.iter().chain(&to).all(has_steps) {
+    if !from.iter().chain(&to).all(|record| has_steps(record)) {
         // A point stands for the workload; its figures are those of the curve.
         found.rows.clear();
     }
     if let Some((first, other)) = from.first().zip(to.first()) {
         found.differences.splice(0..0, differences(first, other));
     }
-    found.differences.extend(copies((baseline, &from), (candidate, &to)));
+    found.differences.extend(copies((&all, &from), (&all_to, &to)));
     let lines = rows(&from, &to, options);
     found.rows.splice(0..0, lines);
     found
@@ -40,14 +44,19 @@ pub fn compare_records(
 
 /// Returns the records without copies. Two measurements that are equal to the last count of their
 /// histograms do not happen.
-fn distinct(records: &[Record]) -> Vec<Record> {
-    let mut found: Vec<Record> = Vec::new();
+fn distinct<'a>(records: &[&'a Record]) -> Vec<&'a Record> {
+    let mut found: Vec<&Record> = Vec::new();
     for record in records {
         if !found.iter().any(|known| is_copy(known, record)) {
-            found.push(record.clone());
+            found.push(record);
         }
     }
     found
+}
+
+/// Returns what stands for runs in some records, see [`runs`].
+fn split<'a>(records: &[&'a Record]) -> Vec<Cow<'a, Record>> {
+    records.iter().flat_map(|record| runs(record)).collect()
 }
 
 fn is_copy(record: &Record, other: &Record) -> bool {
@@ -60,13 +69,16 @@ fn is_copy(record: &Record, other: &Record) -> bool {
 /// Says whether two jobs are one and the same, seed and all, but for the moment of their start.
 fn is_same_job(job: &JobRecord, other: &JobRecord) -> bool {
     let started = |it: &JobRecord| JobRecord { started_unix_ms: 0, pid: 0, ..it.clone() };
-    job.seed == other.seed && job.dirs == other.dirs && started(job) == started(other)
+    job.name == other.name
+        && job.seed == other.seed
+        && job.dirs == other.dirs
+        && started(job) == started(other)
 }
 
 /// Says which records are copies, within a side or of one on the other.
 fn copies(
-    (baseline, from): (&[Record], &[Record]),
-    (candidate, to): (&[Record], &[Record]),
+    (baseline, from): (&[&Record], &[&Record]),
+    (candidate, to): (&[&Record], &[&Record]),
 ) -> Vec<Difference> {
     let note = |what: &str, baseline: String, candidate: String| Difference {
         kind: DifferenceKind::Surroundings,
@@ -75,9 +87,9 @@ fn copies(
         candidate,
     };
     let mut found = Vec::new();
-    let is_less = |all: &[Record], own: &[Record]| own.len() < all.len();
+    let is_less = |all: &[&Record], own: &[&Record]| own.len() < all.len();
     if is_less(baseline, from) || is_less(candidate, to) {
-        let word = |all: &[Record], own: &[Record]| format!("{} of {}", own.len(), all.len());
+        let word = |all: &[&Record], own: &[&Record]| format!("{} of {}", own.len(), all.len());
         let what = "runs that are not copies of one another, which count once";
         found.push(note(what, word(baseline, from), word(candidate, to)));
     }
@@ -92,14 +104,14 @@ fn copies(
 /// Returns the runs that a record stands for: of a suite one for each of its repeats, without
 /// preparations and without its curve; of a curve the workload of its first point, for what it
 /// did, not for figures; else itself.
-fn runs(record: &Record) -> Vec<Record> {
+fn runs(record: &Record) -> Vec<Cow<'_, Record>> {
     if let Some(suite) = &record.suite {
         let n = suite.rounds.as_ref().map_or(suite.n_repeats, |rounds| rounds.iops.len() as u32);
-        return (0..n.max(1)).map(|idx| repeat(record, suite, idx)).collect();
+        return (0..n.max(1)).map(|idx| Cow::Owned(repeat(record, suite, idx))).collect();
     }
     match &record.curve {
-        Some(curve) => vec![workload(record, curve)],
-        None => vec![record.clone()],
+        Some(curve) => vec![Cow::Owned(workload(record, curve))],
+        None => vec![Cow::Borrowed(record)],
     }
 }
 
@@ -166,13 +178,13 @@ fn differences(baseline: &Record, candidate: &Record) -> Vec<Difference> {
 
 /// Returns the rows of the load lines and of the points that both sets have; none where a record
 /// has no curve.
-fn rows(baseline: &[Record], candidate: &[Record], options: &SetOptions) -> Vec<Row> {
-    let curves = |set: &[Record]| -> Option<Vec<CurveRecord>> {
+fn rows(baseline: &[&Record], candidate: &[&Record], options: &SetOptions) -> Vec<Row> {
+    let curves = |set: &[&Record]| -> Option<Vec<CurveRecord>> {
         set.iter().map(|record| record.curve.clone()).collect()
     };
     let Some((from, to)) = curves(baseline).zip(curves(candidate)) else { return Vec::new() };
     let started =
-        |set: &[Record]| -> Vec<u64> { set.iter().map(|record| record.started_unix_ms).collect() };
+        |set: &[&Record]| -> Vec<u64> { set.iter().map(|record| record.started_unix_ms).collect() };
     let order = run_order(&started(baseline), &started(candidate));
     let records = (baseline, candidate);
     let sides = Sides { from: &from, to: &to, records, options, order };
@@ -190,7 +202,7 @@ struct Sides<'a> {
     from: &'a [CurveRecord],
     to: &'a [CurveRecord],
     /// The records that they are of.
-    records: (&'a [Record], &'a [Record]),
+    records: (&'a [&'a Record], &'a [&'a Record]),
     options: &'a SetOptions,
     order: RunOrder,
 }
@@ -276,7 +288,7 @@ impl Sides<'_> {
     /// Returns the operations of the measurement of a load that had the fewest, of both sets.
     fn fewest_ios(&self, load: f64) -> Option<u64> {
         let records = self.records.0.iter().chain(self.records.1);
-        let of_record = |record: &Record| {
+        let of_record = |record: &&Record| {
             let points = record.curve.iter().flat_map(|curve| &curve.points);
             let n_ios = |point: &CurvePointRecord| {
                 let jobs = record.jobs.iter().filter(|job| job.step_idx == point.step_idx);
@@ -302,11 +314,10 @@ impl Sides<'_> {
             }),
         ];
         let rows = figures.into_iter().filter_map(|(name, better, of)| {
-            let (from, to) = (seconds(from, load, of), seconds(to, load, of));
+            let (from, to) = (seconds(from, load, of)?, seconds(to, load, of)?);
             let comparison = compare_series(&from, &to, &self.options(better));
             let row = row(&format!("at load {load:.0}"), name, comparison);
-            let is_there = !from.is_empty() && !to.is_empty();
-            is_there.then_some(Row { basis: Basis::Seconds, ..row })
+            Some(Row { basis: Basis::Seconds, ..row })
         });
         rows.collect()
     }
@@ -315,24 +326,18 @@ impl Sides<'_> {
 /// A figure of a second.
 type OfSecond = fn(&Interval) -> Option<f64>;
 
-/// A last second shorter than this share of the longest was cut off by the end.
-const LENGTH_SHARE_MIN: f64 = 0.9;
-
-/// Returns a figure of each whole second after the ramp, of all measurements of a load.
-fn seconds(record: &Record, load: f64, of: OfSecond) -> Vec<f64> {
+/// Returns a figure of the seconds of all measurements of a load; nothing where there are none.
+fn seconds(record: &Record, load: f64, of: OfSecond) -> Option<Sampled> {
     let points = record.curve.iter().flat_map(|curve| &curve.points);
-    let steps: Vec<u32> =
-        points.filter(|point| is_same(point.load, load)).map(|point| point.step_idx).collect();
-    let of_load = |second: &&Interval| !second.ramp && steps.contains(&second.step_idx);
-    let all = || record.intervals.iter().filter(of_load);
-    let length_ms = all().map(|second| second.length_ms).max().unwrap_or(0) as f64;
-    let whole = all().filter(|second| second.length_ms as f64 >= length_ms * LENGTH_SHARE_MIN);
-    whole.filter_map(of).collect()
+    let steps = points.filter(|point| is_same(point.load, load)).map(|point| point.step_idx);
+    let seconds = steps.flat_map(|step_idx| measured(record, step_idx));
+    let figures: Vec<(u64, f64)> =
+        seconds.filter_map(|second| Some((second.length_ms, of(second)?))).collect();
+    (!figures.is_empty()).then(|| Sampled::of(&figures))
 }
 
 fn iops_of(second: &Interval) -> f64 {
-    let n_ios: u64 = second.dirs.iter().map(|(_, dir)| dir.n_ios).sum();
-    n_ios as f64 * 1000.0 / second.length_ms.max(1) as f64
+    per_s(second, second.dirs.iter().map(|(_, dir)| dir.n_ios).sum())
 }
 
 /// Returns the slowest direction's.

@@ -6,6 +6,7 @@ use std::slice::from_ref;
 
 use analysis::alike::DifferenceKind;
 use analysis::compare::{CompareOptions, Verdict, compare_series};
+use analysis::sampled::Sampled;
 use analysis::sets::{Basis, Row, SetOptions, compare_sets};
 use analysis::whole::compare_records;
 use common::Noise;
@@ -15,6 +16,11 @@ use record::{
 };
 
 const N_SECONDS: u64 = 60;
+
+/// A figure of seconds that are equally long.
+fn even(samples: Vec<f64>) -> Sampled {
+    Sampled::from(&*samples)
+}
 
 /// A run of one job of reads: `iops`, each in `latency_ns`, with seconds that vary by 1 %.
 fn run(iops: f64, latency_ns: f64, seed: u64) -> Record {
@@ -167,9 +173,9 @@ fn one_run_each_is_compared_by_its_seconds() {
 fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
     const N_PAIRS: u64 = 1_000;
     let options = CompareOptions::new(analysis::compare::Better::Higher);
-    let series = |seed| -> Vec<f64> {
+    let series = |seed| -> Sampled {
         let noise = Noise::new(seed).correlated(120, 0.5);
-        noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect()
+        even(noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect())
     };
     let is_worse = |seed: &u64| {
         let found = compare_series(&series(2 * seed), &series(2 * seed + 1), &options);
@@ -182,12 +188,12 @@ fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
 #[test]
 fn too_short_a_run_cannot_tell() {
     let options = CompareOptions::new(analysis::compare::Better::Higher);
-    let found = compare_series(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0], &options);
+    let found = compare_series(&even(vec![1.0, 2.0, 3.0]), &even(vec![1.0, 2.0, 3.0]), &options);
     assert_eq!(found.verdict, Verdict::CannotTell);
     assert!(found.reason.starts_with("too few seconds"), "{}", found.reason);
-    let none = compare_series(&[0.0; 60], &[1.0; 60], &options);
+    let none = compare_series(&even(vec![0.0; 60]), &even(vec![1.0; 60]), &options);
     assert_eq!((none.verdict, none.ratio), (Verdict::CannotTell, None));
-    let same = compare_series(&[5.0; 60], &[5.0; 60], &options);
+    let same = compare_series(&even(vec![5.0; 60]), &even(vec![5.0; 60]), &options);
     assert_eq!(same.verdict, Verdict::NoDifferenceShown, "{same:?}");
 }
 
@@ -290,9 +296,9 @@ fn listed_percentiles_are_compared_as_far_as_they_are_known() {
 fn check_short_runs(autocorrelation: f64, told_min: f64) {
     const N_PAIRS: u64 = 1_000;
     let options = CompareOptions::new(analysis::compare::Better::Higher);
-    let series = |seed| -> Vec<f64> {
+    let series = |seed| -> Sampled {
         let noise = Noise::new(seed).correlated(40, autocorrelation);
-        noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect()
+        even(noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect())
     };
     let verdicts: Vec<Verdict> = (0..N_PAIRS)
         .map(|seed| compare_series(&series(2 * seed), &series(2 * seed + 1), &options).verdict)
@@ -317,8 +323,9 @@ fn runs_of_forty_seconds_can_be_told() {
 fn a_short_run_says_how_long_it_should_be() {
     let options = CompareOptions::new(analysis::compare::Better::Higher);
     // A slow wave: each second is nearly the one before.
-    let wave = |phase: f64| -> Vec<f64> {
-        (0..40).map(|second| 1000.0 + 50.0 * (f64::from(second) / 8.0 + phase).sin()).collect()
+    let wave = |phase: f64| -> Sampled {
+        let second = |at| 1000.0 + 50.0 * (f64::from(at) / 8.0 + phase).sin();
+        even((0..40).map(second).collect())
     };
     let found = compare_series(&wave(0.0), &wave(1.0), &options);
     assert_eq!(found.verdict, Verdict::CannotTell);
@@ -351,4 +358,82 @@ fn copies_of_a_run_count_once() {
     let others = compared(|idx| idx);
     assert_eq!(row(&others.rows, "read", "iops").basis, Basis::Runs);
     assert!(others.differences.iter().all(|it| it.what != what), "{:?}", others.differences);
+}
+
+/// Makes the interval at `idx` longer: the host paused, and nothing completed meanwhile. What comes
+/// after is later by as much.
+fn paused(mut record: Record, idx: usize, by_ms: u64) -> Record {
+    record.intervals[idx].length_ms += by_ms;
+    for interval in &mut record.intervals[idx..] {
+        interval.end_ms += by_ms;
+    }
+    record.jobs[0].dirs.read.runtime_ns += by_ms * 1_000_000;
+    record
+}
+
+/// A run says of itself what it did, however long one of its seconds was.
+#[track_caller]
+fn check_long_second(by_ms: u64, idx: usize) {
+    let record = paused(run(630.0, 2e5, 1), idx, by_ms);
+    let rate = record.jobs[0].dirs.read.rate_iops();
+    let found = compare_sets(from_ref(&record), from_ref(&record), &SetOptions::default());
+    let iops = &row(&found.rows, "read", "iops").comparison;
+    assert_eq!((iops.baseline_median, iops.candidate_median), (Some(rate), Some(rate)));
+    assert!(iops.interval.unwrap().contains(1.0), "{iops:?}");
+    // A pause that matters leaves the rate doubtful; a long second by itself does not.
+    if by_ms < 1_000 {
+        assert_eq!(iops.verdict, Verdict::NoDifferenceShown, "{iops:?}");
+    }
+    // Beside a run without: the rate differs by what the pause took, 60 s of 60 s and the pause.
+    let even = run(630.0, 2e5, 1);
+    let found = compare_sets(&[even], &[record], &SetOptions::default());
+    let ratio = row(&found.rows, "read", "iops").comparison.ratio.unwrap();
+    let expected = 60_000.0 / (60_000 + by_ms) as f64;
+    assert!((ratio - expected).abs() < 1e-3, "{ratio} for {expected}");
+    let p99 = &row(&found.rows, "read", "second_p99_ns").comparison;
+    assert!((p99.ratio.unwrap() - 1.0).abs() < 0.01, "{p99:?}");
+}
+
+#[test]
+fn a_long_second_weighs_as_long_as_it_was_and_no_other_is_lost() {
+    for idx in [0, 30, 58, 59] {
+        check_long_second(110, idx);
+        check_long_second(151, idx);
+        check_long_second(1_650, idx);
+        check_long_second(2_000, idx);
+    }
+}
+
+/// A last second that the end cut off is not compared; the same within the run is.
+#[test]
+fn only_a_last_interval_that_was_cut_off_is_left_out() {
+    let lengths = |change: &dyn Fn(&mut Record)| {
+        let mut record = run(1000.0, 2e5, 1);
+        change(&mut record);
+        let found = analysis::sampled::measured(&record, 0);
+        found.iter().map(|it| it.length_ms).sum::<u64>()
+    };
+    assert_eq!(lengths(&|_| ()), 60_000);
+    assert_eq!(lengths(&|record| record.intervals[59].length_ms = 300), 59_000);
+    assert_eq!(lengths(&|record| record.intervals[59].length_ms = 950), 59_950);
+    assert_eq!(lengths(&|record| record.intervals[20].length_ms = 300), 59_300);
+    assert_eq!(lengths(&|record| record.intervals[20].length_ms = 3_000), 62_000);
+    assert_eq!(lengths(&|record| record.intervals[0].ramp = true), 59_000);
+}
+
+#[track_caller]
+fn check_sampled(figures: &[(u64, f64)], mean: f64, samples: &[f64]) {
+    let found = Sampled::of(figures);
+    assert!((found.mean - mean).abs() < 1e-9, "{found:?}");
+    assert_eq!(found.samples, samples);
+}
+
+#[test]
+fn samples_stand_for_equal_times() {
+    check_sampled(&[(1000, 4.0), (1000, 6.0)], 5.0, &[4.0, 6.0]);
+    check_sampled(&[(1000, 4.0), (1110, 4.0), (998, 4.0)], 4.0, &[4.0, 4.0, 4.0]);
+    check_sampled(&[(1000, 8.0), (3000, 0.0), (1000, 2.0)], 2.0, &[8.0, 0.0, 0.0, 0.0, 2.0]);
+    check_sampled(&[(1000, 1.0), (400, 1.0), (600, 6.0), (1000, 1.0)], 2.0, &[1.0, 4.0, 1.0]);
+    check_sampled(&[], 0.0, &[]);
+    check_sampled(&[(0, 1.0)], 1.0, &[1.0]);
 }

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use analysis::sampled::{self, Sampled};
 use record::{
     CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
 };
@@ -335,27 +336,24 @@ fn is_failed(job: &JobRecord) -> bool {
     job.error_errno != 0 && !job.print.continue_on_error
 }
 
-/// Puts how far the seconds of a step lie apart, without those of the ramp and the last, cut one.
+/// Puts how far the seconds of a step lie apart, without those of the ramp and a last, cut one. A
+/// longer one counts for as long as it was.
 fn put_spread(text: &mut String, record: &Record, step_idx: u32) {
-    let intervals = record.intervals.iter();
-    let of_step = intervals.filter(|interval| interval.step_idx == step_idx && !interval.ramp);
-    let (mut rates, mut shortest_ms, mut longest_ms) = (hist::Stats::new(), u64::MAX, 0);
-    for interval in of_step {
-        // In a very long simulation the later ones are longer: only the last is cut.
-        if interval.length_ms / 9 < longest_ms / 10 {
-            continue;
-        }
-        shortest_ms = shortest_ms.min(interval.length_ms);
-        longest_ms = longest_ms.max(interval.length_ms);
-        let n_ios: u128 = interval.dirs.iter().map(|(_, dir)| u128::from(dir.n_ios)).sum();
-        rates.record((n_ios * 1000 / u128::from(interval.length_ms.max(1))) as u64);
+    let seconds = sampled::measured(record, step_idx);
+    let rate = |it: &&record::Interval| {
+        let n_ios = it.dirs.iter().map(|(_, dir)| dir.n_ios).sum();
+        (it.length_ms, sampled::per_s(it, n_ios))
+    };
+    let mut rates = hist::Stats::new();
+    let sampled = Sampled::of(&seconds.iter().map(rate).collect::<Vec<_>>());
+    for rate in &sampled.samples {
+        rates.record(rate.round() as u64);
     }
     if rates.n_samples() >= 3 && rates.mean() > 0.0 {
         // A sampler is late by a few milliseconds.
-        let period = match longest_ms.saturating_add(25) / 50 * 50 {
-            1000 => "second".to_owned(),
-            _ if shortest_ms / 9 < longest_ms / 10 => "interval".to_owned(),
-            ms => format_duration(Duration::from_millis(ms)),
+        let period = match sampled::usual_ms(seconds.iter().map(|it| it.length_ms)) {
+            ms if ms.saturating_add(25) / 50 * 50 == 1000 => "second".to_owned(),
+            ms => format_duration(Duration::from_millis(ms.saturating_add(25) / 50 * 50)),
         };
         let _ = writeln!(
             text,

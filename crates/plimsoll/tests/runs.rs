@@ -155,11 +155,13 @@ fn runs_get_names_tags_and_notes_and_are_deleted() {
         &["runs", "name", "last", "after"][..],
         &["runs", "tag", "after", "x"],
         &["runs", "note", "2", "with the new firmware"],
-        &["runs", "delete", "last~1"],
     ] {
         let done = plimsoll(&sandbox, args);
         assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{args:?}");
     }
+    let deleted = plimsoll(&sandbox, &["runs", "delete", "last~1"]);
+    let expected = "deleted run 1 (--no-progress quick.fio)\n";
+    assert_eq!((deleted.code, deleted.stderr.as_str()), (0, expected));
     let runs = list(&sandbox);
     assert_eq!(runs.len(), 1);
     assert_eq!((&runs[0]["name"], &runs[0]["tags"][0]), (&"after".into(), &"x".into()));
@@ -183,4 +185,31 @@ fn a_named_run_on_emulated_volumes_is_marked() {
     let table = plimsoll(&sandbox, &["runs"]).stdout;
     let n_marked = table.lines().filter(|line| line.ends_with("rwtest (on p30.toml)")).count();
     assert_eq!(n_marked, 2, "{table}");
+}
+
+/// Two depths one after the other: what lies between them was never measured.
+#[test]
+fn steps_are_listed_apart() {
+    let sandbox = Sandbox::new();
+    let common = "[global]\nrw=randread\nbs=4k\nsize=64m\nruntime=2\ntime_based\n\
+                  ioengine=io_uring\ndirect=1\nfilename=/mnt/p30/f\n";
+    let jobs = format!("{common}[one]\niodepth=1\n[many]\nstonewall\niodepth=128\n");
+    sandbox.write("two.fio", jobs);
+    let design = "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
+    sandbox.write("p30.toml", design);
+    let run = ["run", "two.fio", "--no-progress", "--on", "p30.toml", "--virtual"];
+    let done = plimsoll(&sandbox, &run);
+    assert!(matches!(done.code, 0 | 3), "{}", done.stderr);
+    let table = plimsoll(&sandbox, &["runs"]).stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 4, "{table}");
+    assert!(lines[1].contains("2 steps: ") && !lines[1].contains(" k "), "{table}");
+    let rates: Vec<f64> = list(&sandbox)[0]["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["rate_iops"].as_f64().unwrap())
+        .collect();
+    assert!(rates[0] < 1_100.0 && rates[1] > 4_900.0, "{rates:?}");
+    assert!(lines[2].ends_with("step 1") && lines[3].ends_with("step 2"), "{table}");
 }

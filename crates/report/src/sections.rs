@@ -368,9 +368,12 @@ fn every_second(record: &Record, id: &str) -> Option<(String, Download)> {
     Some((text, Download::csv(&table, &format!("{id}-seconds"))))
 }
 
+/// Returns the records of a set.
+fn records(set: &Set) -> Vec<&Record> {
+    set.runs.iter().map(|run| &run.record).collect()
+}
+
 fn of_sets(sets: &[Set]) -> Contents {
-    let records =
-        |set: &Set| -> Vec<Record> { set.runs.iter().map(|run| run.record.clone()).collect() };
     let (baseline, candidates) = match sets.split_first() {
         Some((baseline, candidates)) => (baseline.clone(), candidates),
         None => (Set::default(), [].as_slice()),

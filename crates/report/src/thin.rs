@@ -6,17 +6,21 @@
 
 use std::ops::Range;
 
+use analysis::sampled::{is_last_cut_off, per_s, usual_ms};
 use record::{Interval, IntervalDir, Record};
 
 /// Most points along time, unless steps or gaps divide it further: more than a screen tells apart.
 pub(crate) const POINTS_MAX: usize = 400;
 
-/// A last interval shorter than this share of the longest was cut off by the end of its step: its
-/// rate is mostly noise.
-const LENGTH_SHARE_MIN: f64 = 0.5;
-
-/// A pause longer than this share of an interval is a gap.
+/// A pause longer than this share of the usual interval is a gap.
 const GAP_SHARE_MIN: f64 = 0.5;
+
+/// An interval this many times as long as those around it is drawn from its start to its end.
+const LONG_MIN: f64 = 1.5;
+
+/// Intervals to each side that count as around it. A long simulation goes on in longer ones: these
+/// have neighbours of their length.
+const N_AROUND: usize = 3;
 
 /// The intervals of a run, and how they become points.
 #[derive(Debug)]
@@ -36,29 +40,39 @@ pub(crate) struct Point {
     pub(crate) at_s: f64,
     /// The line does not reach it from the point before.
     pub(crate) is_after_gap: bool,
+    /// Where it starts, if it is much longer than its neighbours: it is drawn from there.
+    pub(crate) long_from_s: Option<f64>,
 }
 
 impl<'a> Seconds<'a> {
     /// Takes the intervals out of a record, for at most so many points.
     pub(crate) fn of(record: &'a Record, n_points_max: usize) -> Self {
-        let longest_ms = record.intervals.iter().map(|it| it.length_ms).max().unwrap_or(0);
-        let is_full = |it: &&Interval| it.length_ms as f64 >= longest_ms as f64 * LENGTH_SHARE_MIN;
-        let intervals: Vec<&Interval> = record.intervals.iter().filter(is_full).collect();
+        let usual_ms = usual_ms(record.intervals.iter().map(|it| it.length_ms));
+        let intervals = whole(record);
         let n_left_out = record.intervals.len() - intervals.len();
         let per_point = intervals.len().div_ceil(n_points_max.max(1)).max(1);
         let mut points = Vec::new();
         let mut from = 0;
         while from < intervals.len() {
-            let is_same = |at: usize| belongs(intervals[at - 1], intervals[at], longest_ms);
+            let is_same = |at: usize| belongs(intervals[at - 1], intervals[at], usual_ms);
             let mut to = from + 1;
             while to < intervals.len() && to - from < per_point && is_same(to) {
                 to += 1;
             }
-            let is_after_gap = from > 0 && is_gap(intervals[from - 1], intervals[from], longest_ms);
-            points.push(Point { of: from..to, at_s: end_s(intervals[to - 1]), is_after_gap });
+            let is_after_gap = from > 0 && is_gap(intervals[from - 1], intervals[from], usual_ms);
+            let is_long = to == from + 1 && is_long(&intervals, from);
+            let long_from_s = is_long.then(|| start_s(intervals[from]));
+            let at_s = end_s(intervals[to - 1]);
+            points.push(Point { of: from..to, at_s, is_after_gap, long_from_s });
             from = to;
         }
         Seconds { intervals, points, n_left_out }
+    }
+
+    /// Returns the length of the longest interval that is drawn from its start to its end, seconds.
+    pub(crate) fn longest_s(&self) -> Option<f64> {
+        let long = self.points.iter().filter_map(|point| Some(point.at_s - point.long_from_s?));
+        long.max_by(f64::total_cmp)
     }
 
     /// Returns whether points stand for several intervals.
@@ -85,7 +99,7 @@ impl<'a> Seconds<'a> {
     pub(crate) fn rates(&self, count: impl Fn(&Interval) -> u64) -> Vec<Level> {
         let level = |point: &Point| {
             let own = self.of_point(point);
-            let rate = |it: &Interval| count(it) as f64 * 1000.0 / it.length_ms.max(1) as f64;
+            let rate = |it: &Interval| per_s(it, count(it));
             let n: u64 = own.iter().map(|it| count(it)).fold(0, u64::saturating_add);
             let length_ms: u64 = own.iter().map(|it| it.length_ms).fold(0, u64::saturating_add);
             let middle = n as f64 * 1000.0 / length_ms.max(1) as f64;
@@ -94,15 +108,16 @@ impl<'a> Seconds<'a> {
         self.points.iter().map(level).collect()
     }
 
-    /// Returns a figure that cannot be averaged, such as a percentile of each second: the median,
-    /// the smallest and the largest of the seconds. None where no second has one.
+    /// Returns a figure that cannot be averaged, such as a percentile of each second: the median
+    /// over time, the smallest and the largest of the seconds. None where no second has one.
     pub(crate) fn figures(&self, figure: impl Fn(&Interval) -> Option<u64>) -> Vec<Option<Level>> {
         let level = |point: &Point| {
-            let known = self.of_point(point).iter().filter_map(|it| figure(it));
-            let mut values: Vec<f64> = known.map(|ns| ns as f64).collect();
-            values.sort_by(f64::total_cmp);
-            let middle = *values.get(values.len() / 2)?;
-            Some(Level::of(middle, values.into_iter()))
+            let own = self.of_point(point).iter();
+            let mut known: Vec<(u64, u64)> =
+                own.filter_map(|it| Some((figure(it)?, it.length_ms.max(1)))).collect();
+            known.sort_unstable();
+            let middle = median_over_time(&known)?;
+            Some(Level::of(middle as f64, known.into_iter().map(|(ns, _)| ns as f64)))
         };
         self.points.iter().map(level).collect()
     }
@@ -127,6 +142,27 @@ impl Level {
     }
 }
 
+/// Returns the value that holds for half of the time, of values in ascending order with how long
+/// each holds.
+fn median_over_time(known: &[(u64, u64)]) -> Option<u64> {
+    let all: u64 = known.iter().map(|(_, length_ms)| *length_ms).fold(0, u64::saturating_add);
+    let mut passed: u64 = 0;
+    let is_beyond = |(_, length_ms): &&(u64, u64)| {
+        passed = passed.saturating_add(*length_ms);
+        passed > all / 2
+    };
+    known.iter().find(is_beyond).map(|(value, _)| *value)
+}
+
+/// Returns the intervals of a record without what the ends of steps cut off.
+fn whole(record: &Record) -> Vec<&Interval> {
+    let all: Vec<&Interval> = record.intervals.iter().collect();
+    let is_one = |a: &&Interval, b: &&Interval| a.step_idx == b.step_idx && a.ramp == b.ramp;
+    let own = |stretch: &[&'_ Interval]| stretch.len() - usize::from(is_last_cut_off(stretch));
+    let stretches = all.chunk_by(is_one);
+    stretches.flat_map(|stretch| stretch[..own(stretch)].to_vec()).collect()
+}
+
 /// Sums something over directions.
 pub(crate) fn total(interval: &Interval, of: impl Fn(&IntervalDir) -> u64) -> u64 {
     interval.dirs.iter().map(|(_, dir)| of(dir)).fold(0, u64::saturating_add)
@@ -142,12 +178,19 @@ pub(crate) fn start_s(interval: &Interval) -> f64 {
     interval.end_ms.saturating_sub(interval.length_ms) as f64 / 1000.0
 }
 
-fn belongs(before: &Interval, after: &Interval, longest_ms: u64) -> bool {
-    before.ramp == after.ramp && !is_gap(before, after, longest_ms)
+/// Says whether an interval is much longer than those around it.
+fn is_long(intervals: &[&Interval], at: usize) -> bool {
+    let around = at.saturating_sub(N_AROUND)..(at + N_AROUND + 1).min(intervals.len());
+    let usual_ms = usual_ms(intervals[around].iter().map(|it| it.length_ms));
+    intervals[at].length_ms as f64 >= usual_ms as f64 * LONG_MIN
 }
 
-fn is_gap(before: &Interval, after: &Interval, longest_ms: u64) -> bool {
+fn belongs(before: &Interval, after: &Interval, usual_ms: u64) -> bool {
+    before.ramp == after.ramp && !is_gap(before, after, usual_ms)
+}
+
+fn is_gap(before: &Interval, after: &Interval, usual_ms: u64) -> bool {
     let start_ms = after.end_ms.saturating_sub(after.length_ms);
     let pause_ms = start_ms.saturating_sub(before.end_ms);
-    before.step_idx != after.step_idx || pause_ms as f64 > longest_ms as f64 * GAP_SHARE_MIN
+    before.step_idx != after.step_idx || pause_ms as f64 > usual_ms as f64 * GAP_SHARE_MIN
 }

@@ -101,6 +101,61 @@ fn a_stall_of_one_second_in_hours_stays_visible() {
     }
 }
 
+/// Makes second `at` longer by so much: nothing completes meanwhile, and what follows is later.
+fn paused(seconds: &mut [Interval], at: usize, by_ms: u64) {
+    seconds[at].length_ms += by_ms;
+    for second in &mut seconds[at..] {
+        second.end_ms += by_ms;
+    }
+}
+
+/// A pause of the host makes one interval longer than the others: it is drawn as long as it was,
+/// and no other is lost.
+#[track_caller]
+fn check_pause(by_ms: u64, at: usize) {
+    let mut seconds: Vec<Interval> = (0..40).map(|n| second(n, 800, 300_000)).collect();
+    paused(&mut seconds, at, by_ms);
+    let end_s = seconds[at].end_ms as f64 / 1000.0;
+    let charts = charts_of(of_seconds(seconds));
+    let iops = chart(&charts, "r1-iops");
+    let reads = series(iops, "reads");
+    let slow = 800.0 * 1000.0 / (1000 + by_ms) as f64;
+    let found = reads.x.iter().zip(&reads.y).find(|(x, _)| **x == end_s).expect("its end");
+    assert!((found.1.unwrap() - slow).abs() < 1e-3, "{found:?}");
+    // The others are what they were, at their own time.
+    assert_eq!(reads.y.iter().filter(|y| **y == Some(800.0)).count(), 39);
+    assert_eq!(reads.x.last(), Some(&(40.0 + by_ms as f64 / 1000.0)));
+    assert_eq!(iops.table.rows.len(), 40);
+    let is_long = by_ms >= 500;
+    let is_flat = reads.x.iter().zip(&reads.y).any(|(x, y)| *x == at as f64 && *y == *found.1);
+    assert_eq!(is_flat, is_long, "{:?}", reads.x);
+    assert_eq!(iops.notes.iter().any(|note| note.starts_with("A flat stretch")), is_long);
+    for id in ["r1-bytes", "r1-latency", "r1-heat", "r1-steady"] {
+        chart(&charts, id);
+    }
+    let heat = chart(&charts, "r1-heat").cells.as_ref().unwrap();
+    let counted: f64 = heat.values.iter().flatten().flatten().sum();
+    assert_eq!(counted, 40.0 * 800.0, "every operation is in a cell");
+    assert_eq!(heat.x.len(), 41);
+}
+
+#[test]
+fn a_long_interval_is_drawn_as_long_as_it_was_and_hides_no_other() {
+    for at in [0, 1, 20, 39] {
+        for by_ms in [110, 151, 1_650, 2_000] {
+            check_pause(by_ms, at);
+        }
+    }
+}
+
+#[test]
+fn a_short_run_with_a_stall_is_drawn() {
+    let mut seconds: Vec<Interval> = (0..8).map(|n| second(n, 800, 300_000)).collect();
+    paused(&mut seconds, 3, 2_000);
+    let charts = charts_of(of_seconds(seconds));
+    assert_eq!(series(chart(&charts, "r1-iops"), "reads").x.len(), 9);
+}
+
 fn number(cell: &report::Cell) -> f64 {
     match cell {
         report::Cell::Number(value, _) => *value,

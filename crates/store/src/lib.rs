@@ -22,7 +22,7 @@ mod series;
 
 pub use find::{FindError, Which, is_name};
 pub use live::{Begin, Imported, Live};
-pub use runs::{Filter, RunRow, Source, State, Totals};
+pub use runs::{Figures, Filter, RunRow, STEPS_MAX, Source, State, StepFigures, Totals};
 pub use select::Several;
 
 use std::fs;

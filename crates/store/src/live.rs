@@ -118,23 +118,27 @@ impl Store {
     /// Puts a run's record in place, with the figures that a list shows.
     fn put_record(&mut self, id: i64, record: &Record, state: State) -> Result<(), StoreError> {
         let totals = Totals::of(record);
+        let figures = &totals.figures;
         // Intervals lie in chunks of their own.
         let packed = pack(&Record { intervals: Vec::new(), ..record.clone() });
         let step = self.db.unchecked_transaction()?;
         step.execute(
             "UPDATE runs SET elapsed_ns = ?2, state = ?3, n_jobs = ?4, rate_iops = ?5,
-                rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9
+                rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9,
+                n_steps = ?10, steps = ?11
              WHERE id = ?1",
             params![
                 id,
                 i64::try_from(record.elapsed_ns).unwrap_or(i64::MAX),
                 state.word(),
                 totals.n_jobs,
-                totals.rate_iops,
-                totals.rate_bytes_per_s,
-                totals.latency_ns_p50.map(u64::cast_signed),
-                totals.latency_ns_p99.map(u64::cast_signed),
+                figures.rate_iops,
+                figures.rate_bytes_per_s,
+                figures.latency_ns_p50.map(u64::cast_signed),
+                figures.latency_ns_p99.map(u64::cast_signed),
                 totals.n_warnings,
+                totals.n_steps,
+                steps_text(&totals),
             ],
         )?;
         step.execute("UPDATE records SET record = ?2 WHERE run_id = ?1", params![id, packed])?;
@@ -144,6 +148,14 @@ impl Store {
         step.commit()?;
         Ok(())
     }
+}
+
+/// Returns the figures of several steps as a row holds them; empty where there is one.
+pub(crate) fn steps_text(totals: &Totals) -> String {
+    if totals.steps.is_empty() {
+        return String::new();
+    }
+    serde_json::to_string(&totals.steps).unwrap_or_default()
 }
 
 impl Live {

@@ -1,9 +1,12 @@
 //! Runs in a list, and one run in full.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hist::Histogram;
-use record::{CurvePointRecord, CurveRecord, Latency, Note, NoteSeverity, Outcome, Record};
+use record::{
+    CurvePointRecord, CurveRecord, DirRecord, JobRecord, Latency, Note, NoteSeverity, Outcome,
+    Record,
+};
 use rusqlite::{Row, params};
 
 use crate::series::unpack;
@@ -37,22 +40,50 @@ impl State {
     }
 }
 
-/// Figures of a run as a whole: all jobs, all directions, after the ramp.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+/// Figures of a run as a whole: all jobs, all directions, after the ramp. Those of a run of several
+/// steps are in [`Totals::steps`]: neither rates nor percentiles of steps have a mean.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Totals {
     /// Jobs.
     pub n_jobs: u32,
+    /// What a run of one step came to.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Steps that were measured.
+    pub n_steps: u32,
+    /// What each of several steps came to, the first [`STEPS_MAX`]; empty of a run of one step, of
+    /// a load curve and of a suite.
+    pub steps: Vec<StepFigures>,
+    /// Remarks that weigh on the figures.
+    pub n_warnings: u32,
+}
+
+/// Steps of a run whose figures a list has. A list is there to find a run; its record has all.
+pub const STEPS_MAX: usize = 64;
+
+/// What a step came to: all of its jobs, all directions, after the ramp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Figures {
     /// I/Os per second, the sum over jobs; `None` without any.
     pub rate_iops: Option<f64>,
     /// Bytes per second.
     pub rate_bytes_per_s: Option<f64>,
-    /// Median of the latency, nanoseconds: the response time under a rate, else the total latency;
-    /// of imported runs whose file has only that, the service time. `None` where it is not known.
+    /// Median of the latency, nanoseconds: the response time where everything has a rate, else the
+    /// total latency; of imported runs whose file has only that, the service time. `None` where it
+    /// is not known, or the parts know different ones.
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile, likewise.
     pub latency_ns_p99: Option<u64>,
-    /// Remarks that weigh on the figures.
-    pub n_warnings: u32,
+}
+
+/// One of several steps.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct StepFigures {
+    /// Its name, or its number from 1.
+    pub name: String,
+    /// What it came to.
+    #[serde(flatten)]
+    pub figures: Figures,
 }
 
 /// The file that an imported run was read from.
@@ -107,7 +138,7 @@ pub struct Filter {
 const COLUMNS: &str = "id, name, note, started_unix_ms, elapsed_ns, state, owner, command, n_jobs,
     rate_iops, rate_bytes_per_s, latency_ns_p50, latency_ns_p99, n_warnings,
     (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id),
-    source_path, source_sha256, source_tool";
+    source_path, source_sha256, source_tool, n_steps, steps";
 
 impl Store {
     /// Lists runs, the newest first.
@@ -188,6 +219,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     };
     let command: String = row.get(7)?;
     let tags: Option<String> = row.get(14)?;
+    let steps: String = row.get(19)?;
     Ok(RunRow {
         id: row.get(0)?,
         name: row.get(1)?,
@@ -199,10 +231,15 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         command: serde_json::from_str(&command).unwrap_or_default(),
         totals: Totals {
             n_jobs: row.get(8)?,
-            rate_iops: row.get(9)?,
-            rate_bytes_per_s: row.get(10)?,
-            latency_ns_p50: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
-            latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
+            figures: Figures {
+                rate_iops: row.get(9)?,
+                rate_bytes_per_s: row.get(10)?,
+                latency_ns_p50: row.get::<_, Option<i64>>(11)?.map(i64::cast_unsigned),
+                latency_ns_p99: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
+            },
+            n_steps: row.get(18)?,
+            // Empty where there is one.
+            steps: serde_json::from_str(&steps).unwrap_or_default(),
             n_warnings: row.get(13)?,
         },
         source: source(row)?,
@@ -216,65 +253,95 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
 }
 
 impl Totals {
-    /// Adds a record's jobs up. Of several steps, which ran one after the other, it is the mean
-    /// over their time. Of a load curve it is the load line; of a suite without one nothing, since
-    /// its steps do different things.
+    /// Adds a record's jobs up, step by step. Of a load curve it is the load line; of a suite
+    /// without one nothing, since its steps do different things.
     pub fn of(record: &Record) -> Totals {
+        let totals = Totals::without_figures(record);
         if let Some(curve) = &record.curve {
-            return Totals::of_line(record, curve);
+            return Totals { figures: Figures::of_line(curve), ..totals };
         }
         if record.suite.is_some() {
-            return Totals::without_figures(record);
+            return totals;
         }
-        let mut latencies = Vec::new();
-        // By step: rates of its jobs, and how long it was measured.
-        let mut steps: BTreeMap<u32, (f64, f64, u64)> = BTreeMap::new();
+        let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
         for job in &record.jobs {
-            let step = steps.entry(job.step_idx).or_default();
-            for (_, dir) in job.dirs.iter() {
-                step.0 += dir.rate_iops();
-                step.1 += dir.rate_bytes();
-                step.2 = step.2.max(dir.runtime_ns);
-                let response = dir.response.as_ref().filter(|it| !it.is_empty());
-                latencies.push(response.map_or(dir.shown_latency().1, Latency::Measured));
-            }
+            steps.entry(job.step_idx).or_default().push(job);
         }
-        let all_ns: u64 = steps.values().map(|step| step.2).sum();
-        let mean = |rate: fn(&(f64, f64, u64)) -> f64| {
-            let sum: f64 = steps.values().map(|step| rate(step) * step.2 as f64).sum();
-            (all_ns > 0).then(|| sum / all_ns as f64)
+        if steps.len() < 2 {
+            let figures = steps.values().next().map(|jobs| Figures::of(jobs));
+            return Totals { figures: figures.unwrap_or_default(), ..totals };
+        }
+        let named = |(step_idx, jobs): (&u32, &Vec<&JobRecord>)| StepFigures {
+            name: step_name(record, *step_idx),
+            figures: Figures::of(jobs),
         };
-        Totals {
-            rate_iops: mean(|step| step.0),
-            rate_bytes_per_s: mean(|step| step.1),
-            latency_ns_p50: percentile_ns(&latencies, 50.0),
-            latency_ns_p99: percentile_ns(&latencies, 99.0),
-            ..Totals::without_figures(record)
-        }
-    }
-
-    /// The load line, with the latencies of its first point.
-    fn of_line(record: &Record, curve: &CurveRecord) -> Totals {
-        let is_line =
-            |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
-        let point = curve.points.iter().find(is_line);
-        Totals {
-            rate_iops: curve.line_iops(),
-            rate_bytes_per_s: curve.line.bytes_per_s,
-            latency_ns_p50: point.map(|point| point.latency_p50_ns),
-            latency_ns_p99: point.map(|point| point.latency_p99_ns),
-            ..Totals::without_figures(record)
-        }
+        let steps = steps.iter().take(STEPS_MAX).map(named).collect();
+        Totals { steps, ..totals }
     }
 
     fn without_figures(record: &Record) -> Totals {
         let weighs = |note: &&Note| note.severity != NoteSeverity::Info;
         Totals {
             n_jobs: record.jobs.len() as u32,
+            n_steps: record.jobs.iter().map(|job| job.step_idx).collect::<BTreeSet<_>>().len()
+                as u32,
             n_warnings: record.notes.iter().filter(weighs).count() as u32,
             ..Totals::default()
         }
     }
+}
+
+fn step_name(record: &Record, step_idx: u32) -> String {
+    let known = record.steps.iter().find(|step| step.step_idx == step_idx);
+    let named = known.map(|step| step.name.clone()).filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| (u64::from(step_idx) + 1).to_string())
+}
+
+impl Figures {
+    /// Adds the jobs of one step up.
+    fn of(jobs: &[&JobRecord]) -> Figures {
+        let dirs = || jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| dir);
+        let is_measured = dirs().any(|dir| dir.runtime_ns > 0);
+        let sum = |rate: fn(&DirRecord) -> f64| is_measured.then(|| dirs().map(rate).sum());
+        let latencies = alike(&dirs().filter(|dir| dir.n_ios > 0).collect::<Vec<_>>());
+        Figures {
+            rate_iops: sum(DirRecord::rate_iops),
+            rate_bytes_per_s: sum(DirRecord::rate_bytes),
+            latency_ns_p50: percentile_ns(&latencies, 50.0),
+            latency_ns_p99: percentile_ns(&latencies, 99.0),
+        }
+    }
+
+    /// The load line, with the latencies of its first point.
+    fn of_line(curve: &CurveRecord) -> Figures {
+        let is_line =
+            |point: &&CurvePointRecord| point.passed && Some(point.load) == curve.line.load;
+        let point = curve.points.iter().find(is_line);
+        Figures {
+            rate_iops: curve.line_iops(),
+            rate_bytes_per_s: curve.line.bytes_per_s,
+            latency_ns_p50: point.map(|point| point.latency_p50_ns),
+            latency_ns_p99: point.map(|point| point.latency_p99_ns),
+        }
+    }
+}
+
+/// Returns latencies that all count from the same moment: response times where all parts have them,
+/// else total latencies, else service times; nothing where no kind is known of all.
+fn alike<'a>(dirs: &[&'a DirRecord]) -> Vec<Latency<'a>> {
+    let responses: Option<Vec<Latency<'a>>> = dirs
+        .iter()
+        .map(|dir| dir.response.as_ref().filter(|it| !it.is_empty()).map(Latency::Measured))
+        .collect();
+    if let Some(responses) = responses {
+        return responses;
+    }
+    let shown: Vec<(bool, Latency<'a>)> = dirs.iter().map(|dir| dir.shown_latency()).collect();
+    let is_total = shown.first().is_some_and(|(is_total, _)| *is_total);
+    if shown.iter().any(|(other, _)| *other != is_total) {
+        return Vec::new();
+    }
+    shown.into_iter().map(|(_, latency)| latency).collect()
 }
 
 /// Returns a percentile of all values together. Listed percentiles of several cannot be merged.

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use record::Record;
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
 use crate::StoreError;
+use crate::live::steps_text;
+use crate::runs::Totals;
+use crate::series::unpack;
 
 /// `plim`, in the file's head: tells a store from other files of SQLite.
 const APPLICATION: i64 = 0x706c_696d;
 
 /// What brings a store from one version to the next; the first makes it from nothing. Never
 /// changed, only added to.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     // 1. Figures that a list shows stand in columns of their own; the rest is in the record.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,7 +62,13 @@ const STEPS: [&str; 2] = [
     CREATE UNIQUE INDEX runs_by_source ON runs (source_sha256) WHERE source_sha256 IS NOT NULL;
     CREATE INDEX runs_by_name ON runs (name);
     CREATE INDEX tags_by_tag ON tags (tag);",
+    // 3. A run of several steps has figures for each, and none for all.
+    "ALTER TABLE runs ADD COLUMN n_steps INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE runs ADD COLUMN steps TEXT NOT NULL DEFAULT '';",
 ];
+
+/// Layout from which on the figures of several steps stand apart.
+const WITH_STEPS: i64 = 3;
 
 /// Number of the layout that this version writes.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;
@@ -91,9 +101,42 @@ pub(crate) fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError
     for sql in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
         step.execute_batch(sql)?;
     }
+    if (1..WITH_STEPS).contains(&version) {
+        part_steps(&step)?;
+    }
     step.pragma_update(None, "application_id", APPLICATION)?;
     step.pragma_update(None, "user_version", NEWEST)?;
     step.commit()?;
+    Ok(())
+}
+
+/// Computes the figures of runs anew that may have several steps: those of several jobs. What
+/// cannot be read keeps what it has; `show` says what is wrong with it.
+fn part_steps(db: &Connection) -> rusqlite::Result<()> {
+    let mut ask = db.prepare("SELECT id FROM runs WHERE n_jobs > 1")?;
+    let ids: Vec<i64> = ask.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in ids {
+        let get = "SELECT record FROM records WHERE run_id = ?1";
+        let packed: Vec<u8> = db.query_row(get, [id], |row| row.get(0))?;
+        let json = unpack(&packed).ok().and_then(|json| String::from_utf8(json).ok());
+        let Some(record) = json.and_then(|json| Record::from_json(&json).ok()) else { continue };
+        let totals = Totals::of(&record);
+        let figures = &totals.figures;
+        db.execute(
+            "UPDATE runs SET rate_iops = ?2, rate_bytes_per_s = ?3, latency_ns_p50 = ?4,
+                latency_ns_p99 = ?5, n_steps = ?6, steps = ?7
+             WHERE id = ?1",
+            params![
+                id,
+                figures.rate_iops,
+                figures.rate_bytes_per_s,
+                figures.latency_ns_p50.map(u64::cast_signed),
+                figures.latency_ns_p99.map(u64::cast_signed),
+                totals.n_steps,
+                steps_text(&totals),
+            ],
+        )?;
+    }
     Ok(())
 }
 

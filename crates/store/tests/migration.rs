@@ -86,7 +86,10 @@ fn version_1_opens_with_all_that_is_in_it() {
     assert_eq!(states, [(4, State::Interrupted), (2, State::Failed), (1, State::Complete)]);
     let run = &runs[2];
     assert_eq!((run.name.as_str(), run.note.as_str()), ("old", "a note"));
-    assert_eq!((run.tags.as_slice(), run.totals.rate_iops), (&["kept".to_owned()][..], Some(5.5)));
+    assert_eq!(
+        (run.tags.as_slice(), run.totals.figures.rate_iops),
+        (&["kept".to_owned()][..], Some(5.5))
+    );
     assert_eq!((run.command[0].as_str(), &run.source), ("plimsoll", &None));
     assert_eq!(store.plan(1).unwrap(), "the plan");
     let record = store.record(1).unwrap().unwrap();

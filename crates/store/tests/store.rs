@@ -68,8 +68,11 @@ fn a_run_comes_back_as_it_was() {
     assert_eq!((row.name.as_str(), row.state), ("nightly", State::Complete));
     assert_eq!(row.tags, ["a b", "db"]);
     assert_eq!(row.totals, Totals::of(&record(2)));
-    assert_eq!((row.totals.rate_iops, row.totals.rate_bytes_per_s), (Some(1e3), Some(4.096e6)));
-    let p99_ms = row.totals.latency_ns_p99.unwrap() as f64 / 1e6;
+    assert_eq!(
+        (row.totals.figures.rate_iops, row.totals.figures.rate_bytes_per_s),
+        (Some(1e3), Some(4.096e6))
+    );
+    let p99_ms = row.totals.figures.latency_ns_p99.unwrap() as f64 / 1e6;
     assert!((p99_ms - 2.0).abs() < 0.02, "{p99_ms}");
 }
 
@@ -293,10 +296,14 @@ fn figures_of_listed_latencies() {
     let listed = record::ListedLatencies { clat: Some(listed), ..Default::default() };
     record.jobs[0].dirs.read.lat = hist::Histogram::new();
     record.jobs[0].dirs.read.listed = Some(listed);
-    let totals = Totals::of(&record);
+    let totals = Totals::of(&record).figures;
     assert_eq!((totals.latency_ns_p50, totals.latency_ns_p99), (None, Some(7_000_000)));
     record.jobs.push(record.jobs[0].clone());
-    assert_eq!(Totals::of(&record).latency_ns_p99, None, "percentiles of two cannot be merged");
+    assert_eq!(
+        Totals::of(&record).figures.latency_ns_p99,
+        None,
+        "percentiles of two cannot be merged"
+    );
 }
 
 #[test]
@@ -326,11 +333,11 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
         },
         ..record::CurveRecord::default()
     });
-    let totals = Totals::of(&record);
+    let totals = Totals::of(&record).figures;
     assert_eq!((totals.rate_iops, totals.latency_ns_p99), (Some(4_000.0), Some(8_000_000)));
     record.curve = None;
     record.suite = Some(record::SuiteRecord::default());
-    assert_eq!(Totals::of(&record).rate_iops, None, "unlike things have no mean");
+    assert_eq!(Totals::of(&record).figures.rate_iops, None, "unlike things have no mean");
 }
 
 #[test]
@@ -339,7 +346,7 @@ fn latencies_of_an_open_load_are_its_response_times() {
     let mut response = hist::Histogram::new();
     response.record_n(4_000_000_000, 1_000);
     record.jobs[0].dirs.read.response = Some(response);
-    let p99_ns = Totals::of(&record).latency_ns_p99.unwrap();
+    let p99_ns = Totals::of(&record).figures.latency_ns_p99.unwrap();
     assert!(p99_ns > 3_900_000_000, "{p99_ns}");
 }
 
@@ -351,4 +358,94 @@ fn a_name_is_what_commands_take_for_one() {
     for text in ["", " ", "last", "last~2", "12", "-3", "1..6", "tag:x", "night*", "a\nb", " a"] {
         assert!(!is_name(text), "{text}");
     }
+}
+
+/// Two jobs, one after the other: neither their rates nor their percentiles have a mean.
+fn of_two_steps() -> Record {
+    let mut two = record(1);
+    let mut second = record(25).jobs.remove(0);
+    second.step_idx = 1;
+    second.dirs.read.n_ios = 5_100;
+    second.dirs.read.io_bytes = 5_100 * 4096;
+    two.jobs.push(second);
+    two
+}
+
+#[test]
+fn several_steps_have_figures_of_their_own_and_none_together() {
+    let (_folder, path) = folder();
+    let mut store = Store::open(&path).unwrap();
+    let id = store.add(&begin("two", &[]), &of_two_steps()).unwrap();
+    let totals = store.run(id).unwrap().unwrap().totals;
+    assert_eq!(totals, Totals::of(&of_two_steps()), "it is kept as it is computed");
+    assert_eq!((totals.figures, totals.n_steps), (store::Figures::default(), 2));
+    let found: Vec<(&str, Option<f64>, u64)> = totals
+        .steps
+        .iter()
+        .map(|step| {
+            let ms = step.figures.latency_ns_p99.unwrap() / 1_000_000;
+            (step.name.as_str(), step.figures.rate_iops, ms)
+        })
+        .collect();
+    assert_eq!(found, [("1", Some(1_000.0), 1), ("2", Some(5_100.0), 25)]);
+}
+
+#[test]
+fn a_run_of_very_many_steps_is_listed_by_its_first() {
+    let mut many = record(1);
+    many.jobs =
+        (0..500).map(|step_idx| record::JobRecord { step_idx, ..many.jobs[0].clone() }).collect();
+    let totals = Totals::of(&many);
+    assert_eq!((totals.n_steps, totals.steps.len()), (500, store::STEPS_MAX));
+}
+
+/// A response time counts from when an operation was due, a latency from its choice: a percentile
+/// of both together is of nothing.
+#[test]
+fn response_times_are_not_merged_with_latencies() {
+    let mut both = record(2);
+    let mut other = both.jobs[0].clone();
+    other.dirs.read.response = Some({
+        let mut response = hist::Histogram::new();
+        response.record_n(4_000_000_000, 1_000);
+        response
+    });
+    both.jobs.push(other);
+    let p99_ns = Totals::of(&both).figures.latency_ns_p99.unwrap();
+    assert!(p99_ns < 3_000_000, "the latency of both, and no response time: {p99_ns}");
+    // Total latencies and service times, of a file that has only these, neither.
+    let mut listed = record(1);
+    let service = record::ListedLatency {
+        n: 1_000,
+        percentiles: vec![(99.0, 7_000_000)],
+        ..record::ListedLatency::default()
+    };
+    let service = record::ListedLatencies { clat: Some(service), ..Default::default() };
+    listed.jobs[0].dirs.read.lat = hist::Histogram::new();
+    listed.jobs[0].dirs.read.listed = Some(service);
+    both.jobs[1] = listed.jobs[0].clone();
+    assert_eq!(Totals::of(&both).figures.latency_ns_p99, None);
+}
+
+/// A store of before, in which a run of several steps had a mean of their rates.
+#[test]
+fn runs_of_an_older_store_lose_the_mean_of_their_steps() {
+    let (_folder, path) = folder();
+    let mut store = Store::open(&path).unwrap();
+    let id = store.add(&begin("two", &[]), &of_two_steps()).unwrap();
+    let one = store.add(&begin("one", &[]), &record(1)).unwrap();
+    drop(store);
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch(
+        "UPDATE runs SET rate_iops = 3050.0;
+         ALTER TABLE runs DROP COLUMN n_steps;
+         ALTER TABLE runs DROP COLUMN steps;
+         PRAGMA user_version = 2;",
+    )
+    .unwrap();
+    drop(db);
+    let store = Store::open(&path).unwrap();
+    let totals = |id| store.run(id).unwrap().unwrap().totals;
+    assert_eq!(totals(id), Totals::of(&of_two_steps()));
+    assert_eq!((totals(one).figures.rate_iops, totals(one).n_steps), (Some(3050.0), 1));
 }

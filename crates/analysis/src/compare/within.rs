@@ -1,11 +1,12 @@
 //! Two runs, by their own seconds: what can be said where neither was repeated.
 
+use crate::sampled::Sampled;
 use crate::series;
 use crate::stats::{BatchMeans, Interval, N_BATCHES_MIN, normal_quantile, t_quantile};
 
 use super::{CompareOptions, Comparison, NO_RATIO, NO_RUN, POWER, Verdict, reason, verdict};
 
-/// Compares two runs by the series of one figure per second of each.
+/// Compares two runs by the series of one figure of each, such as one per second.
 ///
 /// The ratio of the means, with the interval of Welch's t on batch means, so that seconds which
 /// resemble their neighbours count for what they are worth ([`BatchMeans`]). Where no length of
@@ -14,31 +15,37 @@ use super::{CompareOptions, Comparison, NO_RATIO, NO_RUN, POWER, Verdict, reason
 ///
 /// It tells whether these two runs differ; what another run would give it cannot know, and
 /// [`Comparison::n_runs_needed`] stays empty.
-pub fn compare_series(baseline: &[f64], candidate: &[f64], options: &CompareOptions) -> Comparison {
+pub fn compare_series(
+    baseline: &Sampled,
+    candidate: &Sampled,
+    options: &CompareOptions,
+) -> Comparison {
     let mut result = Comparison::untold(1, 1);
-    result.baseline_median = series::mean(baseline);
-    result.candidate_median = series::mean(candidate);
-    let (Some(from), Some(to)) = (result.baseline_median, result.candidate_median) else {
+    let is_known = |side: &Sampled| side.mean.is_finite() && !side.samples.is_empty();
+    if !is_known(baseline) || !is_known(candidate) {
         NO_RUN.clone_into(&mut result.reason);
         return result;
-    };
+    }
+    let (from, to) = (baseline.mean, candidate.mean);
+    (result.baseline_median, result.candidate_median) = (Some(from), Some(to));
     if !(from > 0.0 && to > 0.0) {
         NO_RATIO.clone_into(&mut result.reason);
         return result;
     }
     result.ratio = Some(to / from);
-    let (a, b) = match (Error::of(baseline, options), Error::of(candidate, options)) {
-        (Ok(a), Ok(b)) => (a, b),
-        (a, b) => {
-            let needed = [a, b].into_iter().filter_map(Result::err).max().unwrap_or(0);
-            result.reason = format!(
-                "too few seconds that are independent of their neighbours (at least \
+    let (a, b) =
+        match (Error::of(&baseline.samples, options), Error::of(&candidate.samples, options)) {
+            (Ok(a), Ok(b)) => (a, b),
+            (a, b) => {
+                let needed = [a, b].into_iter().filter_map(Result::err).max().unwrap_or(0);
+                result.reason = format!(
+                    "too few seconds that are independent of their neighbours (at least \
                  {N_BATCHES_MIN} of each are needed): measure for {needed} seconds or more, or \
                  repeat the runs"
-            );
-            return result;
-        }
-    };
+                );
+                return result;
+            }
+        };
     let variance = a.share * a.share + b.share * b.share;
     let df = variance * variance
         / (a.share.powi(4) / (a.n - 1.0) + b.share.powi(4) / (b.n - 1.0)).max(f64::MIN_POSITIVE);

@@ -128,9 +128,11 @@ fn check_kinds(baseline: &[Run], candidate: &[Run]) -> Result<(), Failure> {
 }
 
 fn compare_all(baseline: &[Run], candidate: &[Run], options: &SetOptions) -> SetComparison {
-    let whole =
-        |runs: &[Run]| -> Vec<Record> { runs.iter().map(|run| run.record.clone()).collect() };
-    compare_records(&whole(baseline), &whole(candidate), options)
+    compare_records(&records(baseline), &records(candidate), options)
+}
+
+fn records(runs: &[Run]) -> Vec<&Record> {
+    runs.iter().map(|run| &run.record).collect()
 }
 
 /// A comparison with all that is printed of it.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use store::{Filter, FindError, RunRow, State, Which};
+use store::{Figures, Filter, FindError, RunRow, State, Which};
 
 use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
@@ -135,22 +135,44 @@ fn table(runs: &[RunRow], columns: Option<usize>) -> String {
         "{:>5}  {:<16}  {:>8}  {:>8}  {:>8}  {}\n",
         "run", "started", "IOPS", "MiB/s", "p99", "name or file"
     );
-    for run in runs {
-        let totals = &run.totals;
-        let line = format!(
-            "{:>5}  {:<16}  {:>8}  {:>8}  {:>8}  {}{}",
-            run.id,
-            clock::local_minute(run.started_unix_ms),
-            totals.rate_iops.map_or("-".to_owned(), units::format_iops),
-            totals.rate_bytes_per_s.map_or("-".to_owned(), summary::mib_per_s),
-            totals.latency_ns_p99.map_or("-".to_owned(), units::format_latency_ns),
-            state(run),
-            label(run),
-        );
+    let mut put = |line: &str| {
         text.push_str(&cut(line.trim_end(), columns));
         text.push('\n');
+    };
+    for run in runs {
+        let totals = &run.totals;
+        let started = clock::local_minute(run.started_unix_ms);
+        let head = format!("{:>5}  {started:<16}", run.id);
+        // Neither rates nor percentiles of steps have a mean.
+        let several = match totals.steps.len() {
+            0 => String::new(),
+            _ => format!("{} steps: ", totals.n_steps),
+        };
+        put(&row(&head, &totals.figures, &format!("{}{several}{}", state(run), label(run))));
+        let shown = totals.steps.iter().take(STEPS_SHOWN_MAX);
+        let n_shown = shown.len();
+        for step in shown {
+            put(&row(&" ".repeat(head.len()), &step.figures, &format!("  step {}", step.name)));
+        }
+        let n_more = (totals.n_steps as usize).saturating_sub(n_shown);
+        if n_shown > 0 && n_more > 0 {
+            let rest = format!("  {n_more} more: plimsoll show {}", run.id);
+            put(&row(&" ".repeat(head.len()), &Figures::default(), &rest));
+        }
     }
     text
+}
+
+/// Steps of a run that a list shows; `--json` has more, `show` all.
+const STEPS_SHOWN_MAX: usize = 8;
+
+fn row(head: &str, figures: &Figures, label: &str) -> String {
+    format!(
+        "{head}  {:>8}  {:>8}  {:>8}  {label}",
+        figures.rate_iops.map_or("-".to_owned(), units::format_iops),
+        figures.rate_bytes_per_s.map_or("-".to_owned(), summary::mib_per_s),
+        figures.latency_ns_p99.map_or("-".to_owned(), units::format_latency_ns),
+    )
 }
 
 /// Cuts a line so that it does not break on a terminal of `columns`.
@@ -223,6 +245,9 @@ fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
     let runs: Result<Vec<RunRow>, _> = args.runs.iter().map(|which| store.find(which)).collect();
     for run in runs.map_err(not_found)? {
         store.delete(run.id).map_err(failure)?;
+        let label = label(&run);
+        let what = if label.is_empty() { String::new() } else { format!(" ({label})") };
+        stream::tell(&format!("deleted run {}{what}\n", run.id));
     }
     Ok(Exit::Fine)
 }

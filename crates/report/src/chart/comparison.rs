@@ -253,8 +253,10 @@ pub(crate) fn rates(sets: &[Set]) -> Option<ChartSpec> {
                 line.x.push(thin::start_s(seconds.intervals[point.of.start]));
                 line.y.push(None);
             }
-            line.x.push(point.at_s);
-            line.y.push(Some((level.middle * 1000.0).round() / 1000.0));
+            for x in point.long_from_s.into_iter().chain([point.at_s]) {
+                line.x.push(x);
+                line.y.push(Some((level.middle * 1000.0).round() / 1000.0));
+            }
             let cells = [Cell::number(point.at_s, 1), Cell::iops(level.middle)];
             table.rows.push([Cell::text(set.name.as_str())].into_iter().chain(cells).collect());
         }

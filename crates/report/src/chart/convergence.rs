@@ -1,8 +1,9 @@
 //! Steady state after SNIA: rounds, the window, its mean, its limits and the fitted line.
 
+use analysis::sampled::{per_s, usual_ms};
 use analysis::series;
 use analysis::steady::{SNIA_ROUNDS_MAX, Steadiness, SteadyRule, WindowTest, assess};
-use record::{Interval, StepValidity, Verdict};
+use record::{StepValidity, Verdict};
 use units::format_iops;
 
 use super::over_time::Source;
@@ -28,8 +29,7 @@ struct Rounds {
 pub(crate) fn chart(source: &Source<'_>) -> Option<ChartSpec> {
     let [step] = source.steps else { return None };
     let seconds = Seconds::of(source.record, usize::MAX);
-    let measured: Vec<&Interval> =
-        seconds.intervals.iter().copied().filter(|it| !it.ramp).collect();
+    let measured = samples(&seconds);
     let judged = source.record.validity.iter().find(|it| it.step_idx == step.idx);
     let judged = judged.and_then(|judged| Rounds::of_record(&measured, judged));
     let rounds = judged.or_else(|| Rounds::of(&measured))?;
@@ -62,16 +62,42 @@ pub(crate) fn chart(source: &Source<'_>) -> Option<ChartSpec> {
     })
 }
 
+/// A rate that held for a while.
+struct Sample {
+    start_s: f64,
+    length_s: f64,
+    iops: f64,
+}
+
+/// Returns the rate after the ramp in pieces of about the usual length: a long interval is cut into
+/// several, so that rounds of as many pieces are equally long.
+fn samples(seconds: &Seconds<'_>) -> Vec<Sample> {
+    let measured = || seconds.intervals.iter().filter(|it| !it.ramp);
+    let usual_ms = usual_ms(measured().map(|it| it.length_ms)).max(1) as f64;
+    let pieces = measured().flat_map(|it| {
+        let n = (it.length_ms as f64 / usual_ms).round().max(1.0);
+        let length_s = it.length_ms as f64 / 1000.0 / n;
+        let iops = per_s(it, total(it, |dir| dir.n_ios));
+        (0..n as usize).map(move |idx| Sample {
+            start_s: start_s(it) + idx as f64 * length_s,
+            length_s,
+            iops,
+        })
+    });
+    pieces.collect()
+}
+
 impl Rounds {
     /// Cuts a run into the rounds by which its record judged it, before and after the window too.
-    fn of_record(measured: &[&Interval], judged: &StepValidity) -> Option<Self> {
+    fn of_record(measured: &[Sample], judged: &StepValidity) -> Option<Self> {
         let (from_ms, to_ms) = judged.window_ms?;
         let n_rounds = judged.rule.n_rounds.max(2) as usize;
-        let inside = |it: &&&Interval| {
-            start_s(it) * 1000.0 >= from_ms as f64 - 1.0 && it.end_ms <= to_ms + 1
+        let inside = |it: &Sample| {
+            let end_ms = (it.start_s + it.length_s) * 1000.0;
+            it.start_s * 1000.0 >= from_ms as f64 - 1.0 && end_ms <= to_ms as f64 + 1.0
         };
-        let n_inside = measured.iter().filter(inside).count();
-        let first = measured.iter().position(|it| inside(&it))?;
+        let n_inside = measured.iter().filter(|it| inside(it)).count();
+        let first = measured.iter().position(inside)?;
         let len = n_inside / n_rounds;
         if len == 0 {
             return None;
@@ -100,7 +126,7 @@ impl Rounds {
     }
 
     /// Cuts a run that nobody judged into at most as many rounds as SNIA's test takes.
-    fn of(measured: &[&Interval]) -> Option<Self> {
+    fn of(measured: &[Sample]) -> Option<Self> {
         let len = measured.len().div_ceil(SNIA_ROUNDS_MAX).max(1);
         let means: Vec<f64> = measured.chunks_exact(len).map(mean).collect();
         let rule = SteadyRule::default();
@@ -121,13 +147,13 @@ impl Rounds {
     }
 }
 
-fn mean(round: &[&Interval]) -> f64 {
-    let n_ios: u64 = round.iter().map(|it| total(it, |dir| dir.n_ios)).sum();
-    n_ios as f64 / length_s(round).max(1e-3)
+fn mean(round: &[Sample]) -> f64 {
+    let n_ios: f64 = round.iter().map(|it| it.iops * it.length_s).sum();
+    n_ios / length_s(round).max(1e-3)
 }
 
-fn length_s(round: &[&Interval]) -> f64 {
-    round.iter().map(|it| it.length_ms as f64 / 1000.0).sum()
+fn length_s(round: &[Sample]) -> f64 {
+    round.iter().map(|it| it.length_s).sum()
 }
 
 fn verdict(rounds: &Rounds, test: &WindowTest) -> String {

@@ -235,19 +235,21 @@ fn joined(
     let has_band = stroke.has_band && seconds.is_thinned();
     let Stroke { colour, dash, .. } = *stroke;
     let mut series = Series { name, colour, dash, is_line: true, ..Series::default() };
-    for (point, level) in seconds.points.iter().zip(levels) {
-        if point.is_after_gap {
-            series.x.push(start_s(seconds.intervals[point.of.start]));
-            series.y.push(None);
-            if has_band {
-                series.ends.push(None);
-            }
-        }
-        series.x.push(point.at_s);
+    let mut put = |x: f64, level: Option<Level>| {
+        series.x.push(x);
         series.y.push(level.map(|level| level.middle));
         if has_band {
             series.ends.push(level.map(|level| (level.low, level.high)));
         }
+    };
+    for (point, level) in seconds.points.iter().zip(levels) {
+        if point.is_after_gap {
+            put(start_s(seconds.intervals[point.of.start]), None);
+        }
+        if let Some(from_s) = point.long_from_s {
+            put(from_s, *level);
+        }
+        put(point.at_s, *level);
     }
     series
 }
@@ -294,6 +296,12 @@ fn fill(
 fn base(source: &Source<'_>, seconds: &Seconds<'_>, id: &str, title: &str) -> ChartSpec {
     let (n_samples, n_points) = (seconds.intervals.len(), seconds.points.len());
     let mut notes = Vec::new();
+    if let Some(longest_s) = seconds.longest_s() {
+        notes.push(format!(
+            "A flat stretch is one interval that lasted longer than the others, up to \
+             {longest_s:.2} s: the host paused, or the program that samples was late."
+        ));
+    }
     if seconds.is_thinned() {
         notes.push(format!(
             "{n_samples} seconds drawn as {n_points} points; the band reaches from the lowest to \
