@@ -5,6 +5,7 @@ use crate::gate::{Gate, GateName, GateVerdict};
 /// Returns the next step after a check; `None` where there is nothing to do.
 pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
     match gate.verdict {
+        _ if gate.advice.is_some() => gate.advice,
         GateVerdict::Passed => None,
         GateVerdict::Failed if is_on_other_credits(gate) => {
             Some("run until all credits have run out: the level after the fall lives on some")
@@ -30,7 +31,7 @@ fn after_failure(name: GateName) -> &'static str {
         GateName::QueueDepth => {
             "use an engine that keeps it: ioengine=io_uring with direct=1, or more workers"
         }
-        GateName::Generator => "add workers (numjobs) or processors, or load from several hosts",
+        GateName::Generator => "repeat the run on a host that has nothing else to do",
         GateName::Little => "repeat the run; a machine that was suspended or moved gives this",
         GateName::Footprint => "enlarge what is touched (size) beyond the cache",
         GateName::PageCache => "add direct=1, or touch at least twice the memory",

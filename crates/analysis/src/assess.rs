@@ -1,5 +1,6 @@
 //! Judges every step of a record: which checks apply, what they are fed with, what to do next.
 
+mod host;
 mod load;
 mod place;
 

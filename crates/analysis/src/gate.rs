@@ -13,6 +13,8 @@ pub struct Gate {
     pub reason: String,
     /// The figures, for programs.
     pub figures: Vec<Figure>,
+    /// What to do about it, where that depends on more than the check and its verdict.
+    pub advice: Option<&'static str>,
 }
 
 /// What a check can say.
@@ -136,7 +138,13 @@ impl Gate {
     }
 
     pub(crate) fn new(name: GateName, verdict: GateVerdict, reason: impl Into<String>) -> Self {
-        Gate { name, verdict, reason: reason.into(), figures: Vec::new() }
+        Gate { name, verdict, reason: reason.into(), figures: Vec::new(), advice: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub(crate) fn advised(self, advice: &'static str) -> Self {
+        Gate { advice: Some(advice), ..self }
     }
 
     /// Adds figures; those that are not finite are left out.

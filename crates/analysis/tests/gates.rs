@@ -4,8 +4,9 @@ mod common;
 
 use analysis::gates::{
     Backlog, BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FlightInputs, FootprintInputs,
-    GeneratorInputs, OfferedInputs, PageCacheInputs, SocketInputs, SteadyInputs, credits, errors,
-    footprint, generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
+    GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, OfferedInputs, PageCacheInputs,
+    PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, errors, footprint, generator,
+    little, offered, page_cache, queue_depth, socket_buffers, steadiness,
 };
 use analysis::steady::SteadyRule;
 use analysis::{Gate, GateName, GateVerdict};
@@ -228,28 +229,152 @@ fn the_rate_asked_for() {
     check(&offered(&nothing), GateName::Offered, Failed, "");
 }
 
+/// A generator and a host with room to spare, over five seconds.
+const EASY: GeneratorInputs = GeneratorInputs {
+    is_open: true,
+    is_null: false,
+    window_s: Some(5.0),
+    worker_cpu_share_max: Some(0.4),
+    host: Some(HostShares { busy: 0.3, own: Some(0.2), others_user: Some(0.01), steal: 0.0 }),
+    late: Some(LateCount { n_late: 4, n_due: 5000 }),
+    waits: Some(WaitInputs { share_max: 0.01, per_io_ns: 5e3, latency_ns_mean: 1e6 }),
+    pauses: Some(PauseInputs { share: 0.002, n_moments: 1000, longest_ns: 3_000_000 }),
+};
+
+fn host(busy: f64, own: f64, others: f64, steal: f64) -> HostShares {
+    HostShares { busy, own: Some(own), others_user: Some(others), steal }
+}
+
+fn waits(share_max: f64, per_io_ns: f64) -> WaitInputs {
+    WaitInputs { share_max, per_io_ns, latency_ns_mean: 1e6 }
+}
+
+fn still(share: f64, longest_ns: u64) -> PauseInputs {
+    PauseInputs { share, n_moments: 1000, longest_ns }
+}
+
+fn late(n_late: u64, n_due: u64) -> LateCount {
+    LateCount { n_late, n_due }
+}
+
+/// Checks what fails, and what is advised.
+#[track_caller]
+fn trips(inputs: GeneratorInputs, reason: &str, advice: &str) {
+    let gate = generator(&inputs);
+    check(&gate, GateName::Generator, Failed, reason);
+    assert!(gate.advice.is_some_and(|it| it.contains(advice)), "{gate:?}");
+}
+
+#[test]
+fn a_generator_with_room_to_spare() {
+    check(&generator(&EASY), GateName::Generator, Passed, "room to spare");
+    check(&generator(&GeneratorInputs::default()), GateName::Generator, Unknown, "not known");
+    // What others do to it counts, not what they do.
+    let calm = [
+        GeneratorInputs { host: Some(host(0.9, 0.1, 0.75, 0.0)), ..EASY },
+        GeneratorInputs { host: Some(host(0.3, 0.2, 0.0, 0.024)), ..EASY },
+        // One hiccup in a second is not a percent.
+        GeneratorInputs { late: Some(late(9, 100)), window_s: Some(1.0), ..EASY },
+        GeneratorInputs {
+            pauses: Some(PauseInputs { share: 0.02, n_moments: 100, longest_ns: 8_000_000 }),
+            ..EASY
+        },
+        // In a closed load few are in flight meanwhile.
+        GeneratorInputs { pauses: Some(still(0.015, 30_000_000)), is_open: false, ..EASY },
+        // Waits are short against the latency.
+        GeneratorInputs { waits: Some(waits(0.04, 190_000.0)), ..EASY },
+    ];
+    for inputs in calm {
+        check(&generator(&inputs), GateName::Generator, Passed, "");
+    }
+}
+
 #[test]
 fn a_generator_at_its_limit() {
-    let easy = GeneratorInputs {
-        worker_cpu_share_max: Some(0.4),
-        host_cpu_share: Some(0.3),
-        steal_share: Some(0.0),
-        late_share: Some(0.001),
+    let busy = GeneratorInputs { worker_cpu_share_max: Some(0.99), ..EASY };
+    trips(busy, "a worker was busy for 99.0 %", "more workers");
+    let full = GeneratorInputs { host: Some(host(0.99, 0.95, 0.01, 0.0)), ..EASY };
+    trips(full, "this job itself used 95.0 % of all processors", "more processors");
+    trips(
+        GeneratorInputs {
+            waits: Some(waits(0.3, 9e5)),
+            host: Some(host(0.9, 0.88, 0.0, 0.0)),
+            ..EASY
+        },
+        "waited for a processor for 30.0 %",
+        "more processors",
+    );
+    let calls = GeneratorInputs { late: Some(late(1000, 5000)), ..EASY };
+    trips(calls, "20.0 % of the operations were submitted late", "calls that submit");
+}
+
+#[test]
+fn a_generator_that_others_disturb() {
+    // 500 IOPS with 3.4 % CPU, beside others.
+    let beside = GeneratorInputs {
+        worker_cpu_share_max: Some(0.034),
+        host: Some(host(0.999, 0.02, 0.9, 0.0)),
+        waits: Some(waits(0.2, 4e5)),
+        ..EASY
     };
-    check(&generator(&easy), GateName::Generator, Passed, "room to spare");
-    check(&generator(&GeneratorInputs::default()), GateName::Generator, Unknown, "not known");
-    let trips = [
-        (
-            GeneratorInputs { worker_cpu_share_max: Some(0.99), ..easy },
-            "a worker was busy for 99.0 %",
-        ),
-        (GeneratorInputs { host_cpu_share: Some(0.98), ..easy }, "the host was busy for 98.0 %"),
-        (GeneratorInputs { steal_share: Some(0.05), ..easy }, "the hypervisor took 5.0 %"),
-        (GeneratorInputs { late_share: Some(0.2), ..easy }, "submitted late: 20.0 %"),
-    ];
-    for (inputs, reason) in trips {
-        check(&generator(&inputs), GateName::Generator, Failed, reason);
-    }
+    trips(beside, "other programs used the processor (90.0 %)", "end the other programs");
+    let stolen = GeneratorInputs {
+        host: Some(host(0.3, 0.2, 0.0, 0.09)),
+        pauses: Some(still(0.06, 9)),
+        ..EASY
+    };
+    trips(stolen, "the hypervisor took the processor (steal 9.0 %)", "its own");
+    trips(GeneratorInputs { host: Some(host(0.3, 0.2, 0.0, 0.2)), ..EASY }, "20.0 %", "its own");
+    let stopped = GeneratorInputs { pauses: Some(still(0.12, 400_000_000)), ..EASY };
+    trips(stopped, "stood still for 12.0 % of the time, for up to 400 ms at once", "was stopped");
+    trips(GeneratorInputs { is_open: false, ..stopped }, "the process was stopped", "repeat");
+    let gate = generator(&stopped);
+    assert_eq!(gate.figure(IS_TRANSIENT), Some(1.0));
+    let busy = GeneratorInputs { worker_cpu_share_max: Some(0.99), ..EASY };
+    assert_eq!(generator(&busy).figure(IS_TRANSIENT), Some(0.0), "it stays so");
+}
+
+#[test]
+fn a_short_time_is_judged_where_the_evidence_is_overwhelming() {
+    let short = GeneratorInputs { window_s: Some(0.4), ..EASY };
+    check(&generator(&short), GateName::Generator, Unknown, "too short");
+    let little = GeneratorInputs { pauses: Some(still(0.05, 20_000_000)), ..short };
+    check(&generator(&little), GateName::Generator, Unknown, "too short");
+    trips(GeneratorInputs { pauses: Some(still(0.5, 200_000_000)), ..short }, "50.0 %", "stopped");
+    trips(GeneratorInputs { late: Some(late(300, 1000)), ..short }, "30.0 %", "");
+    trips(GeneratorInputs { host: Some(host(1.0, 0.1, 0.8, 0.0)), ..short }, "100.0 %", "other");
+}
+
+#[test]
+fn the_null_engine_is_judged_by_what_others_do_to_it() {
+    let null = GeneratorInputs {
+        is_null: true,
+        worker_cpu_share_max: Some(1.0),
+        host: Some(host(1.0, 0.99, 0.0, 0.0)),
+        late: Some(late(4000, 5000)),
+        waits: Some(waits(0.5, 1e4)),
+        ..EASY
+    };
+    check(&generator(&null), GateName::Generator, Passed, "");
+    trips(
+        GeneratorInputs { pauses: Some(still(0.12, 400_000_000)), ..null },
+        "stood still",
+        "stopped",
+    );
+    trips(
+        GeneratorInputs { host: Some(host(1.0, 0.4, 0.6, 0.0)), ..null },
+        "other programs",
+        "other",
+    );
+}
+
+#[test]
+fn a_long_pause_is_told_in_a_valid_run() {
+    let once =
+        GeneratorInputs { pauses: Some(still(0.005, 1_500_000_000)), is_open: false, ..EASY };
+    let gate = generator(&once);
+    check(&gate, GateName::Generator, Passed, "stood still once for 1.5s");
+    assert_eq!(gate.figure("n_remarks"), Some(1.0));
 }
 
 const GIB: u64 = 1 << 30;

@@ -74,6 +74,16 @@ pub struct JobRecord {
     pub cpu_user_ns: u64,
     /// CPU time in the kernel.
     pub cpu_system_ns: u64,
+    /// Time that CPU time and waits were counted over, ramp included, summed over workers; 0 where
+    /// nobody says: then it is `runtime_ns`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub active_ns: u64,
+    /// Time that workers were ready to run and did not, because others had the processor.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cpu_wait_ns: u64,
+    /// Times that a worker was given a processor.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_cpu_slices: u64,
     /// Context switches, voluntary and not.
     pub context_switches: u64,
     /// Page faults that needed I/O.
@@ -113,6 +123,12 @@ pub struct JobRecord {
     pub caps: Option<CapsRecord>,
     /// How the job wants its results printed.
     pub print: PrintRecord,
+}
+
+/// Says of a count that there is nothing to write.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How an open load was kept up with in the measured time.

@@ -48,7 +48,8 @@ pub use suite::{
     SuiteSourceRecord, SuiteStepRecord,
 };
 pub use validity::{
-    GateRecord, SteadyRuleRecord, StepConditions, StepValidity, UntilSteadyRecord, Verdict,
+    GateRecord, PauseRecord, PausesRecord, SteadyRuleRecord, StepConditions, StepValidity,
+    UntilSteadyRecord, Verdict,
 };
 
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::{Interval, Record};
@@ -22,6 +23,16 @@ pub struct StepConditions {
     /// Share of the time of all processors that hypervisors gave to others, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_steal_share: Option<f64>,
+    /// Part of `host_busy_share` that this process used itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_busy_share: Option<f64>,
+    /// Part of `host_busy_share` that other programs used in user mode. What is missing to all of
+    /// it is the kernel's work, some of it for this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_user_share: Option<f64>,
+    /// How late a timer beside the workers woke; `None` in virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<PausesRecord>,
     /// Different bytes that the jobs may touch by their plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addressed_bytes: Option<u64>,
@@ -33,6 +44,47 @@ pub struct StepConditions {
     /// The step was to run on until it was steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_steady: Option<UntilSteadyRecord>,
+}
+
+/// How late a thread beside the workers woke that does nothing but sleep for a fixed period: what
+/// would have kept any worker from acting at that moment.
+///
+/// A wake-up that comes later than a period stands for all that were due meanwhile, each with its
+/// own delay. So the histograms are of moments at equal distances, and a share of their values is
+/// one of the step's time.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct PausesRecord {
+    /// Distance of the moments.
+    pub period_ns: u64,
+    /// Delays that others' use of the processors does not explain: the process was stopped, or a
+    /// hypervisor gave its processor to others.
+    #[serde(with = "crate::latency")]
+    pub still: Histogram,
+    /// All other delays: the usual few microseconds, and waits for a processor.
+    #[serde(with = "crate::latency")]
+    pub waited: Histogram,
+    /// The longest in which it stood still, in the order of time; none below 10 ms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub longest: Vec<PauseRecord>,
+}
+
+/// A time in which the process stood still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PauseRecord {
+    /// When it ended, milliseconds after the start of the run.
+    pub end_ms: u64,
+    /// Length, milliseconds.
+    pub length_ms: u64,
+}
+
+impl PausesRecord {
+    /// Returns the share of the step's time, 0 to 1, at which a wake-up was later than `late_ns`
+    /// because the process stood still; `None` where nothing was counted.
+    pub fn still_share(&self, late_ns: u64) -> Option<f64> {
+        let n = self.still.count().saturating_add(self.waited.count());
+        let n_late = self.still.count().saturating_sub(self.still.count_below(late_ns));
+        (n > 0).then(|| n_late as f64 / n as f64)
+    }
 }
 
 /// A step that was to run on until it was steady.

@@ -2,10 +2,29 @@
 
 use record::CpuShares;
 
+/// Length of a tick of `/proc/stat`, nanoseconds: `USER_HZ` is 100 wherever Linux runs this.
+const TICK_NS: u64 = 10_000_000;
+
 /// Takes differences of the kernel's counters from period to period.
 #[derive(Debug)]
 pub(crate) struct CpuSampler {
     seen: Option<Ticks>,
+    /// What this process had used when it began.
+    own: OwnTime,
+}
+
+/// Processor time of this process, all threads together, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct OwnTime {
+    user_ns: u64,
+    system_ns: u64,
+}
+
+impl OwnTime {
+    fn now() -> Self {
+        let usage = engine::Usage::of_process();
+        OwnTime { user_ns: usage.user_ns, system_ns: usage.system_ns }
+    }
 }
 
 /// Time of all processors since the system started, in ticks.
@@ -21,23 +40,36 @@ struct Ticks {
 
 /// How busy this host was over a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "the unit stands last")]
 pub(crate) struct HostLoad {
     /// Share of the processors' time that was not idle, without what was stolen; 0 to 1.
     pub(crate) busy_share: f64,
+    /// Part of it in user mode.
+    pub(crate) user_share: f64,
     /// Share of all time that hypervisors gave to others, 0 to 1.
     pub(crate) steal_share: f64,
+    /// Part of `busy_share` that was this process's own.
+    pub(crate) own_share: f64,
+    /// Part of `user_share` that was other programs'.
+    pub(crate) others_user_share: f64,
 }
 
 impl CpuSampler {
     /// Begins the first period.
     pub(crate) fn start() -> Self {
-        CpuSampler { seen: Ticks::now() }
+        CpuSampler { seen: Ticks::now(), own: OwnTime::now() }
     }
 
     /// Returns how busy the host has been since the last period began; `None` where the kernel does
     /// not say.
     pub(crate) fn load(&self) -> Option<HostLoad> {
-        Ticks::now()?.load_since(self.seen?)
+        let (now, seen) = (Ticks::now()?, self.seen?);
+        let all_ns = now.passed_since(seen).saturating_mul(TICK_NS) as f64;
+        let (own, before) = (OwnTime::now(), self.own);
+        let share = |now_ns: u64, before_ns: u64| now_ns.saturating_sub(before_ns) as f64 / all_ns;
+        let user_share = share(own.user_ns, before.user_ns);
+        let system_share = share(own.system_ns, before.system_ns);
+        Some(now.load_since(seen)?.beside(user_share, system_share))
     }
 
     /// Ends a period. `None` where the kernel does not say.
@@ -45,6 +77,18 @@ impl CpuSampler {
         let now = Ticks::now();
         let before = std::mem::replace(&mut self.seen, now);
         now?.shares_since(before?)
+    }
+}
+
+impl HostLoad {
+    /// Tells this process's own shares in user mode and in the kernel from those of others. The
+    /// kernel counts both in its own ways, so that they may differ by a little.
+    fn beside(self, user_share: f64, system_share: f64) -> Self {
+        HostLoad {
+            own_share: (user_share + system_share).min(self.busy_share),
+            others_user_share: (self.user_share - user_share).max(0.0),
+            ..self
+        }
     }
 }
 
@@ -71,16 +115,22 @@ impl Ticks {
         Some(Ticks { user: user + nice, system: system + irq + softirq, wait, idle, steal })
     }
 
+    /// Returns the ticks of all processors since `before`, with what was stolen.
+    fn passed_since(self, before: Ticks) -> u64 {
+        let all = [self.user, self.system, self.wait, self.idle, self.steal];
+        let all_before = [before.user, before.system, before.wait, before.idle, before.steal];
+        all.iter().zip(all_before).map(|(now, then)| now.saturating_sub(then)).sum()
+    }
+
     fn load_since(self, before: Ticks) -> Option<HostLoad> {
         let shares = self.shares_since(before)?;
         let steal = self.steal.saturating_sub(before.steal) as f64;
-        let own = [self.user, self.system, self.wait, self.idle];
-        let own_before = [before.user, before.system, before.wait, before.idle];
-        let passed = own.iter().zip(own_before).map(|(now, then)| now.saturating_sub(then));
-        let passed = passed.sum::<u64>() as f64;
         Some(HostLoad {
             busy_share: (shares.user_pct + shares.system_pct) / 100.0,
-            steal_share: steal / (steal + passed),
+            user_share: shares.user_pct / 100.0,
+            steal_share: steal / self.passed_since(before) as f64,
+            own_share: 0.0,
+            others_user_share: 0.0,
         })
     }
 
@@ -137,6 +187,19 @@ mod tests {
         assert!((load.busy_share - 0.5).abs() < 1e-9, "{load:?}");
         assert!((load.steal_share - 0.2).abs() < 1e-9, "{load:?}");
         assert_eq!(after.load_since(after), None);
+    }
+
+    #[test]
+    fn what_is_ours_is_told_from_what_is_others() {
+        let (busy_share, user_share) = (0.9, 0.6);
+        let (steal_share, own_share, others_user_share) = (0.0, 0.0, 0.0);
+        let load = HostLoad { busy_share, user_share, steal_share, own_share, others_user_share };
+        let beside = load.beside(0.1, 0.2);
+        assert!((beside.own_share - 0.3).abs() < 1e-9, "{beside:?}");
+        assert!((beside.others_user_share - 0.5).abs() < 1e-9, "{beside:?}");
+        // Counted finer than the kernel's ticks.
+        let alone = load.beside(0.61, 0.4);
+        assert_eq!((alone.own_share, alone.others_user_share), (0.9, 0.0));
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod logs;
 mod open_dir;
 mod overlaps;
 mod parts;
+mod pauses;
 mod places;
 mod prepare;
 mod process;

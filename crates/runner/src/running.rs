@@ -21,6 +21,7 @@ use crate::collect::{Ended, has_rate, job_record};
 use crate::control::Stop;
 use crate::error_watch::ErrorWatch;
 use crate::footprint::{self, Footprint};
+use crate::pauses::PauseWatch;
 use crate::run::RunEvent;
 use crate::seat::{Seat, SeatState};
 use crate::status::{IntervalSampler, Status};
@@ -87,6 +88,8 @@ pub(crate) struct Running<'a> {
     steady_since_ns: Option<u64>,
     /// What this host's processors do from the start of the workers on.
     pub(crate) host: Option<CpuSampler>,
+    /// What keeps this process from acting meanwhile.
+    pub(crate) pauses: Option<PauseWatch>,
     pub(crate) stop_all: bool,
     amount: Option<AmountWatch>,
     errors: ErrorWatch,
@@ -139,6 +142,7 @@ impl<'a> Running<'a> {
             steady,
             steady_since_ns: None,
             host: (!context.options.is_virtual()).then(CpuSampler::start),
+            pauses: None,
             // Interrupted while files were laid out: nothing starts.
             stop_all: context.control.stop() != Stop::No,
             amount: AmountWatch::new(context.amount_max, meters, now_ns),
@@ -440,7 +444,7 @@ impl Running<'_> {
         self.context.options.until_steady.is_some()
     }
 
-    fn ramp_end_ns(&self) -> u64 {
+    pub(crate) fn ramp_end_ns(&self) -> u64 {
         let ramp_ns = self.seats.iter().map(|seat| seat.bound.job.limits.ramp_ns).min();
         self.started_ns + ramp_ns.unwrap_or(0)
     }
@@ -550,7 +554,7 @@ impl Running<'_> {
     }
 
     /// Returns under which conditions the step was measured.
-    fn conditions(&self) -> StepConditions {
+    fn conditions(&mut self) -> StepConditions {
         let load = self.host.as_ref().and_then(CpuSampler::load);
         let workers = self.seats.iter().map(|seat| (seat.bound, seat.meters.as_ref()));
         let Footprint { addressed_bytes, touched_bytes } = footprint::of_step(workers);
@@ -558,6 +562,9 @@ impl Running<'_> {
             step_idx: self.context.step_idx,
             host_busy_share: load.map(|load| load.busy_share),
             host_steal_share: load.map(|load| load.steal_share),
+            own_busy_share: load.map(|load| load.own_share),
+            others_user_share: load.map(|load| load.others_user_share),
+            pauses: self.pauses.take().map(PauseWatch::finish),
             addressed_bytes,
             touched_bytes,
             until_steady: self.context.options.until_steady.map(|until| UntilSteadyRecord {

@@ -18,6 +18,7 @@ use crate::emulation::SharedVolumes;
 use crate::file_locks::FileLocks;
 use crate::logs::{LogSetup, LogWriter};
 use crate::overlaps::Overlaps;
+use crate::pauses::PauseWatch;
 use crate::prepare::{self, SetupError, WaitsForOthers};
 use crate::run::{RunEvent, RunOptions, RunSoFar};
 use crate::running::{Running, flow_groups};
@@ -163,6 +164,7 @@ fn watch(
     let clock = context.clock;
     running.started_ns = clock.now_ns();
     running.host = Some(CpuSampler::start());
+    running.pauses = PauseWatch::start(clock, running.ramp_end_ns());
     let started_ns = running.started_ns;
     let status_ns = context.options.status_interval_ns();
     let mut seconds = running.first_second(started_ns);

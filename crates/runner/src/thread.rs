@@ -309,7 +309,7 @@ fn bind_to_thread(mut engine: Box<dyn Engine>) -> Result<Box<dyn Engine>, Engine
 }
 
 /// Lets timers of this thread fire when they are due instead of up to 50 us later.
-fn sharpen_timers() {
+pub(crate) fn sharpen_timers() {
     // SAFETY: changes a property of the calling thread only; a failure leaves the default.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }

@@ -7,12 +7,11 @@ use record::{ArrivalsRecord, CapRecord, EmulationRecord, JobRecord};
 use super::{Step, time_ns};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{
-    Backlog, BurstKnowledge, CreditInputs, FlightInputs, GeneratorInputs, OfferedInputs, credits,
-    generator, little, offered, queue_depth,
+    Backlog, BurstKnowledge, CreditInputs, FlightInputs, OfferedInputs, credits, little, offered,
+    queue_depth,
 };
 
-/// Shortest time over which the generator and a rate are judged where time is real: one hiccup of
-/// this host of 10 ms is a percent of a second.
+/// Shortest time over which a rate that was missed is judged where time is real.
 const S_MIN: f64 = 10.0;
 
 /// Longest that credits of a cloud's disks last, seconds.
@@ -131,7 +130,7 @@ impl Step<'_> {
     }
 
     /// Returns the jobs with an open load.
-    fn open(&self) -> impl Iterator<Item = (&JobRecord, &ArrivalsRecord)> {
+    pub(super) fn open(&self) -> impl Iterator<Item = (&JobRecord, &ArrivalsRecord)> {
         self.jobs.iter().filter_map(|job| job.arrivals.as_ref().map(|arrivals| (*job, arrivals)))
     }
 
@@ -219,35 +218,6 @@ impl Step<'_> {
         }
         let in_flight: Option<f64> = self.jobs.iter().map(|job| job.in_flight_mean).sum();
         Some(little(&FlightInputs { in_flight, ..flight(&self.jobs) }))
-    }
-
-    /// Judges whether the load generator had room to spare.
-    pub(super) fn generator(&self) -> Option<Gate> {
-        let name = GateName::Generator;
-        if self.is_null() {
-            return None;
-        }
-        if self.is_virtual() {
-            return Some(Gate::passed(name, "in virtual time the generator takes none"));
-        }
-        let window_s = self.jobs.iter().map(|job| time_ns(job) / 1e9).fold(0.0, f64::max);
-        if window_s < S_MIN {
-            let reason = format!("{window_s:.0} s are too short to judge it by: {S_MIN} s do");
-            return Some(Gate::unknown(name, reason));
-        }
-        let cpu = self.jobs.iter().filter(|job| !job.polls && job.runtime_ns > 0).map(|job| {
-            let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
-            cpu_ns as f64 / job.runtime_ns as f64
-        });
-        let (n_late, n_due) = self
-            .open()
-            .fold((0, 0), |sum, (job, arrivals)| (sum.0 + arrivals.n_late, sum.1 + job.n_ios()));
-        Some(generator(&GeneratorInputs {
-            worker_cpu_share_max: cpu.max_by(f64::total_cmp),
-            host_cpu_share: self.conditions.and_then(|it| it.host_busy_share),
-            steal_share: self.conditions.and_then(|it| it.host_steal_share),
-            late_share: (n_due > 0).then(|| n_late as f64 / n_due as f64),
-        }))
     }
 }
 

@@ -14,12 +14,14 @@ mod steadiness;
 pub use credits::{BurstKnowledge, CreditInputs, credits};
 pub use errors::{ErrorInputs, errors};
 pub use footprint::{CacheSize, FootprintInputs, PageCacheInputs, footprint, page_cache};
-pub use generator::{GeneratorInputs, generator};
+pub use generator::{
+    GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, PauseInputs, WaitInputs, generator,
+};
 pub use little::{FlightInputs, little, queue_depth};
 pub use mount::{MountRemark, mount_remarks};
 pub use network::{SocketInputs, socket_buffers};
-pub(crate) use of_record::evened;
 pub use of_record::{StepSeries, of_step, worst_backlog};
+pub(crate) use of_record::{active_ns, evened, worker_cpu_share_max};
 pub use offered::{Backlog, OfferedInputs, offered};
 pub use steadiness::{SteadyInputs, steadiness};
 

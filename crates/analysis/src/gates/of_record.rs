@@ -188,11 +188,16 @@ fn flight(jobs: &[&JobRecord], window_s: f64) -> FlightInputs {
     FlightInputs { in_flight: None, completed_iops: rate_iops, service_ns, window_s }
 }
 
-/// The largest CPU share of a worker; of a group the mean of its members.
-fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
-    let shares = jobs.iter().filter(|job| job.runtime_ns > 0).map(|job| {
+/// The largest CPU share of a worker that does not poll; of a group the mean of its members.
+pub(crate) fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
+    let shares = jobs.iter().filter(|job| !job.polls && active_ns(job) > 0).map(|job| {
         let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
-        cpu_ns as f64 / job.runtime_ns as f64
+        cpu_ns as f64 / active_ns(job) as f64
     });
     shares.max_by(f64::total_cmp)
+}
+
+/// Returns the time that processor time and waits were counted over, summed over workers.
+pub(crate) fn active_ns(job: &JobRecord) -> u64 {
+    if job.active_ns > 0 { job.active_ns } else { job.runtime_ns }
 }

@@ -1,0 +1,102 @@
+//! Checks of the load generator and the host it runs on.
+
+use record::JobRecord;
+
+use super::{Step, time_ns};
+use crate::gate::{Gate, GateName};
+use crate::gates::{
+    GeneratorInputs, HostShares, LateCount, PauseInputs, WaitInputs, active_ns, generator,
+    worker_cpu_share_max,
+};
+
+/// Wait for a processor that is part of waking up where nobody else wants it, nanoseconds: about
+/// three times what was seen on virtual machines.
+const WAKE_UP_NS: u64 = 15_000;
+
+/// Shortest pause that counts: as [`record::ArrivalsRecord::n_late`] counts operations.
+const PAUSE_NS_MIN: u64 = 1_000_000;
+
+impl Step<'_> {
+    /// Judges whether the load generator could do what was asked of it.
+    pub(super) fn generator(&self) -> Option<Gate> {
+        if self.is_virtual() {
+            let name = GateName::Generator;
+            let passes = !self.is_null();
+            return passes.then(|| Gate::passed(name, "in virtual time the generator takes none"));
+        }
+        if self.jobs.iter().all(|job| job.runtime_ns == 0) {
+            return Some(Gate::unknown(GateName::Generator, "nothing was measured"));
+        }
+        let window_s = self.jobs.iter().map(|job| time_ns(job) / 1e9).fold(0.0, f64::max);
+        let gate = generator(&GeneratorInputs {
+            is_open: self.open().next().is_some(),
+            is_null: self.is_null(),
+            window_s: Some(window_s),
+            worker_cpu_share_max: worker_cpu_share_max(&self.jobs),
+            host: self.host_shares(),
+            late: self.late(),
+            waits: self.waits(),
+            pauses: self.pauses(),
+        });
+        Some(gate)
+    }
+
+    fn host_shares(&self) -> Option<HostShares> {
+        let conditions = self.conditions?;
+        Some(HostShares {
+            busy: conditions.host_busy_share?,
+            own: conditions.own_busy_share,
+            others_user: conditions.others_user_share,
+            steal: conditions.host_steal_share.unwrap_or(0.0),
+        })
+    }
+
+    fn late(&self) -> Option<LateCount> {
+        let counts = self.open().fold(LateCount::default(), |sum, (job, arrivals)| LateCount {
+            n_late: sum.n_late.saturating_add(arrivals.n_late),
+            n_due: sum.n_due.saturating_add(job.n_ios()),
+        });
+        (counts.n_due > 0).then_some(counts)
+    }
+
+    /// Returns what waits for a processor did to the operations.
+    fn waits(&self) -> Option<WaitInputs> {
+        let counted = |job: &&&JobRecord| job.n_cpu_slices > 0 && active_ns(job) > 0;
+        let jobs: Vec<&&JobRecord> = self.jobs.iter().filter(counted).collect();
+        let beyond_ns = |job: &JobRecord| {
+            job.cpu_wait_ns.saturating_sub(job.n_cpu_slices.saturating_mul(WAKE_UP_NS)) as f64
+        };
+        let shares = jobs.iter().map(|job| beyond_ns(job) / active_ns(job) as f64);
+        let share_max = shares.max_by(f64::total_cmp)?;
+        let n_ios = self.jobs.iter().map(|job| job.n_ios()).sum::<u64>().max(1) as f64;
+        Some(WaitInputs {
+            share_max,
+            per_io_ns: jobs.iter().map(|job| beyond_ns(job)).sum::<f64>() / n_ios,
+            latency_ns_mean: self.latency_ns_mean().unwrap_or(f64::INFINITY),
+        })
+    }
+
+    /// Returns how the process stood still, of pauses that operations notice.
+    fn pauses(&self) -> Option<PauseInputs> {
+        let pauses = self.conditions?.pauses.as_ref()?;
+        let latency_ns = self.latency_ns_median().unwrap_or(0);
+        let share = pauses.still_share(latency_ns.max(PAUSE_NS_MIN))?;
+        let n_moments = pauses.still.count().saturating_add(pauses.waited.count());
+        Some(PauseInputs { share, n_moments, longest_ns: pauses.still.max_ns().unwrap_or(0) })
+    }
+
+    /// Returns the mean of what the target took, all operations together; none without any.
+    fn latency_ns_mean(&self) -> Option<f64> {
+        let all = self.jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| &dir.lat);
+        let (n, sum_ns) = all.fold((0_u64, 0.0), |(n, sum_ns), lat| {
+            (n.saturating_add(lat.count()), sum_ns + lat.sum_ns() as f64)
+        });
+        (n > 0).then(|| sum_ns / n as f64)
+    }
+
+    /// Returns the median of what the target took, the least of the directions.
+    fn latency_ns_median(&self) -> Option<u64> {
+        let all = self.jobs.iter().flat_map(|job| job.dirs.iter());
+        all.filter_map(|(_, dir)| dir.lat.quantile(0.5)).min()
+    }
+}
