@@ -96,7 +96,13 @@ impl Writer {
         }
         for (idx, said) in jobs.iter_mut().enumerate() {
             self.plain(&mut said.workload);
-            self.rate_total(said, job.parts.get(idx).map_or(1.0, |part| part.weight / total));
+            let part = job.parts.get(idx);
+            if let Some(own) = part.and_then(|part| part.rate_iops) {
+                said.load.rate_total_iops = Some(own);
+                self.rate_total(said, 1.0);
+            } else {
+                self.rate_total(said, part.map_or(1.0, |part| part.weight / total));
+            }
         }
         jobs
     }
@@ -108,6 +114,9 @@ impl Writer {
             said.name = format!("{}-{}", job.name, part.name);
             let depth = (f64::from(job.load.queue_depth) * share).round();
             said.load.queue_depth = (depth as u32).max(1);
+        }
+        if part.priority > 0 {
+            self.to.lose("priorities of workloads: fio has none among jobs");
         }
         match part.region {
             PartRegion::Whole => {}
@@ -300,9 +309,15 @@ fn percents(parts: &[(u32, u32)]) -> Vec<(u32, u8)> {
 fn commands(step: &Step, job: &mut Job) {
     let joined = |commands: &[String]| (!commands.is_empty()).then(|| commands.join("; "));
     if let Some(before) = joined(&step.exec_before) {
-        job.process.exec_before.get_or_insert(before);
+        job.process.exec_before = Some(match job.process.exec_before.take() {
+            Some(own) => format!("{before}; {own}"),
+            None => before,
+        });
     }
     if let Some(after) = joined(&step.exec_after) {
-        job.process.exec_after.get_or_insert(after);
+        job.process.exec_after = Some(match job.process.exec_after.take() {
+            Some(own) => format!("{own}; {after}"),
+            None => after,
+        });
     }
 }

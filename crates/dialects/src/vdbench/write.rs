@@ -1,6 +1,7 @@
 //! A plan as a Vdbench parameter file.
 
 mod align;
+mod answers;
 mod places;
 mod processes;
 mod words;
@@ -11,7 +12,6 @@ use std::fmt::Write;
 use plan::files::{Size, SyncMode};
 use plan::job::{PartRegion, RateOf};
 use plan::load::{Rate, RatePeriod, RatePeriods};
-use plan::param;
 use plan::tree::{
     Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, StopAfter, TreeTask, TreeWork,
 };
@@ -46,66 +46,6 @@ pub fn write(plan: &Plan) -> Translation {
     to.text = sections.into_iter().filter(|section| !section.is_empty()).collect();
     to
 }
-
-/// Parameters of a job that a definition says, or that mean nothing in Vdbench.
-const SAID: &[&str] = &[
-    "access",
-    "arrivals",
-    "block_align_bytes",
-    "block_size_bytes",
-    "block_size_range",
-    "block_size_split",
-    "clat_percentiles",
-    "compress_pct",
-    "compress_ratio",
-    "description",
-    "direct",
-    "directories",
-    "disable_clat",
-    "disable_lat",
-    "disable_slat",
-    "distribution",
-    "engine",
-    "even_gaps",
-    "exec_after",
-    "exec_before",
-    "fadvise",
-    "file_names",
-    "file_size_bytes",
-    "fsync_on_close",
-    "group_reporting",
-    "hit_area_bytes",
-    "hit_area_read_pct",
-    "hit_area_write_pct",
-    "invalidate",
-    "last_io_waits",
-    "lat_percentiles",
-    "n_files",
-    "n_workers",
-    "offset",
-    "percentiles",
-    "queue_depth",
-    "ramp_time",
-    "random_pct",
-    "random_share_pct",
-    "rate",
-    "rate_iops",
-    "rate_periods",
-    "rate_spikes",
-    "rate_total_iops",
-    "read_pct",
-    "read_share_pct",
-    "refill",
-    "repeats_allowed",
-    "runtime",
-    "scramble",
-    "seed_repeats",
-    "size",
-    "slat_percentiles",
-    "sync",
-    "thread",
-    "time_based",
-];
 
 /// Elapsed time of a step that ends by amount, seconds: Vdbench always needs one.
 const ELAPSED_S: u64 = 3600;
@@ -163,6 +103,7 @@ impl Writer {
     fn step(&mut self, step: &Step, points: &[RateOf]) {
         let (jobs, n_processes) = processes::joined(&step.jobs);
         self.n_processes = self.n_processes.max(n_processes);
+        let jobs = jobs.into_iter().filter(|job| !self.leaves_out(job)).collect();
         let step = &Step { jobs, ..step.clone() };
         let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
         let n_rates = step.jobs.iter().filter_map(rate_iops).count();
@@ -230,10 +171,6 @@ impl Writer {
 
     fn raw_job(&mut self, job: &Job, words: &mut RunWords) {
         let access = job.workload.access;
-        if access.trim && !access.read && !access.write {
-            self.to.lose(format!("trims: Vdbench has none, and `{}` is left out", job.name));
-            return;
-        }
         if job.n_workers > 1 && !access.random && !job.files.names.is_empty() {
             self.to.lose(format!(
                 "a pass of its own for each of {} workers (`{}`): threads share one pass",
@@ -308,6 +245,9 @@ impl Writer {
         }
         let align = self.alignment(job);
         let mut names = Vec::new();
+        if let Some(text) = &job.description {
+            let _ = writeln!(self.targets, "* {}: {}", comment(&job.name), comment(text));
+        }
         for lun in &luns {
             let mut line = format!("lun={},threads={each}", value(lun));
             let offset_bytes = match job.files.offset {
@@ -317,8 +257,9 @@ impl Writer {
             if let Some(bytes) = lun_bytes(job, luns.len() as u64) {
                 // What lies before the offset is part of a definition's size.
                 let _ = write!(line, ",size={}", bytes.saturating_add(offset_bytes));
-            } else if let Some(Size::Percent(pct)) = job.files.size {
-                let _ = write!(line, ",range=(0,{pct})");
+            }
+            if let Some((from, to)) = answers::range_pct(job) {
+                let _ = write!(line, ",range=({from},{to})");
             }
             if offset_bytes > 0 {
                 let _ = write!(line, ",offset={offset_bytes}");
@@ -330,8 +271,7 @@ impl Writer {
                 let _ = write!(line, ",hitarea={bytes}");
             }
             let files = &job.files;
-            let is_durable = files.sync != SyncMode::None;
-            line.push_str(&open_flags(files.direct, is_durable, files.fsync_on_close));
+            line.push_str(&open_flags(files.direct, files.sync, files.fsync_on_close));
             let wanted = if luns.len() == 1 { job.name.as_str() } else { "" };
             let (name, is_new) = self.named("sd", wanted, &line);
             if is_new {
@@ -376,15 +316,6 @@ impl Writer {
         }
     }
 
-    /// Notes what no definition said.
-    fn rest(&mut self, job: &Job) {
-        for (param, text) in param::written(job) {
-            if !SAID.contains(&param.name) {
-                self.to.lose(format!("`{}={text}`", param.name));
-            }
-        }
-    }
-
     fn tree_job(&mut self, job: &Job, work: &TreeWork, words: &mut RunWords) {
         words.is_tree = true;
         let tasks = match &work.activity {
@@ -418,6 +349,7 @@ impl Writer {
             words.add(title, body, &[], own * task.weight / total);
         }
         let what = job.name.as_str();
+        self.rest(job);
         if tasks.len() > 1 {
             self.to
                 .lose(format!("operations mixed by the same threads (`{what}`): each has its own"));
@@ -541,7 +473,8 @@ impl Writer {
             line.push_str(",shared=yes");
         }
         let open = &work.open;
-        line.push_str(&open_flags(open.direct, open.dsync, open.fsync_on_close));
+        let sync = if open.dsync { SyncMode::Dsync } else { SyncMode::None };
+        line.push_str(&open_flags(open.direct, sync, open.fsync_on_close));
         if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
             let (file, folder) = (&tree.file_mask, &tree.folder_mask);
             let is_fine = file.starts_with("vdb")
@@ -637,6 +570,7 @@ impl Writer {
                  ends a sequential workload at the end of its lun",
             );
         }
+        self.times_that_differ(step);
         // At least two intervals, and a whole number of them.
         let elapsed = elapsed.unwrap_or(ELAPSED_S).max(2);
         let _ = write!(line, ",elapsed={elapsed},interval=1");
@@ -647,11 +581,38 @@ impl Writer {
         if step.pause_ns > 0 {
             let _ = write!(line, ",pause={}", seconds(step.pause_ns));
         }
-        let commands = [("startcmd", &step.exec_before), ("endcmd", &step.exec_after)];
+        let of_jobs = |pick: fn(&Job) -> &Option<String>| step.jobs.iter().flat_map(pick).cloned();
+        let before = step.exec_before.iter().cloned();
+        let before = before.chain(of_jobs(|job| &job.process.exec_before));
+        let after = of_jobs(|job| &job.process.exec_after).chain(step.exec_after.iter().cloned());
+        let commands: [(&str, Vec<String>); 2] =
+            [("startcmd", before.collect()), ("endcmd", after.collect())];
         for (key, command) in commands {
-            if !command.is_empty() {
-                let _ = write!(line, ",{key}=\"{}\"", command.join("; "));
+            let command = command.join("; ");
+            if command.contains('"') {
+                self.to.lose(format!("`{key}={command}`: quotes within a command"));
+            } else if !command.is_empty() {
+                let _ = write!(line, ",{key}=\"{command}\"");
             }
+        }
+    }
+
+    /// Notes times of jobs that the one elapsed time and the one warm-up of a run do not say.
+    fn times_that_differ(&mut self, step: &Step) {
+        let runtimes = || step.jobs.iter().filter_map(|job| job.limits.runtime_ns);
+        let ramps = || step.jobs.iter().map(|job| job.limits.ramp_ns);
+        let is_uneven = runtimes().any(|it| Some(it) != runtimes().next())
+            || ramps().any(|it| Some(it) != ramps().next());
+        if is_uneven {
+            self.to.lose("times that differ between jobs: the longest is that of the run");
+        }
+        let is_whole = |ns: u64| ns.is_multiple_of(NS_PER_S);
+        if !runtimes().all(|ns| is_whole(ns) && ns >= 2 * NS_PER_S) || !ramps().all(is_whole) {
+            self.to.lose("times that are not whole seconds, or below two: rounded up");
+        }
+        let arrivals = || step.jobs.iter().map(|job| job.load.arrivals);
+        if arrivals().any(|it| Some(it) != arrivals().next()) {
+            self.to.lose("arrivals that differ between jobs: those of the first are taken");
         }
     }
 }

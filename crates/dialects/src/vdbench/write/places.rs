@@ -47,6 +47,14 @@ impl Writer {
         if n_per_draw > 1.0 && workload.sequencer == Sequencer::Identical {
             self.to.lose("several I/Os at the same random place: Vdbench goes on from it");
         }
+        let is_alike = |other: Direction| {
+            workload.random_pct[other] == workload.random_pct[dir]
+                && workload.distribution[other] == workload.distribution[dir]
+                && workload.block_align[other] == workload.block_align[dir]
+        };
+        if workload.access.is_mixed() && !is_alike(Direction::Write) {
+            self.to.lose("places that differ between reads and writes: those of reads are taken");
+        }
         let pct = workload.random_pct[dir] / n_per_draw;
         match &workload.distribution[dir] {
             Distribution::Uniform => rounded(pct),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use plan::files::SyncMode;
 use plan::job::RateOf;
 use plan::load::{Arrivals, RatePeriods};
 use plan::op::OpKind;
@@ -35,8 +36,14 @@ pub(super) fn curve_words(points: &[RateOf]) -> String {
     text
 }
 
-pub(super) fn open_flags(direct: bool, is_durable: bool, fsync_on_close: bool) -> String {
-    let flags = [("o_direct", direct), ("o_dsync", is_durable), ("fsync", fsync_on_close)];
+/// Vdbench takes `o_sync` for `o_dsync`; the bits say what is meant.
+pub(super) fn open_flags(direct: bool, sync: SyncMode, fsync_on_close: bool) -> String {
+    let flags = [
+        ("o_direct", direct),
+        ("o_dsync", sync == SyncMode::Dsync),
+        ("0x101000", sync == SyncMode::Sync),
+        ("fsync", fsync_on_close),
+    ];
     let flags: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(flag, _)| *flag).collect();
     match flags[..] {
         [] => String::new(),
