@@ -9,6 +9,7 @@
 //!
 //! Tests: beside each module in `src`, and the registry's table tests in `tests/`.
 
+pub mod change;
 pub mod diagnostic;
 pub mod dir;
 pub mod files;

@@ -114,6 +114,30 @@ impl OpKind {
         }
     }
 
+    /// Says whether the operation changes what is stored. A sync does not: it writes back what
+    /// others have written.
+    pub fn modifies(self) -> bool {
+        match self {
+            OpKind::Write
+            | OpKind::Trim
+            | OpKind::Create
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => true,
+            OpKind::Read
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Stat
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access => false,
+        }
+    }
+
     /// Says whether the operation makes earlier writes durable.
     #[inline]
     pub fn is_sync(self) -> bool {

@@ -309,17 +309,6 @@ impl TreeWork {
         }
     }
 
-    /// Returns what of the work changes something first, in words; `None` if nothing does.
-    pub fn change(&self) -> Option<&'static str> {
-        match &self.activity {
-            Activity::Format(_) => Some("format"),
-            Activity::Operations(tasks) => {
-                let task = tasks.iter().find(|task| task.modifies())?;
-                Some(if task.moves_bytes() { OpKind::Write.name() } else { task.operation.name() })
-            }
-        }
-    }
-
     /// Returns the largest I/O in bytes, 0 where there is none.
     pub fn block_size_max(&self) -> u32 {
         match &self.activity {
@@ -334,10 +323,7 @@ impl TreeWork {
 impl TreeTask {
     /// Says whether the task changes anything below the anchor.
     pub fn modifies(&self) -> bool {
-        !matches!(
-            self.operation,
-            OpKind::Stat | OpKind::Access | OpKind::Open | OpKind::Close | OpKind::Read
-        ) || self.read_pct.is_some_and(|pct| pct < 100.0)
+        self.operation.modifies() || self.read_pct.is_some_and(|pct| pct < 100.0)
     }
 
     /// Says whether the task moves bytes of files.

@@ -35,6 +35,7 @@ mod pauses;
 mod places;
 mod prepare;
 mod process;
+mod read_only;
 mod remarks;
 mod replay;
 mod run;
@@ -57,6 +58,7 @@ mod virtual_time;
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
+pub use read_only::LAYOUT as READ_ONLY_LAYOUT;
 pub use run::{
     DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady, run,
 };

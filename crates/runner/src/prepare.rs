@@ -1,6 +1,7 @@
 //! What happens before the workers of a step start: files are laid out, engines are built.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -45,7 +46,7 @@ impl From<&EngineError> for SetupError {
 }
 
 /// A file to be laid out before the step starts.
-struct Layout<'a> {
+pub(crate) struct Layout<'a> {
     job: &'a Job,
     seed: u64,
     from_bytes: u64,
@@ -65,7 +66,8 @@ pub(crate) fn step(
     step: &BoundStep,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Vec<Option<SetupError>> {
-    let layouts = layouts(step, context.options.create_parents);
+    let read_only = context.options.read_only;
+    let layouts = layouts(step, context.options.create_parents && !read_only);
     let total_bytes: u64 = layouts
         .values()
         .map(|layout| if layout.written { layout.to_bytes - layout.from_bytes } else { 0 })
@@ -87,7 +89,13 @@ pub(crate) fn step(
                 ControlFlow::Break(())
             }
         };
-        match lay_out(path, layout, &mut progress) {
+        // All that is to be laid out was refused before; what has gone since is not made again.
+        let done = if read_only {
+            Err(file_error("make or extend", path, io::Error::from_raw_os_error(libc::EROFS)))
+        } else {
+            lay_out(path, layout, &mut progress)
+        };
+        match done {
             Ok(written_bytes) => before_bytes += written_bytes,
             Err(error) => {
                 failed.insert(path.clone(), SetupError::from(&error));
@@ -143,7 +151,9 @@ fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'
                 let facts = std::fs::metadata(&file.path).ok();
                 (facts.is_some(), facts.map_or(0, |facts| facts.len()))
             });
-            if !is_there && !is_remote && create_parents && worker.job.files.allow_create {
+            let uses_files = worker.job.engine.kind != EngineKind::Null;
+            let makes_parents = create_parents && worker.job.files.allow_create && uses_files;
+            if !is_there && !is_remote && makes_parents {
                 // What cannot be made shows when the file is opened, with its name.
                 let _ = make_parents(&file.path, true);
             }
@@ -165,13 +175,13 @@ fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'
 
 /// What a path leads to just before the step.
 #[derive(Clone, Copy)]
-struct FileNow {
-    missing: bool,
-    size_bytes: u64,
+pub(crate) struct FileNow {
+    pub(crate) missing: bool,
+    pub(crate) size_bytes: u64,
 }
 
 /// Returns what a file needs before its worker may start, or `None` if it needs nothing.
-fn layout_of<'a>(
+pub(crate) fn layout_of<'a>(
     worker: &'a BoundWorker,
     file: &BoundFile,
     now: FileNow,
@@ -263,7 +273,7 @@ fn make_directory(path: &Path) -> Result<(), EngineError> {
     std::fs::create_dir(path).map_err(|source| file_error("create", path, source))
 }
 
-fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> EngineError {
+fn file_error(action: &'static str, path: &Path, source: io::Error) -> EngineError {
     EngineError::File { action, path: path.display().to_string(), source }
 }
 
@@ -313,7 +323,11 @@ impl EngineBuilder {
         let kind = job.engine.kind;
         let uses_files = kind != EngineKind::Null;
         let files = if uses_files {
-            bound.files.iter().map(|f| file_spec(job, f)).collect()
+            let mut specs: Vec<_> = bound.files.iter().map(|f| file_spec(job, f)).collect();
+            for open in specs.iter_mut().map(|spec| &mut spec.open).filter(|_| options.read_only) {
+                (open.write, open.create) = (false, false);
+            }
+            specs
         } else {
             Vec::new()
         };
@@ -406,7 +420,7 @@ impl EngineBuilder {
     }
 }
 
-fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {
+pub(crate) fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {
     let modifies = job.modifies();
     let reads = job.access().read || job.verify.method.is_some();
     FileSpec {

@@ -97,7 +97,7 @@ fn leave_out_writes(
     findings: &mut Vec<Diagnostic>,
 ) -> usize {
     let n_before = recording.ops.len();
-    recording.ops.retain(|op| !matches!(op.kind, OpKind::Write | OpKind::Trim));
+    recording.ops.retain(|op| !op.kind.modifies());
     let n_left_out = n_before - recording.ops.len();
     if n_left_out > 0 {
         let name = &job.name;

@@ -20,6 +20,7 @@ use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::logs::bandwidth_logs;
 use crate::open_dir;
 use crate::places;
+use crate::read_only;
 use crate::remarks;
 use crate::replay;
 use crate::series::SeriesSoFar;
@@ -38,7 +39,7 @@ pub struct RunOptions {
     pub allow_mounted: bool,
     /// Write to devices that hold a partition table or a file system, whatever the job says.
     pub overwrite_filesystem: bool,
-    /// Refuse every job that writes or trims.
+    /// Refuse every job that changes anything: its targets, or something around them.
     pub read_only: bool,
     /// Behave as if the kernel had no io_uring.
     pub forbid_uring: bool,
@@ -52,7 +53,7 @@ pub struct RunOptions {
     pub report_interval_ms: Option<u64>,
     /// Volumes that stand in for this host's files and devices.
     pub emulation: Option<Emulation>,
-    /// Run the commands that steps have around them. Otherwise a plan with any is refused.
+    /// Run the commands around steps and jobs. Otherwise a plan with any is refused.
     pub allow_commands: bool,
     /// Intervals of another length, with what each job did by part and kind of operation.
     pub detailed_intervals: Option<DetailedIntervals>,
@@ -514,6 +515,10 @@ impl<'a> Ready<'a> {
         let (bound, placement) = match emulation {
             None => (bind_here(&plan, options, run_seed, &mut findings), Placement::default()),
             Some(emulation) => {
+                // What the volumes hold is no part of this host; what goes on around them is.
+                if options.read_only && !is_virtual {
+                    findings.extend(read_only::around(&plan));
+                }
                 emulation::bind_to(emulation, &plan, options, run_seed, &mut findings)
             }
         };
@@ -693,6 +698,9 @@ fn bind_here(
     let (bound, mut unbound) = bind(plan, &facts, run_seed);
     findings.append(&mut unbound);
     findings.append(&mut targets::check(&bound, &facts, options));
+    if options.read_only {
+        findings.extend(read_only::check(plan, &bound, &facts, options.aux_dir.as_deref()));
+    }
     findings.append(&mut remarks::of(&bound, &facts));
     bound
 }

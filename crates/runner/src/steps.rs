@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plan::job::RateOf;
 use plan::tree::Activity;
-use plan::{Diagnostic, Plan, Step};
+use plan::{Diagnostic, Job, Plan, Step};
 use record::{Interval, IntervalSeries, JobRecord, StepRecord};
 
 use crate::bind::BoundStep;
@@ -14,24 +14,32 @@ use crate::bind::BoundStep;
 /// Longest output of a command that is kept.
 const OUTPUT_MAX: usize = 64 << 10;
 
-/// Says that the plan runs commands, unless that is allowed.
+/// Says that the plan runs commands, unless that is allowed: those around steps, and those around
+/// the jobs of a step.
 pub(crate) fn check_commands(plan: &Plan, allowed: bool, is_virtual: bool) -> Option<Diagnostic> {
-    let has_commands = |step: &&Step| !(step.exec_before.is_empty() && step.exec_after.is_empty());
-    let step = plan.steps.iter().find(has_commands)?;
-    let command = step.exec_before.iter().chain(&step.exec_after).next()?;
-    let name = &step.name;
+    let of_step = |step: &Step| step.exec_before.iter().chain(&step.exec_after).next().cloned();
     if is_virtual {
+        // Those of jobs are refused with what else virtual time cannot hold.
+        let (step, command) = plan.steps.iter().find_map(|step| Some((step, of_step(step)?)))?;
         let text = format!(
-            "step `{name}` runs a command of this host (`{command}`), which virtual time cannot \
-             hold"
+            "step `{}` runs a command of this host (`{command}`), which virtual time cannot hold",
+            step.name
         );
         return Some(Diagnostic::error("virtual-command", text).help("run without `--virtual`"));
     }
     if allowed {
         return None;
     }
-    let text = format!("step `{name}` runs a command: `{command}`");
-    let finding = Diagnostic::error("commands-not-allowed", text);
+    let of_job = |job: &Job| {
+        let process = &job.process;
+        let command = process.exec_before.as_ref().or(process.exec_after.as_ref())?;
+        Some(format!("job `{}` runs a command: `{command}`", job.name))
+    };
+    let first = |step: &Step| match of_step(step) {
+        Some(command) => Some(format!("step `{}` runs a command: `{command}`", step.name)),
+        None => step.jobs.iter().find_map(of_job),
+    };
+    let finding = Diagnostic::error("commands-not-allowed", plan.steps.iter().find_map(first)?);
     Some(finding.help("if you trust the file, add `--allow-commands`"))
 }
 
@@ -386,6 +394,13 @@ mod tests {
         let text = "step `rd1` runs a command: `rm -rf x`".to_owned();
         let help = vec!["if you trust the file, add `--allow-commands`".to_owned()];
         assert_eq!(said(&step(&[], &["rm -rf x"]), false), Some((text, help)));
+        let mut around_job = step(&[], &[]);
+        let mut job = Job { name: "j".to_owned(), ..Job::default() };
+        job.process.exec_after = Some("rm x".to_owned());
+        around_job.steps[0].jobs = vec![job];
+        assert_eq!(said(&around_job, true), None);
+        let text = "job `j` runs a command: `rm x`";
+        assert_eq!(said(&around_job, false).map(|it| it.0), Some(text.to_owned()));
         let in_virtual_time = check_commands(&step(&["sync"], &[]), true, true);
         assert_eq!(in_virtual_time.map(|it| it.code), Some("virtual-command"));
     }

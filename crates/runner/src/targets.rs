@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineError, FileKind, TargetFacts, WriteRisk};
-use plan::{Diagnostic, EngineKind, Job, Plan};
+use plan::{Diagnostic, EngineKind, Job, Plan, change};
 
 use crate::bind::{self, BoundFile, BoundPlan};
 use crate::exports;
@@ -63,12 +63,9 @@ pub(crate) fn check(
         if job.engine.kind == EngineKind::Null {
             continue;
         }
-        let of_tree = check_tree(job, options);
-        findings.extend(of_tree.filter(|finding| seen.insert(finding.message.clone())));
         for file in &worker.files {
             let Some(facts) = facts.get(&file.path) else { continue };
             let of_file = [
-                check_writable(job, facts, options),
                 check_risk(job, facts, options),
                 check_alignment(job, file, facts),
                 check_presence(job, file),
@@ -83,35 +80,9 @@ pub(crate) fn check(
     findings
 }
 
-fn check_writable(job: &Job, facts: &TargetFacts, options: &RunOptions) -> Option<Diagnostic> {
-    if !job.modifies() {
-        return None;
-    }
-    let (name, path) = (&job.name, facts.path.display());
-    if options.read_only {
-        let message = format!("job `{name}` writes to `{path}`, and writing is forbidden here");
-        return Some(
-            Diagnostic::error("read-only-run", message)
-                .help("leave out `--readonly`, or let the job only read"),
-        );
-    }
-    None
-}
-
-/// Refuses what changes a tree of files where writing is forbidden.
-fn check_tree(job: &Job, options: &RunOptions) -> Option<Diagnostic> {
-    let work = job.tree.as_ref().filter(|_| options.read_only)?;
-    let (name, change, anchor) = (&job.name, work.change()?, &work.tree.anchor);
-    let message =
-        format!("job `{name}` does `{change}` below `{anchor}`, and writing is forbidden here");
-    let help = "leave out `--readonly`, or keep to read, getattr, access, open and close on files \
-                that are there";
-    Some(Diagnostic::error("read-only-run", message).help(help))
-}
-
 /// Refuses to write where something would be destroyed.
 fn check_risk(job: &Job, facts: &TargetFacts, options: &RunOptions) -> Option<Diagnostic> {
-    if !job.modifies() {
+    if !change::changes_targets(job) {
         return None;
     }
     let (name, path) = (&job.name, facts.path.display());

@@ -62,11 +62,13 @@ pub(super) struct SafetyArgs {
     #[arg(long)]
     pub(super) overwrite_filesystem: bool,
 
-    /// Refuse jobs that change anything: that write, trim, make or remove.
+    /// Refuse whatever changes anything: jobs that write, trim, make, extend or remove, commands,
+    /// settings of the host.
     #[arg(long)]
     pub(super) readonly: bool,
 
-    /// Run the commands that files want to run, such as Vdbench's startcmd= and endcmd=.
+    /// Run the commands that files want to run, such as exec_prerun= of fio and startcmd= of
+    /// Vdbench.
     #[arg(long)]
     pub(super) allow_commands: bool,
 }

@@ -16,7 +16,7 @@ use dialects::fio::output::{COMPAT_VERSION, packed_log};
 use dialects::fio::{self, CommandLine, Parsed, Switches};
 use plan::{Diagnostic, Severity, param};
 use record::{Outcome, Record};
-use runner::{Control, RunError, RunOptions};
+use runner::{Control, READ_ONLY_LAYOUT, RunError, RunOptions};
 
 use super::judge::judge;
 use super::{execute, input};
@@ -151,6 +151,8 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
         read_only: switches.readonly,
         forbid_uring: execute::forbids_uring(),
         create_parents: true,
+        // As fio: who names the file trusts it.
+        allow_commands: true,
         aux_dir: switches.aux_path.clone().map(Into::into),
         status_interval_ms: switches.eta_interval_ms,
         report_interval_ms: switches.status_interval_ms,
@@ -174,6 +176,9 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
             record
         }
         Err(RunError::Refused(findings)) => {
+            if findings.iter().any(|finding| finding.code == READ_ONLY_LAYOUT) {
+                stream::tell("fio: refusing extend of file due to read-only\n");
+            }
             tell_wrong(&findings, texts);
             return Ok(FAILED);
         }

@@ -86,6 +86,7 @@ And those of this program:
   --vdbench-layout 503|507   columns of 5.03 to 5.04.06, or of 5.04.07 (default)
   --allow-mounted-write   write to block devices that are mounted
   --overwrite-filesystem  write to block devices that hold a file system
+  --readonly              refuse what changes anything: writes, formats, commands
   --json                  print the record, as `plimsoll run --json` does; what Vdbench's
                           console shows goes to standard error
   --store FILE, --no-store, --name NAME, --tag TAG
@@ -120,6 +121,7 @@ struct Ours {
     allow_commands: bool,
     allow_mounted_write: bool,
     overwrite_filesystem: bool,
+    readonly: bool,
     /// The records go to the standard output, the console to where messages go.
     json: bool,
     keep: KeepArgs,
@@ -200,6 +202,7 @@ impl Ours {
                 "--allow-commands" => ours.allow_commands = true,
                 "--allow-mounted-write" => ours.allow_mounted_write = true,
                 "--overwrite-filesystem" => ours.overwrite_filesystem = true,
+                "--readonly" => ours.readonly = true,
                 "--json" => ours.json = true,
                 "--vdbench-layout" => {
                     let value = glued.or_else(|| words.next().map(String::as_str));
@@ -329,6 +332,7 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
         command: execute::command(),
         allow_mounted: ours.allow_mounted_write,
         overwrite_filesystem: ours.overwrite_filesystem,
+        read_only: ours.readonly,
         forbid_uring: execute::forbids_uring(),
         allow_commands: ours.allow_commands,
         detailed_intervals: Some(DetailedIntervals { interval_ns: SAMPLE_NS, cpu: true }),

@@ -82,10 +82,11 @@ impl Bench {
         self.refusal_of(&self.plan(text))
     }
 
-    /// Returns why a plan is refused.
+    /// Returns why a plan is refused to who has given no permissions.
     #[track_caller]
     pub(crate) fn refusal_of(&self, plan: &Plan) -> Vec<Diagnostic> {
-        match runner::run(plan, &self.options(), &Control::new(), &mut |_| {}) {
+        let options = RunOptions { allow_commands: false, ..self.options() };
+        match runner::run(plan, &options, &Control::new(), &mut |_| {}) {
             Err(RunError::Refused(findings)) => findings,
             Ok(record) => panic!("it ran: {:?}", record.outcome),
         }
@@ -96,6 +97,7 @@ impl Bench {
             aux_dir: Some(self.folder.path().to_owned()),
             status_interval_ms: 20,
             create_parents: true,
+            allow_commands: true,
             ..RunOptions::default()
         }
     }

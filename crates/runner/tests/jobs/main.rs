@@ -6,5 +6,6 @@ mod bench;
 mod failures;
 mod files;
 mod process;
+mod read_only;
 mod running;
 mod steps;

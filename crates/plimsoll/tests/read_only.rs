@@ -1,0 +1,87 @@
+//! `--readonly`: nothing is changed, whichever way the job came in.
+
+mod common;
+
+use common::{Outcome, Sandbox};
+
+/// Makes a file `data` of 13 bytes, runs the command, and checks that it is refused with this and
+/// has changed nothing.
+#[track_caller]
+fn refused(expected: &str, code: i32, run: impl FnOnce(&Sandbox) -> Outcome) {
+    let sandbox = Sandbox::new();
+    sandbox.write("data", "thirteen byte");
+    let outcome = run(&sandbox);
+    let said = outcome.stdout + &outcome.stderr;
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(outcome.code, code, "{said}");
+    assert_eq!(std::fs::read(sandbox.path("data")).expect("it is there"), b"thirteen byte");
+    for name in ["new", "new.f", "ran"] {
+        assert!(!sandbox.path(name).exists(), "`{name}` was made");
+    }
+}
+
+#[test]
+fn fio_mode_deletes_extends_and_creates_nothing() {
+    let fio = |args: &'static [&str]| {
+        move |sandbox: &Sandbox| {
+            let common = ["--readonly", "--name=x", "--rw=read", "--bs=4k"];
+            sandbox.fio(&[&common, args].concat())
+        }
+    };
+    let refuses = |expected, args| refused(expected, 1, fio(args));
+    refuses("removes `data`", &["--ioengine=filedelete", "--filename=data", "--size=4k"]);
+    refuses("removes `data`", &["--filename=data", "--unlink=1", "--size=4k", "--bs=1"]);
+    refuses("creates `new`", &["--ioengine=filecreate", "--filename=new", "--size=4k"]);
+    let in_words = "fio: refusing extend of file due to read-only\n";
+    refuses(in_words, &["--filename=data", "--size=64k"]);
+    refuses("extends `data` from 13 to 65536 B", &["--filename=data", "--size=64k"]);
+    refuses(in_words, &["--filename=new", "--size=64k"]);
+    refuses("makes `new`", &["--filename=new", "--size=64k", "--create_only=1"]);
+    refuses("runs `touch ran`", &["--filename=data", "--bs=1", "--exec_prerun=touch ran"]);
+    refuses("writes or trims", &["--filename=data", "--bs=1", "--rw=write"]);
+}
+
+#[test]
+fn run_and_vdbench_mode_do_the_same() {
+    let run = |job: &'static str| {
+        move |sandbox: &Sandbox| {
+            sandbox.write("job.fio", job);
+            sandbox.plimsoll(&["run", "--readonly", "--no-progress", "job.fio"])
+        }
+    };
+    refused("removes `data`", 2, run("[x]\nfilename=data\nrw=read\nbs=1\nunlink=1\n"));
+    refused("extends `data`", 2, run("[x]\nfilename=data\nrw=read\nsize=64k\n"));
+    refused(
+        "runs `touch ran`",
+        2,
+        run("[x]\nfilename=data\nrw=read\nbs=1\nexec_prerun=touch ran\n"),
+    );
+    let vdbench = |text: &'static str| {
+        move |sandbox: &Sandbox| {
+            sandbox.write("p", text);
+            sandbox.plimsoll(&["vdbench", "--readonly", "-f", "p", "-o", "out"])
+        }
+    };
+    let sd = "sd=a,lun=data,size=12k\nwd=w,sd=a,xfersize=4k,rdpct=100\n\
+              rd=r,wd=w,iorate=max,elapsed=2,interval=1\n";
+    refused("writes to `data`", 157, vdbench(sd));
+    refused("extends `data`", 157, vdbench(sd));
+    let fsd = "fsd=f,anchor=new,depth=1,width=1,files=1,size=4k\nfwd=w,fsd=f,operation=read\n\
+               rd=r,fwd=w,fwdrate=max,format=yes,elapsed=2,interval=1\n";
+    refused("does `format` below", 157, vdbench(fsd));
+}
+
+#[test]
+fn commands_of_a_fio_file_need_permission_but_in_fio_mode() {
+    let sandbox = Sandbox::new();
+    let job = "[x]\nfilename=data\nrw=write\nsize=4k\nexec_prerun=touch ran\n";
+    let outcome = sandbox.run(job);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("job `x` runs a command: `touch ran`"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("`--allow-commands`"), "{}", outcome.stderr);
+    assert!(!sandbox.path("ran").exists() && !sandbox.path("data").exists());
+    sandbox.plimsoll(&["run", "--allow-commands", "--no-progress", "job.fio"]).success();
+    std::fs::remove_file(sandbox.path("ran")).expect("it ran");
+    sandbox.fio(&["job.fio"]).success();
+    assert!(sandbox.path("ran").exists());
+}

@@ -1,0 +1,165 @@
+//! A run that may change nothing (`--readonly`): what stands against it, before anything starts.
+//!
+//! What a job changes by itself is `plan::change`'s word. What it changes because of what is there,
+//! a file that is missing or too short, is that of the layout itself.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use engine::{FileKind, TargetFacts};
+use plan::change::{self, Change, Scope};
+use plan::{Diagnostic, EngineKind, Job, Plan, Step};
+
+use crate::bind::{BoundFile, BoundPlan, BoundWorker};
+use crate::prepare::{self, FileNow};
+
+/// Code of a file that would have to be made or extended; fio has words of its own for it.
+pub const LAYOUT: &str = "read-only-layout";
+
+/// Returns everything that the plan would change on this host's files and devices, and around them.
+pub(crate) fn check(
+    plan: &Plan,
+    bound: &BoundPlan,
+    facts: &HashMap<PathBuf, TargetFacts>,
+    aux_dir: Option<&Path>,
+) -> Vec<Diagnostic> {
+    let mut findings = around(plan);
+    let areas = areas(plan);
+    let aux_dir = aux_dir.unwrap_or(Path::new(""));
+    findings.extend(plan.jobs().flat_map(|job| outputs(job, &areas, aux_dir)));
+    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+        findings.extend(of_worker(worker, facts));
+    }
+    let mut seen = HashSet::new();
+    findings.retain(|finding| seen.insert(finding.message.clone()));
+    findings
+}
+
+/// Returns what the plan would change around its targets: the commands that it runs, and settings
+/// of this host.
+pub(crate) fn around(plan: &Plan) -> Vec<Diagnostic> {
+    let of_step = |step: &Step| {
+        let commands = step.exec_before.iter().chain(&step.exec_after);
+        let name = &step.name;
+        let of_command =
+            |command: &String| refusal(format!("step `{name}` runs `{command}`"), LEAVE_OUT);
+        commands.map(of_command).collect::<Vec<_>>()
+    };
+    let of_job = |job: &Job| {
+        let name = &job.name;
+        let of_change = |change: Change| {
+            let Change { verb, by, .. } = &change;
+            (change.scope == Scope::Host)
+                .then(|| refusal(format!("job `{name}` {verb} `{by}`"), LEAVE_OUT))
+        };
+        change::changes(job).into_iter().filter_map(of_change).collect::<Vec<_>>()
+    };
+    plan.steps
+        .iter()
+        .flat_map(|step| of_step(step).into_iter().chain(step.jobs.iter().flat_map(of_job)))
+        .collect()
+}
+
+const LEAVE_OUT: &str = "leave that out of the job, or leave out `--readonly`";
+
+fn refusal(what: String, help: &str) -> Diagnostic {
+    Diagnostic::error("read-only-run", format!("{what}, and writing is forbidden here")).help(help)
+}
+
+/// Returns what a worker would change on its targets.
+fn of_worker(worker: &BoundWorker, facts: &HashMap<PathBuf, TargetFacts>) -> Vec<Diagnostic> {
+    let job = worker.job.as_ref();
+    let changes = change::changes(job);
+    let mut findings = Vec::new();
+    for Change { scope, verb, by } in &changes {
+        let name = &job.name;
+        match scope {
+            // Told once for the plan.
+            Scope::Host => {}
+            Scope::Tree => {
+                let anchor = job.tree.as_ref().map_or("", |work| &work.tree.anchor);
+                findings.push(refusal(
+                    format!("job `{name}` {verb} `{by}` below `{anchor}`"),
+                    "leave out `--readonly`, or keep to read, getattr, access, open and close on \
+                     files that are there",
+                ));
+            }
+            Scope::Targets => findings.extend(worker.files.iter().map(|file| {
+                let path = file.path.display();
+                let by = if by.is_empty() { String::new() } else { format!(" ({by})") };
+                refusal(
+                    format!("job `{name}` {verb} `{path}`{by}"),
+                    "leave out `--readonly`, or let the job only read",
+                )
+            })),
+        }
+    }
+    if findings.is_empty() {
+        findings.extend(worker.files.iter().filter_map(|file| layout(worker, file, facts)));
+    }
+    findings
+}
+
+/// Returns what a job that only reads would make of a file that is missing or too short.
+fn layout(
+    worker: &BoundWorker,
+    file: &BoundFile,
+    facts: &HashMap<PathBuf, TargetFacts>,
+) -> Option<Diagnostic> {
+    let job = worker.job.as_ref();
+    let facts = facts.get(&file.path);
+    let missing = facts.is_none_or(|facts| facts.kind == FileKind::Missing);
+    let size_bytes = facts.map_or(0, |facts| facts.size_bytes);
+    // What jobs before would make is not there, since they are refused, too.
+    let kind = if missing { FileKind::Missing } else { file.kind };
+    let file = BoundFile { kind, ..file.clone() };
+    let is_laid_out =
+        prepare::layout_of(worker, &file, FileNow { missing, size_bytes }, false).is_some();
+    let is_made = missing
+        && job.engine.kind != EngineKind::Null
+        && prepare::file_spec(job, &file).open.create;
+    if !is_laid_out && !is_made {
+        return None;
+    }
+    let (name, path) = (&job.name, file.path.display());
+    let message = if missing {
+        format!("job `{name}` makes `{path}`, which is missing, and writing is forbidden here")
+    } else {
+        format!(
+            "job `{name}` extends `{path}` from {size_bytes} to {} B, and writing is forbidden here",
+            file.needed_bytes()
+        )
+    };
+    let help = "leave out `--readonly`, or name a file that is there and as large as that";
+    Some(Diagnostic::error(LAYOUT, message).help(help))
+}
+
+/// Returns the folders that the plan measures in.
+fn areas(plan: &Plan) -> Vec<PathBuf> {
+    let of_job = |job: &Job| {
+        let trees = job.tree.iter().flat_map(|work| [Some(&work.tree), work.target.as_ref()]);
+        let anchors = trees.flatten().map(|tree| tree.anchor.clone());
+        let named = job.files.directories.iter().chain(&job.files.open_dir).cloned();
+        anchors.chain(named).collect::<Vec<_>>()
+    };
+    let whole = |folder: String| std::fs::canonicalize(&folder).unwrap_or_else(|_| folder.into());
+    plan.jobs().flat_map(of_job).map(whole).collect()
+}
+
+/// Refuses logs and the like that would be written where the plan measures.
+fn outputs(job: &Job, areas: &[PathBuf], aux_dir: &Path) -> Vec<Diagnostic> {
+    let of_output = |output: change::OutputFile| {
+        let path = aux_dir.join(&output.path);
+        let folder = if output.path.is_empty() { Some(aux_dir) } else { path.parent() };
+        let folder = folder.filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        areas.iter().any(|area| folder.starts_with(area)).then(|| {
+            let (name, option, shown) = (&job.name, output.option, folder.display());
+            refusal(
+                format!("job `{name}` writes files of `{option}` into `{shown}`, a target"),
+                "name another folder for them, or leave out `--readonly`",
+            )
+        })
+    };
+    change::outputs(job).into_iter().filter_map(of_output).collect()
+}
