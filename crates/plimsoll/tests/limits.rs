@@ -127,6 +127,25 @@ fn needs_are_asked_at_once() {
     "#);
 }
 
+/// The log takes few I/Os and many bytes, the data the other way round: each leaves to the other
+/// what that needs, though it is more than an equal share.
+#[test]
+fn what_one_volume_leaves_is_the_others() {
+    let design = "[vm]\nsize='E16ds_v5'\n[[volume]]\nmount='/data'\ndisk='P40'\ncount=4\n\
+                  cache='None'\n[[volume]]\nmount='/log'\ndisk='P30'\ncount=2\ncache='None'\n";
+    let ask = |data: &str| {
+        let log = "mb_s=250,size=64k,read=0,on=/log";
+        limits(design, &["--demand", log, "--demand", data])
+    };
+    let met = ask("iops=18000,size=8k,read=70,on=/data");
+    assert_eq!((met.code, met.stdout.matches(": met").count()), (0, 2), "{}", met.stdout);
+    // 25,600 of the machine less 3,815 of the log are 21,785.
+    assert!(met.stdout.contains("vm_uncached_iops                 21,785"), "{}", met.stdout);
+    let missed = ask("iops=22000,size=8k,read=70,on=/data");
+    assert_eq!(missed.code, 4);
+    assert!(missed.stdout.contains("70 % reads: not met: 21,785 IOPS"), "{}", missed.stdout);
+}
+
 #[test]
 fn a_queue_depth_and_credits() {
     let p20 = P30.replace("P30", "P20").replace("2018", "current");

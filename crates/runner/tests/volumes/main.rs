@@ -3,6 +3,7 @@
 mod bench;
 mod caps;
 mod clients;
+mod demands;
 mod figures;
 mod real_time;
 mod refusals;

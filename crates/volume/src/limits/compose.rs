@@ -7,6 +7,7 @@
 use super::bound::Bound;
 use super::path;
 use super::queue;
+use crate::cap::CapKind;
 use crate::design::Design;
 
 /// What is asked of a volume: I/Os of one size and mix.
@@ -181,6 +182,7 @@ fn put_first(caps: &mut [(CapUse, f64)], binding: Option<&CapUse>) {
 
 /// The caps on the way of a flow.
 struct Path {
+    volume: u16,
     caps: Vec<CapUse>,
     /// Equal shares that it has of the caps in common with others, beside theirs.
     weight: f64,
@@ -204,7 +206,7 @@ impl Path {
             });
         }
         let weight = path::weight(design, flow.volume);
-        Path { caps, weight, latency_s, demand: flow.demand }
+        Path { volume: flow.volume, caps, weight, latency_s, demand: flow.demand }
     }
 
     /// Returns what an I/O of this flow costs of another flow's cap.
@@ -213,64 +215,162 @@ impl Path {
     }
 }
 
-/// Shares the caps: of each one the flows have parts in the proportion of their weights, and what a
-/// flow cannot use of its part is left to the others. Returns each rate with the position of the
-/// cap in its path that holds it.
+/// Shares the caps, and returns each rate with the position of the cap in its path that holds it.
+///
+/// Of a cap that cannot carry what all need of it, everybody gets what it needs or its part,
+/// whichever is less; what some do not need of their parts, because they ask for less or another
+/// cap holds them, is left to the others. So each flow has what it asks for, or there is a cap of
+/// which all is used and none with a larger part than it: bottleneck max fairness (Bonald and
+/// Roberts, "Multi-resource fairness", SIGMETRICS 2015), which is what a run settles at.
+///
+/// What a flow needs of one cap hangs on its parts of the others, so the caps are filled in turn
+/// until nothing changes.
 fn fill(paths: &[Path]) -> (Vec<f64>, Vec<Option<usize>>) {
-    let mut rates = vec![0.0; paths.len()];
-    let mut held = vec![None; paths.len()];
-    let mut is_open = vec![true; paths.len()];
-    while is_open.contains(&true) {
-        let open = || (0..paths.len()).filter(|idx| is_open[*idx]);
-        let least: Vec<(f64, Option<usize>)> =
-            (0..paths.len()).map(|idx| least(paths, &rates, &is_open, idx)).collect();
-        // Nobody who still shares a cap may leave more of it to a flow that is settled by it.
-        let is_settled = |idx: &usize| {
-            let Some(cap_idx) = least[*idx].1 else { return true };
-            let cap = &paths[*idx].caps[cap_idx];
-            let is_held = |other: usize| {
-                let its = least[other].1.map(|cap_idx| &paths[other].caps[cap_idx]);
-                its.is_some_and(|its| its.is_same(cap))
-            };
-            open().filter(|other| paths[*other].cost(cap) > 0.0).all(is_held)
-        };
-        let mut settled: Vec<usize> = open().filter(is_settled).collect();
-        if settled.is_empty() {
-            // Caps that hold as much as one another: the lowest goes first.
-            let height = |idx: &usize| least[*idx].0 / paths[*idx].weight;
-            settled.extend(open().min_by(|a, b| height(a).total_cmp(&height(b))));
+    let caps = Common::all(paths);
+    let mut bounds: Vec<Vec<f64>> =
+        paths.iter().map(|path| vec![f64::INFINITY; path.caps.len()]).collect();
+    let mut rates: Vec<f64> = Vec::new();
+    for sweep_idx in 0..SWEEPS_MAX {
+        for cap in &caps {
+            let needs: Vec<f64> = cap.users.iter().map(|user| need(paths, &bounds, user)).collect();
+            for (user, bound) in cap.users.iter().zip(cap.share(&needs)) {
+                let known = &mut bounds[user.flow][user.cap];
+                // Steps half as long, where whole ones go to and fro.
+                let is_slow = sweep_idx >= SWEEPS_WHOLE && known.is_finite() && bound.is_finite();
+                *known = if is_slow { f64::midpoint(*known, bound) } else { bound };
+            }
         }
-        for idx in settled {
-            (rates[idx], held[idx]) = least[idx];
-            is_open[idx] = false;
+        let before = std::mem::replace(&mut rates, rates_of(paths, &bounds));
+        let is_still = |(a, b): (&f64, &f64)| (a - b).abs() <= STILL * b.abs();
+        if before.len() == rates.len() && rates.iter().zip(&before).all(is_still) {
+            break;
         }
     }
+    let held = |(idx, path): (usize, &Path)| {
+        let least = (0..path.caps.len()).min_by(|a, b| bounds[idx][*a].total_cmp(&bounds[idx][*b]));
+        least.filter(|cap| bounds[idx][*cap] < path.demand.unwrap_or(f64::INFINITY))
+    };
+    let held = paths.iter().enumerate().map(held).collect();
     (rates, held)
 }
 
-/// Returns the least of what a flow asks for and what its part of each of its caps carries, beside
-/// the flows that are settled.
-fn least(paths: &[Path], rates: &[f64], is_open: &[bool], idx: usize) -> (f64, Option<usize>) {
-    let path = &paths[idx];
-    let mut least = (path.demand.unwrap_or(f64::INFINITY), None);
-    for (cap_idx, cap) in path.caps.iter().enumerate() {
-        let (mut used, mut shares) = (0.0, 0.0);
-        for (other_idx, other) in paths.iter().enumerate() {
-            let cost = other.cost(cap);
-            if cost <= 0.0 {
-                continue;
-            }
-            if is_open[other_idx] {
-                shares += other.weight;
-            } else {
-                used += cost * rates[other_idx];
+/// Most rounds over all caps. Two or three are usual.
+const SWEEPS_MAX: usize = 1000;
+
+/// Rounds after which each goes half as far as it would.
+const SWEEPS_WHOLE: usize = 50;
+
+/// Change of a rate that is rounding, as a share of it.
+const STILL: f64 = 1e-12;
+
+/// Returns what each flow has: what it asks for, or the least that a cap leaves to it.
+fn rates_of(paths: &[Path], bounds: &[Vec<f64>]) -> Vec<f64> {
+    let rate = |(path, bounds): (&Path, &Vec<f64>)| {
+        bounds.iter().copied().fold(path.demand.unwrap_or(f64::INFINITY), f64::min)
+    };
+    paths.iter().zip(bounds).map(rate).collect()
+}
+
+/// Returns the most that a flow can use of a cap: what it asks for, as far as its other caps carry
+/// that.
+fn need(paths: &[Path], bounds: &[Vec<f64>], user: &User) -> f64 {
+    let others = bounds[user.flow].iter().enumerate().filter(|(idx, _)| *idx != user.cap);
+    let asked = paths[user.flow].demand.unwrap_or(f64::INFINITY);
+    others.map(|(_, bound)| *bound).fold(asked, f64::min)
+}
+
+/// A cap with the flows that meet it.
+struct Common {
+    per_s: f64,
+    users: Vec<User>,
+    /// The users by volume, each with its weight.
+    lines: Vec<(f64, Vec<usize>)>,
+}
+
+/// One flow at a cap.
+struct User {
+    flow: usize,
+    /// Position of the cap in the flow's path.
+    cap: usize,
+    per_io: f64,
+}
+
+impl Common {
+    /// Returns every cap once. What goes to one volume stands in one line there, first come, first
+    /// served: flows on it have a share of a shared cap together. Its own caps, and the slots of
+    /// clients, have but one line.
+    fn all(paths: &[Path]) -> Vec<Common> {
+        let mut seen: Vec<(&CapUse, Common)> = Vec::new();
+        for (flow, path) in paths.iter().enumerate() {
+            for (cap_idx, cap) in path.caps.iter().enumerate() {
+                let user = User { flow, cap: cap_idx, per_io: cap.per_io };
+                if let Some((_, common)) = seen.iter_mut().find(|(known, _)| known.is_same(cap)) {
+                    common.users.push(user);
+                    continue;
+                }
+                let (per_s, users, lines) = (cap.per_s, vec![user], Vec::new());
+                seen.push((cap, Common { per_s, users, lines }));
             }
         }
-        let share = ((cap.per_s - used) / shares).max(0.0);
-        let rate = share * path.weight / cap.per_io;
-        if rate < least.0 {
-            least = (rate, Some(cap_idx));
+        for (cap, common) in &mut seen {
+            let are_slots = cap.bound == Bound::Cap(CapKind::NfsSlots);
+            let mut volumes: Vec<u16> = Vec::new();
+            for (idx, user) in common.users.iter().enumerate() {
+                let path = &paths[user.flow];
+                let volume = if are_slots { u16::MAX } else { path.volume };
+                if let Some(at) = volumes.iter().position(|known| *known == volume) {
+                    common.lines[at].1.push(idx);
+                    continue;
+                }
+                volumes.push(volume);
+                common.lines.push((path.weight, vec![idx]));
+            }
         }
+        seen.into_iter().map(|(_, common)| common).collect()
     }
-    least
+
+    /// Returns what each user may have at most; infinite where all have what they need.
+    fn share(&self, needs: &[f64]) -> Vec<f64> {
+        let of_line = |(_, users): &(f64, Vec<usize>)| {
+            users.iter().map(|idx| needs[*idx] * self.users[*idx].per_io).sum::<f64>()
+        };
+        let wanted: Vec<f64> = self.lines.iter().map(of_line).collect();
+        let mut bounds = vec![f64::INFINITY; needs.len()];
+        if wanted.iter().sum::<f64>() < self.per_s * (1.0 - STILL) {
+            return bounds;
+        }
+        let weights = || self.lines.iter().map(|(weight, _)| *weight);
+        let level = level(self.per_s, &wanted.iter().copied().zip(weights()).collect::<Vec<_>>());
+        for (weight, users) in &self.lines {
+            let of = |idx: &usize| {
+                let per_io = self.users[*idx].per_io;
+                (needs[*idx] * per_io, per_io)
+            };
+            let in_line: Vec<(f64, f64)> = users.iter().map(of).collect();
+            // In a line each gets as many I/Os as the others.
+            let rate = self::level(level * weight, &in_line);
+            for idx in users {
+                bounds[*idx] = rate;
+            }
+        }
+        bounds
+    }
+}
+
+/// Returns how high a cap fills, per weight, users with a need and a weight each: up to their needs
+/// where these are lower. Where all needs fit, as high as it takes if one grew.
+fn level(per_s: f64, users: &[(f64, f64)]) -> f64 {
+    let mut order: Vec<&(f64, f64)> = users.iter().collect();
+    let height = |(need, weight): &(f64, f64)| need / weight;
+    order.sort_by(|a, b| height(a).total_cmp(&height(b)));
+    let (mut left, mut weights) = (per_s, users.iter().map(|(_, weight)| weight).sum::<f64>());
+    for (served_idx, user) in order.iter().enumerate() {
+        let is_last = served_idx + 1 == order.len();
+        if is_last || height(user) * weights >= left {
+            break;
+        }
+        left -= user.0;
+        weights -= user.1;
+    }
+    (left / weights).max(0.0)
 }
