@@ -141,6 +141,7 @@ impl Lever {
                 // One completion at a time: a batch would hold back what is due.
                 job.load.submit_batch = None;
                 job.load.complete_min = None;
+                job.load.complete_max = None;
                 job.load.queue_depth_low = None;
             }
             job.limits.runtime_ns = Some(time.measured_ns);

@@ -47,11 +47,19 @@ pub use offload::{MakeEngine, offload};
 pub use probe::{DirectAlign, TargetFacts, WriteRisk, probe};
 pub use usage::Usage;
 
+use plan::EngineKind;
 use plan::op::{Completion, Op};
 
 /// Operations that an engine without system calls takes at once: enough to make the cost of the
 /// call disappear, few enough to stay in the first-level cache.
-const BATCH_MAX: u32 = 64;
+const BATCH_WITHOUT_CALL_MAX: u32 = 64;
+
+/// Returns the most operations that may usefully be handed over at once: all that can be in flight,
+/// so that a slow call is made once for all of them. `kind` carries out several at a time.
+pub fn batch_max(kind: EngineKind, queue_depth: u32) -> u32 {
+    let queue_depth = queue_depth.max(1);
+    if kind == EngineKind::Null { queue_depth.min(BATCH_WITHOUT_CALL_MAX) } else { queue_depth }
+}
 
 /// How long [`Engine::exchange`] may take to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The engine that does nothing, for measuring the generator itself.
 
+use plan::EngineKind;
 use plan::op::{Completion, Op};
 
 use crate::{Arena, Engine, EngineError, FileTable, Wait};
@@ -14,7 +15,8 @@ pub(crate) struct Null {
 
 impl Null {
     pub(crate) fn new(name: String, files: FileTable, arena: Arena, queue_depth: u32) -> Null {
-        Null { arena, files, name, batch_max: queue_depth.clamp(1, crate::BATCH_MAX) }
+        let batch_max = crate::batch_max(EngineKind::Null, queue_depth);
+        Null { arena, files, name, batch_max }
     }
 }
 

@@ -320,9 +320,10 @@ fn an_operation_on_a_part_of_its_buffer_leaves_the_rest() {
 fn engines_are_sized_by_their_queue_depth() {
     let batch_max = |kind, depth| make(kind, Vec::new(), depth).batch_max();
     assert_eq!(batch_max(EngineKind::Uring, 1), 1);
-    assert_eq!(batch_max(EngineKind::Uring, 128), 32);
-    assert_eq!(batch_max(EngineKind::Aio, 64), 32);
+    assert_eq!(batch_max(EngineKind::Uring, 128), 128);
+    assert_eq!(batch_max(EngineKind::Aio, 64), 64);
     assert_eq!(batch_max(EngineKind::Sync, 64), 1);
     assert_eq!(batch_max(EngineKind::Null, 16), 16);
+    assert_eq!(batch_max(EngineKind::Null, 128), 64);
     assert_eq!(arena(3).n_buffers(), 3);
 }

@@ -33,6 +33,7 @@ mod overlaps;
 mod parts;
 mod pauses;
 mod places;
+mod portions;
 mod prepare;
 mod process;
 mod read_only;

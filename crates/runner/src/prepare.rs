@@ -24,9 +24,11 @@ use crate::run::{RunEvent, RunOptions};
 use crate::step::StepContext;
 use crate::tree::TreeSeat;
 
-/// Most operations handed over in one call unless the job says otherwise. Larger batches make the
-/// first operation wait for the preparation of the last and gain nothing (measured: 32 against 64).
-pub(crate) const BATCH_MAX: u32 = 32;
+/// Returns the most operations that a job hands over at once, unless it says so itself.
+pub(crate) fn batch_max(job: &Job) -> u32 {
+    let queue_depth = job.load.queue_depth;
+    if job.issues_one_at_a_time() { 1 } else { engine::batch_max(job.engine.kind, queue_depth) }
+}
 
 /// Why a worker could not start.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -156,7 +156,7 @@ impl<'a> Seat<'a> {
             seed,
             files: bound.files.iter().map(|file| file.region).collect(),
             amount_bytes: bound.amount_bytes,
-            batch_max: if job.issues_one_at_a_time() { 1 } else { prepare::BATCH_MAX },
+            batch_max: prepare::batch_max(job),
         };
         let mut worker = Worker::new(&spec, Arc::clone(&self.meters))
             .map_err(|error| refused(error.to_string()))?;

@@ -14,6 +14,7 @@ use crate::amount::AmountShare;
 use crate::bytes::{Bytes, Filler};
 use crate::clock::Clock;
 use crate::error_dump::ErrorDump;
+use crate::portions::Portions;
 use crate::prepare::{EngineBuilder, SetupError};
 use crate::process::Surroundings;
 use crate::verify_check::BadBlocks;
@@ -189,6 +190,7 @@ fn drive<S: DataSource>(
     let depth = worker.queue_depth();
     let mut ops = Vec::with_capacity(depth);
     let mut done = Vec::with_capacity(depth);
+    let mut portions = Portions::new(worker.complete_max(), depth);
     let mut now_ns = clock.now_ns();
     loop {
         if signals.stop.load(Relaxed) || around.is_enough() {
@@ -214,7 +216,7 @@ fn drive<S: DataSource>(
         worker.submitted(submit_ns, &ops);
         let timeout_ns = until_ns.map(|until_ns| until_ns.saturating_sub(submit_ns));
         done.clear();
-        if let Err(error) = engine.exchange(&ops, Wait { min, timeout_ns }, &mut done) {
+        if let Err(error) = portions.exchange(engine, &ops, Wait { min, timeout_ns }, &mut done) {
             let errno = error.errno().unwrap_or(libc::EIO);
             worker.fail(Failure { kind: FailureKind::Engine, errno, op: None });
             return Err(error);

@@ -84,6 +84,7 @@ impl Worker {
     #[inline]
     fn batch_full(&mut self, in_flight_max: usize) -> Filled {
         if self.slots.n_in_flight() < in_flight_max {
+            self.goes_on_at_once = true;
             return Filled::BatchFull;
         }
         self.refilling = false;
@@ -108,14 +109,18 @@ impl Worker {
             return;
         }
         let n_free = (self.depth() as usize).saturating_sub(self.slots.n_in_flight());
-        let n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
+        let mut n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
         if self.flow.is_none() && self.source.takes_batches() {
-            let n_taken = self.source.take_batch(n_ops);
-            for idx in 0..n_taken {
-                let place = self.source.of_batch(idx);
-                self.issue_plain(place, now, ops, data);
+            // A batch of the source may be smaller than the one that goes over.
+            while n_ops > 0 {
+                let n_taken = self.source.take_batch(n_ops);
+                for idx in 0..n_taken {
+                    let place = self.source.of_batch(idx);
+                    self.issue_plain(place, now, ops, data);
+                }
+                self.n_issued += n_taken as u64;
+                n_ops = if n_taken == 0 { 0 } else { n_ops - n_taken };
             }
-            self.n_issued += n_taken as u64;
         } else if self.source.takes_turns() {
             self.fill_by_turns(n_ops, now, ops, data);
         } else if !self.source.is_timed() {
@@ -126,16 +131,20 @@ impl Worker {
     /// The same for parts that take turns.
     #[inline(never)]
     fn fill_by_turns<D: Data>(&mut self, n_ops: usize, now: u64, ops: &mut Vec<Op>, data: &mut D) {
-        let n_allowed = match &self.flow {
-            Some(flow) => flow.take(n_ops.min(BATCH_MAX)),
-            None => n_ops,
-        };
-        let n_taken = self.source.take_turns(n_allowed);
-        for idx in 0..n_taken {
-            let place = self.source.of_turns(idx);
-            self.issue_plain(place, now, ops, data);
+        let mut n_left = n_ops;
+        while n_left > 0 {
+            let n_allowed = match &self.flow {
+                Some(flow) => flow.take(n_left.min(BATCH_MAX)),
+                None => n_left,
+            };
+            let n_taken = self.source.take_turns(n_allowed);
+            for idx in 0..n_taken {
+                let place = self.source.of_turns(idx);
+                self.issue_plain(place, now, ops, data);
+            }
+            self.n_issued += n_taken as u64;
+            n_left = if n_taken == 0 { 0 } else { n_left - n_taken };
         }
-        self.n_issued += n_taken as u64;
     }
 
     /// The same for several files, mixes and members of a flow: one by one.

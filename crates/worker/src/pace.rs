@@ -1,9 +1,16 @@
-//! How many operations a worker hands over and awaits at once, when the job leaves it open.
+//! How many operations a worker hands over at once, and how many completions it waits for.
 //!
-//! Batches save system calls and wake-ups, which matters where a core has little time per I/O, and
-//! they keep the device waiting: the first operation of a batch starts when the last one is ready.
-//! So both follow the rate: as many as come in 16 us. Below some 60,000 I/Os per second that is
-//! one, as for a program without batches; at two million it is 32.
+//! A batch is as large as it takes to keep the depth. To fill the queue may take a tenth of the time
+//! that an operation is in flight, so that by Little's law a twentieth of the depth is lost at most,
+//! and only where all of it completes at once. What the calls take is measured: where they are slow
+//! (the doorbell of a virtual machine, a busy host), all free slots go over in one, and the slower
+//! it is, the more completes meanwhile and goes over with the next. A batch that followed the rate
+//! would keep the rate low: a call of 160 us carries 6,000 operations per second one by one.
+//!
+//! Where calls are quick, smaller batches let the device begin with the first operation while the
+//! rest is prepared. A virtual disk that answers in bunches otherwise waits for the worker, and the
+//! worker for it. Measured on one, depth 32, beside fio, which hands over one by one: 1.10 of its
+//! IOPS one by one, 1.19 in fours, 1.05 all at once; libaio 1.08, 1.18 and 1.13.
 //!
 //! Completions are awaited in batches where wake-ups (1 to 2 us each) take a good part of a core's
 //! time. By Little's law, awaiting a share of the depth delays no completion by more than that
@@ -25,47 +32,60 @@ const AWAIT_MORE_FROM_PER_S: u128 = 400_000;
 /// Completions per second above which up to a quarter of the depth is awaited.
 const AWAIT_MOST_FROM_PER_S: u128 = 1_000_000;
 
-/// A batch is no more than what comes in this time.
+/// Filling the queue may take this part of the time that an operation is in flight.
+const FILL_SHARE: u64 = 10;
+
+/// Where all free slots go over in one call, a batch is split once in so many periods, to see what
+/// a call takes that waits for nothing.
+const PROBE_PERIODS: u32 = 64;
+
+/// No more are awaited than come in this time, or twice that from a million per second on.
 const WINDOW_NS: u64 = 16_000;
 
 /// The rate is measured over this time. Long against a batch, short against a change of load.
 const PERIOD_NS: u64 = 1_000_000;
 
-/// Operations handed over at once before the first rate is known.
-const FIRST_BATCH: u32 = 4;
-
-/// Watches the rate of completions.
+/// Watches the rate of completions, and what calls take.
 #[derive(Debug)]
 pub(crate) struct Pace {
     depth: u32,
-    batch_max: u32,
-    /// The job says how many are handed over.
-    batch_is_set: bool,
     batch: u32,
+    /// The largest batch; 0 where the job says how large it is.
+    batch_max: u32,
     reap_min: u32,
     since_ns: u64,
     n_done: u64,
+    /// When the batch at hand went over, in a call that waits for nothing.
+    call_ns: Option<u64>,
+    /// Calls of this period that waited for nothing, and their time.
+    n_calls: u32,
+    calls_ns: u64,
+    n_periods: u32,
 }
 
 impl Pace {
-    /// Watches a queue. `batch` is what the job says; `batch_max` is the engine's limit.
+    /// Watches a queue. `batch` is what the job says; `batch_max` is the limit of whoever carries
+    /// the operations out.
     pub(crate) fn new(queue_depth: u32, batch: Option<u32>, batch_max: u32) -> Self {
         let limit = queue_depth.min(batch_max).max(1);
-        let first = match batch {
+        let (batch, batch_max) = match batch {
             // Each operation ends before the next begins: a batch would be timed as one.
-            _ if batch_max == 1 => 1,
-            Some(0) => queue_depth,
-            Some(n) => n.min(queue_depth),
-            None => FIRST_BATCH.min(limit),
+            _ if batch_max == 1 => (1, 0),
+            Some(0) => (queue_depth, 0),
+            Some(n) => (n.min(queue_depth), 0),
+            None => (limit, limit),
         };
         Pace {
             depth: queue_depth,
-            batch_max: limit,
-            batch_is_set: batch.is_some(),
-            batch: first,
+            batch,
+            batch_max,
             reap_min: 1,
             since_ns: 0,
             n_done: 0,
+            call_ns: None,
+            n_calls: 0,
+            calls_ns: 0,
+            n_periods: 0,
         }
     }
 
@@ -81,10 +101,21 @@ impl Pace {
         self.reap_min
     }
 
+    /// A full batch goes over at `at_ns`, and the next follows at once.
+    #[inline]
+    pub(crate) fn hands_over(&mut self, at_ns: u64) {
+        self.call_ns = Some(at_ns);
+    }
+
+    /// A call has returned `n_done` completions.
     #[inline]
     pub(crate) fn completed(&mut self, now_ns: u64, n_done: usize) {
+        if let Some(call_ns) = self.call_ns.take() {
+            self.n_calls += 1;
+            self.calls_ns += now_ns.saturating_sub(call_ns);
+        }
         self.n_done += n_done as u64;
-        if now_ns >= self.since_ns + PERIOD_NS {
+        if now_ns >= self.since_ns + PERIOD_NS && self.n_done > 0 {
             self.decide(now_ns);
         }
     }
@@ -100,10 +131,31 @@ impl Pace {
             AWAIT_FROM_PER_S.. => share(16),
             _ => 1,
         };
-        if !self.batch_is_set {
-            // What was awaited together goes out together.
-            self.batch = in_window.max(self.reap_min).clamp(1, self.batch_max);
+        if self.batch_max > 0 {
+            // By Little's law.
+            let in_flight_ns = u64::from(self.depth).saturating_mul(passed_ns) / self.n_done;
+            self.batch = self.fitting_batch(in_flight_ns);
         }
+        self.n_periods = self.n_periods.wrapping_add(1);
         (self.since_ns, self.n_done) = (now_ns, 0);
+        (self.n_calls, self.calls_ns) = (0, 0);
+    }
+
+    /// Returns the batch that keeps the depth, where an operation is in flight for so long.
+    fn fitting_batch(&self, in_flight_ns: u64) -> u32 {
+        let Some(call_ns) = self.calls_ns.checked_div(u64::from(self.n_calls)) else {
+            let is_split = self.n_periods % PROBE_PERIODS == 0 && self.batch == self.batch_max;
+            return if is_split { self.batch.div_ceil(2) } else { self.batch };
+        };
+        let fill_ns = (in_flight_ns / FILL_SHARE).max(1);
+        let takes_ns = u64::from(self.depth.div_ceil(self.batch)) * call_ns;
+        let fitting = if takes_ns > fill_ns {
+            u64::from(self.batch) * 2
+        } else {
+            // A smaller batch takes no longer than this one; how much less is seen then.
+            (u64::from(self.depth) * call_ns).div_ceil(fill_ns).min(u64::from(self.batch))
+        };
+        // What was awaited together goes out together.
+        fitting.max(u64::from(self.reap_min)).clamp(1, u64::from(self.batch_max)) as u32
     }
 }

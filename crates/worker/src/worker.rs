@@ -96,6 +96,8 @@ pub struct Worker {
     /// The queue is being refilled (see `queue_depth_low`).
     pub(crate) refilling: bool,
     pub(crate) pace: Pace,
+    /// The batch at hand is full, and there is room for more.
+    pub(crate) goes_on_at_once: bool,
     pub(crate) n_issued: u64,
     pub(crate) n_writes: u64,
     pub(crate) n_since_sync: [u32; 4],
@@ -183,6 +185,7 @@ impl Worker {
             queued: Vec::with_capacity(depth as usize + spec.files.len() + 4),
             refilling: true,
             pace: Pace::new(depth, job.load.submit_batch, spec.batch_max),
+            goes_on_at_once: false,
             n_issued: 0,
             n_writes: 0,
             n_since_sync: [0; 4],
@@ -371,6 +374,10 @@ impl Worker {
         for op in ops {
             self.slots.get_mut(op.slot).submit_ns = at_ns;
         }
+        if self.goes_on_at_once {
+            self.goes_on_at_once = false;
+            self.pace.hands_over(at_ns);
+        }
     }
 
     /// Decides what to do at `now_ns`. `ops` is cleared, then filled with what to hand over.
@@ -446,8 +453,16 @@ impl Worker {
     /// Returns how many completions to wait for when the queue is full.
     #[inline]
     pub(crate) fn await_min(&self) -> u32 {
-        let at_least = self.job.load.complete_min.unwrap_or(self.pace.reap_min());
-        at_least.min(self.slots.n_in_flight() as u32)
+        let load = &self.job.load;
+        let at_least = load.complete_min.unwrap_or(self.pace.reap_min());
+        at_least.min(self.complete_max()).min(self.slots.n_in_flight() as u32)
+    }
+
+    /// Returns the most completions that the job takes before it issues again; `u32::MAX` where it
+    /// takes all there are. Whoever drives the worker keeps the others for later.
+    #[inline]
+    pub fn complete_max(&self) -> u32 {
+        self.job.load.complete_max.filter(|n| *n > 0).unwrap_or(u32::MAX)
     }
 
     /// Returns the depth to keep now.

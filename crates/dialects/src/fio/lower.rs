@@ -446,6 +446,10 @@ impl Lowering<'_> {
         draft.site.section = section.span.clone();
         param::finish(&mut draft.job);
         let job = &mut draft.job;
+        if let Some(min) = job.load.complete_min.filter(|min| *min > 0) {
+            // fio takes no more than it waits for, unless it is told to.
+            job.load.complete_max = Some(job.load.complete_max.unwrap_or(min).max(min));
+        }
         if self.wishes.readonly && job.modifies() {
             let text = format!("job `{}` writes or trims, but `--readonly` is given", job.name);
             let finding = Diagnostic::error("readonly", text).at(draft.site.place("access"));

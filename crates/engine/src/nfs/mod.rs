@@ -49,9 +49,6 @@ use crate::{Arena, BuildOptions, Engine, EngineError, FileTable, Wait, call};
 /// which a restarting server needs, and after which a run is of no use.
 const RECONNECT_PAUSES_MS: [u64; 8] = [0, 50, 100, 200, 400, 800, 1600, 3200];
 
-/// Operations handed over at once: enough to fill a system call.
-const BATCH_MAX: u32 = 32;
-
 /// The engine.
 pub(crate) struct Nfs {
     shared: Shared,
@@ -64,6 +61,7 @@ pub(crate) struct Nfs {
     polled: Vec<libc::pollfd>,
     /// The connection that takes the next call.
     turn: usize,
+    queue_depth: u32,
     name: String,
 }
 
@@ -119,6 +117,7 @@ impl Nfs {
             files,
             paths,
             turn: 0,
+            queue_depth: options.queue_depth,
             name: spec.name.clone(),
         })
     }
@@ -258,7 +257,7 @@ impl Engine for Nfs {
     }
 
     fn batch_max(&self) -> u32 {
-        BATCH_MAX
+        self.queue_depth
     }
 
     fn name(&self) -> &str {

@@ -25,7 +25,7 @@ impl VolumeEngine {
         queue_depth: u32,
         one_by_one: bool,
     ) -> Self {
-        let batch_max = queue_depth.clamp(1, crate::BATCH_MAX);
+        let batch_max = queue_depth.max(1);
         VolumeEngine { member, arena, files, batch_max, one_by_one }
     }
 }

@@ -31,8 +31,8 @@ pub(super) static PARAMS: &[Param] = &[
         default: "1",
         short: "I/Os handed over per submission",
         long: "Hands over this many I/Os in one system call; 0 is as many as the depth allows. \
-               Left out, the engine chooses: it hands over what is ready, which costs fewer calls \
-               without delaying any I/O.",
+               Left out, all that there is room for goes over in one call, so that the depth asked \
+               for is kept also where the call is slow.",
         lower: |job, v| set_some(&mut job.load.submit_batch, v.int()),
         ..BASE
     },
@@ -44,7 +44,9 @@ pub(super) static PARAMS: &[Param] = &[
         default: "1",
         short: "completions to wait for at least",
         long: "Waits until this many I/Os have completed before issuing more; 0 polls without \
-               waiting, which uses a full CPU. Large values make I/O arrive in bursts.",
+               waiting, which uses a full CPU. Large values make I/O arrive in bursts. A fio job \
+               that gives it takes no more at a time either, unless `iodepth_batch_complete_max` \
+               is larger.",
         lower: |job, v| set_some(&mut job.load.complete_min, v.int()),
         ..BASE
     },
@@ -55,7 +57,8 @@ pub(super) static PARAMS: &[Param] = &[
         kind: COUNT,
         short: "completions taken at most in one go",
         long: "Upper limit of completions handled before issuing again; without it, all that are \
-               there. Together with `complete_min` it fixes the size of bursts.",
+               there. Completions beyond it wait, and their latency includes that. Together with \
+               `complete_min` it fixes the size of bursts.",
         lower: |job, v| set_some(&mut job.load.complete_max, v.int()),
         ..BASE
     },

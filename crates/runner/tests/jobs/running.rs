@@ -99,3 +99,28 @@ fn what_fio_only_mumbles_is_in_the_record() {
     let note = record.notes.iter().find(|note| note.code == "engine-replaced").expect("a note");
     assert!(note.message.contains("in place of io_uring"), "{note:?}");
 }
+
+#[test]
+fn no_more_completions_are_taken_at_a_time_than_the_job_says() {
+    #[track_caller]
+    fn check(engine: &str, options: &str, complete_class: usize) {
+        let bench = Bench::new();
+        bench.file("f", 4096);
+        let text =
+            format!("[a]\nfilename=@/f\nrw=randread\niodepth=32\nioengine={engine}\n{options}");
+        let record = bench.run(&text);
+        let job = &record.jobs[0];
+        assert_eq!(n_ios(job), 1024, "{engine}, {options}");
+        let classes = &job.complete_batches;
+        let n_calls: u64 = classes.iter().sum();
+        assert_eq!(classes[complete_class], n_calls, "{engine}, {options}: {classes:?}");
+        // Refilled at once, whatever is still to be taken: the queue is full at each submission.
+        assert_eq!(job.depth_levels[5], 1024, "{engine}, {options}: {:?}", job.depth_levels);
+    }
+    // What completed together was kept, and counts as in flight.
+    for engine in ["null", "libaio", "io_uring"] {
+        check(engine, "iodepth_batch_complete_max=1", 1);
+        check(engine, "iodepth_batch_complete_min=1", 1);
+        check(engine, "iodepth_batch=32\niodepth_batch_complete=32", 4);
+    }
+}

@@ -17,6 +17,9 @@ pub(crate) struct Seen {
 pub(crate) struct Sim {
     pub(crate) now_ns: u64,
     pub(crate) latency_ns: u64,
+    /// A call takes this long, if it hands anything over; operations are under way from its start.
+    pub(crate) call_ns: u64,
+    pub(crate) n_calls: usize,
     /// Operations complete at least so far apart.
     pub(crate) gap_ns: u64,
     /// Nothing completes in this span; operations due within it complete at its end.
@@ -38,6 +41,8 @@ impl Sim {
         Sim {
             now_ns: 0,
             latency_ns,
+            call_ns: 0,
+            n_calls: 0,
             gap_ns: 0,
             stall: None,
             frozen: None,
@@ -101,6 +106,10 @@ impl Sim {
             worker.submitted(self.now_ns, &ops);
             for op in &ops {
                 self.submit(*op);
+            }
+            if !ops.is_empty() {
+                self.now_ns += self.call_ns;
+                self.n_calls += 1;
             }
             let done = self.exchange(min, until_ns);
             worker.complete(self.now_ns, ops.len(), &done, data);

@@ -112,6 +112,56 @@ fn closed_load_keeps_the_queue_full() {
     assert_eq!(sim.depth_max, 24);
 }
 
+/// Runs a closed load for a second. Returns operations per call and operations in flight, as shares
+/// of the depth.
+fn kept(queue_depth: u32, batch: Option<u32>, call_ns: u64, latency_ns: u64) -> (f64, f64) {
+    let mut job = job(OpKind::Read, true, queue_depth);
+    job.load.submit_batch = batch;
+    job.limits.runtime_ns = Some(S);
+    job.limits.time_based = true;
+    let (mut worker, _) = worker_of(job, 64 * MIB, queue_depth);
+    let mut sim = Sim::new(latency_ns);
+    sim.call_ns = call_ns;
+    sim.run(&mut worker, &mut NoData);
+    let depth = f64::from(queue_depth);
+    let in_flight = worker.in_flight_mean().expect("there is no ramp");
+    (sim.seen.len() as f64 / sim.n_calls as f64 / depth, in_flight / depth)
+}
+
+/// A call of 160 us and a device of 100 us: all that completes during a call is replaced by the
+/// next one. One operation per call would be 6,250 per second.
+#[test]
+fn a_slow_call_is_made_once_for_all_free_slots() {
+    for queue_depth in [1, 4, 32, 128] {
+        let (per_call, in_flight) = kept(queue_depth, None, 160_000, 100_000);
+        assert!(per_call >= 0.95, "{per_call} of {queue_depth} per call");
+        assert!(in_flight >= 0.95, "{in_flight} of {queue_depth} in flight");
+    }
+    assert_eq!(kept(32, Some(0), 160_000, 100_000).0, 1.0);
+    assert_eq!(kept(32, Some(8), 160_000, 100_000).0, 0.25);
+}
+
+/// Where a call takes little of the time that an operation does, the device gets the first of many
+/// before the last is prepared.
+#[test]
+fn a_quick_call_is_made_for_a_few_and_the_depth_is_kept() {
+    for queue_depth in [4, 32, 128] {
+        let (per_call, in_flight) = kept(queue_depth, None, 1_000, 1_000_000);
+        assert!(per_call <= 0.5, "{per_call} of {queue_depth} per call");
+        assert!(in_flight >= 0.95, "{in_flight} of {queue_depth} in flight");
+    }
+}
+
+#[test]
+fn no_more_is_awaited_than_is_taken() {
+    let mut job = job(OpKind::Read, true, 32);
+    (job.load.complete_min, job.load.complete_max) = (Some(8), Some(3));
+    let (mut worker, _) = worker_of(job, MIB, 32);
+    assert_eq!(worker.complete_max(), 3);
+    let decision = worker.next(0, &mut Vec::new(), &mut NoData);
+    assert_eq!(decision, Decision::Exchange { min: 3, until_ns: None });
+}
+
 #[test]
 fn a_walk_with_steps_ends_with_the_region_unless_more_is_asked_for() {
     #[track_caller]
@@ -142,6 +192,7 @@ fn operations_do_not_depend_on_batches() {
     };
     assert_eq!(offsets(1), offsets(7));
     assert_eq!(offsets(1), offsets(32));
+    assert_eq!(offsets(1), offsets(100));
 }
 
 fn rated(rate_iops: u64, runtime_ns: u64) -> Job {

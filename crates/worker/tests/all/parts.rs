@@ -187,15 +187,17 @@ fn operations_of_parts_do_not_depend_on_batches() {
     };
     assert_eq!(seen(1), seen(7));
     assert_eq!(seen(1), seen(32));
+    assert_eq!(seen(1), seen(100));
 }
 
 /// Checks that a job, also where it waits for nothing and so is filled in by batches, issues what
 /// it does where each operation asks whether a pause is due.
 #[track_caller]
 fn check_asking(what: &str, n_files: u64, change: impl Fn(&mut Job)) {
-    let seen = |asks: bool| {
+    let seen = |asks: bool, queue_depth: u32| {
         let mut job = mixed(Vec::new(), 3000);
         change(&mut job);
+        job.load.queue_depth = queue_depth;
         if asks {
             (job.load.think.pause_ns, job.load.think.every_ios) = (1, u32::MAX);
         }
@@ -206,7 +208,7 @@ fn check_asking(what: &str, n_files: u64, change: impl Fn(&mut Job)) {
             seed: 3,
             files: (0..n_files).map(file).collect(),
             amount_bytes: MIB,
-            batch_max: 32,
+            batch_max: queue_depth,
             job: Arc::new(job),
         };
         let mut worker = Worker::new(&spec, Arc::clone(&meters)).expect("the job fits");
@@ -215,9 +217,12 @@ fn check_asking(what: &str, n_files: u64, change: impl Fn(&mut Job)) {
         let ops = sim.seen.iter().map(|it| (it.op.kind, it.op.file, it.op.offset, it.op.len));
         (ops.collect::<Vec<_>>(), counts(&meters))
     };
-    let (plain, asking) = (seen(false), seen(true));
-    assert!(plain.0.len() >= 256, "{what}: {} operations", plain.0.len());
-    assert_eq!(plain, asking, "{what}");
+    // What is chosen at once goes over in larger batches, in equal ones and in smaller ones.
+    for queue_depth in [1, 8, 31, 32, 33, 64, 200] {
+        let (plain, asking) = (seen(false, queue_depth), seen(true, queue_depth));
+        assert!(plain.0.len() >= 256, "{what}: {} operations", plain.0.len());
+        assert_eq!(plain, asking, "{what}, depth {queue_depth}");
+    }
 }
 
 #[test]
@@ -225,7 +230,7 @@ fn batches_hold_what_would_be_chosen_one_by_one() {
     let read = || part("r", 3.0, OpKind::Read, true);
     let sequential = |name| part(name, 2.0, OpKind::Write, false);
     let for_a_time = |job: &mut Job| {
-        (job.limits.time_based, job.limits.runtime_ns) = (true, Some(S));
+        (job.limits.time_based, job.limits.runtime_ns) = (true, Some(S / 200));
     };
     check_asking("a mix", 1, |job| job.workload.access.write = true);
     check_asking("a sequential mix, again and again", 1, |job| {
