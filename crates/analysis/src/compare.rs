@@ -9,13 +9,18 @@
 //!
 //! Runs taken one set after the other share more than the set: the machine warms up, a neighbour
 //! comes and goes. Unless the order was mixed, the interval is widened by what neighbouring runs
-//! have in common.
+//! have in common; it cannot tell a change of the host between the sets from one of the candidate.
+//! Runs taken in pairs, one of each set, are compared pair by pair (Wilcoxon's signed ranks), so
+//! that what drifts from pair to pair drops out. Student's t of the pairs was tried: it finds a
+//! little more in six pairs, and less where one run is an outlier.
+//! `tests/compare.rs` measures how often each is wrong and how much it finds; docs/compare.md has
+//! the table.
 
 mod within;
 
 use crate::metric::{N_BEYOND_MIN, Thin};
 use crate::series;
-use crate::stats::{Interval, normal_quantile, pair_interval};
+use crate::stats::{Interval, normal_quantile, pair_interval, paired_interval};
 
 pub use within::compare_series;
 
@@ -31,7 +36,10 @@ pub enum Better {
 /// In which order the runs were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunOrder {
-    /// Mixed, such as A B B A or shuffled: what drifts met both sets.
+    /// In pairs of one run of each set, such as A B B A: the first of a set belongs to the first
+    /// of the other.
+    Pairs,
+    /// Mixed otherwise: what drifts met both sets.
     Mixed,
     /// First one set, then the other; or nobody knows.
     Blocks,
@@ -90,6 +98,9 @@ pub struct Comparison {
     pub widening: f64,
     /// What it means.
     pub verdict: Verdict,
+    /// Smallest difference, as a share, that would be found nine times of ten with as many runs
+    /// that vary as these; none without an interval.
+    pub detectable: Option<f64>,
     /// Runs of each set with which a difference of `effect_min` would be found nine times of ten;
     /// none where that is unknown or there are enough.
     pub n_runs_needed: Option<usize>,
@@ -126,21 +137,25 @@ impl Comparison {
             interval: None,
             widening: 1.0,
             verdict: Verdict::CannotTell,
+            detectable: None,
             n_runs_needed: None,
             reason: String::new(),
         }
     }
 
-    /// Returns whether the candidate is shown to be worse, by an estimated `loss_max` or more.
+    /// Returns whether the candidate is shown to be worse, and not shown to be worse by less than
+    /// `loss_max`.
     ///
-    /// `loss_max` is a share: 0.05 for 5 %. A loss that is not shown never fails; a shown one that
-    /// is smaller than the limit does not either.
+    /// `loss_max` is a share: 0.05 for 5 %. A loss that is not shown never fails, and one that is
+    /// known to be smaller than the limit does not either. To ask for an estimate beyond the limit
+    /// was rejected: a loss that is exactly at the limit would pass every other time, however well
+    /// it is measured.
     pub fn fails(&self, loss_max: f64, better: Better) -> bool {
-        let loss = self.ratio.map(|ratio| match better {
-            Better::Higher => 1.0 - ratio,
-            Better::Lower => ratio - 1.0,
+        let worst = self.interval.map(|interval| match better {
+            Better::Higher => 1.0 - interval.low,
+            Better::Lower => interval.high - 1.0,
         });
-        self.verdict == Verdict::Worse && loss.is_some_and(|loss| loss >= loss_max)
+        self.verdict == Verdict::Worse && worst.is_some_and(|loss| loss >= loss_max)
     }
 }
 
@@ -154,7 +169,12 @@ const POWER: f64 = 0.9;
 const RANK_EFFICIENCY: f64 = 0.955;
 
 /// Highest autocorrelation of runs allowed for; beyond, no number of runs would do.
-const AUTOCORRELATION_MAX: f64 = 0.8;
+const AUTOCORRELATION_MAX: f64 = 0.85;
+
+/// What is added to the autocorrelation of runs that were taken one set after the other, since so
+/// few cannot tell it well. By simulation: with a true one of 0.5 and ten runs each, 2.3 % of equal
+/// sets are called worse; without it were 4.7 %.
+const AUTOCORRELATION_MARGIN: f64 = 0.2;
 
 const NO_RUN: &str = "one side has no run";
 const NO_RATIO: &str = "a run has a figure that is not above 0, which has no ratio";
@@ -167,7 +187,14 @@ pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) ->
     result.candidate_median = series::median(candidate);
     let logs = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
     let (from, to) = (logs(baseline), logs(candidate));
-    let Some((shift, interval)) = pair_interval(&from, &to, options.coverage) else {
+    let by_pairs = (options.order == RunOrder::Pairs)
+        .then(|| paired_interval(&from, &to, options.coverage))
+        .flatten();
+    let found = match by_pairs {
+        Some((shift, interval)) => Some((shift, Some(interval))),
+        None => pair_interval(&from, &to, options.coverage),
+    };
+    let Some((shift, interval)) = found else {
         let is_one_empty = baseline.is_empty() || candidate.is_empty();
         result.reason = String::from(if is_one_empty { NO_RUN } else { NO_RATIO });
         return result;
@@ -186,11 +213,24 @@ pub fn compare(baseline: &[f64], candidate: &[f64], options: &CompareOptions) ->
         Interval { low: end(interval.low), high: end(interval.high), coverage: interval.coverage };
     result.interval = Some(interval);
     result.verdict = verdict(&interval, options);
+    result.detectable = detectable(&interval);
     if result.verdict == Verdict::CannotTell {
-        result.n_runs_needed = runs_needed(&from, &to, result.widening, options);
+        result.n_runs_needed = match by_pairs {
+            Some(_) => pairs_needed(&from, &to, options),
+            None => runs_needed(&from, &to, result.widening, options),
+        };
     }
     result.reason = reason(&result, &interval, options);
     result
+}
+
+/// Returns the smallest difference that an interval as wide as this one shows with probability
+/// [`POWER`], as a share: its half, and as much again as the estimate may be off.
+pub(crate) fn detectable(interval: &Interval) -> Option<f64> {
+    let half = (interval.high.ln() - interval.low.ln()) / 2.0;
+    let z = normal_quantile(f64::midpoint(1.0, interval.coverage))?;
+    let found = (half * (1.0 + normal_quantile(POWER)? / z)).exp_m1();
+    found.is_finite().then_some(found)
 }
 
 /// Compares two figures that each have their own interval, such as two load lines: the ratio lies
@@ -218,6 +258,7 @@ pub fn compare_intervals(
         coverage: (baseline.1.coverage + candidate.1.coverage - 1.0).max(0.0),
     };
     result.interval = Some(interval);
+    result.detectable = detectable(&interval);
     if interval.coverage < options.coverage {
         result.reason = format!(
             "both intervals together hold with {:.1} % only, and {} % are asked for: measure each \
@@ -277,7 +318,8 @@ fn widening(from: &[f64], to: &[f64]) -> f64 {
     // Of short sets `r` comes out too low, by about (1 + 3 r) / n each (Marriott and Pope, 1954).
     let of_each = n / 2.0;
     let r = products / squares;
-    let r = (r + (1.0 + 3.0 * r.max(0.0)) / of_each).clamp(0.0, AUTOCORRELATION_MAX);
+    let r = r + (1.0 + 3.0 * r.max(0.0)) / of_each + AUTOCORRELATION_MARGIN;
+    let r = r.clamp(0.0, AUTOCORRELATION_MAX);
     ((1.0 + r) / (1.0 - r)).sqrt()
 }
 
@@ -289,6 +331,15 @@ fn runs_needed(from: &[f64], to: &[f64], widening: f64, options: &CompareOptions
     let effect = options.effect_min.ln_1p();
     let n = (z * z * variance / (effect * effect) / RANK_EFFICIENCY).ceil();
     (n.is_finite() && n < 1e6).then(|| (n as usize).max(from.len().min(to.len()) + 1))
+}
+
+/// Returns the pairs of runs that find a difference that matters with probability [`POWER`].
+fn pairs_needed(from: &[f64], to: &[f64], options: &CompareOptions) -> Option<usize> {
+    let differences: Vec<f64> = from.iter().zip(to).map(|(from, to)| to - from).collect();
+    let stdev = series::stdev(&differences)?;
+    let z = normal_quantile(f64::midpoint(1.0, options.coverage))? + normal_quantile(POWER)?;
+    let n = ((z * stdev / options.effect_min.ln_1p()).powi(2) / RANK_EFFICIENCY).ceil();
+    (n.is_finite() && n < 1e6).then(|| (n as usize).max(from.len() + 1))
 }
 
 /// Returns the fewest runs of each of two equal sets that have an interval.

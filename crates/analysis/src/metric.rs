@@ -157,13 +157,21 @@ fn latency(dirs: &[&DirRecord], waited: Waited) -> Histogram {
     merged
 }
 
-/// Tells from the starts of runs whether two sets were taken in mixed order: from one run to the
-/// next, the set changes at least every fourth time.
+/// Tells from the starts of runs, each set in the order it stands in, how two sets were taken: in
+/// pairs of one run of each, mixed otherwise (from one run to the next, the set changes at least
+/// every fourth time), or one set after the other.
 pub fn run_order(baseline_started: &[u64], candidate_started: &[u64]) -> RunOrder {
     let baseline = baseline_started.iter().map(|started| (*started, false));
     let mut runs: Vec<(u64, bool)> =
         baseline.chain(candidate_started.iter().map(|started| (*started, true))).collect();
     runs.sort_unstable();
+    // Of two that began at once nobody knows which was first.
+    let is_known = runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let is_sorted = baseline_started.is_sorted() && candidate_started.is_sorted();
+    let of_each = |pair: &[(u64, bool)]| pair.len() == 2 && pair[0].1 != pair[1].1;
+    if is_known && is_sorted && runs.len() > 2 && runs.chunks(2).all(of_each) {
+        return RunOrder::Pairs;
+    }
     let n_changes = runs.windows(2).filter(|pair| pair[0].1 != pair[1].1).count();
     // One change is a block after a block.
     let is_mixed = n_changes > 1 && n_changes * 4 >= runs.len();

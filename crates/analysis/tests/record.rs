@@ -230,8 +230,13 @@ fn the_order_of_runs() {
     };
     check(&[1, 2, 3, 4], &[5, 6, 7, 8], RunOrder::Blocks);
     check(&[5, 6, 7, 8], &[1, 2, 3, 4], RunOrder::Blocks);
-    check(&[1, 4, 5, 8], &[2, 3, 6, 7], RunOrder::Mixed);
-    check(&[1, 3, 5], &[2, 4, 6], RunOrder::Mixed);
+    check(&[1, 4, 5, 8], &[2, 3, 6, 7], RunOrder::Pairs);
+    check(&[1, 3, 5], &[2, 4, 6], RunOrder::Pairs);
+    check(&[1, 2, 5, 6], &[3, 4, 7, 8], RunOrder::Mixed);
+    // One run was not kept: what follows makes no pairs.
+    check(&[1, 4, 5, 8], &[2, 3, 7], RunOrder::Mixed);
+    check(&[4, 1, 5, 8], &[2, 3, 6, 7], RunOrder::Mixed);
+    check(&[7, 7, 7], &[7, 7, 7], RunOrder::Blocks);
     check(&[1], &[2], RunOrder::Blocks);
     check(&[1, 2, 3, 4, 5, 12, 13, 14], &[6, 7, 8, 9, 10, 11], RunOrder::Blocks);
 }

@@ -48,3 +48,8 @@ pub(crate) fn local_minute(unix_ms: u64) -> String {
     let zone = jiff::tz::TimeZone::system();
     moment.map_or("-".to_owned(), |at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
 }
+
+/// Returns the local time of day for the name of a file or a run, such as `20261123-0415-07`.
+pub(crate) fn file_stamp() -> String {
+    jiff::Zoned::now().strftime("%Y%m%d-%H%M-%S").to_string()
+}

@@ -1,6 +1,7 @@
 //! The question answered: one sentence, and the figures that belong to it.
 
 use analysis::compare::{Comparison, Verdict};
+use analysis::sets::Row;
 use export::Run;
 use record::{CurveRecord, Lever, Record};
 use units::{format_iops, format_latency_ns};
@@ -9,7 +10,7 @@ use crate::chart::comparison::{Against, labelled};
 use crate::chart::curve::{line_words, load_words, unit};
 use crate::validity::{self, State};
 use crate::view::{Step, steps};
-use crate::words::{difference, mib_per_s, plural, round_latency, volume};
+use crate::words::{difference, mib_per_s, percent, plural, round_latency, volume};
 
 /// What the first screen says.
 #[derive(Clone, Debug)]
@@ -81,8 +82,21 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
         "unfinished" => {
             format!("{volume} carries {rate} IOPS{at} with {limits}; the search did not finish.")
         }
-        _ => format!("{volume} carries {rate} IOPS{at} with {limits}."),
+        _ => format!("{volume} carries {rate} IOPS{at}{} with {limits}.", between(curve)),
     }
+}
+
+/// The interval of the load line in words, with its probability; empty where there is none.
+fn between(curve: &CurveRecord) -> String {
+    let known = curve.line.interval.filter(|it| it.coverage > 0.0 && curve.lever == Lever::Rate);
+    known.map_or(String::new(), |interval| {
+        format!(
+            " (between {} and {} with {})",
+            load_words(interval.low),
+            load_words(interval.high),
+            percent(interval.coverage)
+        )
+    })
 }
 
 /// Limits with blanks between numbers and units.
@@ -126,7 +140,7 @@ fn of_steps(record: &Record) -> (String, Vec<Figure>) {
         with_io.retain(|step| !step.is_format());
     }
     match with_io.as_slice() {
-        [] => ("Nothing was measured.".to_owned(), Vec::new()),
+        [] => (nothing_measured(record), Vec::new()),
         [only] => (sentence(record, only), step_figures(only)),
         many => {
             let best = many.iter().max_by(|a, b| a.rate_iops().total_cmp(&b.rate_iops()));
@@ -140,6 +154,14 @@ fn of_steps(record: &Record) -> (String, Vec<Figure>) {
             );
             (sentence, step_figures(best))
         }
+    }
+}
+
+/// Says that there are no figures, and why.
+fn nothing_measured(record: &Record) -> String {
+    match validity::failures(record).first() {
+        Some(why) => format!("Nothing was measured: {why}."),
+        None => "Nothing was measured.".to_owned(),
     }
 }
 
@@ -182,6 +204,26 @@ fn step_figures(step: &Step<'_>) -> Vec<Figure> {
     figures
 }
 
+/// Returns a row's values before and after.
+fn both(row: &Row) -> String {
+    let Comparison { baseline_median, candidate_median, .. } = &row.comparison;
+    let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| value_words(row, value));
+    format!("{} → {}", shown(*baseline_median), shown(*candidate_median))
+}
+
+fn value_words(row: &Row, value: f64) -> String {
+    match row.figure {
+        "iops" => format_iops(value),
+        "bytes_per_s" => mib_per_s(value),
+        _ => format_latency_ns(value.round() as u64),
+    }
+}
+
+/// Returns how a row changed, in percent.
+fn change(row: &Row) -> String {
+    row.comparison.ratio.map_or(String::new(), difference)
+}
+
 /// Answers for a comparison: what is shown, of the first candidate.
 pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
     let Some(first) = against.first() else {
@@ -206,30 +248,27 @@ pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
         _ => (State::Unknown, "better in some figures, worse in others"),
     };
     let mut sentence = format!("{name} against {baseline}: {verdict}.");
-    let mut ratios: Vec<(String, f64, bool)> = labelled(&first.found)
+    let mut shown: Vec<(String, &Row)> = labelled(&first.found)
         .into_iter()
-        .filter_map(|(label, row)| {
-            let Comparison { ratio, verdict, .. } = row.comparison;
-            let is_shown = match (n_worse, verdict) {
-                (0, verdict) => verdict == Verdict::Better,
-                (_, verdict) => verdict == Verdict::Worse,
-            };
-            Some((label, ratio?, is_shown))
-        })
+        .filter(|(_, row)| row.comparison.ratio.is_some())
         .collect();
     // What the verdict rests on comes first, the largest of it before all; but for the load line,
     // which is what a curve is for. Beyond it latencies grow as long as a point lasts.
-    let weight = |(label, ratio, is_shown): &(String, f64, bool)| match is_shown {
-        true if label.starts_with("load line") => f64::INFINITY,
-        true => ratio.ln().abs(),
-        false => -1.0,
+    let carrying = if n_worse > 0 { Verdict::Worse } else { Verdict::Better };
+    let weight = |(label, row): &(String, &Row)| {
+        let Comparison { ratio, verdict, .. } = &row.comparison;
+        match *verdict == carrying {
+            true if label.starts_with("load line") => f64::INFINITY,
+            true => ratio.unwrap_or(1.0).ln().abs(),
+            false => -1.0,
+        }
     };
-    ratios.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-    if let Some((label, ratio, _)) = ratios.first() {
-        let difference = difference(*ratio);
-        sentence = format!("{name} against {baseline}: {verdict}; {label} {difference}.");
+    shown.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    if let Some((label, row)) = shown.first() {
+        let (values, change) = (both(row), change(row));
+        sentence = format!("{name} against {baseline}: {verdict}; {label} {values}, {change}.");
     }
-    let figures = ratios.iter().map(|(label, ratio, _)| Figure::new(label, difference(*ratio), ""));
+    let figures = shown.iter().map(|(label, row)| Figure::new(label, both(row), &change(row)));
     if !first.found.is_alike() {
         return Answer {
             sentence: format!(

@@ -403,14 +403,55 @@ fn of_sets(sets: &[Set]) -> Contents {
     let mut sections = vec![lines, pictures, differences];
     sections.retain(|section| !section.is_empty());
     let runs: Vec<Run> = sets.iter().filter_map(|set| set.runs.first().cloned()).collect();
-    Contents {
-        title,
-        answer,
-        first,
-        sections,
-        validity: validities(&runs),
-        provenance: facts(&runs),
+    let validity = sets.iter().flat_map(validities_of_set).collect();
+    Contents { title, answer, first, sections, validity, provenance: facts(&runs) }
+}
+
+/// Runs of a set whose checks are shown one by one; of the others only what is wrong with them.
+const CHECKED_RUNS_MAX: usize = 4;
+
+/// Says of a set how many of its runs are valid, then of each what was checked: of a large set only
+/// of those that are not valid, and of one that stands for the others.
+fn validities_of_set(set: &Set) -> Vec<ValidityView> {
+    let all = validities(&set.runs);
+    if all.len() < 2 {
+        return all;
     }
+    let with =
+        |state: validity::State| all.iter().filter(|view| view.class == state.class()).count();
+    let (n_bad, n_unknown) = (with(validity::State::Bad), with(validity::State::Unknown));
+    let n = all.len();
+    let (state, verdict) = match (n_bad, n_unknown) {
+        (0, 0) => (validity::State::Good, format!("All {n} runs are valid.")),
+        (0, some) => (
+            validity::State::Unknown,
+            format!("{some} of {n} runs are to be read with caution, none is invalid."),
+        ),
+        (bad, _) => (
+            validity::State::Bad,
+            format!(
+                "{bad} of {n} runs are invalid or failed: what they measured is compared all \
+                     the same."
+            ),
+        ),
+    };
+    let whole = ValidityView {
+        name: format!("{}, {}", set.name, plural(n, "run")),
+        verdict,
+        class: state.class(),
+        sign: state.sign(),
+        checks: Vec::new(),
+        remarks: Vec::new(),
+    };
+    let mut shown = all;
+    if n > CHECKED_RUNS_MAX {
+        let is_bad = |view: &ValidityView| view.class == validity::State::Bad.class();
+        if shown.iter().any(is_bad) {
+            shown.retain(is_bad);
+        }
+        shown.truncate(CHECKED_RUNS_MAX);
+    }
+    std::iter::once(whole).chain(shown).collect()
 }
 
 fn differences_table(against: &[Against<'_>]) -> Option<(String, Table)> {

@@ -72,6 +72,7 @@ pub(crate) fn of(record: &Record) -> Validity {
             "Without the points that broke a limit: they are beyond the load line on purpose.";
         remarks.push((State::Good, text.to_owned()));
     }
+    remarks.extend(failures(record).into_iter().map(|why| (State::Bad, why)));
     remarks.sort_by_key(|(state, _)| match state {
         State::Bad => 0,
         State::Unknown => 1,
@@ -84,7 +85,14 @@ pub(crate) fn of(record: &Record) -> Validity {
     let (invalid, cautions) = (failed(true), failed(false));
     let has_warning = remarks.iter().any(|(state, _)| *state != State::Good);
     let (state, verdict) = match record.outcome {
-        Outcome::Failed => (State::Bad, "A part of the run failed.".to_owned()),
+        Outcome::Failed => {
+            let why = failures(record);
+            let text = match why.first() {
+                Some(why) => format!("A part of the run failed: {why}."),
+                None => "A part of the run failed.".to_owned(),
+            };
+            (State::Bad, text)
+        }
         Outcome::Interrupted => {
             (State::Bad, "Interrupted: this is what was measured until then.".to_owned())
         }
@@ -105,6 +113,31 @@ pub(crate) fn of(record: &Record) -> Validity {
         Outcome::Complete => (State::Good, "Valid: every check passed.".to_owned()),
     };
     Validity { state, verdict, checks, remarks }
+}
+
+/// Most failures that are told one by one.
+const FAILURES_MAX: usize = 8;
+
+/// Returns why jobs of a run failed, each reason once with the first job that has it.
+pub(crate) fn failures(record: &Record) -> Vec<String> {
+    let failed = |job: &&record::JobRecord| job.error_errno != 0 && !job.print.continue_on_error;
+    let mut found: Vec<(String, String, usize)> = Vec::new();
+    for job in record.jobs.iter().filter(failed) {
+        let why = match job.error_message.as_str() {
+            "" => format!("error {}", job.error_errno),
+            message => message.trim_end_matches('.').to_owned(),
+        };
+        match found.iter().position(|(known, ..)| *known == why) {
+            Some(at) => found[at].2 += 1,
+            None if found.len() < FAILURES_MAX => found.push((why, job.name.clone(), 1)),
+            None => {}
+        }
+    }
+    let told = |(why, job, n): (String, String, usize)| match n {
+        1 => format!("job {job}: {why}"),
+        n => format!("job {job} and {} more: {why}", n - 1),
+    };
+    found.into_iter().map(told).collect()
 }
 
 /// Returns the names of all checks that were made, in the order of the record.

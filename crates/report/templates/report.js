@@ -218,8 +218,9 @@
         const isRight = rule.at > most(chart) / 3;
         annotations.push({
           ...words, font: { ...font, size: 12 }, text: `<b>${escaped(rule.text)}</b>`, xref: 'x', yref: 'paper',
-          x: place(chart.x, rule.at), y: .62, xanchor: isRight ? 'right' : 'left', xshift: isRight ? -5 : 5,
-          bgcolor: theme.paper,
+          // Where latency is low there is room above: the label hides no point there.
+          x: place(chart.x, rule.at), y: .99, yanchor: 'top', xanchor: isRight ? 'right' : 'left',
+          xshift: isRight ? -5 : 5, bgcolor: faint(theme.paper, .8),
         });
       } else if (rule.text && (isLog(chart.x) || share(rule.at) * (width - 80) - ruled > 14)) {
         ruled = share(rule.at) * (width - 80);
@@ -274,7 +275,11 @@
       if (series.ends && series.is_line) traces.push(band(series, theme));
     }
     for (const span of chart.spans ?? []) if (span.kind === 'left') traces.push(hatched(span, theme));
-    for (const series of chart.series) traces.push(trace(chart, series, theme));
+    chart.series.forEach((series, at) => {
+      // Points and the line through their medians have one name, and one entry.
+      const isFirst = chart.series.findIndex((other) => other.name === series.name) === at;
+      traces.push({ ...trace(chart, series, theme), ...(isFirst ? {} : { showlegend: false }) });
+    });
     if (chart.cells) traces.push(heat(chart, theme, isNarrow));
     const { shapes, annotations } = marks(chart, theme, width);
     const values = chart.series.flatMap((series) => [...series.y, ...(series.ends ?? []).map((ends) => ends?.[1] ?? 0)]);

@@ -297,6 +297,85 @@ fn a_curve_has_its_points_its_limit_and_its_line() {
     assert_eq!(curve.table.rows.len(), points.len());
 }
 
+/// A probe at twenty times the load, a hundred seconds slow, is in the table and not in the way.
+#[test]
+fn an_overload_does_not_set_the_axes() {
+    let kept = [(1000.0, 1000.0, 2_000_000), (4000.0, 4000.0, 4_000_000)];
+    let broken = [(5000.0, 4900.0, 20_000_000), (90_000.0, 9000.0, 100_000_000_000)];
+    let charts = charts_of(of_curve(&[kept, broken].concat(), 2));
+    let drawn = chart(&charts, "r1-curve");
+    let (_, high_ns) = drawn.y.range.expect("latencies have a range");
+    assert!((20e6..1e9).contains(&high_ns), "what just broke is in: {high_ns}");
+    let (low, high) = drawn.x.range.expect("it is cut");
+    assert!(low == 0.0 && (4900.0..9000.0).contains(&high), "{low} {high}");
+    assert_eq!(series(drawn, "p99").x.len(), 4, "all points are there");
+    assert_eq!(drawn.table.rows.len(), 4);
+    assert!(drawn.notes[0].starts_with("One point lies far beyond"), "{:?}", drawn.notes);
+    // Without one, nothing is cut.
+    let charts = charts_of(of_curve(&[&kept[..], &broken[..1]].concat(), 2));
+    let drawn = chart(&charts, "r1-curve");
+    assert_eq!(drawn.x.range, None);
+    assert!(!drawn.notes.iter().any(|note| note.contains("far beyond")), "{:?}", drawn.notes);
+}
+
+#[test]
+fn repeats_of_a_load_are_a_band() {
+    let points = [
+        (1000.0, 1000.0, 2_000_000),
+        (4000.0, 4000.0, 4_000_000),
+        (4000.0, 3990.0, 9_000_000),
+        (4000.0, 4010.0, 5_000_000),
+        (6000.0, 5000.0, 50_000_000),
+    ];
+    let charts = charts_of(of_curve(&points, 4));
+    let drawn = chart(&charts, "r1-curve");
+    let p99: Vec<&Series> = drawn.series.iter().filter(|it| it.name == "p99").collect();
+    let [points, line] = p99.as_slice() else { panic!("{} series", p99.len()) };
+    assert_eq!((points.is_line, points.x.len(), points.hollow.as_slice()), (false, 5, &[4][..]));
+    assert!(line.is_line && line.marker.is_none());
+    assert_eq!(line.x, [1000.0, 4000.0, 5000.0], "the rate at a load is the median");
+    let ends: Vec<(f64, f64)> = line.ends.iter().flatten().copied().collect();
+    let near = |ns: f64, ms: f64| (ns / 1e6 / ms - 1.0).abs() < 0.01;
+    assert!(near(ends[1].0, 4.0) && near(ends[1].1, 9.0) && ends[0].0 == ends[0].1, "{ends:?}");
+    assert!(near(line.y[1].unwrap(), 5.0), "{:?}", line.y);
+}
+
+/// A sentence that says which values differ, and then by how much.
+#[test]
+fn a_comparison_says_both_values() {
+    let subject = Subject::of_sets(vec![set("before", 100, 6), set("after", 80, 6)]);
+    let page = report::json(&subject);
+    let answer: serde_json::Value = serde_json::from_str(&page).unwrap();
+    let sentence = answer["answer"].as_str().unwrap();
+    assert!(sentence.starts_with("after against before: worse; "), "{sentence}");
+    assert!(sentence.contains(" → ") && sentence.contains(", −20.0 %"), "{sentence}");
+}
+
+/// A set is as valid as its worst run.
+#[test]
+fn every_run_of_a_set_is_judged() {
+    let mut after = set("after", 100, 6);
+    after.runs[4].record.outcome = record::Outcome::Interrupted;
+    let page = report::page(&Subject::of_sets(vec![set("before", 100, 6), after]));
+    assert!(page.contains("1 of 6 runs are invalid or failed"), "the fifth is");
+    assert!(page.contains("Interrupted: this is what was measured until then."));
+}
+
+/// The page says why there is nothing on it.
+#[test]
+fn a_failed_run_says_why() {
+    let mut run = of_seconds(Vec::new());
+    run.record.outcome = record::Outcome::Failed;
+    let job = &mut run.record.jobs[0];
+    job.dirs.read = DirRecord::default();
+    job.error_errno = 11;
+    job.error_message = "cannot set up libaio: EAGAIN (fs.aio-max-nr)".to_owned();
+    let page = report::page(&Subject::of_run(run));
+    let why = "job oltp: cannot set up libaio: EAGAIN (fs.aio-max-nr)";
+    assert!(page.contains(&format!("Nothing was measured: {why}.")));
+    assert!(page.contains(&format!("A part of the run failed: {why}.")));
+}
+
 #[test]
 fn coarse_steps_of_a_closed_sweep_are_told() {
     let mut run = of_curve(&[(4.0, 4000.0, 1_000_000), (8.0, 5000.0, 1_600_000)], 1);

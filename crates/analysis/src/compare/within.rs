@@ -4,7 +4,9 @@ use crate::sampled::Sampled;
 use crate::series;
 use crate::stats::{BatchMeans, Interval, N_BATCHES_MIN, normal_quantile, t_quantile};
 
-use super::{CompareOptions, Comparison, NO_RATIO, NO_RUN, POWER, Verdict, reason, verdict};
+use super::{
+    CompareOptions, Comparison, NO_RATIO, NO_RUN, POWER, Verdict, detectable, reason, verdict,
+};
 
 /// Compares two runs by the series of one figure of each, such as one per second.
 ///
@@ -60,6 +62,7 @@ pub fn compare_series(
     };
     result.interval = Some(interval);
     result.verdict = verdict(&interval, options);
+    result.detectable = detectable(&interval);
     result.reason = reason(&result, &interval, options);
     if result.verdict == Verdict::CannotTell {
         result.reason.push_str(&longer(variance, options).unwrap_or_default());

@@ -8,4 +8,4 @@ mod ranks;
 pub use batch::{AUTOCORRELATION_MAX, BatchMeans, N_BATCHES_MIN};
 pub use distribution::{normal_quantile, t_quantile};
 pub use interval::{Interval, mean_interval, median_interval, median_ranks};
-pub(crate) use ranks::pair_interval;
+pub(crate) use ranks::{pair_interval, paired_interval};

@@ -1,6 +1,6 @@
 //! Runs on their way into the run store, and where the store is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use record::Record;
 use runner::{Emulation, RunEvent, RunOptions};
@@ -53,6 +53,11 @@ impl StoreArgs {
         let data = env::XDG_DATA_HOME.get().filter(|path| path.starts_with('/'));
         let home = || Some(PathBuf::from(env::HOME.get()?).join(".local/share"));
         Some(data.map(PathBuf::from).or_else(home)?.join(store::FILE))
+    }
+
+    /// Returns the store that was named, if one was.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.store.as_deref()
     }
 
     /// Opens the store to add to it; makes it where there is none.

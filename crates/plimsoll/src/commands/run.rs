@@ -36,6 +36,15 @@ Examples:
   plimsoll run nightly.fio --json --output nightly.json
   sed s/4k/8k/ small.fio | plimsoll run -";
 
+/// Looks for mistakes in the files and the design, and tells them; nothing is run.
+pub(super) fn check(args: &Args) -> Result<(), Failure> {
+    for name in &args.input.files {
+        refuse_design(name)?;
+    }
+    input::tell(&args.input.parse(true).parsed)?;
+    args.on.emulation().map(|_| ())
+}
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for name in args.input.files.iter().filter(|name| *name != "-") {

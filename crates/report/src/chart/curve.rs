@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use analysis::{Limit, Limits, Point};
+use analysis::{Limit, Limits, Point, series};
 use record::{CurvePointRecord, CurveRecord, Lever, Record, ScalabilityRecord};
 use units::format_iops;
 
@@ -85,16 +85,23 @@ fn by_load(a: &Probe<'_>, b: &Probe<'_>) -> Ordering {
 
 fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> ChartSpec {
     let mut series: Vec<Series> =
-        LINES.iter().map(|line| self::line(line, probes, curve)).collect();
+        LINES.iter().flat_map(|line| self::lines(line, probes, curve)).collect();
     series.retain(|it| it.y.iter().any(Option::is_some));
     series.extend(curve.scalability.as_ref().map(|law| by_little(law, probes)));
     let mut rules = limit_rules(curve);
     rules.extend(line_rules(curve));
+    let frame = Frame::of(curve, probes, &rules);
+    let inside = |it: &Series| -> Vec<f64> {
+        let points = it.x.iter().zip(&it.y).filter(|(x, _)| frame.holds_iops(**x));
+        points.filter_map(|(_, y)| *y).filter(|ns| frame.holds_ns(*ns)).collect()
+    };
     let values: Vec<f64> = series
         .iter()
-        .flat_map(|it| it.y.iter().flatten().copied())
+        .flat_map(inside)
         .chain(rules.iter().filter(|rule| rule.is_across).map(|rule| rule.at))
         .collect();
+    let is_outside = |probe: &&Probe<'_>| !frame.holds(probe);
+    let n_outside = probes.iter().filter(is_outside).count();
     let what = match curve.lever {
         Lever::Rate => "response time",
         Lever::QueueDepth | Lever::Workers => "service time",
@@ -109,17 +116,101 @@ fn latency(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>]) -> Ch
             probes.iter().filter(|probe| !probe.point.passed).count()
         ),
         height_px: 440,
-        x: axis::iops(),
+        x: Axis { range: frame.iops_max.map(|end| (0.0, end)), ..axis::iops() },
         y: axis::latency(what, values.into_iter()),
         series,
         spans: line_span(curve).into_iter().collect(),
         rules,
         cells: None,
-        notes: notes(curve, probes),
+        notes: notes(curve, probes, n_outside),
         source: source.line.to_owned(),
         thinned: None,
         table: table(curve, probes),
     }
+}
+
+/// Times the latency of the slowest point that kept the limits, and of the limits, up to which a
+/// point that broke them is in the frame.
+const BEYOND_NS: f64 = 10.0;
+
+/// Times the highest rate of the points that kept the limits up to which one that broke them is in
+/// the frame.
+const BEYOND_IOPS: f64 = 1.5;
+
+/// What of a curve is in its picture: where it keeps its limits and where it breaks them, not how
+/// far a hopeless overload went, which would squeeze the rest into a corner.
+struct Frame {
+    /// None where all is inside.
+    iops_max: Option<f64>,
+    ns_max: f64,
+}
+
+impl Frame {
+    fn of(curve: &CurveRecord, probes: &[Probe<'_>], rules: &[Rule]) -> Self {
+        let kept = || probes.iter().filter(|probe| probe.point.passed);
+        let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let ns_kept = most(&mut kept().map(|probe| probe.point.latency_max_ns as f64));
+        let ns_limit = most(&mut rules.iter().filter(|rule| rule.is_across).map(|rule| rule.at));
+        if ns_kept <= 0.0 {
+            return Frame { iops_max: None, ns_max: f64::INFINITY };
+        }
+        let iops_kept = most(&mut kept().map(|probe| probe.point.achieved_iops));
+        let interval = curve.line.interval.filter(|_| curve.lever == Lever::Rate);
+        let iops_kept = interval.map_or(iops_kept, |it| iops_kept.max(it.high));
+        let end = iops_kept * BEYOND_IOPS;
+        let is_beyond = |probe: &Probe<'_>| probe.point.achieved_iops > end;
+        Frame {
+            iops_max: probes.iter().any(is_beyond).then_some(end),
+            ns_max: ns_kept.max(ns_limit * BEYOND_NS),
+        }
+    }
+
+    fn holds_iops(&self, iops: f64) -> bool {
+        self.iops_max.is_none_or(|end| iops <= end)
+    }
+
+    fn holds_ns(&self, ns: f64) -> bool {
+        ns <= self.ns_max
+    }
+
+    /// Says whether a point is in the picture with all its latencies but the largest, which is one
+    /// operation.
+    fn holds(&self, probe: &Probe<'_>) -> bool {
+        self.holds_iops(probe.point.achieved_iops)
+            && self.holds_ns(probe.p99_9_ns.unwrap_or(probe.point.latency_p99_ns) as f64)
+    }
+}
+
+/// Returns the points of a figure; where loads were repeated, the line through their medians with
+/// a band from the lowest to the highest beside them: a line through each would go to and fro.
+fn lines(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
+    let points = self::line(line, probes, curve);
+    let of_load: Vec<&[Probe<'_>]> =
+        probes.chunk_by(|a, b| is_same_load(a.point.load, b.point.load)).collect();
+    if of_load.len() == probes.len() {
+        return vec![points];
+    }
+    let (name, colour, dash, _, of) = *line;
+    let mut joined =
+        Series { name: name.to_owned(), colour, dash, is_line: true, ..Series::default() };
+    for probes in of_load {
+        let values: Vec<f64> = probes.iter().filter_map(of).collect();
+        let rates: Vec<f64> = probes.iter().map(|probe| probe.point.achieved_iops).collect();
+        let Some(rate) = series::median(&rates) else { continue };
+        let ends = values.iter().fold(None, |ends: Option<(f64, f64)>, value| {
+            let (low, high) = ends.unwrap_or((*value, *value));
+            Some((low.min(*value), high.max(*value)))
+        });
+        joined.x.push(round3(rate));
+        joined.y.push(series::median(&values));
+        joined.ends.push(ends);
+    }
+    vec![Series { is_line: false, ..points }, joined]
+}
+
+/// Loads come from one arithmetic: they differ by rounding, or by a step of it.
+fn is_same_load(load: f64, other: f64) -> bool {
+    (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
 fn line(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {
@@ -223,8 +314,27 @@ fn line_span(curve: &CurveRecord) -> Option<Span> {
     Some(Span { from: interval.low, to: interval.high, text: String::new(), kind: SpanKind::Range })
 }
 
-fn notes(curve: &CurveRecord, probes: &[Probe<'_>]) -> Vec<String> {
+fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<String> {
     let mut notes = Vec::new();
+    if n_outside > 0 {
+        notes.push(format!(
+            "{} far beyond the limits above or beside the picture: a double click shows all, and \
+             the table has them.",
+            if n_outside == 1 {
+                "One point lies".to_owned()
+            } else {
+                format!("{n_outside} points lie")
+            }
+        ));
+    }
+    let is_repeated = |pair: &[Probe<'_>]| is_same_load(pair[0].point.load, pair[1].point.load);
+    if probes.windows(2).any(is_repeated) {
+        notes.push(
+            "Lines go through the medians of loads that were repeated; bands reach from their \
+             lowest to their highest."
+                .to_owned(),
+        );
+    }
     if probes.iter().any(|probe| !probe.point.passed) {
         notes.push("Hollow points broke a limit; the table says which.".to_owned());
     }

@@ -7,7 +7,7 @@ use analysis::sets::{Basis, Row};
 use export::Run;
 use serde_json::{Value, json};
 
-use super::Judged;
+use super::{Judged, Untold};
 
 /// Returns the comparison with a final newline.
 pub(super) fn json(judged: &Judged) -> String {
@@ -33,6 +33,10 @@ pub(super) fn json(judged: &Judged) -> String {
         "fail_if_worse": judged.limit,
         "fails": judged.limit.map(|_| !judged.failing().is_empty()),
         "is_told": judged.is_told(),
+        "cannot_tell": judged.limit.map(|_| match judged.untold {
+            Untold::Pass => "pass",
+            Untold::Fail => "fail",
+        }),
     });
     format!("{value:#}\n")
 }
@@ -73,6 +77,7 @@ fn row(row: &Row) -> Value {
         "ratio_high": found.interval.map(|interval| interval.high),
         "coverage": found.interval.map(|interval| interval.coverage),
         "widening": found.widening,
+        "detectable": found.detectable,
         "verdict": match found.verdict {
             Verdict::Better => "better",
             Verdict::Worse => "worse",

@@ -10,7 +10,7 @@ use record::{NoteSeverity, Outcome};
 use units::{format_iops, format_latency_ns};
 
 use super::metrics::title;
-use super::{Judged, called};
+use super::{Judged, Untold, called};
 use crate::exit::Failure;
 use crate::summary;
 
@@ -234,16 +234,38 @@ fn put_verdict(lines: &mut Vec<Line>, judged: &Judged) {
         }
     }
     let Some(limit) = judged.limit else { return };
+    put_detectable(lines, judged);
     let limit = format!("{} %", (limit * 1e6).round() / 1e4);
     let failing = judged.failing();
-    let line = if !failing.is_empty() {
+    let (word, line) = if !failing.is_empty() {
         let names: Vec<String> = failing.iter().map(|row| name(row)).collect();
-        format!("worse by {limit} or more: {}", names.join(", "))
+        ("fails", format!("worse, and by {limit} as far as can be told: {}", names.join(", ")))
     } else if judged.is_told() {
-        format!("nothing is shown to be worse by {limit} or more")
+        ("passes", format!("nothing is shown to be worse by {limit} or more"))
     } else {
-        "nothing could be told: see what is needed above".to_owned()
+        let line = "nothing could be told: see what is needed above";
+        match judged.untold {
+            Untold::Pass => ("passes", format!("{line} (`--cannot-tell fail` ends with 3)")),
+            Untold::Fail => ("fails", line.to_owned()),
+        }
     };
-    let word = if failing.is_empty() && judged.is_told() { "passes" } else { "fails" };
     lines.push((word, line));
+}
+
+/// Says which changes these runs would have found: a pass means no more than that.
+fn put_detectable(lines: &mut Vec<Line>, judged: &Judged) {
+    let known = judged.found.rows.iter().filter_map(|row| Some((row, row.comparison.detectable?)));
+    let mut known: Vec<(&Row, f64)> = known.collect();
+    known.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let told = |(row, share): &(&Row, f64)| format!("{:.1} % of {}", share * 100.0, name(row));
+    let line = match known.as_slice() {
+        [] => "no change would be found, however large: there is no interval".to_owned(),
+        [only] => format!("a change of {} would be found nine times of ten", told(only)),
+        [first, .., last] => format!(
+            "changes from {} to {} would be found nine times of ten",
+            told(first),
+            told(last)
+        ),
+    };
+    lines.push(("finds", line));
 }
