@@ -27,6 +27,7 @@ mod exports;
 mod file_locks;
 mod footprint;
 mod host;
+mod intervals;
 mod logs;
 mod open_dir;
 mod overlaps;

@@ -14,13 +14,14 @@ use worker::{FlowGroup, FormatStatus, IoError};
 
 use crate::amount::AmountWatch;
 use crate::cpu::CpuSampler;
-use crate::series::SeriesSampler;
+use crate::series::SeriesSoFar;
 
 use crate::bind::BoundStep;
 use crate::collect::{Ended, has_rate, job_record};
 use crate::control::Stop;
 use crate::error_watch::ErrorWatch;
 use crate::footprint::{self, Footprint};
+use crate::intervals::{Counters, Cuts, Schedule};
 use crate::pauses::PauseWatch;
 use crate::run::RunEvent;
 use crate::seat::{Seat, SeatState};
@@ -30,12 +31,6 @@ use crate::step::{StepContext, StepOutcome};
 use crate::thread::{WorkerEvent, WorkerResult};
 use crate::tree::TreeSeat;
 use crate::{tree, verify_notes, verify_state};
-
-/// Length of an interval of the record.
-pub(crate) const INTERVAL_NS: u64 = 1_000_000_000;
-
-/// Shortest interval, nanoseconds.
-const INTERVAL_MIN_NS: u64 = 1_000_000;
 
 /// Returns the flow membership of each worker that has one, by position in the step.
 pub(crate) fn flow_groups(step: &BoundStep) -> BTreeMap<usize, FlowGroup> {
@@ -99,32 +94,11 @@ pub(crate) struct Running<'a> {
     n_errors_told: usize,
 }
 
-/// The periods of a step, for the record's intervals: seconds, unless others are asked for.
-pub(crate) struct Seconds {
-    sampler: IntervalSampler,
-    since_ns: u64,
-    next_ns: u64,
-    length_ns: u64,
-    /// They become longer with the step, so that a simulated year fits into memory.
-    grows: bool,
-    details: Option<Details>,
-}
-
-/// Intervals of one length in a step whose intervals grow: as many as two hours have seconds. Then
-/// they are twice as long until the step is twice as old, and so on.
-const N_EQUAL_INTERVALS: u64 = 7200;
-
 /// Returns when a worker's time is over, nanoseconds after the start of its step, if it is limited;
 /// one of centuries never is.
 fn end_of(limits: &Limits) -> Option<u64> {
     let before_ns = limits.start_delay_ns.1.saturating_add(limits.ramp_ns);
     limits.runtime_ns.map(|runtime_ns| before_ns.saturating_add(runtime_ns))
-}
-
-/// What only detailed intervals hold.
-struct Details {
-    series: SeriesSampler,
-    cpu: Option<CpuSampler>,
 }
 
 impl<'a> Running<'a> {
@@ -160,24 +134,11 @@ impl<'a> Running<'a> {
         IntervalSampler::new(meters, is_open, now_ns)
     }
 
-    /// Begins the first second of the step.
-    pub(crate) fn first_second(&self, now_ns: u64) -> Seconds {
-        let options = self.context.options.detailed_intervals;
-        let length_ns = options.map_or(INTERVAL_NS, |it| it.interval_ns.max(INTERVAL_MIN_NS));
-        let is_virtual = self.context.options.is_virtual();
-        let details = options.map(|it| Details {
-            series: SeriesSampler::new(&self.seats),
-            cpu: (it.cpu && !is_virtual).then(CpuSampler::start),
-        });
-        let grows = is_virtual && details.is_none();
-        // The first one is what a ramp has beyond whole ones, so that one ends when it does.
-        let ramp_ns = self.ramp_end_ns().saturating_sub(now_ns);
-        let first_ns = match ramp_ns % length_ns {
-            INTERVAL_MIN_NS.. if details.is_none() => ramp_ns % length_ns,
-            _ => length_ns,
-        };
-        let (since_ns, next_ns) = (now_ns, now_ns + first_ns);
-        Seconds { sampler: self.sampler(now_ns), since_ns, next_ns, length_ns, grows, details }
+    /// Begins the first interval of the step.
+    pub(crate) fn first_interval(&self, now_ns: u64) -> Cuts {
+        let counters = Counters::new(&self.seats, self.sampler(now_ns), self.context);
+        let schedule = Schedule::new(now_ns, self.ramp_end_ns(), self.context.options);
+        Cuts::new(schedule, counters)
     }
 }
 
@@ -346,50 +307,39 @@ impl Running<'_> {
         self.seats.iter().all(|seat| seat.state == SeatState::Ended)
     }
 
-    /// Ends the second that is over, if one is. Returns when the next one will be.
+    /// Ends the interval that is over, if one is. Returns when the next one will be.
     pub(crate) fn tick_interval(
         &mut self,
-        seconds: &mut Seconds,
+        cuts: &mut Cuts,
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> u64 {
-        if now_ns >= seconds.next_ns {
-            let soon_ns = seconds.next_ns + seconds.length_ns / 2;
-            if seconds.details.is_some() && self.ends_by(soon_ns.max(now_ns)) {
-                // The last one: it ends when the workers have.
-                return u64::MAX;
-            }
-            self.end_interval(seconds, now_ns, on_event);
-            // From the schedule, so that intervals do not drift.
-            if seconds.grows && now_ns >= self.started_ns + N_EQUAL_INTERVALS * seconds.length_ns {
-                seconds.length_ns *= 2;
-            }
-            let length_ns = seconds.length_ns;
-            seconds.next_ns += length_ns * ((now_ns - seconds.next_ns) / length_ns + 1);
+        if let Some(interval) = cuts.tick(now_ns, self.ends_ns()) {
+            self.tell_interval(interval, cuts.so_far(), now_ns, on_event);
         }
-        seconds.next_ns
+        cuts.next_ns()
     }
 
-    /// Says whether the time of every worker that has not ended is over by then.
-    fn ends_by(&self, at_ns: u64) -> bool {
+    /// Returns when the time of every worker that has not ended is over; `None` where that of one
+    /// is not limited.
+    pub(crate) fn ends_ns(&self) -> Option<u64> {
         let active = self.seats.iter().filter(|seat| seat.state != SeatState::Ended);
-        active.map(|seat| &seat.bound.job.limits).all(|limits| {
+        let ends = active.map(|seat| &seat.bound.job.limits).map(|limits| {
             let end_ns = end_of(limits).map(|end_ns| end_ns.saturating_add(self.started_ns));
-            limits.ramp_bytes == 0 && end_ns.is_some_and(|end_ns| end_ns <= at_ns)
-        })
+            end_ns.filter(|_| limits.ramp_bytes == 0)
+        });
+        ends.collect::<Option<Vec<u64>>>()?.into_iter().max().or(Some(0))
     }
 
-    /// Ends the last second. What is left of it counts, unless it is too short to say anything.
+    /// Ends the last interval, if there is something of it.
     pub(crate) fn end_last_interval(
         &mut self,
-        mut seconds: Seconds,
+        mut cuts: Cuts,
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
-        let is_long = now_ns + seconds.length_ns > seconds.next_ns + seconds.length_ns / 10;
-        // Detailed ones add up to what the step did. One that was ended late has it all.
-        if now_ns > seconds.since_ns && (is_long || seconds.details.is_some()) {
-            self.end_interval(&mut seconds, now_ns, on_event);
+        if let Some(interval) = cuts.last(now_ns) {
+            self.tell_interval(interval, cuts.so_far(), now_ns, on_event);
         }
     }
 
@@ -408,22 +358,16 @@ impl Running<'_> {
         ends?.into_iter().max()
     }
 
-    fn end_interval(
+    /// Takes an interval into the record, and tells of it.
+    pub(crate) fn tell_interval(
         &mut self,
-        seconds: &mut Seconds,
+        interval: Interval,
+        so_far: Option<SeriesSoFar<'_>>,
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
-        // At once, since the counters go on; distributions take longer.
-        let series = seconds.details.as_mut().map(|details| details.series.sample());
-        let mut interval = seconds.sampler.sample(now_ns, 0, self.context.step_idx);
-        interval.series = series.unwrap_or_default();
-        let since_ns = std::mem::replace(&mut seconds.since_ns, now_ns);
-        // One that ends with the ramp is seen to end a little after it.
-        interval.ramp = since_ns.midpoint(now_ns) < self.ramp_end_ns();
-        if let Some(details) = &mut seconds.details {
-            on_event(RunEvent::SeriesSoFar(&details.series.so_far()));
-            interval.cpu = details.cpu.as_mut().and_then(CpuSampler::sample);
+        if let Some(so_far) = &so_far {
+            on_event(RunEvent::SeriesSoFar(so_far));
         }
         on_event(RunEvent::Interval(&interval));
         self.intervals.push(interval);

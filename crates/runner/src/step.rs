@@ -16,6 +16,7 @@ use crate::control::{Control, Stop};
 use crate::cpu::CpuSampler;
 use crate::emulation::SharedVolumes;
 use crate::file_locks::FileLocks;
+use crate::intervals::{Cuts, Cutter};
 use crate::logs::{LogSetup, LogWriter};
 use crate::overlaps::Overlaps;
 use crate::pauses::PauseWatch;
@@ -167,9 +168,8 @@ fn watch(
     running.pauses = PauseWatch::start(clock, running.ramp_end_ns());
     let started_ns = running.started_ns;
     let status_ns = context.options.status_interval_ns();
-    let mut seconds = running.first_second(started_ns);
+    let mut intervals = Intervals::start(running, started_ns);
     let mut live = running.sampler(started_ns);
-    let mut next_interval_ns = running.tick_interval(&mut seconds, started_ns, on_event);
     let mut next_status_ns = started_ns + status_ns;
     let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
     let reported_ns = &context.so_far.reported_ns;
@@ -180,7 +180,7 @@ fn watch(
         if !running.obey_control() {
             break;
         }
-        let next_ns = next_interval_ns.min(next_status_ns).min(next_report_ns);
+        let next_ns = intervals.next_ns().min(next_status_ns).min(next_report_ns);
         let next_ns = next_ns.min(running.next_look_ns());
         let wait = clock.wall_time(next_ns.saturating_sub(clock.now_ns())).min(TICK);
         match events.recv_timeout(wait) {
@@ -194,7 +194,7 @@ fn watch(
         each_turn();
         let now_ns = clock.now_ns();
         // First of all: while the others work, what an interval counts goes on.
-        next_interval_ns = running.tick_interval(&mut seconds, now_ns, on_event);
+        intervals.tick(running, now_ns, on_event);
         running.check_steady(now_ns);
         running.check_ends(now_ns);
         running.tell_errors(on_event);
@@ -220,7 +220,72 @@ fn watch(
     }
     running.tell_errors(on_event);
     let ended_ns = running.work_ended_ns().unwrap_or_else(|| clock.now_ns());
-    running.end_last_interval(seconds, ended_ns, on_event);
+    intervals.finish(running, ended_ns, on_event);
+}
+
+/// The intervals of a step: cut by a thread of their own, or by the caller where there is none.
+enum Intervals {
+    Cutter(Cutter),
+    Own(Box<Cuts>),
+}
+
+impl Intervals {
+    fn start(running: &Running<'_>, now_ns: u64) -> Self {
+        let cuts = running.first_interval(now_ns);
+        let clock = running.context.clock;
+        match Cutter::start(cuts, &running.seats, clock, running.ends_ns()) {
+            Ok(cutter) => Intervals::Cutter(cutter),
+            Err(cuts) => Intervals::Own(Box::new(cuts)),
+        }
+    }
+
+    /// Returns when it wants to be called at the latest.
+    fn next_ns(&self) -> u64 {
+        match self {
+            Intervals::Cutter(_) => u64::MAX,
+            Intervals::Own(cuts) => cuts.next_ns(),
+        }
+    }
+
+    /// Tells of the intervals that are over.
+    fn tick(
+        &mut self,
+        running: &mut Running<'_>,
+        now_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        match self {
+            Intervals::Cutter(cutter) => {
+                cutter.set_end(running.ends_ns());
+                while let Some((interval, ended_ns)) = cutter.take() {
+                    running.tell_interval(interval, cutter.so_far(), ended_ns, on_event);
+                }
+            }
+            Intervals::Own(cuts) => {
+                running.tick_interval(cuts, now_ns, on_event);
+            }
+        }
+    }
+
+    /// Tells of what is left when the step has ended.
+    fn finish(
+        self,
+        running: &mut Running<'_>,
+        ended_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        let (intervals, cuts) = match self {
+            Intervals::Cutter(cutter) => cutter.finish(),
+            Intervals::Own(cuts) => (Vec::new(), Some(*cuts)),
+        };
+        for (interval, cut_ns) in intervals {
+            let so_far = cuts.as_ref().and_then(Cuts::so_far);
+            running.tell_interval(interval, so_far, cut_ns, on_event);
+        }
+        if let Some(cuts) = cuts {
+            running.end_last_interval(cuts, ended_ns, on_event);
+        }
+    }
 }
 
 /// Least time from report to report, in times of what one takes: they keep one processor busy

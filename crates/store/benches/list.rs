@@ -53,7 +53,6 @@ fn fill(path: &std::path::Path) {
             command: vec!["plimsoll".to_owned(), "run".to_owned(), "oltp.fio".to_owned()],
             plan: "[[job]]\nblock_size = \"8KiB\"\n".repeat(64),
             started_unix_ms: 1_700_000_000_000 + idx as u64 * 1_000,
-            is_virtual: false,
         };
         store.add(&begin, &record).expect("the disk takes it");
     }

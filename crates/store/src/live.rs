@@ -20,9 +20,6 @@ pub struct Begin {
     pub plan: String,
     /// Start of the run, milliseconds since the Unix epoch.
     pub started_unix_ms: u64,
-    /// Whether time is that of emulated volumes: intervals then come too fast to be written one
-    /// by one.
-    pub is_virtual: bool,
 }
 
 /// What came of an import.
@@ -48,7 +45,7 @@ impl Store {
     pub fn begin(mut self, begin: &Begin) -> Result<Live, StoreError> {
         let id =
             self.insert(begin, State::Running, None, None).map_err(|error| error.at(&self.path))?;
-        Ok(Live { store: self, id, tail: Tail::new(begin.is_virtual), is_finished: false })
+        Ok(Live { store: self, id, tail: Tail::default(), is_finished: false })
     }
 
     /// Adds a run that has ended, and returns its number.
@@ -110,13 +107,21 @@ impl Store {
         }
         step.commit()?;
         if let Some(record) = record {
-            self.put_record(id, record, state)?;
+            self.put_record(id, record, state, None)?;
         }
         Ok(id)
     }
 
-    /// Puts a run's record in place, with the figures that a list shows.
-    fn put_record(&mut self, id: i64, record: &Record, state: State) -> Result<(), StoreError> {
+    /// Puts a run's record in place, with the figures that a list shows. Of one that goes on, the
+    /// intervals in `tail` come with it or not at all: its figures and its intervals must be of the
+    /// same time, whenever it is killed.
+    fn put_record(
+        &mut self,
+        id: i64,
+        record: &Record,
+        state: State,
+        tail: Option<&Tail>,
+    ) -> Result<(), StoreError> {
         let totals = Totals::of(record);
         let figures = &totals.figures;
         // Intervals lie in chunks of their own.
@@ -142,8 +147,10 @@ impl Store {
             ],
         )?;
         step.execute("UPDATE records SET record = ?2 WHERE run_id = ?1", params![id, packed])?;
-        if state != State::Running {
-            self.replace_intervals(id, record)?;
+        match tail {
+            Some(tail) => tail.write(self, id)?,
+            None if state == State::Running => {}
+            None => self.replace_intervals(id, record)?,
         }
         step.commit()?;
         Ok(())
@@ -164,7 +171,7 @@ impl Live {
         self.id
     }
 
-    /// Appends an interval.
+    /// Appends an interval. It is written with the next record, or when there are many.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
         let kept = self.tail.push(&self.store, self.id, interval);
         kept.map_err(|error| error.at(&self.store.path))
@@ -172,15 +179,15 @@ impl Live {
 
     /// Keeps the record as it stands, for the case that nothing comes after.
     pub fn report(&mut self, record: &Record) -> Result<(), StoreError> {
-        let kept = self.tail.write(&self.store, self.id);
-        let kept = kept.and_then(|()| self.store.put_record(self.id, record, State::Running));
+        let tail = Some(&self.tail);
+        let kept = self.store.put_record(self.id, record, State::Running, tail);
         kept.map_err(|error| error.at(&self.store.path))
     }
 
     /// Puts the final record in place. It has all that came before, so a run of which parts could
     /// not be kept is whole then.
     pub fn finish(mut self, record: &Record) -> Result<i64, StoreError> {
-        let kept = self.store.put_record(self.id, record, State::of(record.outcome));
+        let kept = self.store.put_record(self.id, record, State::of(record.outcome), None);
         kept.map_err(|error| error.at(&self.store.path))?;
         self.is_finished = true;
         Ok(self.id)

@@ -28,16 +28,10 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
 pub(crate) struct Tail {
     chunk_no: i64,
     intervals: Vec<Interval>,
-    /// Whether a chunk is written once it is full, not with each interval.
-    writes_full: bool,
 }
 
 impl Tail {
-    pub(crate) fn new(writes_full: bool) -> Tail {
-        Tail { writes_full, ..Tail::default() }
-    }
-
-    /// Appends an interval to a run.
+    /// Appends an interval to a run, and writes the chunk that it makes full.
     pub(crate) fn push(
         &mut self,
         store: &Store,
@@ -49,10 +43,7 @@ impl Tail {
             self.chunk_no += 1;
         }
         self.intervals.push(interval.clone());
-        if self.writes_full && self.intervals.len() < CHUNK_LEN {
-            return Ok(());
-        }
-        self.write(store, id)
+        if self.intervals.len() < CHUNK_LEN { Ok(()) } else { self.write(store, id) }
     }
 
     /// Writes the chunk as it stands.

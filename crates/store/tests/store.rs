@@ -51,7 +51,6 @@ fn begin(name: &str, tags: &[&str]) -> Begin {
         command: vec!["plimsoll".to_owned(), "run".to_owned(), format!("{name}.fio")],
         plan: "[[job]]\n".to_owned(),
         started_unix_ms: 1_700_000_000_000,
-        is_virtual: false,
     }
 }
 
@@ -197,6 +196,30 @@ fn what_is_no_store_is_left_alone() {
     assert!(matches!(Store::open(&newer), Err(StoreError::Newer { found: 9999, .. })));
     assert!(matches!(Store::open(folder.path()), Err(StoreError::Open { .. })));
     assert!(Store::open_existing(&folder.path().join("none.db")).unwrap().is_none());
+}
+
+/// What a kill leaves: the figures and the intervals of one moment.
+#[test]
+fn figures_and_intervals_of_a_killed_run_are_of_the_same_time() {
+    let (_folder, path) = folder();
+    let mut live = Store::open(&path).unwrap().begin(&begin("killed", &[])).unwrap();
+    let id = live.id();
+    let seen = || {
+        let store = Store::open_existing(&path).unwrap().unwrap();
+        let elapsed_ns = store.record(id).unwrap().map(|record| record.elapsed_ns);
+        (elapsed_ns, store.intervals(id).unwrap().len())
+    };
+    assert_eq!(seen(), (None, 0));
+    live.interval(&interval(1)).unwrap();
+    assert_eq!(seen().1, 0);
+    live.report(&Record { elapsed_ns: 1_000_000_000, ..record(0) }).unwrap();
+    assert_eq!(seen(), (Some(1_000_000_000), 1));
+    live.interval(&interval(2)).unwrap();
+    live.interval(&interval(3)).unwrap();
+    assert_eq!(seen(), (Some(1_000_000_000), 1));
+    live.report(&Record { elapsed_ns: 3_000_000_000, ..record(0) }).unwrap();
+    assert_eq!(seen(), (Some(3_000_000_000), 3));
+    std::mem::forget(live);
 }
 
 /// Far from the bound of 0.2 s that `benches` measure: this one only finds a list that reads every

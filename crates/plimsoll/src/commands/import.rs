@@ -70,7 +70,6 @@ fn add(store: &mut Store, args: &Args, path: &Path, file: &FromFile) -> Result<S
         command: file.record.command.clone(),
         plan: plan(&file.job_file, &file.tool),
         started_unix_ms: file.record.started_unix_ms,
-        is_virtual: false,
     };
     let hash = Sha256::digest(&file.bytes);
     let source = Source {

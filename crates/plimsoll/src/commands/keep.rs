@@ -1,8 +1,10 @@
 //! Runs on their way into the run store, and where the store is.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
-use record::Record;
+use record::{Interval, Record};
 use runner::{Emulation, RunEvent, RunOptions};
 use store::{Begin, Live, Store, StoreError};
 
@@ -136,11 +138,86 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 }
 
 /// A run that is being kept, as far as that works: a run goes on where its store fails.
+///
+/// What is kept is written by a thread of its own: a disk that takes seconds to write must not keep
+/// the caller, who watches the run, from ending it or telling of it. Where it is slow, a newer
+/// record replaces one that was not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    live: Option<Live>,
+    writer: Option<Writer>,
+}
+
+/// The thread that writes, and what it has to write.
+#[derive(Debug)]
+struct Writer {
+    mail: Arc<Mail>,
+    thread: JoinHandle<Written>,
+}
+
+#[derive(Debug, Default)]
+struct Mail {
+    letters: Mutex<Letters>,
+    has_come: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Letters {
+    intervals: Vec<Interval>,
+    record: Option<Box<Record>>,
+    is_last: bool,
+}
+
+/// What a writer leaves.
+#[derive(Debug)]
+struct Written {
+    live: Live,
     /// Something could not be kept. The final record has it all, so that is tried once more.
     is_failing: bool,
+}
+
+impl Mail {
+    /// Changes what is to be written. The lock is held for moments only, never while writing.
+    fn post(&self, change: impl FnOnce(&mut Letters)) {
+        change(&mut self.letters.lock().unwrap_or_else(PoisonError::into_inner));
+        self.has_come.notify_one();
+    }
+
+    /// Waits for a record or the end, and takes what has come.
+    fn take(&self) -> Letters {
+        let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
+        while letters.record.is_none() && !letters.is_last {
+            letters = self.has_come.wait(letters).unwrap_or_else(PoisonError::into_inner);
+        }
+        let is_last = letters.is_last;
+        Letters { is_last, ..std::mem::take(&mut *letters) }
+    }
+}
+
+/// Writes what comes until the last has come.
+fn write(mut live: Live, mail: &Mail) -> Written {
+    let mut is_failing = false;
+    loop {
+        let Letters { intervals, record, is_last } = mail.take();
+        if !is_failing {
+            let kept = intervals.iter().try_for_each(|interval| live.interval(interval));
+            let kept = kept.and_then(|()| match record {
+                // The final record is about to come.
+                _ if is_last => Ok(()),
+                Some(record) => live.report(&record),
+                None => Ok(()),
+            });
+            if let Err(error) = kept {
+                is_failing = true;
+                stream::tell(&format!(
+                    "warning: the run goes on and is not kept for now: {error}\n\
+                     hint: at its end that is tried once more\n"
+                ));
+            }
+        }
+        if is_last {
+            return Written { live, is_failing };
+        }
+    }
 }
 
 impl Kept {
@@ -153,42 +230,50 @@ impl Kept {
             command: options.command.clone(),
             plan: dialects::native::write(plan).text,
             started_unix_ms: clock::report_time().unix_ms,
-            is_virtual: options.emulation.as_ref().is_some_and(Emulation::is_virtual),
         };
         let live = Store::open(&path).and_then(|store| store.begin(&begin));
-        Kept { live: Self::told(live), is_failing: false }
+        let Some(live) = Self::told(live) else { return Kept::default() };
+        let mail = Arc::new(Mail::default());
+        let to_write = Arc::clone(&mail);
+        let thread = std::thread::Builder::new().name("keep".to_owned());
+        match thread.spawn(move || write(live, &to_write)) {
+            Ok(thread) => Kept { writer: Some(Writer { mail, thread }) },
+            Err(error) => {
+                stream::tell(&format!("warning: the run is not kept: no thread: {error}\n"));
+                Kept::default()
+            }
+        }
     }
 
     /// Keeps what an event brings.
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
-        let Some(live) = self.live.as_mut().filter(|_| !self.is_failing) else { return };
-        let kept = match event {
-            RunEvent::Interval(interval) => live.interval(interval),
-            RunEvent::Report(record) => live.report(record),
-            _ => return,
-        };
-        if let Err(error) = kept {
-            self.is_failing = true;
-            stream::tell(&format!(
-                "warning: the run goes on and is not kept for now: {error}\n\
-                 hint: at its end that is tried once more\n"
-            ));
+        let Some(writer) = &self.writer else { return };
+        match event {
+            RunEvent::Interval(interval) => {
+                writer.mail.post(|letters| letters.intervals.push((*interval).clone()));
+            }
+            RunEvent::Report(record) => {
+                let record = Box::new((*record).clone());
+                writer.mail.post(|letters| letters.record = Some(record));
+            }
+            _ => {}
         }
     }
 
     /// Puts the final record in place. Returns its number in the store; `None` if it is not there.
-    pub(super) fn finish(self, record: &Record) -> Option<i64> {
-        let id = Self::told(self.live?.finish(record))?;
-        if self.is_failing {
+    pub(super) fn finish(mut self, record: &Record) -> Option<i64> {
+        let Written { live, is_failing } = self.writer.take()?.end()?;
+        let id = Self::told(live.finish(record))?;
+        if is_failing {
             stream::tell(&format!("the run is kept after all, as run {id}\n"));
         }
         Some(id)
     }
 
     /// Takes the run back: it was refused.
-    pub(super) fn forget(self) {
-        if let Some(live) = self.live {
-            Self::told(live.forget());
+    pub(super) fn forget(mut self) {
+        if let Some(written) = self.writer.take().and_then(Writer::end) {
+            Self::told(written.live.forget());
         }
     }
 
@@ -200,5 +285,20 @@ impl Kept {
             ));
         };
         outcome.map_err(tell).ok()
+    }
+}
+
+impl Writer {
+    /// Ends the thread when it has written what it is at.
+    fn end(self) -> Option<Written> {
+        self.mail.post(|letters| letters.is_last = true);
+        self.thread.join().ok()
+    }
+}
+
+impl Drop for Kept {
+    /// What was not finished stays as far as it came: as interrupted.
+    fn drop(&mut self) {
+        let _written = self.writer.take().and_then(Writer::end);
     }
 }

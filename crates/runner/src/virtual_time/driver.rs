@@ -6,9 +6,10 @@ use record::NoteSeverity;
 use volume::Done;
 
 use crate::control::Stop;
+use crate::intervals::Cuts;
 use crate::logs::InlineLogs;
 use crate::run::RunEvent;
-use crate::running::{Running, Seconds};
+use crate::running::Running;
 use crate::seat::{SeatState, delay_ns};
 use crate::status::IntervalSampler;
 use crate::thread::WorkerEvent;
@@ -46,7 +47,7 @@ pub(super) struct Driver<'w> {
 
 /// What happens at set times besides I/O.
 struct Timers {
-    seconds: Seconds,
+    seconds: Cuts,
     second_ns: u64,
     steady_ns: u64,
     logs_ns: u64,
@@ -85,7 +86,7 @@ impl<'w> Driver<'w> {
         let now_ns = self.world.now_ns;
         let wall_ns = running.context.clock.now_ns();
         let status_ns = running.context.options.status_interval_ns();
-        let seconds = running.first_second(now_ns);
+        let seconds = running.first_interval(now_ns);
         let mut show = Show { live: running.sampler(now_ns), next_wall_ns: wall_ns + status_ns };
         let mut timers = Timers { seconds, second_ns: 0, steady_ns: 0, logs_ns: 0, next_ns: 0 };
         self.tick(running, &mut timers, logs, on_event);

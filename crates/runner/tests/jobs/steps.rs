@@ -6,7 +6,7 @@ use plan::{PerDir, Plan, Step};
 use record::{Outcome, Record};
 use runner::{DetailedIntervals, RunEvent};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, n_ios};
 
 /// Makes the plan of one job on one file of 4 MiB, which `change` may change.
 fn plan(bench: &Bench, change: impl FnOnce(&mut plan::Job)) -> Plan {
@@ -217,4 +217,30 @@ fn a_step_goes_on_after_errors_until_they_are_too_many() {
     assert_eq!((record.outcome, record.steps.len()), (Outcome::Complete, 2));
     assert!(n_told > 5 && record.jobs[0].n_errors > 5, "{n_told}");
     assert!(record.jobs[0].series[0].n_failed == record.jobs[0].n_errors);
+}
+
+/// Whoever tells of intervals may wait for a slow disk: it must find all that ended meanwhile.
+#[test]
+fn a_late_reporter_loses_no_interval() {
+    let bench = Bench::new();
+    let plan =
+        bench.plan("[a]\nioengine=null\nsize=1g\nrate_iops=1000\ntime_based\nruntime=1500ms\n");
+    let detailed = DetailedIntervals { interval_ns: 100_000_000, cpu: false };
+    let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
+    let blocked = std::time::Duration::from_millis(1000);
+    let mut is_first = true;
+    let mut n_told = 0;
+    let record = bench.run_plan(&plan, set, &mut |event| {
+        if let RunEvent::Interval(_) = event {
+            n_told += 1;
+            if std::mem::take(&mut is_first) {
+                std::thread::sleep(blocked);
+            }
+        }
+    });
+    let longest_ms = record.intervals.iter().map(|it| it.length_ms).max();
+    assert!(longest_ms.is_some_and(|ms| ms < 1000), "{:?}", record.intervals);
+    assert_eq!(record.intervals.len(), n_told);
+    let counted: u64 = record.intervals.iter().map(|it| it.dirs.read.n_ios).sum();
+    assert_eq!(counted, n_ios(&record.jobs[0]));
 }
