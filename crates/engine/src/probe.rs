@@ -1,16 +1,18 @@
 //! What there is to know about a target before a job touches it.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatVfsMountFlags, StatxFlags};
 use rustix::io::Errno;
 
 use crate::files::FileKind;
 use crate::mounts::{self, DeviceNumber, Mount};
-use crate::{EngineError, call, signatures};
+use crate::signatures::{self, Contents, Kind};
+use crate::{EngineError, call};
 
 /// `BLKSSZGET` of `linux/fs.h`, `_IO(0x12, 104)`: bytes of a logical block.
 const BLKSSZGET: u32 = 0x1268;
@@ -70,7 +72,7 @@ pub struct TargetFacts {
     /// array or volume.
     pub is_held: bool,
     /// The file system, partition table or the like that the device holds.
-    pub contents: Option<&'static str>,
+    pub contents: Contents,
     /// Major and minor number: of the device itself, or of the one that the file is on.
     pub device: DeviceNumber,
 }
@@ -88,7 +90,11 @@ impl TargetFacts {
         if self.is_held {
             return Some(WriteRisk::Held);
         }
-        self.contents.map(WriteRisk::Contents)
+        match self.contents {
+            Contents::Nothing => None,
+            Contents::Known { name, kind } => Some(WriteRisk::Contents(name, kind)),
+            Contents::Unreadable { offset, errno } => Some(WriteRisk::Unreadable { offset, errno }),
+        }
     }
 }
 
@@ -100,7 +106,14 @@ pub enum WriteRisk<'a> {
     /// The kernel or another program holds it.
     Held,
     /// It holds this.
-    Contents(&'static str),
+    Contents(&'static str, Kind),
+    /// What it holds cannot be told, since this byte cannot be read.
+    Unreadable {
+        /// Counted from the start.
+        offset: u64,
+        /// Why.
+        errno: i32,
+    },
 }
 
 /// Looks at a target without changing it. A path that leads nowhere is not an error: the facts then
@@ -109,10 +122,20 @@ pub enum WriteRisk<'a> {
 /// # Errors
 /// When the path, or for a missing file its directory, cannot be looked at.
 pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
+    claim(path).map(|(facts, _)| facts)
+}
+
+/// Looks at a target, and holds it for this process if it is a block device: while the descriptor
+/// lives, nobody mounts it or makes it part of an array. None is returned for what is no device,
+/// and for one that is held already, as the facts then say.
+///
+/// # Errors
+/// As [`probe`].
+pub fn claim(path: &Path) -> Result<(TargetFacts, Option<OwnedFd>), EngineError> {
     let mask = StatxFlags::BASIC_STATS | StatxFlags::DIOALIGN;
     let facts = match rustix::fs::statx(CWD, path, AtFlags::empty(), mask) {
         Ok(facts) => facts,
-        Err(Errno::NOENT) => return probe_missing(path),
+        Err(Errno::NOENT) => return Ok((probe_missing(path)?, None)),
         Err(errno) => return Err(EngineError::file("look at", path, errno)),
     };
     let kind = FileKind::from_mode(u32::from(facts.stx_mode));
@@ -136,15 +159,16 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
         free_bytes: None,
         mount_points: Vec::new(),
         is_held: false,
-        contents: None,
+        contents: Contents::Nothing,
         device: if is_device {
             (facts.stx_rdev_major, facts.stx_rdev_minor)
         } else {
             (facts.stx_dev_major, facts.stx_dev_minor)
         },
     };
+    let mut held = None;
     match kind {
-        FileKind::Block => probe_device(&mut target)?,
+        FileKind::Block => held = probe_device(&mut target)?,
         FileKind::Regular | FileKind::Directory => {
             probe_file_system(&mut target, path)?;
             if kind == FileKind::Regular {
@@ -154,7 +178,7 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
         }
         _ => {}
     }
-    Ok(target)
+    Ok((target, held))
 }
 
 /// Returns how much of a file is neither hole nor reserved space. What the file system does not
@@ -199,7 +223,7 @@ fn probe_missing(path: &Path) -> Result<TargetFacts, EngineError> {
         free_bytes: None,
         mount_points: Vec::new(),
         is_held: false,
-        contents: None,
+        contents: Contents::Nothing,
         device: (rustix::fs::major(facts.st_dev), rustix::fs::minor(facts.st_dev)),
     };
     probe_file_system(&mut target, parent)?;
@@ -221,16 +245,32 @@ fn try_direct(path: &Path) -> Option<DirectAlign> {
     Some(DirectAlign { memory_bytes: 4096, offset_bytes: 4096 })
 }
 
-fn probe_device(target: &mut TargetFacts) -> Result<(), EngineError> {
-    let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let fd = match rustix::fs::open(&target.path, flags | OFlags::EXCL, Mode::empty()) {
-        Err(Errno::BUSY) => {
-            target.is_held = true;
-            rustix::fs::open(&target.path, flags, Mode::empty()).map_err(fail)?
+/// Time between two attempts to hold a device, and how many there are. Another program that only
+/// looks at it holds it for a moment.
+const CLAIM_PAUSE: Duration = Duration::from_millis(50);
+const N_CLAIMS: u32 = 10;
+
+/// Opens a device so that nobody else may hold it, or returns `None` where somebody does.
+fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::EXCL;
+    let mut n_left = if is_mounted { 1 } else { N_CLAIMS };
+    loop {
+        n_left -= 1;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Err(Errno::BUSY) if n_left == 0 => return Ok(None),
+            Err(Errno::BUSY) => std::thread::sleep(CLAIM_PAUSE),
+            other => return other.map(Some),
         }
-        other => other.map_err(fail)?,
-    };
+    }
+}
+
+fn probe_device(target: &mut TargetFacts) -> Result<Option<OwnedFd>, EngineError> {
+    let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
+    target.mount_points = mount_points(target.device);
+    let held = hold(&target.path, !target.mount_points.is_empty()).map_err(fail)?;
+    target.is_held = held.is_none();
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(&target.path, flags, Mode::empty()).map_err(fail)?;
     target.size_bytes = rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(fail)?;
     let mut number: libc::c_int = 0;
     let mut ask = |request: u32| {
@@ -252,33 +292,10 @@ fn probe_device(target: &mut TargetFacts) -> Result<(), EngineError> {
     target.discards = sys_number(target.device, "queue/discard_max_bytes")
         .or_else(|| sys_number(target.device, "../queue/discard_max_bytes"))
         .is_some_and(|bytes| bytes > 0);
-    target.contents = contents(&File::from(fd), target.size_bytes);
-    target.mount_points = mount_points(target.device);
-    Ok(())
-}
-
-/// Reads both ends of a device. What cannot be read holds nothing that could be known.
-fn contents(device: &File, size_bytes: u64) -> Option<&'static str> {
-    let head = read_up_to(device, 0, signatures::HEAD_BYTES, size_bytes);
-    let tail_start = size_bytes.saturating_sub(signatures::TAIL_BYTES as u64);
-    let tail = read_up_to(device, tail_start, signatures::TAIL_BYTES, size_bytes);
-    signatures::identify(&head, &tail, size_bytes)
-}
-
-fn read_up_to(device: &File, offset: u64, len: usize, size_bytes: u64) -> Vec<u8> {
-    let len = len.min(usize::try_from(size_bytes - offset).unwrap_or(len));
-    let mut bytes = vec![0; len];
-    let mut n_read = 0;
-    while n_read < len {
-        match device.read_at(&mut bytes[n_read..], offset + n_read as u64) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
-    bytes.truncate(n_read);
-    bytes
+    let device = File::from(fd);
+    target.contents =
+        signatures::identify(target.size_bytes, &mut |offset, bytes| device.read_at(bytes, offset));
+    Ok(held)
 }
 
 /// Finds where a device, its partitions, and what is stacked on any of them are in use.
@@ -297,24 +314,77 @@ fn mount_points(device: DeviceNumber) -> Vec<PathBuf> {
     found
 }
 
-/// Returns a device and all that consist of it: partitions, and devices stacked on them.
+/// Returns a device and all that consist of it: partitions, devices stacked on them, and loop
+/// devices over any of them; and of a loop device what it lies over.
 fn dependents(device: DeviceNumber) -> Vec<DeviceNumber> {
+    let loops = loops();
     let mut family = vec![device];
     let mut next = 0;
     while next < family.len() && family.len() < DEPENDENTS_MAX {
         let folder = sys_folder(family[next]);
+        let over = loops.iter().filter(|(_, below)| *below == family[next]);
+        let mut found: Vec<DeviceNumber> = over.map(|(above, _)| *above).collect();
         next += 1;
         for holder in [folder.join("holders"), folder] {
             let Ok(entries) = std::fs::read_dir(holder) else { continue };
             for entry in entries.flatten() {
                 // Partitions and holders are folders with a device number in them.
                 let text = std::fs::read_to_string(entry.path().join("dev")).unwrap_or_default();
-                let number = mounts::parse_device(&text).filter(|at| !family.contains(at));
-                family.extend(number);
+                found.extend(mounts::parse_device(&text));
+            }
+        }
+        for number in found {
+            if !family.contains(&number) {
+                family.push(number);
             }
         }
     }
+    // What is written to a loop device is written to what it lies over, and to that alone: what is
+    // beside it there is another's.
+    let mut above = device;
+    while let Some((_, below)) = loops.iter().find(|(over, _)| *over == above) {
+        if family.contains(below) || family.len() >= DEPENDENTS_MAX {
+            break;
+        }
+        family.push(*below);
+        above = *below;
+    }
     family
+}
+
+/// Returns the loop devices that lie over block devices, each with that device.
+fn loops() -> Vec<(DeviceNumber, DeviceNumber)> {
+    let Ok(entries) = std::fs::read_dir("/sys/block") else { return Vec::new() };
+    let of_entry = |folder: PathBuf| {
+        let backing = std::fs::read_to_string(folder.join("loop/backing_file")).ok()?;
+        let below = device_number(Path::new(backing.trim_end_matches('\n')))?;
+        let number = std::fs::read_to_string(folder.join("dev")).ok()?;
+        Some((mounts::parse_device(&number)?, below))
+    };
+    entries.flatten().filter_map(|entry| of_entry(entry.path())).collect()
+}
+
+/// A program that has a device open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceUser {
+    /// Its process.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// Finds the programs that have a device open, as far as this user may see them; not this one.
+pub fn device_users(device: DeviceNumber) -> Vec<DeviceUser> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let of_process = |folder: PathBuf| {
+        let pid: u32 = folder.file_name()?.to_str()?.parse().ok()?;
+        let mut fds = std::fs::read_dir(folder.join("fd")).ok()?.flatten();
+        let is_it = pid != std::process::id()
+            && fds.any(|fd| device_number(&fd.path()).is_some_and(|number| number == device));
+        let name = std::fs::read_to_string(folder.join("comm")).unwrap_or_default();
+        is_it.then(|| DeviceUser { pid, name: name.trim().to_owned() })
+    };
+    processes.flatten().filter_map(|entry| of_process(entry.path())).collect()
 }
 
 /// Returns the number of the block device that a path leads to.

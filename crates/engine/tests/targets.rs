@@ -10,8 +10,8 @@ use common::{
     BLOCK, all, file, make, one, op, options, read_write, scratch, skipped, spec, table, zeros,
 };
 use engine::{
-    Arena, ArenaSpec, EngineError, FileKind, FileTable, LayoutSpec, MemoryKind, OpenFlags,
-    TablePolicy, WriteRisk, layout, probe,
+    Arena, ArenaSpec, Contents, ContentsKind, EngineError, FileKind, FileTable, LayoutSpec,
+    MemoryKind, OpenFlags, TablePolicy, WriteRisk, claim, layout, probe,
 };
 use plan::files::{Fadvise, Fallocate, SyncMode};
 use plan::job::EngineKind;
@@ -28,7 +28,7 @@ fn a_regular_file_is_known_with_its_file_system() {
     assert_eq!((facts.kind, facts.size_bytes, facts.read_only), (FileKind::Regular, 12_345, false));
     assert!(facts.free_bytes.is_some_and(|bytes| bytes > 0));
     assert!(facts.logical_block_bytes.is_power_of_two());
-    assert_eq!((facts.write_risk(), facts.contents), (None, None));
+    assert_eq!((facts.write_risk(), facts.contents), (None, Contents::Nothing));
 }
 
 #[test]
@@ -76,7 +76,14 @@ struct LoopDevice(PathBuf);
 impl LoopDevice {
     /// `None` where this user, or this machine, has none.
     fn new(file: &Path) -> Option<LoopDevice> {
-        let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
+        LoopDevice::at(file, 0)
+    }
+
+    /// The same from a byte of the file on.
+    fn at(file: &Path, offset: u64) -> Option<LoopDevice> {
+        let mut command = Command::new("losetup");
+        command.args(["--find", "--show", "--offset", &offset.to_string()]).arg(file);
+        let output = command.output().ok()?;
         let name = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| LoopDevice(PathBuf::from(name.trim())))
     }
@@ -106,7 +113,10 @@ fn a_device_is_guarded_by_what_it_holds() {
         return;
     }
     let facts = probe(&device.0).unwrap();
-    assert_eq!(facts.write_risk(), Some(WriteRisk::Contents("ext2/ext3/ext4")));
+    assert_eq!(
+        facts.write_risk(),
+        Some(WriteRisk::Contents("ext2/ext3/ext4", ContentsKind::FileSystem))
+    );
     let mount_point = dir.path().join("at here");
     std::fs::create_dir(&mount_point).unwrap();
     let mounted = Command::new("mount").arg(&device.0).arg(&mount_point).status();
@@ -118,6 +128,53 @@ fn a_device_is_guarded_by_what_it_holds() {
     let _ = Command::new("umount").arg(&mount_point).status();
     assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&mount_point)));
     assert!(facts.is_held);
+}
+
+#[test]
+fn a_device_below_a_mounted_one_is_in_use() {
+    let dir = scratch();
+    let image = zeros(dir.path(), "image", 32 << 20);
+    let Some(below) = LoopDevice::new(&image) else {
+        skipped("no loop devices here");
+        return;
+    };
+    let Some(above) = LoopDevice::at(&below.0, 16 << 20) else {
+        skipped("loop devices do not stack here");
+        return;
+    };
+    let mount_point = dir.path().join("at");
+    std::fs::create_dir(&mount_point).unwrap();
+    let run = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+    if !run(Command::new("mkfs.ext4").arg("-q").arg(&above.0)) {
+        skipped("no mkfs.ext4 here");
+        return;
+    }
+    assert_eq!(probe(&below.0).unwrap().write_risk(), None, "its own head is empty");
+    if !run(Command::new("mount").arg(&above.0).arg(&mount_point)) {
+        skipped("this user may not mount");
+        return;
+    }
+    let facts = probe(&below.0).unwrap();
+    assert!(run(Command::new("umount").arg(&mount_point)));
+    assert_eq!(facts.write_risk(), Some(WriteRisk::Mounted(&mount_point)));
+    assert_eq!(probe(&below.0).unwrap().write_risk(), None);
+}
+
+#[test]
+fn a_claimed_device_is_held_until_it_is_let_go() {
+    let dir = scratch();
+    let image = zeros(dir.path(), "image", 16 << 20);
+    let Some(device) = LoopDevice::new(&image) else {
+        skipped("no loop devices here");
+        return;
+    };
+    let (facts, held) = claim(&device.0).unwrap();
+    assert!(held.is_some() && facts.write_risk().is_none());
+    let (facts, again) = claim(&device.0).unwrap();
+    assert!(again.is_none());
+    assert_eq!(facts.write_risk(), Some(WriteRisk::Held));
+    drop(held);
+    assert_eq!(probe(&device.0).unwrap().write_risk(), None);
 }
 
 #[test]

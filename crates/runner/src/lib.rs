@@ -15,6 +15,7 @@ mod after;
 mod amount;
 mod bind;
 mod bytes;
+mod claims;
 mod clock;
 mod collect;
 mod control;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -12,9 +13,10 @@ use engine::{
     TablePolicy,
 };
 use pattern::{Contents, ContentsSpec};
-use plan::{EngineKind, Job};
+use plan::{EngineKind, Job, change};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
+use crate::claims::Claims;
 use crate::control::Stop;
 use crate::emulation::VolumesSeat;
 use crate::exports::Exports;
@@ -317,10 +319,19 @@ pub(crate) struct EngineBuilder {
     volumes: Option<VolumesSeat>,
     /// A tree of files in place of the files.
     tree: Option<TreeSeat>,
+    /// Block devices that the job changes, and who holds them.
+    devices: Vec<PathBuf>,
+    claims: Arc<Claims>,
+    job: Arc<Job>,
 }
 
 impl EngineBuilder {
-    pub(crate) fn new(bound: &BoundWorker, options: &RunOptions, waits: WaitsForOthers) -> Self {
+    pub(crate) fn new(
+        bound: &BoundWorker,
+        options: &RunOptions,
+        waits: WaitsForOthers,
+        claims: Arc<Claims>,
+    ) -> Self {
         let job = bound.job.as_ref();
         let kind = job.engine.kind;
         let uses_files = kind != EngineKind::Null;
@@ -374,6 +385,9 @@ impl EngineBuilder {
                 .then_some(job.load.queue_depth.max(1)),
             volumes: None,
             tree: None,
+            devices: changed_devices(bound),
+            claims,
+            job: Arc::clone(&bound.job),
         }
     }
 
@@ -391,7 +405,16 @@ impl EngineBuilder {
 
     /// Opens the files and builds the engine. On the worker's own thread. `stop` cuts short what
     /// may take long.
-    pub(crate) fn build(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, EngineError> {
+    pub(crate) fn build(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, SetupError> {
+        if self.volumes.is_none() {
+            for device in &self.devices {
+                self.claims.claim(&self.job, device)?;
+            }
+        }
+        self.build_engine(stop).map_err(|error| SetupError::from(&error))
+    }
+
+    fn build_engine(self, stop: &AtomicBool) -> Result<Box<dyn Engine>, EngineError> {
         if let Some(seat) = self.volumes {
             return seat.engine(&self.arena);
         }
@@ -420,6 +443,16 @@ impl EngineBuilder {
             Ok(self.waits.wrap(engine::build(&self.spec, files, arena, options)?))
         })
     }
+}
+
+/// Returns the block devices that a worker's job changes.
+fn changed_devices(bound: &BoundWorker) -> Vec<PathBuf> {
+    let job = bound.job.as_ref();
+    if job.engine.kind.is_remote() || !change::changes_targets(job) {
+        return Vec::new();
+    }
+    let devices = bound.files.iter().filter(|file| file.kind == FileKind::Block);
+    devices.map(|file| file.path.clone()).collect()
 }
 
 pub(crate) fn file_spec(job: &Job, file: &BoundFile) -> FileSpec {

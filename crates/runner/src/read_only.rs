@@ -126,7 +126,8 @@ fn layout(
         format!("job `{name}` makes `{path}`, which is missing, and writing is forbidden here")
     } else {
         format!(
-            "job `{name}` extends `{path}` from {size_bytes} to {} B, and writing is forbidden here",
+            "job `{name}` extends `{path}` from {size_bytes} to {} B, and writing is forbidden \
+             here",
             file.needed_bytes()
         )
     };

@@ -11,6 +11,7 @@ use worker::{FlowGroup, FormatStatus, Meters, Worker, WorkerSpec};
 use crate::amount::AmountShare;
 use crate::bind::BoundWorker;
 use crate::bytes::Filler;
+use crate::claims::Claims;
 use crate::footprint;
 use crate::logs::LogSetup;
 use crate::prepare::{self, SetupError, WaitsForOthers};
@@ -56,6 +57,7 @@ pub(crate) struct Shared {
     /// Of a job on a tree of files: the tree.
     pub(crate) tree: Option<TreeSeat>,
     pub(crate) amount: Option<AmountShare>,
+    pub(crate) claims: Arc<Claims>,
 }
 
 impl<'a> Seat<'a> {
@@ -91,7 +93,9 @@ impl<'a> Seat<'a> {
         let number = context.n_workers_before + idx as u32;
         let volumes = context.volumes.as_ref();
         let volumes = volumes.map(|volumes| volumes.seat(bound, number, Arc::clone(&self.meters)));
-        let builder = prepare::EngineBuilder::new(bound, context.options, shared.waits).on(volumes);
+        let builder =
+            prepare::EngineBuilder::new(bound, context.options, shared.waits, shared.claims)
+                .on(volumes);
         let builder = builder.on_tree(shared.tree.clone());
         self.tree.clone_from(&shared.tree);
         let (mut worker, filler) = self.build(context, number, shared.flow, logs)?;

@@ -1,6 +1,7 @@
 //! Runs the workers of one step: builds them, starts them together, watches them, collects them.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use worker::ErrorBudget;
 
 use crate::amount::{AmountShare, Moved};
 use crate::bind::BoundStep;
+use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::control::{Control, Stop};
 use crate::cpu::CpuSampler;
@@ -89,6 +91,7 @@ pub(crate) fn run_step(
     let locks = FileLocks::new(step);
     let overlaps = Overlaps::new(step);
     let moved = Moved::new(context.amount_max);
+    let claims = Arc::new(Claims::new(context.options));
     // Interrupted while files were laid out: nothing starts.
     let starts = context.control.stop() == Stop::No;
     let mut logs =
@@ -103,7 +106,8 @@ pub(crate) fn run_step(
         if starts && seat.setup_error.is_none() && !bound.job.files.create_only {
             let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
             let amount = moved.as_ref().map(|moved| AmountShare::new(moved, &seat.meters));
-            let shared = Shared { flow: flows.remove(&idx), waits, tree, amount };
+            let (flow, claims) = (flows.remove(&idx), Arc::clone(&claims));
+            let shared = Shared { flow, waits, tree, amount, claims };
             if let Err(error) = seat.spawn(context, idx, shared, &mut logs, sender.clone()) {
                 seat.setup_error = Some(error);
             }

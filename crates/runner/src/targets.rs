@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::{EngineError, FileKind, TargetFacts, WriteRisk};
+use engine::{ContentsKind, DeviceUser, EngineError, FileKind, TargetFacts, WriteRisk};
 use plan::{Diagnostic, EngineKind, Job, Plan, change};
 
 use crate::bind::{self, BoundFile, BoundPlan};
@@ -81,34 +81,77 @@ pub(crate) fn check(
 }
 
 /// Refuses to write where something would be destroyed.
-fn check_risk(job: &Job, facts: &TargetFacts, options: &RunOptions) -> Option<Diagnostic> {
+pub(crate) fn check_risk(
+    job: &Job,
+    facts: &TargetFacts,
+    options: &RunOptions,
+) -> Option<Diagnostic> {
     if !change::changes_targets(job) {
         return None;
     }
-    let (name, path) = (&job.name, facts.path.display());
+    let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
+    let may_be_in_use = job.safety.allow_mounted || options.allow_mounted;
+    let may_be_lost = job.safety.overwrite_filesystem || options.overwrite_filesystem;
     match facts.write_risk()? {
-        WriteRisk::Mounted(mount_point) if !(job.safety.allow_mounted || options.allow_mounted) => {
-            let place = mount_point.display();
-            let message = format!("job `{name}` writes to `{path}`, which is mounted at `{place}`");
+        WriteRisk::Mounted(_) | WriteRisk::Held if may_be_in_use => None,
+        WriteRisk::Contents(..) | WriteRisk::Unreadable { .. } if may_be_lost => None,
+        WriteRisk::Mounted(mount_point) => {
+            let message = format!("{writes_to}, which is mounted at `{}`", mount_point.display());
             Some(in_use(message, "unmount it, or name another target"))
         }
-        WriteRisk::Held if !(job.safety.allow_mounted || options.allow_mounted) => {
-            let message = format!("job `{name}` writes to `{path}`, which another program holds");
-            Some(in_use(message, "release it, or name another target"))
+        WriteRisk::Held => Some(held(&writes_to, facts)),
+        WriteRisk::Contents(name, kind) => {
+            let message = format!("{writes_to}, which holds {}", contents_text(name, kind));
+            Some(has_contents(message, "name another device: what is on this one would be lost"))
         }
-        WriteRisk::Contents(contents)
-            if !(job.safety.overwrite_filesystem || options.overwrite_filesystem) =>
-        {
-            let message = format!("job `{name}` writes to `{path}`, which holds {contents}");
-            Some(
-                Diagnostic::error("target-has-contents", message)
-                    .help("name an empty device, or clear this one with `wipefs -a`")
-                    .help("to overwrite it anyway, pass `--overwrite-filesystem`"),
-            )
+        WriteRisk::Unreadable { offset, errno } => {
+            let why = std::io::Error::from_raw_os_error(errno);
+            let message = format!(
+                "{writes_to}, but what that holds cannot be told: reading at byte {offset} gives: \
+                 {why}"
+            );
+            Some(has_contents(message, "name another device: this one fails, or is locked"))
         }
-        _ => None,
     }
 }
+
+/// Says what a device holds, in words for who does not know the format.
+fn contents_text(name: &str, kind: ContentsKind) -> String {
+    match kind {
+        ContentsKind::FileSystem => format!("{name}, a file system"),
+        ContentsKind::Array => format!("{name}: it is a part of an array"),
+        ContentsKind::Volume => format!("{name}: it is a part of volumes or replicas"),
+        ContentsKind::Crypto => format!("{name}: data behind a key or checksums"),
+        // Their names say it.
+        ContentsKind::Partitions | ContentsKind::Other => name.to_owned(),
+    }
+}
+
+fn has_contents(message: String, remedy: &str) -> Diagnostic {
+    Diagnostic::error("target-has-contents", message)
+        .help(remedy)
+        .help("to overwrite it anyway, pass `--overwrite-filesystem`")
+}
+
+/// Names who holds a device, where that shows.
+fn held(writes_to: &str, facts: &TargetFacts) -> Diagnostic {
+    let users = engine::device_users(facts.device);
+    let is_ours = |user: &&DeviceUser| OUR_NAMES.contains(&user.name.as_str());
+    if let Some(DeviceUser { pid, .. }) = users.iter().find(is_ours) {
+        let message = format!("{writes_to}, which another run (process {pid}) works on");
+        return in_use(message, "wait until that has ended, or put the jobs of both into one run");
+    }
+    let message = match users.first() {
+        Some(DeviceUser { pid, name }) => {
+            format!("{writes_to}, which another program holds (`{name}`, process {pid})")
+        }
+        None => format!("{writes_to}, which another program holds"),
+    };
+    in_use(message, "release it, or name another target")
+}
+
+/// Names that this program runs under.
+const OUR_NAMES: [&str; 3] = ["plimsoll", "fio", "vdbench"];
 
 fn in_use(message: String, remedy: &str) -> Diagnostic {
     Diagnostic::error("target-mounted", message).help(remedy).help(
@@ -164,6 +207,7 @@ fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
+    use engine::Contents;
     use plan::Step;
     use plan::workload::Access;
 
@@ -186,7 +230,7 @@ mod tests {
             free_bytes: None,
             mount_points: Vec::new(),
             is_held: false,
-            contents: None,
+            contents: Contents::Nothing,
             device: (8, 16),
         }
     }
@@ -202,7 +246,13 @@ mod tests {
     }
 
     fn with_contents() -> TargetFacts {
-        TargetFacts { contents: Some("XFS"), ..device() }
+        let contents = Contents::Known { name: "XFS", kind: ContentsKind::FileSystem };
+        TargetFacts { contents, ..device() }
+    }
+
+    fn unreadable() -> TargetFacts {
+        let contents = Contents::Unreadable { offset: 4096, errno: libc::EIO };
+        TargetFacts { contents, ..device() }
     }
 
     fn writes() -> Job {
@@ -228,7 +278,10 @@ mod tests {
     const HELD: &str =
         "target-mounted job `oltp` writes to `/dev/made-up`, which another program holds";
     const CONTENTS: &str =
-        "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS";
+        "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS, a file system";
+    const UNREADABLE: &str = "target-has-contents job `oltp` writes to `/dev/made-up`, but what \
+                              that holds cannot be told: reading at byte 4096 gives: Input/output \
+                              error (os error 5)";
 
     #[test]
     fn a_device_in_use_or_with_contents_is_refused() {
@@ -236,6 +289,7 @@ mod tests {
         assert_eq!(said(writes(), mounted(), &options), [MOUNTED]);
         assert_eq!(said(writes(), held(), &options), [HELD]);
         assert_eq!(said(writes(), with_contents(), &options), [CONTENTS]);
+        assert_eq!(said(writes(), unreadable(), &options), [UNREADABLE]);
         let mut trims = writes();
         trims.workload.access = Access { write: false, trim: true, ..trims.workload.access };
         assert_eq!(said(trims, mounted(), &options), [MOUNTED]);
@@ -254,6 +308,8 @@ mod tests {
             assert_eq!(said(job, facts, &RunOptions::default()), nothing);
         }
         assert_eq!(said(writes(), with_contents(), &contents), nothing);
+        assert_eq!(said(writes(), unreadable(), &contents), nothing);
+        assert_eq!(said(writes(), unreadable(), &mounts), [UNREADABLE]);
         assert_eq!(said(writes(), with_contents(), &mounts), [CONTENTS]);
         let mut job = writes();
         job.safety.overwrite_filesystem = true;
@@ -265,7 +321,7 @@ mod tests {
         let nothing: [&str; 0] = [];
         let options = RunOptions::default();
         assert_eq!(said(writes(), device(), &options), nothing);
-        for facts in [mounted(), held(), with_contents()] {
+        for facts in [mounted(), held(), with_contents(), unreadable()] {
             let mut job = writes();
             job.workload.access = Access { read: true, write: false, ..job.workload.access };
             assert_eq!(said(job, facts, &options), nothing);

@@ -94,8 +94,8 @@ impl ThreadContext {
     pub(crate) fn run(mut self, builder: EngineBuilder) {
         sharpen_timers();
         let prepared = self.surroundings.apply().map_err(SetupError::from).and_then(|locked| {
-            let engine = builder.build(&self.signals.stop).and_then(bind_to_thread);
-            Ok((locked, engine.map_err(|error| SetupError::from(&error))?))
+            let engine = builder.build(&self.signals.stop)?;
+            Ok((locked, bind_to_thread(engine).map_err(|error| SetupError::from(&error))?))
         });
         let (_locked_memory, mut engine) = match prepared {
             Ok((locked, engine)) => (locked, self.watch_errors(engine)),

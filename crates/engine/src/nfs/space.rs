@@ -55,7 +55,7 @@ impl Export {
             free_bytes: self.server.free_bytes(),
             mount_points: Vec::new(),
             is_held: false,
-            contents: None,
+            contents: crate::Contents::Nothing,
             device: (0, 0),
         };
         match self.server.find(&name) {

@@ -63,7 +63,7 @@ pub(super) fn facts(
             free_bytes: None,
             mount_points: Vec::new(),
             is_held: false,
-            contents: None,
+            contents: engine::Contents::Nothing,
             device: (0, 0),
         };
         facts.insert(path, of_path);

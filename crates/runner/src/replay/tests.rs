@@ -53,7 +53,13 @@ fn a_replay_that_writes_is_refused_like_any_job() {
     check("write 0 4096", TargetFacts { is_held: true, ..device() }, &["target-mounted"]);
     check(
         "write 0 4096",
-        TargetFacts { contents: Some("an ext4 file system"), ..device() },
+        TargetFacts {
+            contents: engine::Contents::Known {
+                name: "ext4",
+                kind: engine::ContentsKind::FileSystem,
+            },
+            ..device()
+        },
         &["target-has-contents"],
     );
 }

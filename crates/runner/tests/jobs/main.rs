@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod bench;
+mod devices;
 mod failures;
 mod files;
 mod process;

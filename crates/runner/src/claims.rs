@@ -1,0 +1,69 @@
+//! The block devices that a step writes to: asked about again when the first worker opens one, and
+//! held until the step ends.
+//!
+//! Between the start of a run and the start of a step somebody may have made a file system on a
+//! device, or mounted it. While it is held (`O_EXCL`), nobody else can. A device is held once, not
+//! once per worker; commands around the step find it free.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use plan::{Diagnostic, Job};
+
+use crate::prepare::SetupError;
+use crate::run::RunOptions;
+use crate::targets;
+
+/// What came of asking for a device.
+type Claim = Result<Option<OwnedFd>, SetupError>;
+
+/// The devices of one step.
+#[derive(Debug, Default)]
+pub(crate) struct Claims {
+    allow_mounted: bool,
+    overwrite_filesystem: bool,
+    /// By number, since several paths may lead to one. What may be written although others hold it
+    /// has no descriptor.
+    devices: Mutex<HashMap<u64, Claim>>,
+}
+
+impl Claims {
+    pub(crate) fn new(options: &RunOptions) -> Self {
+        Claims {
+            allow_mounted: options.allow_mounted,
+            overwrite_filesystem: options.overwrite_filesystem,
+            devices: Mutex::default(),
+        }
+    }
+
+    /// Holds a device that the job is about to open for writing.
+    ///
+    /// # Errors
+    /// When it is in use, holds something, or cannot be looked at, and nobody allowed that.
+    pub(crate) fn claim(&self, job: &Job, path: &Path) -> Result<(), SetupError> {
+        // One that is not there any more is told about when it is opened.
+        let Ok(facts) = std::fs::metadata(path) else { return Ok(()) };
+        let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        let claim = devices.entry(facts.rdev()).or_insert_with(|| self.look(job, path));
+        claim.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    fn look(&self, job: &Job, path: &Path) -> Claim {
+        let (facts, held) = engine::claim(path).map_err(|error| SetupError::from(&error))?;
+        let options = RunOptions {
+            allow_mounted: self.allow_mounted,
+            overwrite_filesystem: self.overwrite_filesystem,
+            ..RunOptions::default()
+        };
+        match targets::check_risk(job, &facts, &options) {
+            None => Ok(held),
+            Some(Diagnostic { message, help, .. }) => {
+                let help = help.first().map_or("", String::as_str);
+                Err(SetupError { errno: libc::EBUSY, message: format!("{message}; {help}") })
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Block devices in a run: asked about again when a step opens them, and held while it works.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use record::Outcome;
+use runner::{Control, RunEvent};
+
+use super::bench::{Bench, command, n_ios};
+
+/// A loop device over a new file, while it lives.
+struct LoopDevice(PathBuf);
+
+impl LoopDevice {
+    /// `None`, and a word about it, where this user, or this machine, has none.
+    fn new(bench: &Bench) -> Option<LoopDevice> {
+        let image = bench.file("image", 0);
+        let made =
+            std::fs::File::options().write(true).open(&image).and_then(|it| it.set_len(32 << 20));
+        made.expect("ours");
+        let device = command(&["losetup", "--find", "--show", image.to_str()?]);
+        if device.is_none() {
+            println!("skipped: no loop devices here");
+        }
+        device.map(|name| LoopDevice(PathBuf::from(name)))
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("text")
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
+    }
+}
+
+fn is_held(device: &Path) -> bool {
+    engine::probe(device).expect("it is there").is_held
+}
+
+const STEPS: &str = "[global]\nbs=4k\nsize=1m\n[first]\nfilename=@/f\nrw=write\n\
+                     [second]\nstonewall\nrw=randwrite\nfilename=DEVICE\n";
+
+#[test]
+fn a_device_that_was_mounted_since_is_refused_and_the_record_says_so() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let mount_point = bench.path("at");
+    std::fs::create_dir(&mount_point).expect("ours");
+    let at = mount_point.to_str().expect("text").to_owned();
+    let mut is_mounted = false;
+    let text = STEPS.replace("DEVICE", device.path());
+    let record = bench.run_with(&text, &Control::new(), &mut |event| {
+        if matches!(event, RunEvent::StepEnded { step_idx: 0, .. }) {
+            is_mounted = command(&["mkfs.ext4", "-q", device.path()]).is_some()
+                && command(&["mount", device.path(), &at]).is_some();
+        }
+    });
+    if !is_mounted {
+        println!("skipped: nothing can be mounted here");
+        return;
+    }
+    command(&["umount", &at]).expect("it was mounted");
+    let checked = command(&["fsck.ext4", "-f", "-n", device.path()]);
+    assert_eq!(record.outcome, Outcome::Failed);
+    let [first, second] = &record.jobs[..] else { panic!("two jobs") };
+    assert_eq!((first.error_message.as_str(), n_ios(first)), ("", 256));
+    assert_eq!((second.error_errno, n_ios(second)), (libc::EBUSY, 0));
+    let expected =
+        format!("job `second` writes to `{}`, which is mounted at `{at}`", device.path());
+    assert!(second.error_message.starts_with(&expected), "{}", second.error_message);
+    assert!(checked.is_some(), "the file system is damaged");
+}
+
+#[test]
+fn a_device_that_was_formatted_since_is_refused() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let mut is_made = false;
+    let text = STEPS.replace("DEVICE", device.path());
+    let record = bench.run_with(&text, &Control::new(), &mut |event| {
+        if matches!(event, RunEvent::StepEnded { step_idx: 0, .. }) {
+            is_made = command(&["mkswap", device.path()]).is_some();
+        }
+    });
+    if is_made {
+        let message = &record.jobs[1].error_message;
+        assert!(message.contains("which holds swap"), "{message}");
+    }
+}
+
+#[test]
+fn a_device_is_held_while_a_step_writes_to_it_and_free_before_and_behind() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    // Several workers and two paths to the same device.
+    let link = bench.path("link");
+    std::os::unix::fs::symlink(&device.0, &link).expect("ours");
+    let text = format!(
+        "[global]\nbs=4k\nsize=1m\nioengine=psync\ntime_based\nruntime=2\nrate_iops=100\n\
+         [a]\nnumjobs=3\nrw=randwrite\nfilename={}\n[b]\nrw=randwrite\nfilename={}\n\
+         [c]\nstonewall\nrw=randread\nfilename={}\n",
+        device.path(),
+        link.display(),
+        device.path()
+    );
+    let mut seen = Vec::new();
+    let record = bench.run_with(&text, &Control::new(), &mut |event| match event {
+        RunEvent::StepStarted { .. } | RunEvent::StepEnded { .. } => {
+            assert!(!is_held(&device.0));
+        }
+        RunEvent::Status(status)
+            if status.n_running > 0 && seen.len() <= status.step_idx as usize =>
+        {
+            seen.push(is_held(&device.0));
+        }
+        _ => {}
+    });
+    assert_eq!(record.outcome, Outcome::Complete, "{:?}", record.jobs[0].error_message);
+    assert_eq!(seen, [true, false], "who only reads leaves it free");
+}
