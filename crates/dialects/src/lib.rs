@@ -12,11 +12,13 @@
 //! Tests: `tests/fio_parse*.rs` for reading, beside the modules for the parts.
 
 pub mod fio;
+pub mod foreign;
 mod likeness;
 pub mod loader;
 pub mod native;
 pub mod translation;
 pub mod vdbench;
 
+pub use foreign::Foreign;
 pub use loader::{LoadError, Loader, NoHost};
 pub use translation::Translation;

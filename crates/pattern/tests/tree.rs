@@ -32,8 +32,8 @@ fn a_tree_has_the_folders_and_files_of_vdbench() {
         "vdb.1_1.dir",
         "vdb.1_2.dir",
         "vdb.1_1.dir/vdb.2_1.dir",
-        "vdb.1_1.dir/vdb.2_2.dir",
         "vdb.1_2.dir/vdb.2_1.dir",
+        "vdb.1_1.dir/vdb.2_2.dir",
         "vdb.1_2.dir/vdb.2_2.dir",
     ];
     assert_eq!(folders, expected);
@@ -41,12 +41,70 @@ fn a_tree_has_the_folders_and_files_of_vdbench() {
     assert_eq!(file_path(&tree, 31), "vdb.1_2.dir/vdb.2_2.dir/vdb_f0031.file");
 }
 
+/// Checks the digits of folders, each of one file, against a tree that Vdbench 5.04.07 made.
+#[track_caller]
+fn check_folders(spec: &TreeSpec, expected: &[&str]) {
+    let tree = Tree::new(spec).unwrap();
+    let seen: Vec<String> = (0..tree.n_files() as usize / spec.files as usize)
+        .map(|nth| {
+            let file = nth as u32 * spec.files as u32;
+            let path = file_path(&tree, file);
+            assert!(path.ends_with(&format!("vdb_f{file:04}.file")), "{path}");
+            let folders = path.split('/').filter_map(|name| name.strip_suffix(".dir"));
+            let last = |name: &str| name.rsplit('_').next().unwrap().to_owned();
+            folders.map(last).collect::<Vec<_>>().join("")
+        })
+        .collect();
+    assert_eq!(seen, expected);
+}
+
 #[test]
-fn files_in_all_folders_are_numbered_level_by_level() {
-    let tree = Tree::new(&spec(2, 2, 3, false)).unwrap();
-    assert_eq!((tree.n_folders(), tree.n_files()), (6, 18));
-    assert_eq!(file_path(&tree, 0), "vdb.1_1.dir/vdb_f0000.file");
-    assert_eq!(file_path(&tree, 6), "vdb.1_1.dir/vdb.2_1.dir/vdb_f0006.file");
+fn files_have_the_folders_that_they_have_in_vdbench() {
+    check_folders(&spec(2, 3, 2, true), &["11", "21", "31", "12", "22", "32", "13", "23", "33"]);
+    check_folders(&spec(2, 2, 2, false), &["1", "2", "11", "21", "12", "22"]);
+    check_folders(&spec(3, 2, 1, true), &["111", "121", "211", "221", "112", "122", "212", "222"]);
+}
+
+/// Sizes of files that Vdbench 5.04.07 made, in KiB.
+#[track_caller]
+fn check_sizes(sizes: FileSizes, expected_kib: &[u64]) {
+    let n_files = expected_kib.len() as u64;
+    let tree = Tree::new(&TreeSpec { sizes, ..spec(1, 1, n_files, true) }).unwrap();
+    let seen: Vec<u64> = (0..n_files as u32).map(|file| tree.size_bytes(file) / 1024).collect();
+    assert_eq!(seen, expected_kib);
+    let total_kib: u64 = expected_kib.iter().sum();
+    assert_eq!(tree.total_bytes(), total_kib * 1024);
+}
+
+#[test]
+fn sizes_are_those_of_vdbench() {
+    let split = FileSizes::Split(vec![(1024, 40.0), (2048, 25.0), (4096, 35.0)]);
+    check_sizes(split, &[2, 2, 1, 2, 1, 2, 4, 2]);
+    check_sizes(FileSizes::Average(200 << 10), &AVERAGE_200K);
+    check_sizes(
+        FileSizes::Average(3 << 20),
+        &[1600, 3400, 2200, 4400, 2000, 4500, 3900, 4200, 4400, 3200, 3000],
+    );
+}
+
+/// Longer than the distance between two kept states of the generator.
+const AVERAGE_200K: [u64; 80] = [
+    250, 160, 140, 300, 260, 230, 250, 280, 240, 300, 110, 210, 100, 130, 260, 220, 280, 110, 240,
+    150, 120, 170, 220, 200, 150, 160, 230, 210, 300, 250, 180, 290, 230, 230, 130, 290, 200, 200,
+    140, 180, 200, 230, 100, 150, 280, 290, 230, 150, 300, 160, 180, 180, 270, 160, 140, 110, 190,
+    210, 290, 150, 120, 260, 190, 250, 230, 290, 250, 120, 190, 240, 110, 180, 240, 290, 190, 250,
+    150, 130, 100, 220,
+];
+
+/// The 15 files of 4 KiB that Vdbench 5.04.07 took of 40 for `totalsize=60k`.
+#[test]
+fn a_total_is_held_by_the_files_that_vdbench_takes() {
+    let sizes = FileSizes::Fixed(4096);
+    let spec = TreeSpec { sizes, total_bytes: 60 << 10, ..spec(2, 2, 10, true) };
+    let tree = Tree::new(&spec).unwrap();
+    let in_use = InUse::new(&tree, &spec).unwrap();
+    let files: Vec<u32> = (0..in_use.len()).map(|position| in_use.file(position)).collect();
+    assert_eq!(files, [0, 5, 9, 10, 13, 15, 21, 22, 23, 25, 29, 35, 37, 38, 39]);
 }
 
 #[test]
@@ -108,6 +166,9 @@ fn average_sizes_are_rounded_and_have_their_mean() {
     let tree = Tree::new(&TreeSpec { sizes, ..spec(1, 1, 100_000, true) }).unwrap();
     let mean = tree.total_bytes() as f64 / 100_000.0;
     assert!((mean / f64::from(3 << 20) - 1.0).abs() < 0.01, "{mean}");
+    let all = (0..tree.n_files()).map(|file| tree.size_bytes(file));
+    let (least, most) = ((3 << 19) - (50 << 10), (9 << 19) + (50 << 10));
+    assert!(all.clone().min() >= Some(least) && all.max() <= Some(most), "half as much, rounded");
     for file in 0..1000 {
         let bytes = tree.size_bytes(file);
         let unit = if bytes > 1 << 20 { 102_400 } else { 1024 };
@@ -116,17 +177,19 @@ fn average_sizes_are_rounded_and_have_their_mean() {
 }
 
 #[test]
-fn a_total_takes_the_first_files_and_a_working_set_a_part_of_them() {
+fn a_total_takes_a_part_of_the_files_and_a_working_set_a_part_of_those() {
     let sizes = FileSizes::Fixed(1000);
     let limited = TreeSpec { sizes, total_bytes: 49_001, ..spec(1, 1, 100, true) };
     let tree = Tree::new(&limited).unwrap();
     let in_use = InUse::new(&tree, &limited).unwrap();
-    assert_eq!((in_use.len(), in_use.file(0), in_use.file(49)), (50, 0, 49));
+    let of_total: BTreeSet<u32> = (0..in_use.len()).map(|idx| in_use.file(idx)).collect();
+    assert_eq!((in_use.len(), of_total.len()), (50, 50));
+    assert!(of_total.iter().all(|file| *file < 100) && of_total.iter().any(|file| *file >= 50));
     let part = TreeSpec { working_set_bytes: 10_000, ..limited.clone() };
     let in_use = InUse::new(&tree, &part).unwrap();
     let files: BTreeSet<u32> = (0..in_use.len()).map(|idx| in_use.file(idx)).collect();
     assert_eq!((in_use.len(), files.len()), (10, 10));
-    assert!(files.iter().all(|file| *file < 50) && files.iter().any(|file| *file >= 10));
+    assert!(files.is_subset(&of_total));
     let shared = TreeSpec { share: (1, 3), total_bytes: 0, ..limited.clone() };
     let in_use = InUse::new(&tree, &shared).unwrap();
     assert_eq!((in_use.len(), in_use.file(0), in_use.file(32)), (33, 1, 97));

@@ -24,8 +24,8 @@ pub const DEFAULT_MASKS: (&str, &str) = ("vdb_f%04d.file", "vdb.%d_%d.dir");
 pub const ENGINE_NAME: &str = "tree";
 
 /// Default seed of sizes and of the part in use; one for all, so that the same definition is the
-/// same tree in every run.
-pub const DEFAULT_SEED: u64 = 0x7472_6565;
+/// same tree in every run. It is that of Vdbench, whose trees are ours.
+pub const DEFAULT_SEED: u64 = 0;
 
 /// Sizes of files.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +34,9 @@ pub enum FileSizes {
     Fixed(u64),
     /// Sizes in bytes and their shares in percent, which add up to 100.
     Split(Vec<(u64, f64)>),
-    /// Drawn evenly between nothing and twice this mean, rounded as Vdbench does: to 1 MiB above
-    /// 10 MiB, 100 KiB above 1 MiB, 10 KiB above 100 KiB, else 1 KiB.
+    /// Drawn evenly between a half and one and a half of this mean, rounded as Vdbench does: sizes
+    /// from 10 MiB on to 1 MiB; else to 100 KiB with a mean from 1 MiB on, to 10 KiB with one from
+    /// 100 KiB on, and to 1 KiB below that.
     Average(u64),
 }
 
@@ -76,9 +77,10 @@ pub struct TreeSpec {
     pub file_mask: String,
     /// `printf` mask of folder names, with two numbers.
     pub folder_mask: String,
-    /// Use only as many files, from the first on, as hold this; 0 is all.
+    /// Use only a part of the files that holds this, drawn from the seed as Vdbench draws it; 0 is
+    /// all.
     pub total_bytes: u64,
-    /// Work on a random part of those that holds this; 0 is all.
+    /// Work on a part of those that holds this, drawn likewise; 0 is all.
     pub working_set_bytes: u64,
     /// Position among so many hosts that share the tree: each uses every n-th file.
     pub share: (u32, u32),
@@ -194,12 +196,10 @@ pub struct TreeTask {
     pub select: Select,
     /// Bytes per I/O.
     pub block_size: BlockSize,
-    /// When a file is left for the next; `None` after [`RANDOM_IOS`] random I/Os, or at its end.
+    /// When a file is left for the next; `None` at its end, or after random I/Os for as many bytes
+    /// as it has.
     pub stop_after: Option<StopAfter>,
 }
-
-/// Random I/Os on a file before the next one is taken, where nothing else is asked for.
-pub const RANDOM_IOS: u64 = 100;
 
 impl Default for TreeTask {
     fn default() -> Self {
@@ -281,7 +281,7 @@ pub enum SelectFilter {
 /// When a file is left for the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopAfter {
-    /// After so many I/Os.
+    /// After so many I/Os; 0 is never before its end.
     Ios(u64),
     /// After I/Os for so many percent of its size.
     Pct(f64),

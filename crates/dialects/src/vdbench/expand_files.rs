@@ -195,6 +195,15 @@ impl Input<'_> {
         let is_fine = rd.operations.len() <= 1
             && rd.operations.iter().copied().all(is_plain)
             && (is_looped_fine || !self.is_kind());
+        if self.is_kind() && fwd.rdpct.is_some() && !is_plain(fwd.operation) {
+            let message = format!(
+                "fwd={}: with 'rdpct=' files are read and written, and 'operation={}' does not count",
+                fwd.name,
+                OPERATIONS.iter().find(|it| it.1 == fwd.operation).map_or("", |it| it.0)
+            );
+            let help = "leave one of the two out";
+            self.findings.warning(fwd.place, "exclusive-parameters", message, help);
+        }
         if fwd.rdpct.is_some() && !is_fine {
             let message = format!(
                 "rd={}: with 'rdpct=' of fwd={} only operation=read or write is allowed, and only \
@@ -498,14 +507,15 @@ impl Input<'_> {
             } else {
                 entry.name.clone()
             };
+            let rdpct = point.get(LoopKind::Rdpct).or(entry.rdpct);
             fwds.push(Fwd {
                 name,
                 fsd: fsds.iter().position(|idx| *idx == cell.fsd).unwrap_or(0),
                 host: self.hosts[cell.host].host.label.clone(),
                 n_slaves: self.hosts[cell.host].host.jvms,
                 target: entry.target.as_ref().and_then(position),
-                operation,
-                rdpct: point.get(LoopKind::Rdpct).or(entry.rdpct),
+                operation: mixed(operation, rdpct),
+                rdpct,
                 fileio: if entry.is_sequential {
                     FileIo::Sequential { nonzero: entry.is_nonzero, delete: entry.is_delete }
                 } else {
@@ -585,6 +595,15 @@ impl Input<'_> {
 fn threads_of(cell: &Cell, asked: i64, rd: &RdEntry) -> i64 {
     let n_operations = rd.operations.len().max(1) as i64;
     (asked / n_operations / cell.n_fsds as i64 / cell.n_hosts as i64).max(1)
+}
+
+/// Returns what a workload does: with `rdpct=` Vdbench reads and writes, whatever `operation=` says.
+fn mixed(operation: FileOperation, rdpct: Option<f64>) -> FileOperation {
+    match operation {
+        FileOperation::Read | FileOperation::Write => operation,
+        _ if rdpct.is_some() => FileOperation::Read,
+        _ => operation,
+    }
 }
 
 fn merged_flags(open: Option<OpenFlags>) -> OpenFlags {

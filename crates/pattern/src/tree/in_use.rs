@@ -1,11 +1,12 @@
-//! Which files of a tree are worked on: all, as many as hold a total, a random part of those, or
-//! every n-th.
+//! Which files of a tree are worked on: all, a part that holds a total, a part of those, or every
+//! n-th.
+
+use std::sync::Arc;
 
 use plan::tree::TreeSpec;
 
+use super::java::JavaRandom;
 use super::{Tree, TreeError};
-use crate::Permutation;
-use crate::rng::{Stream, derive};
 
 /// The files in use, by position.
 #[derive(Clone, Debug)]
@@ -15,38 +16,58 @@ pub struct InUse {
     /// First file, and the step from one to the next.
     first: u64,
     step: u64,
-    /// Order that a random part is the beginning of.
-    order: Option<Permutation>,
+    /// Which ones, ascending, where they are a drawn part.
+    drawn: Option<Arc<[u32]>>,
 }
 
 impl InUse {
-    /// Finds the files in use. Adds up sizes where the specification limits them.
+    /// Finds the files in use. A part is drawn as Vdbench 5.04.07 draws it: any file that was not
+    /// drawn yet, until they hold enough; the part takes four bytes of memory per file.
     ///
     /// # Errors
     /// When more is asked for than all files hold.
     pub fn new(tree: &Tree, spec: &TreeSpec) -> Result<InUse, TreeError> {
         let all = u64::from(tree.n_files());
-        let of_total = match spec.total_bytes {
-            0 => all,
-            asked_bytes => n_holding(asked_bytes, all, |idx| tree.size_bytes(idx as u32))
-                .ok_or_else(|| TreeError::TotalTooLarge {
-                    tree: spec.name.clone(),
-                    asked_bytes,
-                    expected_bytes: tree.total_bytes(),
-                })?,
-        };
         let (position, n_hosts) = spec.share;
         let (first, step) = (u64::from(position), u64::from(n_hosts.max(1)));
-        let mut n = of_total.saturating_sub(first).div_ceil(step);
-        let mut order = None;
-        if spec.working_set_bytes > 0 && n > 0 {
-            let permutation = Permutation::new(n, derive(spec.seed, Stream::File, 0));
-            let size_at = |idx| tree.size_bytes((first + permutation.get(idx) * step) as u32);
-            // A working set larger than the files is all files.
-            n = n_holding(spec.working_set_bytes, n, size_at).unwrap_or(n);
-            order = Some(permutation);
+        let n = all.saturating_sub(first).div_ceil(step);
+        let mut in_use = InUse { n, first, step, drawn: None };
+        if spec.total_bytes > 0 {
+            let expected_bytes = tree.total_bytes();
+            if spec.total_bytes > expected_bytes {
+                return Err(TreeError::TotalTooLarge {
+                    tree: spec.name.clone(),
+                    asked_bytes: spec.total_bytes,
+                    expected_bytes,
+                });
+            }
+            // Each host has its part of the files, and of the total.
+            in_use.draw(tree, spec.total_bytes / step, spec.seed);
         }
-        Ok(InUse { n, first, step, order })
+        if spec.working_set_bytes > 0 {
+            // A working set larger than the files is all files.
+            in_use.draw(tree, spec.working_set_bytes / step, spec.seed);
+        }
+        Ok(in_use)
+    }
+
+    /// Keeps a part that holds so many bytes; all, where they hold no more.
+    fn draw(&mut self, tree: &Tree, bytes: u64, seed: u64) {
+        let size_at = |position: u64| tree.size_bytes(self.file(position as u32));
+        let mut random = JavaRandom::new(seed);
+        let mut is_drawn = vec![false; self.n as usize];
+        let (mut sum_bytes, mut n_drawn) = (0_u64, 0);
+        while sum_bytes < bytes && n_drawn < self.n {
+            let position = (random.unit() * self.n as f64) as usize;
+            if !std::mem::replace(&mut is_drawn[position], true) {
+                sum_bytes = sum_bytes.saturating_add(size_at(position as u64));
+                n_drawn += 1;
+            }
+        }
+        let kept = (0..self.n as u32).filter(|position| is_drawn[*position as usize]);
+        let drawn: Arc<[u32]> = kept.map(|position| self.file(position)).collect();
+        self.n = drawn.len() as u64;
+        self.drawn = Some(drawn);
     }
 
     /// Returns how many files are in use.
@@ -62,20 +83,9 @@ impl InUse {
     /// Returns the file at a position below [`InUse::len`].
     #[inline]
     pub fn file(&self, position: u32) -> u32 {
-        let position = u64::from(position);
-        let place = self.order.as_ref().map_or(position, |order| order.get(position));
-        (self.first + place * self.step) as u32
-    }
-}
-
-/// Returns how many files, from the first, hold so much; `None` when all of them do not.
-fn n_holding(bytes: u64, n_files: u64, size_at: impl Fn(u64) -> u64) -> Option<u64> {
-    let mut sum = 0_u64;
-    for idx in 0..n_files {
-        sum = sum.saturating_add(size_at(idx));
-        if sum >= bytes {
-            return Some(idx + 1);
+        match &self.drawn {
+            Some(drawn) => drawn[position as usize],
+            None => (self.first + u64::from(position) * self.step) as u32,
         }
     }
-    None
 }

@@ -1,10 +1,12 @@
 //! Trees of folders and files: which numbers there are, and the path and size that belong to each.
 //!
-//! Nothing is listed. Folders are numbered level by level from 0, so that the folder above one has
-//! a smaller number; files over the whole tree, folder by folder. A path or a size is computed when
-//! it is needed: a tree of a million files takes as much memory as one of ten.
+//! Nothing is listed. Folders are numbered as Vdbench 5.04.07 numbers them, so that its trees are
+//! ours: level by level from 0, and within a level first those that are the first in the folder
+//! above, then all second ones, and so on. The folder above one has a smaller number. Files are
+//! numbered over the whole tree, folder by folder. A path or a size is computed when it is needed.
 
 mod in_use;
+mod java;
 mod mask;
 mod select;
 mod sizes;
@@ -99,7 +101,7 @@ impl Tree {
             first_with_files: if spec.bottom_only { lowest_start } else { 0 },
             level_starts,
             n_files,
-            sizes: SizeOf::new(&spec.sizes, spec.seed),
+            sizes: SizeOf::new(&spec.sizes, spec.seed, n_files),
             file_mask,
             folder_mask,
         })
@@ -140,8 +142,32 @@ impl Tree {
         if level == 0 {
             return None;
         }
+        let (position, above) = self.split(folder, level);
+        debug_assert!(position < self.width);
+        // By names the folder above comes `above`-th in its level; its own place there is last.
+        let n_before = self.n_paths(level - 1);
+        Some(
+            (self.level_starts[level - 1] + above % self.width * n_before + above / self.width)
+                as u32,
+        )
+    }
+
+    /// Splits the number of a folder into its position in the folder above, from 0, and that
+    /// folder's place among those of its level, by names.
+    #[inline]
+    fn split(&self, folder: u32, level: usize) -> (u64, u64) {
         let in_level = u64::from(folder) - self.level_starts[level];
-        Some((self.level_starts[level - 1] + in_level / self.width) as u32)
+        let n_above = self.n_paths(level);
+        (in_level / n_above, in_level % n_above)
+    }
+
+    /// Returns how many folders are above those of a level, the anchor included: one for the first.
+    #[inline]
+    fn n_paths(&self, level: usize) -> u64 {
+        match level {
+            0 => 1,
+            _ => self.level_starts[level] - self.level_starts[level - 1],
+        }
     }
 
     /// Returns the folder that holds a file.
@@ -168,18 +194,15 @@ impl Tree {
     /// Adds the path of a folder, from the anchor and without a slash at the ends.
     pub fn push_folder_path(&self, folder: u32, path: &mut Vec<u8>) {
         let level = self.level_of(folder) as usize;
-        let in_level = u64::from(folder) - self.level_starts[level];
-        let mut of_step = self.width.pow(level as u32);
-        let mut rest = in_level;
-        for step in 0..=level {
-            if step > 0 {
-                path.push(b'/');
-            }
-            let position = rest / of_step;
-            rest %= of_step;
+        let (last, mut rest) = self.split(folder, level);
+        let mut of_step = self.n_paths(level);
+        for step in 0..level {
             of_step /= self.width;
-            self.folder_mask.push(&[step as u64 + 1, position + 1], path);
+            self.folder_mask.push(&[step as u64 + 1, rest / of_step + 1], path);
+            path.push(b'/');
+            rest %= of_step;
         }
+        self.folder_mask.push(&[level as u64 + 1, last + 1], path);
     }
 
     /// Adds the path of a file, from the anchor.
@@ -192,8 +215,8 @@ impl Tree {
     /// Adds the name of a folder within the one above.
     pub fn push_folder_name(&self, folder: u32, name: &mut Vec<u8>) {
         let level = self.level_of(folder) as usize;
-        let in_level = u64::from(folder) - self.level_starts[level];
-        self.folder_mask.push(&[level as u64 + 1, in_level % self.width + 1], name);
+        let (position, _) = self.split(folder, level);
+        self.folder_mask.push(&[level as u64 + 1, position + 1], name);
     }
 
     /// Adds the name of a file within its folder.
@@ -203,10 +226,6 @@ impl Tree {
 
     /// Returns the bytes that all files hold once written. Looks at every file: 2 ns each.
     pub fn total_bytes(&self) -> u64 {
-        match self.sizes.fixed() {
-            Some(bytes) => bytes.saturating_mul(self.n_files),
-            None => (0..self.n_files())
-                .fold(0, |sum: u64, file| sum.saturating_add(self.size_bytes(file))),
-        }
+        self.sizes.total_bytes(self.n_files)
     }
 }

@@ -1,89 +1,121 @@
-//! Sizes of files: a function of the seed and the file's number.
+//! Sizes of files: those that Vdbench 5.04.07 draws for the same definition.
+//!
+//! It draws one size after the other, in the order of the files. So that the size of any file is
+//! known at once, the generator's state is kept for every 64th.
+
+use std::sync::Arc;
 
 use plan::tree::FileSizes;
 
-use crate::rng::{Stream, derive};
+use super::java::JavaRandom;
 
-/// 1 KiB; sizes below 100 KiB are multiples of it.
+/// 1 KiB.
 const KIB: u64 = 1024;
 
 /// 1 MiB.
 const MIB: u64 = 1024 * KIB;
 
+/// Files from one kept state to the next: an eighth of a byte per file, and 32 draws of a
+/// nanosecond each to find a size.
+const STRIDE: u32 = 64;
+
 /// The size of each file.
 #[derive(Clone, Debug)]
 pub(super) struct SizeOf {
     kind: Kind,
-    seed: u64,
+    /// States before files 0, [`STRIDE`] and so on.
+    states: Arc<[JavaRandom]>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
     Fixed(u64),
-    /// Sizes, each with the upper end of its share of all 64-bit numbers.
-    Split(Vec<(u64, u64)>),
+    /// Sizes, each with the sum of its share and those before it, percent.
+    Split(Vec<(u64, f64)>),
     Average(u64),
 }
 
 impl SizeOf {
-    pub(super) fn new(sizes: &FileSizes, seed: u64) -> Self {
+    pub(super) fn new(sizes: &FileSizes, seed: u64, n_files: u64) -> Self {
         let kind = match sizes {
             FileSizes::Fixed(bytes) => Kind::Fixed(*bytes),
             FileSizes::Average(bytes) => Kind::Average(*bytes),
             FileSizes::Split(parts) => {
-                let total: f64 = parts.iter().map(|part| part.1.max(0.0)).sum();
-                let mut shares = 0.0;
-                let mut ends = Vec::with_capacity(parts.len());
-                for (bytes, share) in parts.iter().filter(|part| part.1 > 0.0) {
-                    shares += share / total;
-                    // Saturates at the last one.
-                    ends.push((*bytes, (shares * 2.0_f64.powi(64)) as u64));
-                }
-                if let Some(last) = ends.last_mut() {
-                    last.1 = u64::MAX;
-                }
-                Kind::Split(ends)
+                let mut sum_pct = 0.0;
+                let ends = parts.iter().map(|(bytes, share_pct)| {
+                    sum_pct += share_pct.max(0.0);
+                    (*bytes, sum_pct)
+                });
+                Kind::Split(ends.collect())
             }
         };
-        SizeOf { kind, seed }
+        let mut random = JavaRandom::new(seed);
+        let n_drawn = if matches!(kind, Kind::Fixed(_)) { 0 } else { n_files };
+        let mut states = Vec::with_capacity((n_drawn / u64::from(STRIDE) + 1) as usize);
+        for file in 0..n_drawn {
+            if file.is_multiple_of(u64::from(STRIDE)) {
+                states.push(random);
+            }
+            kind.next(&mut random);
+        }
+        SizeOf { kind, states: states.into() }
     }
 
-    /// Returns the size if all are the same.
-    pub(super) fn fixed(&self) -> Option<u64> {
+    /// Returns the bytes of all files.
+    pub(super) fn total_bytes(&self, n_files: u64) -> u64 {
         match self.kind {
-            Kind::Fixed(bytes) => Some(bytes),
-            _ => None,
+            Kind::Fixed(bytes) => bytes.saturating_mul(n_files),
+            Kind::Split(_) | Kind::Average(_) => {
+                let Some(mut random) = self.states.first().copied() else { return 0 };
+                let sizes = (0..n_files).map(|_| self.kind.next(&mut random));
+                sizes.fold(0, u64::saturating_add)
+            }
         }
     }
 
     #[inline]
     pub(super) fn of(&self, file: u32) -> u64 {
-        match &self.kind {
-            Kind::Fixed(bytes) => *bytes,
-            Kind::Split(ends) => {
-                let draw = self.draw(file);
-                ends.iter().find(|part| draw <= part.1).map_or(0, |part| part.0)
-            }
-            Kind::Average(mean) => {
-                let span = u128::from(*mean) * 2 + 1;
-                let bytes = ((u128::from(self.draw(file)) * span) >> 64) as u64;
-                rounded(bytes)
-            }
+        if let Kind::Fixed(bytes) = self.kind {
+            return bytes;
         }
-    }
-
-    fn draw(&self, file: u32) -> u64 {
-        derive(self.seed, Stream::Size, u64::from(file))
+        let Some(mut random) = self.states.get((file / STRIDE) as usize).copied() else {
+            return 0;
+        };
+        for _ in 0..file % STRIDE {
+            self.kind.next(&mut random);
+        }
+        self.kind.next(&mut random)
     }
 }
 
-/// Rounds to the multiples that Vdbench uses; never to nothing.
-fn rounded(bytes: u64) -> u64 {
+impl Kind {
+    /// Draws the next size.
+    #[inline]
+    fn next(&self, random: &mut JavaRandom) -> u64 {
+        match self {
+            Kind::Fixed(bytes) => *bytes,
+            Kind::Split(ends) => {
+                let pct = f64::from(random.below(100));
+                let found = ends.iter().find(|end| pct < end.1).or(ends.last());
+                found.map_or(0, |end| end.0)
+            }
+            Kind::Average(mean) => {
+                let bound = u32::try_from(*mean).unwrap_or(i32::MAX as u32);
+                let bytes = u64::from(random.below(bound)) + mean / 2;
+                rounded(bytes, *mean)
+            }
+        }
+    }
+}
+
+/// Rounds to the multiples that Vdbench uses, as its single precision does; never to nothing.
+fn rounded(bytes: u64, mean: u64) -> u64 {
     let unit = match bytes {
-        _ if bytes > 10 * MIB => MIB,
-        _ if bytes > MIB => 100 * KIB,
-        _ if bytes > 100 * KIB => 10 * KIB,
+        _ if bytes >= 10 * MIB => MIB,
+        _ if mean >= MIB => 100 * KIB,
+        _ if mean >= 100 * KIB => 10 * KIB,
         _ => KIB,
     };
-    ((bytes + unit / 2) / unit * unit).max(KIB)
+    let n_units = f64::from(bytes as f32 / unit as f32) + 0.5;
+    (n_units.floor() as u64 * unit).max(KIB)
 }

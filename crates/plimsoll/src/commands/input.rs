@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use dialects::fio::{self, Overrides, Parsed, Wishes};
-use dialects::{Loader, native, vdbench};
+use dialects::{Foreign, Loader, native, vdbench};
 use plan::{Diagnostic, Severity};
 
 use super::vdbench::{self as vdbench_command, Understood, Wanted};
@@ -94,6 +94,10 @@ pub(super) fn setting(text: &str) -> Result<(String, String), String> {
 impl InputArgs {
     /// Parses the files, to be looked at or to be run.
     pub(super) fn parse(&self, is_to_run: bool) -> Input {
+        let mistakes = self.foreign_files();
+        if !mistakes.is_empty() {
+            return Input::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
+        }
         match self.language() {
             Dialect::Fio => return Input::of(self.parse_fio()),
             Dialect::Toml => return Input::of(self.parse_native()),
@@ -110,6 +114,16 @@ impl InputArgs {
         };
         let Understood { parsed, runs, plain } = vdbench_command::input(&wanted);
         Input { parsed, runs: Some(runs), plain: Some(plain) }
+    }
+
+    /// Names the files that are in no language that is read, unless one is named.
+    fn foreign_files(&self) -> Vec<Diagnostic> {
+        let files = self.files.iter().filter(|_| self.dialect.is_none());
+        let foreign = files.filter_map(|name| {
+            let bytes = (name != "-").then(|| HostLoader.read(name).ok()).flatten()?;
+            Some(Foreign::tell(&bytes)?.mistake(name))
+        });
+        foreign.collect()
     }
 
     /// Tells `NAME=VALUE` from files; what exists is a file.

@@ -23,6 +23,7 @@ mod report;
 mod run;
 mod runs;
 mod scratch;
+mod seed;
 mod several;
 mod show;
 mod subject;

@@ -4,9 +4,10 @@ use dialects::{Loader, native};
 use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs};
-use super::input::{self, InputArgs};
+use super::input::{self, Input, InputArgs};
 use super::judge::JudgeArgs;
 use super::on::{self, OnArgs};
+use super::seed;
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
 
@@ -16,6 +17,11 @@ use crate::loader::HostLoader;
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    /// Seed of all draws. Vdbench's files draw a new one for each run, which its record has; it
+    /// repeats that run. Jobs of fio have one of their own in `randseed`.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
     #[command(flatten)]
     on: OnArgs,
     #[command(flatten)]
@@ -50,8 +56,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for name in args.input.files.iter().filter(|name| *name != "-") {
         refuse_design(name)?;
     }
-    let mut parsed = args.input.parse(true).parsed;
+    let Input { mut parsed, runs, .. } = args.input.parse(true);
     input::tell(&parsed)?;
+    // As Vdbench does, its files draw anew in every run.
+    if let Some(seed) = args.seed.or_else(|| runs.is_some().then(seed::drawn)) {
+        seed::set(&mut parsed.plan, seed);
+    }
     let emulation = args.on.emulation()?;
     let until_steady = args.judge.apply(&mut parsed.plan);
     let options = execute::options(emulation, &args.result, args.safety);

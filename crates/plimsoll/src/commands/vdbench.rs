@@ -26,6 +26,7 @@ use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
 use super::execute;
 use super::judge::judge;
 use super::keep::{KeepArgs, Kept};
+use super::seed;
 use crate::clock::{self, Stopwatch};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -82,6 +83,8 @@ And those of this program:
   --remap A=B             replace the path prefix A by B
   --set KEY=VALUE         as if written last in every definition that has the key
   --all-hosts-local       every host is this one
+  --seed N                seed of all draws, to repeat a run; else each run and each pass of `-l`
+                          draws one, which logfile.html and the record show
   --allow-commands        run the commands of startcmd= and endcmd=
   --vdbench-layout 503|507   columns of 5.03 to 5.04.06, or of 5.04.07 (default)
   --allow-mounted-write   write to block devices that are mounted
@@ -122,6 +125,7 @@ struct Ours {
     allow_mounted_write: bool,
     overwrite_filesystem: bool,
     readonly: bool,
+    seed: Option<u64>,
     /// The records go to the standard output, the console to where messages go.
     json: bool,
     keep: KeepArgs,
@@ -204,6 +208,12 @@ impl Ours {
                 "--overwrite-filesystem" => ours.overwrite_filesystem = true,
                 "--readonly" => ours.readonly = true,
                 "--json" => ours.json = true,
+                "--seed" => {
+                    let value = glued.or_else(|| words.next().map(String::as_str));
+                    let seed = value.and_then(|value| value.parse().ok());
+                    let message = "`--seed` is a whole number, 0 or more";
+                    ours.seed = Some(seed.ok_or_else(|| Failure::wrong_use(message))?);
+                }
                 "--vdbench-layout" => {
                     let value = glued.or_else(|| words.next().map(String::as_str));
                     ours.layout = match value {
@@ -342,7 +352,11 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
     let signals = Signals::listen(&control);
     let stopwatch = Stopwatch::start();
     let mut n_passes = 0;
+    let first_seed = ours.seed.unwrap_or_else(seed::drawn);
     let ending = loop {
+        let seed = first_seed.wrapping_add(n_passes);
+        seed::set(&mut plan, seed);
+        session.log(&format!("seed {seed}: `--seed {seed}` repeats the draws of this pass"));
         let first = if n_passes == 0 { 0 } else { n_formats };
         lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
         session.begin(first, n_passes);

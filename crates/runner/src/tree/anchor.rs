@@ -101,6 +101,7 @@ impl Anchor {
         let mut former = None;
         match found {
             Found::Nothing if n_ours == 0 => {}
+            Found::Older => return Err(of_older(&path)),
             Found::Nothing if purpose.modifies => return Err(not_ours(&path, spec)),
             Found::OfOthers if purpose.format.is_some() || purpose.removes => {
                 return Err(of_others(&path));
@@ -109,14 +110,15 @@ impl Anchor {
                 is_ours = false;
                 look(&state, &path)?;
             }
-            Found::Ours(control) if control.structure != structure => {
+            Found::Ours(control) if !control.fits(&structure) => {
+                let there = control.named_as(&structure);
                 if !is_clean {
-                    return Err(differs(&path, spec, &control.structure));
+                    return Err(differs(&path, spec, &there));
                 }
                 if purpose.operates {
                     return Err(shared_with_others(&path, spec));
                 }
-                former = Former::find(&path, &control.structure, spec)?;
+                former = Former::find(&path, &there, spec)?;
             }
             Found::Ours(control) => {
                 // A format mends what somebody else has changed.
@@ -313,6 +315,16 @@ fn of_others(path: &Path) -> SetupError {
          anchor",
         control::NAME,
         path.display()
+    );
+    refused(libc::EEXIST, message)
+}
+
+fn of_older(path: &Path) -> SetupError {
+    let message = format!(
+        "the tree in `{shown}` was made by an earlier version of Plimsoll, which numbered files in \
+         another order than Vdbench does: remove its folders yourself (`rm -r {shown}/vdb*`) and \
+         let a format make the tree again, or name another anchor",
+        shown = path.display()
     );
     refused(libc::EEXIST, message)
 }

@@ -8,6 +8,10 @@ use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 use worker::{FileFlags, TreeState};
 
+/// Names beside the folders of a tree that tell of it.
+const OF_CONTROL: [&str; 3] =
+    [super::control::NAME, super::control::NEW_NAME, super::control::NO_DISMOUNT_NAME];
+
 /// What a name leads to, not followed.
 enum Entry {
     Nothing,
@@ -115,9 +119,7 @@ pub(super) fn entries(anchor: &Path, tree: &Tree) -> std::io::Result<(u64, u64)>
         let name = std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str());
         if names.contains(name) {
             n_ours += 1;
-        } else if name != super::control::NAME.as_bytes()
-            && name != super::control::NEW_NAME.as_bytes()
-        {
+        } else if !OF_CONTROL.iter().any(|known| name == known.as_bytes()) {
             n_others += 1;
         }
     }

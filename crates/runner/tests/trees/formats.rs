@@ -23,7 +23,10 @@ fn a_format_makes_and_removes_the_whole_tree() {
         [OpKind::Mkdir, OpKind::Create, OpKind::Open, OpKind::Close].map(|kind| n_done(job, kind));
     assert_eq!(counts, [6, 32, 32, 32]);
     let control = std::fs::read_to_string(bench.anchor().join("vdb_control.file")).unwrap();
-    assert!(control.contains("folders=6e,\nfiles=32f,\n"), "{control}");
+    let expected = "depth 2\nwidth 2\nfiles 8\ndist  bottom\nsize  ";
+    assert!(control.starts_with("when  end ") && control.contains(expected), "{control}");
+    let expected = "directory status 6\ny\ny\ny\ny\ny\ny\nfile status 32\nf\n= 31\nchecksum: ";
+    assert!(control.contains(expected), "{control}");
     // Again: removed first.
     let record = bench.format(FORMAT);
     let job = fine(&record);
@@ -89,7 +92,7 @@ fn another_structure_replaces_the_old_one_only_when_asked() {
     let counts = [OpKind::Delete, OpKind::Rmdir, OpKind::Mkdir, OpKind::Create];
     assert_eq!(counts.map(|kind| n_done(job, kind)), [32, 6, 12, 72], "what lay there counts");
     assert_eq!(other.on_disk(), OnDisk { n_folders: 12, n_files: 72, bytes: 72 * 4096 });
-    assert!(control(&other).contains("width=3"), "{}", control(&other));
+    assert!(control(&other).contains("\nwidth 3\n"), "{}", control(&other));
     let record = bench.format(REMOVE);
     assert_eq!(fine(&record).dirs.read.n_ios, 84, "what is asked for is removing");
     assert_eq!(std::fs::read_dir(bench.anchor()).unwrap().count(), 0, "the control file is gone");
@@ -121,7 +124,7 @@ fn a_structure_is_known_until_all_of_it_is_removed() {
     });
     drop(stopped);
     assert_eq!(seen, [(32, 6)]);
-    assert!(control(&bench).contains("depth=2 width=2 files=8"), "{}", control(&bench));
+    assert!(control(&bench).contains("depth 2\nwidth 2\nfiles 8\n"), "{}", control(&bench));
     let left = bench.on_disk();
     let record = other.format(FORMAT);
     let n_deleted = n_done(fine(&record), OpKind::Delete);
@@ -206,7 +209,8 @@ fn a_format_that_was_killed_is_completed() {
     let job = fine(&record);
     assert!(n_done(job, OpKind::Open) > 1000, "files that were not written in full");
     let control = std::fs::read_to_string(bench.anchor().join("vdb_control.file")).unwrap();
-    assert!(control.contains("state=closed\nfolders=2e,\nfiles="), "{}", &control[..300]);
+    assert!(control.starts_with("when  end "), "{}", &control[..300]);
+    assert!(control.contains("directory status 2\ny\ny\nfile status "), "{}", &control[..300]);
     fine(&bench.format(REMOVE));
     assert_eq!(bench.on_disk(), OnDisk { n_folders: 0, n_files: 0, bytes: 0 });
 }

@@ -46,6 +46,8 @@ fn a_folder_that_was_not_made_by_a_format_is_not_cleaned() {
     refused(&bench, FORMAT, "no vdb_control.file says that they were made for it");
     std::fs::write(bench.anchor().join("vdb_control.file"), "of another program").unwrap();
     refused(&bench, FORMAT, "was made by another program");
+    std::fs::write(bench.anchor().join("vdb_control.file"), "plimsoll tree 1\ndepth=2").unwrap();
+    refused(&bench, FORMAT, "numbered files in another order than Vdbench does");
     assert_eq!(bench.on_disk().n_files, 1);
 }
 
@@ -108,7 +110,7 @@ fn a_damaged_control_file_is_told() {
     let bench = Bench::new();
     fine(&bench.format(FORMAT));
     let control = bench.anchor().join("vdb_control.file");
-    let text = std::fs::read_to_string(&control).unwrap().replace("32f", "31f");
+    let text = std::fs::read_to_string(&control).unwrap().replace("= 31", "= 30");
     std::fs::write(&control, text).unwrap();
     refused(&bench, FORMAT, "is damaged");
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use pattern::tree::InUse;
-use plan::tree::{Activity, TreeWork};
+use plan::tree::{Activity, FileIo, TreeWork};
 
 use super::format::{FormatProgress, FormatStatus, MadeWhole, bytes_to_make};
 use super::overdue::Overdue;
@@ -22,6 +22,9 @@ pub struct TreeJob {
     pub(super) second: Option<Arc<TreeState>>,
     /// Turns taken, per task.
     pub(super) turns: Box<[AtomicU64]>,
+    /// Per file the byte behind the last one that was read or written, where files are left before
+    /// their end and gone on with later; else empty.
+    left_at: Box<[AtomicU64]>,
     /// Operations that were begun, per task.
     n_begun: Box<[AtomicU64]>,
     pub(super) format: FormatProgress,
@@ -45,6 +48,13 @@ impl TreeJob {
             Activity::Format(_) => 0,
         };
         let zeros = || (0..n_tasks).map(|_| AtomicU64::new(0)).collect();
+        let goes_on = match &work.activity {
+            Activity::Operations(tasks) => tasks.iter().any(|task| {
+                task.stop_after.is_some() && matches!(task.io, FileIo::Sequential { .. })
+            }),
+            Activity::Format(_) => false,
+        };
+        let n_left_at = if goes_on { state.tree().n_files() } else { 0 };
         let to_make_bytes = bytes_to_make(&work.activity, &state, &in_use);
         let is_format = matches!(work.activity, Activity::Format(_));
         let format = FormatProgress::new(to_make_bytes, is_format && second.is_some());
@@ -54,6 +64,7 @@ impl TreeJob {
             in_use,
             second,
             turns: zeros(),
+            left_at: (0..n_left_at).map(|_| AtomicU64::new(0)).collect(),
             n_begun: zeros(),
             format,
             overdue: Overdue::default(),
@@ -96,6 +107,18 @@ impl TreeJob {
     /// reason of an error number; 0 lets it.
     pub fn let_make(&self, errno: i32) {
         self.format.let_make(errno);
+    }
+
+    /// Returns where a file was left before its end.
+    pub(super) fn left_at(&self, file: u32) -> u64 {
+        self.left_at.get(file as usize).map_or(0, |byte| byte.load(Relaxed))
+    }
+
+    /// Notes where a file is left.
+    pub(super) fn leave_at(&self, file: u32, byte: u64) {
+        if let Some(left_at) = self.left_at.get(file as usize) {
+            left_at.store(byte, Relaxed);
+        }
     }
 
     pub(super) fn begin(&self, task: u16) {

@@ -4,7 +4,7 @@ use pattern::rng::{Chance, Rng, Stream, derive};
 use pattern::tree::Selector;
 use pattern::{PatternError, Sizes};
 use plan::op::OpKind;
-use plan::tree::{FileIo, RANDOM_IOS, SelectFilter, StopAfter, TreeTask};
+use plan::tree::{FileIo, SelectFilter, StopAfter, TreeTask};
 
 use super::shared::TreeJob;
 use super::state::{FileFlags, Refused, suppliers};
@@ -161,14 +161,17 @@ impl Task {
     fn first_kind(&self, flags: FileFlags) -> OpKind {
         match self.spec.operation {
             OpKind::Write if !flags.exists => OpKind::Create,
-            OpKind::Write if self.removes_first() => OpKind::Delete,
+            OpKind::Write if self.removes_first(flags) => OpKind::Delete,
             OpKind::Read | OpKind::Write | OpKind::Open | OpKind::Close => OpKind::Open,
             other => other,
         }
     }
 
-    fn removes_first(&self) -> bool {
+    /// Says whether a file is removed before it is written: as in Vdbench, one that was left before
+    /// its end is gone on with instead.
+    fn removes_first(&self, flags: FileFlags) -> bool {
         matches!(self.spec.io, FileIo::Sequential { delete: true, .. })
+            && (flags.is_full || self.spec.stop_after == Some(StopAfter::Ios(0)))
     }
 
     fn is_sequential(&self) -> bool {
@@ -252,7 +255,7 @@ impl Task {
             OpKind::Open => {
                 job.state.set_opened(held.entry);
                 next = Some(if self.spec.moves_bytes() {
-                    Stage::Io(self.start_place(size_bytes()))
+                    Stage::Io(self.start_place(job, held, size_bytes()))
                 } else {
                     Stage::Do(OpKind::Close)
                 });
@@ -278,11 +281,18 @@ impl Task {
         }
     }
 
-    fn start_place(&mut self, size_bytes: u64) -> Place {
+    /// Chooses where I/O on an opened file begins. As in Vdbench, one that is left before its end is
+    /// gone on with the next time, and `seqnz` counts for files of their whole size alone.
+    fn start_place(&mut self, job: &TreeJob, held: Held, size_bytes: u64) -> Place {
         let nonzero = matches!(self.spec.io, FileIo::Sequential { nonzero: true, .. });
         let step = u64::from(self.spec.block_size.max().max(1));
-        let next_byte =
-            if nonzero { self.rng.bounded(size_bytes.div_ceil(step)) * step } else { 0 };
+        let next_byte = if nonzero && held.flags.is_full {
+            self.rng.bounded(size_bytes.div_ceil(step)) * step
+        } else if self.is_sequential() && held.flags.has_data {
+            Some(job.left_at(held.entry)).filter(|byte| *byte < size_bytes).unwrap_or(0)
+        } else {
+            0
+        };
         Place { size_bytes, next_byte, n_ios: 0, bytes: 0 }
     }
 
@@ -296,6 +306,7 @@ impl Task {
         if is_sequential {
             place.next_byte = op.offset + u64::from(op.len);
             is_over |= place.next_byte >= place.size_bytes;
+            job.leave_at(held.entry, place.next_byte);
         }
         if op.kind == OpKind::Write && !held.flags.is_full {
             let end = op.offset + u64::from(op.len);
@@ -310,11 +321,11 @@ impl Task {
     /// Says whether a file is left for the next.
     fn is_enough(&self, place: &Place) -> bool {
         match self.spec.stop_after {
-            Some(StopAfter::Ios(n_ios)) => place.n_ios >= n_ios.max(1),
+            Some(StopAfter::Ios(n_ios)) => n_ios > 0 && place.n_ios >= n_ios,
             Some(StopAfter::Pct(pct)) => {
                 place.bytes as f64 >= place.size_bytes as f64 * pct.max(0.0) / 100.0
             }
-            None => !self.is_sequential() && place.n_ios >= RANDOM_IOS,
+            None => !self.is_sequential() && place.bytes >= place.size_bytes,
         }
     }
 
@@ -401,6 +412,30 @@ impl Task {
         (!self.spec.select.once || turn < self.selector.len()).then(|| self.selector.at_turn(turn))
     }
 
+    /// Says whether others may work on the same file: never where it comes or goes.
+    fn may_share(&self) -> bool {
+        let stays = match self.spec.operation {
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Stat
+            | OpKind::Access
+            | OpKind::Setattr => true,
+            OpKind::Create
+            | OpKind::Delete
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Copy
+            | OpKind::Move
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange => false,
+        };
+        stays && self.spec.io == FileIo::Random { shared: true }
+    }
+
     /// Holds what is at a position, if it fits.
     fn hold(&self, job: &TreeJob, position: u32) -> Result<Held, Refused> {
         let state = &job.state;
@@ -421,7 +456,7 @@ impl Task {
         if self.spec.moves_bytes() && state.tree().size_bytes(entry) == 0 {
             return Err(Refused::Unfit);
         }
-        let is_shared = self.spec.io == FileIo::Random { shared: true };
+        let is_shared = self.may_share();
         let flags = state.hold_file(entry, is_shared, |flags| self.fits(flags))?;
         let mut held = Held { entry, is_shared, flags, is_pinned: false, target: None };
         if !flags.exists {

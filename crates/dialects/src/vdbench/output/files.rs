@@ -94,17 +94,16 @@ impl FileFigures {
 }
 
 /// Columns that every row of operations has, behind reads and writes.
-const USUAL: [FileOperation; 7] = [
+const USUAL: [FileOperation; 6] = [
     FileOperation::Mkdir,
     FileOperation::Rmdir,
     FileOperation::Create,
     FileOperation::Open,
     FileOperation::Close,
     FileOperation::Delete,
-    FileOperation::Getattr,
 ];
 /// Columns of operations that are there only in runs that use them.
-const EXTRA: [FileOperation; 4] = [Setattr, Access, Copy, Move];
+const EXTRA: [FileOperation; 5] = [FileOperation::Getattr, Setattr, Access, Copy, Move];
 
 /// Returns the operations with columns of their own in a run that uses these.
 pub fn file_columns(used: &[FileOperation]) -> Vec<FileOperation> {

@@ -222,8 +222,9 @@ pub(super) const WORDS: &[Word] = &[
     word(
         "fwd",
         "stopafter",
-        "count, or percent such as 5%; 100 for random",
-        "Leaves a file after so many I/Os, or so much of its size.",
+        "count, or percent such as 5%; 100%",
+        "Leaves a file after so many I/Os, or so much of its size; without it after I/Os for as many \
+         bytes as it has.",
         "fwd=fwd1,fsd=fsd1,fileio=random,stopafter=10",
     ),
     word(

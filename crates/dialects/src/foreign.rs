@@ -1,0 +1,97 @@
+//! Files of tools whose languages are not read yet, known by their content: so that one message says
+//! what a file is, in place of a mistake for each of its lines.
+
+use plan::Diagnostic;
+
+/// Lines at the beginning that are looked at: scripts and configurations tell in their first ones.
+const LINES_MAX: usize = 200;
+
+/// A file of a tool whose language is not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// A test configuration of Iometer (`.icf`).
+    IometerConfiguration,
+    /// What Iometer measured.
+    IometerResult,
+    /// Command lines of diskspd.
+    DiskspdCommands,
+    /// A profile of diskspd, in XML.
+    DiskspdProfile,
+}
+
+impl Foreign {
+    /// Says whether these are the contents of such a file. Profiles may be in UTF-16.
+    pub fn tell(bytes: &[u8]) -> Option<Foreign> {
+        let text = text_of(bytes);
+        let lines = || text.lines().take(LINES_MAX).map(str::trim);
+        let has = |start: &str| lines().any(|line| line.starts_with(start));
+        if has("'TEST SETUP") || has("'ACCESS SPECIFICATIONS") {
+            return Some(Foreign::IometerConfiguration);
+        }
+        if has("'Test Type,Test Description") {
+            return Some(Foreign::IometerResult);
+        }
+        if has("<Profile") && (has("<TimeSpans") || has("<TimeSpan")) {
+            return Some(Foreign::DiskspdProfile);
+        }
+        lines().any(is_diskspd_command).then_some(Foreign::DiskspdCommands)
+    }
+
+    /// Returns the mistake that such a file of this name is, and what to do instead.
+    pub fn mistake(self, name: &str) -> Diagnostic {
+        let (what, instead): (&str, &[&str]) = match self {
+            Foreign::IometerConfiguration => (
+                "is a test configuration of Iometer",
+                &[
+                    "write each access specification as a section of a fio job file: the size is \
+                     `bs=`, percent reads and random are `rw=randrw` with `rwmixread=` and \
+                     `percentage_random=`, the outstanding I/Os per target `iodepth=`, the workers \
+                     `numjobs=`, run and ramp-up time `runtime=` with `time_based=1` and \
+                     `ramp_time=`",
+                    "`plimsoll bench DIR` needs no file, and `plimsoll suite list` shows what it \
+                     can measure",
+                ],
+            ),
+            Foreign::IometerResult => (
+                "is a result of Iometer",
+                &["`plimsoll import` reads results of fio, and none of Iometer yet"],
+            ),
+            Foreign::DiskspdCommands => (
+                "holds command lines of diskspd",
+                &[DISKSPD, "write each line as a section of a fio job file, with that in it"],
+            ),
+            Foreign::DiskspdProfile => (
+                "is a profile of diskspd",
+                &[DISKSPD, "write each time span as a section of a fio job file, with that in it"],
+            ),
+        };
+        let message = format!("`{name}` {what}, which is not supported yet");
+        instead
+            .iter()
+            .fold(Diagnostic::error("foreign-file", message), |mistake, help| mistake.help(*help))
+    }
+}
+
+/// What diskspd's commonest options are in fio's words.
+const DISKSPD: &str = "`-b8K` is `bs=8k`, `-w30` is `rwmixread=70`, `-r` is `rw=randrw` (else `rw=rw`), \
+     `-o32` is `iodepth=32`, `-t4` is `numjobs=4`, `-c10G` is `size=10g`, `-d60 -W5` is `runtime=60`, \
+     `ramp_time=5` and `time_based=1`, `-Sh` is `direct=1` with `sync=1`, `-Su` is `direct=1`";
+
+fn text_of(bytes: &[u8]) -> String {
+    let Some(wide) = bytes.strip_prefix(&[0xff, 0xfe]) else {
+        return String::from_utf8_lossy(bytes).into_owned();
+    };
+    let units = wide.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+/// Says whether a line calls diskspd with an option, by whatever path.
+fn is_diskspd_command(line: &str) -> bool {
+    let line = line.trim_start_matches(['&', '@', '>', '$', ' ']);
+    let (program, rest) = match line.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+        None => line.split_once(char::is_whitespace).unwrap_or((line, "")),
+    };
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
+    (name == "diskspd" || name == "diskspd.exe") && rest.trim_start().starts_with(['-', '/'])
+}
