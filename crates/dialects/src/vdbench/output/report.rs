@@ -353,7 +353,8 @@ impl Report {
         let interval_ns = run.interval_ns.max(1);
         let mut current = Current {
             run_idx,
-            columns: file_columns(&operations(run)),
+            // As in Vdbench, those of all runs together.
+            columns: file_columns(&self.runs.iter().flat_map(operations).collect::<Vec<_>>()),
             asked: asked(run, self.setup.layout, rate_iops, lun_bytes),
             n_warmup: u32::try_from(run.warmup_ns.div_ceil(interval_ns)).unwrap_or(u32::MAX),
             gathered: None,
