@@ -8,6 +8,7 @@
 pub mod change;
 pub mod jobs;
 pub mod labels;
+pub mod need;
 pub mod published;
 mod read;
 mod read_part;
@@ -16,6 +17,7 @@ pub mod rows;
 pub mod steps;
 
 pub use change::{ChangeError, Changes};
+pub use need::Need;
 pub use read::parse;
 pub use steps::{Step, StepLoad, steps};
 
@@ -25,7 +27,7 @@ use crate::lever::Time;
 pub const SCHEMA: &str = "plimsoll.suite/1";
 
 /// The suites of the project: name and text. The first is the usual one.
-pub const BUILT_IN: [(&str, &str); 8] = [
+pub const BUILT_IN: [(&str, &str); 12] = [
     ("quick", include_str!("../suites/quick.toml")),
     ("io-size", include_str!("../suites/io-size.toml")),
     ("scale-up", include_str!("../suites/scale-up.toml")),
@@ -34,6 +36,10 @@ pub const BUILT_IN: [(&str, &str); 8] = [
     ("anf-large", include_str!("../suites/anf-large.toml")),
     ("premium-storage", include_str!("../suites/premium-storage.toml")),
     ("snia-iops", include_str!("../suites/snia-iops.toml")),
+    ("postgresql", include_str!("../suites/postgresql.toml")),
+    ("mysql", include_str!("../suites/mysql.toml")),
+    ("sqlserver", include_str!("../suites/sqlserver.toml")),
+    ("etcd", include_str!("../suites/etcd.toml")),
 ];
 
 /// Returns the text of a suite of the project.
@@ -199,6 +205,8 @@ pub struct Part {
     pub connections: Vec<u32>,
     /// Past the page cache.
     pub is_direct: bool,
+    /// When what is written is made durable.
+    pub durable: Durable,
     /// Name of the place; empty is the first.
     pub place: String,
     /// I/Os per second at most, of each worker.
@@ -214,6 +222,33 @@ pub struct Part {
     pub end: End,
     /// What others measured.
     pub published: Vec<Published>,
+    /// What others ask of a disk, which its steps are judged by.
+    pub targets: Vec<Target>,
+}
+
+/// When what is written is made durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durable {
+    /// Whenever the system does it.
+    #[default]
+    Whenever,
+    /// By `fsync` after so many writes.
+    Fsync(u32),
+    /// By `fdatasync` after so many writes.
+    Fdatasync(u32),
+    /// When each write returns, data and metadata (`O_SYNC`).
+    EachWhole,
+    /// When each write returns, data (`O_DSYNC`).
+    Each,
+}
+
+/// What others ask of a disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// What must hold.
+    pub conditions: Vec<need::Condition>,
+    /// The document, by its id.
+    pub source: String,
 }
 
 /// One of several loads at once.
@@ -229,6 +264,8 @@ pub struct PartLoad {
     pub depth: u32,
     /// Workers.
     pub workers: u32,
+    /// When what it writes is made durable.
+    pub durable: Durable,
     /// Name of the place; empty is the first.
     pub place: String,
     /// I/Os per second at most, of each worker.

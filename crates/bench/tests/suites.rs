@@ -56,6 +56,10 @@ fn plans_are_as_long_as_their_procedures_say() {
     // Six measurements of 30 s after two warm-ups of two hours at most.
     check_plan("premium-storage", 8, 6 * 30 + 2 * 7200);
     check_plan("snia-iops", 56, 56 * 60);
+    check_plan("postgresql", 2 + 3 + 1 + 1 + 1, 8 * 35);
+    check_plan("mysql", 1 + 3 + 1 + 1 + 1 + 1, 8 * 35);
+    check_plan("sqlserver", 1 + 1 + 2 + 1 + 2 + 1, 8 * 35);
+    check_plan("etcd", 2, 2 * 32);
 }
 
 #[test]
@@ -290,4 +294,53 @@ fn rounds_end_when_they_are_steady_or_too_many() {
     assert_eq!(judge(&rounds, &falling), Verdict::GoOn);
     let wild = [10.0, 50.0, 10.0, 50.0, 10.0, 50.0, 10.0];
     assert_eq!(judge(&rounds, &wild), Verdict::GiveUp);
+}
+
+/// Targets as their sources publish them: suite, label, what must hold.
+#[track_caller]
+fn check_target(name: &str, label: &str, expected: &str) {
+    let suite = suite(name);
+    let asked = bench::suite::need::targets(&suite, &steps(&suite, &Order::default()));
+    let found: Vec<&str> =
+        asked.iter().filter(|it| it.label == label).map(|it| it.text.as_str()).collect();
+    assert_eq!(found, [expected], "{name}: {label}");
+}
+
+#[test]
+fn published_targets_are_asked_of_their_steps() {
+    check_target("etcd", "log 2300 B", "sync p99 < 10ms");
+    check_target("etcd", "log 8000 B", "IOPS >= 50");
+    check_target("sqlserver", "page read 8k", "mean < 20ms");
+    check_target("sqlserver", "log, 4k", "mean < 5ms");
+    check_target("sqlserver", "log, 60k", "mean < 5ms");
+}
+
+#[test]
+fn suites_say_when_writes_are_made_durable() {
+    let job_file = |name: &str| {
+        let suite = suite(name);
+        jobs::job_file(&steps(&suite, &Order::default()), &[site("", "/mnt/f")])
+    };
+    assert_eq!(job_file("etcd").matches("\nfdatasync=1\n").count(), 2);
+    assert_eq!(job_file("postgresql").matches("\nfdatasync=1\n").count(), 3);
+    assert_eq!(job_file("postgresql").matches("\nfsync=256\n").count(), 1);
+    assert_eq!(job_file("mysql").matches("\nfsync=1\n").count(), 2);
+    assert_eq!(job_file("sqlserver").matches("\nsync=dsync\n").count(), 3);
+}
+
+#[test]
+fn mistakes_about_durability_and_targets_are_told() {
+    let text = "schema = \"plimsoll.suite/1\"\nname = \"x\"\n[[part]]\nname = \"p\"\nrw = \"write\"\n\
+                fsync = 1\nfdatasync = 1\nsync = \"often\"\n[[part.target]]\nlimit = \"p99 > 3\"\n\
+                source = \"nobody\"\n";
+    let (_, findings) = parse(text);
+    let told: Vec<&str> = findings.iter().map(|it| it.message.as_str()).collect();
+    for expected in [
+        "`sync` is `often`, expected `none`, `sync` or `dsync`",
+        "one of `fsync`, `fdatasync` and `sync` says when writes are made durable",
+        "`limit`: `p99 > 3`: `iops` and `mb_s` may be more than a number",
+        "no [[source]] has the id `nobody`",
+    ] {
+        assert!(told.contains(&expected), "{expected}: {told:?}");
+    }
 }

@@ -493,3 +493,100 @@ fn suites_and_curves_are_compared() {
     let mixed = sandbox.plimsoll(&["compare", "line", "fast", "--store", "runs.db"]).mistake();
     assert!(mixed.contains("is a load curve") && mixed.contains("is a suite"), "{mixed}");
 }
+
+/// Asks needs of the P30, and returns the exit code and the record.
+fn ask(needs: &[&str], more: &[&str]) -> (i32, Record) {
+    let needs = needs.iter().flat_map(|need| ["--need", need]);
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--json"];
+    let args: Vec<&str> = args.into_iter().chain(needs).chain(more.iter().copied()).collect();
+    let outcome = sandbox().plimsoll(&args);
+    let record = Record::from_json(&outcome.stdout);
+    (outcome.code, record.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)))
+}
+
+/// Checks the answer to one need: exit code, verdict, measurements, and what each condition came to.
+#[track_caller]
+fn check_need(need: &str, more: &[&str], expected: (i32, &str, u32), kept: &[Option<bool>]) {
+    let (code, record) = ask(&[need], more);
+    let answer = &suite(&record).needs[0];
+    let seen = (code, answer.verdict.as_str(), answer.n_measured);
+    assert_eq!(seen, expected, "{need}: {answer:?}");
+    let seen: Vec<Option<bool>> = answer.conditions.iter().map(|it| it.is_kept).collect();
+    assert_eq!(seen, kept, "{need}: {answer:?}");
+}
+
+/// A P30 does 5,000 I/Os and 200 MB a second, each in a millisecond.
+#[test]
+fn a_need_is_met_not_met_or_cannot_be_told() {
+    let kept = [Some(true), Some(true)];
+    check_need("iops=3000,p99<5ms", &[], (0, "met", 1), &kept);
+    check_need("iops=3000,p99<5ms,bs=16k,read=70", &[], (0, "met", 1), &kept);
+    check_need("mb_s=150,bs=1m,seq,mean<100ms", &[], (0, "met", 1), &kept);
+    // A failure is measured again before it is believed.
+    check_need("iops=9000,p99<5ms", &[], (4, "not met", 2), &[Some(false), Some(false)]);
+    check_need("iops=3000,p99<900us", &[], (4, "not met", 2), &[Some(true), Some(false)]);
+    check_need("mb_s=400,bs=1m,seq", &[], (4, "not met", 2), &[Some(false)]);
+    // 300 operations have three beyond p99.
+    let short = ["--set", "time=100ms,ramp=0s"];
+    check_need("iops=3000,p99<5ms", &short, (3, "cannot tell", 1), &[Some(true), None]);
+}
+
+#[test]
+fn several_needs_have_an_answer_each_and_the_worst_is_the_exit_code() {
+    let (code, record) = ask(&["iops=3000,p99<5ms", "iops=9000"], &[]);
+    let found = suite(&record);
+    let verdicts: Vec<&str> = found.needs.iter().map(|it| it.verdict.as_str()).collect();
+    assert_eq!((code, verdicts.as_slice()), (4, &["met", "not met"][..]));
+    let reason = &found.needs[1].reason;
+    assert!(reason.contains("IOPS, not IOPS >= 9000"), "{reason}");
+    assert!(reason.contains("held back by disk_iops"), "{reason}");
+    assert_eq!(record.steps.len(), 3);
+}
+
+#[test]
+fn answers_to_needs_are_printed_kept_and_on_the_page() {
+    let sandbox = sandbox();
+    let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--report", "a.html"];
+    let args = [&args[..], &["--need", "iops=3000,p99<5ms"]].concat();
+    let outcome = sandbox.plimsoll_keeping(&args);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let shown = sandbox.plimsoll_keeping(&["show", "last"]);
+    for text in [&outcome.stdout, &shown.stdout] {
+        assert!(text.contains("need iops=3000,p99<5ms: met\n"), "{text}");
+        assert!(text.contains("p99 < 5ms: ") && text.contains(", kept\n"), "{text}");
+        check_80_columns(text);
+    }
+    let page = fs::read_to_string(sandbox.path("a.html")).expect("a page");
+    assert!(page.contains("Is it good enough?") && page.contains("is met."));
+}
+
+#[test]
+fn mistakes_of_needs_are_told_before_anything_runs() {
+    let sandbox = sandbox();
+    sandbox.write("old", vec![0_u8; 1 << 20]);
+    for (args, expected) in [
+        (&["--need", "p99<2ms"][..], "how much is needed is missing"),
+        (&["--need", "iops=5000", "--suite", "etcd"], "--suite"),
+        (&["--need", "iops=5000", "--set", "bs=4k"], "`--set bs=` does not go with `--need`"),
+        (&["--need", "iops=5000", "--repeat", "3"], "`--repeat` is for suites"),
+        (&["--need", "iops=5000,read=0"], "may not be written over"),
+    ] {
+        let outcome = sandbox.plimsoll(&[&["bench", "old"], args].concat());
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stdout);
+        assert!(outcome.stderr.contains(expected), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+/// Nothing of a disk is told by how long it takes: only that all of it is there.
+#[test]
+fn a_suite_with_targets_answers_them() {
+    let sandbox = sandbox();
+    let args = ["bench", "volume", "--suite", "etcd", "--no-progress", "--json"];
+    let outcome = sandbox.plimsoll(&[&args[..], &["--set", "time=200ms,ramp=0s,size=4m"]].concat());
+    assert!(matches!(outcome.code, 0 | 3 | 4), "{}", outcome.stderr);
+    let record = Record::from_json(&outcome.stdout).expect("a record");
+    let found = suite(&record);
+    let asked: Vec<&str> = found.needs.iter().map(|it| it.need.as_str()).collect();
+    assert_eq!(asked, ["sync p99 < 10ms", "IOPS >= 50"]);
+    assert!(found.rows.iter().filter(|row| !row.preparation).all(|row| row.sync_p99_ns.is_some()));
+}

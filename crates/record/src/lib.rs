@@ -44,8 +44,8 @@ pub use listed::{Latency, ListedLatencies, ListedLatency};
 pub use place::{DeviceRecord, NetworkRecord, PlaceRecord};
 pub use step::{IoErrorRecord, StepRecord};
 pub use suite::{
-    PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRoundsRecord, SuiteRowRecord,
-    SuiteSourceRecord, SuiteStepRecord,
+    NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
+    SuiteRoundsRecord, SuiteRowRecord, SuiteSourceRecord, SuiteStepRecord,
 };
 pub use validity::{
     GateRecord, PauseRecord, PausesRecord, SteadyRuleRecord, StepConditions, StepValidity,

@@ -36,9 +36,52 @@ pub struct SuiteRecord {
     /// What others measured, beside what was measured here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedRecord>,
+    /// What was asked of the disk, and the answers: needs of the user's own, or targets that the
+    /// suite's sources publish.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<NeedRecord>,
     /// Rounds until steady, where the suite has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<SuiteRoundsRecord>,
+}
+
+/// What a disk must do, and whether it does.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct NeedRecord {
+    /// As typed, or the conditions of a published target.
+    pub need: String,
+    /// Row that it is judged by.
+    pub label: String,
+    /// `met`, `not met` or `cannot tell`.
+    pub verdict: String,
+    /// Each thing that must hold, with what was measured in the measurement that decided.
+    pub conditions: Vec<NeedConditionRecord>,
+    /// Why it is not met or cannot be told; of one that is met, what else was seen. May be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Measurements.
+    pub n_measured: u32,
+    /// Those of them that broke a condition.
+    #[serde(default)]
+    pub n_failed: u32,
+    /// The document that it is from, by its id; empty for a need of the user's own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// One thing that must hold.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct NeedConditionRecord {
+    /// Such as `p99 < 2ms` or `IOPS >= 5000`.
+    pub condition: String,
+    /// Unit of the value: `ns`, `IOPS` or `B/s`.
+    pub unit: String,
+    /// What was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// It holds; none where that cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_kept: Option<bool>,
 }
 
 /// A document.
@@ -90,6 +133,12 @@ pub struct SuiteRowRecord {
     pub latency_p50_ns: SuiteFigureRecord,
     /// 99th percentile of latency of all I/Os, nanoseconds.
     pub latency_p99_ns: SuiteFigureRecord,
+    /// Median latency of what made writes durable (`fsync`, `fdatasync`), nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_p50_ns: Option<SuiteFigureRecord>,
+    /// Its 99th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_p99_ns: Option<SuiteFigureRecord>,
     /// Time measured, nanoseconds, of all its steps together.
     pub measured_ns: u64,
     /// One or two words: `valid`, or what is wrong.

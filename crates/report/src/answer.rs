@@ -8,6 +8,7 @@ use units::{format_iops, format_latency_ns};
 
 use crate::chart::comparison::{Against, labelled};
 use crate::chart::curve::{line_words, load_words, unit};
+use crate::suite;
 use crate::validity::{self, State};
 use crate::view::{Step, steps};
 use crate::words::{difference, mib_per_s, percent, plural, round_latency, volume};
@@ -51,6 +52,7 @@ pub(crate) fn of_run(run: &Run) -> Answer {
         Some(curve) => (of_curve(record, curve), curve_figures(curve)),
         None => of_steps(record),
     };
+    let sentence = record.suite.as_ref().and_then(suite::answer).unwrap_or(sentence);
     let mut verdict = validity.verdict;
     if record.suite.as_ref().is_some_and(|suite| suite.indicative) {
         verdict.push_str(" Indicative: short runs give a first look.");

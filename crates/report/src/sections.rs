@@ -145,6 +145,9 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
     let mut results = section("results", "Results");
     if let Some(suite) = &record.suite {
         results.lead = suite::lead(suite);
+        if let Some(needs) = suite::needs(suite) {
+            results.tables.push(("Is it good enough?".to_owned(), needs));
+        }
         results.tables.push(("Measurements".to_owned(), suite::table(suite)));
         results.charts.extend(suite::chart(suite, &id, &line));
     } else if record.curve.is_none() {

@@ -1,6 +1,6 @@
 //! What a suite of a benchmark came to, row by row.
 
-use record::{SuiteFigureRecord, SuiteRecord};
+use record::{NeedConditionRecord, SuiteFigureRecord, SuiteRecord};
 use units::{format_iops, format_latency_ns};
 
 use crate::axis;
@@ -70,6 +70,66 @@ pub(crate) fn table(suite: &SuiteRecord) -> Table {
         table.rows.push(cells);
     }
     table
+}
+
+/// A row per thing that was asked of the disk; none where nothing was.
+pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
+    let columns = [
+        ("need", "need"),
+        ("of", "label"),
+        ("answer", "verdict"),
+        ("must hold", "condition"),
+        ("measured", "value"),
+        ("holds", "is_kept"),
+        ("because", "reason"),
+    ];
+    let mut table = Table::new(&columns);
+    for need in &suite.needs {
+        for condition in &need.conditions {
+            let NeedConditionRecord { condition, unit, value, is_kept } = condition;
+            let shown = value.map_or("-".to_owned(), |value| match unit.as_str() {
+                "ns" => format_latency_ns(value.round() as u64),
+                "B/s" => format!("{:.1} MB/s", value / 1e6),
+                _ => format!("{} IOPS", format_iops(value)),
+            });
+            let kept = match is_kept {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "cannot tell",
+            };
+            table.rows.push(vec![
+                Cell::text(need.need.as_str()),
+                Cell::text(need.label.as_str()),
+                Cell::text(need.verdict.as_str()),
+                Cell::text(condition.as_str()),
+                Cell::text(shown.as_str()),
+                Cell::text(kept),
+                Cell::text(need.reason.as_str()),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Says in one sentence which needs are met; none where nothing was asked.
+pub(crate) fn answer(suite: &SuiteRecord) -> Option<String> {
+    let n = |verdict: &str| suite.needs.iter().filter(|it| it.verdict == verdict).count();
+    let all = suite.needs.len();
+    let what = if suite.needs.iter().all(|it| it.source.is_empty()) { "need" } else { "target" };
+    match suite.needs.as_slice() {
+        [] => None,
+        [only] => Some(format!("{} is {}.", only.need, told(&only.verdict))),
+        _ => {
+            let (met, missed) = (n("met"), n("not met"));
+            let unknown = all - met - missed;
+            let all = plural(all, what);
+            Some(format!("Of {all} {met} met, {missed} not met, {unknown} cannot be told."))
+        }
+    }
+}
+
+fn told(verdict: &str) -> &str {
+    if verdict == "cannot tell" { "not known: it cannot be told" } else { verdict }
 }
 
 /// Draws the rows by their rate; those that are not valid are hollow.

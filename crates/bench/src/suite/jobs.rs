@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::labels::block;
-use super::{End, Prepare, Step, StepLoad};
+use super::{Durable, End, Prepare, Step, StepLoad};
 
 /// Where a place of a suite is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +88,13 @@ fn section(step: &Step, load: &StepLoad, site: &Site) -> String {
     if load.access.is_mixed() {
         let _ = writeln!(text, "rwmixread={}", load.read_pct);
     }
+    let _ = match load.durable {
+        Durable::Whenever => Ok(()),
+        Durable::Fsync(n) => writeln!(text, "fsync={n}"),
+        Durable::Fdatasync(n) => writeln!(text, "fdatasync={n}"),
+        Durable::EachWhole => writeln!(text, "sync=sync"),
+        Durable::Each => writeln!(text, "sync=dsync"),
+    };
     text.push_str(&region(load, site.size_bytes));
     if let Some(rate) = load.rate_iops {
         let _ = writeln!(text, "rate_iops={rate}");

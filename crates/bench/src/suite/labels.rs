@@ -1,7 +1,7 @@
 //! What steps are called: the name of their part, and what tells them apart in it.
 
 use super::steps::Settings;
-use super::{Part, Step};
+use super::{Durable, Part, Step};
 
 /// Returns the label of a step: unique in its suite, and fit for a column.
 pub fn label(part: &Part, at: &Settings) -> String {
@@ -55,6 +55,15 @@ fn load(load: &super::StepLoad) -> String {
     }
     if !load.is_direct {
         text.push_str(", buffered");
+    }
+    match load.durable {
+        Durable::Whenever => {}
+        Durable::Fsync(1) => text.push_str(", fsync after each write"),
+        Durable::Fsync(n) => text.push_str(&format!(", fsync after {n} writes")),
+        Durable::Fdatasync(1) => text.push_str(", fdatasync after each write"),
+        Durable::Fdatasync(n) => text.push_str(&format!(", fdatasync after {n} writes")),
+        Durable::EachWhole => text.push_str(", O_SYNC"),
+        Durable::Each => text.push_str(", O_DSYNC"),
     }
     text
 }

@@ -104,8 +104,9 @@ fn check(suite: &Suite, at: &Range<usize>, findings: &mut Findings<'_>) {
             findings.error("unknown-place", at, text);
         }
     }
-    for published in suite.parts.iter().flat_map(|part| &part.published) {
-        let id = &published.source;
+    let published = suite.parts.iter().flat_map(|part| &part.published).map(|it| &it.source);
+    let targets = suite.parts.iter().flat_map(|part| &part.targets).map(|it| &it.source);
+    for id in published.chain(targets) {
         if !id.is_empty() && suite.sources.iter().all(|known| known.id != *id) {
             findings.error("unknown-source", at, format!("no [[source]] has the id `{id}`"));
         }

@@ -6,8 +6,11 @@ use analysis::Limits;
 use plan::keys::{Findings, Keys};
 use toml::de::DeValue;
 
+use super::need::Condition;
 use super::read::{required, text, within};
-use super::{Access, Bound, CurvePart, End, Part, PartLoad, Published, PublishedFigure};
+use super::{
+    Access, Bound, CurvePart, Durable, End, Part, PartLoad, Published, PublishedFigure, Target,
+};
 use crate::lever::{IN_FLIGHT_MAX, Time};
 
 /// What a part has unless it says otherwise.
@@ -19,6 +22,7 @@ pub(super) struct Defaults {
     workers: Vec<u32>,
     connections: Vec<u32>,
     is_direct: bool,
+    durable: Durable,
     place: String,
     rate_iops: Option<u64>,
     ramp_ns: u64,
@@ -34,6 +38,7 @@ impl Default for Defaults {
             workers: vec![1],
             connections: Vec::new(),
             is_direct: true,
+            durable: Durable::Whenever,
             place: String::new(),
             rate_iops: None,
             ramp_ns: 5_000_000_000,
@@ -70,6 +75,7 @@ impl Defaults {
             workers: counts(keys, "jobs", 1024, &self.workers, findings),
             connections: counts(keys, "connections", 64, &self.connections, findings),
             is_direct: cache(keys, findings).unwrap_or(self.is_direct),
+            durable: durable(keys, findings).unwrap_or(self.durable),
             place: keys
                 .text("place", findings)
                 .map_or(self.place.clone(), |(name, _)| name.to_owned()),
@@ -98,6 +104,8 @@ pub(super) fn part(mut keys: Keys<'_>, defaults: &Defaults, findings: &mut Findi
     let loads = loads.into_iter().map(|keys| load(keys, access, &own, findings)).collect();
     let published = keys.tables("published", findings);
     let published = published.into_iter().map(|keys| self::published(keys, findings)).collect();
+    let targets = keys.tables("target", findings);
+    let targets = targets.into_iter().map(|keys| target(keys, findings)).collect();
     keys.finish(findings);
     let Defaults { block_bytes, read_pct, depths, workers, connections, .. } = own;
     Part {
@@ -110,6 +118,7 @@ pub(super) fn part(mut keys: Keys<'_>, defaults: &Defaults, findings: &mut Findi
         workers,
         connections,
         is_direct: own.is_direct,
+        durable: own.durable,
         place: own.place,
         rate_iops: own.rate_iops,
         loads,
@@ -117,6 +126,7 @@ pub(super) fn part(mut keys: Keys<'_>, defaults: &Defaults, findings: &mut Findi
         time_ns: own.time_ns,
         end,
         published,
+        targets,
     }
 }
 
@@ -136,9 +146,56 @@ fn load(
         block_bytes: own.block_bytes[0],
         depth: own.depths[0],
         workers: own.workers[0],
+        durable: own.durable,
         place: own.place,
         rate_iops: own.rate_iops,
     }
+}
+
+/// Reads `fsync`, `fdatasync` and `sync`, of which there is one.
+fn durable(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<Durable> {
+    let mut found = Vec::new();
+    let counted: [(&'static str, fn(u32) -> Durable); 2] =
+        [("fsync", Durable::Fsync), ("fdatasync", Durable::Fdatasync)];
+    for (name, durable) in counted {
+        if let Some((n, at)) = keys.count(name, findings) {
+            let expected = "0 (never) to 1000000 writes";
+            let n = within(n, 0..=1_000_000, name, expected, &at, findings) as u32;
+            found.push((if n == 0 { Durable::Whenever } else { durable(n) }, at));
+        }
+    }
+    if let Some((mode, at)) = keys.text("sync", findings) {
+        let durable = match mode {
+            "none" => Durable::Whenever,
+            "sync" => Durable::EachWhole,
+            "dsync" => Durable::Each,
+            other => {
+                let text = format!("`sync` is `{other}`, expected `none`, `sync` or `dsync`");
+                findings.error("bad-value", &at, text);
+                Durable::Whenever
+            }
+        };
+        found.push((durable, at));
+    }
+    if let [_, (_, at), ..] = found.as_slice() {
+        let text = "one of `fsync`, `fdatasync` and `sync` says when writes are made durable";
+        findings.error("exclusive-keys", at, text);
+    }
+    found.first().map(|(durable, _)| *durable)
+}
+
+fn target(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Target {
+    let mut conditions = Vec::new();
+    match keys.text("limit", findings) {
+        Some((text, at)) => match Condition::parse_all(text) {
+            Ok(all) => conditions = all,
+            Err(mistake) => findings.error("bad-value", &at, format!("`limit`: {mistake}")),
+        },
+        None => findings.error("missing-key", &keys.at.clone(), "`limit` is missing"),
+    }
+    let target = Target { conditions, source: required(&mut keys, "source", findings) };
+    keys.finish(findings);
+    target
 }
 
 fn end(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> End {

@@ -4,12 +4,14 @@ use analysis::gates::of_step;
 use analysis::stats::median_interval;
 use analysis::steady::SteadyRule;
 use analysis::{GateName, GateVerdict, Point, series};
+use hist::Histogram;
 use record::{
     IntervalRecord, Record, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
     SuiteStepRecord, Verdict,
 };
 
-use super::change::Changes;
+use super::change::{ChangeError, Changes};
+use super::need::{self, Need, Question};
 use super::steps::Order;
 use super::{Rounds, Source, Step, Suite, published, rounds};
 
@@ -31,13 +33,37 @@ pub struct Running {
     pub taken: Vec<SuiteStepRecord>,
     /// What the watched step of each round came to.
     pub tracked_iops: Vec<f64>,
+    /// What is asked of the steps: needs, and targets of the suite.
+    pub questions: Vec<Question>,
 }
 
 impl Running {
     /// Begins: nothing is measured yet.
     pub fn new(suite: Suite, changes: Changes, order: Order) -> Self {
         let steps = super::steps(&suite, &order);
-        Running { suite, changes, order, steps, taken: Vec::new(), tracked_iops: Vec::new() }
+        let questions = need::targets(&suite, &steps);
+        let (taken, tracked_iops) = (Vec::new(), Vec::new());
+        Running { suite, changes, order, steps, taken, tracked_iops, questions }
+    }
+
+    /// Begins to measure needs, in place of what a suite asks for.
+    pub fn for_needs(needs: &[Need], changes: Changes, order: Order) -> Result<Self, ChangeError> {
+        let suite = changes.apply(need::suite(needs))?;
+        let running = Running::new(suite, changes, order);
+        let questions = need::questions(needs, &running.steps);
+        Ok(Running { questions, ..running })
+    }
+
+    /// Returns the label of a step that an answer wants measured once more.
+    pub fn wanted(&self, record: &Record) -> Option<&str> {
+        let wants = |it: &&Question| it.wants_more(record, &self.steps_of(&it.label));
+        self.questions.iter().find(wants).map(|it| it.label.as_str())
+    }
+
+    /// Returns the steps of the record that measured a label.
+    pub fn steps_of(&self, label: &str) -> Vec<u32> {
+        let own = self.taken.iter().filter(|it| it.label == label && it.purpose == "measure");
+        own.map(|step| step.step_idx).collect()
     }
 
     /// Notes what steps of the record were for, which are now its last.
@@ -73,6 +99,11 @@ impl Running {
             steps: self.taken.clone(),
             published: published::recorded(&self.suite, &self.steps, &rows),
             rows,
+            needs: self
+                .questions
+                .iter()
+                .map(|it| it.answer(record, &self.steps_of(&it.label)))
+                .collect(),
             rounds: self.suite.rounds.as_ref().map(|it| rounds::recorded(it, &self.tracked_iops)),
         }
     }
@@ -122,6 +153,8 @@ impl Running {
             bytes_per_s: of(&|it| it.bytes_per_s),
             latency_p50_ns: of(&quantile(0.5)),
             latency_p99_ns: of(&quantile(0.99)),
+            sync_p50_ns: sync(record, &steps, 0.5),
+            sync_p99_ns: sync(record, &steps, 0.99),
             measured_ns: steps
                 .iter()
                 .map(|idx| {
@@ -154,6 +187,20 @@ impl Running {
     }
 }
 
+/// Returns a percentile of what made writes durable, the median of the steps; none where nothing
+/// did.
+fn sync(record: &Record, steps: &[u32], share: f64) -> Option<SuiteFigureRecord> {
+    let of_step = |step_idx: &u32| {
+        let mut all = Histogram::new();
+        for job in record.jobs.iter().filter(|job| job.step_idx == *step_idx) {
+            all.merge(&job.sync);
+        }
+        all.quantile(share).map(|ns| ns as f64)
+    };
+    let values: Vec<f64> = steps.iter().filter_map(of_step).collect();
+    (!values.is_empty()).then(|| figure_of(&values))
+}
+
 fn source(source: &Source) -> SuiteSourceRecord {
     SuiteSourceRecord {
         id: source.id.clone(),
@@ -174,12 +221,26 @@ fn figure_of(values: &[f64]) -> SuiteFigureRecord {
 }
 
 /// A check that a row's verdict looks at.
-struct Check {
+pub(super) struct Check {
     name: String,
     verdict: Verdict,
     reason: String,
     /// Of burst credits: the level is known not to last.
     is_borrowed: bool,
+}
+
+impl Check {
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+/// Says whether a check found that the generator, its clocks or the page cache made the figures,
+/// and not the disk. Of a suite's part the page cache may be meant.
+pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
+    let names = [GateName::Generator, GateName::Little, GateName::PageCache];
+    let names = &names[..if is_of_need { 3 } else { 2 }];
+    check.verdict == Verdict::Failed && names.iter().any(|name| check.name == name.as_str())
 }
 
 /// Checks that spoil a result, the weightiest first, and what a row says of it. Others are told
@@ -203,7 +264,7 @@ pub fn is_invalid(verdict: &str) -> bool {
 }
 
 /// Returns the checks of a step: those that were made when it ended, else what its record allows.
-fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
+pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
     if let Some(judged) = record.validity.iter().find(|it| it.step_idx == step_idx) {
         let checks = judged.gates.iter().map(|gate| Check {
             name: gate.name.clone(),

@@ -1,7 +1,7 @@
 //! The steps of a suite: lists multiply, repeats are mixed.
 
 use super::labels::label;
-use super::{Access, End, Part, Suite};
+use super::{Access, Durable, End, Part, Suite};
 
 /// One measured period.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +45,8 @@ pub struct StepLoad {
     pub connections: Option<u32>,
     /// Past the page cache.
     pub is_direct: bool,
+    /// When what it writes is made durable.
+    pub durable: Durable,
     /// Name of the place.
     pub place: String,
     /// I/Os per second at most, of each worker.
@@ -190,6 +192,7 @@ fn step(suite: &Suite, part_idx: usize, part: &Part, at: Settings) -> Step {
         workers: at.workers,
         connections: at.connections,
         is_direct: part.is_direct,
+        durable: part.durable,
         place: suite.place_of(&part.place).to_owned(),
         rate_iops: part.rate_iops,
     };
@@ -199,6 +202,7 @@ fn step(suite: &Suite, part_idx: usize, part: &Part, at: Settings) -> Step {
         block_bytes: load.block_bytes,
         depth: load.depth,
         workers: load.workers,
+        durable: load.durable,
         place: suite.place_of(&load.place).to_owned(),
         rate_iops: load.rate_iops,
         ..whole.clone()

@@ -4,6 +4,7 @@ mod driver;
 mod page;
 mod sites;
 
+use bench::suite::need::{self, Need};
 use bench::suite::rows::{self, Running};
 use bench::suite::steps;
 use record::{NoteSeverity, Record};
@@ -28,8 +29,15 @@ pub(super) struct Args {
     target: Vec<String>,
 
     /// The suite: a name that `plimsoll suite list` has, or a file.
-    #[arg(long, value_name = "SUITE", default_value = "quick")]
+    #[arg(long, value_name = "SUITE", default_value = "quick", conflicts_with = "need")]
     suite: String,
+
+    /// Answer whether it is good enough, in place of a suite: a rate (iops=N or mb_s=N), and what
+    /// must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). I/Os are reads of 8 KiB
+    /// anywhere unless told: bs=16k, read=70 (percent), seq (64 KiB unless bs= says). Each need is
+    /// measured by itself, for 20 s or as long as its percentile takes; may be repeated.
+    #[arg(long, value_name = "NEED", value_parser = need::parse)]
+    need: Vec<Need>,
 
     #[command(flatten)]
     changes: ChangeArgs,
@@ -59,20 +67,27 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   plimsoll bench /mnt/volume
+  plimsoll bench /mnt/volume --need 'iops=5000,p99<2ms'
+  plimsoll bench /mnt/volume --need 'iops=5000,p99<2ms,bs=8k,read=70' --need 'mb_s=200,bs=1m,seq'
+  plimsoll bench /mnt/volume --suite postgresql
   plimsoll bench /mnt/volume --suite anf-linux-regular --scale 0.1
   plimsoll bench /mnt/volume --suite io-size --repeat 6 --set time=10s,size=20g
   plimsoll bench /dev/nvme1n1 --overwrite --suite snia-iops --discard
   plimsoll bench --on p30.toml --virtual
   plimsoll bench uncached=/mnt/a cached=/mnt/b --suite premium-storage
 
+With needs, or a suite with published targets, the exit code is 0 if all are
+met, 4 if one is not, else 3 if one cannot be told.
+
 `plimsoll suite show NAME` prints what a suite would do, `plimsoll suite new`
 begins one of your own.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let Chosen { mut suite, changes, order, .. } = suite::choose(&args.suite, &args.changes)?;
+    let mut running = running(args)?;
+    let suite = &mut running.suite;
     let emulation = args.on.emulation()?;
-    let mut sites = Sites::find(&suite, args, emulation.as_ref())?;
+    let mut sites = Sites::find(suite, args, emulation.as_ref())?;
     let mut sink = Sink::open(args.result.output.as_deref())?;
     let options = execute::options(emulation, &args.result, args.safety);
     let has_connections = suite.parts.iter().any(|part| part.connections.len() > 1);
@@ -81,9 +96,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         // A mount has the connections that it was made with.
         suite.parts.iter_mut().for_each(|part| part.connections.clear());
     }
-    let mut running = Running::new(suite, changes, order);
+    if !is_export {
+        running.steps = steps(&running.suite, &running.order);
+    }
     let n_all = running.steps.len();
     if sites.is_read_only {
+        refuse_writes(&args.need)?;
         running.steps = driver::reading(running.steps);
         running.suite.curve = running.suite.curve.filter(|curve| {
             let name = curve.access.as_str();
@@ -103,6 +121,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         options: &options,
         sites: &mut sites,
         running,
+        needs: &args.need,
         may_discard: args.discard,
         whole: None,
         notes: Vec::new(),
@@ -125,7 +144,58 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let record = finish(session, record, ran)?;
     let exit = execute::print(&record, &args.result, &mut sink)?;
     page::write(&record, args.report.as_deref(), args.result.json)?;
-    Ok(if exit == Exit::Fine && !is_valid(&record) { Exit::Invalid } else { exit })
+    Ok(ending(exit, &record, !args.need.is_empty()))
+}
+
+/// Returns what is measured: a suite, or needs.
+fn running(args: &Args) -> Result<Running, Failure> {
+    if args.need.is_empty() {
+        let Chosen { suite, changes, order, .. } = suite::choose(&args.suite, &args.changes)?;
+        return Ok(Running::new(suite, changes, order));
+    }
+    let (changes, order) = args.changes.parts();
+    if order.n_repeats > 1 {
+        return Err(Failure::wrong_use("`--repeat` is for suites")
+            .hint("a need is measured again by itself, where one measurement does not decide"));
+    }
+    if let Some((name, _)) = changes.set.iter().find(|it| !NEED_PARAMETERS.contains(&&*it.0)) {
+        return Err(Failure::wrong_use(format!("`--set {name}=` does not go with `--need`"))
+            .hint("a need says its load itself; size, time, ramp and fill_time may be set"));
+    }
+    Running::for_needs(&args.need, changes, order)
+        .map_err(|error| Failure::wrong_use(error.to_string()))
+}
+
+/// What may be set where needs say the load.
+const NEED_PARAMETERS: [&str; 5] = ["size", "time", "ramp", "fill_time", "fills"];
+
+/// Refuses needs that write to what may only be read.
+fn refuse_writes(needs: &[Need]) -> Result<(), Failure> {
+    match needs.iter().find(|need| need.writes()) {
+        None => Ok(()),
+        Some(need) => {
+            let message = format!("`{}` writes, and the target may not be written over", need.text);
+            Err(Failure::wrong_use(message)
+                .hint("`--overwrite` measures it too: what is there is lost")
+                .hint("a folder gets a scratch file of its own"))
+        }
+    }
+}
+
+/// Returns what the answers and the rows' verdicts make of the exit code.
+fn ending(exit: Exit, record: &Record, is_of_needs: bool) -> Exit {
+    let needs = || record.suite.iter().flat_map(|suite| &suite.needs);
+    let is_any = |verdict: &str| needs().any(|need| need.verdict == verdict);
+    // What a need offers may be more than is carried, so that its rows have no verdict of weight.
+    let is_measured = exit == Exit::Fine || (exit == Exit::Invalid && is_of_needs);
+    match exit {
+        _ if !is_measured => exit,
+        _ if is_any("not met") => Exit::Missed,
+        _ if is_any("cannot tell") => Exit::Invalid,
+        _ if is_of_needs => Exit::Fine,
+        _ if !is_valid(record) => Exit::Invalid,
+        _ => exit,
+    }
 }
 
 /// Says whether every row measured what was asked for, as far as its checks could tell; other

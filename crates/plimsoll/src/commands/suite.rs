@@ -115,12 +115,19 @@ pub(super) struct Chosen {
     text: String,
 }
 
+impl ChangeArgs {
+    /// Returns the changes, and how often and in which order steps are taken.
+    pub(super) fn parts(&self) -> (Changes, Order) {
+        let changes = Changes { set: self.set.clone(), scale: self.scale };
+        (changes, Order { n_repeats: self.repeat, seed: self.seed })
+    }
+}
+
 /// Finds a suite by its name or file, and changes it.
 pub(super) fn choose(name: &str, args: &ChangeArgs) -> Result<Chosen, Failure> {
     let (suite, text) = read(name)?;
-    let changes = Changes { set: args.set.clone(), scale: args.scale };
+    let (changes, order) = args.parts();
     let suite = changes.apply(suite).map_err(|error| Failure::wrong_use(error.to_string()))?;
-    let order = Order { n_repeats: args.repeat, seed: args.seed };
     Ok(Chosen { suite, changes, order, text })
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bench::suite::rows::is_invalid;
 use record::{
-    JobRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
+    JobRecord, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
+    SuiteRowRecord, SuiteSourceRecord,
 };
 use units::{format_duration, format_iops, format_latency_ns};
 
@@ -50,7 +51,62 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecor
         put_row(text, row, suite);
     }
     put_reasons(text, &measured);
+    put_needs(text, suite);
     put_published(text, suite);
+}
+
+/// Puts what was asked of the disk, and the answers.
+fn put_needs(text: &mut String, suite: &SuiteRecord) {
+    for need in &suite.needs {
+        text.push('\n');
+        let what = if need.source.is_empty() { "need" } else { "published target" };
+        let of = if need.source.is_empty() { String::new() } else { format!(" of {}", need.label) };
+        let line = format!("{what} {}{of}: {}", need.need, need.verdict);
+        text.push_str(&wrap(&line, 2, COLUMNS));
+        for condition in &need.conditions {
+            text.push_str(&wrap(&format!("  {}", condition_words(condition)), 4, COLUMNS));
+        }
+        if !need.reason.is_empty() {
+            let line = format!("  because {}", need.reason);
+            let line = if need.verdict == "met" { format!("  {}", need.reason) } else { line };
+            text.push_str(&wrap(&line, 4, COLUMNS));
+        }
+        text.push_str(&wrap(&format!("  {}", measured_words(need)), 4, COLUMNS));
+        if let Some(source) = suite.sources.iter().find(|it| it.id == need.source) {
+            let line = format!("  source: {}", source_words(source));
+            text.push_str(&wrap(&line, 4, COLUMNS));
+        }
+    }
+}
+
+/// Says of how many measurements an answer is.
+fn measured_words(need: &NeedRecord) -> String {
+    let NeedRecord { n_measured, n_failed, .. } = need;
+    match n_measured {
+        1 => "measured once".to_owned(),
+        _ => format!("measured {n_measured} times, {n_failed} of them broke a condition"),
+    }
+}
+
+/// Returns a condition with what was measured.
+fn condition_words(condition: &NeedConditionRecord) -> String {
+    let NeedConditionRecord { condition: asked, value, is_kept, .. } = condition;
+    let seen = value.map_or("nothing".to_owned(), |value| need_value(value, &condition.unit));
+    let kept = match is_kept {
+        Some(true) => "kept",
+        Some(false) => "broken",
+        None => "cannot be told",
+    };
+    format!("{asked}: {seen}, {kept}")
+}
+
+/// Returns a figure of a need with its unit.
+pub(crate) fn need_value(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => format_latency_ns(value.round() as u64),
+        "B/s" => format!("{:.1} MB/s", value / 1e6),
+        _ => format!("{} IOPS", format_iops(value)),
+    }
 }
 
 fn put_head(text: &mut String, suite: &SuiteRecord) {
@@ -116,6 +172,10 @@ fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
         latency(&row.latency_p50_ns),
         latency(&row.latency_p99_ns),
     );
+    if let (Some(p50), Some(p99)) = (&row.sync_p50_ns, &row.sync_p99_ns) {
+        let _ =
+            writeln!(text, "{:<46}{:>10}{:>10}", "  made durable in", latency(p50), latency(p99));
+    }
     let (Some(iops), Some(p99)) = (row.iops.interval, row.latency_p99_ns.interval) else { return };
     let latency = |ns: f64| format_latency_ns(ns.round() as u64);
     let _ = writeln!(

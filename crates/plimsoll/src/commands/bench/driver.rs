@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use analysis::search::{PointOrder, SearchOptions};
 use bench::suite::jobs::{self, Site};
+use bench::suite::need::{self, Need};
 use bench::suite::rounds::Verdict;
 use bench::suite::rows::Running;
 use bench::suite::{CurvePart, Step};
@@ -28,12 +29,17 @@ const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// point its percentiles say nothing.
 const RATE_MIN_SHARE: f64 = 1.0 / 16.0;
 
+/// Measurements of a step at most to answer what is asked of it.
+const ATTEMPTS_MAX: u32 = 8;
+
 /// A suite at work.
 pub(super) struct Driver<'a> {
     pub(super) session: Session,
     pub(super) options: &'a RunOptions,
     pub(super) sites: &'a mut Sites,
     pub(super) running: Running,
+    /// What the disk must do, in place of a suite; each is the part of the same position.
+    pub(super) needs: &'a [Need],
     /// Devices may be discarded.
     pub(super) may_discard: bool,
     pub(super) whole: Option<Record>,
@@ -69,8 +75,32 @@ impl Driver<'_> {
         self.purge()?;
         self.fill()?;
         self.drop_small_blocks();
-        self.measure()?;
+        if self.needs.is_empty() {
+            self.measure()?;
+        }
+        self.answer()?;
         self.curve()
+    }
+
+    /// Measures what questions want, once and again until each has an answer.
+    fn answer(&mut self) -> Result<(), Failure> {
+        let nothing = Record::default();
+        while !self.is_over() {
+            let record = self.whole.as_ref().unwrap_or(&nothing);
+            let Some(label) = self.running.wanted(record).map(str::to_owned) else { break };
+            let mut steps = self.running.steps.iter().filter(|it| it.repeat_idx == 0);
+            let Some(step) = steps.find(|it| it.label == label).cloned() else { break };
+            let attempt = self.running.steps_of(&label).len() as u32;
+            if attempt >= ATTEMPTS_MAX {
+                break;
+            }
+            let mut plan = plan_of(std::slice::from_ref(&step), &self.sites.list, attempt)?;
+            if let Some(need) = self.needs.get(step.part_idx) {
+                plan = need::plan(need, &plan, attempt, (step.time_ns, step.ramp_ns));
+            }
+            self.stage(&plan, "measure", &[(label, attempt)])?;
+        }
+        Ok(())
     }
 
     fn is_over(&self) -> bool {
@@ -262,7 +292,8 @@ impl Driver<'_> {
     /// Leaves out steps with I/Os smaller than direct I/O takes here.
     fn drop_small_blocks(&mut self) {
         let is_small =
-            |step: &Step| step.loads.iter().any(|it| !it.block_bytes.is_multiple_of(4096));
+            |it: &bench::suite::StepLoad| it.is_direct && !it.block_bytes.is_multiple_of(4096);
+        let is_small = |step: &Step| step.loads.iter().any(is_small);
         if !self.running.steps.iter().any(is_small) {
             return;
         }
@@ -355,6 +386,7 @@ impl Driver<'_> {
             workers: curve.workers,
             connections: None,
             is_direct: true,
+            durable: bench::suite::Durable::Whenever,
             place,
             rate_iops: None,
         };

@@ -1,0 +1,669 @@
+//! Needs: what a disk must do, in words such as `iops=5000,p99<2ms`, and whether it does.
+//!
+//! A measurement that keeps all conditions answers a need; one that breaks some is repeated before
+//! it is believed, and one that the generator or the host spoiled says nothing.
+
+use std::fmt;
+
+use analysis::gates::worst_backlog;
+use analysis::metric::Thin;
+use analysis::{LatencyFigure, Limit, Limits, Point};
+use hist::Histogram;
+use plan::Plan;
+use plan::load::Arrivals;
+use record::{NeedConditionRecord, NeedRecord, Outcome, Record};
+
+use super::rows::{Check, checks, spoils};
+use super::{Access, Durable, End, Part, Prepare, Step, Suite};
+use crate::lever::{Lever, Time};
+use crate::outcome::grown_backlog;
+
+/// One thing that must hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Condition {
+    /// A figure of the latency is below this.
+    Latency {
+        /// Which one: under a rate of the response time, else of the service time.
+        figure: LatencyFigure,
+        /// Nanoseconds.
+        ns_max: u64,
+        /// Of what makes writes durable (`fsync`, `fdatasync`), and not of the I/Os.
+        is_of_sync: bool,
+    },
+    /// So many I/Os per second at least.
+    Iops(f64),
+    /// So many bytes per second at least.
+    BytesPerS(f64),
+}
+
+impl Condition {
+    /// Reads conditions with commas between, such as `sync p99 < 10ms, iops > 50`.
+    ///
+    /// # Errors
+    /// With what is wrong and what to write instead.
+    pub fn parse_all(text: &str) -> Result<Vec<Condition>, String> {
+        text.split(',').map(|part| Self::parse(part.trim())).collect()
+    }
+
+    fn parse(text: &str) -> Result<Condition, String> {
+        let rate = |least: &str| {
+            let least = least.trim_start_matches('=').trim();
+            let value = least.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
+            value.ok_or_else(|| format!("`{text}`: expected a number above 0 behind `>`"))
+        };
+        if let Some((name, least)) = text.split_once('>') {
+            return match name.trim() {
+                "iops" => rate(least).map(Condition::Iops),
+                "mb_s" => rate(least).map(|mb_s| Condition::BytesPerS(mb_s * 1e6)),
+                _ => Err(format!("`{text}`: `iops` and `mb_s` may be more than a number")),
+            };
+        }
+        let (is_of_sync, limit) = match text.strip_prefix("sync ") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let limits = limit.parse::<Limits>().map_err(|errors| {
+            errors.first().map_or(String::new(), |error| format!("`{text}`: {}", error.mistake))
+        })?;
+        match limits.all.as_slice() {
+            [Limit::Latency { figure, ns_max }] => {
+                Ok(Condition::Latency { figure: *figure, ns_max: *ns_max, is_of_sync })
+            }
+            _ => Err(format!("`{text}`: write a latency such as `p99 < 2ms`")),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Latency { figure, ns_max, is_of_sync } => {
+                let of = if *is_of_sync { "sync " } else { "" };
+                write!(f, "{of}{}", Limit::Latency { figure: *figure, ns_max: *ns_max })
+            }
+            Condition::Iops(least) => write!(f, "IOPS >= {}", trimmed(*least)),
+            Condition::BytesPerS(least) => write!(f, "MB/s >= {}", trimmed(least / 1e6)),
+        }
+    }
+}
+
+/// Prints a number with two decimals at most.
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A load, and what must hold under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// As typed.
+    pub text: String,
+    /// I/Os per second that are offered.
+    pub iops: f64,
+    /// What must hold; the rate is the first.
+    pub conditions: Vec<Condition>,
+    /// Bytes per I/O.
+    pub block_bytes: u64,
+    /// Share of reads, percent.
+    pub read_pct: f64,
+    /// One after the other, and not anywhere.
+    pub is_sequential: bool,
+}
+
+/// Bytes per I/O of a need that does not say.
+const BLOCK_BYTES: (u64, u64) = (8 << 10, 64 << 10);
+
+/// Reads a need such as `iops=5000,p99<2ms,bs=8k,read=70` or `mb_s=200,bs=1m,seq`.
+///
+/// Unless it says otherwise I/Os are 8 KiB (64 KiB with `seq`) anywhere, and reads.
+///
+/// # Errors
+/// With the first mistake, and what to write instead.
+pub fn parse(text: &str) -> Result<Need, String> {
+    let (mut iops, mut bytes_per_s, mut block, mut read) = (None, None, None, None);
+    let mut walk = None;
+    let mut latencies = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        if part.contains('<') {
+            latencies.push(Condition::parse(part)?);
+            continue;
+        }
+        let (key, value) =
+            part.split_once('=').map_or((part, ""), |(key, value)| (key.trim(), value.trim()));
+        let at = |message: String| format!("`{part}`: {message}");
+        let twice = || format!("`{part}`: {key} stands twice");
+        let number = || {
+            let number = value.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
+            number.ok_or_else(|| at("expected a number above 0".to_owned()))
+        };
+        let is_again = match key {
+            "iops" => {
+                let count = units::parse_count(value).map_err(|error| at(error.to_string()))?;
+                iops.replace(count as f64).is_some()
+            }
+            "mb_s" => bytes_per_s.replace(number()? * 1e6).is_some(),
+            "mib_s" => bytes_per_s.replace(number()? * f64::from(1 << 20)).is_some(),
+            "bs" | "size" => {
+                let bytes = units::parse_bytes(value).map_err(|error| at(error.to_string()))?;
+                if !(512..=1 << 30).contains(&bytes) || !bytes.is_multiple_of(512) {
+                    return Err(at("expected a multiple of 512 up to 1g".to_owned()));
+                }
+                block.replace(bytes).is_some()
+            }
+            "read" => {
+                let pct = value.trim_end_matches('%').parse::<f64>().ok();
+                let pct = pct.filter(|pct| (0.0..=100.0).contains(pct));
+                let pct = pct.ok_or_else(|| at("expected percent, 0 to 100".to_owned()))?;
+                read.replace(pct).is_some()
+            }
+            "seq" | "sequential" if value.is_empty() => walk.replace(true).is_some(),
+            "random" | "rand" if value.is_empty() => walk.replace(false).is_some(),
+            _ => return Err(at(USAGE.to_owned())),
+        };
+        if is_again {
+            return Err(twice());
+        }
+    }
+    let is_sequential = walk.unwrap_or(false);
+    let usual = if is_sequential { BLOCK_BYTES.1 } else { BLOCK_BYTES.0 };
+    let block_bytes = block.unwrap_or(usual);
+    let (iops, rate) = match (iops, bytes_per_s) {
+        (Some(_), Some(_)) => {
+            return Err("a need has one of iops= and mb_s=; give each its own --need".to_owned());
+        }
+        (Some(iops), None) if iops > 0.0 => (iops, Condition::Iops(iops)),
+        (None, Some(bytes)) => (bytes / block_bytes as f64, Condition::BytesPerS(bytes)),
+        _ => return Err(format!("`{text}`: how much is needed is missing; {USAGE}")),
+    };
+    let mut conditions = vec![rate];
+    conditions.append(&mut latencies);
+    let read_pct = read.unwrap_or(100.0);
+    Ok(Need {
+        text: text.trim().to_owned(),
+        iops,
+        conditions,
+        block_bytes,
+        read_pct,
+        is_sequential,
+    })
+}
+
+const USAGE: &str =
+    "write iops=N or mb_s=N, limits such as p99<2ms, and bs=8k, read=70, seq or random";
+
+/// Measured time of a need that needs no more.
+const TIME_NS: u64 = 20_000_000_000;
+
+/// Longest measured time that a need gets by itself.
+const TIME_NS_MAX: u64 = 600_000_000_000;
+
+impl Need {
+    /// Returns how long it is measured: half as long again as ten operations beyond its percentiles
+    /// take, and 20 s at least.
+    pub fn time_ns(&self) -> u64 {
+        let needed_s = |condition: &Condition| match condition {
+            Condition::Latency { figure: LatencyFigure::Percentile(percentile), .. } => {
+                let thin = Thin::of(0, *percentile);
+                thin.map_or(0.0, |thin| 1.5 * thin.n_ios_needed as f64 / self.iops)
+            }
+            _ => 0.0,
+        };
+        let needed_s = self.conditions.iter().map(needed_s).fold(0.0, f64::max);
+        ((needed_s * 1e9) as u64).clamp(TIME_NS, TIME_NS_MAX)
+    }
+
+    /// Returns the operations per second that random arrivals come to at least in a time: three
+    /// standard deviations of their number are no fault of the disk.
+    pub fn least_offered_iops(&self, time_ns: u64) -> f64 {
+        let seconds = time_ns.max(1) as f64 / 1e9;
+        let n = self.iops * seconds;
+        (n - 3.0 * n.sqrt()).max(1.0) / seconds
+    }
+
+    /// Says whether it writes.
+    pub fn writes(&self) -> bool {
+        self.read_pct < 100.0
+    }
+
+    fn access(&self) -> Access {
+        match (self.is_sequential, self.read_pct) {
+            (true, 100.0) => Access::Read,
+            (true, 0.0) => Access::Write,
+            (true, _) => Access::ReadWrite,
+            (false, 100.0) => Access::RandRead,
+            (false, 0.0) => Access::RandWrite,
+            (false, _) => Access::RandReadWrite,
+        }
+    }
+
+    fn part(&self) -> Part {
+        Part {
+            name: self.text.clone(),
+            is_preparation: false,
+            access: self.access(),
+            block_bytes: vec![self.block_bytes],
+            read_pct: vec![self.read_pct],
+            depths: vec![IN_FLIGHT_MAX],
+            workers: vec![1],
+            connections: Vec::new(),
+            is_direct: true,
+            durable: Durable::Whenever,
+            place: String::new(),
+            rate_iops: None,
+            loads: Vec::new(),
+            ramp_ns: 2_000_000_000,
+            time_ns: self.time_ns(),
+            end: End::Time,
+            published: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+}
+
+/// I/Os in flight at most while a need is measured; what is due beyond waits, and its wait counts.
+pub const IN_FLIGHT_MAX: u32 = 256;
+
+/// Returns the suite that measures needs: one part for each.
+pub fn suite(needs: &[Need]) -> Suite {
+    Suite {
+        name: "need".to_owned(),
+        title: "is it good enough?".to_owned(),
+        about: String::new(),
+        is_indicative: false,
+        sources: Vec::new(),
+        places: Vec::new(),
+        prepare: Prepare { fill_time_ns: Some(20_000_000_000), ..Prepare::default() },
+        parts: needs.iter().map(Need::part).collect(),
+        curve: None,
+        rounds: None,
+    }
+}
+
+/// What must hold of the steps of one label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The need as typed, or the conditions of a target.
+    pub text: String,
+    /// Label of its steps.
+    pub label: String,
+    /// What must hold.
+    pub conditions: Vec<Condition>,
+    /// Operations per second that were offered at least; none in a closed loop.
+    pub offered_iops: Option<f64>,
+    /// The document that it is from, by its id; empty for a need of the user's own.
+    pub source: String,
+}
+
+/// Measurements that are tried to get one that counts.
+const SPOILED_MAX: usize = 3;
+
+/// Returns what the targets of a suite ask of its steps, in their order.
+pub fn targets(suite: &Suite, steps: &[Step]) -> Vec<Question> {
+    let mut questions = Vec::new();
+    for step in steps.iter().filter(|step| step.repeat_idx == 0) {
+        let Some(part) = suite.parts.get(step.part_idx) else { continue };
+        questions.extend(part.targets.iter().map(|target| {
+            let conditions = target.conditions.iter().map(ToString::to_string);
+            Question {
+                text: conditions.collect::<Vec<_>>().join(", "),
+                label: step.label.clone(),
+                conditions: target.conditions.clone(),
+                offered_iops: None,
+                source: target.source.clone(),
+            }
+        }));
+    }
+    questions
+}
+
+/// Returns what needs ask of the steps that measure them.
+pub fn questions(needs: &[Need], steps: &[Step]) -> Vec<Question> {
+    let of_step = |step: &Step| {
+        let need = needs.get(step.part_idx)?;
+        Some(Question {
+            text: need.text.clone(),
+            label: step.label.clone(),
+            conditions: need.conditions.clone(),
+            offered_iops: Some(need.least_offered_iops(step.time_ns)),
+            source: String::new(),
+        })
+    };
+    steps.iter().filter(|step| step.repeat_idx == 0).filter_map(of_step).collect()
+}
+
+/// Returns the plan that measures a need for the n-th time, out of the plan of its step: random
+/// arrivals at its rate, and draws of its own.
+pub fn plan(need: &Need, plan: &Plan, attempt: u32, (time_ns, ramp_ns): (u64, u64)) -> Plan {
+    let lever = Lever::Rate { arrivals: Arrivals::Poisson, in_flight_max: IN_FLIGHT_MAX };
+    lever.put(plan, need.iops, attempt, Time { measured_ns: time_ns, ramp_ns })
+}
+
+/// What a measurement says of a question.
+#[derive(Clone, Debug, PartialEq)]
+struct Attempt {
+    said: Said,
+    /// Why it failed or says nothing; empty where it passed.
+    reason: String,
+    conditions: Vec<NeedConditionRecord>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Passed,
+    Failed,
+    /// The generator, the host or a signal spoiled it.
+    Spoiled,
+    /// Too few operations: another one as long would say no more.
+    Thin,
+}
+
+impl Question {
+    /// Says whether the steps so far leave it open, so that another measurement is wanted.
+    pub fn wants_more(&self, record: &Record, steps: &[u32]) -> bool {
+        decide(&self.attempts(record, steps)).is_none()
+    }
+
+    /// Returns the answer that the steps give.
+    pub fn answer(&self, record: &Record, steps: &[u32]) -> NeedRecord {
+        let attempts = self.attempts(record, steps);
+        let said = decide(&attempts);
+        let shown = match said {
+            Some(Said::Failed) => attempts.iter().rfind(|it| it.said == Said::Failed),
+            Some(Said::Passed) => attempts.iter().rfind(|it| it.said == Said::Passed),
+            Some(Said::Spoiled | Said::Thin) | None => attempts.last(),
+        };
+        let verdict = match said {
+            Some(Said::Passed) => "met",
+            Some(Said::Failed) => "not met",
+            Some(Said::Spoiled | Said::Thin) | None => "cannot tell",
+        };
+        let mut reason = shown.map_or("nothing was measured".to_owned(), |it| it.reason.clone());
+        let n_failed = attempts.iter().filter(|it| it.said == Said::Failed).count();
+        if said == Some(Said::Passed) && n_failed > 0 {
+            reason = format!("{n_failed} of {} measurements broke it", attempts.len());
+        } else if said.is_none() && n_failed > 0 {
+            reason = format!("{reason}; it was not measured again");
+        }
+        NeedRecord {
+            need: self.text.clone(),
+            label: self.label.clone(),
+            verdict: verdict.to_owned(),
+            conditions: shown.map_or_else(Vec::new, |it| it.conditions.clone()),
+            reason,
+            n_measured: attempts.len() as u32,
+            n_failed: n_failed as u32,
+            source: self.source.clone(),
+        }
+    }
+
+    fn attempts(&self, record: &Record, steps: &[u32]) -> Vec<Attempt> {
+        steps.iter().map(|step_idx| self.attempt(record, *step_idx)).collect()
+    }
+
+    fn attempt(&self, record: &Record, step_idx: u32) -> Attempt {
+        let point = match self.offered_iops {
+            Some(offered_iops) => Point::of_open(record, step_idx, offered_iops),
+            None => Point::of_closed(record, step_idx),
+        };
+        let checks = checks(record, step_idx);
+        let is_of_need = self.offered_iops.is_some();
+        let mut conditions = Vec::new();
+        let mut broken = Vec::new();
+        let mut thin = None;
+        for condition in &self.conditions {
+            let seen = seen(condition, record, step_idx, point.as_ref(), self.offered_iops);
+            broken.extend(seen.broken);
+            thin = thin.or(seen.thin);
+            conditions.push(seen.record);
+        }
+        let backlog = worst_backlog(record, step_idx).filter(|_| self.offered_iops.is_some());
+        broken.extend(backlog.and_then(grown_backlog));
+        let (said, reason) =
+            said(record, step_idx, &checks, point.is_some(), (broken, thin), is_of_need);
+        let reason = match said {
+            Said::Failed => held_by(record, step_idx)
+                .map_or(reason.clone(), |cap| format!("{reason}; held back by {cap}")),
+            Said::Passed | Said::Spoiled | Said::Thin => reason,
+        };
+        Attempt { said, reason, conditions }
+    }
+}
+
+/// Weighs what a measurement showed.
+fn said(
+    record: &Record,
+    step_idx: u32,
+    checks: &[Check],
+    has_point: bool,
+    (broken, thin): (Vec<String>, Option<String>),
+    is_of_need: bool,
+) -> (Said, String) {
+    let failed = record.jobs.iter().find(|job| job.step_idx == step_idx && job.error_errno != 0);
+    if let Some(job) = failed {
+        return (Said::Failed, format!("an operation failed: {}", job.error_message));
+    }
+    let is_last = record.jobs.iter().map(|job| job.step_idx).max() == Some(step_idx);
+    if record.outcome == Outcome::Interrupted && is_last {
+        return (Said::Spoiled, "it was interrupted".to_owned());
+    }
+    if let Some(check) = checks.iter().find(|check| spoils(check, is_of_need)) {
+        return (Said::Spoiled, check.reason().to_owned());
+    }
+    if !has_point {
+        return (Said::Failed, "nothing was completed".to_owned());
+    }
+    match (broken.is_empty(), thin) {
+        (_, Some(thin)) => (Said::Thin, thin),
+        (true, None) => (Said::Passed, String::new()),
+        (false, None) => (Said::Failed, broken.join("; ")),
+    }
+}
+
+/// Decides from all measurements; none where another one is wanted. A failure counts when it came
+/// twice, and one success is enough where nothing failed.
+fn decide(attempts: &[Attempt]) -> Option<Said> {
+    let n = |said: Said| attempts.iter().filter(|it| it.said == said).count();
+    match (n(Said::Passed), n(Said::Failed)) {
+        (passed, 0) if passed > 0 => Some(Said::Passed),
+        (passed, failed) if passed >= 2 && passed >= failed => Some(Said::Passed),
+        (_, failed) if failed >= 2 => Some(Said::Failed),
+        _ if n(Said::Thin) > 0 => Some(Said::Thin),
+        _ if n(Said::Spoiled) >= SPOILED_MAX => Some(Said::Spoiled),
+        _ => None,
+    }
+}
+
+/// What is seen of one condition.
+struct Seen {
+    record: NeedConditionRecord,
+    broken: Option<String>,
+    thin: Option<String>,
+}
+
+fn seen(
+    condition: &Condition,
+    record: &Record,
+    step_idx: u32,
+    point: Option<&Point>,
+    offered_iops: Option<f64>,
+) -> Seen {
+    let of_offered = |least: f64, offered: f64| least.min(offered) * Limits::ACHIEVED_SHARE_MIN;
+    let (unit, value, bound) = match condition {
+        Condition::Iops(least) => {
+            let bound = offered_iops.map_or(*least, |offered| of_offered(*least, offered));
+            ("IOPS", point.map(|it| it.achieved_iops), bound)
+        }
+        Condition::BytesPerS(least) => {
+            // Bytes are offered in the proportion of operations.
+            let share = offered_iops.and_then(|offered| {
+                let point = point.filter(|it| it.achieved_iops > 0.0)?;
+                Some(offered * point.bytes_per_s / point.achieved_iops)
+            });
+            let bound = share.map_or(*least, |offered| of_offered(*least, offered));
+            ("B/s", point.map(|it| it.bytes_per_s), bound)
+        }
+        Condition::Latency { figure, ns_max, is_of_sync } => {
+            let latency = latency(record, step_idx, point, *is_of_sync);
+            let value = latency.as_ref().and_then(|it| figure.of(it));
+            return latency_seen(condition, (*figure, *ns_max), latency.as_ref(), value);
+        }
+    };
+    let is_kept = value.map(|value| value >= bound);
+    let broken = value.filter(|value| *value < bound).map(|value| match condition {
+        Condition::BytesPerS(_) => format!("{} MB/s, not {condition}", trimmed(value / 1e6)),
+        _ => format!("{value:.0} IOPS, not {condition}"),
+    });
+    let record = condition_record(condition, unit, value, is_kept);
+    Seen { record, broken, thin: None }
+}
+
+fn latency_seen(
+    condition: &Condition,
+    (figure, ns_max): (LatencyFigure, u64),
+    latency: Option<&Histogram>,
+    value: Option<f64>,
+) -> Seen {
+    let n_ios = latency.map_or(0, Histogram::count);
+    let thin = match figure {
+        LatencyFigure::Percentile(percentile) => Thin::of(n_ios, percentile),
+        LatencyFigure::Mean | LatencyFigure::Max => None,
+    };
+    if let (Some(thin), Some(_)) = (thin, value) {
+        let thin = format!(
+            "{figure} of {n_ios} operations says little: it takes {}; measure longer \
+             (`--set time=...`), or ask for a lower percentile",
+            thin.n_ios_needed
+        );
+        let record = condition_record(condition, "ns", value, None);
+        return Seen { record, broken: None, thin: Some(thin) };
+    }
+    let is_kept = value.map(|value| value < ns_max as f64);
+    let broken = match value {
+        Some(value) if value >= ns_max as f64 => {
+            Some(format!("{figure} {}, not {condition}", units::format_latency_ns(value as u64)))
+        }
+        Some(_) => None,
+        None => Some(format!("`{condition}` has no figure: nothing of that kind was done")),
+    };
+    Seen { record: condition_record(condition, "ns", value, is_kept), broken, thin: None }
+}
+
+fn condition_record(
+    condition: &Condition,
+    unit: &str,
+    value: Option<f64>,
+    is_kept: Option<bool>,
+) -> NeedConditionRecord {
+    NeedConditionRecord { condition: condition.to_string(), unit: unit.to_owned(), value, is_kept }
+}
+
+fn latency(
+    record: &Record,
+    step_idx: u32,
+    point: Option<&Point>,
+    is_of_sync: bool,
+) -> Option<Histogram> {
+    if !is_of_sync {
+        return point.map(|it| it.latency.clone());
+    }
+    let mut all = Histogram::new();
+    for job in record.jobs.iter().filter(|job| job.step_idx == step_idx) {
+        all.merge(&job.sync);
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+/// Names the cap of an emulated volume that held a step.
+fn held_by(record: &Record, step_idx: u32) -> Option<String> {
+    let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    let caps = jobs.find_map(|job| job.caps.as_ref())?;
+    caps.binding_cap().map(|cap| cap.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: (f64, u64, f64, bool), conditions: &[&str]) {
+        let need = parse(text).expect(text);
+        let seen = (need.iops, need.block_bytes, need.read_pct, need.is_sequential);
+        assert_eq!(seen, expected, "{text}");
+        let shown: Vec<String> = need.conditions.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, conditions, "{text}");
+    }
+
+    #[test]
+    fn a_need_is_a_rate_with_limits() {
+        check("iops=5000,p99<2ms", (5000.0, 8192, 100.0, false), &["IOPS >= 5000", "p99 < 2ms"]);
+        let all = ["IOPS >= 16000", "p99 < 2ms", "mean < 500us"];
+        check("iops=16k, p99 < 2ms,mean<500us,bs=4k,read=70", (16000.0, 4096, 70.0, false), &all);
+        check("mb_s=104.8576,bs=1m,seq,read=0", (100.0, 1 << 20, 0.0, true), &["MB/s >= 104.86"]);
+        check("mib_s=16,seq", (256.0, 65536, 100.0, true), &["MB/s >= 16.78"]);
+    }
+
+    #[test]
+    fn a_mistake_says_what_to_write() {
+        for (text, part) in [
+            ("p99<2ms", "how much is needed is missing"),
+            ("iops=5000,mb_s=3", "its own --need"),
+            ("iops=5000,p99<2", "`p99<2`"),
+            ("iops=5000,p99=2ms", "write iops=N"),
+            ("iops=5000,bs=1000", "multiple of 512"),
+            ("iops=5000,read=101", "0 to 100"),
+            ("iops=0", "how much is needed"),
+            ("iops=5,iops=6", "stands twice"),
+            ("mb_s=-1", "above 0"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_need_is_measured_long_enough_for_its_percentile() {
+        let time_s = |text: &str| parse(text).expect(text).time_ns() / 1_000_000_000;
+        assert_eq!(time_s("iops=5000,p99<2ms"), 20);
+        // Ten beyond one in a thousand are 10,000 operations, and half of that again.
+        assert_eq!(time_s("iops=100,p99.9<20ms"), 150);
+        assert_eq!(time_s("iops=1,p99.9<20ms"), 600);
+    }
+
+    fn attempts(said: &[Said]) -> Vec<Attempt> {
+        let one =
+            |said: &Said| Attempt { said: *said, reason: String::new(), conditions: Vec::new() };
+        said.iter().map(one).collect()
+    }
+
+    #[test]
+    fn a_failure_is_believed_when_it_came_twice() {
+        use Said::{Failed, Passed, Spoiled, Thin};
+        for (seen, expected) in [
+            (&[][..], None),
+            (&[Passed], Some(Passed)),
+            (&[Failed], None),
+            (&[Failed, Failed], Some(Failed)),
+            (&[Failed, Passed], None),
+            (&[Failed, Passed, Passed], Some(Passed)),
+            (&[Failed, Passed, Failed], Some(Failed)),
+            (&[Spoiled], None),
+            (&[Spoiled, Passed], Some(Passed)),
+            (&[Spoiled, Failed, Spoiled], None),
+            (&[Spoiled, Spoiled, Spoiled], Some(Spoiled)),
+            (&[Spoiled, Failed, Spoiled, Spoiled], Some(Spoiled)),
+            (&[Thin], Some(Thin)),
+        ] {
+            assert_eq!(decide(&attempts(seen)), expected, "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn targets_may_be_of_what_makes_writes_durable() {
+        let all = Condition::parse_all("sync p99 < 10ms, iops > 50").expect("two");
+        let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["sync p99 < 10ms", "IOPS >= 50"]);
+        for text in ["p99", "sync achieved > 0.9", "p99 > 3ms", "iops > x"] {
+            assert!(Condition::parse_all(text).is_err(), "{text}");
+        }
+    }
+}
