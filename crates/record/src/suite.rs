@@ -74,8 +74,10 @@ pub struct NeedRecord {
 pub struct NeedConditionRecord {
     /// Such as `p99 < 2ms` or `IOPS >= 5000`.
     pub condition: String,
-    /// Unit of the value: `ns`, `IOPS` or `B/s`.
+    /// Unit of bound and value: `ns`, `IOPS` or `B/s`.
     pub unit: String,
+    /// What is asked: at most of a latency, at least of a rate.
+    pub bound: f64,
     /// What was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,

@@ -86,7 +86,7 @@ pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
     let mut table = Table::new(&columns);
     for need in &suite.needs {
         for condition in &need.conditions {
-            let NeedConditionRecord { condition, unit, value, is_kept } = condition;
+            let NeedConditionRecord { condition, unit, value, is_kept, .. } = condition;
             let shown = value.map_or("-".to_owned(), |value| match unit.as_str() {
                 "ns" => format_latency_ns(value.round() as u64),
                 "B/s" => format!("{:.1} MB/s", value / 1e6),

@@ -510,8 +510,12 @@ fn seen(
     };
     let is_kept = value.map(|value| value >= bound);
     let broken = value.filter(|value| *value < bound).map(|value| match condition {
-        Condition::BytesPerS(_) => format!("{} MB/s, not {condition}", trimmed(value / 1e6)),
-        _ => format!("{value:.0} IOPS, not {condition}"),
+        Condition::BytesPerS(least) => {
+            format!("{} MB/s, not {}", trimmed(value / 1e6), trimmed(least / 1e6))
+        }
+        Condition::Iops(_) | Condition::Latency { .. } => {
+            format!("{value:.0} IOPS, not {}", trimmed(bound_of(condition)))
+        }
     });
     let record = condition_record(condition, unit, value, is_kept);
     Seen { record, broken, thin: None }
@@ -540,7 +544,9 @@ fn latency_seen(
     let is_kept = value.map(|value| value < ns_max as f64);
     let broken = match value {
         Some(value) if value >= ns_max as f64 => {
-            Some(format!("{figure} {}, not {condition}", units::format_latency_ns(value as u64)))
+            let condition = condition.to_string();
+            let bound = condition.find('<').map_or(&*condition, |at| &condition[at..]);
+            Some(format!("{figure} {}, not {bound}", units::format_latency_ns(value as u64)))
         }
         Some(_) => None,
         None => Some(format!("`{condition}` has no figure: nothing of that kind was done")),
@@ -554,7 +560,21 @@ fn condition_record(
     value: Option<f64>,
     is_kept: Option<bool>,
 ) -> NeedConditionRecord {
-    NeedConditionRecord { condition: condition.to_string(), unit: unit.to_owned(), value, is_kept }
+    NeedConditionRecord {
+        condition: condition.to_string(),
+        unit: unit.to_owned(),
+        bound: bound_of(condition),
+        value,
+        is_kept,
+    }
+}
+
+/// Returns what is asked, in the unit of the record.
+fn bound_of(condition: &Condition) -> f64 {
+    match condition {
+        Condition::Latency { ns_max, .. } => *ns_max as f64,
+        Condition::Iops(least) | Condition::BytesPerS(least) => *least,
+    }
 }
 
 fn latency(

@@ -240,7 +240,8 @@ fn headline(running: &Running, sites: &Sites) -> String {
         places.push(format!("{} ({what}{size})", site.file));
     }
     let curve = if running.suite.curve.is_some() { " and a load line" } else { "" };
-    format!("{}: {once} steps{curve} on {}; {time}\n", running.suite.name, places.join(" and "))
+    let s = if once == 1 { "" } else { "s" };
+    format!("{}: {once} step{s}{curve} on {}; {time}\n", running.suite.name, places.join(" and "))
 }
 
 /// Removes our files from exports. It is done also after a signal.

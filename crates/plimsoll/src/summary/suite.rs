@@ -42,23 +42,31 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecor
         text.push_str("nothing was measured\n");
         return;
     }
+    // A need's own answer has its figures; those of a row leave the wait before an I/O out.
+    if suite.needs.iter().all(|need| !need.source.is_empty()) {
+        put_rows(text, suite, &measured);
+    }
+    put_needs(text, suite);
+    put_published(text, suite);
+}
+
+fn put_rows(text: &mut String, suite: &SuiteRecord, rows: &[&SuiteRowRecord]) {
     let _ = writeln!(
         text,
         "{:<LABEL$}{:>8}{:>8}{:>10}{:>10}  verdict",
         "", "IOPS", "MiB/s", "p50", "p99"
     );
-    for row in &measured {
+    for row in rows {
         put_row(text, row, suite);
     }
-    put_reasons(text, &measured);
-    put_needs(text, suite);
-    put_published(text, suite);
+    put_reasons(text, rows);
+    text.push_str(if suite.needs.is_empty() { "" } else { "\n" });
 }
 
 /// Puts what was asked of the disk, and the answers.
 fn put_needs(text: &mut String, suite: &SuiteRecord) {
-    for need in &suite.needs {
-        text.push('\n');
+    for (idx, need) in suite.needs.iter().enumerate() {
+        text.push_str(if idx == 0 { "" } else { "\n" });
         let what = if need.source.is_empty() { "need" } else { "published target" };
         let of = if need.source.is_empty() { String::new() } else { format!(" of {}", need.label) };
         let line = format!("{what} {}{of}: {}", need.need, need.verdict);
@@ -90,9 +98,11 @@ fn measured_words(need: &NeedRecord) -> String {
 
 /// Returns a condition with what was measured.
 fn condition_words(condition: &NeedConditionRecord) -> String {
-    let NeedConditionRecord { condition: asked, value, is_kept, .. } = condition;
-    let seen = value.map_or("nothing".to_owned(), |value| need_value(value, &condition.unit));
+    let NeedConditionRecord { condition: asked, value, is_kept, bound, unit } = condition;
+    let seen = value.map_or("nothing".to_owned(), |value| need_value(value, unit));
+    let is_near = unit != "ns" && value.is_some_and(|value| value < *bound);
     let kept = match is_kept {
+        Some(true) if is_near => "kept: at least 95 % of it",
         Some(true) => "kept",
         Some(false) => "broken",
         None => "cannot be told",
@@ -227,7 +237,8 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
         }
         last = on;
     }
-    for source in &suite.sources {
+    let is_told = |source: &&SuiteSourceRecord| suite.needs.iter().any(|it| it.source == source.id);
+    for source in suite.sources.iter().filter(|source| !is_told(source)) {
         text.push_str(&wrap(&format!("source: {}", source_words(source)), 2, COLUMNS));
     }
 }
