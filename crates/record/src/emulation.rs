@@ -102,9 +102,25 @@ pub struct CapsRecord {
     pub next: Option<String>,
     /// Share of the next cap's capacity that was left, 0 to 1: the distance to it.
     pub next_away_share: Option<f64>,
+    /// What came into a write-back cache faster than it went on to the disks; `None` where nothing
+    /// did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filling: Option<FillingRecord>,
     /// Every cap that an I/O of the job met: the one that binds, those that bind as well, then by
     /// the time that they held I/Os, then by use.
     pub caps: Vec<CapRecord>,
+}
+
+/// A write-back cache that takes more than goes on to the disks: the rates hold only until half of
+/// it is dirty.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct FillingRecord {
+    /// By how much more comes in than goes on, bytes per second, of all that use the cache.
+    pub bytes_per_s: f64,
+    /// For how long after the measured time writes would not have waited for the disks, seconds.
+    pub lasts_s: f64,
+    /// Name of the cap that holds what goes on.
+    pub held_by: String,
 }
 
 /// Share of a cap's capacity from which on it counts as used up. It leaves room for the start and
@@ -162,6 +178,10 @@ pub struct CapRecord {
     /// all had as much, and in records of earlier versions.
     #[serde(default = "one")]
     pub part: f64,
+    /// A write-back cache stands before it: what it took goes there after the job's I/Os are done,
+    /// and holds none of them as long as there is room for what is dirty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_behind_cache: bool,
 }
 
 fn one() -> f64 {
@@ -171,6 +191,10 @@ fn one() -> f64 {
 /// Part of the mean from which on a job counts among those whose calls wait for a cap. One that has
 /// less does not get to it: others fill the slots.
 const PART_MIN: f64 = 0.5;
+
+/// Part of the mean from which on a job that finds a common cap used up cannot have more of it: one
+/// that has less would get a larger part, at the cost of the others.
+const PART_FULL_MIN: f64 = 0.95;
 
 /// Notes in the entries of one step's workers what each had of the caps that several met.
 pub fn compare_parts(workers: &mut [JobRecord]) {
@@ -212,14 +236,22 @@ impl CapRecord {
         self.used_share.max(self.busiest_used_share)
     }
 
-    /// Says whether nothing of it is left: to the digits that are printed, or because I/Os waited
-    /// for it long. One that may burst has more to give, unless they did.
+    /// Says whether the job can have no more of it: because I/Os waited for it long, or because
+    /// nothing is left of it, to the digits that are printed. Of the latter kind is none that may
+    /// burst, none of which others have more than the job, and none that holds only what a cache
+    /// wrote behind the job's back.
     fn is_at_limit(&self) -> bool {
         let is_waited_for = self.held_share >= WAITED_FOR_SHARE_MIN;
+        !self.is_slots()
+            && (self.is_used_up() || (is_waited_for && self.fullest_share() >= USED_UP_SHARE_MIN))
+    }
+
+    /// Says whether nothing is left of it that the job could have.
+    fn is_used_up(&self) -> bool {
         let may_burst = self.burst_per_s > self.per_s;
-        let full_share = self.fullest_share();
-        let is_full = full_share >= AT_LIMIT_SHARE_MIN && !may_burst;
-        !self.is_slots() && (is_full || (is_waited_for && full_share >= USED_UP_SHARE_MIN))
+        let is_own = self.mount.is_some() || self.part >= PART_FULL_MIN;
+        let may_have_more = may_burst || self.is_behind_cache || !is_own;
+        !self.is_slots() && self.fullest_share() >= AT_LIMIT_SHARE_MIN && !may_have_more
     }
 
     fn is_slots(&self) -> bool {
@@ -235,8 +267,8 @@ impl CapRecord {
 
 impl CapsRecord {
     /// Makes the entry of a job from its caps; shares and order follow from them.
-    pub fn new(io_time_ns: u64, caps: Vec<CapRecord>) -> Self {
-        let mut record = CapsRecord { io_time_ns, caps, ..CapsRecord::default() };
+    pub fn new(io_time_ns: u64, caps: Vec<CapRecord>, filling: Option<FillingRecord>) -> Self {
+        let mut record = CapsRecord { io_time_ns, filling, caps, ..CapsRecord::default() };
         record.settle();
         record
     }
@@ -249,8 +281,8 @@ impl CapsRecord {
     /// Returns the caps that bind as well: at their limit, as the one that binds is.
     pub fn binding_too(&self) -> &[CapRecord] {
         let n_too = match self.binding_cap() {
-            Some(first) if first.is_at_limit() => {
-                self.caps[1..].iter().take_while(|cap| cap.is_at_limit()).count()
+            Some(first) if self.is_at_limit(first) => {
+                self.caps[1..].iter().take_while(|cap| self.is_at_limit(cap)).count()
             }
             _ => 0,
         };
@@ -262,7 +294,8 @@ impl CapsRecord {
     pub fn binding_held_share(&self) -> f64 {
         let Some(first) = self.caps.first() else { return 0.0 };
         let is_with_it = |cap: &&CapRecord| {
-            (cap.is_slots() && first.fills_slots()) || (first.is_at_limit() && cap.is_at_limit())
+            (cap.is_slots() && first.fills_slots())
+                || (self.is_at_limit(first) && self.is_at_limit(cap))
         };
         let others = self.caps[1..].iter().filter(is_with_it);
         first.held_share + others.map(|cap| cap.held_share).sum::<f64>()
@@ -278,11 +311,15 @@ impl CapsRecord {
     }
 
     /// Returns the fullest of the caps that do not bind. Slots are full behind any cap that binds
-    /// and say nothing about what comes next, unless they bind themselves.
+    /// and say nothing about what comes next, unless they bind themselves; nor do caps that only
+    /// hold the writes of a cache that fills.
     pub fn next_cap(&self) -> Option<&CapRecord> {
         let n_binding = usize::from(self.binding_cap().is_some()) + self.binding_too().len();
         let others = &self.caps[n_binding..];
-        let others = others.iter().filter(|cap| self.binding_cap().is_none() || !cap.is_slots());
+        let holds_cache = |cap: &CapRecord| self.filling.is_some() && cap.is_behind_cache;
+        let others = others
+            .iter()
+            .filter(|cap| (self.binding_cap().is_none() || !cap.is_slots()) && !holds_cache(cap));
         others.max_by(|a, b| a.fullest_share().total_cmp(&b.fullest_share()))
     }
 
@@ -308,6 +345,9 @@ impl CapsRecord {
             }
         }
         self.io_time_ns = self.io_time_ns.saturating_add(other.io_time_ns);
+        if self.filling.is_none() {
+            self.filling.clone_from(&other.filling);
+        }
         self.settle();
     }
 
@@ -335,11 +375,30 @@ impl CapsRecord {
     /// Where several caps are at their limit, the time that each held I/Os is chance: they wait for
     /// the one or the other in turn. What limits the volume whatever others do comes first.
     fn put_own_limit_first(&mut self) {
-        if self.caps.first().is_some_and(CapRecord::is_at_limit) {
+        let Some(first) = self.caps.first() else { return };
+        if self.is_at_limit(first) || self.is_passed_in_turn(first) {
             // The others keep their order.
-            let at_limit = |cap: &CapRecord| u8::from(cap.mount.is_none());
-            self.caps.sort_by_key(|cap| if cap.is_at_limit() { at_limit(cap) } else { 2 });
+            let rank = |cap: &CapRecord| match self.is_at_limit(cap) {
+                true => u8::from(cap.mount.is_none()),
+                false => 2,
+            };
+            let mut ranked: Vec<(u8, CapRecord)> =
+                self.caps.iter().map(|cap| (rank(cap), cap.clone())).collect();
+            ranked.sort_by_key(|(rank, _)| *rank);
+            self.caps = ranked.into_iter().map(|(_, cap)| cap).collect();
         }
+    }
+
+    /// Says whether the job can have no more of a cap, of which it has its part.
+    fn is_at_limit(&self, cap: &CapRecord) -> bool {
+        cap.is_at_limit() && !self.is_passed_in_turn(cap)
+    }
+
+    /// Says whether I/Os only wait for their turn at a common cap of which the job has less than
+    /// others: it would have a larger part, did not its own volume give all it has.
+    fn is_passed_in_turn(&self, cap: &CapRecord) -> bool {
+        let is_common = cap.mount.is_none() && !cap.is_slots() && cap.part < PART_FULL_MIN;
+        is_common && self.caps.iter().any(|own| own.mount.is_some() && own.is_used_up())
     }
 
     /// Calls keep their slots while they wait for a cap behind them, and others then wait for a

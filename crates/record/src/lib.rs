@@ -31,7 +31,8 @@ pub use curve::{
 };
 pub use disk::DiskRecord;
 pub use emulation::{
-    BurstRecord, CapRecord, CapsRecord, DesignChangeRecord, EmulationRecord, compare_parts,
+    BurstRecord, CapRecord, CapsRecord, DesignChangeRecord, EmulationRecord, FillingRecord,
+    compare_parts,
 };
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{CpuShares, Interval, IntervalDir, IntervalResponse, IntervalSeries};

@@ -120,6 +120,11 @@ impl Extents {
         self.n_used * 100 / self.n_max.max(1)
     }
 
+    /// Returns how much of the room is taken, 0 to 1.
+    pub(crate) fn used_share(&self) -> f64 {
+        self.n_used as f64 / self.n_max.max(1) as f64
+    }
+
     /// Makes a range dirty, where it is not yet. Without room, what is left out stays clean. Says
     /// whether all of the range is dirty now.
     pub(crate) fn add(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) -> bool {

@@ -206,6 +206,14 @@ impl System {
         }
     }
 
+    /// Returns how much a write-back cache has dirty, bytes, and how much of what it may have that
+    /// is, 0 to 1: from 1 on writes wait for the disks.
+    pub fn dirty_level(&self) -> (u64, f64) {
+        let bytes = self.host.dirty.n_bytes();
+        let by_bytes = bytes as f64 / self.host.n_dirty_bytes_max.max(1) as f64;
+        (bytes, by_bytes.max(self.host.dirty.used_share()))
+    }
+
     /// Returns the ranges of a volume that are in a write-back cache and not yet on its disks, in
     /// order of address.
     ///

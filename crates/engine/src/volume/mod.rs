@@ -120,6 +120,19 @@ pub struct UsageMark {
     shares: Vec<f64>,
     /// What each cap has carried since the start: operations (in units) or bytes.
     used: Vec<u64>,
+    /// Bytes that a write-back cache had dirty, and the share of what it may have that they are.
+    dirty: (u64, f64),
+}
+
+/// How what is dirty in a write-back cache grew between two moments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DirtyGrowth {
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Bytes, over the whole time.
+    pub bytes: f64,
+    /// From the later moment on, until writes wait for the disks; infinite where it does not grow.
+    pub lasts_s: f64,
 }
 
 impl UsageMark {
@@ -127,7 +140,18 @@ impl UsageMark {
     pub fn of(system: &System, now_ns: u64) -> Self {
         let usage = system.usage(now_ns);
         let shares = usage.iter().map(|usage| usage.capacity_share).collect();
-        UsageMark { at_ns: now_ns, shares, used: usage.iter().map(|usage| usage.used).collect() }
+        let used = usage.iter().map(|usage| usage.used).collect();
+        UsageMark { at_ns: now_ns, shares, used, dirty: system.dirty_level() }
+    }
+
+    /// Returns how what is dirty grew after `earlier`.
+    pub fn dirty_since(&self, earlier: &UsageMark) -> DirtyGrowth {
+        let passed_s = self.at_ns.saturating_sub(earlier.at_ns).max(1) as f64 / 1e9;
+        let bytes = self.dirty.0 as f64 - earlier.dirty.0 as f64;
+        let share_per_s = (self.dirty.1 - earlier.dirty.1) / passed_s;
+        let left = (1.0 - self.dirty.1).max(0.0);
+        let lasts_s = if share_per_s > 0.0 { left / share_per_s } else { f64::INFINITY };
+        DirtyGrowth { bytes_per_s: bytes / passed_s, bytes, lasts_s }
     }
 
     /// Returns what each cap carried per second after `earlier`, in the order of the system's list.

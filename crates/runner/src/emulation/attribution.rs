@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use engine::volume::{Place, Tally, UsageMark};
-use record::{CapRecord, CapsRecord};
+use engine::volume::{DirtyGrowth, Place, Tally, UsageMark};
+use record::{CapRecord, CapsRecord, FillingRecord};
 use volume::design::{Backing, is_in_mb};
 use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
 
@@ -14,6 +14,16 @@ pub(crate) struct CapTable {
     groups: Vec<Group>,
     paths: Vec<Path>,
 }
+
+/// What comes in for so many seconds is dirty at the start of a load whatever the disks take: half
+/// as much again as the second that it stays in the cache.
+const DIRTY_S_MIN: f64 = 1.5;
+
+/// Share of its capacity from which on a cap holds what a cache writes.
+const USED_UP: f64 = 0.995;
+
+/// Growth that is no chance, as a share of what comes in.
+const GROWTH_MIN: f64 = 0.005;
 
 /// Caps that count as one.
 #[derive(Clone, Debug)]
@@ -65,6 +75,7 @@ impl Member {
 #[derive(Clone, Debug)]
 struct Path {
     is_cached: bool,
+    writes_behind: bool,
     is_network: bool,
     /// What the system calls the pool's cap.
     pool: Option<String>,
@@ -126,8 +137,55 @@ impl CapTable {
             is_own && tally.met(group.kind) && self.is_met(group, &volumes)
         };
         let groups = self.groups.iter().filter(is_met);
-        let caps = groups.map(|group| group.record(tally, &used)).collect();
-        CapsRecord::new(tally.io_time_ns(), caps)
+        let record = |group: &Group| CapRecord {
+            is_behind_cache: self.is_behind_cache(group, &volumes),
+            ..group.record(tally, &used)
+        };
+        let caps: Vec<CapRecord> = groups.map(record).collect();
+        let filling = self.filling(&caps, &used, &to.dirty_since(from));
+        CapsRecord::new(tally.io_time_ns(), caps, filling)
+    }
+
+    /// Says whether what these volumes write to a write-back cache goes to a cap later.
+    fn is_behind_cache(&self, group: &Group, volumes: &BTreeSet<u16>) -> bool {
+        let is_at_disks = matches!(
+            group.kind,
+            CapKind::DiskIops
+                | CapKind::DiskBytes
+                | CapKind::VmUncachedIops
+                | CapKind::VmUncachedBytes
+        );
+        let mut paths = volumes
+            .iter()
+            .filter(|idx| group.volume.is_none_or(|own| own == **idx))
+            .filter_map(|idx| self.paths.get(usize::from(*idx)));
+        is_at_disks && paths.any(|path| path.writes_behind)
+    }
+
+    /// Says whether more comes into the cache than goes on to the disks behind it.
+    fn filling(
+        &self,
+        caps: &[CapRecord],
+        used: &[(f64, f64)],
+        growth: &DirtyGrowth,
+    ) -> Option<FillingRecord> {
+        let behind = caps.iter().filter(|cap| cap.is_behind_cache);
+        let fullest = behind.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
+        let at_disks = self.groups.iter().filter(|group| group.kind == CapKind::DiskBytes);
+        let members = at_disks.flat_map(|group| &group.members);
+        let out_per_s: f64 = members
+            .filter_map(|member| used.get(usize::from(member.id.0)))
+            .map(|used| used.1)
+            .sum();
+        let in_per_s = out_per_s + growth.bytes_per_s;
+        // What is written stays dirty for a second whatever the disks take.
+        let is_more = growth.bytes > in_per_s * DIRTY_S_MIN;
+        let is_held = fullest.used_share >= USED_UP && growth.bytes_per_s > in_per_s * GROWTH_MIN;
+        (growth.lasts_s.is_finite() && (is_more || is_held)).then(|| FillingRecord {
+            bytes_per_s: growth.bytes_per_s,
+            lasts_s: growth.lasts_s,
+            held_by: fullest.name.clone(),
+        })
     }
 
     /// Says whether I/Os on these volumes meet a cap.
@@ -190,6 +248,7 @@ impl Group {
             used_share: shares().sum::<f64>() / reached.len() as f64,
             busiest_used_share: shares().fold(0.0, f64::max),
             part: 1.0,
+            is_behind_cache: false,
         }
     }
 }
@@ -217,15 +276,23 @@ fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
     }
 }
 
+/// Says whether the machine has a cache that disks can use.
+fn has_cache(design: &Design) -> bool {
+    design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0)
+}
+
 fn path(backing: &Backing, design: &Design) -> Path {
     match backing {
         Backing::Disks(stripe) => Path {
             is_cached: stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
+            writes_behind: has_cache(design)
+                && stripe.disks.iter().any(|disk| disk.cache == CacheMode::ReadWrite),
             is_network: false,
             pool: None,
         },
         Backing::Network(network) => Path {
             is_cached: false,
+            writes_behind: false,
             is_network: true,
             pool: network
                 .pool

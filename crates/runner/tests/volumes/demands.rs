@@ -28,10 +28,10 @@ const CORNER: f64 = 0.01;
 const MB: f64 = 1e6;
 
 /// Random numbers by seed.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -48,11 +48,11 @@ impl Dice {
     }
 
     /// Between two sizes, each order of magnitude as likely.
-    fn size(&mut self, from: f64, to: f64) -> f64 {
+    pub(crate) fn size(&mut self, from: f64, to: f64) -> f64 {
         from * (to / from).powf(self.share())
     }
 
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[(self.next() % all.len() as u64) as usize]
     }
 }

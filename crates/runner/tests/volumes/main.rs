@@ -5,6 +5,7 @@ mod caps;
 mod clients;
 mod demands;
 mod figures;
+mod lifts;
 mod real_time;
 mod refusals;
 mod semantics;

@@ -281,7 +281,9 @@ const ALL: f64 = 0.99;
 /// `waited_for`: to lift that one alone would bring it nothing.
 fn own_at_limit<'a>(report: &'a Report, volume: usize, waited_for: &str) -> Vec<&'a CapReport> {
     let own = || report.caps.iter().filter(|cap| cap.volume.map(usize::from) == Some(volume));
-    if own().any(|cap| cap.name == waited_for) {
+    // What a write-back cache sends to the disks fills them, and holds no program.
+    let fills_from_cache = report.volumes[volume].dirty_bytes > 0;
+    if fills_from_cache || own().any(|cap| cap.name == waited_for) {
         return Vec::new();
     }
     let mut found: Vec<&CapReport> = Vec::new();
