@@ -144,6 +144,8 @@ impl Lever {
                 job.load.complete_max = None;
                 job.load.queue_depth_low = None;
             }
+            // The volume is asked how much it carries, not one processor.
+            job.load.spreads = true;
             job.limits.runtime_ns = Some(time.measured_ns);
             job.limits.ramp_ns = time.ramp_ns;
             job.limits.time_based = true;

@@ -128,6 +128,9 @@ pub struct Flow {
 pub struct Load {
     /// I/Os in flight per worker, at least 1.
     pub queue_depth: u32,
+    /// The queue may be divided among several workers on a host with several processors, so that
+    /// one is not the limit: it is said what is in flight, not who issues it.
+    pub spreads: bool,
     /// I/Os handed over per submission; `None` lets the engine choose.
     pub submit_batch: Option<u32>,
     /// Completions to wait for at least; `None` is 1, 0 polls.
@@ -174,6 +177,7 @@ impl Default for Load {
     fn default() -> Self {
         Load {
             queue_depth: 1,
+            spreads: false,
             submit_batch: None,
             complete_min: None,
             complete_max: None,

@@ -7,11 +7,12 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use engine::FileKind;
 use engine::mounts::{self, Mount};
 use plan::EngineKind;
 use record::{DeviceRecord, NetworkRecord, PlaceRecord};
 
-use crate::bind::{BoundPlan, BoundWorker};
+use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::clock::Clock;
 use crate::disk::{device_of, disk_folder};
 
@@ -42,9 +43,8 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
             places.extend(place.filter(|place| seen.insert(place.path.clone())));
             continue;
         }
-        for path in paths(worker) {
+        for (path, is_device) in paths(worker) {
             // Files of a folder are at the same place; devices lie side by side in theirs.
-            let is_device = is_block_device(&path);
             let folder = if is_device { Some(path.as_path()) } else { path.parent() };
             if places.len() < PLACES_MAX && folders.insert(folder.map(Path::to_owned)) {
                 let place = if is_device { device_place(&path) } else { of_file(&table, &path) };
@@ -55,17 +55,14 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
     places
 }
 
-fn paths(worker: &BoundWorker) -> Vec<PathBuf> {
+/// Returns the targets of a worker, and which of them are block devices.
+fn paths(worker: &BoundWorker) -> Vec<(PathBuf, bool)> {
+    let of_file = |file: &BoundFile| (file.path.clone(), file.kind == FileKind::Block);
     match &worker.job.tree {
         // The anchor itself, or what will hold it.
-        Some(work) => vec![PathBuf::from(&work.tree.anchor).join("file")],
-        None => worker.files.iter().map(|file| file.path.clone()).collect(),
+        Some(work) => vec![(PathBuf::from(&work.tree.anchor).join("file"), false)],
+        None => worker.files.iter().map(of_file).collect(),
     }
-}
-
-fn is_block_device(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device())
 }
 
 fn device_place(path: &Path) -> Option<PlaceRecord> {

@@ -1,6 +1,6 @@
 //! What happens before the workers of a step start: files are laid out, engines are built.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use crate::control::Stop;
 use crate::emulation::VolumesSeat;
 use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
+use crate::folders::Folders;
 use crate::overlaps::{Serialized, WorkerRanges};
 use crate::run::{RunEvent, RunOptions};
 use crate::step::StepContext;
@@ -78,6 +79,7 @@ pub(crate) fn step(
         .sum();
     let mut failed: BTreeMap<PathBuf, SetupError> = BTreeMap::new();
     let mut before_bytes = 0;
+    let mut parents = Parents::default();
     for (path, layout) in &layouts {
         let mut progress = |file_bytes: u64| {
             on_event(RunEvent::Layout {
@@ -97,7 +99,7 @@ pub(crate) fn step(
         let done = if read_only {
             Err(file_error("make or extend", path, io::Error::from_raw_os_error(libc::EROFS)))
         } else {
-            lay_out(path, layout, &mut progress)
+            lay_out(path, layout, &mut parents, &mut progress)
         };
         match done {
             Ok(written_bytes) => before_bytes += written_bytes,
@@ -142,6 +144,9 @@ fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'
     let mut layouts: BTreeMap<PathBuf, Layout<'_>> = BTreeMap::new();
     let mut present: HashMap<&Path, (bool, u64)> = HashMap::new();
     let mut exports = Exports::default();
+    let here = step.workers.iter().filter(|worker| !worker.job.engine.kind.is_remote());
+    let folders = Folders::of(here.flat_map(|it| &it.files).map(|file| file.path.as_path()));
+    let mut parents = Parents::default();
     for worker in &step.workers {
         for file in &worker.files {
             // Steps before may have made, grown or removed it since the plan was bound.
@@ -152,6 +157,9 @@ fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'
                     let facts = facts.filter(|facts| facts.kind != FileKind::Missing);
                     return (facts.is_some(), facts.map_or(0, |facts| facts.size_bytes));
                 }
+                if folders.lack(&file.path) {
+                    return (false, 0);
+                }
                 let facts = std::fs::metadata(&file.path).ok();
                 (facts.is_some(), facts.map_or(0, |facts| facts.len()))
             });
@@ -159,7 +167,7 @@ fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'
             let makes_parents = create_parents && worker.job.files.allow_create && uses_files;
             if !is_there && !is_remote && makes_parents {
                 // What cannot be made shows when the file is opened, with its name.
-                let _ = make_parents(&file.path, true);
+                let _ = parents.make(&file.path);
             }
             let now = FileNow { missing: !is_there, size_bytes };
             let Some(layout) = layout_of(worker, file, now, create_parents) else { continue };
@@ -231,13 +239,14 @@ pub(crate) fn layout_of<'a>(
 fn lay_out(
     path: &Path,
     layout: &Layout<'_>,
+    parents: &mut Parents,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, EngineError> {
     use EngineKind::{DirDelete, DirStat};
     let files = &layout.job.files;
     let is_remote = layout.job.engine.kind.is_remote();
-    if !is_remote {
-        make_parents(path, layout.create_parents)?;
+    if !is_remote && layout.create_parents {
+        parents.make(path)?;
     }
     if matches!(layout.job.engine.kind, DirStat | DirDelete) {
         return make_directory(path).map(|()| 0);
@@ -263,13 +272,23 @@ fn lay_out(
     engine::layout(path, &spec, fill, progress)
 }
 
-/// Makes the folders above a file, where the caller allows it.
-fn make_parents(path: &Path, allowed: bool) -> Result<(), EngineError> {
-    match path.parent() {
-        Some(parent) if allowed && !parent.as_os_str().is_empty() => {
-            std::fs::create_dir_all(parent).map_err(|source| file_error("create", parent, source))
+/// Makes the folders above files, each once.
+#[derive(Debug, Default)]
+struct Parents {
+    made: HashSet<PathBuf>,
+}
+
+impl Parents {
+    fn make(&mut self, path: &Path) -> Result<(), EngineError> {
+        match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() && !self.made.contains(parent) => {
+                std::fs::create_dir_all(parent)
+                    .map_err(|source| file_error("create", parent, source))?;
+                self.made.insert(parent.to_owned());
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     }
 }
 

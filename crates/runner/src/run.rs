@@ -24,6 +24,7 @@ use crate::read_only;
 use crate::remarks;
 use crate::replay;
 use crate::series::SeriesSoFar;
+use crate::spread::spread;
 use crate::status::Status;
 use crate::step::{StepContext, StepOutcome, run_step};
 use crate::steps::{self, Point};
@@ -509,6 +510,10 @@ impl<'a> Ready<'a> {
             (_, Cow::Owned(loaded)) => Cow::Owned(loaded),
             (_, Cow::Borrowed(_)) => plan,
         };
+        let plan = match (emulation, spread(&plan, n_cpus())) {
+            (None, Cow::Owned(spread)) => Cow::Owned(spread),
+            _ => plan,
+        };
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
         findings.extend(steps::check_commands(&plan, options.allow_commands, is_virtual));
         let run_seed = run_seed(zero_unix_ms);
@@ -684,6 +689,11 @@ fn outcome_of(control: &Control, failed: bool) -> Outcome {
         Stop::No => Outcome::Complete,
         _ => Outcome::Interrupted,
     }
+}
+
+/// Returns the processors that the process may use.
+fn n_cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
 }
 
 /// Binds the plan to what is on this host, and collects what stands against it.

@@ -9,6 +9,7 @@ use plan::{Diagnostic, EngineKind, Job, Plan, change};
 
 use crate::bind::{self, BoundFile, BoundPlan};
 use crate::exports;
+use crate::folders::Folders;
 use crate::run::RunOptions;
 
 /// Looks at every target of the plan. A target that cannot be looked at is a diagnostic, unless it
@@ -22,9 +23,25 @@ pub(crate) fn probe(
     exports::probe(plan, &mut facts, &mut findings);
     let here = plan.jobs().filter(|job| !job.engine.kind.is_remote());
     let mut seen = HashSet::new();
-    for path in here.flat_map(bind::job_paths).filter(|path| seen.insert(path.clone())) {
+    let paths = here.flat_map(bind::job_paths).filter(|path| seen.insert(path.clone()));
+    let paths: Vec<PathBuf> = paths.collect();
+    let folders = Folders::of(paths.iter().map(PathBuf::as_path));
+    // What there is to know about a missing file is what its folder is.
+    let mut of_missing: HashMap<PathBuf, TargetFacts> = HashMap::new();
+    for path in paths {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        if folders.lack(&path)
+            && let Some(sibling) = of_missing.get(parent)
+        {
+            let of_path = TargetFacts { path: path.clone(), ..sibling.clone() };
+            facts.insert(path, of_path);
+            continue;
+        }
         match engine::probe(&path) {
             Ok(of_path) => {
+                if of_path.kind == FileKind::Missing && !of_missing.contains_key(parent) {
+                    of_missing.insert(parent.to_owned(), of_path.clone());
+                }
                 facts.insert(path, of_path);
             }
             Err(error) if options.create_parents && lacks_only_parents(plan, &path, &error) => {}

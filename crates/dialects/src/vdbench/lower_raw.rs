@@ -1,8 +1,8 @@
 //! The jobs of runs on storage definitions.
 //!
-//! What each of Vdbench's processes does on a storage definition ([`slaves`]) becomes a job of one
-//! worker that keeps as many I/Os in flight as it has threads there; the workload definitions it
-//! has become the job's parts. With `concatenatesds` that is so for the volumes of workload
+//! What each of Vdbench's processes does on a storage definition ([`slaves`]) becomes a job that
+//! keeps as many I/Os in flight as it has threads there, by one worker or, where that is faster, by
+//! one per processor; the workload definitions it has become the job's parts. With `concatenatesds` that is so for the volumes of workload
 //! definitions, each over its files.
 //!
 //! What differs from Vdbench, beside the figures: places and mixes are seeded, so that a run can
@@ -151,6 +151,8 @@ impl Lowering<'_> {
             },
             load: Load {
                 queue_depth: target.threads,
+                // Vdbench's threads run on all processors.
+                spreads: true,
                 rate_total_iops: share.rate_iops.filter(|rate| *rate > 0.0),
                 rate_periods: run.rate_periods.clone().filter(|_| share.rate_iops.is_some()),
                 // What starts together has no gaps to draw.

@@ -1,0 +1,102 @@
+//! One look at a folder in place of one at each of its files.
+//!
+//! A job may name a million files that are still to be made. To ask for each is a round trip per
+//! file on a network file system; a listing of their folder tells that they are missing all at
+//! once. What is listed is asked for one by one, as before.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Files in one folder from which on it is listed. Below, asking costs about as much.
+const FILES_MIN: usize = 16;
+
+/// Entries per file asked for that a listing is given: a folder that holds much more than the job
+/// names costs more to list than its files to ask for.
+const ENTRIES_PER_FILE: usize = 4;
+
+/// What some folders hold.
+#[derive(Debug, Default)]
+pub(crate) struct Folders {
+    /// Names in lower case: on some file systems case does not matter, and what might be there is
+    /// asked for.
+    names: HashMap<PathBuf, HashSet<OsString>>,
+}
+
+impl Folders {
+    /// Lists the folders that many of the paths are in. One that cannot be listed is left out.
+    pub(crate) fn of<'a>(paths: impl Iterator<Item = &'a Path>) -> Self {
+        let mut n_files: HashMap<&Path, usize> = HashMap::new();
+        for folder in paths.filter_map(Path::parent) {
+            *n_files.entry(folder).or_default() += 1;
+        }
+        let many = n_files.into_iter().filter(|(_, n)| *n >= FILES_MIN);
+        let names = many.filter_map(|(folder, n)| {
+            Some((folder.to_owned(), list(folder, n.saturating_mul(ENTRIES_PER_FILE))?))
+        });
+        Folders { names: names.collect() }
+    }
+
+    /// Says whether there is certainly no such file. Where that is not known: no.
+    pub(crate) fn lack(&self, path: &Path) -> bool {
+        let names = path.parent().and_then(|folder| self.names.get(folder));
+        match (names, path.file_name()) {
+            (Some(names), Some(name)) => !names.contains(&name.to_ascii_lowercase()),
+            _ => false,
+        }
+    }
+}
+
+/// Returns the names in a folder, or `None` where they are more than `n_max` or not to be had.
+fn list(folder: &Path, n_max: usize) -> Option<HashSet<OsString>> {
+    let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut names = HashSet::new();
+    for entry in std::fs::read_dir(shown).ok()? {
+        // Where names have letters whose case is not that of ASCII, asking is safer.
+        let name = entry.ok()?.file_name();
+        if names.len() == n_max || !name.is_ascii() {
+            return None;
+        }
+        names.insert(name.to_ascii_lowercase());
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a folder with `present`; returns which of `n` files `f0`, `f1` ... it is known to lack.
+    fn lacking(present: &[&str], n: usize) -> Vec<usize> {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in present {
+            std::fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let paths: Vec<PathBuf> = (0..n).map(|idx| folder.path().join(format!("f{idx}"))).collect();
+        let folders = Folders::of(paths.iter().map(PathBuf::as_path));
+        (0..n).filter(|idx| folders.lack(&paths[*idx])).collect()
+    }
+
+    #[test]
+    fn what_a_listing_lacks_is_missing() {
+        let all_but = |there: &[usize]| (0..20).filter(|n| !there.contains(n)).collect::<Vec<_>>();
+        assert_eq!(lacking(&[], 20), all_but(&[]));
+        assert_eq!(lacking(&["f3", "f19", "other"], 20), all_but(&[3, 19]));
+        // It may be the same file, in whatever case it was written.
+        assert_eq!(lacking(&["F7"], 20), all_but(&[7]));
+    }
+
+    #[test]
+    fn what_is_not_certain_is_asked_for() {
+        assert_eq!(lacking(&[], FILES_MIN - 1), Vec::<usize>::new());
+        assert_eq!(lacking(&["é"], 20), Vec::<usize>::new());
+        let many: Vec<String> = (0..100).map(|n| format!("x{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(lacking(&many, 20), Vec::<usize>::new());
+        assert_eq!(lacking(&many, 40).len(), 40);
+        let nowhere = (0..20).map(|idx| PathBuf::from(format!("/no/such/folder/{idx}")));
+        let nowhere: Vec<PathBuf> = nowhere.collect();
+        let folders = Folders::of(nowhere.iter().map(PathBuf::as_path));
+        assert!(!folders.lack(&nowhere[0]));
+    }
+}
