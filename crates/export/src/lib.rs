@@ -15,7 +15,7 @@ mod parquet;
 mod table;
 
 pub use columns::{COLUMNS, Column, Kind, Value};
-pub use csv_text::csv;
+pub use csv_text::{csv, plain_cell};
 pub use markdown::{escaped, markdown};
 pub use parquet::parquet;
 pub use table::{Run, Table, table};

@@ -18,6 +18,7 @@ mod diagnostics;
 mod env;
 mod exit;
 mod fill;
+mod limited;
 mod loader;
 mod plan_json;
 mod plan_text;

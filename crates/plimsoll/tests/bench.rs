@@ -417,7 +417,7 @@ fn what_cannot_be_measured_is_told() {
     check_refused(&["volume", "--set", "speed=1"], &["a suite has no parameter `speed`"]);
     check_refused(&["volume", "--scale", "3"], &["a share above 0 and up to 1"]);
     let too_large = ["volume", "--set", "size=999999t"];
-    check_refused(&too_large, &["are free", "--set size=256m"]);
+    check_refused(&too_large, &["are free", "--set size="]);
     let other = ["/mnt/x", "--on", "p30.toml", "--virtual"];
     check_refused(&other, &["`/mnt/x` is on no volume of", "/mnt/p30"]);
     let one_kind = ["--on", "p30.toml", "--virtual", "--suite", "premium-storage"];

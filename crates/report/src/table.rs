@@ -129,10 +129,14 @@ impl Cell {
         match self {
             Cell::Number(value, _) => value.to_string(),
             Cell::Nothing => String::new(),
-            Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
-                format!("\"{}\"", text.replace('"', "\"\""))
+            Cell::Text(text) => {
+                let text = export::plain_cell(text);
+                if text.contains(['"', ',', '\n', '\r']) {
+                    format!("\"{}\"", text.replace('"', "\"\""))
+                } else {
+                    text.into_owned()
+                }
             }
-            Cell::Text(text) => text.clone(),
         }
     }
 

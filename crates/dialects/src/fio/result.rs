@@ -11,6 +11,8 @@ mod job;
 mod latency;
 mod steps;
 
+use std::collections::HashSet;
+
 use record::{DiskRecord, HostRecord, Note, NoteSeverity, Outcome, Record};
 use serde_json::{Deserializer, Value};
 
@@ -98,9 +100,10 @@ pub fn read_result(text: &str) -> Result<FioResult, ResultError> {
     let globals = job::options(&whole.object("global options")?);
     let mut jobs = Vec::new();
     let mut elapsed_s = 0;
+    let copies = job::Copies::of(&entries);
     for &(idx, entry) in &entries {
         let path = format!("{list}[{idx}]");
-        jobs.push(job::job(entry, path.clone(), &entries, &globals)?);
+        jobs.push(job::job(entry, path.clone(), &copies, &globals)?);
         elapsed_s = Fields::new(entry, path)?.count::<u64>("elapsed")?.max(elapsed_s);
     }
     steps::tell(&mut jobs, &globals, elapsed_s);
@@ -202,13 +205,11 @@ fn job_file(record: &Record) -> String {
     if !record.global_options.is_empty() {
         put("global", false, &record.global_options);
     }
-    let mut known = Vec::new();
+    let mut known = HashSet::new();
     let mut step_idx = 0;
     for job in &record.jobs {
-        let is_copy = known.contains(&(&job.name, &job.options));
         let is_name = !job.name.contains(['[', ']', '\n']);
-        if is_name && !is_copy {
-            known.push((&job.name, &job.options));
+        if is_name && known.insert((&job.name, &job.options)) {
             put(&job.name, job.step_idx > step_idx, &job.options);
             step_idx = job.step_idx;
         }

@@ -89,6 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let emulation = args.on.emulation()?;
     let mut sites = Sites::find(suite, args, emulation.as_ref())?;
     let mut sink = Sink::open(args.result.output.as_deref())?;
+    page::check(args.report.as_deref())?;
     let options = execute::options(emulation, &args.result, args.safety);
     let has_connections = suite.parts.iter().any(|part| part.connections.len() > 1);
     let is_export = sites.kinds.contains(&Kind::Export);

@@ -1,7 +1,14 @@
 //! `plimsoll check`: what job files mean, and every mistake in them. Nothing is run or opened.
 
+use std::path::Path;
+
+use dialects::{Loader, fio, native, vdbench};
+use plan::Severity;
+
 use super::input::{self, Input, InputArgs};
+use super::on;
 use crate::exit::{Exit, Failure};
+use crate::loader::HostLoader;
 use crate::{plan_json, plan_text, stream};
 
 /// Say what job files mean, and every mistake in them with line and column
@@ -18,14 +25,19 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "\
 Nothing is run, and no target is opened. The exit code is 2 if there is an error.
+Of a folder, all files in it are checked, each by itself.
 
 Examples:
   plimsoll check fiowrite.ini
   plimsoll check fiowrite.ini --set iodepth=64
+  plimsoll check jobs/
   plimsoll check *.fio --json | jq '.findings[].message'";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.input.files.iter().any(|name| Path::new(name).is_dir()) {
+        return each(args);
+    }
     let Input { parsed, runs, .. } = args.input.parse(false);
     if args.json {
         stream::print(&plan_json::page(&parsed))?;
@@ -38,4 +50,87 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     stream::print(&plan_text::page(&parsed.plan))?;
     Ok(Exit::Fine)
+}
+
+/// Checks files one by one, those of folders among them, and says of each what came of it.
+fn each(args: &Args) -> Result<Exit, Failure> {
+    if args.json {
+        let message = "`--json` prints one plan, and a folder has several";
+        return Err(Failure::wrong_use(message).hint("name the files of one plan"));
+    }
+    let mut exit = Exit::Fine;
+    for name in &args.input.files {
+        for file in files(name)? {
+            let found = one(args, &file);
+            if matches!(found, Found::Wrong) {
+                exit = Exit::WrongUse;
+            }
+            stream::print(&format!("{file}: {}\n", found.words()))?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Returns a file, or the files of a folder by name.
+fn files(name: &str) -> Result<Vec<String>, Failure> {
+    if !Path::new(name).is_dir() {
+        return Ok(vec![name.to_owned()]);
+    }
+    let told = |error| Failure::wrong_use(format!("cannot read `{name}`: {error}"));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(name).map_err(told)? {
+        let path = entry.map_err(told)?.path();
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !is_hidden {
+            found.push(path.to_string_lossy().into_owned());
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(Failure::wrong_use(format!("there is no file in `{name}`")));
+    }
+    Ok(found)
+}
+
+/// What came of a file.
+enum Found {
+    /// It is fine, with so many jobs.
+    Fine(usize),
+    /// It has mistakes, which were told.
+    Wrong,
+    /// It is something else.
+    Other(&'static str),
+}
+
+impl Found {
+    fn words(&self) -> String {
+        match self {
+            Found::Fine(1) => "1 job, no mistake".to_owned(),
+            Found::Fine(n) => format!("{n} jobs, no mistake"),
+            Found::Wrong => "mistakes, see above".to_owned(),
+            Found::Other(what) => format!("not checked: {what}"),
+        }
+    }
+}
+
+fn one(args: &Args, file: &str) -> Found {
+    let text = HostLoader.read(file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(text) = text.filter(|text| !text.contains('\0')) else {
+        return Found::Other("it is no text");
+    };
+    if native::sniff(&text) == 0 && on::is_design(&text) {
+        return Found::Other("it is a design; `plimsoll limits` checks it");
+    }
+    let is_job = native::sniff(&text) > 0 || fio::sniff(&text) > 0 || vdbench::sniff(&text) > 0;
+    if !is_job && args.input.dialect.is_none() {
+        return Found::Other("it does not look like a job file");
+    }
+    let input = InputArgs { files: vec![file.to_owned()], ..args.input.clone() };
+    let parsed = input.parse(false).parsed;
+    let is_wrong =
+        input::findings(&parsed).iter().any(|finding| finding.severity == Severity::Error);
+    // It is told in any case, and only errors make it wrong.
+    let _ = input::tell(&parsed);
+    if is_wrong { Found::Wrong } else { Found::Fine(parsed.plan.jobs().count()) }
 }

@@ -51,7 +51,7 @@ const PURPOSE: Purpose = Purpose {
     command: "demo",
     file_name: "plimsoll-demo.scratch",
     other_folder: "plimsoll demo --dir DIR",
-    smaller_file: "plimsoll demo --size 64m",
+    size_option: "plimsoll demo --size ",
 };
 
 /// Runs the command.
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let anywhere = || vec![PathBuf::from("."), PathBuf::from(tmp())];
     let places = args.dir.clone().map_or_else(anywhere, |dir| vec![dir]);
     let scratch = Scratch::make(&places, PURPOSE)?;
-    scratch.check_space(args.size)?;
+    scratch.check_space(args.size, 1)?;
     let mut set = vec![
         ("directory".to_owned(), plan::escape_path(&scratch.dir().to_string_lossy())),
         ("size".to_owned(), args.size.to_string()),

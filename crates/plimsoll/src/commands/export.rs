@@ -119,6 +119,9 @@ fn one_each(
         let path = folder.join(file_name(run, idx));
         fs::write(&path, text(run)).map_err(|error| not_written(&path, &error))?;
     }
+    let n_files =
+        if runs.len() == 1 { "1 file".to_owned() } else { format!("{} files", runs.len()) };
+    stream::tell(&format!("wrote {n_files} into {}\n", folder.display()));
     Ok(Exit::Fine)
 }
 
@@ -135,6 +138,7 @@ fn file_name(run: &Run, idx: usize) -> String {
 fn write(output: Option<&str>, bytes: &[u8]) -> Result<Exit, Failure> {
     let Some(path) = output else { return Exit::Fine.once(stream::print_bytes(bytes)) };
     fs::write(path, bytes).map_err(|error| not_written(Path::new(path), &error))?;
+    stream::tell(&format!("wrote {path} ({})\n", units::format_bytes(bytes.len() as u64)));
     Ok(Exit::Fine)
 }
 

@@ -9,6 +9,7 @@ mod report;
 mod status_file;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use analysis::Rules;
@@ -22,6 +23,7 @@ use super::judge::judge;
 use super::{execute, input};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
+use crate::limited;
 use crate::loader::HostLoader;
 use crate::signals::Signals;
 use crate::stream::{self, Sink};
@@ -109,16 +111,23 @@ fn answer(switches: &Switches) -> Result<Option<Exit>, Failure> {
     Ok(Some(Exit::Fio(0)))
 }
 
-/// Prints the lines of a compressed log.
+/// Largest compressed log that is unpacked.
+const LOG_BYTES_MAX: u64 = 4 << 30;
+
+/// Prints the lines of a compressed log, as they are unpacked.
 fn inflate(path: &str) -> Result<Exit, Failure> {
-    let lines = std::fs::read(path)
+    let mut written = Ok(());
+    let unpacked = limited::read(Path::new(path), LOG_BYTES_MAX)
         .map_err(|error| error.to_string())
-        .and_then(|packed| packed_log::unpack(&packed).map_err(|error| error.to_string()));
-    match lines {
-        Ok(lines) => {
-            stream::print(&lines)?;
-            Ok(Exit::Fio(0))
-        }
+        .and_then(|packed| {
+            let mut take = |lines: &str| {
+                written = stream::print(lines);
+                written.is_ok()
+            };
+            packed_log::unpack_to(&packed, &mut take).map_err(|error| error.to_string())
+        });
+    match unpacked {
+        Ok(()) => Exit::Fio(0).once(written),
         Err(error) => {
             stream::tell(&format!("fio: log `{path}`: {error}\n"));
             Ok(FAILED)

@@ -11,6 +11,7 @@ mod execute;
 mod explain;
 mod export;
 mod fio;
+mod guide;
 mod import;
 mod input;
 mod judge;
@@ -92,11 +93,17 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         None => return welcome::run(),
         Some(command) if command == "fio" => return fio::run(&args[2..]),
         Some(command) if command == "vdbench" => return vdbench::run(&args[2..]),
+        Some(command) if command == "help" => return dispatch(&as_option(args)),
         Some(_) => {}
     }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
+            let typed: Vec<String> =
+                args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+            if let Some(failure) = guide::unknown_option(&error, &typed) {
+                return Err(failure);
+            }
             // Help and version go to standard output, mistakes to standard error.
             let _ = error.print();
             let exit = if error.use_stderr() { Exit::WrongUse } else { Exit::Fine };
@@ -126,6 +133,12 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Command::Reference(args) => reference::run(&args),
         Command::Completion(args) => completion::run(&args),
     }
+}
+
+/// Returns `plimsoll COMMAND --help` for `plimsoll help COMMAND`.
+fn as_option(args: &[OsString]) -> Vec<OsString> {
+    let program = args[..1].iter();
+    program.chain(&args[2..]).cloned().chain([OsString::from("--help")]).collect()
 }
 
 /// Returns the definition of all commands and arguments, for completion and the reference.

@@ -21,7 +21,8 @@ use crate::stream;
 #[command(mut_arg("catalog", |catalog| catalog.requires("on")))]
 pub(super) struct OnArgs {
     /// Run on the volumes of a design instead of this machine's files: what the limits of its disks
-    /// and machine make of the load. No file is touched. `-` is the standard input.
+    /// and machine make of the load. No file is touched. `-` is the standard input. A disk of the
+    /// catalogue, such as P30, stands for a design with one.
     #[arg(long, value_name = "DESIGN")]
     on: Option<String>,
 
@@ -172,13 +173,22 @@ fn read_telling(
     catalog: &Arc<Catalog>,
     is_told: impl Fn(&Diagnostic) -> bool,
 ) -> Result<Read, Failure> {
-    let bytes = HostLoader
-        .read(name)
-        .map_err(|error| Failure::wrong_use(format!("cannot read design `{name}`: {error}")))?;
+    if let Some(read) = of_disk(name, catalog)? {
+        return Ok(read);
+    }
+    let bytes = HostLoader.read(name).map_err(|error| {
+        Failure::wrong_use(format!("cannot read design `{name}`: {error}"))
+            .hint("a disk of the catalogue stands for a design, too: `plimsoll catalog list disks`")
+    })?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     let Some(text) = text else {
         return Err(Failure::wrong_use(format!("design `{name}` is not text")));
     };
+    if let Some((line, part)) = single_part(&text) {
+        let text = format!("line {line} of design `{name}` is `[{part}]`");
+        let hint = format!("write `[[{part}]]`: a design has a list of them");
+        return Err(Failure::wrong_use(text).hint(hint));
+    }
     if let Some(language) = foreign(&text) {
         let failure = Failure::wrong_use(format!("`{name}` is {language}, not a design"));
         return Err(failure.hint("`plimsoll run JOB --on DESIGN` takes the job first"));
@@ -198,6 +208,47 @@ fn read_telling(
         }
         None => Err(Failure::silent(Exit::WrongUse)),
     }
+}
+
+/// Size of a disk of the catalogue that leaves it open, where nobody says one.
+const OPEN_SIZE: &str = "1TiB";
+
+/// Reads a name of the catalogue as a design: one such disk for every path, without a machine
+/// before it. Nothing where there is a file of that name, or no such disk.
+fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<Read>, Failure> {
+    let is_file = name == "-" || name.contains('/') || HostLoader.is_file(name);
+    let disk = catalog.edition("current").and_then(|edition| edition.disk(name));
+    let Some(disk) = disk.filter(|_| !is_file) else { return Ok(None) };
+    let mut text =
+        format!("[[volume]]\nmount = \"/disk\"\ndisk = \"{}\"\ncache = \"None\"\n", disk.name);
+    let mut what = format!("`{}`: one such disk, without host cache and machine", disk.name);
+    if disk.is_free() {
+        text.push_str(&format!("size = \"{OPEN_SIZE}\"\n"));
+        what.push_str(&format!(", of {OPEN_SIZE}; a design says another size"));
+    }
+    let (design, findings) = volume::design::parse_with(&text, catalog);
+    let Some(mut design) = design else {
+        let why: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+        let message = format!("`{}` alone is no design: {}", disk.name, why.join("; "));
+        return Err(Failure::wrong_use(message).hint("write a design: docs/rehearse.md has some"));
+    };
+    stream::remark("note: ", &what);
+    disk.name.clone_into(&mut design.name);
+    for volume in &mut design.volumes {
+        // Wherever the files of jobs are.
+        "/".clone_into(&mut volume.mount);
+    }
+    Ok(Some(Read { design, text, findings }))
+}
+
+/// Returns the first table that should be one of a list, with its line.
+fn single_part(text: &str) -> Option<(usize, &'static str)> {
+    let parts = ["volume", "pool", "client"];
+    text.lines().enumerate().find_map(|(idx, line)| {
+        let line = line.split('#').next().unwrap_or("").trim();
+        let part = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))?.trim();
+        parts.into_iter().find(|known| *known == part).map(|part| (idx + 1, part))
+    })
 }
 
 /// Returns what a text is that looks like a job and not like a design.

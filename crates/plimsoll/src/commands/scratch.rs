@@ -23,8 +23,8 @@ pub(super) struct Purpose {
     pub(super) file_name: &'static str,
     /// What to write to name another folder.
     pub(super) other_folder: &'static str,
-    /// What to write for a smaller file.
-    pub(super) smaller_file: &'static str,
+    /// What to write for a smaller file, up to its size.
+    pub(super) size_option: &'static str,
 }
 
 impl Purpose {
@@ -88,22 +88,30 @@ impl Scratch {
         Ok(())
     }
 
-    /// Refuses a file that would nearly fill the file system.
-    pub(super) fn check_space(&self, size_bytes: u64) -> Result<(), Failure> {
+    /// Refuses files of a size that would nearly fill the file system.
+    pub(super) fn check_space(&self, size_bytes: u64, n_files: u64) -> Result<(), Failure> {
         // Where free space cannot be told, the run finds out.
         let Ok(stat) = rustix::fs::statvfs(&self.dir) else { return Ok(()) };
         let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
-        let needed_bytes = size_bytes.saturating_add(FREE_BYTES_MIN);
-        if free_bytes >= needed_bytes {
+        let all_bytes = size_bytes.saturating_mul(n_files);
+        if free_bytes >= all_bytes.saturating_add(FREE_BYTES_MIN) {
             return Ok(());
         }
-        let (needed, free) = (units::format_bytes(needed_bytes), units::format_bytes(free_bytes));
+        let shown = units::format_bytes;
         let place = self.dir.parent().unwrap_or(&self.dir).display();
-        let Purpose { command, other_folder, smaller_file, .. } = self.purpose;
-        let message = format!("the {command} needs {needed} in `{place}`, but {free} are free");
-        Err(Failure::wrong_use(message)
-            .hint(format!("name another folder: {other_folder}"))
-            .hint(format!("or take a smaller file: {smaller_file}")))
+        let Purpose { command, other_folder, size_option, .. } = self.purpose;
+        let message = format!(
+            "the {command} needs {} in `{place}`, and {} that stay free, but {} are free",
+            shown(all_bytes),
+            shown(FREE_BYTES_MIN),
+            shown(free_bytes)
+        );
+        let failure =
+            Failure::wrong_use(message).hint(format!("name another folder: {other_folder}"));
+        Err(match smaller(free_bytes, n_files) {
+            Some(size) => failure.hint(format!("or take a smaller file: {size_option}{size}")),
+            None => failure,
+        })
     }
 
     /// Says whether a file here can be opened for direct I/O.
@@ -112,6 +120,15 @@ impl Scratch {
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::DIRECT;
         rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).is_ok()
     }
+}
+
+/// Smallest file that is proposed: below, nothing is measured but caches.
+const PROPOSED_BYTES_MIN: u64 = 16 << 20;
+
+/// Returns the size of files that fit into what is free, as it is written; nothing where none does.
+fn smaller(free_bytes: u64, n_files: u64) -> Option<String> {
+    let each = free_bytes.saturating_sub(FREE_BYTES_MIN) / n_files.max(1);
+    (each >= PROPOSED_BYTES_MIN).then(|| format!("{}m", 1_u64 << (each >> 20).ilog2()))
 }
 
 /// Says whether direct I/O takes blocks of 512 bytes here; where that cannot be tried, a run finds
@@ -177,8 +194,18 @@ mod tests {
         command: "demo",
         file_name: "plimsoll-demo.scratch",
         other_folder: "plimsoll demo --dir DIR",
-        smaller_file: "plimsoll demo --size 64m",
+        size_option: "plimsoll demo --size ",
     };
+
+    #[test]
+    fn a_smaller_file_that_is_proposed_fits() {
+        let mib = 1 << 20;
+        assert_eq!(smaller(4 * mib, 1), None);
+        assert_eq!(smaller(264 * mib, 1), None);
+        assert_eq!(smaller(512 * mib, 1).as_deref(), Some("256m"));
+        assert_eq!(smaller(511 * mib, 1).as_deref(), Some("128m"));
+        assert_eq!(smaller(511 * mib, 2).as_deref(), Some("64m"));
+    }
 
     #[test]
     fn only_folders_of_runs_that_have_ended_are_left() {

@@ -10,6 +10,7 @@ use store::{Several, Store};
 use super::keep::{StoreArgs, failure};
 use super::runs::not_found;
 use crate::exit::Failure;
+use crate::limited::{self, RESULT_BYTES_MAX};
 
 /// How runs are named, for help.
 pub(super) const HOW: &str = "\
@@ -111,7 +112,7 @@ pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
     let told = |error: &dyn std::fmt::Display| {
         Failure::wrong_use(format!("cannot read {}: {error}", path.display()))
     };
-    let bytes = fs::read(path).map_err(|error| told(&error))?;
+    let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| told(&error))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| told(&"it is no text"))?;
     if dialects::fio::result::is_result(text) {
         let result = dialects::fio::result::read_result(text).map_err(|error| told(&error))?;

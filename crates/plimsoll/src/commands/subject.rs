@@ -104,7 +104,7 @@ const PURPOSE: Purpose = Purpose {
     command: "curve",
     file_name: "plimsoll-curve.scratch",
     other_folder: "plimsoll curve DIR",
-    smaller_file: "plimsoll curve DIR --size 256m",
+    size_option: "plimsoll curve DIR --size ",
 };
 
 /// Size of a scratch file unless told.
@@ -189,7 +189,7 @@ impl SubjectArgs {
     fn in_folder(&self, dir: &Path) -> Result<Subject, Failure> {
         let scratch = Scratch::make(&[PathBuf::from(dir)], PURPOSE)?;
         let size_bytes = self.size.unwrap_or(SCRATCH_BYTES);
-        scratch.check_space(size_bytes)?;
+        scratch.check_space(size_bytes, 1)?;
         let is_direct = scratch.takes_direct();
         if !is_direct {
             stream::tell(

@@ -43,6 +43,12 @@ fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u
         }
         return None;
     };
+    let typed = keys.get("size").and_then(|value| value.get_ref().as_str()).unwrap_or("");
+    if !typed.is_empty() && typed.trim().bytes().all(|byte| byte.is_ascii_digit()) {
+        let text = format!("`size`: `{typed}` has no unit, expected such as \"{typed}GiB\"");
+        parser.findings.error("bad-value", &at, text);
+        return None;
+    }
     let least = sku.size_min().map_or(1 << 30, |figure| figure.per_s);
     let most = sku.size_max().map_or(u64::MAX >> 1, |figure| figure.per_s);
     if !(least..=most).contains(&bytes) {
@@ -398,7 +404,12 @@ impl Free<'_> {
             number(*range.end()),
             number(per_s),
         );
-        parser.findings.add(Diagnostic::error("out-of-range", text), at);
+        let mut finding = Diagnostic::error("out-of-range", text);
+        if unit == 1_048_576 && per_s.is_multiple_of(1_000_000) {
+            let meant = per_s / 1_000_000;
+            finding = finding.help(format!("this cloud counts MiB: write \"{meant}MiB/s\""));
+        }
+        parser.findings.add(finding, at);
     }
 }
 

@@ -41,7 +41,19 @@ pub fn pack(lines: &[u8]) -> Vec<u8> {
 /// # Errors
 /// When a stream is damaged, or holds something else than lines.
 pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
-    let mut lines = Vec::new();
+    let mut lines = String::new();
+    unpack_to(packed, &mut |piece| {
+        lines.push_str(piece);
+        true
+    })?;
+    Ok(lines)
+}
+
+/// Unpacks the lines of all streams piece by piece, in constant memory, until `take` returns false.
+///
+/// # Errors
+/// When a stream is damaged, or holds something else than lines; what came before was handed over.
+pub fn unpack_to(packed: &[u8], take: &mut dyn FnMut(&str) -> bool) -> Result<(), UnpackError> {
     let mut rest = packed;
     let mut piece = vec![0; PIECE_BYTES];
     while !rest.is_empty() {
@@ -50,7 +62,9 @@ pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
         loop {
             let step = inflate(&mut state, rest, &mut piece, MZFlush::None);
             rest = &rest[step.bytes_consumed..];
-            lines.extend_from_slice(&piece[..step.bytes_written]);
+            if !take(text(&piece[..step.bytes_written])?) {
+                return Ok(());
+            }
             match step.status {
                 Ok(MZStatus::StreamEnd) => break,
                 // Nothing goes on: the stream was cut.
@@ -60,5 +74,12 @@ pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
             }
         }
     }
-    String::from_utf8(lines).map_err(|_| UnpackError::NotText)
+    Ok(())
+}
+
+/// Takes bytes for lines of a log, which are numbers, commas and blanks.
+fn text(piece: &[u8]) -> Result<&str, UnpackError> {
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    let text = std::str::from_utf8(piece).ok().filter(|_| piece.iter().all(is_plain));
+    text.ok_or(UnpackError::NotText)
 }

@@ -1,5 +1,7 @@
 //! One entry of `jobs`.
 
+use std::collections::HashMap;
+
 use record::{
     DirRecord, DiskRecord, JobRecord, ListedLatencies, PerDirRecord, PrintRecord, Samples,
     SteadyRecord,
@@ -21,11 +23,34 @@ pub(super) fn options(of: &Fields<'_>) -> Vec<(String, String)> {
     of.pairs().map(|(name, of)| (name.clone(), value(of))).collect()
 }
 
-/// Reads an entry, which stands at `path`; `entries` are all of them.
+/// How many entries have the same name, group and host.
+#[derive(Debug)]
+pub(super) struct Copies(HashMap<[String; 3], u32>);
+
+impl Copies {
+    /// Counts them. There may be tens of thousands.
+    pub(super) fn of(entries: &[(usize, &Value)]) -> Self {
+        let mut counts = HashMap::new();
+        for (_, entry) in entries {
+            *counts.entry(Self::key(entry)).or_insert(0) += 1;
+        }
+        Copies(counts)
+    }
+
+    fn key(entry: &Value) -> [String; 3] {
+        ["jobname", "groupid", "hostname"].map(|key| entry[key].to_string())
+    }
+
+    fn n_of(&self, entry: &Value) -> u32 {
+        self.0.get(&Self::key(entry)).copied().unwrap_or(1)
+    }
+}
+
+/// Reads an entry, which stands at `path`; `copies` counts all of them.
 pub(super) fn job(
     entry: &Value,
     path: String,
-    entries: &[(usize, &Value)],
+    copies: &Copies,
     globals: &[(String, String)],
 ) -> Result<JobRecord, ResultError> {
     let of = Fields::new(entry, path)?;
@@ -50,7 +75,7 @@ pub(super) fn job(
     Ok(JobRecord {
         description: of.has("desc").then(|| of.text("desc").map(str::to_owned)).transpose()?,
         group_id: of.count("groupid")?,
-        n_workers: n_workers(entry, entries, option("numjobs")),
+        n_workers: n_workers(entry, copies, option("numjobs")),
         started_unix_ms: of.count("job_start")?,
         error_errno: of.count("error")?,
         engine: option("ioengine").unwrap_or(ENGINE).to_owned(),
@@ -92,13 +117,8 @@ fn runtime_ns(of: &Fields<'_>, dirs: &PerDirRecord<DirRecord>) -> Result<u64, Re
 }
 
 /// Returns how many workers an entry stands for: all copies of a job, unless each has its own.
-fn n_workers(entry: &Value, entries: &[(usize, &Value)], numjobs: Option<&str>) -> u32 {
-    let is_same = |(_, other): &&(usize, &Value)| {
-        other["jobname"] == entry["jobname"]
-            && other["groupid"] == entry["groupid"]
-            && other["hostname"] == entry["hostname"]
-    };
-    let n_entries = entries.iter().filter(is_same).count() as u32;
+fn n_workers(entry: &Value, copies: &Copies, numjobs: Option<&str>) -> u32 {
+    let n_entries = copies.n_of(entry);
     let n_asked: u32 = numjobs.and_then(|n| n.parse().ok()).unwrap_or(1);
     if n_entries > 1 { 1 } else { n_asked.max(1) }
 }

@@ -31,8 +31,8 @@ pub(super) fn tell(jobs: &mut [JobRecord], globals: &[(String, String)], elapsed
         steps.push((*id, step_idx));
     }
     for job in jobs {
-        let own = steps.iter().find(|(id, _)| *id == job.group_id);
-        job.step_idx = own.map_or(0, |(_, step_idx)| *step_idx);
+        let own = steps.binary_search_by_key(&job.group_id, |(id, _)| *id);
+        job.step_idx = own.map_or(0, |at| steps[at].1);
     }
 }
 

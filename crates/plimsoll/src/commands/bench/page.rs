@@ -8,6 +8,7 @@ use report::{Reference, Runs, Subject};
 
 use super::super::report as command;
 use crate::exit::Failure;
+use crate::stream::Sink;
 use crate::{clock, stream, summary};
 
 /// Writes the page to the file that is named, or to one with the suite's name and the time. Where
@@ -36,6 +37,12 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
             Ok(())
         }
     }
+}
+
+/// Refuses a page that cannot be written, before the run that it would be of.
+pub(super) fn check(named: Option<&str>) -> Result<(), Failure> {
+    // What is opened and not written to stays as it was.
+    named.filter(|path| *path != "none").map_or(Ok(()), |path| Sink::open(Some(path)).map(drop))
 }
 
 fn subject(record: &Record, suite: &SuiteRecord) -> Subject {

@@ -20,7 +20,7 @@ const PURPOSE: Purpose = Purpose {
     command: "bench",
     file_name: "plimsoll-bench.scratch",
     other_folder: "plimsoll bench DIR",
-    smaller_file: "plimsoll bench DIR --set size=256m",
+    size_option: "plimsoll bench DIR --set size=",
 };
 
 /// Smallest scratch file that says anything.
@@ -66,8 +66,8 @@ impl Sites {
         let places = if suite.places.is_empty() { vec![unnamed] } else { suite.places.clone() };
         let mut found =
             Sites { list: Vec::new(), kinds: Vec::new(), scratch: Vec::new(), is_read_only: false };
-        for (idx, place) in places.iter().enumerate() {
-            let target = target(args, place, idx, places.len());
+        let targets = targets(&suite.name, &args.target, &places)?;
+        for (place, target) in places.iter().zip(targets) {
             let (site, kind) = match (emulation, target) {
                 (Some(emulation), target) => {
                     (emulated(&emulation.design, place, target.as_deref(), suite)?, Kind::Emulated)
@@ -127,7 +127,10 @@ impl Sites {
             let message = format!("`{target}` is neither a folder, nor a file or block device");
             return Err(Failure::wrong_use(message));
         }
-        let there_bytes = size_of(path);
+        let there_bytes = size_of(path).map_err(|error| {
+            Failure::wrong_use(format!("cannot open `{target}`: {error}"))
+                .hint("name one that you may read, or ask who guards it for the permission")
+        })?;
         if there_bytes == 0 {
             let (what, hint) = if is_device {
                 ("holds no block", "a device without a size cannot be measured")
@@ -135,6 +138,14 @@ impl Sites {
                 ("is empty", "name a folder: a scratch file is made in it")
             };
             return Err(Failure::wrong_use(format!("`{target}` {what}")).hint(hint));
+        }
+        let blocks = suite.parts.iter().flat_map(|part| &part.block_bytes);
+        let largest = blocks.copied().max().unwrap_or(0);
+        if there_bytes < largest {
+            let (there, block) = (units::format_bytes(there_bytes), units::format_bytes(largest));
+            let message = format!("`{target}` has {there}, and I/Os of {block} are to be measured");
+            let hint = "name a larger one, or a folder: a scratch file is made in it";
+            return Err(Failure::wrong_use(message).hint(hint));
         }
         let site = Site {
             place: place.name.clone(),
@@ -167,7 +178,7 @@ impl Sites {
             Size::Bytes(bytes) => bytes,
             Size::Auto { max_bytes } => auto_bytes(scratch, max_bytes, n_places),
         };
-        scratch.check_space(size_bytes.saturating_mul(n_places as u64))?;
+        scratch.check_space(size_bytes, n_places as u64)?;
         let takes_direct = scratch.takes_direct();
         if !takes_direct {
             stream::tell(
@@ -180,29 +191,48 @@ impl Sites {
     }
 }
 
-/// Returns the target that the command line names for a place: by its name, else by position, else
-/// the only one there is.
-fn target(args: &Args, place: &Place, idx: usize, n_places: usize) -> Option<String> {
-    let named = |target: &&String| {
-        let rest = target.strip_prefix(place.name.as_str())?.strip_prefix('=');
-        rest.filter(|_| !place.name.is_empty()).map(str::to_owned)
+/// Returns the target of each place: the one with its name (`PLACE=TARGET`), else those without a
+/// name in their order, of which an only one is for all. One that nothing takes is refused.
+fn targets(
+    suite: &str,
+    named: &[String],
+    places: &[Place],
+) -> Result<Vec<Option<String>>, Failure> {
+    let own = |place: &Place| {
+        let of = |target: &String| {
+            let rest = target.strip_prefix(place.name.as_str())?.strip_prefix('=')?;
+            (!place.name.is_empty()).then(|| rest.to_owned())
+        };
+        named.iter().find_map(of)
     };
-    if let Some(target) = args.target.iter().find_map(|target| named(&target)) {
-        return Some(target);
+    let of_place: Vec<Option<String>> = places.iter().map(own).collect();
+    let is_named = |target: &&String| {
+        let name = target.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty() && places.iter().any(|place| place.name == name)
+    };
+    let plain: Vec<&String> = named.iter().filter(|target| !is_named(target)).collect();
+    let n_open = of_place.iter().filter(|target| target.is_none()).count();
+    if let Some(extra) = plain.get(n_open) {
+        let takes = match places.len() {
+            1 => "one target".to_owned(),
+            n => format!("{n} targets"),
+        };
+        let message = format!("`{extra}` is one too many: suite `{suite}` takes {takes}");
+        return Err(Failure::wrong_use(message).hint("measure the others by commands of their own"));
     }
-    let plain: Vec<&String> = args.target.iter().collect();
-    match plain.as_slice() {
-        [] => None,
-        [only] if n_places == 1 || !only.contains('=') => Some((*only).clone()),
-        several => several.get(idx).map(|target| (*target).clone()),
-    }
+    let mut next = plain.iter();
+    let only = plain.first().filter(|_| plain.len() == 1);
+    let fill = |target: Option<String>| {
+        let plain = || next.next().or(only).map(|target| (*target).clone());
+        target.or_else(plain)
+    };
+    Ok(of_place.into_iter().map(fill).collect())
 }
 
 /// Returns the size of a file or device.
-fn size_of(path: &Path) -> u64 {
+fn size_of(path: &Path) -> std::io::Result<u64> {
     use std::io::{Seek, SeekFrom};
-    let end = fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-    end.unwrap_or(0)
+    fs::File::open(path)?.seek(SeekFrom::End(0))
 }
 
 /// Returns a size that leaves most of the free space alone, and is larger than memory where that
@@ -287,5 +317,43 @@ fn is_cached(volume: &Volume) -> bool {
     match &volume.backing {
         Backing::Disks(stripe) => stripe.disks.iter().any(|disk| disk.cache != CacheMode::None),
         Backing::Network(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(places: &[&str], named: &[&str], expected: Result<&[Option<&str>], &str>) {
+        let place =
+            |name: &&str| Place { name: (*name).to_owned(), what: String::new(), is_cached: None };
+        let places: Vec<Place> = places.iter().map(place).collect();
+        let named: Vec<String> = named.iter().map(|&it| it.to_owned()).collect();
+        match (targets("s", &named, &places), expected) {
+            (Ok(found), Ok(expected)) => {
+                let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
+                assert_eq!(found, expected);
+            }
+            (Err(found), Err(expected)) => {
+                let found = format!("{found:?}");
+                assert!(found.contains(expected), "{found}");
+            }
+            (found, expected) => panic!("{found:?} for {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn every_target_has_its_place_or_is_refused() {
+        check(&[""], &["/a"], Ok(&[Some("/a")]));
+        check(&[""], &["/a=b"], Ok(&[Some("/a=b")]));
+        check(&[""], &["/a", "/b"], Err("`/b` is one too many: suite `s` takes one target"));
+        check(&["x", "y"], &[], Ok(&[None, None]));
+        check(&["x", "y"], &["/a"], Ok(&[Some("/a"), Some("/a")]));
+        check(&["x", "y"], &["/a", "/b"], Ok(&[Some("/a"), Some("/b")]));
+        check(&["x", "y"], &["y=/b", "/a"], Ok(&[Some("/a"), Some("/b")]));
+        check(&["x", "y"], &["y=/b", "x=/a"], Ok(&[Some("/a"), Some("/b")]));
+        check(&["x", "y"], &["/a", "/b", "/c"], Err("`/c` is one too many"));
+        check(&["x", "y"], &["y=/b", "/a", "/c"], Err("`/c` is one too many"));
     }
 }

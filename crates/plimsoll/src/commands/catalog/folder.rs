@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ::catalog::{Catalog, EDITIONS};
 
 use crate::exit::Failure;
+use crate::limited::{self, TABLE_BYTES_MAX};
 
 /// Most mistakes that are shown.
 const MISTAKES_MAX: usize = 20;
@@ -66,7 +67,7 @@ fn put_table(dir: &Path, path: &str, tables: &mut Vec<(String, String)>) -> Resu
     if path == "sources.csv" && !full.exists() {
         return Ok(());
     }
-    let text = fs::read_to_string(&full).map_err(|error| {
+    let text = limited::read_text(&full, TABLE_BYTES_MAX).map_err(|error| {
         Failure::wrong_use(format!("cannot read `{}`: {error}", full.display()))
     })?;
     tables.push((path.to_owned(), text));

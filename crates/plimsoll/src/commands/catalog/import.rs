@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use ::catalog::import::{self, Kind, Rejected, Report};
@@ -10,6 +9,7 @@ use serde_json::json;
 
 use super::{Which, text};
 use crate::exit::{Exit, Failure};
+use crate::limited::{self, TABLE_BYTES_MAX};
 use crate::stream;
 
 /// Most lines of one kind that are printed; JSON has all.
@@ -92,13 +92,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(path)
-    };
-    let bytes = bytes.map_err(|error| {
+    let bytes = limited::read(path, TABLE_BYTES_MAX).map_err(|error| {
         Failure::wrong_use(format!("cannot read `{}`: {error}", path.display()))
     })?;
     String::from_utf8(bytes)

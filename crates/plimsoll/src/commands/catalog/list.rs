@@ -14,7 +14,7 @@ use crate::stream;
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// What to list.
-    what: What,
+    what: Option<What>,
 
     /// Only lines with all of these words in name, kind, cloud or region.
     #[arg(value_name = "WORD")]
@@ -59,6 +59,10 @@ type Line<'e> = (Vec<String>, Vec<&'e Arc<Source>>);
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let what = args.what.ok_or_else(|| {
+        Failure::wrong_use("what is to be listed is not said")
+            .hint("disks, vms, volumes or prices: plimsoll catalog list disks")
+    })?;
     let catalog = args.which.load()?;
     let edition = args.which.edition(&catalog)?;
     let words: Vec<String> = args.filter.iter().map(|word| word.to_lowercase()).collect();
@@ -77,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let prices = edition.prices().iter();
     let prices = prices.filter(|price| fits(&[&price.name, price.region.as_deref().unwrap_or("")]));
     if args.json {
-        let page = match args.what {
+        let page = match what {
             What::Disks => json::items("disks", edition, disks.map(|disk| &**disk)),
             What::Vms => json::items("vms", edition, vms.map(|vm| &**vm)),
             What::Volumes => json::facts(edition, facts),
@@ -86,7 +90,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         stream::print(&page)?;
         return Ok(Exit::Fine);
     }
-    let (header, is_number, lines): (&[&str], &[bool], Vec<Line<'_>>) = match args.what {
+    let (header, is_number, lines): (&[&str], &[bool], Vec<Line<'_>>) = match what {
         What::Disks => (&DISKS, &DISK_NUMBERS, disks.map(disk).collect()),
         What::Vms => (&VMS, &VM_NUMBERS, vms.map(vm).collect()),
         What::Volumes => {
@@ -145,7 +149,7 @@ fn nothing(edition: &Edition, args: &Args) -> Failure {
         let of = |cloud: &str| edition.vms().iter().any(|vm| is_of(vm, cloud, word));
         word.eq_ignore_ascii_case("aws") || (of("AWS") && !of("Azure"))
     };
-    if args.what == What::Prices && filter.iter().any(of_aws) {
+    if args.what == Some(What::Prices) && filter.iter().any(of_aws) {
         let text = format!("edition {name} knows no prices of AWS machines");
         return Failure::wrong_use(text)
             .hint("`plimsoll catalog import` takes tables of your own, prices as well");
