@@ -24,6 +24,7 @@ mod process;
 mod reference;
 mod rehearsal;
 mod tidy;
+mod trust;
 mod unused;
 mod workspace;
 
@@ -42,6 +43,7 @@ cargo xtask COMMAND
   dist                           the static release archive for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
+  trust [OPTIONS]                is the answer on a real host right, or \"cannot tell\"? `--help`
 
 `cargo xtask ci --list` names the stages and the targets' names are in fuzz/Cargo.toml.
 ";
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["rehearsal", rest @ ..] => rehearsal::run(rest),
         ["peers", rest @ ..] => peers::run(rest),
+        ["trust", rest @ ..] => trust::run(rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())

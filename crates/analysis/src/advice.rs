@@ -29,7 +29,7 @@ fn after_failure(name: GateName) -> &'static str {
         GateName::Credits => "take the level after the fall for what the volume carries",
         GateName::Offered => "lower the rate, or allow more I/Os in flight (iodepth)",
         GateName::QueueDepth => {
-            "use an engine that keeps it: ioengine=io_uring with direct=1, or more workers"
+            "use more workers (numjobs), or an engine that keeps several in flight"
         }
         GateName::Generator => "repeat the run on a host that has nothing else to do",
         GateName::Little => "repeat the run; a machine that was suspended or moved gives this",

@@ -173,6 +173,7 @@ const FLIGHT: FlightInputs = FlightInputs {
     completed_iops: 16_000.0,
     service_ns: Some(2e6),
     window_s: 60.0,
+    latency_ns_max: 0,
 };
 
 #[test]
@@ -189,18 +190,41 @@ fn littles_law() {
     check(&little(&short), GateName::Little, Unknown, "too short");
     let idle = FlightInputs { in_flight: Some(0.0), ..FLIGHT };
     check(&little(&idle), GateName::Little, Failed, "0.00 in flight");
+    // A thousand I/Os of 40 us in 5 s, and one of 40 ms that crossed the start.
+    let few = FlightInputs {
+        in_flight: Some(0.008),
+        completed_iops: 200.0,
+        service_ns: Some(80e3),
+        window_s: 5.0,
+        latency_ns_max: 40_000_000,
+    };
+    check(&little(&few), GateName::Little, Passed, "off by 100.0 %");
+    let unexplained = FlightInputs { latency_ns_max: 4_000_000, ..few };
+    check(&little(&unexplained), GateName::Little, Failed, "off by 100.0 %");
+    let many = FlightInputs { service_ns: Some(1.9e6), latency_ns_max: 90_000_000, ..FLIGHT };
+    check(&little(&many), GateName::Little, Failed, "off by 5.0 %");
 }
 
 #[test]
 fn the_depth_asked_for() {
-    check(&queue_depth(32.0, &FLIGHT), GateName::QueueDepth, Passed, "32.0 kept");
-    check(&queue_depth(64.0, &FLIGHT), GateName::QueueDepth, Failed, "64 was asked for, and 32.0");
+    check(&queue_depth(32.0, 1, &FLIGHT), GateName::QueueDepth, Passed, "32.0 kept");
+    check(&queue_depth(33.5, 1, &FLIGHT), GateName::QueueDepth, Passed, "32.0 kept");
+    check(&queue_depth(34.0, 1, &FLIGHT), GateName::QueueDepth, Failed, "32.0 kept");
+    let one = FlightInputs { in_flight: Some(0.92), ..FLIGHT };
+    check(&queue_depth(1.0, 1, &one), GateName::QueueDepth, Passed, "0.92 kept");
+    check(&queue_depth(2.0, 1, &one), GateName::QueueDepth, Failed, "0.92 kept");
+    check(
+        &queue_depth(64.0, 1, &FLIGHT),
+        GateName::QueueDepth,
+        Failed,
+        "64 was asked for, and 32.0",
+    );
     // Without samples, rate x service time tells it.
     let unsampled = FlightInputs { in_flight: None, ..FLIGHT };
-    check(&queue_depth(32.0, &unsampled), GateName::QueueDepth, Passed, "32.0 kept");
+    check(&queue_depth(32.0, 1, &unsampled), GateName::QueueDepth, Passed, "32.0 kept");
     let empty = FlightInputs { in_flight: None, service_ns: None, ..FLIGHT };
-    check(&queue_depth(32.0, &empty), GateName::QueueDepth, Unknown, "no operations");
-    check(&queue_depth(0.0, &FLIGHT), GateName::QueueDepth, Unknown, "no queue depth");
+    check(&queue_depth(32.0, 1, &empty), GateName::QueueDepth, Unknown, "no operations");
+    check(&queue_depth(0.0, 1, &FLIGHT), GateName::QueueDepth, Unknown, "no queue depth");
 }
 
 const OFFERED: OfferedInputs = OfferedInputs {

@@ -200,7 +200,13 @@ impl Step<'_> {
             );
             return Some(Gate::unknown(GateName::QueueDepth, reason));
         }
-        Some(queue_depth(asked, &inputs))
+        let n_workers = closed.iter().map(|job| job.n_workers).sum();
+        let gate = queue_depth(asked, n_workers, &inputs);
+        Some(if gate.verdict == GateVerdict::Failed {
+            gate.advised(refill_advice(&closed))
+        } else {
+            gate
+        })
     }
 
     /// Judges whether in flight = rate x time in the queue.
@@ -221,6 +227,27 @@ impl Step<'_> {
     }
 }
 
+/// Says what keeps the depth, by what the jobs that missed it use.
+fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
+    let used = |job: &JobRecord| {
+        let used = if job.engine_used.is_empty() { &job.engine } else { &job.engine_used };
+        // With the reason, where it is not the one that was asked for.
+        used.split_whitespace().next().unwrap_or("").to_owned()
+    };
+    let is_asynchronous = |job: &JobRecord| matches!(used(job).as_str(), "io_uring" | "libaio");
+    let has_own = |job: &JobRecord| matches!(used(job).as_str(), "nfs" | "null" | "volume");
+    if jobs.iter().any(|job| !is_asynchronous(job) && !has_own(job)) {
+        return "this engine ends an operation before it begins the next: use ioengine=io_uring \
+                with direct=1, or more workers (numjobs)";
+    }
+    if jobs.iter().any(|job| is_asynchronous(job) && job.is_direct == Some(false)) {
+        return "buffered I/O ends within the call that submits it: add direct=1, or use more \
+                workers (numjobs)";
+    }
+    "the workers refill the queue too slowly, as the calls that submit take long: use more workers \
+     (numjobs) with fewer I/Os in flight each"
+}
+
 /// Returns the rate that was offered at least: random arrivals in a short time may be fewer than
 /// the rate says, which is nobody's fault. Three standard deviations of their number are allowed.
 fn least_offered(arrivals: &ArrivalsRecord, window_s: f64) -> f64 {
@@ -234,6 +261,7 @@ fn least_offered(arrivals: &ArrivalsRecord, window_s: f64) -> f64 {
 /// operation in a tree of files.
 fn flight(jobs: &[&JobRecord]) -> FlightInputs {
     let (mut rate_iops, mut in_flight, mut window_s) = (0.0, 0.0, 0.0_f64);
+    let mut latency_ns_max = 0;
     for job in jobs {
         let time_ns = time_ns(job);
         if time_ns <= 0.0 {
@@ -246,9 +274,11 @@ fn flight(jobs: &[&JobRecord]) -> FlightInputs {
         for latency in latencies.into_iter().chain([&job.sync]) {
             rate_iops += latency.count() as f64 * 1e9 / time_ns;
             in_flight += latency.sum_ns() as f64 / time_ns;
+            latency_ns_max = latency_ns_max.max(latency.max_ns().unwrap_or(0));
         }
         window_s = window_s.max(time_ns / 1e9);
     }
     let service_ns = (rate_iops > 0.0).then(|| in_flight / rate_iops * 1e9);
-    FlightInputs { in_flight: None, completed_iops: rate_iops, service_ns, window_s }
+    let completed_iops = rate_iops;
+    FlightInputs { in_flight: None, completed_iops, service_ns, window_s, latency_ns_max }
 }

@@ -150,7 +150,9 @@ pub fn of_step(record: &Record, step_idx: u32, is_closed: bool, rule: &SteadyRul
     if is_closed {
         let asked: f64 =
             jobs.iter().map(|job| f64::from(job.queue_depth) * f64::from(job.n_workers)).sum();
-        gates.push(queue_depth(asked, &flight(&jobs, series.iops.len() as f64 * series.sample_s)));
+        let n_workers = jobs.iter().map(|job| job.n_workers).sum();
+        let flight = flight(&jobs, series.iops.len() as f64 * series.sample_s);
+        gates.push(queue_depth(asked, n_workers, &flight));
     }
     gates.push(generator(&GeneratorInputs {
         worker_cpu_share_max: worker_cpu_share_max(&jobs),
@@ -185,7 +187,8 @@ fn flight(jobs: &[&JobRecord], window_s: f64) -> FlightInputs {
         in_flight += dir.rate_iops() * dir.lat.mean_ns().unwrap_or(0.0) / 1e9;
     }
     let service_ns = (rate_iops > 0.0).then(|| in_flight / rate_iops * 1e9);
-    FlightInputs { in_flight: None, completed_iops: rate_iops, service_ns, window_s }
+    let completed_iops = rate_iops;
+    FlightInputs { in_flight: None, completed_iops, service_ns, window_s, latency_ns_max: 0 }
 }
 
 /// The largest CPU share of a worker that does not poll; of a group the mean of its members.
