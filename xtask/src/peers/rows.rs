@@ -60,6 +60,9 @@ const NULL: &str = include_str!("jobs/null.fio");
 const RATE_IO_URING: &str = include_str!("jobs/rate_io_uring.fio");
 const RATE_PSYNC: &str = include_str!("jobs/rate_psync.fio");
 const MEMORY: &str = include_str!("jobs/memory.fio");
+const FILE_CREATE: &str = include_str!("jobs/filecreate.fio");
+const FILE_STAT: &str = include_str!("jobs/filestat.fio");
+const VERIFY: &str = include_str!("jobs/verify.fio");
 
 /// Parameter files of Vdbench, and job files that ask for the same.
 const READ_PARAMETERS: &str = include_str!("jobs/vdbench_read.parm");
@@ -94,11 +97,25 @@ const fn vdbench(
     }
 }
 
+/// A row of work on files of its own, judged by what the whole process takes per I/O.
+const fn of_files(name: &'static str, about: &'static str, job: &'static str) -> Row {
+    Row {
+        name,
+        about,
+        job,
+        peer: Peer::Fio,
+        measure: Measure::CpuNsPerIo,
+        target: Target::RatioAtMost(1.0),
+        uses_device: false,
+        writes: false,
+    }
+}
+
 /// Buffers of the job `memory`: 16 jobs, 64 deep, 4 KiB each.
 const MEMORY_BUFFERS_BYTES: u64 = 16 * 64 * 4096;
 
 /// Every row, in the order of the table.
-pub(crate) const ROWS: [Row; 15] = [
+pub(crate) const ROWS: [Row; 18] = [
     Row {
         name: "io_uring",
         about: "io_uring, iodepth=128, direct",
@@ -189,6 +206,9 @@ pub(crate) const ROWS: [Row; 15] = [
         uses_device: true,
         writes: false,
     },
+    of_files("filecreate", "20,000 files made, with their set-up", FILE_CREATE),
+    of_files("filestat", "20,000 files looked at, with their set-up", FILE_STAT),
+    of_files("verify", "256 MiB of random writes, verify=crc32c", VERIFY),
     vdbench("vdbench-read", "Vdbench: 4k reads, threads=128", READ_PARAMETERS, READ_JOB),
     vdbench("vdbench-sizes", "Vdbench: xfersize=(4k,60,8k,30,64k,10)", SIZES_PARAMETERS, SIZES_JOB),
     vdbench("vdbench-shares", "Vdbench: two WDs, skew=70 and 30", SHARES_PARAMETERS, SHARES_JOB),

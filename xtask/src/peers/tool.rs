@@ -106,6 +106,7 @@ impl Bench {
     fn run_job(&self, row: &Row, tool: &mut Command) -> Result<Outcome> {
         let path = self.folder.join(format!("{}.fio", row.name));
         std::fs::write(&path, row.job)?;
+        self.clear_files()?;
         tool.arg("--output-format=json").arg(path);
         let (text, outcome) = self.run(tool)?;
         let record = parse_json(&text)?;
@@ -114,11 +115,26 @@ impl Bench {
         outcome.with_counts(&job["read"])
     }
 
+    /// Returns the folder of files that rows make for themselves.
+    fn files(&self) -> PathBuf {
+        self.folder.join("files")
+    }
+
+    /// Empties that folder.
+    fn clear_files(&self) -> Result<()> {
+        let files = self.files();
+        if files.exists() {
+            std::fs::remove_dir_all(&files)?;
+        }
+        Ok(std::fs::create_dir(&files)?)
+    }
+
     /// Runs a command pinned to the core. Returns its standard output and the kernel's counts.
     pub(crate) fn run(&self, inner: &Command) -> Result<(String, Outcome)> {
         let mut command = Command::new("taskset");
         command.args(["-c", &self.core.to_string()]).arg(inner.get_program());
         command.args(inner.get_args()).envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.env("PEERS_FILES", self.files());
         command.env("PEERS_TARGET", &self.target).env("PEERS_SECONDS", self.seconds.to_string());
         let out_path = self.folder.join("stdout");
         command.current_dir(&self.folder).stdout(File::create(&out_path)?);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use record::{CarriedRecord, CurvePointRecord, CurveRecord, Lever, LoadLineRecord};
+use record::{CarriedRecord, CurvePointRecord, CurveRecord, JobRecord, Lever, LoadLineRecord};
 use units::{format_iops, format_latency_ns};
 
 use super::table::mib_per_s;
@@ -12,9 +12,10 @@ use super::{COLUMNS, percent};
 /// Rows and columns of the picture, without its axes.
 const PLOT: (usize, usize) = (12, 66);
 
-/// Puts the load line, the curve's figures, its table and its picture.
-pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
-    for line in answer(curve) {
+/// Puts the load line, the curve's figures, its table and its picture. `jobs` are those of its
+/// points, among others.
+pub(super) fn put_curve(text: &mut String, curve: &CurveRecord, jobs: &[JobRecord]) {
+    for line in answer(curve).into_iter().chain(spread(curve, jobs)) {
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
     text.push('\n');
@@ -43,6 +44,22 @@ fn room(curve: &CurveRecord) -> String {
     curve
         .in_flight_max
         .map_or_else(String::new, |room| format!(", with up to {room} in flight per worker"))
+}
+
+/// Says how many workers issued the highest loads, where more did than at the lowest.
+fn spread(curve: &CurveRecord, jobs: &[JobRecord]) -> Option<String> {
+    let n_workers = |point: &CurvePointRecord| -> u32 {
+        let of_point = jobs.iter().filter(|job| job.step_idx == point.step_idx);
+        of_point.map(|job| job.n_workers).sum()
+    };
+    let is_one_by_one = matches!(curve.lever, Lever::Workers);
+    let least = curve.points.iter().map(n_workers).min()?;
+    let most = curve.points.iter().map(n_workers).max()?;
+    (most > least && !is_one_by_one).then(|| {
+        format!(
+            "the highest loads were issued by {most} workers, so that no processor was the limit"
+        )
+    })
 }
 
 /// The unit of a load.
