@@ -17,6 +17,9 @@ use crate::series;
 use crate::steady::SteadyRule;
 use crate::warmup::{BATCH_LEN, WarmUp};
 
+/// Error number of a job that was stopped at once, or never began: of `errno.h` on Linux.
+const ECANCELED: i32 = 125;
+
 /// What runs are judged by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rules {
@@ -140,11 +143,21 @@ impl<'a> Step<'a> {
         let dirs = self.jobs.iter().flat_map(|job| job.dirs.iter());
         let by_errno: u64 = dirs.flat_map(|(_, dir)| dir.errors.values()).sum();
         let n_errors: u64 = self.jobs.iter().map(|job| job.n_errors).sum();
-        errors(&ErrorInputs {
+        let gate = errors(&ErrorInputs {
             n_ios: self.jobs.iter().map(|job| job.n_ios()).sum(),
             n_errors: n_errors.max(by_errno),
             share_max: rules.error_share_max,
-        })
+        });
+        // A job may fail without a failed operation: its server is gone, a file could not be made
+        // durable when it was closed.
+        let is_failed = |job: &&&JobRecord| !matches!(job.error_errno, 0 | ECANCELED);
+        match self.jobs.iter().find(is_failed).filter(|_| n_errors.max(by_errno) == 0) {
+            Some(job) => {
+                let reason = format!("job `{}` failed: {}", job.name, job.error_message);
+                Gate::judged(gate.name, false, reason)
+            }
+            None => gate,
+        }
     }
 
     /// Judges the rate with the response time, or where a rate was asked for that is not carried,

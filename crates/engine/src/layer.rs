@@ -59,6 +59,10 @@ impl<L: Layer> Engine for L {
         self.below_mut().sync_file_systems()
     }
 
+    fn close_files(&mut self) -> Result<(), EngineError> {
+        self.below_mut().close_files()
+    }
+
     fn end_threads(&mut self) -> Usage {
         self.below_mut().end_threads()
     }

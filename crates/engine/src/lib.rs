@@ -128,6 +128,15 @@ pub trait Engine: Send {
         self.files().sync_file_systems()
     }
 
+    /// Closes the files after the last operation, durably where the job asks for that; see
+    /// [`FileTable::close_all`]. Its threads have ended.
+    ///
+    /// # Errors
+    /// The last failure: what was written may be lost.
+    fn close_files(&mut self) -> Result<(), EngineError> {
+        self.files().close_all()
+    }
+
     /// Ends the threads of the engine, if it has any, and returns what they used since they were
     /// ready. Nothing may be in flight, and nothing more be issued.
     fn end_threads(&mut self) -> Usage {

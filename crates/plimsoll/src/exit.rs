@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::fill::fill;
-use crate::stream;
+use crate::stream::{self, AlreadyTold};
 
 /// What the exit code says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,11 @@ impl Exit {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(self),
         }
+    }
+
+    /// Ends with a failure where all was well, but for the run not being kept as asked.
+    pub(crate) fn if_kept(self, is_kept: bool) -> Self {
+        if self == Exit::Fine && !is_kept { Exit::RunFailed } else { self }
     }
 
     /// Returns the number as the system takes it.
@@ -117,6 +122,9 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Failure::silent(Exit::Fine);
+        }
+        if error.get_ref().is_some_and(|error| error.is::<AlreadyTold>()) {
+            return Failure::silent(Exit::RunFailed);
         }
         let message = format!("cannot write the result: {error}");
         Failure { exit: Exit::RunFailed, message, hints: Vec::new() }

@@ -2,6 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
+
+use plan::Plan;
 
 use crate::env;
 use crate::exit::Failure;
@@ -94,6 +97,18 @@ pub(crate) struct ResultFile {
     is_written: bool,
 }
 
+/// A result that could not be written where it was to be, as was told already.
+#[derive(Debug)]
+pub(crate) struct AlreadyTold;
+
+impl std::error::Error for AlreadyTold {}
+
+impl std::fmt::Display for AlreadyTold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the result is not where it was to be")
+    }
+}
+
 impl ResultFile {
     fn open(path: &str) -> io::Result<Self> {
         let created = File::options().write(true).create_new(true).open(path);
@@ -139,6 +154,22 @@ impl Sink {
         }
     }
 
+    /// Opens a file for the result of a plan, unless the plan was read from it.
+    pub(crate) fn open_beside(path: Option<&str>, plan: &Plan) -> Result<Self, Failure> {
+        let is_same = |one: &str, other: &str| {
+            let facts =
+                |path: &str| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+            let pair = facts(one).zip(facts(other));
+            pair.is_some_and(|(one, other)| (one.dev(), one.ino()) == (other.dev(), other.ino()))
+        };
+        let of_plan = |path: &&str| plan.sources.iter().any(|source| is_same(&source.name, path));
+        if let Some(path) = path.filter(|path| of_plan(path)) {
+            let message = format!("`{path}` is what is to be run: the result would replace it");
+            return Err(Failure::wrong_use(message).hint("name another file with `--output`"));
+        }
+        Sink::open(path)
+    }
+
     /// Says whether the result goes to standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Sink::Stdout)
@@ -151,7 +182,9 @@ impl Sink {
             Sink::File(file) => file.write(text).or_else(|error| {
                 let path = &file.path;
                 tell(&format!("error: cannot write to `{path}`: {error}; it follows here\n"));
-                print(text)
+                print(text)?;
+                // Who looks for the file must not take its absence for success.
+                Err(io::Error::other(AlreadyTold))
             }),
         }
     }

@@ -156,17 +156,23 @@ fn a_refused_run_leaves_an_earlier_result_alone() {
 fn an_interrupted_run_reports_what_it_measured() {
     let sandbox = Sandbox::new();
     sandbox.write("job.fio", "[a]\nsize=64k\nioengine=null\ntime_based\nruntime=60\n");
-    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    command.args(["run", "job.fio", "--json", "--progress", "--status-interval", "100ms"]);
-    let (code, text) = interrupt_at_first_line(&mut command);
-    assert_eq!(code, Some(130));
-    let record = record::Record::from_json(&text).expect("a record");
-    assert_eq!(record.outcome, record::Outcome::Interrupted);
-    assert!(record.jobs[0].n_ios() > 0);
+    // Ctrl-C, and a terminal that is lost.
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::HUP] {
+        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+        command.args(["run", "job.fio", "--json", "--progress", "--status-interval", "100ms"]);
+        let (code, text) = interrupt_at_first_line(&mut command, signal);
+        assert_eq!(code, Some(130));
+        let record = record::Record::from_json(&text).expect("a record");
+        assert_eq!(record.outcome, record::Outcome::Interrupted);
+        assert!(record.jobs[0].n_ios() > 0);
+    }
 }
 
-/// Sends SIGINT once the first line of progress is there.
-fn interrupt_at_first_line(command: &mut Command) -> (Option<i32>, String) {
+/// Sends a signal once the first line of progress is there.
+fn interrupt_at_first_line(
+    command: &mut Command,
+    signal: rustix::process::Signal,
+) -> (Option<i32>, String) {
     use std::io::{BufRead, BufReader};
     let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().expect("the binary was built");
@@ -175,7 +181,6 @@ fn interrupt_at_first_line(command: &mut Command) -> (Option<i32>, String) {
     progress.read_line(&mut line).expect("a line");
     assert!(line.contains("IOPS"), "{line}");
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    let signal = rustix::process::Signal::INT;
     rustix::process::kill_process(pid.expect("a process"), signal).expect("it runs");
     // Read to the end, so that it never writes to a closed pipe.
     std::io::copy(&mut progress, &mut std::io::sink()).expect("a pipe");
@@ -202,4 +207,49 @@ fn the_demo_prints_its_job_file() {
     sandbox.write("mine.fio", job.success());
     let plan = sandbox.plimsoll(&["check", "mine.fio"]);
     assert!(plan.success().starts_with("4 steps, 4 groups, 4 jobs, 4 workers\n"));
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_a_failure_and_follows_all_the_same() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    let outcome = sandbox.plimsoll(&["run", "--json", "--output", "/dev/full", "job.fio"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("cannot write to `/dev/full`"), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("error:").count(), 1, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("plimsoll.record/1"));
+}
+
+#[test]
+fn a_job_file_is_not_replaced_by_its_result() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    let link = sandbox.path("link");
+    std::os::unix::fs::symlink(sandbox.path("job.fio"), &link).expect("ours");
+    for output in ["job.fio", "./job.fio", "link"] {
+        let outcome = sandbox.plimsoll(&["run", "--output", output, "job.fio"]);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("is what is to be run"), "{}", outcome.stderr);
+        let outcome = sandbox.fio(&[&format!("--output={output}"), "job.fio"]);
+        assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+        assert_eq!(std::fs::read_to_string(sandbox.path("job.fio")).expect("ours"), JOB);
+    }
+}
+
+#[test]
+fn a_store_that_is_named_and_cannot_keep_the_run_is_a_failure() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", JOB);
+    sandbox.write("nostore", "text");
+    let outcome = sandbox.plimsoll(&["run", "--store", "nostore/runs.db", "job.fio"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("the run is not kept"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("one: 1 worker"), "{}", outcome.stdout);
+    let usual = sandbox
+        .command(Path::new(env!("CARGO_BIN_EXE_plimsoll")))
+        .env("PLIMSOLL_STORE", "nostore/runs.db")
+        .args(["run", "job.fio"])
+        .output()
+        .expect("it runs");
+    assert_eq!(usual.status.code(), Some(0));
 }

@@ -4,6 +4,7 @@
 use engine::{Engine, EngineError};
 
 use crate::process::Surroundings;
+use crate::thread::Signals;
 
 /// Ends a worker's work. `failed` says that it has failed already: then nothing is made durable.
 ///
@@ -12,6 +13,7 @@ pub(crate) fn finish(
     surroundings: &Surroundings,
     engine: &mut dyn Engine,
     failed: bool,
+    signals: &Signals,
 ) -> (Option<EngineError>, Vec<String>) {
     let job = surroundings.job.as_ref();
     let mut remarks = Vec::new();
@@ -19,7 +21,13 @@ pub(crate) fn finish(
     if job.durability.end_syncfs && job.modifies() && !failed {
         error = engine.sync_file_systems().err();
     }
-    if let Err(problem) = surroundings.after() {
+    // Files that are to be durable when they are closed are so now, or never.
+    if let Err(problem) = engine.close_files()
+        && !failed
+    {
+        error.get_or_insert(problem);
+    }
+    if let Err(problem) = surroundings.after(signals) {
         remarks.push(format!("after job `{}`: {problem}", job.name));
     }
     if (job.files.unlink || job.files.unlink_each_loop)

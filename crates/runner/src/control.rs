@@ -68,6 +68,11 @@ impl Control {
         self.ends_step.swap(false, Relaxed)
     }
 
+    /// Returns how often an end was asked for, as far as that makes a difference.
+    pub(crate) fn n_requests(&self) -> u32 {
+        u32::from(self.stop.load(Relaxed))
+    }
+
     /// Returns what was asked for.
     pub fn stop(&self) -> Stop {
         match self.stop.load(Relaxed) {

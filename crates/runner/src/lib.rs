@@ -46,6 +46,7 @@ mod run;
 mod running;
 mod seat;
 mod series;
+mod shell;
 mod spread;
 mod status;
 mod steady;

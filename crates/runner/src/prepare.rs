@@ -13,6 +13,7 @@ use engine::{
     TablePolicy,
 };
 use pattern::{Contents, ContentsSpec};
+use plan::files::Fallocate;
 use plan::{EngineKind, Job, change};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
@@ -261,7 +262,7 @@ fn lay_out(
     let spec = engine::LayoutSpec {
         size_bytes: layout.to_bytes,
         from_bytes: layout.from_bytes,
-        fallocate: files.fallocate,
+        fallocate: fallocate_for(layout.job),
         write: layout.written,
         fsync: files.create_fsync,
     };
@@ -270,6 +271,16 @@ fn lay_out(
         return engine::nfs::layout(&layout.job.engine, path, &spec, fill, progress);
     }
     engine::layout(path, &spec, fill, progress)
+}
+
+/// Returns how space is reserved for a job's file. A mapping ends where its file does, so that one
+/// that is written through a mapping needs its size before.
+fn fallocate_for(job: &Job) -> Fallocate {
+    match (job.engine.kind, job.files.fallocate) {
+        (EngineKind::Mmap, Fallocate::None) => Fallocate::Truncate,
+        (EngineKind::Mmap, Fallocate::KeepSize) => Fallocate::Posix,
+        (_, fallocate) => fallocate,
+    }
 }
 
 /// Makes the folders above files, each once.

@@ -11,14 +11,17 @@ mod scheduler;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use plan::job::CpuPolicy;
 use plan::{IoPriority, Job};
 use rustix::thread::CpuSet;
 
 use crate::prepare::SetupError;
+use crate::shell::{self, Ended};
+use crate::thread::Signals;
 pub(crate) use memory::LockedMemory;
 
 /// `IOPRIO_WHO_PROCESS` of `linux/ioprio.h`; with id 0 the calling thread.
@@ -49,6 +52,8 @@ pub(crate) enum ProcessError {
     Start { command: String, source: io::Error },
     #[error("`{command}` failed: {status}")]
     Failed { command: String, output: PathBuf, status: ExitStatus },
+    #[error("`{command}` was ended, as the run was")]
+    Stopped { command: String },
 }
 
 impl ProcessError {
@@ -81,13 +86,14 @@ impl ProcessError {
             ProcessError::Failed { output, .. } => {
                 format!("its output is in `{}`", output.display())
             }
+            ProcessError::Stopped { .. } => "nothing of the job was run".into(),
         }
     }
 
     fn errno(&self) -> i32 {
         let source = match self {
             ProcessError::PolicyText { .. } => return libc::EINVAL,
-            ProcessError::Failed { .. } => return libc::ECANCELED,
+            ProcessError::Failed { .. } | ProcessError::Stopped { .. } => return libc::ECANCELED,
             ProcessError::Cpus { source, .. }
             | ProcessError::NoNode { source, .. }
             | ProcessError::Policy { source, .. }
@@ -122,7 +128,7 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// Prepares the calling thread. What needs rights comes before they are given up. Returns the
     /// memory to hold while the worker runs.
-    pub(crate) fn apply(&self) -> Result<Option<LockedMemory>, ProcessError> {
+    pub(crate) fn apply(&self, signals: &Signals) -> Result<Option<LockedMemory>, ProcessError> {
         let process = &self.job.process;
         self.set_cpus()?;
         if let Some(text) = &process.numa_mem_policy {
@@ -143,15 +149,18 @@ impl Surroundings {
         };
         become_user(process.uid, process.gid)?;
         if let Some(command) = &process.exec_before {
-            self.execute(command, "prerun")?;
+            self.execute(command, "prerun", &|| signals.stop.load(Relaxed))?;
         }
         Ok(locked)
     }
 
-    /// Runs the command that comes after the worker.
-    pub(crate) fn after(&self) -> Result<(), ProcessError> {
+    /// Runs the command that comes after the worker: after one that was interrupted, too, since it
+    /// may clean up. An interruption while it runs ends it.
+    pub(crate) fn after(&self, signals: &Signals) -> Result<(), ProcessError> {
+        let n_before = signals.n_interrupts.load(Relaxed);
+        let stops = || signals.n_interrupts.load(Relaxed) > n_before;
         match &self.job.process.exec_after {
-            Some(command) => self.execute(command, "postrun"),
+            Some(command) => self.execute(command, "postrun", &stops),
             None => Ok(()),
         }
     }
@@ -182,27 +191,29 @@ impl Surroundings {
     }
 
     /// Runs a shell command and keeps its output as `<job>.<when>.txt`.
-    fn execute(&self, command: &str, when: &str) -> Result<(), ProcessError> {
+    fn execute(
+        &self,
+        command: &str,
+        when: &str,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<(), ProcessError> {
         let name = format!("{}.{when}.txt", self.job.name.replace('/', "_"));
         let output = self.output_dir.join(name);
         let start = |source| ProcessError::Start { command: command.to_owned(), source };
-        let status = run_shell(command, &output).map_err(start)?;
-        if status.success() {
-            return Ok(());
+        let command = command.to_owned();
+        match run_shell(&command, &output, stops).map_err(start)? {
+            Ended::Itself(status) if status.success() => Ok(()),
+            Ended::Itself(status) => Err(ProcessError::Failed { command, output, status }),
+            Ended::Stopped => Err(ProcessError::Stopped { command }),
         }
-        Err(ProcessError::Failed { command: command.to_owned(), output, status })
     }
 }
 
-fn run_shell(command: &str, output: &Path) -> io::Result<ExitStatus> {
+fn run_shell(command: &str, output: &Path, stops: &dyn Fn() -> bool) -> io::Result<Ended> {
     let stdout = File::create(output)?;
     let stderr = stdout.try_clone()?;
-    Command::new("sh")
-        .args(["-c", command])
-        .stdin(Stdio::null())
-        .stdout(stdout)
-        .stderr(stderr)
-        .status()
+    let mut child = shell::start(command, stdout.into(), stderr.into())?;
+    shell::wait(&mut child, stops)
 }
 
 fn set_io_priority(priority: IoPriority) -> Result<(), ProcessError> {

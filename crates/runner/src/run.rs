@@ -451,7 +451,8 @@ impl RunSoFar<'_> {
             if self.control.stop() != Stop::No {
                 return;
             }
-            let (output, failed) = steps::run_command(command);
+            let stops = || self.control.stop() != Stop::No;
+            let (output, failed) = steps::run_command(command, &stops);
             let ok = failed.is_none();
             on_event(RunEvent::CommandEnded { step_idx, command, output: &output, ok });
             if let Some(why) = failed {

@@ -23,6 +23,7 @@ use crate::error_watch::ErrorWatch;
 use crate::footprint::{self, Footprint};
 use crate::intervals::{Counters, Cuts, Schedule};
 use crate::pauses::PauseWatch;
+use crate::prepare::SetupError;
 use crate::run::RunEvent;
 use crate::seat::{Seat, SeatState};
 use crate::status::{IntervalSampler, Status};
@@ -222,6 +223,13 @@ impl Running<'_> {
                 self.notes.push((NoteSeverity::Info, "io-error", text));
             }
             WorkerEvent::IoError { idx, error } => self.keep_error(idx, &error),
+            WorkerEvent::Panicked { idx, message } => {
+                let message = format!("the worker's thread panicked: {message}");
+                let seat = &mut self.seats[idx];
+                seat.state = SeatState::Ended;
+                seat.setup_error = Some(SetupError { errno: libc::EIO, message });
+                self.after_end(idx);
+            }
             WorkerEvent::Ended { idx, result } => {
                 self.note_verification(idx, &result);
                 self.note_remarks(idx, &result);
@@ -409,13 +417,24 @@ impl Running<'_> {
             }
             Stop::Now => {
                 self.stop_all = true;
+                self.interrupt_seats();
                 false
             }
         }
     }
 
+    /// Tells the workers that they shall end, and how urgently: it ends their commands, too.
+    fn interrupt_seats(&self) {
+        let n_interrupts = self.context.control.n_requests();
+        for seat in &self.seats {
+            seat.signals.n_interrupts.store(n_interrupts, Relaxed);
+            seat.stop();
+        }
+    }
+
     /// Lets workers that wait for others begin, so that all can end.
     fn end_seats(&mut self) {
+        self.interrupt_seats();
         for seat in &mut self.seats {
             if seat.state == SeatState::Waiting {
                 seat.go();
@@ -546,8 +565,14 @@ impl Running<'_> {
     /// Makes the record of one worker at the end of the step. One that was left while it ran has
     /// what it had counted by then.
     fn last_record(&self, idx: usize, now_ns: u64) -> JobRecord {
-        if self.seats[idx].state != SeatState::Running {
-            return self.job_record(idx, false);
+        match (self.seats[idx].state, &self.seats[idx].result) {
+            (SeatState::Running, _) => {}
+            // Its thread is gone.
+            (SeatState::Ended, None) if self.seats[idx].setup_error.is_some() => {
+                let JobRecord { error_errno, error_message, .. } = self.job_record(idx, false);
+                return JobRecord { error_errno, error_message, ..self.record_now(idx, now_ns) };
+            }
+            _ => return self.job_record(idx, false),
         }
         let error_message =
             "stopped at once: what was in flight is not counted, nor CPU time".to_owned();
@@ -559,7 +584,7 @@ impl Running<'_> {
         let seat = &self.seats[idx];
         let mut record = self.job_record(idx, true);
         let since_ns = seat.meters.measured_since_ns.load(Relaxed);
-        if seat.state == SeatState::Running && since_ns > 0 {
+        if seat.result.is_none() && since_ns > 0 {
             // A ramp ends in the future, or nobody knows when.
             record.runtime_ns = now_ns.saturating_sub(since_ns);
             let dirs = &mut record.dirs;

@@ -1,5 +1,6 @@
 //! One worker from the step's side: its thread, how to start and stop it, and what came of it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::mpsc::Sender;
@@ -124,7 +125,7 @@ impl<'a> Seat<'a> {
         let thread = std::thread::Builder::new()
             .name(format!("{}.{}", bound.job.name, bound.worker_idx))
             .stack_size(STACK_BYTES)
-            .spawn(move || thread_context.run(builder))
+            .spawn(move || run_guarded(thread_context, builder))
             .map_err(|error| SetupError {
                 errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
                 message: format!(
@@ -247,6 +248,20 @@ impl<'a> Seat<'a> {
         let left =
             u128::from(elapsed_ns) * u128::from(total.saturating_sub(done)) / u128::from(done);
         u64::try_from(left).ok()
+    }
+}
+
+/// Runs a worker, and tells the step of a thread that is about to be gone without a result.
+fn run_guarded(context: ThreadContext, builder: prepare::EngineBuilder) {
+    let (idx, events) = (context.idx, context.events.clone());
+    // What it worked on is dropped on the way out, and its counters are single numbers.
+    let run = AssertUnwindSafe(|| context.run(builder));
+    if let Err(payload) = std::panic::catch_unwind(run) {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        let message = text.unwrap_or_else(|| "without a word".to_owned());
+        // The step outlives its threads; if it is gone, nobody is left to tell.
+        let _gone = events.send(WorkerEvent::Panicked { idx, message });
     }
 }
 

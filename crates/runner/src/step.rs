@@ -22,7 +22,7 @@ use crate::intervals::{Cuts, Cutter};
 use crate::logs::{LogSetup, LogWriter};
 use crate::overlaps::Overlaps;
 use crate::pauses::PauseWatch;
-use crate::prepare::{self, SetupError, WaitsForOthers};
+use crate::prepare::{self, WaitsForOthers};
 use crate::run::{RunEvent, RunOptions, RunSoFar};
 use crate::running::{Running, flow_groups};
 use crate::seat::{Seat, SeatState, Shared};
@@ -146,9 +146,27 @@ fn start_logs(running: &mut Running<'_>, logs: LogSetup) -> Option<LogWriter> {
     })
 }
 
-/// Waits until every worker has built its engine or failed to.
+/// Time that commands have to end when a run is left at once: twice what they are given.
+const LEAVE_NS: u64 = 1_000_000_000;
+
+/// Waits until every worker has built its engine or failed to, or nobody wants that any more: who
+/// stops the run ends the commands and reads that its workers get ready with.
 fn wait_until_ready(running: &mut Running<'_>, events: &Receiver<WorkerEvent>) {
+    let clock = running.context.clock;
+    let mut leaves_at_ns = None;
     while running.seats.iter().any(|seat| seat.state == SeatState::Building) {
+        if running.context.control.stop() != Stop::No && !running.obey_control() {
+            let now_ns = clock.now_ns();
+            // A command must be gone before we are, or nobody ends it.
+            let has_command = |seat: &Seat<'_>| {
+                let is_building = seat.state == SeatState::Building;
+                is_building && seat.bound.job.process.exec_before.is_some()
+            };
+            let is_late = now_ns >= *leaves_at_ns.get_or_insert(now_ns + LEAVE_NS);
+            if is_late || !running.seats.iter().any(has_command) {
+                break;
+            }
+        }
         match events.recv_timeout(TICK) {
             Ok(event) => running.take(event),
             Err(RecvTimeoutError::Timeout) => {}
@@ -328,13 +346,11 @@ fn note_caps(running: &mut Running<'_>) {
 /// Takes leave of the threads of workers that have ended.
 fn join_threads(running: &mut Running<'_>) {
     for seat in &mut running.seats {
-        // A thread that has sent its result has nothing left to do but return.
+        // A thread that has sent its result, or that it panicked, has nothing left to do but return.
         if seat.state == SeatState::Ended
             && let Some(thread) = seat.thread.take()
-            && thread.join().is_err()
         {
-            let message = "the worker's thread panicked".to_owned();
-            seat.setup_error = Some(SetupError { errno: libc::EIO, message });
+            let _returned = thread.join();
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What is around the workers of a step: whether it runs at all and at which rate, its pause and
 //! its commands.
 
-use std::process::{Command, Stdio};
+use std::io::{self, Read};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use plan::job::RateOf;
@@ -10,6 +11,7 @@ use plan::{Diagnostic, Job, Plan, Step};
 use record::{Interval, IntervalSeries, JobRecord, StepRecord};
 
 use crate::bind::BoundStep;
+use crate::shell::{self, Ended};
 
 /// Longest output of a command that is kept.
 const OUTPUT_MAX: usize = 64 << 10;
@@ -43,21 +45,48 @@ pub(crate) fn check_commands(plan: &Plan, allowed: bool, is_virtual: bool) -> Op
     Some(finding.help("if you trust the file, add `--allow-commands`"))
 }
 
-/// Runs a command by the shell. Returns what it wrote, and why it failed, if it did.
-pub(crate) fn run_command(command: &str) -> (String, Option<String>) {
-    let started = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output();
-    let output = match started {
-        Ok(output) => output,
-        Err(error) => return (String::new(), Some(error.to_string())),
-    };
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.push_str(&String::from_utf8_lossy(&output.stderr));
-    if text.len() > OUTPUT_MAX {
-        text.truncate(text.floor_char_boundary(OUTPUT_MAX));
-        text.push_str("...\n");
+/// Runs a command by the shell, until `stops` says that the run is to end. Returns what it wrote,
+/// and why it failed, if it did.
+pub(crate) fn run_command(command: &str, stops: &dyn Fn() -> bool) -> (String, Option<String>) {
+    match outputs_of(command, stops) {
+        Ok(([stdout, stderr], ended)) => {
+            let mut text = String::from_utf8_lossy(&stdout).into_owned();
+            text.push_str(&String::from_utf8_lossy(&stderr));
+            if text.len() > OUTPUT_MAX {
+                text.truncate(text.floor_char_boundary(OUTPUT_MAX));
+                text.push_str("...\n");
+            }
+            let failed = match ended {
+                Ended::Itself(status) if status.success() => None,
+                Ended::Itself(status) => Some(format!("it ended with {status}")),
+                Ended::Stopped => Some("it was ended, as the run was".to_owned()),
+            };
+            (text, failed)
+        }
+        Err(error) => (String::new(), Some(error.to_string())),
     }
-    let failed = (!output.status.success()).then(|| format!("it ended with {}", output.status));
-    (text, failed)
+}
+
+/// Runs a command and collects what it writes to its two outputs.
+fn outputs_of(command: &str, stops: &dyn Fn() -> bool) -> io::Result<([Vec<u8>; 2], Ended)> {
+    let mut child = shell::start(command, Stdio::piped(), Stdio::piped())?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    std::thread::scope(|scope| {
+        let stdout = scope.spawn(move || read_all(stdout));
+        let stderr = scope.spawn(move || read_all(stderr));
+        let ended = shell::wait(&mut child, stops)?;
+        Ok(([stdout, stderr].map(|reader| reader.join().unwrap_or_default()), ended))
+    })
+}
+
+/// Reads an output to its end, and keeps as much as is shown.
+fn read_all(output: Option<impl Read>) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let Some(mut output) = output else { return kept };
+    // What cannot be read is not shown.
+    let _ = output.by_ref().take(OUTPUT_MAX as u64 + 1).read_to_end(&mut kept);
+    let _ = io::copy(&mut output, &mut io::sink());
+    kept
 }
 
 /// What earlier steps say about a step whose rate depends on one of them.
@@ -407,10 +436,13 @@ mod tests {
 
     #[test]
     fn the_output_of_a_command_is_kept_with_how_it_ended() {
-        assert_eq!(run_command("echo out; echo err >&2"), ("out\nerr\n".to_owned(), None));
-        let (text, failed) = run_command("echo it; exit 3");
+        assert_eq!(
+            run_command("echo out; echo err >&2", &|| false),
+            ("out\nerr\n".to_owned(), None)
+        );
+        let (text, failed) = run_command("echo it; exit 3", &|| false);
         assert_eq!((text.as_str(), failed.is_some_and(|it| it.contains('3'))), ("it\n", true));
-        let (text, _) = run_command("head -c 100000 /dev/zero | tr '\\0' x");
+        let (text, _) = run_command("head -c 100000 /dev/zero | tr '\\0' x", &|| false);
         assert_eq!(text.len(), OUTPUT_MAX + 4);
     }
 

@@ -1,8 +1,8 @@
 //! One worker on one thread: builds its engine, waits for the start, drives it to its end.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::Sender;
 
 use engine::{Engine, EngineError, Usage, Wait};
@@ -29,6 +29,8 @@ pub(crate) enum WorkerEvent {
     IoError { idx: usize, error: IoError },
     /// It has ended.
     Ended { idx: usize, result: Box<WorkerResult> },
+    /// Its thread is gone without a result: a fault of this program, in its own words.
+    Panicked { idx: usize, message: String },
 }
 
 /// What is left of a worker when it has ended.
@@ -71,6 +73,8 @@ pub(crate) struct Signals {
     pub(crate) go: AtomicBool,
     /// The worker shall end.
     pub(crate) stop: AtomicBool,
+    /// How often the run was interrupted from outside.
+    pub(crate) n_interrupts: AtomicU32,
 }
 
 /// Everything a worker thread owns.
@@ -93,7 +97,8 @@ impl ThreadContext {
     /// Runs the worker on the calling thread, with the engine that `builder` makes.
     pub(crate) fn run(mut self, builder: EngineBuilder) {
         sharpen_timers();
-        let prepared = self.surroundings.apply().map_err(SetupError::from).and_then(|locked| {
+        let surroundings = self.surroundings.apply(&self.signals).map_err(SetupError::from);
+        let prepared = surroundings.and_then(|locked| {
             let engine = builder.build(&self.signals.stop)?;
             Ok((locked, bind_to_thread(engine).map_err(|error| SetupError::from(&error))?))
         });
@@ -150,7 +155,8 @@ impl ThreadContext {
             caps: None,
         };
         let failed = result.failure.is_some() || result.engine_error.is_some();
-        let (error, remarks) = after::finish(&self.surroundings, engine.as_mut(), failed);
+        let (error, remarks) =
+            after::finish(&self.surroundings, engine.as_mut(), failed, &self.signals);
         result.engine_error = result.engine_error.or(error);
         result.remarks = remarks;
         self.tell(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
@@ -200,7 +206,10 @@ fn drive<S: DataSource>(
         let (min, until_ns) = match decision {
             Decision::Exchange { min, until_ns } => (min, until_ns),
             Decision::RemoveFiles => {
-                engine.remove_files()?;
+                if let Err(error) = engine.remove_files() {
+                    worker.abandon(clock.now_ns());
+                    return Err(error);
+                }
                 continue;
             }
             Decision::Done => return Ok(()),
@@ -219,6 +228,7 @@ fn drive<S: DataSource>(
         if let Err(error) = portions.exchange(engine, &ops, Wait { min, timeout_ns }, &mut done) {
             let errno = error.errno().unwrap_or(libc::EIO);
             worker.fail(Failure { kind: FailureKind::Engine, errno, op: None });
+            worker.abandon(clock.now_ns());
             return Err(error);
         }
         now_ns = clock.now_ns();

@@ -278,6 +278,14 @@ impl Worker {
         self.stopping = true;
     }
 
+    /// Ends the worker without a further word of it, as after [`Worker::fail`] where its engine can
+    /// do nothing more: the time up to now counts, with what was done in it.
+    pub fn abandon(&mut self, now_ns: u64) {
+        self.stopping = true;
+        self.end_phase_time(now_ns);
+        self.phase = self.finish(now_ns);
+    }
+
     /// Returns failed operations by direction and error number.
     pub fn errors_seen(&self) -> &ErrorsSeen {
         &self.errors_seen

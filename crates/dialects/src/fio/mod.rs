@@ -13,7 +13,7 @@ mod cross;
 mod engines;
 pub(crate) mod input;
 mod lower;
-mod overrides;
+pub(crate) mod overrides;
 mod read;
 mod scan;
 mod showcmd;

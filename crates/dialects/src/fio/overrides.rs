@@ -45,11 +45,45 @@ impl Overrides {
 }
 
 fn replace_prefix(path: &str, from: &str, to: &str) -> Option<String> {
-    let rest = path.strip_prefix(from.trim_end_matches('/'))?;
-    if rest.is_empty() || rest.starts_with('/') {
-        let replaced = format!("{}{rest}", to.trim_end_matches('/'));
-        // Nothing would be the current directory.
-        return Some(if replaced.is_empty() { "/".to_owned() } else { replaced });
+    let rest = rest_below(path, from)?;
+    let replaced = format!("{}{rest}", to.trim_end_matches('/'));
+    // Nothing would be the current directory.
+    Some(if replaced.is_empty() { "/".to_owned() } else { replaced })
+}
+
+/// Returns what follows a folder's path in a path that is the folder, or below it. One that climbs
+/// out again by `..` is not.
+pub(crate) fn rest_below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
+    let mut depth = 0_i64;
+    let stays_below = rest.split('/').all(|part| {
+        depth += match part {
+            "" | "." => 0,
+            ".." => -1,
+            _ => 1,
+        };
+        depth >= 0
+    });
+    ((rest.is_empty() || rest.starts_with('/')) && stays_below).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, expected: Option<&str>) {
+        assert_eq!(replace_prefix(path, "/a/zz", "./scr").as_deref(), expected, "{path}");
     }
-    None
+
+    #[test]
+    fn only_what_is_below_a_folder_is_mapped() {
+        check("/a/zz", Some("./scr"));
+        check("/a/zz/b/../c", Some("./scr/b/../c"));
+        check("/a/zz/./c", Some("./scr/./c"));
+        check("/a/zz2/c", None);
+        check("/a/zz/../victim", None);
+        check("/a/zz/b/../../victim", None);
+        check("/a/zz/..", None);
+    }
 }

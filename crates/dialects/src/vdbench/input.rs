@@ -28,6 +28,7 @@ use super::wd::WdEntry;
 use super::words;
 use super::written;
 use crate::Loader;
+use crate::fio::overrides::rest_below;
 
 /// Most hosts, and most definitions of a kind, that `clients=` and `count=` may make; and most
 /// pairs of storage definitions and hosts. Real clusters have a thousandth.
@@ -326,12 +327,10 @@ impl<'a> Input<'a> {
     /// Replaces the prefix of a path as `--remap` says.
     pub(super) fn remap(&mut self, path: &str) -> String {
         for (idx, (from, to)) in self.options.remap.iter().enumerate() {
-            let Some(rest) = path.strip_prefix(from.trim_end_matches('/')) else { continue };
-            if rest.is_empty() || rest.starts_with('/') {
-                self.n_remapped[idx] += 1;
-                let to = if rest.is_empty() { to.as_str() } else { to.trim_end_matches('/') };
-                return format!("{to}{rest}");
-            }
+            let Some(rest) = rest_below(path, from) else { continue };
+            self.n_remapped[idx] += 1;
+            let to = if rest.is_empty() { to.as_str() } else { to.trim_end_matches('/') };
+            return format!("{to}{rest}");
         }
         path.to_owned()
     }

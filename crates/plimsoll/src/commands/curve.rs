@@ -203,7 +203,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);
     let subject = Subject::new(&args.subject, emulation.as_ref())?;
-    let mut sink = Sink::open(args.result.output.as_deref())?;
+    let mut sink = Sink::open_beside(args.result.output.as_deref(), subject.plan())?;
     let options = execute::options(emulation, &args.result, args.safety);
     let sweep_options = args.sweep.options(subject.plan(), is_virtual);
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
@@ -230,8 +230,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(target_iops) = args.sweep.target_iops {
         add_target(&mut record, target_iops as f64);
     }
-    session.finish(&record);
-    let exit = execute::print(&record, &args.result, &mut sink)?;
+    let is_kept = session.finish(&record);
+    let exit = execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept);
     Ok(if exit == Exit::Fine { ended(&record) } else { exit })
 }
 

@@ -101,12 +101,12 @@ pub(super) fn run_judged(
     result: &ResultArgs,
     rules: &Rules,
 ) -> Result<Exit, Failure> {
-    let mut sink = Sink::open(result.output.as_deref())?;
+    let mut sink = Sink::open_beside(result.output.as_deref(), plan)?;
     let mut session = Session::begin(plan, options, result);
     session.rules = *rules;
     let record = session.measure(plan, options)?;
-    session.finish(&record);
-    print(&record, result, &mut sink)
+    let is_kept = session.finish(&record);
+    print(&record, result, &mut sink).map(|exit| exit.if_kept(is_kept))
 }
 
 /// Returns what is decided besides the plan.
@@ -295,10 +295,11 @@ impl Session {
         self.kept.event(&RunEvent::Report(record));
     }
 
-    /// Ends, and keeps the record.
-    pub(super) fn finish(self, record: &Record) {
+    /// Ends, and keeps the record. Returns false where that was asked for and failed.
+    pub(super) fn finish(self, record: &Record) -> bool {
         drop(self.progress);
-        self.kept.finish(record);
+        let is_asked = self.kept.is_asked();
+        self.kept.finish(record).is_some() || !is_asked
     }
 }
 

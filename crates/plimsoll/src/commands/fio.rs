@@ -152,7 +152,8 @@ fn tell_wrong(findings: &[Diagnostic], texts: Texts<'_>) {
 }
 
 fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exit, Failure> {
-    let sink = Sink::open(switches.output.as_deref()).map_err(|failure| failure.with(FAILED))?;
+    let sink = Sink::open_beside(switches.output.as_deref(), &parsed.plan)
+        .map_err(|failure| failure.with(FAILED))?;
     let mut session = Session::new(switches, &parsed.plan, sink);
     session.start(&input::findings(parsed), texts)?;
     let options = RunOptions {

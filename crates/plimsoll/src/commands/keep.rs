@@ -145,6 +145,9 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     writer: Option<Writer>,
+    /// The command line names the store, or the run in it: its absence is a failure then, and a
+    /// warning where the usual store has no room.
+    is_asked: bool,
 }
 
 /// The thread that writes, and what it has to write.
@@ -232,17 +235,23 @@ impl Kept {
             started_unix_ms: clock::report_time().unix_ms,
         };
         let live = Store::open(&path).and_then(|store| store.begin(&begin));
-        let Some(live) = Self::told(live) else { return Kept::default() };
+        let is_asked = args.store.store.is_some() || args.name.is_some() || !args.tag.is_empty();
+        let Some(live) = Self::told(live) else { return Kept { writer: None, is_asked } };
         let mail = Arc::new(Mail::default());
         let to_write = Arc::clone(&mail);
         let thread = std::thread::Builder::new().name("keep".to_owned());
         match thread.spawn(move || write(live, &to_write)) {
-            Ok(thread) => Kept { writer: Some(Writer { mail, thread }) },
+            Ok(thread) => Kept { writer: Some(Writer { mail, thread }), is_asked },
             Err(error) => {
                 stream::tell(&format!("warning: the run is not kept: no thread: {error}\n"));
-                Kept::default()
+                Kept { writer: None, is_asked }
             }
         }
+    }
+
+    /// Says whether the command line asks for the run to be kept.
+    pub(super) fn is_asked(&self) -> bool {
+        self.is_asked
     }
 
     /// Keeps what an event brings.

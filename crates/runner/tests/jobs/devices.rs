@@ -121,3 +121,56 @@ fn a_device_is_held_while_a_step_writes_to_it_and_free_before_and_behind() {
     assert_eq!(record.outcome, Outcome::Complete, "{:?}", record.jobs[0].error_message);
     assert_eq!(seen, [true, false], "who only reads leaves it free");
 }
+
+/// A small file system in memory, while it lives.
+struct Tmpfs(PathBuf);
+
+impl Tmpfs {
+    fn new(bench: &Bench, size: &str) -> Option<Tmpfs> {
+        let at = bench.path("tmpfs");
+        std::fs::create_dir(&at).expect("ours");
+        let options = format!("size={size}");
+        let is_mounted = command(&["mount", "-t", "tmpfs", "-o", &options, "none", at.to_str()?]);
+        if is_mounted.is_none() {
+            println!("skipped: this user may not mount");
+        }
+        is_mounted.map(|_| Tmpfs(at))
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// A device whose cached data can no longer be written back, since what is below it is full.
+#[test]
+fn what_is_lost_at_closing_fails_the_job() {
+    for engine in ["psync", "io_uring", "libaio", "mmap"] {
+        let bench = Bench::new();
+        let Some(full) = Tmpfs::new(&bench, "4m") else { return };
+        let image = full.0.join("image");
+        std::fs::File::create(&image).and_then(|it| it.set_len(32 << 20)).expect("ours");
+        let Some(name) = command(&["losetup", "--find", "--show", image.to_str().expect("text")])
+        else {
+            println!("skipped: no loop devices here");
+            return;
+        };
+        let device = LoopDevice(PathBuf::from(name));
+        let text = format!(
+            "[j]\nioengine={engine}\nfilename={}\nrw=write\nbs=1m\nsize=32m\ndirect=0\n\
+             invalidate=0\nfsync_on_close=1\n",
+            device.path()
+        );
+        let record = bench.run(&text);
+        let job = &record.jobs[0];
+        assert_eq!(record.outcome, Outcome::Failed, "{engine}");
+        assert!(
+            matches!(job.error_errno, libc::EIO | libc::ENOSPC),
+            "{engine}: {} {}",
+            job.error_errno,
+            job.error_message
+        );
+    }
+}

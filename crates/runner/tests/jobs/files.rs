@@ -151,3 +151,18 @@ fn space_is_reserved_as_asked() {
         assert_eq!(facts.blocks() * 512 >= 1 << 20, has_space, "{mode}");
     }
 }
+
+#[test]
+fn a_new_file_is_written_through_a_mapping_however_space_is_reserved() {
+    for fallocate in ["none", "native", "posix", "keep", "truncate"] {
+        let bench = Bench::new();
+        let record = bench.run(&format!(
+            "[j]\nioengine=mmap\nfilename=@/new\nrw=write\nsize=256k\nbs=4k\n\
+             fallocate={fallocate}\n"
+        ));
+        let job = &record.jobs[0];
+        assert_eq!((job.error_message.as_str(), n_ios(job)), ("", 64), "{fallocate}");
+        let bytes = std::fs::read(bench.path("new")).expect("it was made");
+        assert!(bytes.len() == 256 << 10 && bytes.iter().any(|byte| *byte != 0), "{fallocate}");
+    }
+}

@@ -175,3 +175,49 @@ fn a_cpu_that_is_not_there_is_an_error_of_its_job() {
     assert!(message.contains("cannot run on the CPUs [1023]"), "{message}");
     assert!(message.contains("lscpu"), "{message}");
 }
+
+#[test]
+fn a_command_before_a_job_ends_with_the_run() {
+    let bench = Bench::new();
+    bench.file("f", 64);
+    let control = Control::new();
+    let began = bench.path("began");
+    let text =
+        "[a]\nfilename=@/f\nexec_prerun=touch @/began && sleep 1000\nexec_postrun=touch @/behind\n";
+    let record = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !began.exists() {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            control.request_stop();
+        });
+        bench.run_with(text, &control, &mut |_| {})
+    });
+    assert_eq!(record.outcome, Outcome::Interrupted);
+    let message = &record.jobs[0].error_message;
+    assert!(message.contains("was ended, as the run was"), "{message}");
+    assert!(!bench.exists("behind"), "nothing of the job was run");
+}
+
+#[test]
+fn a_command_before_a_step_ends_with_the_run() {
+    let bench = Bench::new();
+    bench.file("f", 64);
+    let mut plan = bench.plan("[a]\nfilename=@/f\n");
+    plan.steps[0].exec_before =
+        vec![format!("touch {}; sleep 1000", bench.path("began").display())];
+    let control = Control::new();
+    let began = bench.path("began");
+    let options = RunOptions { allow_commands: true, ..RunOptions::default() };
+    let record = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !began.exists() {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            control.request_stop();
+        });
+        runner::run(&plan, &options, &control, &mut |_| {}).expect("it can run")
+    });
+    assert_eq!((record.outcome, record.jobs.len()), (Outcome::Interrupted, 0));
+    assert!(record.notes.iter().any(|note| note.message.contains("it was ended, as the run was")));
+}
