@@ -529,3 +529,24 @@ fn what_the_catalogue_was_made_from_changes_nothing() {
         assert!(report.n_read > 0, "{table}");
     }
 }
+
+#[test]
+fn a_table_that_says_whose_a_machine_is_is_believed() {
+    let text = "name,cloud,vcpus,uncached_iops,uncached_mb_s\nn9-standard-16,gcp,16,15000,240\n";
+    let found = read(text);
+    assert!(found.ignored.is_empty(), "{:?}", found.ignored);
+    let taken = compare(text).taken;
+    let table = import::table(&taken, Kind::Vms, "own").expect("a table");
+    assert!(table.starts_with("name,cloud,"), "{table}");
+    assert!(table.contains("\nn9-standard-16,GCP,"), "{table}");
+    let other = read("name,cloud,vcpus,uncached_iops\nn9-standard-16,Gogle,16,15000\n");
+    assert_eq!(other.rejected[0].why, "cloud `Gogle`, expected Azure, AWS, GCP");
+}
+
+#[test]
+fn figures_that_a_machine_never_has_are_refused_with_the_right_name() {
+    let found = read("name,vcpus,iops,mb_s\nn9-standard-16,16,15000,240\n");
+    let why = "a machine has no `iops`: name the column `uncached_iops`, or `cached_iops` for its \
+               host cache";
+    assert_eq!(found.rejected[0].why, why);
+}

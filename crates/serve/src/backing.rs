@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, statvfs};
@@ -142,9 +142,21 @@ impl Backing {
             return Err(BackingError::InUse { path: dir });
         }
         let backing = Backing { dir, takes_other_sizes: false, lock };
+        backing.close_to_others().map_err(io)?;
         fs::create_dir_all(backing.data()).map_err(io)?;
         backing.probe()?;
         Ok(backing)
+    }
+
+    /// Closes the folder to other users, if it is ours: what programs and clients make below `data`
+    /// belongs to whom they say, setuid included, and is to be reached through the volumes only.
+    fn close_to_others(&self) -> io::Result<()> {
+        let found = fs::metadata(&self.dir)?;
+        let is_ours = found.uid() == rustix::process::geteuid().as_raw();
+        if is_ours && found.mode() & 0o077 != 0 {
+            fs::set_permissions(&self.dir, fs::Permissions::from_mode(0o700))?;
+        }
+        Ok(())
     }
 
     /// Says whether a process serves from a folder now.

@@ -437,7 +437,7 @@ impl Filesystem for Volumes {
         handle: FileHandle,
         offset: u64,
         data: &[u8],
-        _: WriteFlags,
+        write_flags: WriteFlags,
         flags: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyWrite,
@@ -447,6 +447,12 @@ impl Filesystem for Volumes {
             Ok(Handle::File(node, opened)) => {
                 let flags = OFlags::from_bits_retain(flags.0 as u32);
                 let is_sync = opened.is_sync || flags.intersects(OFlags::SYNC | OFlags::DSYNC);
+                // The kernel says whose writes take setuid and setgid away.
+                if write_flags.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID)
+                    && let Err(error) = self.machine.tree().drop_privileges(node)
+                {
+                    return reply.error(convert::error(error));
+                }
                 let send = move |written: Answer<u32>| match written {
                     Ok(n_bytes) => reply.written(n_bytes),
                     Err(error) => reply.error(convert::error(error)),

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use engine::{Engine, Wait};
 use engine_support::{Setup, check_bytes, check_server, fill, op, run};
-use nfs_common::raw::{NFS, ask, call, opaque, root, words};
+use nfs_common::raw::{NFS, ask, call, call_as, opaque, root, words};
 use nfs_common::{MOUNT, PLENTY, Served, client, design, free_volume, limit, volume};
 use plan::op::{Completion, Op, OpKind};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use serve::clock::now_ns;
-use serve::nfs::Export;
+use serve::nfs::{Export, Trust};
 use volume::design::{Backing, Client, Design, Latency, Pool, Volume};
 
 #[test]
@@ -75,7 +75,7 @@ fn a_full_volume_refuses_writes_and_says_how_much_is_free() {
 /// Starts the export of a machine again, at the port where it was.
 fn start_again(served: &Served, address: std::net::SocketAddr) -> Export {
     for _ in 0..100 {
-        if let Ok(export) = Export::start(Arc::clone(&served.machine), address) {
+        if let Ok(export) = Export::start(Arc::clone(&served.machine), address, Trust::Root) {
             return export;
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -102,7 +102,7 @@ fn calls_survive_a_server_that_is_killed_and_started_again() {
     }
     engine.exchange(&[], Wait { min: 4, timeout_ns: None }, &mut done).expect("some are done");
     assert!(done.len() < N as usize, "the server is killed in the middle");
-    served.export = Export::start(Arc::clone(&served.machine), nfs_common::anywhere())
+    served.export = Export::start(Arc::clone(&served.machine), nfs_common::anywhere(), Trust::Root)
         .expect("elsewhere meanwhile");
     served.export = start_again(&served, address);
     while done.len() < N as usize {
@@ -400,4 +400,57 @@ fn libnfs_lists_and_copies() {
     let read = op(OpKind::Read, 0, 1_500_000, 1 << 20);
     assert_eq!(run(&mut *engine, &[read]), [1 << 20]);
     check_bytes(&mut *engine, &read, 1 << 20, 5);
+}
+
+/// Makes a file with a mode as root of a client; returns its handle.
+fn created(served: &Served, name: &[u8], mode: u32) -> Vec<u8> {
+    let wanted = words(&[0, 1, mode, 0, 0, 0, 0, 0]);
+    let create = [root(served), opaque(name), wanted].concat();
+    let answer = ask(served, &call(NFS, 8, &create)).expect("an answer");
+    assert_eq!(answer[24..28], [0; 4], "made");
+    opaque(&answer[36..52])
+}
+
+fn mode_and_owner(served: &Served, name: &str) -> (u32, u32) {
+    use std::os::unix::fs::MetadataExt;
+    let file = served.scratch.path().join("backing/data").join(name);
+    let found = std::fs::metadata(file).expect("it is there");
+    (found.mode() & 0o7777, found.uid())
+}
+
+#[test]
+fn root_of_a_client_is_nobody_and_lends_no_rights() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let backing = scratch.path().join("backing");
+    std::fs::create_dir(&backing).expect("a folder");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&backing, open).expect("ours");
+    let served = Served::trusting(free_volume(), scratch, Trust::Squashed);
+    let closed = std::fs::metadata(&backing).expect("it is there").permissions().mode();
+    assert_eq!(closed & 0o777, 0o700);
+    let handle = created(&served, b"lent", 0o6755);
+    let (mode, owner) = mode_and_owner(&served, "lent");
+    assert_eq!(mode, 0o755);
+    assert_ne!(owner, 0);
+    let status = |changes: &[u32]| {
+        let arguments = [handle.clone(), words(changes)].concat();
+        let answer = ask(&served, &call(NFS, 2, &arguments)).expect("an answer");
+        u32::from_be_bytes(answer[24..28].try_into().expect("a word"))
+    };
+    // To another owner: refused. Setuid: left out.
+    assert_eq!(status(&[0, 1, 12345, 0, 0, 0, 0, 0]), 1);
+    assert_eq!(status(&[1, 0o4700, 0, 0, 0, 0, 0, 0]), 0);
+    assert_eq!(mode_and_owner(&served, "lent").0, 0o700);
+}
+
+#[test]
+fn a_write_by_another_user_takes_setuid_away() {
+    let served = Served::start(free_volume());
+    let handle = created(&served, b"lent", 0o6777);
+    assert_eq!(mode_and_owner(&served, "lent").0, 0o6777);
+    let write = [handle, words(&[0, 0, 1, 0]), opaque(b"x")].concat();
+    let answer = ask(&served, &call_as(1001, NFS, 7, &write)).expect("an answer");
+    assert_eq!(answer[24..28], [0; 4], "written");
+    assert_eq!(mode_and_owner(&served, "lent").0, 0o777);
 }

@@ -296,9 +296,10 @@ pub fn table(rows: &[Row], kind: Kind, source: &str) -> Option<String> {
     let mut is_written = writer.write_record(header).is_ok();
     for row in rows {
         let cell = |column: &&'static str| row.cells.get(column).map_or("", String::as_str);
-        let cloud = match row.cells.get(CLOUD).or(others) {
-            Some(cloud) if kind == Kind::Disks => cloud.as_str(),
-            _ => cloud(&row.name, kind),
+        let of_others = others.filter(|_| kind == Kind::Disks);
+        let cloud = match row.cells.get(CLOUD).or(of_others) {
+            Some(cloud) => cloud.as_str(),
+            None => cloud(&row.name, kind),
         };
         let cells = columns.iter().map(cell);
         let named = [row.name.as_str(), cloud].into_iter().take(first.len());

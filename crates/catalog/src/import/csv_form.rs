@@ -5,7 +5,14 @@ use std::collections::BTreeMap;
 use super::dates::{self, DATE};
 use super::header::{self, Target};
 use super::list::List;
-use super::{EDITION, Form, Kind, Read, Rejected, Row, cell, go_map};
+use super::{CLOUD, EDITION, Form, Kind, Read, Rejected, Row, cell, go_map};
+
+/// Clouds that rows can be of.
+const CLOUDS: [&str; 3] = ["Azure", "AWS", "GCP"];
+
+/// Figures of a disk that a machine has under other names.
+const OF_MACHINES: [(&str, &str); 3] =
+    [("iops", "uncached_iops"), ("mb_s", "uncached_mb_s"), ("mib_s", "uncached_mb_s")];
 
 /// Reads CSV with one line of column names.
 pub(super) fn read(text: &str) -> Read {
@@ -18,6 +25,7 @@ pub(super) fn read(text: &str) -> Read {
         return read;
     }
     let edition = names.iter().position(|name| name.trim() == "edition");
+    let cloud = names.iter().position(|name| name.trim() == CLOUD);
     let date = dates::column(&names);
     let date_of = |record: &csv::StringRecord| {
         let date = date.and_then(|idx| record.get(idx)).map_or("", str::trim);
@@ -25,7 +33,7 @@ pub(super) fn read(text: &str) -> Read {
     };
     let keeps = |idx: usize| match &list {
         Some(list) => list.keeps(idx),
-        None => targets[idx] != Target::Nothing || Some(idx) == edition,
+        None => targets[idx] != Target::Nothing || Some(idx) == edition || Some(idx) == cloud,
     };
     let ignored = names.iter().enumerate().filter(|(idx, _)| !keeps(*idx));
     read.ignored = ignored.map(|(_, name)| name.to_owned()).collect();
@@ -67,13 +75,30 @@ pub(super) fn read(text: &str) -> Read {
                     row.cells.insert(EDITION, own.to_owned());
                 }
                 row.cells.extend(date_of(&record).map(|date| (DATE, date)));
-                read.rows.push(row);
+                match with_cloud(row, cloud.and_then(|idx| record.get(idx))) {
+                    Ok(row) => read.rows.push(row),
+                    Err(rejected) => read.rejected.push(rejected),
+                }
             }
             Ok(None) => {}
             Err(rejected) => read.rejected.push(rejected),
         }
     }
     read
+}
+
+/// Notes whose a row is, where its table says.
+fn with_cloud(mut row: Row, cell: Option<&str>) -> Result<Row, Rejected> {
+    let own = cell.map_or("", str::trim);
+    if own.is_empty() {
+        return Ok(row);
+    }
+    let Some(known) = CLOUDS.iter().find(|known| known.eq_ignore_ascii_case(own)) else {
+        let why = format!("cloud `{own}`, expected {}", CLOUDS.join(", "));
+        return Err(Rejected { line: row.line, name: row.name, why });
+    };
+    row.cells.insert(CLOUD, (*known).to_owned());
+    Ok(row)
 }
 
 fn row(
@@ -104,6 +129,14 @@ fn row(
         if let Some(number) = number {
             cells.insert(*column, number);
         }
+    }
+    if kind == Kind::Vms
+        && let Some((column, ours)) = OF_MACHINES.iter().find(|it| cells.contains_key(it.0))
+    {
+        return Err(rejected(format!(
+            "a machine has no `{column}`: name the column `{ours}`, or `{}` for its host cache",
+            ours.replace("uncached", "cached")
+        )));
     }
     // What does not burst is listed with its own rate as that of bursts.
     for (burst, base) in [

@@ -31,6 +31,21 @@ pub(super) struct Caller {
 impl Caller {
     const NOBODY: Caller = Caller { uid: NOBODY, gid: NOBODY, groups: [NOBODY; GROUPS_MAX] };
 
+    /// Returns the caller as one who is nobody if he says that he is root, and in no group of
+    /// root's.
+    pub(super) fn squashed(mut self) -> Caller {
+        const ROOT: u32 = 0;
+        if self.uid == ROOT {
+            return Caller::NOBODY;
+        }
+        for gid in std::iter::once(&mut self.gid).chain(&mut self.groups) {
+            if *gid == ROOT {
+                *gid = NOBODY;
+            }
+        }
+        self
+    }
+
     /// Says whether the caller is in a group.
     pub(super) fn is_in(&self, gid: u32) -> bool {
         self.gid == gid || self.groups.contains(&gid)

@@ -61,7 +61,8 @@ pub(super) struct Origin {
 }
 
 /// Serves a connection to its end.
-pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
+pub(super) fn run(server: &Arc<Server>, opened: &super::Opened, client: u16) {
+    let stream = &opened.stream;
     let slots = Arc::new(Slots { n_free: Mutex::new(server.slots(client)), freed: Condvar::new() });
     let (answers, to_write) = channel();
     let Ok(out) = stream.try_clone() else { return };
@@ -69,6 +70,7 @@ pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
     let Ok(writer) = writer.spawn(move || write_all(&out, &to_write)) else { return };
     let mut input = BufReader::with_capacity(READ_BYTES, stream);
     while let Ok(message) = record(&mut input) {
+        opened.used();
         let made_ns = server.machine.pacer().way().made_ns();
         // The connections of a client are one program's, which takes the next free one.
         let arrival = Arrival { made_ns, program: Some(u64::from(client)) };
@@ -78,7 +80,8 @@ pub(super) fn run(server: &Arc<Server>, stream: &TcpStream, client: u16) {
             way::answer(server.machine.pacer(), move || answer.send(vec![0; way::ANSWER_BYTES]));
             continue;
         }
-        let origin = Origin { client, caller: call.caller, arrival };
+        let caller = server.trust.taken_for(call.caller);
+        let origin = Origin { client, caller, arrival };
         match call.question(&mut { call.arguments }) {
             Ok(Question::Nfs(asked)) => names::nfs(server, &call, &asked, origin, answer),
             Ok(Question::Mount(asked)) => answer.send(mount::mount(server, call.xid, asked)),

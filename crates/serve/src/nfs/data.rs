@@ -159,6 +159,11 @@ pub(super) fn write(
     if data.is_empty() {
         return send(Ok(()));
     }
+    if origin.caller.uid != 0
+        && let Err(error) = server.machine.tree().drop_privileges(&target.node)
+    {
+        return send(Err(error));
+    }
     if !server.facts(target.node.volume).is_network {
         let (place, how) = ((offset, data), (is_sync, origin.arrival));
         let send = move |written: Result<u32, Errno>| send(written.map(|_| ()));

@@ -37,8 +37,8 @@ pub(super) fn getattr(server: &Server, file: &[u8], message: &mut Vec<u8>) -> Re
 pub(super) fn setattr(
     server: &Server,
     file: &[u8],
-    wanted: &Wanted,
-    guard: Option<(u32, u32)>,
+    (wanted, guard): (&Wanted, Option<(u32, u32)>),
+    caller: &Caller,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     const NOT_SYNC: u32 = 10_002;
@@ -49,6 +49,7 @@ pub(super) fn setattr(
             return Err(Failure::Status(NOT_SYNC));
         }
     }
+    let asked = server.trust.changes(&node, caller, &wanted.changes)?;
     if let Some(size) = wanted.size {
         match node.kind {
             FileType::RegularFile => {}
@@ -57,7 +58,7 @@ pub(super) fn setattr(
         }
         server.machine.truncate(&node, &node.open(OFlags::WRONLY)?, size)?;
     }
-    let stat = server.machine.tree().change(&node, &wanted.changes)?;
+    let stat = server.machine.tree().change(&node, &asked)?;
     ok(message);
     changes(message, Some(&server.attributes(&node, &stat)));
     Ok(())

@@ -33,16 +33,21 @@ mod way;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use volume::design::Backing as Medium;
 
+use crate::clock::now_ns;
 use crate::machine::Machine;
 use crate::pacer::lock;
 use crate::status::{ClientReport, ExportReport};
+use crate::tree::{Changes, Node};
 pub use call::Refusal;
 pub use decode::{Decoded, decode_call, read_record};
 
@@ -52,6 +57,83 @@ use repeated::Repeated;
 /// Connections at once. The kernel's client makes at most 16 each, so this is many machines; two
 /// threads each are a few megabytes.
 const CONNECTIONS_MAX: usize = 256;
+
+/// Mode of a new volume's folder where no client is root: everybody makes files, and removes his
+/// own, as in `/tmp`.
+const FOLDER_MODE_OPEN: u32 = 0o1777;
+
+/// A connection that says nothing for so long is closed: six minutes, as knfsd does. Clients
+/// connect again by themselves.
+const IDLE: Duration = Duration::from_secs(360);
+
+/// Where there are as many connections as there may be, the one that has been idle longest makes
+/// room for another, if that was for so long: no client waits for an answer as long.
+const IDLE_MIN: Duration = Duration::from_secs(30);
+
+/// Who a client's users are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Who says that he is root is nobody, and nobody gives files away or lends rights by setuid
+    /// and setgid: anybody who reaches the port can say what he likes.
+    Squashed,
+    /// Everybody is who he says, root as well.
+    Root,
+}
+
+impl Trust {
+    fn taken_for(self, caller: call::Caller) -> call::Caller {
+        match self {
+            Trust::Squashed => caller.squashed(),
+            Trust::Root => caller,
+        }
+    }
+
+    /// Returns the mode that a file is given of the one that is asked for.
+    fn mode(self, kind: FileType, mode: u32) -> u32 {
+        const LENT: u32 = 0o6000;
+        let is_lent = self == Trust::Squashed && kind != FileType::Directory;
+        if is_lent { mode & !LENT } else { mode }
+    }
+
+    /// Returns changes without what a caller may not ask for: nobody but root gives a file to
+    /// another owner, or to a group that he is not in.
+    fn changes(
+        self,
+        node: &Node,
+        caller: &call::Caller,
+        asked: &Changes,
+    ) -> Result<Changes, Errno> {
+        if self == Trust::Root {
+            return Ok(*asked);
+        }
+        let stat = node.stat()?;
+        let is_own = asked.uid.is_none_or(|uid| uid == stat.st_uid);
+        let is_group = asked.gid.is_none_or(|gid| gid == stat.st_gid || caller.is_in(gid));
+        if !is_own || !is_group {
+            return Err(Errno::PERM);
+        }
+        let mode = asked.mode.map(|mode| self.mode(node.kind, mode));
+        Ok(Changes { mode, ..*asked })
+    }
+}
+
+/// An open connection.
+#[derive(Debug)]
+struct Opened {
+    stream: TcpStream,
+    used_ns: AtomicU64,
+}
+
+impl Opened {
+    fn new(stream: TcpStream) -> Self {
+        Opened { stream, used_ns: AtomicU64::new(now_ns()) }
+    }
+
+    /// Notes that its client has said something.
+    fn used(&self) {
+        self.used_ns.store(now_ns(), Relaxed);
+    }
+}
 
 /// Slots of a connection where the design names no client: what the services that are emulated
 /// allow.
@@ -111,7 +193,8 @@ struct Server {
     /// Machines that have connected, in order.
     clients: Mutex<Vec<IpAddr>>,
     /// Open connections, to be closed at the end.
-    streams: Mutex<Vec<TcpStream>>,
+    streams: Mutex<Vec<Arc<Opened>>>,
+    trust: Trust,
     is_stopped: AtomicBool,
 }
 
@@ -135,7 +218,7 @@ impl Peers {
     pub fn report(&self) -> ExportReport {
         let mut connected: BTreeMap<IpAddr, u64> = BTreeMap::new();
         for stream in lock(&self.server.streams).iter() {
-            if let Ok(peer) = stream.peer_addr() {
+            if let Ok(peer) = stream.stream.peer_addr() {
                 *connected.entry(peer.ip()).or_default() += 1;
             }
         }
@@ -171,15 +254,23 @@ impl Export {
     ///
     /// # Errors
     /// When the address cannot be used.
-    pub fn start(machine: Arc<Machine>, address: SocketAddr) -> Result<Export, ExportError> {
-        Export::over(machine, bind(address)?)
+    pub fn start(
+        machine: Arc<Machine>,
+        address: SocketAddr,
+        trust: Trust,
+    ) -> Result<Export, ExportError> {
+        Export::over(machine, bind(address)?, trust)
     }
 
     /// Serves a machine's volumes to those who connect to a listener, from [`bind`].
     ///
     /// # Errors
     /// When the listener cannot be used.
-    pub fn over(machine: Arc<Machine>, listener: TcpListener) -> Result<Export, ExportError> {
+    pub fn over(
+        machine: Arc<Machine>,
+        listener: TcpListener,
+        trust: Trust,
+    ) -> Result<Export, ExportError> {
         let design = machine.in_force().design;
         let server = Arc::new(Server {
             volumes: design.volumes.iter().map(|it| VolumeFacts::of(&it.backing)).collect(),
@@ -189,8 +280,12 @@ impl Export {
             address: listener.local_addr()?,
             clients: Mutex::default(),
             streams: Mutex::default(),
+            trust,
             is_stopped: AtomicBool::new(false),
         });
+        if trust == Trust::Squashed && rustix::process::geteuid().is_root() {
+            server.open_new_volumes();
+        }
         way::measure(&server);
         let accepting = Arc::clone(&server);
         let thread = std::thread::Builder::new().name("nfs".to_owned());
@@ -219,8 +314,8 @@ impl Drop for Export {
         self.server.is_stopped.store(true, Release);
         // Wakes the thread that accepts.
         let _ = TcpStream::connect(self.server.address);
-        for stream in lock(&self.server.streams).drain(..) {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
+        for opened in lock(&self.server.streams).drain(..) {
+            let _ = opened.stream.shutdown(std::net::Shutdown::Both);
         }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -232,6 +327,18 @@ impl std::fmt::Debug for Export {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Export").field("address", &self.server.address).finish_non_exhaustive()
     }
+}
+
+/// Closes the connection that has been idle longest, if that was for long.
+fn make_room(streams: &mut Vec<Arc<Opened>>) -> bool {
+    let now_ns = now_ns();
+    let idle = |opened: &Arc<Opened>| {
+        Duration::from_nanos(now_ns.saturating_sub(opened.used_ns.load(Relaxed)))
+    };
+    let longest = (0..streams.len()).max_by_key(|idx| idle(&streams[*idx]));
+    let Some(idx) = longest.filter(|idx| idle(&streams[*idx]) >= IDLE_MIN) else { return false };
+    let _ = streams.swap_remove(idx).stream.shutdown(std::net::Shutdown::Both);
+    true
 }
 
 impl Server {
@@ -250,21 +357,39 @@ impl Server {
         }
     }
 
+    /// Lets everybody make files in volumes that hold none: their folders are root's, and no client
+    /// is, who could give them to somebody.
+    fn open_new_volumes(&self) {
+        let design = self.machine.in_force().design;
+        let tree = self.machine.tree();
+        for volume in &design.volumes {
+            let folder = self.files.find_mounted(&volume.mount);
+            let Ok(node) = folder.and_then(|handle| self.files.node(&handle)) else { continue };
+            let is_own = |name: &[u8]| matches!(name, b"." | b"..");
+            let entries = tree.list(&node).unwrap_or_default();
+            if entries.iter().all(|entry| is_own(entry.name.to_bytes())) {
+                let mode = Some(FOLDER_MODE_OPEN);
+                let _ = tree.change(&node, &Changes { mode, ..Changes::default() });
+            }
+        }
+    }
+
     fn serve(self: &Arc<Self>, stream: TcpStream) -> io::Result<()> {
         let peer = stream.peer_addr()?;
         stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(IDLE))?;
         let mut streams = lock(&self.streams);
-        if streams.len() >= CONNECTIONS_MAX {
+        if streams.len() >= CONNECTIONS_MAX && !make_room(&mut streams) {
             return Ok(());
         }
-        let known = stream.try_clone()?;
+        let opened = Arc::new(Opened::new(stream));
+        let known = Arc::clone(&opened);
         let server = Arc::clone(self);
         let thread = std::thread::Builder::new().name("nfs-call".to_owned());
         thread.spawn(move || {
-            connection::run(&server, &stream, server.client_of(peer.ip()));
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-            let ours = stream.peer_addr().unwrap_or(peer);
-            lock(&server.streams).retain(|other| other.peer_addr().is_ok_and(|addr| addr != ours));
+            connection::run(&server, &opened, server.client_of(peer.ip()));
+            let _ = opened.stream.shutdown(std::net::Shutdown::Both);
+            lock(&server.streams).retain(|other| !Arc::ptr_eq(other, &opened));
         })?;
         streams.push(known);
         Ok(())

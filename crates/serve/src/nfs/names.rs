@@ -180,7 +180,7 @@ fn carry_out(
         Asked::Null => Ok(()),
         Asked::Getattr(file) => info::getattr(server, file, message),
         Asked::Setattr { file, ref wanted, guard } => {
-            info::setattr(server, file, wanted, guard, message)
+            info::setattr(server, file, (wanted, guard), &origin.caller, message)
         }
         Asked::Access { file, asked } => info::access(server, file, asked, &origin.caller, message),
         Asked::Fsstat(file) => info::fsstat(server, file, message),
@@ -205,6 +205,7 @@ fn carry_out(
         }
         Asked::Mknod(place, Special::Made(kind, wanted)) => {
             let mode = wanted.changes.mode.unwrap_or(MODE) & 0o7777;
+            let mode = server.trust.mode(kind, mode);
             let made = (NewKind::Special(0), kind.as_raw_mode() | mode);
             make(server, place, made, origin, message)
         }
@@ -248,11 +249,12 @@ impl Server {
     }
 
     /// Sets what a new file was to have beside its mode.
-    fn finish(&self, node: &Node, wanted: &Wanted) -> Result<(), Errno> {
+    fn finish(&self, node: &Node, wanted: &Wanted, origin: Origin) -> Result<(), Errno> {
         if let Some(size) = wanted.size.filter(|_| node.kind == FileType::RegularFile) {
             self.machine.truncate(node, &node.open(OFlags::WRONLY)?, size)?;
         }
         let changes = Changes { mode: None, ..wanted.changes };
+        let changes = self.trust.changes(node, &origin.caller, &changes)?;
         self.machine.tree().change(node, &changes)?;
         Ok(())
     }
@@ -301,10 +303,10 @@ fn create(
     };
     let tree = server.machine.tree();
     server.machine.alive()?;
-    let mode = wanted.changes.mode.unwrap_or(MODE);
+    let mode = server.trust.mode(FileType::RegularFile, wanted.changes.mode.unwrap_or(MODE));
     let child = match tree.create(&folder, place.name, mode, identity(origin)) {
         Ok((child, _file)) => {
-            server.finish(&child.0, &wanted)?;
+            server.finish(&child.0, &wanted, origin)?;
             child
         }
         Err(Errno::EXIST) => {
@@ -322,7 +324,8 @@ fn create(
                 return Err(Errno::EXIST.into());
             }
             if let (How::Unchecked(_), Some(_)) = (how, wanted.size) {
-                server.finish(&child.0, &Wanted { changes: Changes::default(), ..wanted })?;
+                let wanted = Wanted { changes: Changes::default(), ..wanted };
+                server.finish(&child.0, &wanted, origin)?;
             }
             tree.lookup(&folder, place.name)?
         }

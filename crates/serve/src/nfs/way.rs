@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use super::Server;
 use super::connection::{self, LAST};
+use super::{Opened, Server};
 
 /// A call that has no arguments: xid, call, version of RPC, program, its version, procedure, and
 /// empty credential and verifier. It stands for a small read.
@@ -27,7 +27,7 @@ fn measured(server: &Arc<Server>) -> io::Result<()> {
     theirs.set_nodelay(true)?;
     let serving = Arc::clone(server);
     let thread = std::thread::Builder::new().name("nfs-call".to_owned());
-    let thread = thread.spawn(move || connection::run(&serving, &theirs, 0))?;
+    let thread = thread.spawn(move || connection::run(&serving, &Opened::new(theirs), 0))?;
     let mut call = (LAST | size_of_val(&CALL) as u32).to_be_bytes().to_vec();
     call.extend(CALL.iter().flat_map(|word| word.to_be_bytes()));
     server.machine.pacer().way().measure(|| {

@@ -20,6 +20,11 @@ pub(crate) struct Changes {
     pub(crate) mtime: Option<Timespec>,
 }
 
+/// Bits of a mode that lend a program its file's owner and group.
+const SET_UID: u32 = 0o4000;
+const SET_GID: u32 = 0o2000;
+const GROUP_EXECUTES: u32 = 0o010;
+
 /// Largest extended attribute that the kernel allows.
 const XATTR_MAX: usize = 65_536;
 
@@ -75,6 +80,18 @@ impl Tree {
             }
         }
         node.stat()
+    }
+
+    /// Takes from a file that somebody writes to what would lend its owner's rights, as kernel file
+    /// systems do: setuid, and setgid where the group may execute it.
+    pub(crate) fn drop_privileges(&self, node: &Node) -> Result<(), Errno> {
+        let mode = node.stat()?.st_mode & 0o7777;
+        let lends_group = mode & (SET_GID | GROUP_EXECUTES) == SET_GID | GROUP_EXECUTES;
+        let dropped = mode & SET_UID | if lends_group { SET_GID } else { 0 };
+        if node.kind == FileType::RegularFile && dropped != 0 {
+            chmod(node.path(), Mode::from_raw_mode(mode & !dropped))?;
+        }
+        Ok(())
     }
 
     /// Sets an extended attribute.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serve::backing::Backing;
 use serve::machine::{Machine, MachineOptions};
-use serve::nfs::Export;
+use serve::nfs::{Export, Trust};
 use tempfile::TempDir;
 use volume::design::{
     Backing as Medium, Ceiling, Client, Design, Latency, Limit, NetworkVolume, Pool, Volume,
@@ -81,11 +81,16 @@ impl Served {
 
     /// Serves the data of another.
     pub(crate) fn over(design: Design, scratch: TempDir) -> Served {
+        Served::trusting(design, scratch, Trust::Root)
+    }
+
+    /// Serves to clients whose users are taken for who they say, or not.
+    pub(crate) fn trusting(design: Design, scratch: TempDir, trust: Trust) -> Served {
         let backing = Backing::open(&scratch.path().join("backing")).expect("a backing");
         let options =
             MachineOptions { design_text: String::new(), design, only: None, is_cache_warm: false };
         let machine = Machine::start(options, backing).expect("a machine");
-        let export = Export::start(Arc::clone(&machine), anywhere()).expect("an export");
+        let export = Export::start(Arc::clone(&machine), anywhere(), trust).expect("an export");
         Served { export, machine, scratch }
     }
 

@@ -21,7 +21,12 @@ pub(crate) fn words(words: &[u32]) -> Vec<u8> {
 
 /// A call with `AUTH_SYS` of root.
 pub(crate) fn call(program: u32, procedure: u32, arguments: &[u8]) -> Vec<u8> {
-    let head = [77, 0, 2, program, 3, procedure, 1, 20, 0, 0, 0, 0, 0, 0, 0];
+    call_as(0, program, procedure, arguments)
+}
+
+/// A call with `AUTH_SYS` of a user, and a group of the same number.
+pub(crate) fn call_as(user: u32, program: u32, procedure: u32, arguments: &[u8]) -> Vec<u8> {
+    let head = [77, 0, 2, program, 3, procedure, 1, 20, 0, 0, user, user, 0, 0, 0];
     [&words(&head), arguments].concat()
 }
 

@@ -17,8 +17,19 @@ pub(super) fn mount(
     let is_bad = |part: &str| matches!(part, "." | "..") || part.contains('\0');
     let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
     if !text.starts_with('/') || parts.is_empty() || parts.iter().any(|part| is_bad(part)) {
-        let text = format!("mount `{text}` is not an absolute path below /");
-        parser.findings.error("bad-mount", &at, text);
+        let drive = text.strip_suffix(['/', '\\']).unwrap_or(text).strip_suffix(':');
+        let letter = drive.filter(|it| it.len() == 1 && it.starts_with(char::is_alphabetic));
+        let mut finding = Diagnostic::error(
+            "bad-mount",
+            format!("mount `{text}` is not an absolute path below /"),
+        );
+        if let Some(letter) = letter {
+            let path = format!("/{}", letter.to_lowercase());
+            finding = finding.help(format!(
+                "a drive is a path here: write mount = \"{path}\", and give jobs files below it"
+            ));
+        }
+        parser.findings.add(finding, &at);
         return None;
     }
     Some((format!("/{}", parts.join("/")), at))

@@ -263,15 +263,15 @@ fn what_can_be_set_is_set_first() {
         let text = format!("[[volume]]\nmount='/a'\n{disk}\n");
         changes(&text, 8).first().map(|(change, _)| change.clone()).unwrap_or_default()
     };
-    let most = "`iops = 50000` (the most for 100 GiB)";
-    assert_eq!(first("disk='PremiumV2'\nsize='100GiB'"), most);
-    assert_eq!(first("disk='gp3'\nsize='100GiB'"), most);
+    // As far as the throughput goes that comes with it, 125 MB/s and 125 MiB/s.
+    assert_eq!(first("disk='PremiumV2'\nsize='100GiB'"), "`iops = 15259`");
+    assert_eq!(first("disk='gp3'\nsize='100GiB'"), "`iops = 16000`");
     assert_eq!(
         first("disk='io2'\nsize='50GiB'\niops=1000"),
         "`iops = 50000` (the most for 50 GiB)"
     );
     let ultra = "disk='Ultra'\nsize='50GiB'\niops=1000\nthroughput='250MB/s'";
-    assert_eq!(first(ultra), "`iops = 50000` (the most for 50 GiB)");
+    assert_eq!(first(ultra), "`iops = 30518`");
     assert_eq!(first("disk='gp2'\nsize='1TiB'"), "`size = \"2048GiB\"`");
     // At its most, only another disk lifts it.
     let full = first("disk='PremiumV2'\nsize='100GiB'\niops=50000\nthroughput='2000MB/s'");
@@ -397,4 +397,32 @@ fn a_larger_machine_is_larger_and_no_older() {
         let arm = |size: &catalog::Vm| size.name.contains("g.") || size.name.starts_with("a1.");
         assert!(arm(other) == arm(own), "{} {}", own.name, other.name);
     }
+}
+
+/// Behind an m5.4xlarge a gp3 can be provisioned with 80,000 IOPS, and the machine carries 18,750.
+#[test]
+fn no_more_is_provisioned_than_reaches_the_next_cap() {
+    let text = "[vm]\nsize='m5.4xlarge'\n[[volume]]\nmount='/a'\ndisk='gp3'\nsize='1TiB'\n";
+    let found = remedies(&parse(text), 0, &Load::new(4 * KIB, 1.0));
+    let first = found.first().expect("a remedy");
+    assert_eq!(first.change, "`iops = 18750`", "{found:?}");
+    assert!((first.iops - 18_750.0).abs() < 1.0, "{found:?}");
+}
+
+/// Returns the messages and helps of a design that is refused.
+fn refused(text: &str) -> String {
+    let (design, findings) = volume::design::parse(text);
+    assert!(design.is_none(), "it was taken: {text}");
+    format!("{findings:?}")
+}
+
+#[test]
+fn what_the_catalogue_lacks_is_said_with_the_way_out() {
+    let volume = "[[volume]]\nmount='/a'\ndisk='pd-ssd'\nsize='1TiB'\n";
+    let found = refused(&format!("[vm]\nsize='n2-standard-16'\n{volume}"));
+    for part in ["no machines of Google Cloud", "uncached = {"] {
+        assert!(found.contains(part), "{found}");
+    }
+    let found = refused("[[volume]]\nmount='D:'\ndisk='P30'\ncache='None'\n");
+    assert!(found.contains("a drive is a path here"), "{found}");
 }

@@ -1,8 +1,7 @@
-//! Every figure of the source documents, row by row from `data/acceptance.csv`, driven through the
-//! product: the catalogue, the rules of `volume::limits`, and simulated runs. docs/acceptance.md is
-//! what came out.
-//!
-//! The expectation comes from the table, the answer from the product: nothing here knows a result.
+//! Every figure of the source documents, row by row from `data/acceptance.csv`: driven through the
+//! catalogue, designs under `volume::limits` and simulated runs where there is something to run,
+//! and otherwise worked out in closed form from the row's own input. docs/acceptance.md is what
+//! came out, and says of each row which it was.
 
 mod answer;
 mod kinds;

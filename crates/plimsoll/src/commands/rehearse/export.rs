@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use serve::backing::Backing;
 use serve::control::Refusal;
 use serve::machine::{Machine, MachineError, MachineOptions};
-use serve::nfs::{self, Export, ExportError, Peers};
+use serve::nfs::{self, Export, ExportError, Peers, Trust};
 use serve::server::{self, Place};
 use serve::status::ExportReport;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -56,6 +56,10 @@ pub(super) struct Args {
     #[arg(long)]
     resize: bool,
 
+    /// Take a client's root for root: he makes files of root's, gives files away, sets setuid.
+    #[arg(long)]
+    no_root_squash: bool,
+
     /// Serve from this process; Ctrl-C ends it.
     #[arg(long)]
     foreground: bool,
@@ -76,7 +80,9 @@ nconnect counts. A design's disks can be exported, too.
   plimsoll fio --ioengine=nfs --nfs_url=nfs://HOST:2049/mnt/anf ...
 
 Names the owner that a client says (AUTH_SYS) and checks no permission: listen only where every \
-machine may see and change the data. What is told to be durable survives the end of this process.";
+machine may see and change the data. Root of a client is nobody, setuid and setgid are left out, \
+and only its group can be changed of a file, unless --no-root-squash is given. A connection that \
+says nothing for six minutes is closed. The folder with the data is closed to other users. What is told to be durable survives the end of this process.";
 
 /// Reads an address with a port; a name is looked up.
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -139,6 +145,7 @@ fn start_server(args: &Args, backing: &Path) -> io::Result<std::process::Child> 
     }
     line.extend(["--cache".into(), args.cache.word().into()]);
     line.extend(args.resize.then(|| "--resize".into()));
+    line.extend(args.no_root_squash.then(|| "--no-root-squash".into()));
     line.extend(["--".into(), OsString::from(&args.design)]);
     let mut command = Command::new("/proc/self/exe");
     std::os::unix::process::CommandExt::arg0(&mut command, "plimsoll");
@@ -200,7 +207,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
         let end = end.try_clone().map_err(failed)?;
         signal_hook::low_level::pipe::register(signal, end).map_err(failed)?;
     }
-    let export = Export::over(machine.clone(), listener).map_err(unexportable)?;
+    let export = Export::over(machine.clone(), listener, trust(args)).map_err(unexportable)?;
     let address = export.address();
     let place = Exported { name: dir.display().to_string(), peers: export.peers(), end };
     server::obey(&machine, place).map_err(failed)?;
@@ -221,6 +228,11 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
     // Whoever ended it by a command waits for the answer.
     std::thread::sleep(std::time::Duration::from_millis(100));
     Ok(Exit::Fine)
+}
+
+/// Says who a client's users are taken for.
+fn trust(args: &Args) -> Trust {
+    if args.no_root_squash { Trust::Root } else { Trust::Squashed }
 }
 
 /// Tells whoever started the server that clients can mount, and lets go of the terminal.

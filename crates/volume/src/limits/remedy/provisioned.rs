@@ -14,7 +14,9 @@ impl Tries<'_> {
         let Some(kit) = Provisioned::new(self.design, &disk.sku) else { return };
         let n_disks = stripe.disks.len() as f64;
         let need = |kind: CapKind| {
-            let (goal, cap) = self.goal.zip(self.cap(kind))?;
+            let cap = self.cap(kind)?;
+            // Without a need so much that the next cap is reached: more would bring nothing.
+            let goal = self.goal.unwrap_or(self.rate * self.factor());
             Some((goal * cap.per_io / n_disks - 1e-6).ceil() as u64)
         };
         let (need_iops, need_bytes) = (need(CapKind::DiskIops), need(CapKind::DiskBytes));
