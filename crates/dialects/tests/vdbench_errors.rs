@@ -252,7 +252,6 @@ fn file_system_workloads() {
     check(&fwd("operation=juggle"), "unknown-operation 2:25");
     check(&fwd("operation=(read,write)"), "too-many-values 2:25");
     check(&fwd("fileio=sometimes"), "wrong-value 2:22");
-    check(&fwd("fileio=(random,shared),fileselect=random"), "exclusive-parameters 2:5");
     check(&fwd("fileselect=sometimes"), "wrong-value 2:26");
     check(&fwd("xfersize=(4k,50,8k,40)"), "wrong-xfersize 2:24");
     check(&fwd("target=f1"), "exclusive-parameters 2:5");

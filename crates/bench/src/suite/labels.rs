@@ -41,6 +41,19 @@ pub fn settings(step: &Step) -> String {
     loads.join(" + ")
 }
 
+/// Says when what is written is made durable; none where the system decides.
+pub fn durable(durable: Durable) -> Option<String> {
+    Some(match durable {
+        Durable::Whenever => return None,
+        Durable::Fsync(1) => "fsync after each write".to_owned(),
+        Durable::Fsync(n) => format!("fsync after {n} writes"),
+        Durable::Fdatasync(1) => "fdatasync after each write".to_owned(),
+        Durable::Fdatasync(n) => format!("fdatasync after {n} writes"),
+        Durable::EachWhole => "O_SYNC".to_owned(),
+        Durable::Each => "O_DSYNC".to_owned(),
+    })
+}
+
 fn load(load: &super::StepLoad) -> String {
     let mut text = format!("{} {}", load.access.as_str(), block(load.block_bytes));
     if load.access.is_mixed() {
@@ -56,14 +69,9 @@ fn load(load: &super::StepLoad) -> String {
     if !load.is_direct {
         text.push_str(", buffered");
     }
-    match load.durable {
-        Durable::Whenever => {}
-        Durable::Fsync(1) => text.push_str(", fsync after each write"),
-        Durable::Fsync(n) => text.push_str(&format!(", fsync after {n} writes")),
-        Durable::Fdatasync(1) => text.push_str(", fdatasync after each write"),
-        Durable::Fdatasync(n) => text.push_str(&format!(", fdatasync after {n} writes")),
-        Durable::EachWhole => text.push_str(", O_SYNC"),
-        Durable::Each => text.push_str(", O_DSYNC"),
+    if let Some(durable) = durable(load.durable) {
+        text.push_str(", ");
+        text.push_str(&durable);
     }
     text
 }

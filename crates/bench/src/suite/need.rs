@@ -236,6 +236,11 @@ impl Need {
         }
     }
 
+    /// Returns how many workers offer the rate, so that none of them is what limits it.
+    fn workers(&self) -> u32 {
+        ((self.iops / WORKER_IOPS).ceil() as u32).clamp(1, WORKERS_MAX)
+    }
+
     fn part(&self) -> Part {
         Part {
             name: self.text.clone(),
@@ -244,7 +249,7 @@ impl Need {
             block_bytes: vec![self.block_bytes],
             read_pct: vec![self.read_pct],
             depths: vec![IN_FLIGHT_MAX],
-            workers: vec![1],
+            workers: vec![self.workers()],
             connections: Vec::new(),
             is_direct: true,
             durable: Durable::Whenever,
@@ -260,7 +265,14 @@ impl Need {
     }
 }
 
-/// I/Os in flight at most while a need is measured; what is due beyond waits, and its wait counts.
+/// I/Os per second that one worker offers: each takes it 6 to 8 us of processor time at that rate
+/// (docs/performance.md), so that it is busy for less than half of the time.
+const WORKER_IOPS: f64 = 50_000.0;
+
+/// Workers of a need at most.
+const WORKERS_MAX: u32 = 16;
+
+/// I/Os in flight at most, per worker, while a need is measured; what is due beyond waits, and its wait counts.
 pub const IN_FLIGHT_MAX: u32 = 256;
 
 /// Returns the suite that measures needs: one part for each.

@@ -383,7 +383,6 @@ impl Input<'_> {
     }
 
     fn check_fwd(&mut self, entry: &FwdEntry) {
-        let is_random = !matches!(entry.select.order, SelectOrder::Seq | SelectOrder::SeqNz);
         let is_copy = matches!(entry.operation, FileOperation::Copy | FileOperation::Move);
         let mistakes = [
             (
@@ -395,11 +394,6 @@ impl Input<'_> {
                 entry.fsds.is_empty(),
                 "fwd parameter requires at least one 'fsd='",
                 "write `fsd=` with a name or a wildcard",
-            ),
-            (
-                entry.is_shared && is_random,
-                "'fileio=(random,shared)' and 'fileselect=random' are mutually exclusive",
-                "write `fileselect=seq`",
             ),
             (
                 entry.target.is_some() && !is_copy,

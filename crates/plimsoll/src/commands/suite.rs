@@ -7,7 +7,7 @@ use std::time::Duration;
 use bench::suite::change::Changes;
 use bench::suite::jobs::{self, Site};
 use bench::suite::steps::Order;
-use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, parse, steps};
+use bench::suite::{BUILT_IN, End, Size, Step, Suite, built_in, labels, need, parse, steps};
 use dialects::Loader;
 use plan::Severity;
 use plan::job::Source;
@@ -247,6 +247,7 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
     for line in prepare_words(suite) {
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
+    let asked = need::targets(suite, all);
     for (idx, step) in all.iter().enumerate() {
         let kind = if step.is_preparation { "  prepares" } else { "" };
         let ends = match step.end {
@@ -260,6 +261,10 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
         };
         let _ = writeln!(text, "{:>4}  {:<30} {ramp}{ends}{kind}", idx + 1, fit(&step.label, 30));
         text.push_str(&wrap(&format!("      {}", labels::settings(step)), 8, COLUMNS));
+        for question in asked.iter().filter(|it| it.label == step.label) {
+            let line = format!("      target: {} ({})", question.text, question.source);
+            text.push_str(&wrap(&line, 8, COLUMNS));
+        }
     }
     if let Some(rounds) = &suite.rounds {
         let line = format!(
@@ -367,6 +372,7 @@ fn load_json(load: &bench::suite::StepLoad) -> serde_json::Value {
         "iodepth": load.depth,
         "jobs": load.workers,
         "direct": load.is_direct,
+        "durable": labels::durable(load.durable),
         "rate_iops": load.rate_iops,
         "connections": load.connections,
     })
