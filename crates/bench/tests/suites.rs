@@ -330,7 +330,8 @@ fn suites_say_when_writes_are_made_durable() {
 
 #[test]
 fn mistakes_about_durability_and_targets_are_told() {
-    let text = "schema = \"plimsoll.suite/1\"\nname = \"x\"\n[[part]]\nname = \"p\"\nrw = \"write\"\n\
+    let text = "schema = \"plimsoll.suite/1\"\nname = \"x\"\n\
+                [[part]]\nname = \"p\"\nrw = \"write\"\n\
                 fsync = 1\nfdatasync = 1\nsync = \"often\"\n[[part.target]]\nlimit = \"p99 > 3\"\n\
                 source = \"nobody\"\n";
     let (_, findings) = parse(text);

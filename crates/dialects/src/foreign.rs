@@ -1,5 +1,5 @@
-//! Files of tools whose languages are not read yet, known by their content: so that one message says
-//! what a file is, in place of a mistake for each of its lines.
+//! Files of tools whose languages are not read yet, known by their content: so that one message
+//! says what a file is, in place of a mistake for each of its lines.
 
 use plan::Diagnostic;
 
@@ -73,8 +73,9 @@ impl Foreign {
 }
 
 /// What diskspd's commonest options are in fio's words.
-const DISKSPD: &str = "`-b8K` is `bs=8k`, `-w30` is `rwmixread=70`, `-r` is `rw=randrw` (else `rw=rw`), \
-     `-o32` is `iodepth=32`, `-t4` is `numjobs=4`, `-c10G` is `size=10g`, `-d60 -W5` is `runtime=60`, \
+const DISKSPD: &str = "`-b8K` is `bs=8k`, `-w30` is `rwmixread=70`, `-r` is `rw=randrw` (else \
+     `rw=rw`), `-o32` is `iodepth=32`, `-t4` is `numjobs=4`, `-c10G` is `size=10g`, `-d60 -W5` is \
+     `runtime=60`, \
      `ramp_time=5` and `time_based=1`, `-Sh` is `direct=1` with `sync=1`, `-Su` is `direct=1`";
 
 fn text_of(bytes: &[u8]) -> String {

@@ -504,7 +504,8 @@ fn ask(needs: &[&str], more: &[&str]) -> (i32, Record) {
     (outcome.code, record.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)))
 }
 
-/// Checks the answer to one need: exit code, verdict, measurements, and what each condition came to.
+/// Checks the answer to one need: exit code, verdict, measurements, and what each condition came
+/// to.
 #[track_caller]
 fn check_need(need: &str, more: &[&str], expected: (i32, &str, u32), kept: &[Option<bool>]) {
     let (code, record) = ask(&[need], more);

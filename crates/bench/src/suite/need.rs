@@ -272,7 +272,8 @@ const WORKER_IOPS: f64 = 50_000.0;
 /// Workers of a need at most.
 const WORKERS_MAX: u32 = 16;
 
-/// I/Os in flight at most, per worker, while a need is measured; what is due beyond waits, and its wait counts.
+/// I/Os in flight at most, per worker, while a need is measured; what is due beyond waits, and its
+/// wait counts.
 pub const IN_FLIGHT_MAX: u32 = 256;
 
 /// Returns the suite that measures needs: one part for each.

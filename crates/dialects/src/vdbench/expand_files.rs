@@ -197,7 +197,8 @@ impl Input<'_> {
             && (is_looped_fine || !self.is_kind());
         if self.is_kind() && fwd.rdpct.is_some() && !is_plain(fwd.operation) {
             let message = format!(
-                "fwd={}: with 'rdpct=' files are read and written, and 'operation={}' does not count",
+                "fwd={}: with 'rdpct=' files are read and written, and 'operation={}' does not \
+                 count",
                 fwd.name,
                 OPERATIONS.iter().find(|it| it.1 == fwd.operation).map_or("", |it| it.0)
             );
@@ -597,7 +598,7 @@ fn threads_of(cell: &Cell, asked: i64, rd: &RdEntry) -> i64 {
     (asked / n_operations / cell.n_fsds as i64 / cell.n_hosts as i64).max(1)
 }
 
-/// Returns what a workload does: with `rdpct=` Vdbench reads and writes, whatever `operation=` says.
+/// Returns what a workload does: with `rdpct=` Vdbench reads and writes, whatever `operation=` is.
 fn mixed(operation: FileOperation, rdpct: Option<f64>) -> FileOperation {
     match operation {
         FileOperation::Read | FileOperation::Write => operation,

@@ -1,8 +1,8 @@
 //! The control file of an anchor: which tree was made there, and what is there of it.
 //!
 //! It is that of Vdbench 5.04.07, so that its trees are ours and ours are its: a structure, a line
-//! per folder, a line per run of files in the same state, and the sum of all characters. The file is
-//! replaced as a whole. While something changes the tree it says `when start`: whoever finds that
+//! per folder, a line per run of files in the same state, and the sum of all characters. The file
+//! is replaced as a whole. While something changes the tree it says `when start`: whoever finds that
 //! after a kill looks at the disk instead.
 //!
 //! Vdbench reads two words of the first line. What it does not write down, the masks of names and
@@ -327,8 +327,8 @@ pub(super) fn write(
     }
 }
 
-/// Returns the lines that tell the structure, in ASCII: Java reads them in whatever it takes for the
-/// locale's characters.
+/// Returns the lines that tell the structure, in ASCII: Java reads them in whatever it takes for
+/// the locale's characters.
 fn head(when: &str, anchor: &Path, structure: &TreeSpec) -> String {
     let TreeSpec { depth, width, files, seed, .. } = structure;
     let file_mask = encoded(&structure.file_mask);

@@ -281,8 +281,8 @@ impl Task {
         }
     }
 
-    /// Chooses where I/O on an opened file begins. As in Vdbench, one that is left before its end is
-    /// gone on with the next time, and `seqnz` counts for files of their whole size alone.
+    /// Chooses where I/O on an opened file begins. As in Vdbench, one that is left before its end
+    /// is gone on with the next time, and `seqnz` counts for files of their whole size alone.
     fn start_place(&mut self, job: &TreeJob, held: Held, size_bytes: u64) -> Place {
         let nonzero = matches!(self.spec.io, FileIo::Sequential { nonzero: true, .. });
         let step = u64::from(self.spec.block_size.max().max(1));

@@ -223,8 +223,8 @@ pub(super) const WORDS: &[Word] = &[
         "fwd",
         "stopafter",
         "count, or percent such as 5%; 100%",
-        "Leaves a file after so many I/Os, or so much of its size; without it after I/Os for as many \
-         bytes as it has.",
+        "Leaves a file after so many I/Os, or so much of its size; without it after I/Os for as \
+         many bytes as it has.",
         "fwd=fwd1,fsd=fsd1,fileio=random,stopafter=10",
     ),
     word(
