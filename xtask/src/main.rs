@@ -17,6 +17,7 @@ mod ci;
 mod dist;
 mod e2e;
 mod fuzz;
+mod fuzz_fio;
 mod kernel_test;
 mod licences;
 mod peers;
@@ -42,6 +43,7 @@ cargo xtask COMMAND
   e2e                            reports in a browser: figures, requests, pictures
   dist                           the static release archive for x86-64 Linux, in dist/
   fuzz TARGET [--minutes N]      fuzz one target (needs nightly and cargo-fuzz), 10 minutes
+  fuzz-fio [--seed N] [--jobs N] random jobs in the real fio and in ours, 200 fresh ones
   peers [OPTIONS]                fio and bare loops beside our release build; `--help` says more
   trust [OPTIONS]                is the answer on a real host right, or \"cannot tell\"? `--help`
 
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["e2e"] => e2e::run(),
         ["kernel-test"] => kernel_test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["fuzz-fio", rest @ ..] => fuzz_fio::run(rest),
         ["rehearsal", rest @ ..] => rehearsal::run(rest),
         ["peers", rest @ ..] => peers::run(rest),
         ["trust", rest @ ..] => trust::run(rest),

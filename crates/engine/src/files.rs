@@ -538,7 +538,8 @@ fn open_path(name: &CStr, open: OpenFlags) -> rustix::io::Result<OwnedFd> {
         // The library's own `DSYNC` has the bits of `SYNC`.
         SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
     };
-    let mode = Mode::from_raw_mode(0o644);
+    // As fio: what is made as it is opened is its owner's alone, what is laid out is readable.
+    let mode = Mode::from_raw_mode(0o600);
     loop {
         match rustix::fs::open(name, flags | OFlags::NOATIME, mode) {
             // Only the owner may leave access times alone.

@@ -550,6 +550,13 @@ impl Job {
         shares
     }
 
+    /// Says whether submission is a step of its own, with a latency: not where one call submits and
+    /// completes, as at the null engine with one I/O in flight, too.
+    pub fn has_submission_latency(&self) -> bool {
+        let is_null = self.engine.kind == EngineKind::Null && self.load.queue_depth <= 1;
+        !(self.engine.kind.is_synchronous() || is_null)
+    }
+
     /// Says whether the job starts over until its time is over.
     pub fn repeats_for_a_time(&self) -> bool {
         self.limits.time_based && self.limits.runtime_ns.is_some()

@@ -10,7 +10,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use against::{Line, Said, both, quantile, real_fio, tally};
+use against::{
+    Line, NEWER, Said, both, drop_options_without_value, jobs, quantile, real_fio, shape, tally,
+};
 use common::Sandbox;
 use serde_json::Value;
 
@@ -291,44 +293,6 @@ fn the_same_latencies_make_the_same_bins_percentiles_means_and_deviations() {
     }
 }
 
-/// What newer versions of fio print and fio 3.33 does not.
-const NEWER: [&str; 5] = [
-    "jobs.job_start",
-    "jobs.latency_target_ns",
-    "jobs.latency_window_us",
-    "disk_util.read_sectors",
-    "disk_util.write_sectors",
-];
-
-/// Lists key paths with the type of their values. Bins, whose keys are latencies, count as one.
-fn shape(path: &str, value: &Value, types: &mut BTreeMap<String, String>) {
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float",
-        Value::Number(_) => "int",
-        Value::String(_) => "text",
-        Value::Array(items) => {
-            for item in items {
-                shape(path, item, types);
-            }
-            "list"
-        }
-        Value::Object(members) => {
-            for (key, member) in members {
-                let key = if path.ends_with("bins") { "NS" } else { key };
-                let dot = if path.is_empty() { "" } else { "." };
-                shape(&format!("{path}{dot}{key}"), member, types);
-            }
-            "object"
-        }
-    };
-    let seen = types.entry(path.to_owned()).or_default();
-    if !seen.contains(kind) {
-        seen.push_str(kind);
-    }
-}
-
 /// Checks that our JSON has fio's keys with fio's types, and no others but the newer ones.
 #[track_caller]
 fn same_keys(args: &[&str]) {
@@ -351,19 +315,6 @@ fn same_keys(args: &[&str]) {
     }
     assert_eq!(jobs(&ours.page).count(), jobs(&fio.page).count(), "{args:?}");
     assert_eq!(ours.page["global options"], fio.page["global options"], "{args:?}");
-}
-
-/// Drops `"thread" : ""`: newer versions of fio print it, fio 3.33 leaves it out.
-fn drop_options_without_value(page: &mut Value) {
-    for job in page["jobs"].as_array_mut().expect("jobs") {
-        if let Some(options) = job.get_mut("job options").and_then(Value::as_object_mut) {
-            options.retain(|_, value| value != "");
-        }
-    }
-}
-
-fn jobs(page: &Value) -> impl Iterator<Item = &Value> {
-    page["jobs"].as_array().expect("jobs").iter()
 }
 
 /// A job that reads and writes, on a file that is there.

@@ -275,3 +275,48 @@ fn run_answers_how_it_goes_beside_its_result() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     serde_json::from_str::<Value>(&text(&sandbox, "out")).expect("the record and nothing else");
 }
+
+#[test]
+fn each_failed_clone_counts_in_the_exit_status_of_a_group() {
+    let sandbox = Sandbox::new();
+    sandbox.write("f", vec![0; 64 << 10]);
+    let job = ["--name=a", "--filename=f", "--rw=read", "--verify=crc32c", "--numjobs=3"];
+    assert_eq!(sandbox.fio(&job).code, 3);
+    assert_eq!(sandbox.fio(&[&job[..], &["--group_reporting"]].concat()).code, 3);
+}
+
+#[test]
+fn files_have_the_size_asked_for_and_what_is_left_of_them_is_left() {
+    let sandbox = Sandbox::new();
+    let size = |name: &str| std::fs::metadata(sandbox.path(name)).ok().map(|facts| facts.len());
+    sandbox.fio(&["--name=a", "--filename=f", "--size=5000k", "--bs=12k"]).success();
+    assert_eq!(size("f"), Some(5000 << 10), "not 416 blocks");
+    let looped = ["--name=a", "--size=64k", "--rw=write", "--loops=3", "--unlink_each_loop=1"];
+    sandbox.fio(&[&looped[..], &["--filename=g"]].concat()).success();
+    assert_eq!(size("g"), Some(64 << 10), "the file of the last loop stays");
+    let aux = ["--aux-path=aux", "--name=a", "--filename=f", "--size=64k", "--write_lat_log=x"];
+    std::fs::create_dir(sandbox.path("aux")).expect("ours");
+    sandbox.fio(&aux).success();
+    assert!(size("x_lat.1.log").is_some() && size("aux/x_lat.1.log").is_none());
+}
+
+#[test]
+fn files_made_as_they_are_opened_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    let mode = |more: &str| {
+        let name = format!("--filename={}", more.trim_start_matches('-'));
+        sandbox.fio(&["--name=a", &name, "--size=64k", "--rw=write", more]).success();
+        let path = sandbox.path(more.trim_start_matches('-'));
+        std::fs::metadata(path).expect("it was written").permissions().mode() & 0o777
+    };
+    assert_eq!(mode("--create_on_open=1"), 0o600);
+    assert_eq!(mode("--create_on_open=0") & 0o600, 0o600);
+}
+
+#[test]
+fn what_moves_nothing_without_an_end_is_refused() {
+    let outcome = Sandbox::new().fio(&["--name=a", "--ioengine=null", "--size=0"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("you need to specify size="), "{}", outcome.stderr);
+}

@@ -2,7 +2,7 @@
 //!
 //! Counters and times are added, distributions merged without loss, `runtime_ns` of a direction is
 //! the largest of the members. Name, thread id, start and description are those of the first
-//! member, the options those of the last. Samples of bandwidth and IOPS are summed
+//! member, the options and the list of percentiles those of the last. Samples of bandwidth and IOPS are summed
 //! ([`Samples::merge_summing`]), which is what readers of fio's group output expect.
 //!
 //! Facts: fio's HOWTO (`group_reporting`, `unified_rw_reporting`) and figures of real runs.
@@ -17,24 +17,24 @@ use crate::{
 /// Most targets named in one entry: enough to recognise it, whatever the number of workers.
 pub const TARGETS_MAX: usize = 16;
 
-/// Replaces the workers of each reporting group by one entry where its first member asks for it.
+/// Replaces the workers of each reporting group that ask for it by one entry.
 ///
 /// `workers` are in the order of the plan; so are the entries, a group at the place of its first
-/// member. Where only some members ask for group reporting, the first decides for all. (fio adds
-/// an entry without name in that case; none is added here.)
+/// member that asks. A worker that does not ask has its own entry. (fio adds an entry without name
+/// where the first member does not ask and others do; none is added here.)
 pub fn group(workers: Vec<JobRecord>) -> Vec<JobRecord> {
     let mut entries: Vec<JobRecord> = Vec::with_capacity(workers.len());
     // Where each group's first member went, by (step, group).
     let mut first_of = std::collections::BTreeMap::new();
-    for mut worker in workers {
+    for worker in workers {
+        if !worker.group_reporting {
+            entries.push(worker);
+            continue;
+        }
         let first_idx =
             *first_of.entry((worker.step_idx, worker.group_id)).or_insert(entries.len());
         match entries.get_mut(first_idx) {
-            Some(first) if first.group_reporting => first.merge(&worker),
-            Some(_) => {
-                worker.group_reporting = false;
-                entries.push(worker);
-            }
+            Some(first) => first.merge(&worker),
             None => entries.push(worker),
         }
     }
@@ -93,6 +93,7 @@ impl JobRecord {
             self.caps.get_or_insert_default().merge(caps);
         }
         self.print.continue_on_error |= other.print.continue_on_error;
+        self.print.percentiles.clone_from(&other.print.percentiles);
     }
 
     /// Adds how full the queue was, and how an open load was kept up with. Before all else: it

@@ -42,7 +42,7 @@ fn check(workers: &[(&str, u32, bool)], expected: &[(&str, u32)]) {
 }
 
 #[test]
-fn groups_are_merged_where_their_first_member_asks_for_it() {
+fn members_of_a_group_that_ask_for_it_are_merged() {
     check(&[], &[]);
     check(&[("a", 0, false), ("b", 0, false)], &[("a", 1), ("b", 1)]);
     check(&[("a", 0, true), ("b", 0, true), ("c", 0, true)], &[("a", 3)]);
@@ -50,9 +50,10 @@ fn groups_are_merged_where_their_first_member_asks_for_it() {
 }
 
 #[test]
-fn in_a_mixed_group_the_first_member_decides() {
-    check(&[("a", 0, true), ("b", 0, false)], &[("a", 2)]);
-    check(&[("a", 0, false), ("b", 0, true), ("c", 0, true)], &[("a", 1), ("b", 1), ("c", 1)]);
+fn a_member_that_does_not_ask_stands_alone() {
+    check(&[("a", 0, true), ("b", 0, false)], &[("a", 1), ("b", 1)]);
+    check(&[("a", 0, true), ("a", 0, true), ("b", 0, false)], &[("a", 2), ("b", 1)]);
+    check(&[("a", 0, false), ("b", 0, true), ("c", 0, true)], &[("a", 1), ("b", 2)]);
 }
 
 #[test]

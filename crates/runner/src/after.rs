@@ -30,7 +30,7 @@ pub(crate) fn finish(
     if let Err(problem) = surroundings.after(signals) {
         remarks.push(format!("after job `{}`: {problem}", job.name));
     }
-    if (job.files.unlink || job.files.unlink_each_loop)
+    if job.files.unlink
         && let Err(problem) = engine.remove_files()
     {
         remarks.push(problem.to_string());

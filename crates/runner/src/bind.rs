@@ -62,12 +62,19 @@ pub(crate) struct BoundFile {
     pub(crate) size_bytes: u64,
     /// It, or the file system it is on, takes no writes.
     pub(crate) read_only: bool,
+    /// Bytes behind the last whole block that the file has nevertheless when it is laid out.
+    pub(crate) rest_bytes: u64,
 }
 
 impl BoundFile {
     /// Returns the size the file must have before the run.
     pub(crate) fn needed_bytes(&self) -> u64 {
         self.region.offset_bytes + self.region.len_bytes
+    }
+
+    /// Returns the size that the file is laid out with: what was asked for, not only whole blocks.
+    pub(crate) fn laid_out_bytes(&self) -> u64 {
+        self.needed_bytes() + self.rest_bytes
     }
 }
 
@@ -147,7 +154,7 @@ fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
     }
     for file in worker.files.iter().filter(is_file) {
         let size_bytes = planned.entry(file.path.clone()).or_default();
-        *size_bytes = (*size_bytes).max(file.needed_bytes());
+        *size_bytes = (*size_bytes).max(file.laid_out_bytes());
     }
 }
 
@@ -262,7 +269,10 @@ impl Binder<'_> {
         };
         let amount_bytes = match self.job.files.io_size {
             Some(Size::Bytes(bytes)) => bytes,
-            Some(Size::Percent(percent)) => share(whole, percent),
+            // Of what was asked for, not of its whole blocks.
+            Some(Size::Percent(percent)) => {
+                share(whole + files.iter().map(|file| file.rest_bytes).sum::<u64>(), percent)
+            }
             Some(Size::Zones(zones)) => zones * self.zone_bytes(),
             None => match (self.job.files.file_size_bytes, self.job.files.size) {
                 // With sizes per file, `size` limits the amount alone.
@@ -302,7 +312,7 @@ impl Binder<'_> {
         let read_only = facts.is_some_and(|facts| facts.read_only);
         if self.job.engine.kind.is_file_operation() {
             let region = FileRegion { offset_bytes: 0, len_bytes: 0 };
-            return Ok(BoundFile { path, kind, region, size_bytes, read_only });
+            return Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes: 0 });
         }
         self.check_kind(&path, kind)?;
         if let Some(recording) = recording(self.job, self.worker_idx) {
@@ -311,7 +321,7 @@ impl Binder<'_> {
                 return Err(self.too_small(&path, len_bytes, size_bytes));
             }
             let region = FileRegion { offset_bytes: 0, len_bytes };
-            return Ok(BoundFile { path, kind, region, size_bytes, read_only });
+            return Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes: 0 });
         }
         let mut offset_bytes = self.offset(size_bytes);
         let mut wanted =
@@ -330,7 +340,8 @@ impl Binder<'_> {
         if let Some(finding) = parts::too_small(self.job, &path, region) {
             return Err(finding);
         }
-        Ok(BoundFile { path, kind, region, size_bytes, read_only })
+        let rest_bytes = if kind == FileKind::Block { 0 } else { wanted - len_bytes };
+        Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes })
     }
 
     fn check_kind(&self, path: &Path, kind: FileKind) -> Result<(), Diagnostic> {

@@ -197,7 +197,7 @@ fn dir_record(ended: &Ended<'_>, dir: Direction) -> DirRecord {
         if wanted { hist.snapshot() } else { Histogram::new() }
     };
     // A synchronous engine submits and completes in one call: there is no submission to measure.
-    let has_slat = !ended.bound.job.engine.kind.is_synchronous();
+    let has_slat = ended.bound.job.has_submission_latency();
     DirRecord {
         io_bytes: meters.bytes.load(Relaxed),
         n_ios: meters.n_ios.load(Relaxed),
@@ -341,6 +341,11 @@ fn failure_text(ended: &Ended<'_>, failure: &Failure, bad_blocks: &BadBlocks) ->
         return match failure.kind {
             FailureKind::RateBelowMinimum => {
                 "the rate fell below `rate_min` or `rate_iops_min`".to_owned()
+            }
+            FailureKind::LatencyAboveMaximum => {
+                "an I/O took longer than `latency_target` with one in flight, and by \
+                 `latency_percentile` none may"
+                    .to_owned()
             }
             _ => errno_text.to_string(),
         };

@@ -441,7 +441,7 @@ pub(crate) fn bandwidth_logs(options: &RunOptions, intervals: &[Interval]) -> Ve
     let mut findings = Vec::new();
     let Some(prefix) = options.bandwidth_log.as_deref() else { return findings };
     let prefix = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let folder = options.aux_dir.as_deref().unwrap_or(Path::new(""));
+    let folder = options.log_dir.as_deref().unwrap_or(Path::new(""));
     for dir in Direction::ALL {
         let path = folder.join(aggregate_file_name(prefix, dir));
         let problem = match LogFile::open(&path, false, FILE_TEXT_BYTES.1) {

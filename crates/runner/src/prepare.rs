@@ -223,17 +223,24 @@ pub(crate) fn layout_of<'a>(
     }
     let reads = job.access().read || (job.verify.verify_only && job.verify.method.is_some());
     let skip = job.files.create_on_open || job.files.fill_device || job.files.append;
-    if (skip && !reads) || (now.size_bytes >= file.needed_bytes() && !missing) {
+    if (skip && !reads) || (now.size_bytes >= file.laid_out_bytes() && !missing) {
         return None;
     }
     Some(Layout {
         job,
         seed: worker.seed,
         from_bytes: now.size_bytes,
-        to_bytes: file.needed_bytes(),
-        written: reads || job.files.overwrite,
+        to_bytes: file.laid_out_bytes(),
+        written: reads || job.files.overwrite || maps_without_size(job),
         create_parents,
     })
+}
+
+/// Says whether a job writes through a mapping, which ends where the file does, and lays files out
+/// in a way that leaves them empty: then they are written, as fio does.
+fn maps_without_size(job: &Job) -> bool {
+    let is_empty = matches!(job.files.fallocate, Fallocate::None | Fallocate::KeepSize);
+    job.engine.kind == EngineKind::Mmap && is_empty
 }
 
 /// Makes one file. Returns the bytes written.

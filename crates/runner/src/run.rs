@@ -46,8 +46,10 @@ pub struct RunOptions {
     pub forbid_uring: bool,
     /// Make missing folders above files, as fio does. Otherwise a mistyped path is an error.
     pub create_parents: bool,
-    /// Folder for verify state files and logs with relative names; `None` is the current one.
+    /// Folder for verify state files; `None` is the current one.
     pub aux_dir: Option<std::path::PathBuf>,
+    /// Folder for logs with relative names; `None` is the current one.
+    pub log_dir: Option<std::path::PathBuf>,
     /// Time between [`RunEvent::Status`], milliseconds; 0 is 1000.
     pub status_interval_ms: u64,
     /// Time between [`RunEvent::Report`], milliseconds; `None` makes none.

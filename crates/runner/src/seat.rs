@@ -119,7 +119,7 @@ impl<'a> Seat<'a> {
                 job: Arc::clone(&bound.job),
                 number,
                 target: bound.files.first().map(|file| file.path.clone()),
-                output_dir: context.aux_dir().to_owned(),
+                output_dir: context.log_dir().to_owned(),
             },
         };
         let thread = std::thread::Builder::new()

@@ -54,7 +54,12 @@ pub(crate) struct StepContext<'a> {
 }
 
 impl StepContext<'_> {
-    /// Returns the folder for logs, states and the like; empty is the current one.
+    /// Returns the folder for logs and what commands print; empty is the current one.
+    pub(crate) fn log_dir(&self) -> &Path {
+        self.options.log_dir.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Returns the folder for verify state files.
     pub(crate) fn aux_dir(&self) -> &Path {
         self.options.aux_dir.as_deref().unwrap_or(Path::new(""))
     }
@@ -95,7 +100,7 @@ pub(crate) fn run_step(
     // Interrupted while files were laid out: nothing starts.
     let starts = context.control.stop() == Stop::No;
     let mut logs =
-        LogSetup::new(context.clock, context.zero_unix_ms, context.aux_dir(), step.workers.len());
+        LogSetup::new(context.clock, context.zero_unix_ms, context.log_dir(), step.workers.len());
     let mut seats = Vec::with_capacity(step.workers.len());
     for (idx, bound) in step.workers.iter().enumerate() {
         let (tree, tree_error) = trees.seat_of(bound);

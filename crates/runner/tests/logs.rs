@@ -24,6 +24,7 @@ fn run(steps: Vec<Vec<Job>>, folder: &Path, bandwidth_log: Option<&str>) -> Reco
     let plan = Plan { steps, ..Plan::default() };
     let options = RunOptions {
         aux_dir: Some(folder.to_owned()),
+        log_dir: Some(folder.to_owned()),
         bandwidth_log: bandwidth_log.map(str::to_owned),
         ..RunOptions::default()
     };

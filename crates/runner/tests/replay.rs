@@ -10,7 +10,11 @@ use runner::{Control, RunError, RunOptions};
 
 fn run(jobs: Vec<Job>, folder: &Path) -> Result<Record, RunError> {
     let plan = Plan { steps: vec![Step { jobs, ..Step::default() }], ..Plan::default() };
-    let options = RunOptions { aux_dir: Some(folder.to_owned()), ..RunOptions::default() };
+    let options = RunOptions {
+        aux_dir: Some(folder.to_owned()),
+        log_dir: Some(folder.to_owned()),
+        ..RunOptions::default()
+    };
     runner::run(&plan, &options, &Control::new(), &mut |_| {})
 }
 

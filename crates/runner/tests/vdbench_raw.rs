@@ -313,7 +313,11 @@ fn run(folder: &std::path::Path, mut steps: Vec<Step>) -> u64 {
         (job.engine.kind, job.engine.name) = (EngineKind::Sync, "psync".to_owned());
     }
     let plan = Plan { steps, ..Plan::default() };
-    let options = RunOptions { aux_dir: Some(folder.to_owned()), ..RunOptions::default() };
+    let options = RunOptions {
+        aux_dir: Some(folder.to_owned()),
+        log_dir: Some(folder.to_owned()),
+        ..RunOptions::default()
+    };
     let record = runner::run(&plan, &options, &Control::new(), &mut |_| {}).expect("it can run");
     let errors: Vec<_> = record.jobs.iter().filter(|job| job.error_errno != 0).collect();
     assert!(errors.is_empty(), "{errors:?}");

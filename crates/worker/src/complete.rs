@@ -9,7 +9,7 @@ use crate::log::LoggedIo;
 use crate::meters::{add, batch_class, depth_class};
 use crate::slots::Slot;
 use crate::source::Chosen;
-use crate::worker::Worker;
+use crate::worker::{Phase, Worker};
 use crate::{pending, series};
 
 /// What became of a completion.
@@ -177,7 +177,8 @@ impl Worker {
         let bytes = u64::from(slot.whole_len());
         let clat_ns = now_ns.saturating_sub(slot.submit_ns);
         let Some(dir) = slot.op.kind.direction() else {
-            if measured {
+            // The syncs that end a pass are no part of the load, as in fio.
+            if measured && self.phase == Phase::Io {
                 self.meters.sync.record(clat_ns);
             }
             return;

@@ -29,6 +29,8 @@ pub(crate) enum Trial {
     Running,
     /// The search is over.
     Found,
+    /// One I/O at a time is too slow, and every one was to meet the target: the job fails.
+    Missed,
 }
 
 impl DepthSearch {
@@ -72,15 +74,24 @@ impl DepthSearch {
 
     /// Ends the window if its time has come.
     pub(crate) fn tick(&mut self, now_ns: u64) -> Trial {
-        if now_ns < self.window_since_ns + self.target.window_ns || self.n_ios == 0 {
+        let is_over = now_ns >= self.window_since_ns + self.target.window_ns && self.n_ios > 0;
+        // Where all must meet the target the first that does not decides, as in fio.
+        let is_strict = self.target.percentile >= 100.0;
+        if !is_over && !(is_strict && self.n_met < self.n_ios) {
             return Trial::Running;
         }
         let met = self.n_met as f64 >= self.n_ios as f64 * self.target.percentile / 100.0;
         (self.n_ios, self.n_met, self.window_since_ns) = (0, 0, now_ns);
         if met {
             self.good = self.depth;
-        } else {
+        } else if self.depth > 1 {
             self.bad = self.depth;
+        } else if is_strict {
+            return Trial::Missed;
+        } else {
+            // It goes on with one at a time, as in fio: that may become fast enough.
+            (self.good, self.bad) = (0, self.depth_max + 1);
+            return Trial::Running;
         }
         if self.bad <= self.good + 1 {
             return self.settle();

@@ -9,7 +9,7 @@ use plan::op::{FileIdx, Op, OpKind};
 use plan::{Direction, Job};
 
 use crate::data::Data;
-use crate::errors::{EIO, ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
+use crate::errors::{EIO, ETIMEDOUT, ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
 use crate::flow::FlowGroup;
 use crate::gate::Gate;
 use crate::issue::Filled;
@@ -540,8 +540,13 @@ impl Worker {
         for sampler in &mut self.samplers {
             sampler.tick(now_ns, &self.meters);
         }
-        if self.search.as_mut().is_some_and(|search| search.tick(now_ns) == Trial::Found) {
-            self.stopping = true;
+        match self.search.as_mut().map(|search| search.tick(now_ns)) {
+            None | Some(Trial::Running) => {}
+            Some(Trial::Found) => self.stopping = true,
+            Some(Trial::Missed) => {
+                let kind = FailureKind::LatencyAboveMaximum;
+                self.fail(Failure { kind, errno: ETIMEDOUT, op: None });
+            }
         }
         if self.rate_check.is_some() {
             self.check_rate(now_ns);

@@ -45,6 +45,7 @@ pub(super) fn check(job: &Job, site: &Site, findings: &mut Vec<Diagnostic>) {
     sizes(job, site, &mut report);
     zones(job, site, &mut report);
     verification(job, site, &mut report);
+    issue_times(job, &mut report);
     contents(job, &mut report);
     timing(job, &mut report);
     priorities(job, site, &mut report);
@@ -191,6 +192,16 @@ fn zones(job: &Job, site: &Site, report: &mut Report<'_>) {
         _ => return,
     };
     report(finding, "zone_mode");
+}
+
+/// Issue times stand in a log of latencies with offsets; fio asks for the latter, too.
+fn issue_times(job: &Job, report: &mut Report<'_>) {
+    let logs = &job.logs;
+    if logs.issue_time && !logs.offset {
+        let text = format!("job `{}` has log_issue_time without log_offset", job.name);
+        let finding = Diagnostic::error("issue-time-without-offset", text);
+        report(finding.help("write log_offset=1, too"), "log_issue_time");
+    }
 }
 
 fn verification(job: &Job, site: &Site, report: &mut Report<'_>) {

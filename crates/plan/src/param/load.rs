@@ -278,7 +278,8 @@ pub(super) static PARAMS: &[Param] = &[
         short: "latency that the search for a depth keeps",
         long: "Searches the greatest queue depth at which `latency_target_pct` of the I/Os \
                complete within this time, trying each for `latency_window`. `queue_depth` is the \
-               upper end. A bare number counts microseconds.",
+               upper end. Where depth 1 misses it the job goes on with that, and fails if all I/Os \
+               are to meet it. A bare number counts microseconds.",
         lower: |job, v| set(&mut latency_target(job).target_ns, v.time_ns()),
         ..BASE
     },

@@ -445,8 +445,9 @@ pub(super) static PARAMS: &[Param] = &[
         category: Category::Target,
         kind: Kind::Bool,
         default: "0",
-        short: "remove the files after each pass",
-        long: "As `unlink`, after every pass of `loops`; the next pass creates them again.",
+        short: "remove the files between two passes",
+        long: "Before each further pass of `loops`, which creates them again; those of the last \
+               pass stay.",
         lower: |job, v| set(&mut job.files.unlink_each_loop, v.bool()),
         ..BASE
     },

@@ -16,8 +16,8 @@ pub(super) static PARAMS: &[Param] = &[
                stores a header with the checksum, offset, time and sequence number every \
                `verify_interval_bytes`; `pattern` fills the whole block with `verify_pattern`; \
                `pattern_hdr` has both; `meta` only the header; `null` does the work without \
-               judging. A write job reads back at its end, a read job checks what an earlier run \
-               wrote.",
+               judging. A write job reads back after each pass, a read job checks what an earlier \
+               run wrote. One that is `time_based` on an engine without a queue never gets there.",
         lower: |job, v| set(&mut job.verify.method, v.pick(METHOD_MEANINGS)),
         ..BASE
     },

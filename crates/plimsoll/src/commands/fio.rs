@@ -15,9 +15,10 @@ use std::sync::Arc;
 use analysis::Rules;
 use dialects::fio::output::{COMPAT_VERSION, packed_log};
 use dialects::fio::{self, CommandLine, Parsed, Switches};
-use plan::{Diagnostic, Severity, param};
+use plan::files::Size;
+use plan::{Diagnostic, EngineKind, Job, Plan, Severity, param};
 use record::{Outcome, Record};
-use runner::{Control, READ_ONLY_LAYOUT, RunError, RunOptions};
+use runner::{Control, READ_ONLY_LAYOUT, RunError, RunEvent, RunOptions};
 
 use super::judge::judge;
 use super::{execute, input};
@@ -83,7 +84,28 @@ pub(super) fn run(args: &[OsString]) -> Result<Exit, Failure> {
         tell_wrong(&parsed.refusals, texts);
         return Ok(FAILED);
     }
+    if let Some(finding) = unknown_size(&parsed.plan) {
+        tell_wrong(&[finding], texts);
+        return Ok(FAILED);
+    }
     measure(&switches, &parsed, texts)
+}
+
+/// Returns what fio says of a job that moves nothing without an end: `run` takes it, by its time.
+fn unknown_size(plan: &Plan) -> Option<Diagnostic> {
+    let has_size = |job: &Job| {
+        let files = &job.files;
+        files.file_size_bytes.is_some() || !matches!(files.size, None | Some(Size::Bytes(0)))
+    };
+    let is_of_nothing = |job: &&Job| {
+        job.engine.kind == EngineKind::Null
+            && job.logs.read_replay.is_empty()
+            && job.files.names.iter().all(|name| !Path::new(name).exists())
+            && !has_size(job)
+    };
+    let job = plan.jobs().find(is_of_nothing)?;
+    let text = format!("{}: you need to specify size=", job.name);
+    Some(Diagnostic::error("size-unknown", text))
 }
 
 /// Answers the switches that only ask for something.
@@ -175,7 +197,12 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
     let control = Arc::new(Control::new());
     let signals = Signals::listen(&control);
     let _status_file = StatusFile::watch(&control);
+    let mut n_failed = 0;
     let outcome = runner::run(&parsed.plan, &options, &control, &mut |event| {
+        if let RunEvent::StepEnded { jobs, .. } = &event {
+            // One each, before a group becomes one entry.
+            n_failed += jobs.iter().filter(|job| job.error_errno != 0).count();
+        }
         session.signal(signals.last());
         session.event(&event);
     });
@@ -193,12 +220,11 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
             return Ok(FAILED);
         }
     };
-    exit(&record).once(session.finish(&record))
+    exit(&record, n_failed).once(session.finish(&record))
 }
 
-/// Returns fio's exit code: the number of failed jobs as far as a byte goes.
-fn exit(record: &Record) -> Exit {
-    let n_failed = record.jobs.iter().filter(|job| job.error_errno != 0).count();
+/// Returns fio's exit code: the number of failed workers as far as a byte goes.
+fn exit(record: &Record, n_failed: usize) -> Exit {
     match record.outcome {
         Outcome::Interrupted => SIGNALLED,
         Outcome::Complete => Exit::Fio(0),

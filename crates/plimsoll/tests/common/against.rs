@@ -142,3 +142,54 @@ pub(crate) fn signal(name: &str, pid: u32) {
     let status = Command::new("kill").args(["-s", name, &pid]).status().expect("kill is there");
     assert!(status.success(), "kill -s {name} {pid}");
 }
+
+/// What newer versions of fio print and fio 3.33 does not.
+pub(crate) const NEWER: [&str; 5] = [
+    "jobs.job_start",
+    "jobs.latency_target_ns",
+    "jobs.latency_window_us",
+    "disk_util.read_sectors",
+    "disk_util.write_sectors",
+];
+
+/// Lists key paths with the type of their values. Bins, whose keys are latencies, count as one.
+pub(crate) fn shape(path: &str, value: &Value, types: &mut BTreeMap<String, String>) {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float",
+        Value::Number(_) => "int",
+        Value::String(_) => "text",
+        Value::Array(items) => {
+            for item in items {
+                shape(path, item, types);
+            }
+            "list"
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                let key = if path.ends_with("bins") { "NS" } else { key };
+                let dot = if path.is_empty() { "" } else { "." };
+                shape(&format!("{path}{dot}{key}"), member, types);
+            }
+            "object"
+        }
+    };
+    let seen = types.entry(path.to_owned()).or_default();
+    if !seen.contains(kind) {
+        seen.push_str(kind);
+    }
+}
+
+/// Drops `"thread" : ""`: newer versions of fio print it, fio 3.33 leaves it out.
+pub(crate) fn drop_options_without_value(page: &mut Value) {
+    for job in page["jobs"].as_array_mut().expect("jobs") {
+        if let Some(options) = job.get_mut("job options").and_then(Value::as_object_mut) {
+            options.retain(|_, value| value != "");
+        }
+    }
+}
+
+pub(crate) fn jobs(page: &Value) -> impl Iterator<Item = &Value> {
+    page["jobs"].as_array().expect("jobs").iter()
+}

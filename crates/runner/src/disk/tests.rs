@@ -85,6 +85,7 @@ fn bound_to(path: &Path, disk_util: bool) -> BoundPlan {
         region: FileRegion { offset_bytes: 0, len_bytes: 4096 },
         size_bytes: 4096,
         read_only: false,
+        rest_bytes: 0,
     };
     let worker = BoundWorker {
         job: Arc::new(job),

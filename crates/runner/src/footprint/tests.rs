@@ -20,6 +20,7 @@ fn worker(job: &Job, region: (u64, u64), moved_bytes: u64) -> (BoundWorker, Arc<
         region: FileRegion { offset_bytes: region.0, len_bytes: region.1 },
         size_bytes: 1 << 40,
         read_only: false,
+        rest_bytes: 0,
     };
     let job = Arc::new(job.clone());
     let meters = Meters::of(&job);

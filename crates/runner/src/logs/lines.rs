@@ -26,6 +26,8 @@ pub(super) struct LineStyle {
     priority: IoPriority,
     /// Submission is a step of its own.
     has_slat: bool,
+    /// Bandwidth is measured.
+    has_bandwidth: bool,
 }
 
 impl LineStyle {
@@ -38,7 +40,8 @@ impl LineStyle {
             value,
             window_ns: u64::from(window_ms) * 1_000_000,
             priority: job.process.priority(),
-            has_slat: !job.engine.kind.is_synchronous(),
+            has_slat: job.has_submission_latency(),
+            has_bandwidth: !job.reporting.disable_bandwidth,
         }
     }
 
@@ -46,7 +49,12 @@ impl LineStyle {
     /// `zero_ms` later than those of the event.
     #[inline]
     pub(super) fn put(&self, to: &mut String, kind: LogKind, event: &LogEvent, zero_ms: u64) {
-        if kind == LogKind::Slat && !self.has_slat {
+        let is_measured = match kind {
+            LogKind::Slat => self.has_slat,
+            LogKind::Bandwidth => self.has_bandwidth,
+            LogKind::Iops | LogKind::Clat | LogKind::ClatHistogram | LogKind::Lat => true,
+        };
+        if !is_measured {
             return;
         }
         let entry = match *event {

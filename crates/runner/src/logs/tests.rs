@@ -413,7 +413,7 @@ fn bandwidth_of_the_whole_run() {
     let intervals = [interval(500, true, 9), interval(1000, false, 1), interval(1500, false, 3)];
     let options = |prefix: &str, folder: &Path| RunOptions {
         bandwidth_log: Some(prefix.to_owned()),
-        aux_dir: Some(folder.to_owned()),
+        log_dir: Some(folder.to_owned()),
         ..RunOptions::default()
     };
     assert_eq!(bandwidth_logs(&options("", folder.path()), &intervals), []);

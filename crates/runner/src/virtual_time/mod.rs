@@ -125,7 +125,7 @@ pub(crate) fn run_step(
 ) -> StepOutcome {
     let n_workers = step.workers.len();
     let depth_max = step.workers.iter().map(|bound| bound.job.load.queue_depth).max();
-    let mut logs = LogSetup::new(context.clock, context.zero_unix_ms, context.aux_dir(), n_workers)
+    let mut logs = LogSetup::new(context.clock, context.zero_unix_ms, context.log_dir(), n_workers)
         .with_room(depth_max.unwrap_or(1) as usize);
     let mut flows = flow_groups(step);
     let mut seats = Vec::with_capacity(n_workers);

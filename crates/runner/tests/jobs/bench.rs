@@ -95,6 +95,7 @@ impl Bench {
     fn options(&self) -> RunOptions {
         RunOptions {
             aux_dir: Some(self.folder.path().to_owned()),
+            log_dir: Some(self.folder.path().to_owned()),
             status_interval_ms: 20,
             create_parents: true,
             allow_commands: true,

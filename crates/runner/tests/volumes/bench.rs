@@ -121,6 +121,7 @@ impl Bench {
         let mut options = RunOptions {
             emulation: Some(emulation),
             aux_dir: Some(self.folder.path().to_owned()),
+            log_dir: Some(self.folder.path().to_owned()),
             ..RunOptions::default()
         };
         change(&mut options);

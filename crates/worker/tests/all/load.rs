@@ -374,6 +374,32 @@ fn the_search_for_a_depth_converges() {
 }
 
 #[test]
+fn a_latency_that_is_missed_at_depth_1_ends_the_job_only_if_every_io_must_meet_it() {
+    for (percentile, latency_ns, ends) in
+        [(99.9, 100_000, None), (100.0, 100_000, Some(true)), (100.0, 50_000, Some(false))]
+    {
+        let mut job = job(OpKind::Read, true, 8);
+        job.load.latency_target = Some(LatencyTarget {
+            target_ns: 80_000,
+            window_ns: 10 * MS,
+            percentile,
+            keep_running: false,
+        });
+        job.limits.runtime_ns = Some(S);
+        job.limits.time_based = true;
+        let (mut worker, _) = worker_of(job, 16 * MIB, 32);
+        let mut sim = Sim::new(latency_ns);
+        sim.run(&mut worker, &mut NoData);
+        let what = format!("{percentile} % within 80 us at {latency_ns} ns");
+        assert_eq!(worker.failure().is_some(), ends == Some(true), "{what}");
+        assert_eq!(sim.now_ns >= S, ends.is_none(), "{what}");
+        assert!(ends != Some(true) || sim.seen.len() < 4, "{what}: the first decides");
+        let (_, depth) = worker.latency_target().expect("it was asked for");
+        assert_eq!(depth, if ends == Some(false) { 8 } else { 0 }, "{what}");
+    }
+}
+
+#[test]
 fn a_minimum_rate_fails_the_worker() {
     let mut job = job(OpKind::Read, true, 1);
     job.load.rate_min.read = Some(Rate::Iops(10_000));

@@ -247,7 +247,7 @@ fn put_errors_and_target(to: &mut Document, job: &JobRecord) {
     let target = job.latency_target;
     let window_us = target.map_or(0, |target| target.window_ns / 1000);
     let target_ns = target.map_or(0, |target| target.target_ns);
-    to.int("latency_depth", target.map_or(job.queue_depth, |target| target.queue_depth));
+    to.int("latency_depth", target.map_or(job.queue_depth, |target| target.queue_depth.max(1)));
     // Both names of each value: fio added the ones with a unit and kept the others.
     to.int("latency_target", target_ns);
     to.int("latency_target_ns", target_ns);

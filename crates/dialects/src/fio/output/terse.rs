@@ -58,8 +58,11 @@ pub fn terse(record: &Record, version: TerseVersion, fio_version: &str) -> Strin
         line.rows(job, model::group_of(&groups, job));
         line.resources(job);
         line.latency_table(job);
-        for disk in model::printed_disks(record) {
-            line.disk(disk);
+        // Version 2 is older than these fields.
+        if version != TerseVersion::V2 {
+            for disk in model::printed_disks(record) {
+                line.disk(disk);
+            }
         }
         line.tail(job);
     }

@@ -107,8 +107,24 @@ fn answer(job: &Job, name: &str) -> Answer {
         "sync" => {
             said_if(matches!(job.files.sync, SyncMode::None | SyncMode::Dsync | SyncMode::Sync))
         }
-        // What the definitions say, or note where they say it otherwise.
-        "access"
+        // What the definitions say, or note where they say it otherwise; and what Vdbench does
+        // anyway, or what says nothing of the load: reports and processes.
+        "clat_percentiles"
+        | "disable_clat"
+        | "disable_lat"
+        | "disable_slat"
+        | "fadvise"
+        | "group_reporting"
+        | "invalidate"
+        | "last_io_waits"
+        | "lat_percentiles"
+        | "percentiles"
+        | "refill"
+        | "scramble"
+        | "seed_repeats"
+        | "slat_percentiles"
+        | "thread"
+        | "access"
         | "aligned_to_length"
         | "arrivals"
         | "block_align_bytes"
@@ -154,11 +170,7 @@ fn answer(job: &Job, name: &str) -> Answer {
         | "skip_bytes"
         | "starts_anywhere"
         | "time_based" => Answer::Said,
-        // What Vdbench does anyway, or what says nothing of the load: reports and processes.
-        "clat_percentiles" | "disable_clat" | "disable_lat" | "disable_slat" | "fadvise"
-        | "group_reporting" | "invalidate" | "last_io_waits" | "lat_percentiles"
-        | "percentiles" | "refill" | "scramble" | "seed_repeats" | "slat_percentiles"
-        | "thread" => Answer::Said,
+
         _ => Answer::Lost,
     }
 }
