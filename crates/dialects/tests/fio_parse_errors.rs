@@ -257,7 +257,7 @@ fn doubtful_jobs_run_with_a_warning() {
          is dropped",
     );
     check_warned(
-        "rw=write\nverify=crc32c\ntime_based\nruntime=5",
+        "rw=write\nverify=crc32c\ntime_based\nruntime=5\nioengine=psync",
         "warning verify-never 5:8 job `a` never verifies: its engine has one I/O in \
          flight, and writes until the time is over | use ioengine=io_uring or libaio, which read \
          each pass back before the next one, or set verify_backlog",

@@ -562,8 +562,8 @@ impl Job {
         self.limits.time_based && self.limits.runtime_ns.is_some()
     }
 
-    /// Says whether a job that verifies what it writes never comes to it: as in fio, one that issues
-    /// one I/O at a time writes until its time is over. With a queue each pass is read back before
+    /// Says whether a job that verifies what it writes never comes to it: as in fio, one that
+    /// issues one I/O at a time writes until its time is over. With a queue each pass is read back before
     /// the next one, and `verify_backlog` does so in between.
     pub fn never_reads_back(&self) -> bool {
         let verify = &self.verify;

@@ -2,8 +2,9 @@
 //!
 //! Counters and times are added, distributions merged without loss, `runtime_ns` of a direction is
 //! the largest of the members. Name, thread id, start and description are those of the first
-//! member, the options and the list of percentiles those of the last. Samples of bandwidth and IOPS are summed
-//! ([`Samples::merge_summing`]), which is what readers of fio's group output expect.
+//! member, the options and the list of percentiles those of the last. Samples of bandwidth and
+//! IOPS are summed ([`Samples::merge_summing`]), which is what readers of fio's group output
+//! expect.
 //!
 //! Facts: fio's HOWTO (`group_reporting`, `unified_rw_reporting`) and figures of real runs.
 

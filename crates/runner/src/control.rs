@@ -47,8 +47,8 @@ impl Control {
         self.ends_after_step.store(true, Relaxed);
     }
 
-    /// Asks how the run stands: [`crate::RunEvent::StatusAsked`] answers as soon as workers run, and
-    /// the run goes on. Safe in a signal handler.
+    /// Asks how the run stands: [`crate::RunEvent::StatusAsked`] answers as soon as workers run,
+    /// and the run goes on. Safe in a signal handler.
     pub fn request_status(&self) {
         self.asks_status.store(true, Relaxed);
     }

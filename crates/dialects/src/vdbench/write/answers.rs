@@ -66,8 +66,8 @@ impl Writer {
     }
 }
 
-/// Says what an engine does that is no I/O on files and devices as Vdbench does it; `None` for those
-/// that read and write.
+/// Says what an engine does that is no I/O on files and devices as Vdbench does it; `None` for
+/// those that read and write.
 fn not_real(kind: EngineKind) -> Option<&'static str> {
     match kind {
         EngineKind::Uring
@@ -107,72 +107,79 @@ fn answer(job: &Job, name: &str) -> Answer {
         "sync" => {
             said_if(matches!(job.files.sync, SyncMode::None | SyncMode::Dsync | SyncMode::Sync))
         }
-        // What the definitions say, or note where they say it otherwise; and what Vdbench does
-        // anyway, or what says nothing of the load: reports and processes.
-        "clat_percentiles"
-        | "disable_clat"
-        | "disable_lat"
-        | "disable_slat"
-        | "fadvise"
-        | "group_reporting"
-        | "invalidate"
-        | "last_io_waits"
-        | "lat_percentiles"
-        | "percentiles"
-        | "refill"
-        | "scramble"
-        | "seed_repeats"
-        | "slat_percentiles"
-        | "thread"
-        | "access"
-        | "aligned_to_length"
-        | "arrivals"
-        | "block_align_bytes"
-        | "block_size_bytes"
-        | "block_size_range"
-        | "block_size_split"
-        | "block_size_step_bytes"
-        | "block_size_weights"
-        | "compress_pct"
-        | "compress_ratio"
-        | "description"
-        | "direct"
-        | "directories"
-        | "distribution"
-        | "ends_with_region"
-        | "even_gaps"
-        | "exec_after"
-        | "exec_before"
-        | "exponential_mean"
-        | "file_names"
-        | "fsync_on_close"
-        | "hit_area_bytes"
-        | "hit_area_read_pct"
-        | "hit_area_write_pct"
-        | "n_files"
-        | "n_streams"
-        | "n_workers"
-        | "one_cursor"
-        | "power_exponent"
-        | "queue_depth"
-        | "ramp_time"
-        | "random_pct"
-        | "random_share_pct"
-        | "rate"
-        | "rate_iops"
-        | "rate_periods"
-        | "rate_spikes"
-        | "rate_total_iops"
-        | "read_pct"
-        | "read_share_pct"
-        | "repeats_allowed"
-        | "runtime"
-        | "skip_bytes"
-        | "starts_anywhere"
-        | "time_based" => Answer::Said,
-
-        _ => Answer::Lost,
+        _ => said_if(is_said(name)),
     }
+}
+
+/// Parameters that the definitions say, or note where they say it otherwise; and those of what
+/// Vdbench does anyway, or that say nothing of the load: reports and processes.
+const SAID: &[&str] = &[
+    "access",
+    "aligned_to_length",
+    "arrivals",
+    "block_align_bytes",
+    "block_size_bytes",
+    "block_size_range",
+    "block_size_split",
+    "block_size_step_bytes",
+    "block_size_weights",
+    "clat_percentiles",
+    "compress_pct",
+    "compress_ratio",
+    "description",
+    "direct",
+    "directories",
+    "disable_clat",
+    "disable_lat",
+    "disable_slat",
+    "distribution",
+    "ends_with_region",
+    "even_gaps",
+    "exec_after",
+    "exec_before",
+    "exponential_mean",
+    "fadvise",
+    "file_names",
+    "fsync_on_close",
+    "group_reporting",
+    "hit_area_bytes",
+    "hit_area_read_pct",
+    "hit_area_write_pct",
+    "invalidate",
+    "last_io_waits",
+    "lat_percentiles",
+    "n_files",
+    "n_streams",
+    "n_workers",
+    "one_cursor",
+    "percentiles",
+    "power_exponent",
+    "queue_depth",
+    "ramp_time",
+    "random_pct",
+    "random_share_pct",
+    "rate",
+    "rate_iops",
+    "rate_periods",
+    "rate_spikes",
+    "rate_total_iops",
+    "read_pct",
+    "read_share_pct",
+    "refill",
+    "repeats_allowed",
+    "runtime",
+    "scramble",
+    "seed_repeats",
+    "skip_bytes",
+    "slat_percentiles",
+    "starts_anywhere",
+    "thread",
+    "time_based",
+];
+
+/// Says whether a parameter is among them, whatever its value.
+fn is_said(name: &str) -> bool {
+    SAID.contains(&name)
 }
 
 /// Says whether a storage definition can say where in its file a job works: by bytes, or by
