@@ -5,8 +5,8 @@ mod load;
 mod place;
 
 use record::{
-    GateRecord, Interval, JobRecord, Record, SteadyRuleRecord, StepConditions, StepValidity,
-    Verdict,
+    GateRecord, Interval, JobRecord, LineVerdict, Record, SteadyRuleRecord, StepConditions,
+    StepValidity, Verdict,
 };
 
 use crate::advice;
@@ -51,10 +51,26 @@ pub fn assess(record: &Record, rules: &Rules) -> Vec<StepValidity> {
 }
 
 /// Says whether a run is what was asked for: no step has a check that says otherwise, and none was
-/// to run until it was steady and did not become so.
+/// to run until it was steady and did not become so. Of a curve its load line, see
+/// [`has_valid_line`].
 pub fn is_valid(record: &Record) -> bool {
+    if record.curve.is_some() {
+        return has_valid_line(record);
+    }
     let is_steady = |it: &StepConditions| it.until_steady.is_none_or(|it| it.attained_ms.is_some());
     record.validity.iter().all(|step| step.is_valid) && record.conditions.iter().all(is_steady)
+}
+
+/// Says whether a curve has an answer, be it that no load is carried, or that all are, and whether
+/// the measurement that stands for it is what was asked for; true of a record without a curve.
+pub fn has_valid_line(record: &Record) -> bool {
+    let Some(curve) = &record.curve else { return true };
+    match curve.line.verdict() {
+        LineVerdict::Line(_) | LineVerdict::Above(_) | LineVerdict::Below => {
+            record.line_validity().is_none_or(|step| step.is_valid)
+        }
+        LineVerdict::CannotTell(_) | LineVerdict::Unfinished => false,
+    }
 }
 
 /// A step with what is known of it.

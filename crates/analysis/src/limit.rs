@@ -14,6 +14,8 @@ use std::time::Duration;
 
 use hist::Histogram;
 
+use crate::metric::N_BEYOND_MIN;
+
 mod parse;
 
 pub use parse::{LimitError, LimitMistake};
@@ -171,6 +173,65 @@ impl Limits {
     /// without conditions.
     pub fn pressure(&self, measured: &Measured<'_>) -> f64 {
         self.all.iter().map(|limit| limit.pressure(measured)).fold(0.0, f64::max)
+    }
+}
+
+/// Too few operations to tell whether a limit is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooFew {
+    /// The figure that they say too little about.
+    pub figure: LatencyFigure,
+    /// Operations that there were.
+    pub n_ios: u64,
+    /// Operations that it takes: ten beyond the percentile.
+    pub n_ios_needed: u64,
+}
+
+impl LatencyFigure {
+    /// Returns how many operations it takes: ten beyond a percentile.
+    pub fn n_ios_needed(self) -> u64 {
+        let beyond = match self {
+            LatencyFigure::Percentile(percentile) => (1.0 - percentile / 100.0).min(1.0),
+            LatencyFigure::Mean | LatencyFigure::Max => 1.0,
+        };
+        (N_BEYOND_MIN / beyond).round() as u64
+    }
+}
+
+impl Limits {
+    /// Returns how many operations a point needs to say whether it keeps the limits.
+    pub fn n_ios_needed(&self) -> u64 {
+        let needed = self.all.iter().map(|limit| match limit {
+            Limit::Latency { figure, .. } => figure.n_ios_needed(),
+            Limit::Achieved { .. } => 0,
+        });
+        needed.max().unwrap_or(0)
+    }
+
+    /// Returns what a point has too few operations for; none where it says what it is asked. A limit
+    /// is broken for sure where ten operations were slower than it, and kept for sure where ten lie
+    /// beyond its percentile.
+    pub fn too_few(&self, measured: &Measured<'_>) -> Option<TooFew> {
+        let n_ios = measured.latency.count();
+        let mut found = None;
+        for limit in &self.all {
+            let Limit::Latency { figure, ns_max } = limit else {
+                if limit.pressure(measured) > 1.0 {
+                    return None;
+                }
+                continue;
+            };
+            let n_slow = n_ios.saturating_sub(measured.latency.count_below(*ns_max));
+            let is_broken = limit.pressure(measured) >= 1.0;
+            if is_broken && n_slow as f64 >= N_BEYOND_MIN {
+                return None;
+            }
+            let n_ios_needed = figure.n_ios_needed();
+            if n_ios < n_ios_needed && found.is_none() {
+                found = Some(TooFew { figure: *figure, n_ios, n_ios_needed });
+            }
+        }
+        found
     }
 }
 

@@ -1,33 +1,42 @@
 //! The search for the load line: the highest load that keeps the limits.
 //!
 //! [`Search`] asks for one load after the other and takes what came of it; who probes, and whether
-//! in real or virtual time, it does not know.
+//! in real or virtual time, it does not know. A probe is *carried*, *failed*, or says *nothing*: the
+//! generator was at fault, or too few operations stand behind the percentile of a limit. What says
+//! nothing is repeated, so many times at most.
 //!
-//! 1. Coarse: the load grows by `factor` until a probe fails (or shrinks, if the first one fails);
-//!    by two such steps at once while the limits are hardly pressed.
-//! 2. Narrow: the bracket [last pass, first fail] shrinks until it is within `tolerance`. What an
-//!    overloaded probe achieved is a first guess of the line; then how hard the limits were
-//!    pressed at both ends; then the middle.
-//! 3. Confirm: both ends are probed `n_repeats` times. A pass that does not repeat moves the line
-//!    down; a fail that does not repeat moves the upper end up.
+//! No answer is believed by itself. What the answers say together is a probability over where the
+//! line is (`belief`), in which failures come by chance, too, alone or several in a row.
+//!
+//! 1. Coarse: the load grows by `factor` until the line is more likely below than above (or shrinks,
+//!    if it is so at first); by two such steps at once while the limits are hardly pressed.
+//! 2. Narrow: between the highest load that is more likely carried than not and the lowest one that
+//!    is not. What an overloaded probe achieved is a first guess of the line; then how hard the
+//!    limits were pressed at both ends; then the middle. An end in doubt is probed again, after a
+//!    load that should be carried where it has just failed; where it turns out to be none, the
+//!    search goes on from there, and doubles again if nothing above has failed.
+//! 3. Confirm: both ends are probed in turn, `n_repeats` times at least, until the line lies between
+//!    them with a probability of [`SURE`].
 //! 4. Curve: equally spaced loads up to the line, in the order asked for.
+//! 5. Control: both ends once more, to see whether the limit has moved meanwhile.
 //!
-//! It assumes that above a load that fails all fail, which real volumes do not always keep: a point
-//! of the curve that fails below the line, twice, is listed in [`LoadLine::dips`].
+//! There is no line where the answers do not follow the load, or fit a limit that moves better than
+//! one that stands still: [`LineEnd::CannotTell`] says so.
 //!
-//! Sources: doubling and bisection after P. Shivam et al., "Cutting corners: workbench automation
-//! for server benchmarking", USENIX ATC'08.
+//! Sources: doubling after P. Shivam et al., "Cutting corners: workbench automation for server
+//! benchmarking", USENIX ATC'08; the rest in `belief`.
 
-mod edges;
+mod belief;
+mod line;
 mod narrow;
 mod options;
 
 use std::collections::BTreeMap;
 
 use crate::random::shuffle;
-use crate::stats::Interval;
 
-use edges::{Edges, Tally};
+use belief::Belief;
+pub use line::{Drift, LineEnd, LoadLine, Reason};
 pub use options::{PointOrder, SearchError, SearchOptions};
 
 /// A load to try.
@@ -48,19 +57,45 @@ pub enum Purpose {
     Coarse,
     /// To narrow the bracket.
     Narrow,
-    /// To see whether an end of the bracket repeats, and from where on all fails.
+    /// To see whether an end of the bracket repeats.
     Confirm,
     /// For the curve.
     Curve,
     /// A point of the curve failed below the line: once more.
     Again,
+    /// To see whether the line is still where it was.
+    Control,
+}
+
+/// What a probe said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// All limits and gates were kept.
+    Carried,
+    /// A limit was broken, or something failed.
+    Failed,
+    /// Nothing: the generator or its host was late, slow or stolen.
+    HostAtFault,
+    /// Nothing: too few operations lie beyond a limit's percentile, however long it lasted.
+    FewOperations,
+}
+
+impl Answer {
+    /// Returns whether the load was carried; none where the probe says nothing.
+    pub fn is_carried(self) -> Option<bool> {
+        match self {
+            Answer::Carried => Some(true),
+            Answer::Failed => Some(false),
+            Answer::HostAtFault | Answer::FewOperations => None,
+        }
+    }
 }
 
 /// What came of a probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeResult {
-    /// All limits and gates were kept.
-    pub passed: bool,
+    /// What it said.
+    pub answer: Answer,
     /// What was achieved, in the unit of the load; none where that means nothing (queue depth).
     pub achieved: Option<f64>,
     /// How hard the limits were pressed ([`crate::Limits::pressure`]); helps to narrow faster.
@@ -70,13 +105,13 @@ pub struct ProbeResult {
 /// A search at work.
 ///
 /// ```
-/// use analysis::search::{ProbeResult, Search, SearchOptions};
+/// use analysis::search::{Answer, ProbeResult, Search, SearchOptions};
 ///
 /// let mut search = Search::new(SearchOptions::rate(100.0))?;
 /// while let Some(probe) = search.next_probe() {
 ///     // Here a volume that carries 5,000, and no more is known of it.
-///     let passed = probe.load <= 5_000.0;
-///     search.take(ProbeResult { passed, achieved: None, pressure: None });
+///     let answer = if probe.load <= 5_000.0 { Answer::Carried } else { Answer::Failed };
+///     search.take(ProbeResult { answer, achieved: None, pressure: None });
 /// }
 /// let line = search.line();
 /// assert!(line.load.is_some_and(|load| (4_950.0..=5_000.0).contains(&load)));
@@ -85,6 +120,7 @@ pub struct ProbeResult {
 #[derive(Clone, Debug)]
 pub struct Search {
     options: SearchOptions,
+    belief: Belief,
     /// By load in units of `options.step`.
     tallies: BTreeMap<u64, Tally>,
     next: Option<(u64, Purpose)>,
@@ -93,9 +129,79 @@ pub struct Search {
     width_before: Option<f64>,
     /// Guesses by what an overloaded probe achieved.
     n_by_achieved: u32,
-    /// What the bracket was when the curve began, and the loads still to be measured for it.
-    curve: Option<(Edges, Vec<u64>)>,
+    /// Rates of overloaded probes that the belief has taken.
+    n_hints: u32,
+    /// Probes in a row that said nothing.
+    n_nothing: u32,
+    /// What the search came to, and the loads still to be measured for the curve.
+    found: Option<Found>,
 }
+
+/// What is left to do when the search has ended.
+#[derive(Clone, Debug)]
+struct Found {
+    end: LineEnd,
+    /// The line that the curve goes up to, in units.
+    line: Option<u64>,
+    /// The ends to be probed once more at the end.
+    ends: Option<(u64, u64)>,
+    /// Loads still to be measured, the next one last.
+    points: Vec<u64>,
+    /// Probes taken when the curve began.
+    n_taken: usize,
+    /// Which way the limit has moved, if it has; found out when all is measured.
+    drift: Option<Drift>,
+}
+
+/// The probes of one load that said something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    n_carried: u32,
+    n_failed: u32,
+    /// Of the last probe.
+    achieved: Option<f64>,
+    /// Of the last probe.
+    pressure: Option<f64>,
+}
+
+impl Tally {
+    fn add(&mut self, is_carried: bool, result: &ProbeResult) {
+        let count = if is_carried { &mut self.n_carried } else { &mut self.n_failed };
+        *count += 1;
+        self.achieved = result.achieved.filter(|achieved| achieved.is_finite());
+        self.pressure = result.pressure.filter(|pressure| pressure.is_finite());
+    }
+
+    fn n(&self) -> u32 {
+        self.n_carried + self.n_failed
+    }
+}
+
+/// Probability with which the line lies between the ends of a bracket that is done.
+pub const SURE: f64 = 0.95;
+
+/// The same where an answer contradicts another one, or there is no load to compare with.
+const SURE_IN_TROUBLE: f64 = 0.99;
+
+/// Doubt in an end at which it is probed again before anything between the ends.
+const DOUBT_MAX: f64 = 0.25;
+
+/// A line that is soft is not found any finer by going on: from so many probes near it on, an
+/// interval of [`SOFT_WIDTH`] tolerances is enough.
+const N_NEAR_MAX: usize = 14;
+const SOFT_WIDTH: f64 = 4.0;
+
+/// Rates of overloaded probes that the belief takes: one volume's say the same each time.
+const N_HINTS_MAX: u32 = 2;
+
+/// Probes from which on the limit is suspected to move, each time some more are taken.
+const N_DRIFT_MIN: usize = 18;
+
+/// Probes in a row that say nothing until the search gives up.
+const N_NOTHING_MAX: u32 = 10;
+
+/// Probes of the ends after the curve, at most.
+const N_CONTROLS_MAX: usize = 6;
 
 impl Search {
     /// Sets a search up. Fails if the options contradict each other.
@@ -103,12 +209,15 @@ impl Search {
         options.check()?;
         let mut search = Search {
             options,
+            belief: Belief::new(&options),
             tallies: BTreeMap::new(),
             next: None,
             taken: Vec::new(),
             width_before: None,
             n_by_achieved: 0,
-            curve: None,
+            n_hints: 0,
+            n_nothing: 0,
+            found: None,
         };
         search.next = search.plan();
         Ok(search)
@@ -117,8 +226,7 @@ impl Search {
     /// Returns the next load to try; none when the search is over. Asking twice gives the same.
     pub fn next_probe(&self) -> Option<Probe> {
         let (units, purpose) = self.next?;
-        let load = units as f64 * self.options.step;
-        Some(Probe { idx: self.taken.len() as u32, load, purpose })
+        Some(Probe { idx: self.taken.len() as u32, load: self.load(units), purpose })
     }
 
     /// Takes the result of the probe that [`Search::next_probe`] asked for. Without one, nothing
@@ -126,7 +234,26 @@ impl Search {
     pub fn take(&mut self, result: ProbeResult) {
         let (Some(probe), Some((units, _))) = (self.next_probe(), self.next) else { return };
         self.taken.push((probe, result));
-        self.tallies.entry(units).or_default().add(&result);
+        let Some(is_carried) = result.answer.is_carried() else {
+            self.n_nothing += 1;
+            let is_hopeless = result.answer == Answer::FewOperations
+                || self.n_nothing >= N_NOTHING_MAX
+                || self.taken.len() >= self.n_taken_max();
+            if is_hopeless {
+                self.give_up();
+            }
+            return;
+        };
+        self.n_nothing = 0;
+        self.tallies.entry(units).or_default().add(is_carried, &result);
+        self.belief.take(probe.load, is_carried);
+        let room = 1.0 - 3.0 * self.options.tolerance;
+        let overload =
+            result.achieved.filter(|it| !is_carried && *it > 0.0 && *it < probe.load * room);
+        if let Some(achieved) = overload.filter(|_| self.n_hints < N_HINTS_MAX) {
+            self.n_hints += 1;
+            self.belief.hint(achieved);
+        }
         self.next = self.plan();
     }
 
@@ -135,8 +262,8 @@ impl Search {
     /// the curve nothing happens.
     pub fn also(&mut self, load: f64) {
         let units = self.options.units(load);
-        let Some((_, points)) = self.curve.as_mut() else { return };
-        points.insert(0, units);
+        let Some(found) = self.found.as_mut() else { return };
+        found.points.insert(0, units);
         if self.next.is_none() {
             self.next = self.plan();
         }
@@ -150,123 +277,269 @@ impl Search {
     /// Returns the equally spaced loads of the curve in ascending order, those that were measured
     /// on the way to the line among them; empty before the curve begins.
     pub fn curve_loads(&self) -> Vec<f64> {
-        let Some((edges, _)) = &self.curve else { return Vec::new() };
-        self.grid(edges).map(|units| units as f64 * self.options.step).collect()
-    }
-
-    /// Returns what is known of the load line so far.
-    pub fn line(&self) -> LoadLine {
-        let edges = self.curve.as_ref().map_or_else(|| Edges::of(&self.tallies), |curve| curve.0);
-        let load = |units: u64| units as f64 * self.options.step;
-        let n_fresh = |units: u64| self.tally(units).n().saturating_sub(1);
-        let interval = match (edges.pass, edges.fails_all) {
-            (Some(low), Some(high)) => {
-                // Each end was chosen by its first result; only the repeats are evidence.
-                let doubt = |units| 0.5_f64.powi(n_fresh(units) as i32);
-                let coverage = (1.0 - doubt(low) - doubt(high)).max(0.0);
-                Some(Interval { low: load(low), high: load(high), coverage })
-            }
-            _ => None,
+        let Some(line) = self.found.as_ref().and_then(|found| found.line) else {
+            return Vec::new();
         };
-        LoadLine {
-            load: edges.pass.map(load),
-            first_fail: edges.fail.map(load),
-            interval,
-            end: self.end(&edges),
-            dips: self.dips(&edges).map(load).collect(),
-        }
+        self.grid(line).map(|units| self.load(units)).collect()
     }
 
-    fn end(&self, edges: &Edges) -> LineEnd {
-        match (edges.pass, edges.fail) {
-            (Some(pass), Some(fail)) if self.options.is_close(pass, fail) => LineEnd::Bracketed,
-            (Some(pass), None) if pass >= self.options.units_max() => LineEnd::NothingFailed,
-            (None, Some(fail)) if fail <= self.options.units_min() => LineEnd::NothingPassed,
-            _ => LineEnd::Unfinished,
-        }
+    /// Returns how many loads were tried before the curve: repeats of a load are none.
+    pub fn n_searched(&self) -> usize {
+        let n_taken = self.found.as_ref().map_or(self.taken.len(), |found| found.n_taken);
+        let loads = self.taken[..n_taken].iter().map(|(probe, _)| self.options.units(probe.load));
+        loads.collect::<std::collections::BTreeSet<u64>>().len()
     }
 
-    /// Returns the loads below the line that failed every time, at least twice.
-    fn dips(&self, edges: &Edges) -> impl Iterator<Item = u64> {
-        let below = edges.pass.map_or(0, |pass| pass);
-        let dips = self.tallies.range(..below).filter(|(_, tally)| tally.n_pass == 0);
-        dips.filter(|(_, tally)| tally.n_fail > 1).map(|(units, _)| *units)
+    fn load(&self, units: u64) -> f64 {
+        units as f64 * self.options.step
     }
 
     fn tally(&self, units: u64) -> Tally {
         self.tallies.get(&units).copied().unwrap_or_default()
     }
 
+    /// Probability that the line is below a load.
+    fn below(&self, units: u64) -> f64 {
+        self.belief.below(self.load(units))
+    }
+
+    /// The most probes of all phases together.
+    fn n_taken_max(&self) -> usize {
+        let points = 2 * self.options.n_curve_points as usize;
+        2 * self.options.n_probes_max as usize + points + N_CONTROLS_MAX
+    }
+
+    /// Returns the highest measured load that is more likely carried than not, and the lowest one
+    /// that is not: the line is between them.
+    fn ends(&self) -> (Option<u64>, Option<u64>) {
+        let mut low = None;
+        for units in self.tallies.keys() {
+            if self.below(*units) > 0.5 {
+                return (low, Some(*units));
+            }
+            low = Some(*units);
+        }
+        (low, None)
+    }
+
     /// Decides what to try next.
     fn plan(&mut self) -> Option<(u64, Purpose)> {
-        if self.curve.is_none() {
-            let edges = Edges::of(&self.tallies);
-            let n_taken = self.taken.len();
-            if n_taken < self.options.n_probes_max as usize
-                && let Some(next) = self.bracket_step(&edges)
-            {
-                return Some(next);
+        if self.found.is_none() {
+            match self.step() {
+                Step::Probe(units, purpose) => return Some((units, purpose)),
+                Step::End(end) => self.end_with(end),
             }
-            self.curve = Some((edges, self.curve_points(&edges)));
         }
-        self.curve_step()
+        let next = self.curve_step();
+        if next.is_some() {
+            return next;
+        }
+        self.judge_drift();
+        if self.is_overturned() {
+            self.found = None;
+            return self.plan();
+        }
+        None
+    }
+
+    /// Says whether what was measured after the search says that the line is elsewhere, and there
+    /// are probes left to find it.
+    fn is_overturned(&self) -> bool {
+        let is_line = |found: &Found| found.ends.is_some() && found.drift.is_none();
+        let may_go_on = self.taken.len() < self.options.n_probes_max as usize;
+        let is_told = match self.ends() {
+            (Some(low), Some(high)) => self.is_narrow(low, high),
+            _ => false,
+        };
+        self.found.as_ref().is_some_and(is_line) && may_go_on && !is_told
     }
 
     /// Steps 1 to 3.
-    fn bracket_step(&mut self, edges: &Edges) -> Option<(u64, Purpose)> {
+    fn step(&mut self) -> Step {
+        let n = self.taken.len();
+        let ends = self.ends();
+        if n >= self.options.n_probes_max as usize {
+            return Step::End(self.out_of_probes(ends));
+        }
+        if n >= N_DRIFT_MIN && n.is_multiple_of(6) && self.drift().is_some() {
+            return Step::End(LineEnd::CannotTell(Reason::Unsteady));
+        }
         let (units_min, units_max) = (self.options.units_min(), self.options.units_max());
-        let (pass, fail) = match (edges.pass, edges.fail) {
-            (None, None) => return Some((self.options.units_start(), Purpose::Coarse)),
-            (Some(pass), None) => {
-                let next = self.options.grown(pass, self.tally(pass).pressure).min(units_max);
-                return (next > pass).then_some((next, Purpose::Coarse));
+        match ends {
+            (None, None) => Step::Probe(self.options.units_start(), Purpose::Coarse),
+            (Some(low), None) => {
+                if self.below(low) > DOUBT_MAX {
+                    return Step::Probe(self.apart(low, low), Purpose::Confirm);
+                }
+                let next = self.options.grown(low, self.tally(low).pressure).min(units_max);
+                if next > low {
+                    return Step::Probe(next, Purpose::Coarse);
+                }
+                Step::End(LineEnd::NothingFailed)
             }
-            (None, Some(fail)) => {
-                let next = self.options.shrunk(fail).max(units_min);
-                return (next < fail).then_some((next, Purpose::Coarse));
+            (None, Some(high)) => {
+                let next = self.options.shrunk(high).max(units_min);
+                if next < high {
+                    return Step::Probe(next, Purpose::Coarse);
+                }
+                let is_sure = self.below(high) >= SURE_IN_TROUBLE;
+                if is_sure && self.tally(high).n() >= self.options.n_repeats {
+                    return Step::End(LineEnd::NothingPassed);
+                }
+                Step::Probe(high, Purpose::Confirm)
             }
-            (Some(pass), Some(fail)) => (pass, fail),
-        };
-        if !self.options.is_close(pass, fail) {
-            return Some((self.narrow(pass, fail), Purpose::Narrow));
+            (Some(low), Some(high)) => self.between(low, high),
         }
-        if self.tally(pass).n_pass < self.options.n_repeats {
-            return Some((pass, Purpose::Confirm));
-        }
-        let Some(fails_all) = edges.fails_all else {
-            // The lowest failing load has passed as well: where do all fail?
-            let last = self.tallies.last_key_value().map_or(fail, |(units, _)| *units);
-            let next = self.options.a_step_above(last).min(units_max);
-            return (next > last).then_some((next, Purpose::Confirm));
-        };
-        let doubtful = edges.doubtful.unwrap_or(pass);
-        if doubtful > pass && !self.options.is_close(doubtful, fails_all) {
-            return Some((self.above_doubt(doubtful, fails_all, pass), Purpose::Confirm));
-        }
-        let n_fail = self.tally(fails_all).n_fail;
-        (n_fail < self.options.n_repeats).then_some((fails_all, Purpose::Confirm))
     }
 
-    /// Returns a load between one that passed by chance, as it seems, and one far above it: a
-    /// tolerance higher, and twice as far with each that passes too.
-    fn above_doubt(&self, doubtful: u64, fails_all: u64, pass: u64) -> u64 {
-        let n_passed = self.tallies.range(pass + 1..).filter(|(_, tally)| tally.n_pass > 0).count();
-        let steps = 2.0_f64.powi(n_passed.clamp(1, 64) as i32 - 1);
-        let next = (doubtful as f64 * (1.0 + self.options.tolerance * steps)) as u64;
-        if next < fails_all { next.max(doubtful + 1) } else { narrow::middle(doubtful, fails_all) }
+    /// Steps 2 and 3.
+    fn between(&mut self, low: u64, high: u64) -> Step {
+        let (doubt_low, doubt_high) = (self.below(low), 1.0 - self.below(high));
+        if self.options.is_close(low, high) {
+            let (n_low, n_high) = (self.tally(low).n(), self.tally(high).n());
+            let n_least = n_low.min(n_high);
+            let sure = if self.is_contradicted(low, high) { SURE_IN_TROUBLE } else { SURE };
+            let is_sure = doubt_low + doubt_high <= 1.0 - sure;
+            if n_least >= self.options.n_repeats && (is_sure || self.is_soft()) {
+                return Step::End(LineEnd::Bracketed);
+            }
+            // In turn until both are repeated, then the one that is in more doubt.
+            let takes_low = if n_least < self.options.n_repeats && n_low != n_high {
+                n_low < n_high
+            } else if n_least < self.options.n_repeats {
+                self.last() == Some(high)
+            } else {
+                doubt_low > doubt_high
+            };
+            let wanted = if takes_low { low } else { high };
+            return Step::Probe(self.apart(wanted, low), Purpose::Confirm);
+        }
+        if let Some(next) = self.near_belief(low, high) {
+            return Step::Probe(next, Purpose::Narrow);
+        }
+        if doubt_high > DOUBT_MAX {
+            return Step::Probe(self.apart(high, low), Purpose::Confirm);
+        }
+        if doubt_low > DOUBT_MAX {
+            return Step::Probe(self.apart(low, low), Purpose::Confirm);
+        }
+        Step::Probe(self.narrow(low, high), Purpose::Narrow)
     }
 
-    /// Returns how many loads were tried before the curve: repeats of a load are none.
-    pub fn n_searched(&self) -> usize {
-        let before = |probe: &Probe| !matches!(probe.purpose, Purpose::Curve | Purpose::Again);
-        let loads = self.taken.iter().filter(|(probe, _)| before(probe));
-        let loads = loads.map(|(probe, _)| self.options.units(probe.load));
-        loads.collect::<std::collections::BTreeSet<u64>>().len()
+    /// Returns a load that is probably carried, or probably not, where the line is known far better
+    /// than by the measured loads around it: chance has failed or carried one near it.
+    fn near_belief(&self, low: u64, high: u64) -> Option<u64> {
+        let ends = (self.belief.quantile(0.05), self.belief.quantile(0.95));
+        let width = SOFT_WIDTH * self.options.tolerance;
+        if ends.1 - ends.0 > width * ends.0 {
+            return None;
+        }
+        let (from, to) = (self.options.units(ends.0), self.options.units(ends.1));
+        let is_inside = |units: u64| low < units && units < high;
+        if is_inside(from) && !self.options.is_close(low, from) {
+            return Some(from);
+        }
+        // Nearer than that, the middle does.
+        let is_far = (high as f64) > to as f64 * (1.0 + width);
+        (is_inside(to) && is_far).then_some(to)
+    }
+
+    /// Returns the load that was probed last.
+    fn last(&self) -> Option<u64> {
+        self.taken.last().map(|(probe, _)| self.options.units(probe.load))
+    }
+
+    /// Returns a load to probe in place of one that has failed just now: what made it fail may last.
+    /// `low` should be carried; where it is the same, one below is taken.
+    fn apart(&self, wanted: u64, low: u64) -> u64 {
+        let has_failed = self.taken.last().is_some_and(|(_, it)| it.answer == Answer::Failed);
+        if self.last() != Some(wanted) || !has_failed {
+            return wanted;
+        }
+        if wanted != low {
+            return low;
+        }
+        self.tallies.range(..low).next_back().map_or(low, |(units, _)| *units)
+    }
+
+    /// Says whether a load below the line has failed, or one above it was carried.
+    fn is_contradicted(&self, low: u64, high: u64) -> bool {
+        self.tallies.range(..=low).any(|(_, tally)| tally.n_failed > 0)
+            || self.tallies.range(high..).any(|(_, tally)| tally.n_carried > 0)
+    }
+
+    /// Says whether the line has been probed often, and is known as well as it can be.
+    fn is_soft(&self) -> bool {
+        let (low, high) = (self.belief.quantile(0.05), self.belief.quantile(0.95));
+        let width = SOFT_WIDTH * self.options.tolerance;
+        let near = |probe: &Probe| probe.load > low * 0.9 && probe.load < high * 1.1;
+        let n_near = self.taken.iter().filter(|(probe, _)| near(probe)).count();
+        n_near >= N_NEAR_MAX && high - low <= width.max(0.02) * low
+    }
+
+    /// Returns what a search comes to that must not go on.
+    fn out_of_probes(&self, ends: (Option<u64>, Option<u64>)) -> LineEnd {
+        match ends {
+            (Some(low), Some(high)) if self.is_narrow(low, high) => LineEnd::Bracketed,
+            _ => LineEnd::CannotTell(self.why_not()),
+        }
+    }
+
+    /// Says why a search that had to end has no line.
+    fn why_not(&self) -> Reason {
+        let of = |answer| self.taken.iter().filter(move |(_, it)| it.answer == answer).count();
+        let n_host = of(Answer::HostAtFault);
+        if of(Answer::FewOperations) > 0 {
+            Reason::FewOperations
+        } else if n_host >= N_NOTHING_MAX as usize && 4 * n_host >= self.taken.len() {
+            Reason::Host
+        } else if self.drift().is_some() {
+            Reason::Unsteady
+        } else if self.is_out_of_order() {
+            Reason::NotOfLoad
+        } else {
+            Reason::Probes
+        }
+    }
+
+    /// Ends a search whose probes say nothing. What was found before stands.
+    fn give_up(&mut self) {
+        if self.found.is_none() {
+            self.end_with(LineEnd::CannotTell(self.why_not()));
+        }
+        if let Some(found) = &mut self.found {
+            found.points.clear();
+            found.ends = None;
+        }
+        self.next = None;
+        self.judge_drift();
+    }
+
+    fn end_with(&mut self, end: LineEnd) {
+        let end = match end {
+            LineEnd::Bracketed | LineEnd::NothingPassed if self.is_out_of_order() => {
+                LineEnd::CannotTell(Reason::NotOfLoad)
+            }
+            LineEnd::NothingPassed if self.falls_with_load() => {
+                LineEnd::CannotTell(Reason::NotOfLoad)
+            }
+            end => end,
+        };
+        let (low, high) = self.ends();
+        let line = match end {
+            LineEnd::Bracketed | LineEnd::NothingFailed => low.and_then(|low| self.stands(low)),
+            LineEnd::NothingPassed | LineEnd::CannotTell(_) | LineEnd::Unfinished => None,
+        };
+        let ends = low.zip(high).filter(|_| end == LineEnd::Bracketed);
+        let points = line.map_or(Vec::new(), |line| self.curve_points(line));
+        let n_taken = self.taken.len();
+        let is_unsteady = end == LineEnd::CannotTell(Reason::Unsteady);
+        let drift = if is_unsteady { self.drift() } else { None };
+        self.found = Some(Found { end, line, ends, points, n_taken, drift });
     }
 
     /// Returns the equally spaced loads up to the line, in ascending order.
-    fn grid(&self, edges: &Edges) -> impl Iterator<Item = u64> {
-        let line = edges.pass.unwrap_or(0);
+    fn grid(&self, line: u64) -> impl Iterator<Item = u64> {
         let n = u64::from(self.options.n_curve_points);
         let mut last = 0;
         let grid =
@@ -274,10 +547,11 @@ impl Search {
         grid.filter(move |units| *units > std::mem::replace(&mut last, *units))
     }
 
-    /// Returns the loads of the curve that have to be measured, in that order.
-    fn curve_points(&self, edges: &Edges) -> Vec<u64> {
-        let measured = |units: &u64| self.tallies.contains_key(units);
-        let mut points: Vec<u64> = self.grid(edges).filter(|units| !measured(units)).collect();
+    /// Returns the loads of the curve that have to be measured, the first one last. One that has
+    /// only failed is measured again.
+    fn curve_points(&self, line: u64) -> Vec<u64> {
+        let stands = |units: &u64| self.tally(*units).n_carried > 0;
+        let mut points: Vec<u64> = self.grid(line).filter(|units| !stands(units)).collect();
         match self.options.order {
             PointOrder::Ascending => points.reverse(),
             PointOrder::Descending => {}
@@ -286,48 +560,45 @@ impl Search {
         points
     }
 
-    /// Step 4. The points are taken from the end of the list.
+    /// Steps 4 and 5.
     fn curve_step(&mut self) -> Option<(u64, Purpose)> {
         if let Some((probe, result)) = self.taken.last()
             && probe.purpose == Purpose::Curve
-            && !result.passed
+            && result.answer == Answer::Failed
         {
             let units = self.options.units(probe.load);
             return Some((units, Purpose::Again));
         }
-        let (_, points) = self.curve.as_mut()?;
-        points.pop().map(|units| (units, Purpose::Curve))
+        let found = self.found.as_mut()?;
+        if let Some(units) = found.points.pop() {
+            return Some((units, Purpose::Curve));
+        }
+        let (low, high) = found.ends?;
+        let since = found.n_taken;
+        let controls =
+            || self.taken.iter().skip(since).filter(|(it, _)| it.purpose == Purpose::Control);
+        let n = controls().count();
+        // One each; more where they say something else than before.
+        let is_new = |probe: &Probe, it: &ProbeResult| {
+            let is_low = self.options.units(probe.load) == low;
+            it.answer.is_carried().is_some_and(|carried| carried != is_low)
+        };
+        let is_contradicted = controls().any(|(probe, it)| is_new(probe, it));
+        if n >= N_CONTROLS_MAX || (n >= 2 && !is_contradicted) {
+            return None;
+        }
+        let moved = match self.ends() {
+            (Some(low), Some(high)) if n >= 2 => self.near_belief(low, high),
+            _ => None,
+        };
+        Some((moved.unwrap_or(if n.is_multiple_of(2) { low } else { high }), Purpose::Control))
     }
 }
 
-/// How far the search came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineEnd {
-    /// The line lies between `load` and `first_fail`, within the tolerance.
-    Bracketed,
-    /// Even the largest load of the search passed: the line lies above.
-    NothingFailed,
-    /// Even the smallest load of the search failed.
-    NothingPassed,
-    /// The search is not over, or the number of probes was its limit.
-    Unfinished,
-}
-
-/// The load line: the highest load that keeps the limits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LoadLine {
-    /// The highest load below all failing ones, whose every probe passed.
-    pub load: Option<f64>,
-    /// The lowest load of which a probe failed.
-    pub first_fail: Option<f64>,
-    /// From `load` to the lowest load whose every probe failed. It holds the line, as the load
-    /// that passes every other time, with a probability of at least `1 - 2^-a - 2^-b`, where `a`
-    /// and `b` count how often the ends were repeated: 50 % with 3 measurements of each, 94 % with
-    /// 6, 97 % with 7.
-    pub interval: Option<Interval>,
-    /// How far the search came.
-    pub end: LineEnd,
-    /// Loads of the curve below the line that failed, and failed again. Where there is one, the
-    /// volume is not simply slower under more load, and the line needs this beside it.
-    pub dips: Vec<f64>,
+/// What comes next.
+enum Step {
+    /// A probe.
+    Probe(u64, Purpose),
+    /// Nothing: the search is over.
+    End(LineEnd),
 }

@@ -3,13 +3,13 @@
 use analysis::curve::{LoadAt, UslFit, knees, overall_response_time};
 use analysis::gates::Backlog;
 use analysis::limit::LatencyFigure;
-use analysis::search::{LineEnd, Search};
+use analysis::search::{Drift, LineEnd, LoadLine, Reason, Search};
 use analysis::{Limit, Limits, Point, series, stats};
 use hist::Histogram;
 use plan::load::Arrivals;
 use record::{
-    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord, LoadLineRecord,
-    ScalabilityRecord,
+    CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord,
+    LoadLineRecord, ScalabilityRecord,
 };
 
 use crate::lever::Lever;
@@ -43,6 +43,7 @@ pub(crate) fn point(
         purpose: purpose.to_owned(),
         passed: broken.is_empty(),
         broken,
+        void: None,
         achieved_iops: measured.map_or(0.0, |it| it.achieved_iops),
         bytes_per_s: measured.map_or(0.0, |it| it.bytes_per_s),
         latency_mean_ns: latency.and_then(Histogram::mean_ns).unwrap_or(0.0),
@@ -102,31 +103,39 @@ pub(crate) fn curve(
         }
         Lever::QueueDepth | Lever::Workers => (None, None),
     };
-    let grid: Vec<f64> = search.curve_loads().into_iter().map(&total).collect();
-    let is_on_grid = |load: f64| grid.is_empty() || grid.iter().any(|it| is_same(*it, load));
-    let on_grid = by_rate(measured, is_on_grid);
-    CurveRecord {
+    let mut curve = CurveRecord {
         lever: lever.recorded(),
         arrivals,
         in_flight_max,
         limits: limits.to_string(),
         points: measured.iter().map(|it| it.point.clone()).collect(),
-        line: line(search, measured, lever.is_open(), total),
-        carried: ROUND_LATENCIES_NS.iter().map(|ns| carried(measured, *ns)).collect(),
-        overall_response_ns: if lever.is_open() {
-            overall_response_time(&on_grid)
-        } else {
-            overall_response_time(&latency_by_load(measured, is_on_grid))
-        },
-        knees: knees(&on_grid, KNEE_SENSITIVITY).map(|found| KneesRecord {
-            sensitivity: found.sensitivity,
-            range_iops: found.range,
-            rates_iops: found.loads(),
-            leave_one_out_iops: found.leave_one_out,
-        }),
-        scalability: if lever.is_open() { None } else { scalability(measured) },
-        target: None,
-    }
+        line: line(search, measured, lever.is_open(), &total),
+        ..CurveRecord::default()
+    };
+    let measured = &*standing(measured, &curve);
+    let grid: Vec<f64> = search.curve_loads().into_iter().map(&total).collect();
+    let is_on_grid = |load: f64| grid.is_empty() || grid.iter().any(|it| is_same(*it, load));
+    let on_grid = by_rate(measured, is_on_grid);
+    curve.carried = ROUND_LATENCIES_NS.iter().map(|ns| carried(measured, *ns)).collect();
+    curve.overall_response_ns = if lever.is_open() {
+        overall_response_time(&on_grid)
+    } else {
+        overall_response_time(&latency_by_load(measured, is_on_grid))
+    };
+    curve.knees = knees(&on_grid, KNEE_SENSITIVITY).map(|found| KneesRecord {
+        sensitivity: found.sensitivity,
+        range_iops: found.range,
+        rates_iops: found.loads(),
+        leave_one_out_iops: found.leave_one_out,
+    });
+    curve.scalability = if lever.is_open() { None } else { scalability(measured) };
+    curve
+}
+
+/// Returns the points that figures are read off: those that say something of their load and are
+/// not contradicted.
+pub(crate) fn standing<'a>(measured: &'a [Measured], curve: &CurveRecord) -> Vec<&'a Measured> {
+    measured.iter().filter(|it| curve.stands(&it.point)).collect()
 }
 
 fn arrivals_name(arrivals: Arrivals) -> &'static str {
@@ -141,19 +150,20 @@ fn line(
     search: &Search,
     measured: &[Measured],
     is_open: bool,
-    total: impl Fn(f64) -> f64,
+    total: &impl Fn(f64) -> f64,
 ) -> LoadLineRecord {
     let line = search.line();
-    let load = line.load.map(&total);
-    let first_fail = line.first_fail.map(&total);
+    let load = line.load.map(total);
+    let first_fail = line.first_fail.map(total);
     let at = |wanted: Option<f64>| {
         measured
             .iter()
             .map(|it| &it.point)
             .filter(move |point| wanted.is_some_and(|wanted| is_same(point.load, wanted)))
+            .filter(|point| point.void.is_none())
     };
     let median = |of: fn(&CurvePointRecord) -> f64| {
-        let values: Vec<f64> = at(load).map(of).collect();
+        let values: Vec<f64> = at(load).filter(|it| it.passed).map(of).collect();
         series::median(&values)
     };
     let achieved_iops = median(|point| point.achieved_iops);
@@ -163,9 +173,18 @@ fn line(
             LineEnd::Bracketed => "bracketed",
             LineEnd::NothingFailed => "nothing_failed",
             LineEnd::NothingPassed => "nothing_passed",
+            LineEnd::CannotTell(_) => "cannot_tell",
             LineEnd::Unfinished => "unfinished",
         }
         .to_owned(),
+        reason: match line.end {
+            LineEnd::CannotTell(reason) => Some(reason_of(reason)),
+            LineEnd::Bracketed
+            | LineEnd::NothingFailed
+            | LineEnd::NothingPassed
+            | LineEnd::Unfinished => None,
+        },
+        why: why_not(&line, search),
         load,
         first_fail,
         interval: line.interval.map(|it| IntervalRecord {
@@ -187,9 +206,48 @@ fn line(
     }
 }
 
+fn reason_of(reason: Reason) -> CannotTell {
+    match reason {
+        Reason::Host => CannotTell::Host,
+        Reason::FewOperations => CannotTell::FewOperations,
+        Reason::NotOfLoad => CannotTell::NotOfLoad,
+        Reason::Unsteady => CannotTell::Unsteady,
+        Reason::Probes => CannotTell::Probes,
+    }
+}
+
+/// Says why there is no line; empty where there is one.
+fn why_not(line: &LoadLine, search: &Search) -> String {
+    let LineEnd::CannotTell(reason) = line.end else { return String::new() };
+    let n_taken = search.taken().len();
+    let words = reason_of(reason).words();
+    match reason {
+        Reason::Host => {
+            format!("{words} in {} of {n_taken} measurements", search.n_host_at_fault())
+        }
+        Reason::FewOperations => words.to_owned(),
+        Reason::NotOfLoad => {
+            let (n_failed, n) = line.n_failed_below;
+            if n_failed == 0 {
+                return format!("{words}: loads failed and were carried by turns");
+            }
+            format!(
+                "{words}: of {n} measurements well below the highest load that was carried \
+                     {n_failed} broke a limit"
+            )
+        }
+        Reason::Unsteady => match line.drift {
+            Some(Drift::Up) => format!("{words}: more was carried at the end than at first"),
+            Some(Drift::Down) => format!("{words}: less was carried at the end than at first"),
+            None => words.to_owned(),
+        },
+        Reason::Probes => format!("{words} after {n_taken} of them"),
+    }
+}
+
 /// Returns (achieved rate, mean latency) as [`by_load`]. Loads whose rate does not ascend are left
 /// out, as behind a peak.
-fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+fn by_rate(measured: &[&Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let mut curve: Vec<(f64, f64)> = Vec::new();
     for (rate, mean) in by_load(measured, is_wanted) {
         if curve.last().is_none_or(|last| last.0 < rate) {
@@ -201,7 +259,7 @@ fn by_rate(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, 
 
 /// Returns (load, mean latency) in ascending order: a closed load's own axis, on which every point
 /// counts, also where the rate no longer ascends.
-fn latency_by_load(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+fn latency_by_load(measured: &[&Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let mut loads: Vec<f64> =
         measured.iter().map(|it| it.point.load).filter(|load| is_wanted(*load)).collect();
     loads.sort_by(f64::total_cmp);
@@ -220,7 +278,7 @@ const NEAR: f64 = 1.05;
 /// Returns a load of a closed search, in I/Os in flight per worker, between two that are no
 /// neighbours and whose rates are far apart, of which the first keeps a round latency and the
 /// second does not. `of_one` is what one of the search comes to over all workers.
-pub(crate) fn load_between(measured: &[Measured], of_one: f64) -> Option<f64> {
+pub(crate) fn load_between(measured: &[&Measured], of_one: f64) -> Option<f64> {
     let mut loads: Vec<f64> = measured.iter().map(|it| it.point.load).collect();
     loads.sort_by(f64::total_cmp);
     loads.dedup();
@@ -238,6 +296,21 @@ pub(crate) fn load_between(measured: &[Measured], of_one: f64) -> Option<f64> {
     })
 }
 
+/// Returns values that never fall and are as near to the given ones as can be: neighbours that fall
+/// take their mean (pool adjacent violators).
+fn isotonic(values: &[f64]) -> Vec<f64> {
+    let mut pools: Vec<(f64, usize)> = Vec::new();
+    for value in values {
+        let mut pool = (*value, 1);
+        while let Some((mean, n)) = pools.pop_if(|(mean, _)| *mean > pool.0) {
+            let n_all = pool.1 + n;
+            pool = ((pool.0 * pool.1 as f64 + mean * n as f64) / n_all as f64, n_all);
+        }
+        pools.push(pool);
+    }
+    pools.into_iter().flat_map(|(mean, n)| std::iter::repeat_n(mean, n)).collect()
+}
+
 /// Returns the rate at which there is a mean latency: between the two loads of which the first one
 /// keeps it. A rate that no longer ascends is no obstacle: what is more only waits.
 fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
@@ -246,10 +319,19 @@ fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
     // Rates of a real volume go up and down a little: what was measured at no more is carried.
     let kept = by_load.iter().filter(|point| point.1 <= latency_ns).map(|point| point.0);
     let kept = kept.fold(0.0, f64::max);
+    // Nor does one slow point below others that keep it decide: it is as fast as those together.
+    let means = isotonic(&by_load.iter().map(|point| point.1).collect::<Vec<f64>>());
+    let pooled = by_load.iter().zip(means).map(|(point, mean)| (point.0, mean));
+    let by_load = &*pooled.collect::<Vec<(f64, f64)>>();
     let Some(over) = by_load.iter().position(|point| point.1 > latency_ns) else {
         return LoadAt::Above(highest);
     };
-    let Some(under) = over.checked_sub(1) else { return LoadAt::Below(first.0) };
+    let Some(under) = over.checked_sub(1) else {
+        if kept > 0.0 {
+            return LoadAt::Reached { load: kept, comes_back: true };
+        }
+        return LoadAt::Below(first.0);
+    };
     let (low, high) = (by_load[under], by_load[over]);
     let part = (latency_ns - low.1) / (high.1 - low.1);
     let comes_back = by_load[over..].iter().any(|point| point.1 <= latency_ns);
@@ -258,7 +340,7 @@ fn rate_at(by_load: &[(f64, f64)], latency_ns: f64) -> LoadAt {
 
 /// Returns (achieved rate, mean latency) per load in ascending order: the median of a load's
 /// probes, so that a repeated point counts once.
-fn by_load(measured: &[Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+fn by_load(measured: &[&Measured], is_wanted: impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
     let loads = measured.iter().map(|it| it.point.load);
     let mut loads: Vec<f64> = loads.filter(|load| is_wanted(*load)).collect();
     loads.sort_by(f64::total_cmp);
@@ -283,7 +365,7 @@ fn is_same(load: f64, other: f64) -> bool {
     (load - other).abs() < 1e-9 * load.abs().max(1.0)
 }
 
-fn carried(measured: &[Measured], latency_ns: u64) -> CarriedRecord {
+fn carried(measured: &[&Measured], latency_ns: u64) -> CarriedRecord {
     let (state, rate_iops) = match rate_at(&by_load(measured, |_| true), latency_ns as f64) {
         LoadAt::Reached { load, .. } => ("reached", Some(load)),
         LoadAt::Above(load) => ("above", Some(load)),
@@ -297,7 +379,7 @@ fn carried(measured: &[Measured], latency_ns: u64) -> CarriedRecord {
     CarriedRecord { latency_mean_ns: latency_ns, state: state.to_owned(), rate_iops, bytes_per_s }
 }
 
-fn scalability(measured: &[Measured]) -> Option<ScalabilityRecord> {
+fn scalability(measured: &[&Measured]) -> Option<ScalabilityRecord> {
     let mut points: Vec<(f64, f64)> =
         measured.iter().map(|it| (it.point.load, it.point.achieved_iops)).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

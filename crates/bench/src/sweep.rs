@@ -1,13 +1,15 @@
 //! A sweep at work: which point next, and what came of it.
 
-use analysis::gates::{Backlog, of_step, worst_backlog};
-use analysis::metric::{N_BEYOND_MIN, n_beyond};
-use analysis::search::{Probe, ProbeResult, Purpose, Search, SearchError, SearchOptions};
+use analysis::gates::{Backlog, IS_TRANSIENT, of_step, worst_backlog};
+use analysis::limit::TooFew;
+use analysis::search::{Answer, Probe, ProbeResult, Purpose, Search, SearchError, SearchOptions};
 use analysis::steady::SteadyRule;
-use analysis::{Gate, GateName, GateVerdict, LatencyFigure, Limit, Limits, Point};
+use analysis::{Gate, GateName, GateVerdict, Limits, Point};
 use plan::Plan;
 use plan::load::Arrivals;
-use record::{CurvePointRecord, JobRecord, Note, NoteSeverity, Outcome, Record, Verdict};
+use record::{
+    CannotTell, CurvePointRecord, GateRecord, Note, NoteSeverity, Outcome, Record, Verdict,
+};
 
 use crate::in_flight;
 use crate::join::join;
@@ -29,6 +31,11 @@ pub struct SweepOptions {
 }
 
 impl SweepOptions {
+    /// Returns how long a point may last that has too few operations.
+    fn longest_ns(&self) -> u64 {
+        self.time.measured_ns.max(STRETCHED_NS_MAX)
+    }
+
     /// Returns the rate that was offered at least: random arrivals in a short time may be fewer
     /// than the rate says, which is no fault of the volume. Three standard deviations of their
     /// number are allowed for.
@@ -83,10 +90,21 @@ pub struct Sweep {
     options: SweepOptions,
     search: Search,
     measured: Vec<Measured>,
+    /// How long the next point is measured where it had too few operations before.
+    stretched_ns: Option<u64>,
     /// Loads that were measured between others, see [`Sweep::measure_between`].
     n_between: u32,
     record: Option<Record>,
 }
+
+/// Longest time of a point that lasts longer than asked for because it has too few operations.
+pub const STRETCHED_NS_MAX: u64 = 60_000_000_000;
+
+/// What a point is made longer by beyond what it takes: rates vary.
+const STRETCH: f64 = 1.2;
+
+/// How much higher than asked for the first rate may be, so that a point has enough operations.
+const START_RAISED_MAX: f64 = 32.0;
 
 /// Most loads to measure between others: a few for each latency that is asked about.
 const BETWEEN_MAX: u32 = 12;
@@ -100,8 +118,18 @@ impl Sweep {
         } else if options.limits.needs_offered() {
             return Err(SweepError::NeedsOffered { limits: options.limits.to_string() });
         }
+        if options.lever.is_open() {
+            // At lower rates no point is long enough to be carried.
+            let n_needed = options.limits.n_ios_needed() as f64 * STRETCH;
+            let rate_needed = n_needed / (options.longest_ns() as f64 / 1e9);
+            let search = &mut options.search;
+            if rate_needed <= search.start * START_RAISED_MAX {
+                search.start = search.start.max(rate_needed).min(search.max);
+            }
+        }
         let search = Search::new(options.search)?;
-        Ok(Sweep { plan, options, search, measured: Vec::new(), n_between: 0, record: None })
+        let (measured, stretched_ns) = (Vec::new(), None);
+        Ok(Sweep { plan, options, search, measured, stretched_ns, n_between: 0, record: None })
     }
 
     /// Returns the point to measure next; none when the sweep is over.
@@ -109,11 +137,25 @@ impl Sweep {
         let probe = self.search.next_probe()?;
         let lever = self.options.lever;
         Some(Next {
-            idx: probe.idx,
+            idx: self.measured.len() as u32,
             load: lever.total(&self.plan, probe.load),
             purpose: purpose(probe),
-            plan: lever.put(&self.plan, probe.load, probe.idx, self.options.time),
+            plan: lever.put(&self.plan, probe.load, self.measured.len() as u32, self.time(probe)),
         })
+    }
+
+    /// Returns how long a point is measured: long enough for the percentiles of the limits.
+    fn time(&self, probe: Probe) -> Time {
+        let time = self.options.time;
+        let needed_ns = match self.options.lever {
+            Lever::Rate { .. } => {
+                let n_needed = self.options.limits.n_ios_needed() as f64 * STRETCH;
+                (n_needed / probe.load * 1e9) as u64
+            }
+            Lever::QueueDepth | Lever::Workers => 0,
+        };
+        let wanted_ns = self.stretched_ns.unwrap_or(needed_ns).min(self.options.longest_ns());
+        Time { measured_ns: time.measured_ns.max(wanted_ns), ..time }
     }
 
     /// Takes the record of the point that [`Sweep::next_point`] asked for. One that was
@@ -136,20 +178,65 @@ impl Sweep {
         let gates = of_step(whole, step_idx, !is_open, &SteadyRule::default());
         // Whatever the limits: what waits ever longer is not carried. A closed load has none.
         let backlog = worst_backlog(whole, step_idx).filter(|_| is_open);
+        let disturbed = disturbance(whole, step_idx).map(|gate| gate.reason.clone());
         let mut broken = self.broken(measured.as_ref(), &gates, failed);
         broken.extend(backlog.and_then(outcome::grown_backlog));
-        let point = outcome::point(step_idx, load, purpose(probe), measured.as_ref(), broken);
-        if is_whole {
-            let of_limits = |it: &Point| self.options.limits.pressure(&it.measured());
-            let waiting = backlog.map_or(0.0, |it: Backlog| it.pressure());
-            let pressure = measured.as_ref().map(|it| of_limits(it).max(waiting));
-            let achieved = measured.as_ref().map(|it| it.achieved_iops).filter(|_| is_open);
-            self.search.take(ProbeResult { passed: point.passed, achieved, pressure });
+        let is_of_limits = measured
+            .as_ref()
+            .is_some_and(|it| broken.len() == self.options.limits.broken(&it.measured()).len());
+        let too_few = measured.as_ref().filter(|_| is_of_limits);
+        let too_few = too_few.and_then(|it| self.options.limits.too_few(&it.measured()));
+        let mut point = outcome::point(step_idx, load, purpose(probe), measured.as_ref(), broken);
+        let (answer, void) = match (point.passed, disturbed, too_few) {
+            _ if !is_whole => (None, Some("it was cut short".to_owned())),
+            (false, Some(reason), _) => (Some(Answer::HostAtFault), Some(reason)),
+            (_, _, Some(too_few)) => self.few_operations(probe, too_few),
+            (passed, _, None) => {
+                (Some(if passed { Answer::Carried } else { Answer::Failed }), None)
+            }
+        };
+        point.passed &= void.is_none();
+        point.void = void;
+        let measured = Measured { point: point.clone(), histogram: measured };
+        if let Some(answer) = answer {
+            self.stretched_ns = None;
+            self.search.take(self.result(answer, &measured, backlog));
         }
         self.note_gates(&point, &gates);
-        self.measured.push(Measured { point: point.clone(), histogram: measured });
+        self.measured.push(measured);
         self.measure_between();
         Some(point)
+    }
+
+    fn result(&self, answer: Answer, measured: &Measured, backlog: Option<Backlog>) -> ProbeResult {
+        let point = measured.histogram.as_ref();
+        let of_limits = |it: &Point| self.options.limits.pressure(&it.measured());
+        let waiting = backlog.map_or(0.0, |it: Backlog| it.pressure());
+        let is_open = self.options.lever.is_open();
+        ProbeResult {
+            answer,
+            achieved: point.map(|it| it.achieved_iops).filter(|_| is_open),
+            pressure: point.map(|it| of_limits(it).max(waiting)),
+        }
+    }
+
+    /// Lets a point that has too few operations last longer the next time. Says that it says
+    /// nothing where it has lasted as long as it may.
+    fn few_operations(
+        &mut self,
+        probe: Probe,
+        too_few: TooFew,
+    ) -> (Option<Answer>, Option<String>) {
+        let TooFew { figure, n_ios, n_ios_needed } = too_few;
+        let reason = format!("{n_ios} operations, and {figure} takes {n_ios_needed}");
+        let lasted_ns = self.time(probe).measured_ns;
+        let longest_ns = self.options.longest_ns();
+        if lasted_ns >= longest_ns {
+            return (Some(Answer::FewOperations), Some(reason));
+        }
+        let more = n_ios_needed as f64 / n_ios.max(1) as f64 * STRETCH;
+        self.stretched_ns = Some(((lasted_ns as f64 * more) as u64).min(longest_ns));
+        (None, Some(reason))
     }
 
     /// Asks, when a closed sweep has all else, for a load between two where what is carried at a
@@ -161,7 +248,8 @@ impl Sweep {
             return;
         }
         let of_one = self.options.lever.total(&self.plan, 1.0);
-        if let Some(load) = outcome::load_between(&self.measured, of_one) {
+        let standing = outcome::standing(&self.measured, &self.curve());
+        if let Some(load) = outcome::load_between(&standing, of_one) {
             self.n_between += 1;
             self.search.also(load);
         }
@@ -170,13 +258,13 @@ impl Sweep {
     /// Returns the record so far, with the curve of the points so far: everything is computed
     /// anew, and copied. None before the first point.
     pub fn record(&self) -> Option<Record> {
-        self.record.clone().map(|record| with_curve(record, self.curve(), &self.options.limits))
+        self.record.clone().map(|record| with_curve(record, self.curve()))
     }
 
     /// Ends the sweep and returns its record; none where no point was measured.
     pub fn finish(mut self) -> Option<Record> {
         let curve = self.curve();
-        self.record.take().map(|record| with_curve(record, curve, &self.options.limits))
+        self.record.take().map(|record| with_curve(record, curve))
     }
 
     /// Returns the limits, with the one that is added to those of an open load.
@@ -225,10 +313,34 @@ impl Sweep {
         }
     }
 
+    /// Adds to why there is no line what the points themselves say.
+    fn say_why(&self, line: &mut record::LoadLineRecord) {
+        let Some(reason) = line.reason else { return };
+        match reason {
+            CannotTell::Host => {
+                let why = last_void(&self.measured).unwrap_or_default();
+                line.why = format!("{}; the last time {why}", line.why);
+            }
+            CannotTell::FewOperations => {
+                let why = last_void(&self.measured).unwrap_or_default();
+                let longest_s = self.options.longest_ns() as f64 / 1e9;
+                line.why = format!(
+                    "{}: {why}, and a point lasts {longest_s:.0} s at most; limit a lower \
+                     percentile, or measure longer with --time",
+                    line.why
+                );
+            }
+            CannotTell::Probes => line.why.push_str("; allow more with --probes-max"),
+            CannotTell::NotOfLoad | CannotTell::Unsteady => {}
+        }
+    }
+
     fn curve(&self) -> record::CurveRecord {
         let SweepOptions { lever, limits, .. } = &self.options;
         let total = |load| lever.total(&self.plan, load);
-        outcome::curve(*lever, limits, &self.search, &self.measured, total)
+        let mut curve = outcome::curve(*lever, limits, &self.search, &self.measured, total);
+        self.say_why(&mut curve.line);
+        curve
     }
 }
 
@@ -237,34 +349,43 @@ fn points_at_line(curve: &record::CurveRecord) -> impl Iterator<Item = &CurvePoi
     curve.points.iter().filter(|point| point.passed && Some(point.load) == curve.line.load)
 }
 
-/// Says that a limit's percentile rests on next to no operations where the line is.
-fn thin_percentile(
-    record: &Record,
-    curve: &record::CurveRecord,
-    limits: &Limits,
-) -> Option<String> {
-    let step_idx = points_at_line(curve).next()?.step_idx;
-    let jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
-    let n_ios = jobs.map(JobRecord::n_ios).sum::<u64>();
-    let beyond = |limit: &Limit| match limit {
-        Limit::Latency { figure: LatencyFigure::Percentile(percentile), .. } => {
-            let n_beyond = n_beyond(n_ios, *percentile);
-            (n_beyond < N_BEYOND_MIN).then_some((*percentile, n_beyond))
-        }
-        _ => None,
-    };
-    let (percentile, n_beyond) = limits.all.iter().find_map(beyond)?;
-    Some(format!(
-        "of the {n_ios} operations at the load line {n_beyond:.1} lie beyond p{percentile}, which \
-         says little about it: measure longer, or limit a lower percentile"
-    ))
+/// Returns the reason of the points that say nothing, the one of the last.
+fn last_void(measured: &[Measured]) -> Option<&str> {
+    measured.iter().rev().find_map(|it| it.point.void.as_deref())
 }
 
-/// Adds the curve, and that its line is one of burst credits, of the I/Os in flight or of hardly
-/// any operations, if it is.
-fn with_curve(mut record: Record, curve: record::CurveRecord, limits: &Limits) -> Record {
-    if let Some(message) = thin_percentile(&record, &curve, limits) {
-        let code = "thin-percentile".to_owned();
+/// Returns the check that says that a point was disturbed by what may be gone when it is repeated: a
+/// generator that was late, stopped or stolen.
+fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
+    let gate = generator(record, step_idx)?;
+    gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0).then_some(gate)
+}
+
+/// Returns what the check of a step's generator says, where it failed.
+fn generator(record: &Record, step_idx: u32) -> Option<&GateRecord> {
+    let judged = record.validity.iter().find(|judged| judged.step_idx == step_idx)?;
+    let gate = judged.gate(GateName::Generator.as_str())?;
+    (gate.verdict == Verdict::Failed).then_some(gate)
+}
+
+/// Says that what ends the line is the generator itself, and not the volume: it was the limit of
+/// the lowest load that was not carried, whenever that was measured.
+fn generator_bound(record: &Record, curve: &record::CurveRecord) -> Option<String> {
+    let first_fail = curve.line.load.and(curve.line.first_fail)?;
+    let at = |it: &&CurvePointRecord| it.load.total_cmp(&first_fail).is_eq() && it.void.is_none();
+    let failed: Vec<_> = curve.points.iter().filter(at).filter(|it| !it.passed).collect();
+    let reasons = failed.iter().filter_map(|point| generator(record, point.step_idx));
+    let reasons: Vec<&GateRecord> = reasons.collect();
+    let gate = reasons.first().filter(|_| 2 * reasons.len() > failed.len())?;
+    let advice = gate.next_step.as_ref().map_or(String::new(), |it| format!("; {it}"));
+    Some(format!("above the load line the generator was the limit: {}{advice}", gate.reason))
+}
+
+/// Adds the curve, and that its line is one of burst credits, of the I/Os in flight or of the
+/// generator, if it is.
+fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
+    if let Some(message) = generator_bound(&record, &curve) {
+        let code = "line-of-generator".to_owned();
         record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
     }
     if let Some(message) = in_flight::bound(&record, &curve) {
@@ -293,5 +414,6 @@ fn purpose(probe: Probe) -> &'static str {
         Purpose::Confirm => "confirm",
         Purpose::Curve => "curve",
         Purpose::Again => "again",
+        Purpose::Control => "control",
     }
 }

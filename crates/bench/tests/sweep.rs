@@ -11,8 +11,8 @@ use plan::load::{Arrivals, Rate};
 use plan::workload::{Access, BlockSize};
 use plan::{Job, PerDir, Plan, Step};
 use record::{
-    ArrivalsRecord, DirRecord, Interval, JobRecord, Note, NoteSeverity, Outcome, PerDirRecord,
-    Record,
+    ArrivalsRecord, CannotTell, DirRecord, GateRecord, Interval, JobRecord, LineVerdict, Note,
+    NoteSeverity, Outcome, PerDirRecord, Record, StepValidity, Verdict,
 };
 
 const CAP_IOPS: f64 = 5_000.0;
@@ -374,20 +374,132 @@ fn a_line_of_the_ios_in_flight_is_told() {
     assert_eq!(run(64), None, "they would wait in the volume");
 }
 
+/// What a volume says of a plan whose points last as long as the plan says.
+fn measure_as_long(plan: &Plan) -> Record {
+    let mut record = measure(plan, 0);
+    let runtime_ns = plan.steps[0].jobs[0].limits.runtime_ns.expect("points have a time");
+    let more = runtime_ns as f64 / TIME.measured_ns as f64;
+    let read = &mut record.jobs[0].dirs.read;
+    let latency_ns = read.clat.max_ns().expect("it did something");
+    let n_ios = (read.n_ios as f64 * more) as u64;
+    let mut latency = Histogram::new();
+    latency.record_n(latency_ns, n_ios);
+    (read.n_ios, read.io_bytes, read.runtime_ns) = (n_ios, n_ios * 8192, runtime_ns);
+    (read.clat, read.lat) = (latency.clone(), latency.clone());
+    read.response = read.response.take().map(|_| latency);
+    record.jobs[0].runtime_ns = runtime_ns;
+    record
+}
+
+fn curve_of(
+    options: SweepOptions,
+    mut measure: impl FnMut(&Plan) -> Record,
+) -> record::CurveRecord {
+    let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+    let mut n = 0;
+    while let Some(next) = sweep.next_point() {
+        sweep.take(measure(&next.plan)).expect("a point");
+        n += 1;
+        assert!(n < 200, "it does not end");
+    }
+    sweep.finish().expect("a record").curve.expect("a curve")
+}
+
 #[test]
-fn a_percentile_of_hardly_any_operations_is_told() {
-    let told = |limits: &str| {
-        let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, limits)).expect("a sweep");
-        while let Some(next) = sweep.next_point() {
-            sweep.take(measure(&next.plan, 0)).expect("a point");
-        }
-        let record = sweep.finish().expect("a record");
-        record.notes.into_iter().find(|note| note.code == "thin-percentile")
+fn points_last_until_there_are_enough_operations() {
+    let short = Time { measured_ns: 1_000_000_000, ramp_ns: 0 };
+    let mut longest_ns = 0;
+    let options = SweepOptions { time: short, ..options(OPEN, "p99.9 < 10ms") };
+    let curve = curve_of(options, |plan| {
+        let load = &plan.steps[0].jobs[0];
+        let runtime_ns = load.limits.runtime_ns.expect("a time");
+        let n_due = load.load.rate_total_iops.expect("a rate") * runtime_ns as f64 / 1e9;
+        assert!(n_due >= 10_000.0 || runtime_ns == 60_000_000_000, "{n_due}");
+        longest_ns = longest_ns.max(runtime_ns);
+        measure_as_long(plan)
+    });
+    assert!(longest_ns >= 10_000_000_000, "10,000 operations take 10 s at 1,000 a second");
+    assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
+}
+
+#[test]
+fn a_percentile_of_too_few_operations_is_no_line() {
+    for (lever, limits) in [(OPEN, "p99.99999 < 10ms"), (Lever::QueueDepth, "p99.9999 < 3ms")] {
+        let curve = curve_of(options(lever, limits), measure_as_long);
+        assert_eq!(curve.line.verdict(), LineVerdict::CannotTell(CannotTell::FewOperations));
+        assert_eq!((curve.line.load, curve.line.interval), (None, None));
+        assert!(curve.line.why.contains("operations, and p99.9"), "{}", curve.line.why);
+    }
+}
+
+/// Checks of a generator that was disturbed, by what may be gone the next time or not.
+fn disturbed(mut record: Record, is_transient: bool) -> Record {
+    let transient = if is_transient { 1.0 } else { 0.0 };
+    let gate = GateRecord {
+        name: "generator".to_owned(),
+        verdict: Verdict::Failed,
+        reason: "client-bound: it stood still for 0.4 s".to_owned(),
+        next_step: None,
+        figures: [("is_transient".to_owned(), transient)].into(),
     };
-    assert_eq!(told("p99 < 10ms"), None);
-    let thin =
-        told("mean < 10ms and p99.99999 < 10ms").expect("a hundred thousandth of a thousand");
-    assert!(thin.message.contains("lie beyond p99.99999"), "{}", thin.message);
+    record.validity = vec![StepValidity { gates: vec![gate], ..StepValidity::default() }];
+    record
+}
+
+/// Slow by a pause of ours: every third point, whatever its load.
+fn slow(mut record: Record) -> Record {
+    let read = &mut record.jobs[0].dirs.read;
+    let mut latency = Histogram::new();
+    latency.record_n(400_000_000, read.n_ios);
+    (read.clat, read.lat, read.response) = (latency.clone(), latency.clone(), Some(latency));
+    record
+}
+
+#[test]
+fn what_a_disturbed_generator_did_is_repeated_and_counts_for_nothing() {
+    let mut n = 0;
+    let curve = curve_of(options(OPEN, "p99 < 10ms"), |plan| {
+        n += 1;
+        let record = measure(plan, 0);
+        if n % 3 == 0 { disturbed(slow(record), true) } else { record }
+    });
+    assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
+    let void: Vec<_> = curve.points.iter().filter(|point| point.void.is_some()).collect();
+    assert_eq!(void.len(), n / 3);
+    assert!(void.iter().all(|point| !point.passed && !curve.stands(point)));
+}
+
+#[test]
+fn a_generator_that_is_always_disturbed_is_why_there_is_no_line() {
+    let curve =
+        curve_of(options(OPEN, "p99 < 10ms"), |plan| disturbed(slow(measure(plan, 0)), true));
+    assert_eq!(curve.line.verdict(), LineVerdict::CannotTell(CannotTell::Host));
+    assert!(curve.line.why.contains("stood still"), "{}", curve.line.why);
+    // What stays so is a limit as any other, and is told beside the line.
+    let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, "p99 < 10ms")).expect("a sweep");
+    while let Some(next) = sweep.next_point() {
+        let is_over = next.load > CAP_IOPS;
+        let record = measure(&next.plan, 0);
+        sweep.take(if is_over { disturbed(record, false) } else { record }).expect("a point");
+    }
+    let record = sweep.finish().expect("a record");
+    assert!(record.curve.as_ref().is_some_and(|curve| curve.line.load.is_some()));
+    assert!(record.notes.iter().any(|note| note.code == "line-of-generator"), "{:?}", record.notes);
+}
+
+/// The lowest load alone is slow, once: it decides nothing.
+#[test]
+fn a_hiccup_at_the_lowest_load_decides_no_figure() {
+    let mut n = 0;
+    let curve = curve_of(options(OPEN, "p99 < 10ms"), |plan| {
+        n += 1;
+        let record = measure(plan, 0);
+        if n == 1 { slow(record) } else { record }
+    });
+    assert!(curve.line.load.is_some_and(|load| (load / CAP_IOPS - 1.0).abs() < 0.01));
+    assert!(curve.carried.iter().all(|it| it.state != "below"), "{:?}", curve.carried);
+    assert!((curve.overall_response_ns.expect("a curve") / 1e6 - 1.0).abs() < 0.01);
+    assert!(curve.knees.is_none_or(|knees| knees.rates_iops.iter().all(|rate| *rate > 1_000.0)));
 }
 
 #[test]

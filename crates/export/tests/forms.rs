@@ -201,6 +201,7 @@ fn curve() -> CurveRecord {
         latency_p50_ns: p99_ns / 2,
         latency_p99_ns: p99_ns,
         latency_max_ns: p99_ns,
+        ..CurvePointRecord::default()
     };
     CurveRecord {
         arrivals: Some("poisson".to_owned()),

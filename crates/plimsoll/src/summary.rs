@@ -65,13 +65,13 @@ pub(crate) fn summary(record: &Record) -> String {
         put_suite(&mut text, suite, &record.jobs);
         if let Some(curve) = &record.curve {
             text.push('\n');
-            put_curve(&mut text, curve, &record.jobs);
+            put_curve(&mut text, record, curve);
         }
         return text;
     }
     if let Some(curve) = &record.curve {
         // The steps are its points, each with a row.
-        put_curve(&mut text, curve, &record.jobs);
+        put_curve(&mut text, record, curve);
         return text;
     }
     let mut steps: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();

@@ -54,6 +54,38 @@ impl CurveRecord {
         Some((first_fail, passed.map(|it| it.load).reduce(f64::max)?))
     }
 
+    /// Returns the measurements of a load that count, and those of them that broke a limit.
+    pub fn measured(&self, load: f64) -> (usize, usize) {
+        let at = |it: &&CurvePointRecord| it.load.total_cmp(&load).is_eq() && it.void.is_none();
+        let n = self.points.iter().filter(at).count();
+        (n, self.points.iter().filter(at).filter(|it| !it.passed).count())
+    }
+
+    /// Says whether a point stands: it says something of its load, and the other measurements and
+    /// the line do not contradict it. One that failed below the line, where the load was carried or
+    /// only tried once, was a hiccup.
+    pub fn stands(&self, point: &CurvePointRecord) -> bool {
+        if point.void.is_some() {
+            return false;
+        }
+        let is_below = self.line.load.is_some_and(|line| point.load <= line);
+        let (n, n_over) = self.measured(point.load);
+        let is_hiccup = is_below && !point.passed && (n_over < n || n < 2);
+        !is_hiccup
+    }
+
+    /// Returns the step of the measurement that stands for the load line: its checks are those of
+    /// the answer. Of several the one in the middle by `n_failed`, the checks that a step failed.
+    pub fn line_step(&self, n_failed: impl Fn(u32) -> usize) -> Option<u32> {
+        let at_line = |it: &&CurvePointRecord| it.passed && Some(it.load) == self.line.load;
+        let points = self.points.iter().filter(at_line);
+        let mut steps: Vec<(usize, u32)> =
+            points.map(|it| (n_failed(it.step_idx), it.step_idx)).collect();
+        steps.sort_unstable();
+        let middle = steps.len().checked_sub(1)? / 2;
+        steps.get(middle).map(|(_, step_idx)| *step_idx)
+    }
+
     /// Returns the two neighbouring loads around a mean latency, of which the first keeps it, where
     /// a closed load could be turned up only in steps of several and the next step carries more by
     /// a twentieth: how much is carried at the latency is then told no finer than that.
@@ -106,12 +138,16 @@ pub struct CurvePointRecord {
     pub step_idx: u32,
     /// The load, in the unit of the lever: I/Os per second, I/Os in flight over all workers.
     pub load: f64,
-    /// What it was measured for: `coarse`, `narrow`, `confirm`, `curve`, `again`.
+    /// What it was measured for: `coarse`, `narrow`, `confirm`, `curve`, `again`, `control`.
     pub purpose: String,
     /// All limits were kept, and nothing failed.
     pub passed: bool,
     /// Why not; empty where it passed.
     pub broken: Vec<String>,
+    /// Why the point says nothing of its load, neither that it is carried nor that it is not: the
+    /// generator was at fault, or there were too few operations. Such a point is not `passed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
     /// Operations completed per second.
     pub achieved_iops: f64,
     /// Bytes moved per second.
@@ -130,15 +166,21 @@ pub struct CurvePointRecord {
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadLineRecord {
     /// How far the search came: `bracketed`, `nothing_failed` (the line lies above),
-    /// `nothing_passed` or `unfinished`.
+    /// `nothing_passed`, `cannot_tell` (see `reason`) or `unfinished`.
     pub end: String,
-    /// The highest load below all failing ones whose every probe passed.
+    /// Why there is no line, where `end` is `cannot_tell`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<CannotTell>,
+    /// The same with its figures, in a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The highest measured load that is more likely carried than not. None without a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
-    /// The lowest load of which a probe failed.
+    /// The lowest measured load that is more likely not carried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_fail: Option<f64>,
-    /// From `load` to the lowest load whose every probe failed.
+    /// What holds the line, with the probability that it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<IntervalRecord>,
     /// What broke first above the line.
@@ -155,6 +197,73 @@ pub struct LoadLineRecord {
     /// Loads below the line that failed twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<f64>,
+}
+
+/// Why a search found no load line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CannotTell {
+    /// The generator or its host was at fault in too many measurements.
+    Host,
+    /// Too few operations lie beyond a limit's percentile.
+    FewOperations,
+    /// Latency does not follow the load.
+    NotOfLoad,
+    /// The limit moved while it was searched.
+    Unsteady,
+    /// The number of measurements ended the search.
+    Probes,
+}
+
+impl CannotTell {
+    /// Returns the reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            CannotTell::Host => "the generator or its host was at fault",
+            CannotTell::FewOperations => "too few operations",
+            CannotTell::NotOfLoad => "latency does not follow the load",
+            CannotTell::Unsteady => "the limit moved while it was searched",
+            CannotTell::Probes => "the measurements ran out",
+        }
+    }
+}
+
+/// What a search for a load line says: every headline and exit code is made of this.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LineVerdict {
+    /// The line is at this load.
+    Line(f64),
+    /// The line lies above this load, the highest one of the search.
+    Above(f64),
+    /// Even the lowest load of the search is not carried.
+    Below,
+    /// There is no line to be told, and why.
+    CannotTell(CannotTell),
+    /// The search was interrupted.
+    Unfinished,
+}
+
+impl LoadLineRecord {
+    /// Returns what the search says.
+    pub fn verdict(&self) -> LineVerdict {
+        match (self.end.as_str(), self.load) {
+            ("nothing_failed", Some(load)) => LineVerdict::Above(load),
+            ("nothing_passed", _) => LineVerdict::Below,
+            ("bracketed", Some(load)) => LineVerdict::Line(load),
+            ("unfinished", _) => LineVerdict::Unfinished,
+            _ => LineVerdict::CannotTell(self.reason.unwrap_or(CannotTell::Probes)),
+        }
+    }
+
+    /// Returns why there is no line, in a sentence without full stop; empty where there is one.
+    pub fn why_not(&self) -> String {
+        match self.verdict() {
+            LineVerdict::CannotTell(_) if !self.why.is_empty() => self.why.clone(),
+            LineVerdict::CannotTell(reason) => reason.words().to_owned(),
+            LineVerdict::Unfinished => "the search was not finished".to_owned(),
+            LineVerdict::Line(_) | LineVerdict::Above(_) | LineVerdict::Below => String::new(),
+        }
+    }
 }
 
 /// A range that holds a figure.

@@ -26,8 +26,8 @@ pub mod validity;
 
 pub use counts::LatencyCounts;
 pub use curve::{
-    CarriedRecord, CurvePointRecord, CurveRecord, CurveTargetRecord, IntervalRecord, KneesRecord,
-    Lever, LoadLineRecord, ScalabilityRecord,
+    CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, CurveTargetRecord, IntervalRecord,
+    KneesRecord, Lever, LineVerdict, LoadLineRecord, ScalabilityRecord,
 };
 pub use disk::DiskRecord;
 pub use emulation::{

@@ -186,6 +186,21 @@ impl Record {
     }
 }
 
+impl Record {
+    /// Returns the checks of the measurement that stands for the load line: those of a curve's
+    /// answer. All its other points were measured on the way, most of them to overload the volume.
+    pub fn line_validity(&self) -> Option<&StepValidity> {
+        let of = |step_idx: u32| self.validity.iter().find(|it| it.step_idx == step_idx);
+        let n_failed = |step_idx: u32| {
+            let weigh = |it: &StepValidity| {
+                it.with(Verdict::Failed).count() + if it.is_valid { 0 } else { it.gates.len() }
+            };
+            of(step_idx).map_or(0, weigh)
+        };
+        of(self.curve.as_ref()?.line_step(n_failed)?)
+    }
+}
+
 impl StepValidity {
     /// Returns the checks with a verdict, in their order.
     pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &GateRecord> {

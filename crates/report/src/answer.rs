@@ -3,7 +3,7 @@
 use analysis::compare::{Comparison, Verdict};
 use analysis::sets::Row;
 use export::Run;
-use record::{CurveRecord, Lever, Record};
+use record::{CurveRecord, Lever, LineVerdict, Record};
 use units::{format_iops, format_latency_ns};
 
 use crate::chart::comparison::{Against, labelled};
@@ -63,28 +63,31 @@ pub(crate) fn of_run(run: &Run) -> Answer {
 fn of_curve(record: &Record, curve: &CurveRecord) -> String {
     let (volume, limits) = (volume(record), limits_words(&curve.limits));
     let line = &curve.line;
-    let Some(load) = line.load else {
-        let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
-        let lowest = if lowest.is_finite() { load_words(lowest) } else { "nothing".to_owned() };
-        return format!(
-            "{volume} does not keep {limits}: even {lowest} {} breaks it.",
-            unit(curve.lever)
-        );
-    };
-    let rate = line_words(curve, curve.line_iops().unwrap_or(load));
-    let at = match curve.lever {
-        Lever::Rate => String::new(),
-        Lever::QueueDepth => format!(" at {} I/Os in flight", load_words(load)),
-        Lever::Workers => format!(" with {} workers", load_words(load)),
-    };
-    match line.end.as_str() {
-        "nothing_failed" => {
-            format!("{volume} carries more than {rate} IOPS{at}: nothing broke {limits}.")
+    let words = |load: f64| {
+        let rate = line_words(curve, curve.line_iops().unwrap_or(load));
+        match curve.lever {
+            Lever::Rate => format!("{rate} IOPS"),
+            Lever::QueueDepth => format!("{rate} IOPS at {} I/Os in flight", load_words(load)),
+            Lever::Workers => format!("{rate} IOPS with {} workers", load_words(load)),
         }
-        "unfinished" => {
-            format!("{volume} carries {rate} IOPS{at} with {limits}; the search did not finish.")
+    };
+    match line.verdict() {
+        LineVerdict::Line(load) => {
+            format!("{volume} carries {}{} with {limits}.", words(load), between(curve))
         }
-        _ => format!("{volume} carries {rate} IOPS{at}{} with {limits}.", between(curve)),
+        LineVerdict::Above(load) => {
+            format!("{volume} carries more than {}: nothing broke {limits}.", words(load))
+        }
+        LineVerdict::Below => {
+            let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
+            let lowest = if lowest.is_finite() { load_words(lowest) } else { "nothing".to_owned() };
+            let unit = unit(curve.lever);
+            format!("{volume} does not keep {limits}: even {lowest} {unit} breaks it.")
+        }
+        LineVerdict::CannotTell(_) | LineVerdict::Unfinished => {
+            let why = line.why_not();
+            format!("How much {volume} carries with {limits} cannot be told: {why}.")
+        }
     }
 }
 

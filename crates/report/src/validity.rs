@@ -1,7 +1,7 @@
 //! Whether the figures can be trusted: what each check said, and the record's own remarks.
 
 use analysis::GateName;
-use record::{GateRecord, NoteSeverity, Outcome, Record, StepValidity, Verdict};
+use record::{GateRecord, LineVerdict, NoteSeverity, Outcome, Record, StepValidity, Verdict};
 
 use crate::view::step_name;
 
@@ -68,8 +68,7 @@ pub(crate) fn of(record: &Record) -> Validity {
     let mut remarks: Vec<(State, String)> = record.notes.iter().map(remark).collect();
     let n_left = record.validity.iter().filter(|step| !counts(record, step.step_idx)).count();
     if record.curve.is_some() && n_left > 0 {
-        let text =
-            "Without the points that broke a limit: they are beyond the load line on purpose.";
+        let text = "Checked at the load line: the other points were measured on the way to it.";
         remarks.push((State::Good, text.to_owned()));
     }
     remarks.extend(failures(record).into_iter().map(|why| (State::Bad, why)));
@@ -83,6 +82,10 @@ pub(crate) fn of(record: &Record) -> Validity {
         checks.iter().filter(of_weight).map(|check| check.name.as_str()).collect()
     };
     let (invalid, cautions) = (failed(true), failed(false));
+    let cannot_tell = record.curve.as_ref().is_some_and(|curve| match curve.line.verdict() {
+        LineVerdict::CannotTell(_) | LineVerdict::Unfinished => true,
+        LineVerdict::Line(_) | LineVerdict::Above(_) | LineVerdict::Below => false,
+    });
     let has_warning = remarks.iter().any(|(state, _)| *state != State::Good);
     let (state, verdict) = match record.outcome {
         Outcome::Failed => {
@@ -99,6 +102,9 @@ pub(crate) fn of(record: &Record) -> Validity {
         Outcome::Complete if !invalid.is_empty() => {
             let names = invalid.join(", ");
             (State::Bad, format!("Invalid, it measured something else than was asked: {names}."))
+        }
+        Outcome::Complete if cannot_tell => {
+            (State::Unknown, "The load line cannot be told.".to_owned())
         }
         Outcome::Complete if !cautions.is_empty() => {
             (State::Unknown, format!("To be read with caution: {}.", cautions.join(", ")))
@@ -154,9 +160,9 @@ fn names(record: &Record) -> Vec<&str> {
 /// Returns whether a step's checks say something of the result: the points of a curve beyond its
 /// load line are meant to fail, and what makes a suite ready is no result.
 fn counts(record: &Record, step_idx: u32) -> bool {
-    let point = record.curve.iter().flat_map(|it| &it.points).find(|it| it.step_idx == step_idx);
-    if let Some(point) = point {
-        return point.passed;
+    let mut points = record.curve.iter().flat_map(|it| &it.points);
+    if points.any(|it| it.step_idx == step_idx) {
+        return record.line_validity().is_some_and(|it| it.step_idx == step_idx);
     }
     let mut steps = record.suite.iter().flat_map(|it| &it.steps);
     !steps.any(|step| step.step_idx == step_idx && step.purpose == "prepare")

@@ -343,6 +343,7 @@ fn figures_of_a_curve_are_those_of_its_load_line() {
         latency_p50_ns: ms * 500_000,
         latency_p99_ns: ms * 1_000_000,
         latency_max_ns: ms * 1_000_000,
+        ..record::CurvePointRecord::default()
     };
     let mut record = record(1);
     record.curve = Some(record::CurveRecord {

@@ -165,9 +165,4 @@ impl SearchOptions {
     pub(super) fn is_close(&self, low: u64, high: u64) -> bool {
         high - low <= 1 || (high - low) as f64 <= self.tolerance * low as f64
     }
-
-    /// The next load worth trying above one.
-    pub(super) fn a_step_above(&self, units: u64) -> u64 {
-        ((units as f64 * (1.0 + self.tolerance)) as u64).max(units + 1)
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use record::{CurvePointRecord, CurveRecord, Lever, SuiteRecord};
+use record::{CurvePointRecord, CurveRecord, Lever, LineVerdict, SuiteRecord};
 use units::{format_iops, format_latency_ns};
 
 use super::{escaped, mib_per_s};
@@ -21,8 +21,11 @@ pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
     let mut points: Vec<&CurvePointRecord> = curve.points.iter().collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
     for point in points {
-        let verdict =
-            if point.passed { "carried".to_owned() } else { escaped(&point.broken.join("; ")) };
+        let verdict = match (&point.void, point.passed) {
+            (Some(reason), _) => escaped(&format!("says nothing: {reason}")),
+            (None, true) => "carried".to_owned(),
+            (None, false) => escaped(&point.broken.join("; ")),
+        };
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {verdict} |",
@@ -53,14 +56,21 @@ fn line(curve: &CurveRecord) -> String {
         let at = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
         format!("; {at} {unit} some measurements kept the limits and some did not")
     });
-    let Some(at) = found.load else {
-        let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
-        return format!("Load line: none; even {} {unit} break {limits}{by_turns}", load(lowest));
-    };
-    let mut text = match found.end.as_str() {
-        "nothing_failed" => "Load line: more than ".to_owned(),
-        "unfinished" => "Load line: not found; at least ".to_owned(),
-        _ => "Load line: ".to_owned(),
+    let (at, mut text) = match found.verdict() {
+        LineVerdict::Line(at) => (at, "Load line: ".to_owned()),
+        LineVerdict::Above(at) => (at, "Load line: more than ".to_owned()),
+        LineVerdict::Below => {
+            let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
+            let lowest = load(lowest);
+            return format!("Load line: none; even {lowest} {unit} break {limits}{by_turns}");
+        }
+        LineVerdict::CannotTell(_) => {
+            let why = escaped(&found.why_not());
+            return format!("Load line with {limits}: cannot tell: {why}");
+        }
+        LineVerdict::Unfinished => {
+            return format!("Load line with {limits}: {}", found.why_not());
+        }
     };
     // Under an open load the line is the rate that was offered, as its interval is.
     let rate = match curve.lever {

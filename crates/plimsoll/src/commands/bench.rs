@@ -14,6 +14,7 @@ use self::driver::Driver;
 use self::sites::{Kind, Sites};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
 use super::on::OnArgs;
+use super::overwrite;
 use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
@@ -130,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     if n_left_out > 0 {
         let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
-        let message = format!("{n_left_out} {steps} left out: the target may not be written over");
+        let message = format!("{n_left_out} {steps} left out: {}", overwrite::READ_ONLY);
         driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
         driver.note(NoteSeverity::Info, "reads-only", message);
     }

@@ -209,12 +209,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
         .map_err(|error| Failure::wrong_use(error.to_string()))?;
     let mut session = Session::begin_series(subject.plan(), &options, &args.result);
-    session.tell(&format!("the load line for {}\n", sweep.limits()));
+    session.tell_progress(&format!("the load line for {}\n", sweep.limits()));
     while let Some(next) = sweep.next_point() {
         let record = session.measure(&next.plan, &options)?;
         let outcome = record.outcome;
         let Some(point) = sweep.take(record) else { break };
-        session.tell(&summary::point_line(&point));
+        session.tell_progress(&summary::point_line(&point));
         if session.is_due()
             && let Some(record) = sweep.record()
         {
@@ -231,8 +231,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         add_target(&mut record, target_iops as f64);
     }
     let is_kept = session.finish(&record);
-    let exit = execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept);
-    Ok(if exit == Exit::Fine { ended(&record) } else { exit })
+    Ok(execute::print(&record, &args.result, &mut sink)?.if_kept(is_kept))
 }
 
 /// Adds by Little's law how many I/Os in flight a rate takes, and whether it was achieved at all.
@@ -248,10 +247,4 @@ fn add_target(record: &mut Record, rate_iops: f64) {
         depth: u64::from(depth),
         highest_iops,
     });
-}
-
-/// A search that its number of measurements ended knows no line.
-fn ended(record: &Record) -> Exit {
-    let is_unfinished = record.curve.as_ref().is_some_and(|curve| curve.line.end == "unfinished");
-    if is_unfinished { Exit::Invalid } else { Exit::Fine }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::Rules;
-use analysis::assess::is_valid;
+use analysis::assess::{has_valid_line, is_valid};
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
 use record::{Note, NoteSeverity, Outcome, Record};
@@ -187,6 +187,8 @@ pub(super) struct Session {
     /// When it was kept last.
     kept_last: Option<Stopwatch>,
     is_told: bool,
+    /// Progress is wanted.
+    shows_progress: bool,
     /// What runs are judged by.
     rules: Rules,
 }
@@ -217,6 +219,7 @@ impl Session {
             keeps_series: options.report_interval_ms.is_some(),
             kept_last: None,
             is_told: false,
+            shows_progress: !result.no_progress,
             rules: Rules::default(),
         }
     }
@@ -282,6 +285,13 @@ impl Session {
         self.progress.tell(text);
     }
 
+    /// Says how far a series has come between two of its runs, unless no progress is wanted.
+    pub(super) fn tell_progress(&self, text: &str) {
+        if self.shows_progress {
+            self.progress.tell(text);
+        }
+    }
+
     /// Says whether it is time to keep what there is: a long series is not written anew for every
     /// one of its measurements.
     pub(super) fn is_due(&self) -> bool {
@@ -310,9 +320,10 @@ fn exit(record: &Record) -> Exit {
         Outcome::Interrupted => Exit::Interrupted,
         Outcome::Complete => {
             let is_bad = record.notes.iter().any(|note| note.severity == NoteSeverity::Error);
-            // The points of a curve are meant to overload, and a suite has verdicts of its own.
-            let has_own = record.curve.is_some() || record.suite.is_some();
-            if is_bad || !(has_own || is_valid(record)) { Exit::Invalid } else { Exit::Fine }
+            // The rows of a suite have verdicts of their own.
+            let is_valid =
+                if record.suite.is_some() { has_valid_line(record) } else { is_valid(record) };
+            if is_bad || !is_valid { Exit::Invalid } else { Exit::Fine }
         }
     }
 }

@@ -18,6 +18,7 @@ mod judge;
 mod keep;
 mod limits;
 mod on;
+mod overwrite;
 mod reference;
 mod rehearse;
 mod report;

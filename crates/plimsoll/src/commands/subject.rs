@@ -9,6 +9,7 @@ use plan::Plan;
 use runner::Emulation;
 
 use super::input::{self, InputArgs};
+use super::overwrite;
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use crate::exit::Failure;
 use crate::loader::HostLoader;
@@ -44,7 +45,7 @@ pub(super) struct SubjectArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: u32,
 
-    /// Write to a file that was there before. What is in it is lost.
+    /// Write to a file or device that was there before. What is in it is lost.
     #[arg(long)]
     overwrite: bool,
 
@@ -175,11 +176,8 @@ impl SubjectArgs {
         if found.is_dir() {
             return self.in_folder(path);
         }
-        if found.is_file() && self.rw.writes() && !self.overwrite {
-            let message = format!("`{target}` is there, and would be written over");
-            return Err(Failure::wrong_use(message)
-                .hint("name a folder: a scratch file is made in it")
-                .hint("or say so: --overwrite"));
+        if self.rw.writes() {
+            overwrite::check(target, self.overwrite)?;
         }
         let size_bytes = self.size.unwrap_or(0);
         let plan = self.plan(("filename", target.to_owned()), size_bytes, true)?;

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
-use record::{CarriedRecord, CurvePointRecord, CurveRecord, JobRecord, Lever, LoadLineRecord};
+use analysis::GateName;
+use record::{
+    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, JobRecord, Lever, LineVerdict,
+    LoadLineRecord, Record, Verdict,
+};
 use units::{format_iops, format_latency_ns};
 
 use super::table::mib_per_s;
@@ -12,10 +16,15 @@ use super::{COLUMNS, percent};
 /// Rows and columns of the picture, without its axes.
 const PLOT: (usize, usize) = (12, 66);
 
-/// Puts the load line, the curve's figures, its table and its picture. `jobs` are those of its
-/// points, among others.
-pub(super) fn put_curve(text: &mut String, curve: &CurveRecord, jobs: &[JobRecord]) {
-    for line in answer(curve).into_iter().chain(spread(curve, jobs)) {
+/// Puts the load line, the curve's figures, its table and its picture.
+pub(super) fn put_curve(text: &mut String, record: &Record, curve: &CurveRecord) {
+    for line in answer(curve).into_iter().chain(spread(curve, &record.jobs)) {
+        text.push_str(&wrap(&line, 2, COLUMNS));
+    }
+    for gate in record.line_validity().iter().flat_map(|step| step.with(Verdict::Failed)) {
+        let weighs = GateName::invalidates_by_name(&gate.name);
+        let weight = if weighs { "invalid" } else { "caution" };
+        let line = format!("{weight}: {} at the load line: {}", gate.name, gate.reason);
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
     text.push('\n');
@@ -33,7 +42,11 @@ pub(crate) fn point_line(point: &CurvePointRecord) -> String {
     let load = load_words(point.load);
     let p99 = format_latency_ns(point.latency_p99_ns);
     let achieved = format_iops(point.achieved_iops);
-    let verdict = if point.passed { "carried" } else { point.broken.first().map_or("", |it| it) };
+    let verdict = match (&point.void, point.passed) {
+        (Some(reason), _) => format!("says nothing: {reason}"),
+        (None, true) => "carried".to_owned(),
+        (None, false) => point.broken.first().cloned().unwrap_or_default(),
+    };
     let number = point.step_idx + 1;
     let purpose = &point.purpose;
     format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
@@ -75,19 +88,16 @@ fn unit(lever: Lever) -> &'static str {
 fn answer(curve: &CurveRecord) -> Vec<String> {
     let line = &curve.line;
     let mut sentences = vec![headline(curve)];
+    let tried = format!("{} loads were tried to find it{}", line.n_probes, room(curve));
     if let Some(interval) = line.interval {
-        let sure = match interval.coverage {
-            share if share > 0.0 => format!(" with a probability of {} or more", percent(share)),
-            _ => String::new(),
-        };
-        sentences.push(format!(
-            "between {} and {} {}{sure}; {} loads were tried to find it{}",
-            load_words(interval.low),
-            load_words(interval.high),
-            unit(curve.lever),
-            line.n_probes,
-            room(curve),
-        ));
+        sentences.push(format!("{}; {tried}", between(curve.lever, interval)));
+    } else if line.load.is_none() {
+        sentences.push(tried.replace("to find it", "to find one"));
+    }
+    let n_void = curve.points.iter().filter(|point| point.void.is_some()).count();
+    if n_void > 0 {
+        let n = curve.points.len();
+        sentences.push(format!("{n_void} of {n} measurements say nothing, and were repeated"));
     }
     if let (Some(first_fail), [broken, ..]) = (line.first_fail, line.broken.as_slice()) {
         let load = load_words(first_fail);
@@ -150,27 +160,46 @@ fn by_turns(curve: &CurveRecord) -> Option<String> {
     Some(format!("{at} some measurements kept the limits and some did not"))
 }
 
-fn headline(curve: &CurveRecord) -> String {
-    let LoadLineRecord { end, load, achieved_iops, .. } = &curve.line;
-    let limits = &curve.limits;
-    let Some(load) = load else {
-        let lowest = curve.points.iter().map(|point| point.load).fold(f64::INFINITY, f64::min);
-        let (lowest, unit) = (load_words(lowest), unit(curve.lever));
-        return format!("load line: none; even {lowest} {unit} break {limits}");
+/// Says where the line lies, and how sure that is.
+fn between(lever: Lever, interval: IntervalRecord) -> String {
+    let (low, high) = (load_words(interval.low), load_words(interval.high));
+    let sure = match interval.coverage {
+        share if share > 0.0 => format!(" with a probability of {} or more", percent(share)),
+        _ => String::new(),
     };
+    format!("between {low} and {high} {}{sure}", unit(lever))
+}
+
+fn headline(curve: &CurveRecord) -> String {
+    let LoadLineRecord { achieved_iops, .. } = &curve.line;
+    let limits = &curve.limits;
     let rate = achieved_iops.map_or_else(String::new, format_iops);
     let moved = curve.line.bytes_per_s;
     let moved = moved.map_or_else(String::new, |it| format!("{} MiB/s", mib_per_s(it)));
-    let load = load_words(*load);
-    let at = match curve.lever {
-        Lever::Rate => format!("{load} IOPS ({moved})"),
-        Lever::QueueDepth => format!("{rate} IOPS ({moved}) at {load} in flight"),
-        Lever::Workers => format!("{rate} IOPS ({moved}) at {load} workers"),
+    let at = |load: f64| {
+        let load = load_words(load);
+        match curve.lever {
+            Lever::Rate => format!("{load} IOPS ({moved})"),
+            Lever::QueueDepth => format!("{rate} IOPS ({moved}) at {load} in flight"),
+            Lever::Workers => format!("{rate} IOPS ({moved}) at {load} workers"),
+        }
     };
-    match end.as_str() {
-        "nothing_failed" => format!("load line: above {at}; nothing broke {limits}"),
-        "unfinished" => format!("load line: not found; {at} still keeps {limits}"),
-        _ => format!("load line: {at} with {limits}"),
+    match curve.line.verdict() {
+        LineVerdict::Line(load) => format!("load line: {} with {limits}", at(load)),
+        LineVerdict::Above(load) => {
+            format!("load line: above {}; nothing broke {limits}", at(load))
+        }
+        LineVerdict::Below => {
+            let lowest = curve.points.iter().map(|it| it.load).fold(f64::INFINITY, f64::min);
+            let (lowest, unit) = (load_words(lowest), unit(curve.lever));
+            format!("load line: none; even {lowest} {unit} break {limits}")
+        }
+        LineVerdict::CannotTell(_) => {
+            format!("load line: cannot tell: {} (limits: {limits})", curve.line.why_not())
+        }
+        LineVerdict::Unfinished => {
+            format!("load line: not found: {} (limits: {limits})", curve.line.why_not())
+        }
     }
 }
 
@@ -220,10 +249,11 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
     );
     for point in by_load(curve) {
         let mean = format_latency_ns(point.latency_mean_ns.round() as u64);
-        let mark = match measured(curve, point.load) {
-            (0, _) => String::new(),
-            (n_over, n) if n_over == n => "  over".to_owned(),
-            (n_over, n) => format!("  over {n_over}/{n}"),
+        let mark = match curve.measured(point.load) {
+            (0, _) => "  says nothing".to_owned(),
+            (_, 0) => String::new(),
+            (n, n_over) if n_over == n => "  over".to_owned(),
+            (n, n_over) => format!("  over {n_over}/{n}"),
         };
         let _ = writeln!(
             text,
@@ -238,22 +268,19 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
     }
 }
 
-/// The points by load: the slowest measurement of those that broke a limit, else the last one.
+/// The points by load, of each load a measurement that says something of it, if there is one: where
+/// most broke a limit the slowest of those, else the last one that did not.
 fn by_load(curve: &CurveRecord) -> Vec<&CurvePointRecord> {
     let mut points: Vec<&CurvePointRecord> = curve.points.iter().rev().collect();
-    let worst = |point: &CurvePointRecord| {
+    let rank = |point: &CurvePointRecord| {
+        let (n, n_over) = curve.measured(point.load);
+        let is_typical = point.passed == (2 * n_over <= n);
         let p99 = if point.passed { 0 } else { point.latency_p99_ns };
-        (point.passed, std::cmp::Reverse(p99))
+        (point.void.is_some(), !is_typical, std::cmp::Reverse(p99))
     };
-    points.sort_by(|a, b| a.load.total_cmp(&b.load).then(worst(a).cmp(&worst(b))));
+    points.sort_by(|a, b| a.load.total_cmp(&b.load).then(rank(a).cmp(&rank(b))));
     points.dedup_by(|next, kept| next.load <= kept.load);
     points
-}
-
-/// Counts the measurements of a load that broke a limit, and all.
-fn measured(curve: &CurveRecord, load: f64) -> (usize, usize) {
-    let at = || curve.points.iter().filter(|point| point.load.total_cmp(&load).is_eq());
-    (at().filter(|point| !point.passed).count(), at().count())
 }
 
 /// Puts the picture: achieved rate across, latency up, on a scale of powers. Loads above the first
@@ -262,7 +289,7 @@ fn put_plot(text: &mut String, curve: &CurveRecord) {
     // Without a line there is nothing else.
     let first_fail = curve.line.load.and(curve.line.first_fail).unwrap_or(f64::INFINITY);
     let mut points = by_load(curve);
-    points.retain(|point| point.load <= first_fail);
+    points.retain(|point| point.load <= first_fail && curve.stands(point));
     let latencies = points.iter().flat_map(|it| [it.latency_mean_ns, it.latency_p99_ns as f64]);
     let latencies: Vec<f64> = latencies.filter(|ns| *ns > 0.0).collect();
     let rate_max = points.iter().map(|it| it.achieved_iops).fold(0.0, f64::max);

@@ -120,6 +120,7 @@ pub(crate) fn of_curve(points: &[(f64, f64, u64)], n_kept: usize) -> Run {
             latency_p50_ns: latencies.quantile(0.5).unwrap_or(0),
             latency_p99_ns: latencies.quantile(0.99).unwrap_or(0),
             latency_max_ns: latencies.max_ns().unwrap_or(0),
+            ..CurvePointRecord::default()
         });
     }
     let (line, fail) = (points[n_kept - 1].0, points[n_kept].0);

@@ -347,12 +347,12 @@ impl Driver<'_> {
         let options = sweep_options(&curve);
         let mut sweep =
             Sweep::new(plan, options).map_err(|error| Failure::wrong_use(error.to_string()))?;
-        self.session.tell(&format!("{}: {}\n", curve.name, sweep.limits()));
+        self.session.tell_progress(&format!("{}: {}\n", curve.name, sweep.limits()));
         while let Some(next) = sweep.next_point() {
             let record = self.session.measure(&next.plan, self.options)?;
             let outcome = record.outcome;
             let Some(point) = sweep.take(record) else { break };
-            self.session.tell(&summary::point_line(&point));
+            self.session.tell_progress(&summary::point_line(&point));
             if self.session.is_due()
                 && let Some(record) = sweep.record()
             {

@@ -10,6 +10,7 @@ use runner::Emulation;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Volume};
 
+use super::super::overwrite;
 use super::super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use super::Args;
 use crate::exit::Failure;
@@ -80,7 +81,8 @@ impl Sites {
                         .hint("or an emulated volume: plimsoll bench --on DESIGN --virtual"));
                 }
             };
-            if matches!(kind, Kind::File | Kind::Device) && !args.overwrite {
+            let is_ours = !matches!(kind, Kind::File | Kind::Device);
+            if !overwrite::may_write(is_ours, args.overwrite) {
                 found.is_read_only = true;
             }
             found.list.push(site);

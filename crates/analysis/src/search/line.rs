@@ -1,0 +1,259 @@
+//! What a search came to.
+
+use crate::stats::Interval;
+
+use super::belief::Belief;
+use super::{Answer, Search, SearchOptions, Tally};
+
+/// How far the search came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnd {
+    /// The line lies in the interval.
+    Bracketed,
+    /// Even the largest load of the search passed: the line lies above.
+    NothingFailed,
+    /// Even the smallest load of the search failed.
+    NothingPassed,
+    /// The answers show no line.
+    CannotTell(Reason),
+    /// The search is not over.
+    Unfinished,
+}
+
+/// Why there is no line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The generator or its host was at fault in too many probes.
+    Host,
+    /// Too few operations lie beyond a limit's percentile.
+    FewOperations,
+    /// Loads far below others that were carried failed too often: the load is not the cause.
+    NotOfLoad,
+    /// The limit moved during the search.
+    Unsteady,
+    /// The number of probes ended the search.
+    Probes,
+}
+
+/// The load line: the highest load that keeps the limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadLine {
+    /// The highest measured load that is more likely carried than not. None without a line.
+    pub load: Option<f64>,
+    /// The lowest measured load that is more likely not carried.
+    pub first_fail: Option<f64>,
+    /// Two measured loads, and the probability with which the line lies between them.
+    pub interval: Option<Interval>,
+    /// How far the search came.
+    pub end: LineEnd,
+    /// Loads of the curve below the line that failed, and failed again. Where there is one, the
+    /// volume is not simply slower under more load, and the line needs this beside it.
+    pub dips: Vec<f64>,
+    /// How often loads well below the line failed, and how often they were probed; of several
+    /// failures in a row the first one counts.
+    pub n_failed_below: (usize, usize),
+    /// Which way the limit moved meanwhile, if it did.
+    pub drift: Option<Drift>,
+}
+
+/// Which way a limit moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drift {
+    /// More is carried now.
+    Up,
+    /// Less is.
+    Down,
+}
+
+/// Share of the line below which a failure is not one of the load: what is soft about a line is
+/// nearer to it.
+const WELL_BELOW: f64 = 0.9;
+
+/// Share of failures whatever the load that a line is still found among.
+const TROUBLE_MAX: f64 = 0.2;
+
+/// Probability with which chance brings about what is told as no matter of the load.
+const CHANCE_MAX: f64 = 0.002;
+
+/// A highest confidence that is told: what the model of the answers leaves out is not in it.
+const COVERAGE_MAX: f64 = 0.99;
+
+/// How much higher a load is that must not be faster than the lowest one, where both fail; and how
+/// much faster counts.
+const FAR: u64 = 4;
+const FALLS_MIN: f64 = 0.5;
+
+/// The same, of the belief that it is so.
+const CHAOS_MAX: f64 = 0.7;
+
+/// Widest interval that is told as a line, as a share of the load.
+const WIDTH_MAX: f64 = 0.1;
+
+/// How far the limit may have moved over all probes, up or down, as the logarithm of it.
+const DRIFTS: [f64; 2] = [0.06, 0.12];
+
+/// Room around the line in which it may have moved, as a factor.
+const DRIFT_ROOM: f64 = 1.3;
+
+/// How much better than a limit that stands still a moving one must explain the answers.
+const DRIFT_ODDS_MIN: f64 = 10.0;
+
+impl Search {
+    /// Returns what is known of the load line so far.
+    pub fn line(&self) -> LoadLine {
+        let (low, high) = self.ends();
+        let end = self.end();
+        let is_line = matches!(end, LineEnd::Bracketed | LineEnd::NothingFailed);
+        let units = low.and_then(|low| self.stands(low)).filter(|_| is_line);
+        let bracket = units.zip(high).filter(|_| end == LineEnd::Bracketed);
+        let interval = bracket.map(|(low, high)| self.interval(low, high));
+        LoadLine {
+            load: units.map(|units| self.load(units)),
+            first_fail: high.map(|units| self.load(units)),
+            interval,
+            end,
+            dips: self.dips(units.unwrap_or(0)).map(|units| self.load(units)).collect(),
+            n_failed_below: self.failed_below(low.unwrap_or(0)),
+            drift: self.found.as_ref().and_then(|found| found.drift),
+        }
+    }
+
+    fn end(&self) -> LineEnd {
+        let Some(found) = &self.found else { return LineEnd::Unfinished };
+        if found.drift.is_some() {
+            return LineEnd::CannotTell(Reason::Unsteady);
+        }
+        let ends = self.ends();
+        let bracket = ends.0.and_then(|low| self.stands(low)).zip(ends.1);
+        let is_told = bracket.is_some_and(|(low, high)| self.is_narrow(low, high));
+        match found.end {
+            // What came after it says something else.
+            LineEnd::Bracketed if !is_told => LineEnd::CannotTell(self.why_not()),
+            end => end,
+        }
+    }
+
+    /// Returns the highest load from one down that was carried.
+    pub(super) fn stands(&self, low: u64) -> Option<u64> {
+        let mut carried = self.tallies.range(..=low).rev();
+        carried.find(|(_, tally)| tally.n_carried > 0).map(|(units, _)| *units)
+    }
+
+    /// Returns the bracket of two measured loads, wider where nine tenths of the belief are not in
+    /// it, and how much lies between its ends.
+    fn interval(&self, line: u64, first_fail: u64) -> Interval {
+        let low = self.load(line).min(self.belief.quantile(0.05));
+        let high = self.load(first_fail).max(self.belief.quantile(0.95));
+        let coverage = self.belief.below(high) - self.belief.below(low);
+        Interval { low, high, coverage: coverage.clamp(0.0, COVERAGE_MAX) }
+    }
+
+    /// Says whether a line is known well enough to be told.
+    pub(super) fn is_narrow(&self, low: u64, high: u64) -> bool {
+        self.options.is_close(low, high) || {
+            let Interval { low, high, .. } = self.interval(low, high);
+            high - low <= WIDTH_MAX * low
+        }
+    }
+
+    /// Returns the loads below the line that failed every time, at least twice.
+    fn dips(&self, line: u64) -> impl Iterator<Item = u64> {
+        let dips = self.tallies.range(..line).filter(|(_, tally)| tally.n_carried == 0);
+        dips.filter(|(_, tally)| tally.n_failed > 1).map(|(units, _)| *units)
+    }
+
+    /// Counts the failures well below a load, and the probes there. Of several in a row only the
+    /// first one counts: what made it fail may have lasted.
+    fn failed_below(&self, line: u64) -> (usize, usize) {
+        let bound = line as f64 * self.options.step * WELL_BELOW;
+        let (mut n_failed, mut n, mut had_failed) = (0, 0, false);
+        for (probe, result) in &self.taken {
+            let Some(is_carried) = result.answer.is_carried() else { continue };
+            if probe.load < bound && (is_carried || !had_failed) {
+                n += 1;
+                n_failed += usize::from(!is_carried);
+            }
+            had_failed = !is_carried;
+        }
+        (n_failed, n)
+    }
+
+    /// Says whether failures are no matter of the load: more often than by chance loads well below
+    /// the line failed, or loads well above it were carried.
+    pub(super) fn is_out_of_order(&self) -> bool {
+        let (low, high) = self.ends();
+        let (n_failed, n) = self.failed_below(low.unwrap_or(0));
+        let above = high.map_or(u64::MAX, |high| (high as f64 / WELL_BELOW) as u64);
+        let above = self.tallies.range(above..);
+        let n_carried: u32 = above.map(|(_, tally)| tally.n_carried).sum();
+        let is_by_chance = tail(n_failed, n, TROUBLE_MAX) >= CHANCE_MAX;
+        n_carried >= 2 || !is_by_chance || self.belief.in_chaos() > CHAOS_MAX
+    }
+
+    /// Returns which way the limit moved, where that explains the answers much better than one that
+    /// stands still.
+    pub(super) fn drift(&self) -> Option<Drift> {
+        let of = |is_seen: fn(&Tally) -> bool| {
+            self.tallies.iter().filter(move |(_, tally)| is_seen(tally)).map(|(units, _)| *units)
+        };
+        let highest_carried = of(|tally| tally.n_carried > 0).next_back();
+        if highest_carried < of(|tally| tally.n_failed > 0).next() {
+            return None; // nothing contradicts a limit that stands still
+        }
+        // What is far from the line says the same of both.
+        let (low, high) = (self.belief.quantile(0.001), self.belief.quantile(0.999));
+        let (min, max) = (low / DRIFT_ROOM, high * DRIFT_ROOM);
+        let options = SearchOptions { min, max, start: (low * high).sqrt(), ..self.options };
+        let n = self.taken.len().max(2) as f64;
+        let evidence = |moved: f64| {
+            let mut belief = Belief::new(&options);
+            for (idx, (probe, result)) in self.taken.iter().enumerate() {
+                let Some(is_carried) = result.answer.is_carried() else { continue };
+                // What the load is against the limit as it is at the end.
+                let left = 1.0 - idx as f64 / (n - 1.0);
+                belief.take(probe.load * (moved * left).exp(), is_carried);
+            }
+            belief.evidence()
+        };
+        let still = evidence(0.0);
+        let odds = |moved: f64| (evidence(moved) - still).exp();
+        let sum = |sign: f64| DRIFTS.iter().map(|moved| odds(sign * moved)).sum::<f64>();
+        let (down, up) = (sum(-1.0), sum(1.0));
+        let has_moved = (down + up) / (2 * DRIFTS.len()) as f64 > DRIFT_ODDS_MIN;
+        has_moved.then_some(if up > down { Drift::Up } else { Drift::Down })
+    }
+
+    /// Says whether the limits are pressed less at a far higher load than at the lowest one: where
+    /// nothing is carried, the load is then not what breaks them.
+    pub(super) fn falls_with_load(&self) -> bool {
+        let Some((lowest, tally)) = self.tallies.first_key_value() else { return false };
+        let Some(pressure) = tally.pressure else { return false };
+        let far = self.tallies.range(lowest.saturating_mul(FAR)..);
+        far.filter_map(|(_, tally)| tally.pressure).any(|it| it < pressure * FALLS_MIN)
+    }
+
+    /// Finds out whether the limit has moved, when all is measured.
+    pub(super) fn judge_drift(&mut self) {
+        let has_line = self.found.as_ref().is_some_and(|found| found.end == LineEnd::Bracketed);
+        let drift = if has_line { self.drift() } else { None };
+        if let Some(found) = self.found.as_mut().filter(|_| has_line) {
+            found.drift = drift;
+        }
+    }
+
+    /// Counts the probes whose generator was at fault.
+    pub fn n_host_at_fault(&self) -> usize {
+        self.taken.iter().filter(|(_, it)| it.answer == Answer::HostAtFault).count()
+    }
+}
+
+/// Returns the probability of so many or more of `n` where each comes with `share`.
+fn tail(n_found: usize, n: usize, share: f64) -> f64 {
+    let mut p = (1.0 - share).powi(n as i32);
+    let mut sum = 0.0;
+    for k in 0..n_found {
+        sum += p;
+        p *= (n - k) as f64 / (k + 1) as f64 * share / (1.0 - share);
+    }
+    1.0 - sum
+}
