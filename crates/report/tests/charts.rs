@@ -599,6 +599,8 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
         bytes_per_s: figure(iops * 4096.0),
         latency_p50_ns: figure(1e6),
         latency_p99_ns: figure(2e6),
+        sync_p50_ns: None,
+        sync_p99_ns: None,
         measured_ns: 1,
         verdict: verdict.to_owned(),
         reason: String::new(),
