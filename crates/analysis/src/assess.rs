@@ -10,7 +10,7 @@ use record::{
 };
 
 use crate::advice;
-use crate::change::{ChangeRule, changes};
+use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName, GateVerdict};
 use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, evened, steadiness};
 use crate::series;
@@ -42,6 +42,9 @@ pub const STEADY_S_MIN: f64 = 30.0;
 
 /// Difference of the level after the warm-up from the mean of the whole run that is told, a share.
 const LEVEL_SHARE_MIN: f64 = 0.02;
+
+/// Samples for which a level is kept before it rises, so that it is none of a warm-up.
+const KEPT_LEN: usize = 10;
 
 /// Judges the steps of a record that have results.
 pub fn assess(record: &Record, rules: &Rules) -> Vec<StepValidity> {
@@ -201,25 +204,28 @@ impl<'a> Step<'a> {
         if is_found { self.with_warm_up(gate, rules, window) } else { gate }
     }
 
-    /// Looks at what was left out as warm-up: a level that was kept and then fell is none, and one
-    /// that differs makes the run's figures a mean of both.
+    /// Looks at what was left out as warm-up: a level that was kept and then fell, or rose, is none,
+    /// and one that differs makes the run's figures a mean of both.
     fn with_warm_up(&self, gate: Gate, rules: &Rules, window: &Window) -> Gate {
         let n_cut = window.samples.start;
         let iops = &self.series.iops;
         let means = series::mean(iops).zip(series::mean(iops.get(n_cut..).unwrap_or_default()));
         let Some((mean, later)) = means.filter(|_| n_cut > 0) else { return gate };
         let rule = ChangeRule { size_pct_min: rules.steady.slope_pct, ..ChangeRule::default() };
-        let mut falls = changes(iops, &rule).into_iter().filter(|it| it.after < it.before);
-        if let Some(fall) = falls.find(|fall| fall.at_idx <= n_cut + BATCH_LEN) {
-            let at_s = fall.at_idx as f64 * self.series.sample_s;
-            let text =
-                format!("IOPS fell from {:.0} to {:.0} at {at_s:.0} s", fall.before, fall.after);
+        let mixes = (mean / later - 1.0).abs() >= LEVEL_SHARE_MIN;
+        let is_kept = |it: &Change| it.after < it.before || it.at_idx >= KEPT_LEN && mixes;
+        let mut jumps = changes(iops, &rule).into_iter().filter(is_kept);
+        if let Some(jump) = jumps.find(|jump| jump.at_idx <= n_cut + BATCH_LEN) {
+            let at_s = jump.at_idx as f64 * self.series.sample_s;
+            let way = if jump.after < jump.before { "fell" } else { "rose" };
+            let (before, after) = (jump.before, jump.after);
+            let text = format!("IOPS {way} from {before:.0} to {after:.0} at {at_s:.0} s");
             let is_broken = gate.verdict == GateVerdict::Failed;
             let reason = if is_broken { format!("{text}; {}", gate.reason) } else { text };
             return Gate { verdict: GateVerdict::Failed, reason, ..gate }
                 .with(&[("change_at_s", at_s)]);
         }
-        if gate.verdict != GateVerdict::Passed || (mean / later - 1.0).abs() < LEVEL_SHARE_MIN {
+        if gate.verdict != GateVerdict::Passed || !mixes {
             return gate;
         }
         let reason = format!(

@@ -56,6 +56,73 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
 }
 
 /// Returns the targets of a worker, and which of them are block devices.
+/// Says of each place that lies in this host's memory that it does: what is measured there is no
+/// disk.
+pub(crate) fn in_memory(places: &[PlaceRecord]) -> Vec<String> {
+    let is_ram_disk = |name: &&str| {
+        let number = name.strip_prefix("zram").or(name.strip_prefix("ram"));
+        number.is_some_and(|number| number.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let memory = |place: &PlaceRecord| {
+        let device = place.device.as_ref().map(|device| device.name.as_str());
+        let of_device = device.filter(is_ram_disk);
+        let of_files = ["tmpfs", "ramfs"].contains(&place.file_system.as_str());
+        of_files.then(|| place.file_system.clone()).or(of_device.map(str::to_owned))
+    };
+    let told = places.iter().filter_map(|place| Some((&place.path, memory(place)?)));
+    told.map(|(path, kind)| format!("`{path}` lies in memory ({kind}): this measures no disk"))
+        .collect()
+}
+
+/// Blocks of a device that are looked at, and their length.
+const N_LOOKED_AT: u64 = 32;
+const LOOKED_AT_BYTES: usize = 4096;
+
+/// Says of each device that jobs read and none writes that it holds nothing but zeros, if it does
+/// as far as was looked: what was never written, or was trimmed, is answered without the media.
+pub(crate) fn of_zeros(bound: &BoundPlan) -> Vec<String> {
+    let workers = || bound.steps.iter().flat_map(|step| &step.workers);
+    let is_of_bytes = |worker: &&BoundWorker| {
+        let kind = worker.job.engine.kind;
+        worker.job.tree.is_none() && kind != EngineKind::Null && !kind.is_remote()
+    };
+    let devices = |modifies: bool| -> BTreeSet<PathBuf> {
+        let of = workers().filter(is_of_bytes).filter(|it| it.job.modifies() == modifies);
+        of.flat_map(paths).filter(|(_, is_device)| *is_device).map(|(path, _)| path).collect()
+    };
+    let written = devices(true);
+    let read = devices(false).into_iter().filter(|path| !written.contains(path));
+    let zeros = read.take(PLACES_MAX).filter(|path| holds_zeros(path));
+    let say = |path: PathBuf| {
+        format!(
+            "all {N_LOOKED_AT} blocks of `{}` that were looked at hold zeros: a device answers \
+             reads of what was never written, or was trimmed, without its media; write it once \
+             before",
+            path.display()
+        )
+    };
+    zeros.map(say).collect()
+}
+
+/// Says whether blocks spread over a device are all zero. What cannot be read is not.
+fn holds_zeros(path: &Path) -> bool {
+    use std::io::{Seek, SeekFrom};
+    use std::os::unix::fs::FileExt;
+    let Ok(mut file) = fs::File::open(path) else { return false };
+    let Ok(size) = file.seek(SeekFrom::End(0)) else { return false };
+    let n_blocks = size / LOOKED_AT_BYTES as u64;
+    let mut block = [0; LOOKED_AT_BYTES];
+    // What is read must not stay in the page cache; where that is not heard, it is 128 KiB.
+    let _heard = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
+    let is_zero = (0..N_LOOKED_AT).all(|idx| {
+        let at = n_blocks * idx / N_LOOKED_AT * LOOKED_AT_BYTES as u64;
+        file.read_exact_at(&mut block, at).is_ok() && block.iter().all(|byte| *byte == 0)
+    });
+    let _heard = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+    n_blocks > 0 && is_zero
+}
+
+/// Returns the paths that a worker works on, and whether each is a block device.
 fn paths(worker: &BoundWorker) -> Vec<(PathBuf, bool)> {
     let of_file = |file: &BoundFile| (file.path.clone(), file.kind == FileKind::Block);
     match &worker.job.tree {

@@ -283,6 +283,9 @@ pub fn run(
         reported_ns: Cell::new(0),
     };
     so_far.note_findings(&findings, on_event);
+    if emulation.is_none() {
+        so_far.note_places(&bound, on_event);
+    }
     let mut n_workers_before = 0;
     for (step_idx, step) in bound.steps.iter().enumerate() {
         let number = StepNumber { step_idx: step_idx as u32, n_workers_before };
@@ -670,6 +673,16 @@ impl RunSoFar<'_> {
                 _ => NoteSeverity::Warning,
             };
             self.note(severity, finding.code, &finding.message, on_event);
+        }
+    }
+
+    /// Notes what of the targets' places makes the numbers those of something else.
+    fn note_places(&mut self, bound: &BoundPlan, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        for text in places::in_memory(&self.places) {
+            self.note(NoteSeverity::Warning, "target-in-memory", &text, on_event);
+        }
+        for text in places::of_zeros(bound) {
+            self.note(NoteSeverity::Warning, "target-zeros", &text, on_event);
         }
     }
 

@@ -95,6 +95,10 @@ pub(crate) struct Running<'a> {
     n_errors_told: usize,
 }
 
+/// Part of what a cache can hold that counts as all of it: random reads come to the last of it
+/// late.
+const CACHE_FULL: f64 = 0.95;
+
 /// Returns when a worker's time is over, nanoseconds after the start of its step, if it is limited;
 /// one of centuries never is.
 fn end_of(limits: &Limits) -> Option<u64> {
@@ -385,10 +389,25 @@ impl Running<'_> {
     /// Ends the step once it is steady, where it is to run until then.
     fn check_until_steady(&mut self, now_ns: u64) {
         let Some(until) = self.context.options.until_steady else { return };
-        if self.steady_since_ns.is_none() && steady::is_steady(&self.intervals, &until) {
+        let is_found = self.steady_since_ns.is_some();
+        if !is_found && steady::is_steady(&self.intervals, &until) && !self.fills_cache() {
             self.steady_since_ns = Some(now_ns);
             self.stop_where(|_| true);
         }
+    }
+
+    /// Says whether reads still fill the host cache of an emulated machine that began cold: the
+    /// level now, however even, is not the one that comes when it is full.
+    fn fills_cache(&self) -> bool {
+        let Some(emulation) = &self.context.options.emulation else { return false };
+        let readers = self.seats.iter().filter(|seat| seat.bound.job.access().read);
+        let files = readers.flat_map(|seat| &seat.bound.files);
+        let cache_bytes = files.map(|file| emulation.cold_cache_bytes(&file.path)).max();
+        let Some(cache_bytes) = cache_bytes.filter(|bytes| *bytes > 0) else { return false };
+        let workers = self.seats.iter().map(|seat| (seat.bound, seat.meters.as_ref()));
+        let Footprint { addressed_bytes, touched_bytes } = footprint::of_step(workers);
+        let Some((addressed, touched)) = addressed_bytes.zip(touched_bytes) else { return false };
+        (touched as f64) < addressed.min(cache_bytes) as f64 * CACHE_FULL
     }
 
     /// Says whether workers may be stopped when an interval ends.

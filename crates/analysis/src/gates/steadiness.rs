@@ -80,7 +80,10 @@ fn judge(what: &str, rounds: &[f64], rule: &SteadyRule, broken: &mut Vec<String>
     if !test.is_slope_kept() {
         let way = if test.slope > 0.0 { "rose" } else { "fell" };
         let slope_pct = 100.0 * test.excursion / test.mean;
-        broken.push(format!("{what} {way} by {slope_pct:.1} % (limit {} %)", rule.slope_pct));
+        broken.push(format!(
+            "{what} {way} by {slope_pct:.1} % of the mean (limit {} %)",
+            rule.slope_pct
+        ));
     }
 }
 

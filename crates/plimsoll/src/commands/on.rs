@@ -75,6 +75,11 @@ fn then(text: &str) -> Result<(std::time::Duration, String), String> {
 }
 
 impl OnArgs {
+    /// Says whether volumes of a design stand in for this machine's files.
+    pub(super) fn is_given(&self) -> bool {
+        self.on.is_some()
+    }
+
     /// Reads the design, if one is named. Mistakes in it are told and end the command.
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
         let Some(name) = &self.on else { return Ok(None) };

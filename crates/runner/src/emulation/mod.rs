@@ -114,6 +114,13 @@ impl Emulation {
             cached_mounts: cached(&self.design).map(|volume| volume.mount.clone()).collect(),
         }
     }
+
+    /// Returns what the host cache holds that reads of this file fill, bytes; 0 where there is
+    /// none, or it is full from the start.
+    pub(crate) fn cold_cache_bytes(&self, path: &std::path::Path) -> u64 {
+        let is_cached = cached(&self.design).any(|volume| path.starts_with(&volume.mount));
+        if self.is_warm || !is_cached { 0 } else { host_cache_bytes(&self.design) }
+    }
 }
 
 fn change(change: &DesignChange) -> DesignChangeRecord {
