@@ -184,9 +184,12 @@ impl<'a> Step<'a> {
     fn steady(&self, rules: &Rules, window: &Window, is_carried: bool) -> Gate {
         let length_s = window.samples.len() as f64 * self.series.sample_s;
         if rules.window_s.is_none() && length_s < STEADY_S_MIN {
-            let reason = format!(
+            let mut reason = format!(
                 "{length_s:.0} s are too short to tell whether it was steady: {STEADY_S_MIN} s do"
             );
+            if let Some(text) = self.saved_text() {
+                reason = format!("{reason}; {text}");
+            }
             return Gate::unknown(GateName::Steady, reason);
         }
         let series = &self.series;
@@ -202,6 +205,22 @@ impl<'a> Step<'a> {
         });
         let is_found = rules.warm_up_s.is_none() && rules.window_s.is_none();
         if is_found { self.with_warm_up(gate, rules, window) } else { gate }
+    }
+
+    /// Says that a cap without credits carried more than its rate, if one did: what it kept of an
+    /// idle moment is a part of a short run.
+    fn saved_text(&self) -> Option<String> {
+        let caps = self.jobs.iter().filter_map(|job| job.caps.as_ref()).flat_map(|it| &it.caps);
+        let paced = caps.filter(|cap| cap.credit == 0 && cap.burst_per_s <= cap.per_s);
+        let above = paced.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
+        (above.used_share > 1.0 + LEVEL_SHARE_MIN).then(|| {
+            format!(
+                "{} carried {:.0} % of its rate: what a cap keeps of an idle moment \
+                 (bucket_window_ms) is a part of so short a run",
+                above.name,
+                above.used_share * 100.0
+            )
+        })
     }
 
     /// Looks at what was left out as warm-up: a level that was kept and then fell, or rose, is none,
