@@ -9,6 +9,10 @@ use record::{Interval, Record};
 /// A last interval shorter than this share of the usual length was cut off by the end.
 const LENGTH_SHARE_MIN: f64 = 0.9;
 
+/// Most pieces of the usual length that one interval counts as: an hour of seconds. Only a record
+/// that nobody measured has a longer one.
+pub const PIECES_MAX: f64 = 3600.0;
+
 /// Returns the intervals of a step after its ramp, without a last one that was cut off.
 pub fn measured(record: &Record, step_idx: u32) -> Vec<&Interval> {
     let of_step = |it: &&Interval| it.step_idx == step_idx && !it.ramp;
@@ -56,7 +60,7 @@ impl Sampled {
             open = (open.0 + length_ms, open.1 + length_ms * value);
             // Periods of a clock differ a little.
             if open.0 >= usual_ms * LENGTH_SHARE_MIN {
-                let n = (open.0 / usual_ms).round().max(1.0) as usize;
+                let n = (open.0 / usual_ms).round().clamp(1.0, PIECES_MAX) as usize;
                 samples.extend(std::iter::repeat_n(open.1 / open.0, n));
                 open = (0.0, 0.0);
             }

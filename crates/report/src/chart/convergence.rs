@@ -1,6 +1,6 @@
 //! Steady state after SNIA: rounds, the window, its mean, its limits and the fitted line.
 
-use analysis::sampled::{per_s, usual_ms};
+use analysis::sampled::{PIECES_MAX, per_s, usual_ms};
 use analysis::series;
 use analysis::steady::{SNIA_ROUNDS_MAX, Steadiness, SteadyRule, WindowTest, assess};
 use record::{StepValidity, Verdict};
@@ -75,7 +75,7 @@ fn samples(seconds: &Seconds<'_>) -> Vec<Sample> {
     let measured = || seconds.intervals.iter().filter(|it| !it.ramp);
     let usual_ms = usual_ms(measured().map(|it| it.length_ms)).max(1) as f64;
     let pieces = measured().flat_map(|it| {
-        let n = (it.length_ms as f64 / usual_ms).round().max(1.0);
+        let n = (it.length_ms as f64 / usual_ms).round().clamp(1.0, PIECES_MAX);
         let length_s = it.length_ms as f64 / 1000.0 / n;
         let iops = per_s(it, total(it, |dir| dir.n_ios));
         (0..n as usize).map(move |idx| Sample {
