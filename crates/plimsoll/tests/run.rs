@@ -242,7 +242,8 @@ fn a_store_that_is_named_and_cannot_keep_the_run_is_a_failure() {
     sandbox.write("job.fio", JOB);
     sandbox.write("nostore", "text");
     let outcome = sandbox.plimsoll(&["run", "--store", "nostore/runs.db", "job.fio"]);
-    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    // 3 where the host is too busy for the figures to count, which goes before.
+    assert!(matches!(outcome.code, 1 | 3), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("the run is not kept"), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("one: 1 worker"), "{}", outcome.stdout);
     let usual = sandbox
@@ -251,5 +252,5 @@ fn a_store_that_is_named_and_cannot_keep_the_run_is_a_failure() {
         .args(["run", "job.fio"])
         .output()
         .expect("it runs");
-    assert_eq!(usual.status.code(), Some(0));
+    assert!(matches!(usual.status.code(), Some(0 | 3)), "{:?}", usual.status);
 }

@@ -351,7 +351,7 @@ fn note_caps(running: &mut Running<'_>) {
 /// Takes leave of the threads of workers that have ended.
 fn join_threads(running: &mut Running<'_>) {
     for seat in &mut running.seats {
-        // A thread that has sent its result, or that it panicked, has nothing left to do but return.
+        // A thread that has sent its result, or its panic, has nothing left to do but return.
         if seat.state == SeatState::Ended
             && let Some(thread) = seat.thread.take()
         {
