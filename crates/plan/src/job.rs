@@ -563,8 +563,8 @@ impl Job {
     }
 
     /// Says whether a job that verifies what it writes never comes to it: as in fio, one that
-    /// issues one I/O at a time writes until its time is over. With a queue each pass is read back before
-    /// the next one, and `verify_backlog` does so in between.
+    /// issues one I/O at a time writes until its time is over. With a queue each pass is read back
+    /// before the next one, and `verify_backlog` does so in between.
     pub fn never_reads_back(&self) -> bool {
         let verify = &self.verify;
         let wants = verify.method.is_some() && verify.do_verify && !verify.verify_only;
