@@ -208,9 +208,9 @@ impl Limits {
         needed.max().unwrap_or(0)
     }
 
-    /// Returns what a point has too few operations for; none where it says what it is asked. A limit
-    /// is broken for sure where ten operations were slower than it, and kept for sure where ten lie
-    /// beyond its percentile.
+    /// Returns what a point has too few operations for; none where it says what it is asked. A
+    /// limit is broken for sure where ten operations were slower than it, and kept for sure
+    /// where ten lie beyond its percentile.
     pub fn too_few(&self, measured: &Measured<'_>) -> Option<TooFew> {
         let n_ios = measured.latency.count();
         let mut found = None;

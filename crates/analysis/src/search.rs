@@ -1,22 +1,22 @@
 //! The search for the load line: the highest load that keeps the limits.
 //!
 //! [`Search`] asks for one load after the other and takes what came of it; who probes, and whether
-//! in real or virtual time, it does not know. A probe is *carried*, *failed*, or says *nothing*: the
-//! generator was at fault, or too few operations stand behind the percentile of a limit. What says
-//! nothing is repeated, so many times at most.
+//! in real or virtual time, it does not know. A probe is *carried*, *failed*, or says *nothing*:
+//! the generator was at fault, or too few operations stand behind the percentile of a limit.
+//! It is repeated, so many times at most.
 //!
 //! No answer is believed by itself. What the answers say together is a probability over where the
 //! line is (`belief`), in which failures come by chance, too, alone or several in a row.
 //!
-//! 1. Coarse: the load grows by `factor` until the line is more likely below than above (or shrinks,
-//!    if it is so at first); by two such steps at once while the limits are hardly pressed.
+//! 1. Coarse: the load grows by `factor` until the line is more likely below than above (or
+//!    shrinks, if it is so at first); by two such steps at once while limits are hardly pressed.
 //! 2. Narrow: between the highest load that is more likely carried than not and the lowest one that
 //!    is not. What an overloaded probe achieved is a first guess of the line; then how hard the
 //!    limits were pressed at both ends; then the middle. An end in doubt is probed again, after a
 //!    load that should be carried where it has just failed; where it turns out to be none, the
 //!    search goes on from there, and doubles again if nothing above has failed.
-//! 3. Confirm: both ends are probed in turn, `n_repeats` times at least, until the line lies between
-//!    them with a probability of [`SURE`].
+//! 3. Confirm: both ends are probed in turn, `n_repeats` times at least, until the line lies
+//!    between them with a probability of [`SURE`].
 //! 4. Curve: equally spaced loads up to the line, in the order asked for.
 //! 5. Control: both ends once more, to see whether the limit has moved meanwhile.
 //!
@@ -449,7 +449,7 @@ impl Search {
         self.taken.last().map(|(probe, _)| self.options.units(probe.load))
     }
 
-    /// Returns a load to probe in place of one that has failed just now: what made it fail may last.
+    /// Returns a load to probe in place of one that has failed just now: what made it may last.
     /// `low` should be carried; where it is the same, one below is taken.
     fn apart(&self, wanted: u64, low: u64) -> u64 {
         let has_failed = self.taken.last().is_some_and(|(_, it)| it.answer == Answer::Failed);

@@ -354,7 +354,7 @@ fn last_void(measured: &[Measured]) -> Option<&str> {
     measured.iter().rev().find_map(|it| it.point.void.as_deref())
 }
 
-/// Returns the check that says that a point was disturbed by what may be gone when it is repeated: a
+/// Returns the check that says that a point was disturbed by what may be gone the next time: a
 /// generator that was late, stopped or stolen.
 fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
     let gate = generator(record, step_idx)?;

@@ -5,7 +5,7 @@
 //! is above `x`, but
 //! - near the line by chance: a point is a finite sample, so `P(carried)` falls from 1 to 0 over a
 //!   width of `softness`;
-//! - in a *trouble* (a pause, another program, a neighbour) it fails whatever the load. Troubles come
+//! - in a *trouble* (a pause, another program, a neighbour) it fails whatever the load. They come
 //!   one by one or last for several probes: a hidden state with its own chances to begin and to go
 //!   on, so that three failures in a row weigh less than three with a carried one between them;
 //! - seldom it is carried for no reason ([`WRONGLY_CARRIED`]).
@@ -13,10 +13,10 @@
 //! How often troubles come, how long they last and how soft the line is, is not known either: every
 //! combination of [`TROUBLES`] and [`SOFTNESS`] has a share of the belief, and the answers move it.
 //!
-//! Sources: M. Horstein, "Sequential transmission using noiseless feedback", IEEE Trans. Inf. Theory
-//! 9 (1963); R. Waeber, P. Frazier, S. Henderson, "Bisection search with noisy responses", SIAM J.
-//! Control Optim. 51 (2013); A. Watson, D. Pelli, "QUEST", Percept. Psychophys. 33 (1983). The hidden
-//! state is the forward algorithm of hidden Markov models (L. Rabiner, Proc. IEEE 77, 1989).
+//! Sources: M. Horstein, "Sequential transmission using noiseless feedback", IEEE Trans. Inf.
+//! Theory 9 (1963); R. Waeber, P. Frazier, S. Henderson, "Bisection search with noisy responses",
+//! SIAM J. Control Optim. 51 (2013); A. Watson, D. Pelli, "QUEST", Percept. Psychophys. 33 (1983). The
+//! hidden state is the forward algorithm of hidden Markov models (L. Rabiner, Proc. IEEE 77, 1989).
 
 use super::SearchOptions;
 

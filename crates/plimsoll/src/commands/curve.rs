@@ -100,7 +100,7 @@ struct SweepArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1000))]
     points: u32,
 
-    /// Measurements of each end of the line: six of them make it 94 % sure.
+    /// Measurements of each end of the line, at least.
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,

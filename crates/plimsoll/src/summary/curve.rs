@@ -88,7 +88,8 @@ fn unit(lever: Lever) -> &'static str {
 fn answer(curve: &CurveRecord) -> Vec<String> {
     let line = &curve.line;
     let mut sentences = vec![headline(curve)];
-    let tried = format!("{} loads were tried to find it{}", line.n_probes, room(curve));
+    let were = if line.n_probes == 1 { "load was" } else { "loads were" };
+    let tried = format!("{} {were} tried to find it{}", line.n_probes, room(curve));
     if let Some(interval) = line.interval {
         sentences.push(format!("{}; {tried}", between(curve.lever, interval)));
     } else if line.load.is_none() {
