@@ -40,9 +40,10 @@ fn rank_bound(n_a: usize, n_b: usize, coverage: f64) -> Option<(usize, f64)> {
     bound(&rank_sum_counts(n_a, n_b), tail_max)
 }
 
-/// Returns the median of the differences of pairs, and its interval from the signed ranks (Wilcoxon;
-/// Hodges and Lehmann): of all means of two differences, one with itself among them. None where
-/// there are too few pairs (6 reach 95 %), the sets are not of one length, or a value is not finite.
+/// Returns the median of the differences of pairs, and its interval from the signed ranks
+/// (Wilcoxon; Hodges and Lehmann): of all means of two differences, one with itself among them.
+/// None where there are too few pairs (6 reach 95 %), the sets are not of one length, or a value
+/// is not finite.
 ///
 /// What both of a pair share drops out. Where chance decided which of a pair came first, it holds
 /// whatever else went on.

@@ -1,8 +1,8 @@
 //! `plimsoll compare --interleave N -- A B`: measures both in turn, pair by pair.
 //!
-//! Each run is a `plimsoll run` of its own process, so that nothing of one is left for the next and
-//! each is kept as any other run. Which of a pair comes first is left to chance: what goes on beside
-//! then hits both alike, and the comparison holds whatever that is (`analysis::compare`).
+//! Each run is a `plimsoll run` of its own process, so that nothing of one is left for the next
+//! and each is kept as any other run. Which of a pair comes first is left to chance: what goes on
+//! beside then hits both alike, and the comparison holds whatever that is (`analysis::compare`).
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
