@@ -66,7 +66,7 @@ fn list(folder: &Path, n_max: usize) -> Option<HashSet<OsString>> {
 mod tests {
     use super::*;
 
-    /// Makes a folder with `present`; returns which of `n` files `f0`, `f1` ... it is known to lack.
+    /// Makes a folder with `present`; returns which of `n` files `f0`, `f1` ... it surely lacks.
     fn lacking(present: &[&str], n: usize) -> Vec<usize> {
         let folder = tempfile::tempdir().expect("a folder");
         for name in present {

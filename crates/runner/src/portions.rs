@@ -1,4 +1,5 @@
-//! Completions taken at most so many at a time (`complete_max`, fio's `iodepth_batch_complete_max`).
+//! Completions taken at most so many at a time (`complete_max`, fio's
+//! `iodepth_batch_complete_max`).
 //!
 //! What an engine has ready beyond that is kept, and counts as in flight until its turn comes: its
 //! latency includes the waiting, as in fio, which leaves it in the kernel's queue.

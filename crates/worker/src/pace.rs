@@ -1,8 +1,8 @@
 //! How many operations a worker hands over at once, and how many completions it waits for.
 //!
-//! A batch is as large as it takes to keep the depth. To fill the queue may take a tenth of the time
-//! that an operation is in flight, so that by Little's law a twentieth of the depth is lost at most,
-//! and only where all of it completes at once. What the calls take is measured: where they are slow
+//! A batch is as large as it takes to keep the depth. To fill the queue may take a tenth of the
+//! time that an operation is in flight, so that by Little's law a twentieth of the depth is lost at
+//! most, and only where all of it completes at once. What the calls take is measured: where they are slow
 //! (the doorbell of a virtual machine, a busy host), all free slots go over in one, and the slower
 //! it is, the more completes meanwhile and goes over with the next. A batch that followed the rate
 //! would keep the rate low: a call of 160 us carries 6,000 operations per second one by one.

@@ -2,8 +2,8 @@
 //!
 //! What each of Vdbench's processes does on a storage definition ([`slaves`]) becomes a job that
 //! keeps as many I/Os in flight as it has threads there, by one worker or, where that is faster, by
-//! one per processor; the workload definitions it has become the job's parts. With `concatenatesds` that is so for the volumes of workload
-//! definitions, each over its files.
+//! one per processor; the workload definitions it has become the job's parts. With
+//! `concatenatesds` that is so for the volumes of workload definitions, each over its files.
 //!
 //! What differs from Vdbench, beside the figures: places and mixes are seeded, so that a run can
 //! be repeated; `poisson`, `hotband` and the contents of duplicates follow our own formulas, which
