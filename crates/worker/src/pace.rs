@@ -2,10 +2,11 @@
 //!
 //! A batch is as large as it takes to keep the depth. To fill the queue may take a tenth of the
 //! time that an operation is in flight, so that by Little's law a twentieth of the depth is lost at
-//! most, and only where all of it completes at once. What the calls take is measured: where they are slow
-//! (the doorbell of a virtual machine, a busy host), all free slots go over in one, and the slower
-//! it is, the more completes meanwhile and goes over with the next. A batch that followed the rate
-//! would keep the rate low: a call of 160 us carries 6,000 operations per second one by one.
+//! most, and only where all of it completes at once. What the calls take is measured: where they
+//! are slow (the doorbell of a virtual machine, a busy host), all free slots go over in one, and
+//! the slower it is, the more completes meanwhile and goes over with the next. A batch that
+//! followed the rate would keep the rate low: a call of 160 us carries 6,000 operations per second
+//! one by one.
 //!
 //! Where calls are quick, smaller batches let the device begin with the first operation while the
 //! rest is prepared. A virtual disk that answers in bunches otherwise waits for the worker, and the
@@ -144,7 +145,8 @@ impl Pace {
     /// Returns the batch that keeps the depth, where an operation is in flight for so long.
     fn fitting_batch(&self, in_flight_ns: u64) -> u32 {
         let Some(call_ns) = self.calls_ns.checked_div(u64::from(self.n_calls)) else {
-            let is_split = self.n_periods % PROBE_PERIODS == 0 && self.batch == self.batch_max;
+            let is_split =
+                self.n_periods.is_multiple_of(PROBE_PERIODS) && self.batch == self.batch_max;
             return if is_split { self.batch.div_ceil(2) } else { self.batch };
         };
         let fill_ns = (in_flight_ns / FILL_SHARE).max(1);
