@@ -52,11 +52,17 @@ fn p30s(n: usize, cache: CacheMode) -> Backing {
         sku: "P30".to_owned(),
         cap: cap(5_000, 200_000_000),
         io_unit_bytes: Some(256 << 10),
+        write_iops: None,
         merging: Merging::None,
         size_bytes: 1 << 40,
         cache,
     };
-    Backing::Disks(Stripe { disks: vec![disk; n], chunk_bytes: 64 << 10, columns: n as u32 })
+    Backing::Disks(Stripe {
+        disks: vec![disk; n],
+        chunk_bytes: 64 << 10,
+        columns: n as u32,
+        is_local: false,
+    })
 }
 
 fn ds14() -> Vm {

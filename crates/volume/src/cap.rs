@@ -128,23 +128,24 @@ pub struct CapUsage {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measure {
     pub(crate) op: [u64; 2],
-    pub(crate) unit: u64,
+    pub(crate) unit: [u64; 2],
     pub(crate) byte: [u64; 2],
 }
 
 impl Measure {
-    pub(crate) const OPS: Measure = Measure { op: [1; 2], unit: 0, byte: [0; 2] };
-    pub(crate) const UNITS: Measure = Measure { op: [0; 2], unit: 1, byte: [0; 2] };
-    pub(crate) const BYTES: Measure = Measure { op: [0; 2], unit: 0, byte: [1; 2] };
+    pub(crate) const OPS: Measure = Measure { op: [1; 2], unit: [0; 2], byte: [0; 2] };
+    pub(crate) const UNITS: Measure = Measure { op: [0; 2], unit: [1; 2], byte: [0; 2] };
+    pub(crate) const BYTES: Measure = Measure { op: [0; 2], unit: [0; 2], byte: [1; 2] };
 
     /// Every unit with all its bytes.
     pub(crate) fn whole_units(unit_bytes: u64) -> Measure {
-        Measure { op: [0; 2], unit: unit_bytes, byte: [0; 2] }
+        Measure { op: [0; 2], unit: [unit_bytes; 2], byte: [0; 2] }
     }
 
     /// The same for one direction only: 0 reads, 1 writes.
     pub(crate) fn only(mut self, direction: usize) -> Measure {
         self.op[1 - direction] = 0;
+        self.unit[1 - direction] = 0;
         self.byte[1 - direction] = 0;
         self
     }
@@ -207,7 +208,7 @@ impl Cap {
     pub(crate) fn cost(&self, demand: Demand) -> u64 {
         let (measure, direction) = (&self.measure, usize::from(demand.writes));
         measure.op[direction]
-            + measure.unit * u64::from(demand.units)
+            + measure.unit[direction] * u64::from(demand.units)
             + measure.byte[direction] * u64::from(demand.bytes)
     }
 

@@ -150,6 +150,8 @@ pub struct Stripe {
     /// Disks that one run of chunks goes over; at most the number of disks. With fewer columns than
     /// disks, the first columns fill before the next ones are used.
     pub columns: u32,
+    /// Disks of the machine itself, which its uncached caps do not count, nor its places for disks.
+    pub is_local: bool,
 }
 
 /// One disk.
@@ -159,6 +161,8 @@ pub struct Disk {
     pub sku: String,
     /// Its caps.
     pub cap: Cap,
+    /// Writes per second, where they have a limit of their own; operations of `cap` are reads then.
+    pub write_iops: Option<Limit>,
     /// An operation counts once for each begun piece of this size; `None` counts each once.
     pub io_unit_bytes: Option<u64>,
     /// Whether I/Os that follow each other on the disk count together, up to a unit.

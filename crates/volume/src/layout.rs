@@ -142,10 +142,11 @@ impl Layout {
 
     fn place_disks(&mut self, stripe: &Stripe, lanes: &mut Lanes) -> VolumePlace {
         let first = self.disks.len() as u16;
+        let gate = if stripe.is_local { GATE_OPEN } else { GATE_UNCACHED };
         for _ in &stripe.disks {
             self.disks.push(DiskPlace {
                 cached_lane: lanes.all.insert(Lane::new(Role::Cache, GATE_CACHED)),
-                lane: lanes.all.insert(Lane::new(Role::Disk, GATE_UNCACHED)),
+                lane: lanes.all.insert(Lane::new(Role::Disk, gate)),
                 cache: CacheMode::None,
                 io_unit_bytes: None,
                 streams: None,
@@ -211,8 +212,12 @@ impl Setter<'_> {
     ) -> Option<CapId> {
         let limit = limit?;
         let direction = match key {
-            (CapKind::VolumeCeiling, _, _, 0) => Some(CapDirection::Reads),
-            (CapKind::VolumeCeiling, _, _, 1) => Some(CapDirection::Writes),
+            (CapKind::VolumeCeiling, _, _, 0) | (CapKind::DiskIops, _, _, 1) => {
+                Some(CapDirection::Reads)
+            }
+            (CapKind::VolumeCeiling, _, _, 1) | (CapKind::DiskIops, _, _, 2) => {
+                Some(CapDirection::Writes)
+            }
             _ => None,
         };
         let (per_s, origin) = (limit.per_s, limit.origin.clone());
@@ -279,9 +284,16 @@ impl Setter<'_> {
             let (lane, place_unit) = (Place::Lane(place.lane), place.io_unit_bytes);
             let owner = Some(volume as u16);
             let name = |what: &str| format!("disk {mount}[{idx}] {} {what}", disk.sku);
-            let key = (CapKind::DiskIops, volume, idx, 0);
             let iops = disk.cap.iops.as_ref();
-            self.set(lane, key, iops, Measure::UNITS, owner, name("iops"));
+            if let Some(writes) = &disk.write_iops {
+                let key = |which| (CapKind::DiskIops, volume, idx, which);
+                let only = |direction| Measure::UNITS.only(direction);
+                self.set(lane, key(1), iops, only(0), owner, name("read iops"));
+                self.set(lane, key(2), Some(writes), only(1), owner, name("write iops"));
+            } else {
+                let key = (CapKind::DiskIops, volume, idx, 0);
+                self.set(lane, key, iops, Measure::UNITS, owner, name("iops"));
+            }
             let key = (CapKind::DiskBytes, volume, idx, 0);
             let bytes = disk.cap.bytes.as_ref();
             let whole_units = place_unit.filter(|_| disk.merging == Merging::Units);
@@ -328,7 +340,7 @@ impl Setter<'_> {
 
     fn set_clients(&mut self, design: &Design) {
         // Requests go out as well, reads among them; what is read comes in, and is not metered.
-        let sent = Measure { op: [CALL_BYTES; 2], unit: 0, byte: [0, 1] };
+        let sent = Measure { op: [CALL_BYTES; 2], unit: [0; 2], byte: [0, 1] };
         let key = |idx| (CapKind::VmEgress, idx, 0, 0);
         if design.clients.is_empty() {
             let card = Place::Gate(self.layout.clients[0].gate);

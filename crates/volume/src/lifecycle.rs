@@ -68,7 +68,7 @@ fn shape(backing: &Backing) -> String {
     match backing {
         Backing::Disks(stripe) => format!(
             "{} in {} with chunks of {} KiB",
-            count(stripe.disks.len(), "disk"),
+            count(stripe.disks.len(), if stripe.is_local { "local disk" } else { "disk" }),
             count(stripe.columns as usize, "column"),
             stripe.chunk_bytes >> 10
         ),

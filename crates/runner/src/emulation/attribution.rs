@@ -31,6 +31,8 @@ struct Group {
     name: String,
     kind: CapKind,
     volume: Option<u16>,
+    /// What it counts, where that is reads or writes alone.
+    direction: Option<CapDirection>,
     mount: Option<String>,
     /// What the system calls it, or the first of them.
     cap: String,
@@ -77,6 +79,7 @@ struct Path {
     is_cached: bool,
     writes_behind: bool,
     is_network: bool,
+    is_local: bool,
     /// What the system calls the pool's cap.
     pool: Option<String>,
 }
@@ -90,7 +93,9 @@ impl CapTable {
             let credit = usage[cap_idx].credits.map_or(0, |credits| credits.full);
             let member = Member::new(CapId(cap_idx as u16), cap, credit);
             let same = |group: &&mut Group| {
-                is_of_disk(cap.kind) && group.kind == cap.kind && group.volume == cap.volume
+                is_of_disk(cap.kind)
+                    && (group.kind, group.volume) == (cap.kind, cap.volume)
+                    && group.direction == cap.direction
             };
             if let Some(group) = groups.iter_mut().find(same) {
                 group.members.push(member);
@@ -102,6 +107,7 @@ impl CapTable {
                 name: name(cap, mount.as_deref(), caps),
                 kind: cap.kind,
                 volume: cap.volume,
+                direction: cap.direction,
                 mount,
                 cap: cap.name.clone(),
                 is_in_mb: is_in_mb(&cap.origin),
@@ -197,7 +203,7 @@ impl CapTable {
         match group.kind {
             CapKind::VmCachedIops | CapKind::VmCachedBytes => paths.any(|path| path.is_cached),
             CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
-                paths.any(|path| !path.is_network)
+                paths.any(|path| !path.is_network && !path.is_local)
             }
             CapKind::Pool => paths.any(|path| path.pool.as_ref() == Some(&group.cap)),
             _ => paths.any(|path| path.is_network),
@@ -263,7 +269,7 @@ fn is_of_disk(kind: CapKind) -> bool {
 fn name(cap: &CapInfo, mount: Option<&str>, caps: &[CapInfo]) -> String {
     let kind = cap.kind.name();
     let rivals = caps.iter().filter(|other| other.kind == cap.kind && other.volume == cap.volume);
-    let is_only = is_of_disk(cap.kind) || rivals.count() == 1;
+    let is_only = if is_of_disk(cap.kind) { cap.direction.is_none() } else { rivals.count() == 1 };
     match mount {
         Some(mount) if is_only => format!("{kind} {mount}"),
         Some(mount) => match cap.direction {
@@ -288,12 +294,14 @@ fn path(backing: &Backing, design: &Design) -> Path {
             writes_behind: has_cache(design)
                 && stripe.disks.iter().any(|disk| disk.cache == CacheMode::ReadWrite),
             is_network: false,
+            is_local: stripe.is_local,
             pool: None,
         },
         Backing::Network(network) => Path {
             is_cached: false,
             writes_behind: false,
             is_network: true,
+            is_local: false,
             pool: network
                 .pool
                 .and_then(|idx| design.pools.get(usize::from(idx)))

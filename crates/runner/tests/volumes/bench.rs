@@ -29,13 +29,18 @@ pub(crate) fn p30(mount: &str, n_disks: usize, cache: CacheMode) -> Volume {
     let disk = Disk {
         sku: "P30".to_owned(),
         cap: cap(5000, 200 << 20),
+        write_iops: None,
         io_unit_bytes: Some(256 << 10),
         merging: Merging::None,
         size_bytes: 1024 * GIB,
         cache,
     };
-    let stripe =
-        Stripe { disks: vec![disk; n_disks], chunk_bytes: 64 << 10, columns: n_disks as u32 };
+    let stripe = Stripe {
+        disks: vec![disk; n_disks],
+        chunk_bytes: 64 << 10,
+        columns: n_disks as u32,
+        is_local: false,
+    };
     Volume {
         mount: mount.to_owned(),
         capacity_bytes: n_disks as u64 * 1024 * GIB,

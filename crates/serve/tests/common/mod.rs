@@ -24,6 +24,7 @@ pub(crate) fn disk(iops: u64, bytes_per_s: u64, capacity_bytes: u64, cache: Cach
         sku: "test".to_owned(),
         cap: Cap { iops: Some(limit(iops)), bytes: Some(limit(bytes_per_s)) },
         io_unit_bytes: Some(256 << 10),
+        write_iops: None,
         merging: Merging::None,
         size_bytes: capacity_bytes,
         cache,
@@ -31,7 +32,12 @@ pub(crate) fn disk(iops: u64, bytes_per_s: u64, capacity_bytes: u64, cache: Cach
     Volume {
         mount: "/data".to_owned(),
         capacity_bytes,
-        backing: Backing::Disks(Stripe { disks: vec![disk], chunk_bytes: 64 << 10, columns: 1 }),
+        backing: Backing::Disks(Stripe {
+            disks: vec![disk],
+            chunk_bytes: 64 << 10,
+            columns: 1,
+            is_local: false,
+        }),
         latency: Latency { mean_ns: 100_000, spread: 0.0 },
         cache_latency: Latency { mean_ns: 20_000, spread: 0.0 },
     }

@@ -27,6 +27,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let cache = cache(&mut keys, source.as_ref(), parser);
     let chunk_bytes = chunk(&mut keys, parser);
     let columns = columns(&mut keys, n_disks, parser);
+    let is_local = keys.flag("local", parser.findings);
     let disk = match &source {
         Some(Source { what: What::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
         Some(Source { what: What::Own(own), .. }) => Some(own.clone()),
@@ -46,8 +47,14 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let (source, mut disk) = (source?, disk?);
     let cache_at = cacheable(&source, cache.as_ref(), parser);
     disk.cache = cache.map_or(CacheMode::None, |cache| cache.0);
+    if let Some(cache_at) = cache_at.as_ref().filter(|_| is_local) {
+        let text = "a local disk has no host cache: it is in the machine itself";
+        let finding = Diagnostic::error("not-cacheable", text);
+        parser.findings.add(finding.help("use cache = \"None\""), cache_at);
+    }
     let uses = DiskUse {
-        n_disks,
+        is_local,
+        n_disks: if is_local { 0 } else { n_disks },
         name: disk.sku.clone(),
         cloud: source.cloud().to_owned(),
         family: source.family().to_owned(),
@@ -59,7 +66,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let volume = Volume {
         mount: String::new(),
         capacity_bytes,
-        backing: Backing::Disks(Stripe { disks, chunk_bytes, columns }),
+        backing: Backing::Disks(Stripe { disks, chunk_bytes, columns, is_local }),
         latency,
         cache_latency,
     };
@@ -192,8 +199,8 @@ fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
         parser.findings.error("out-of-range", &at, "a disk of no size");
     }
     let io_unit_bytes = io_unit.map(|(bytes, _)| bytes);
-    let (merging, cache) = (Merging::None, CacheMode::None);
-    Some(Disk { sku: name, cap, io_unit_bytes, merging, size_bytes, cache })
+    let (merging, cache, write_iops) = (Merging::None, CacheMode::None, None);
+    Some(Disk { sku: name, cap, write_iops, io_unit_bytes, merging, size_bytes, cache })
 }
 
 fn n_disks(
@@ -311,7 +318,7 @@ fn columns(keys: &mut Keys<'_>, n_disks: u32, parser: &mut Parser<'_, '_>) -> u3
 /// Makes a disk of a tier or type.
 fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
     let io_unit_bytes = sku.io_unit().map(|figure| figure.per_s);
-    let (cap, size_bytes) = if let Some(size) = sku.size() {
+    let (cap, write_iops, size_bytes) = if let Some(size) = sku.size() {
         for name in ["size", "iops", "throughput"] {
             if let Some(value) = keys.get(name) {
                 let text = format!("`{name}` of {} is fixed by the tier", sku.name);
@@ -320,13 +327,14 @@ fn from_sku(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Opti
                 parser.findings.add(finding, &value.span());
             }
         }
-        (tier_cap(sku, keys, parser), size.per_s)
+        (tier_cap(sku, keys, parser), None, size.per_s)
     } else {
         free::disk(sku, keys, parser)?
     };
     let merging = merging(sku);
     let cache = CacheMode::None;
-    Some(Disk { sku: sku.name.clone(), cap, io_unit_bytes, merging, size_bytes, cache })
+    let sku = sku.name.clone();
+    Some(Disk { sku, cap, write_iops, io_unit_bytes, merging, size_bytes, cache })
 }
 
 /// Returns what a disk makes of I/Os that follow each other: where there is no limit of operations,

@@ -21,7 +21,7 @@ pub(super) fn disk(
     sku: &Sku,
     keys: &mut Keys<'_>,
     parser: &mut Parser<'_, '_>,
-) -> Option<(Cap, u64)> {
+) -> Option<(Cap, Option<Limit>, u64)> {
     let size = size(sku, keys, parser);
     let iops = keys.count("iops", parser.findings);
     let bytes = keys.rate("throughput", parser.findings);
@@ -32,7 +32,8 @@ pub(super) fn disk(
     }
     let size_bytes = size?;
     let disk = Free { sku, size_gib: size_bytes as f64 / GIB, at: keys.at.clone() };
-    Some((disk.cap(iops, bytes, burst, parser), size_bytes))
+    let write_iops = disk.write_iops();
+    Some((disk.cap(iops, bytes, burst, parser), write_iops, size_bytes))
 }
 
 fn size(sku: &Sku, keys: &mut Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<u64> {
@@ -134,6 +135,11 @@ impl<'p> Provisioned<'p> {
         )
     }
 
+    /// Returns the limit of writes at a size, where they have one of their own.
+    pub(crate) fn write_iops(&self, size_bytes: u64) -> Option<Limit> {
+        self.free(size_bytes).write_iops()
+    }
+
     /// Returns the limits of a size with what is chosen; `None` if that cannot be.
     pub(crate) fn cap(
         &self,
@@ -217,7 +223,7 @@ impl Free<'_> {
 
     fn iops(&self, asked: Option<At<u64>>, parser: &mut Parser<'_, '_>) -> Option<Limit> {
         let sku = self.sku;
-        let per_gib = sku.iops_per_gib().or_else(|| self.one_way(parser));
+        let per_gib = sku.iops_per_gib().or_else(|| self.each_way().map(|(read, _)| read));
         let of_size = per_gib.map(|figure| figure.value * self.size_gib);
         let most = sku.iops_max().map(|figure| parser.per_s(figure) as f64);
         if !self.is_chosen("iops") {
@@ -299,16 +305,18 @@ impl Free<'_> {
         Some(limit((mib_s * figure.value) as u64, &origin))
     }
 
-    /// Reads and writes with limits of their own: one cap cannot say both, so the lower one holds.
-    fn one_way(&self, parser: &mut Parser<'_, '_>) -> Option<&Figure> {
-        let read = self.sku.figure("read_iops_per_gib")?;
-        let write = self.sku.figure("write_iops_per_gib")?;
-        let text = format!(
-            "{} limits reads and writes apart; the lower of the two is taken for both",
-            self.sku.name
-        );
-        parser.findings.warn("approximated", &self.at, text);
-        Some(if read.value <= write.value { read } else { write })
+    /// Returns operations per GiB of reads and of writes, where each has a limit of its own.
+    fn each_way(&self) -> Option<(&Figure, &Figure)> {
+        let way = |property| self.sku.figure(property);
+        way("read_iops_per_gib").zip(way("write_iops_per_gib"))
+    }
+
+    /// Returns the limit of writes, where they have one of their own. It follows from the size.
+    fn write_iops(&self) -> Option<Limit> {
+        let (_, figure) = self.each_way().filter(|_| self.sku.iops_per_gib().is_none())?;
+        let source = &figure.source.title;
+        let origin = format!("{}: {figure} ({source}, {})", self.sku.name, figure.date());
+        Some(limit((figure.value * self.size_gib) as u64, &origin))
     }
 
     fn burst(&self, mut cap: Cap, asked: Option<At<&str>>, parser: &mut Parser<'_, '_>) -> Cap {

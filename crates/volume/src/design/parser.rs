@@ -332,6 +332,8 @@ pub(super) struct ParsedVolume {
 
 /// The disks of one volume, as the machine sees them.
 pub(super) struct DiskUse {
+    /// In the machine itself.
+    pub(super) is_local: bool,
     pub(super) n_disks: u32,
     pub(super) name: String,
     pub(super) cloud: String,

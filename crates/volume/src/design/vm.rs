@@ -31,7 +31,8 @@ pub(super) fn vm(
     if let Some((name, name_at)) = &named {
         size = parser.edition.vm(name);
         if let Some(size) = size {
-            let families: Vec<&str> = uses.iter().map(|disks| disks.family.as_str()).collect();
+            let attached = uses.iter().filter(|disks| !disks.is_local);
+            let families: Vec<&str> = attached.map(|disks| disks.family.as_str()).collect();
             vm = from_size(size, &families, bursts, parser);
             if lacks_v2(size, &families) {
                 let text = format!(

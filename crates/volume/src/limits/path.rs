@@ -70,7 +70,8 @@ pub fn describe(volume: &Volume) -> String {
                 CacheMode::ReadOnly => "ReadOnly host cache",
                 CacheMode::ReadWrite => "ReadWrite host cache",
             };
-            format!("{}, {cache}", disks_name(stripe))
+            let local = if stripe.is_local { ", local" } else { "" };
+            format!("{}{local}, {cache}", disks_name(stripe))
         }
         Backing::Network(network) => {
             format!("{} volume of {}", network.level, units::format_bytes(volume.capacity_bytes))
@@ -176,14 +177,25 @@ fn of_disks(list: &mut List, design: &Design, volume_idx: u16, stripe: &Stripe, 
     }
     if let Some(disk) = stripe.disks.first() {
         let (iops, bytes) = (disk.cap.iops.as_ref(), disk.cap.bytes.as_ref());
-        list.put((CapKind::DiskIops, scope), &name, n_disks, iops, share * split.units);
+        if let Some(limit) = &disk.write_iops {
+            let writes = 1.0 - load.read_share;
+            for (what, limit, per_io) in
+                [("reads", iops, share - writes), ("writes", Some(limit), writes)]
+            {
+                let name = format!("{name} {what}");
+                let kind = (CapKind::DiskIops, scope);
+                list.put(kind, &name, n_disks, limit, per_io.max(0.0) * split.units);
+            }
+        } else {
+            list.put((CapKind::DiskIops, scope), &name, n_disks, iops, share * split.units);
+        }
         let counted = match (disk.merging, disk.io_unit_bytes) {
             (Merging::Units, Some(unit_bytes)) => split.units * unit_bytes as f64,
             _ => size,
         };
         list.put((CapKind::DiskBytes, scope), &name, n_disks, bytes, share * counted);
     }
-    if let Some(vm) = machine {
+    if let Some(vm) = machine.filter(|_| !stripe.is_local) {
         let kinds = (CapKind::VmUncachedIops, CapKind::VmUncachedBytes);
         let per_io = (share * split.units, share * size);
         list.put_pair(Scope::Machine, &vm.size, &vm.uncached, kinds, per_io);

@@ -452,8 +452,8 @@ impl Tries<'_> {
 /// Returns how many disks all volumes have.
 fn n_all_disks(design: &Design) -> usize {
     let disks = design.volumes.iter().map(|volume| match &volume.backing {
-        Backing::Disks(stripe) => stripe.disks.len(),
-        Backing::Network(_) => 0,
+        Backing::Disks(stripe) if !stripe.is_local => stripe.disks.len(),
+        Backing::Disks(_) | Backing::Network(_) => 0,
     });
     disks.sum()
 }

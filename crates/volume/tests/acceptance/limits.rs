@@ -426,3 +426,32 @@ fn what_the_catalogue_lacks_is_said_with_the_way_out() {
     let found = refused("[[volume]]\nmount='D:'\ndisk='P30'\ncache='None'\n");
     assert!(found.contains("a drive is a path here"), "{found}");
 }
+
+#[test]
+fn reads_and_writes_of_a_disk_may_have_limits_of_their_own() {
+    let text = "[[volume]]\nmount='/a'\ndisk='pd-standard'\nsize='1TiB'\n";
+    for (read_share, iops) in [(1.0, 768.0), (0.0, 1536.0), (0.5, 1536.0)] {
+        check_mix(text, read_share, iops);
+    }
+}
+
+/// Checks the rate of 4 KiB on the first volume, and that a run settles there.
+#[track_caller]
+fn check_mix(text: &str, read_share: f64, iops: f64) {
+    let design = parse(text);
+    let done = alone(&design, 0, &Load::new(4 * KIB, read_share));
+    assert!((done.iops / iops - 1.0).abs() < 1e-3, "{} is not {iops}", done.iops);
+    let stream = Stream { read_share, ..Stream::new(256, 4 * KIB) };
+    let seen = steady(&design, vec![stream]).seen(0).iops;
+    assert!((seen / iops - 1.0).abs() < 0.03, "{seen} is not {iops}");
+}
+
+/// A machine's own disk is behind none of its caps for disks that are attached to it.
+#[test]
+fn a_local_disk_is_behind_no_cap_of_its_machine() {
+    let text = "[vm]\nsize='E16ds_v5'\n[[volume]]\nmount='/temp'\nlocal=true\n\
+                disk={ size='600GiB', iops=75000, throughput='1000MB/s' }\n";
+    check_mix(text, 1.0, 75_000.0);
+    let cached = text.replace("local=true", "local=true\ncache='ReadOnly'");
+    assert!(refused(&cached).contains("a local disk has no host cache"));
+}

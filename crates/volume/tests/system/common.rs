@@ -26,7 +26,8 @@ pub(crate) fn cap(iops: u64, bytes: u64) -> Cap {
 
 pub(crate) fn disk(cap: Cap, cache: CacheMode) -> Disk {
     let (sku, io_unit_bytes) = ("test".to_owned(), Some(256 * KIB));
-    Disk { sku, cap, io_unit_bytes, merging: Merging::None, size_bytes: 1 << 40, cache }
+    let (merging, write_iops) = (Merging::None, None);
+    Disk { sku, cap, write_iops, io_unit_bytes, merging, size_bytes: 1 << 40, cache }
 }
 
 /// 5,000 operations and 200 MB a second.
@@ -43,6 +44,7 @@ pub(crate) fn volume(mount: &str, disks: Vec<Disk>) -> Volume {
         cache_latency: Latency { mean_ns: MS / 10, spread: 0.0 },
         backing: Backing::Disks(Stripe {
             columns: disks.len() as u32,
+            is_local: false,
             disks,
             chunk_bytes: 64 * KIB,
         }),

@@ -92,6 +92,7 @@ impl Tries<'_> {
             let design = self.with_stripe(|stripe| {
                 for disk in &mut stripe.disks {
                     (disk.cap, disk.size_bytes) = (cap.clone(), size_bytes);
+                    disk.write_iops = kit.write_iops(size_bytes);
                 }
             });
             changes.push((change, design));
