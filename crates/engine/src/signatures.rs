@@ -2,12 +2,12 @@
 //! tables and databases leave on it. A device with any of them is not written without the user's
 //! word.
 //!
-//! All that `blkid -k` of util-linux 2.38 lists is known, and partition tables. Places and marks
-//! are those of the formats' own definitions: the headers of Linux under `include/uapi` and `fs/`, the
-//! specifications of ECMA-167, ISO 9660, UEFI, LUKS2 and DDF, and for formats without one what
-//! their tools write. Checksums are not recomputed: a header that is damaged is still somebody's.
-//! Only a mark of two bytes counts with a second sign beside it, since random data, which
-//! benchmarks leave, has any two bytes once in 65,536 times.
+//! All that `blkid -k` of util-linux 2.38 lists is known, and partition tables. Places and
+//! marks are those of the formats' own definitions: the headers of Linux under `include/uapi`
+//! and `fs/`, the specifications of ECMA-167, ISO 9660, UEFI, LUKS2 and DDF, and for formats
+//! without one what their tools write. Checksums are not recomputed: a header that is damaged
+//! is still somebody's. Only a mark of two bytes counts with a second sign beside it, since
+//! random data, which benchmarks leave, has any two bytes once in 65,536 times.
 
 mod table;
 

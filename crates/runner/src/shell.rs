@@ -4,15 +4,15 @@
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How often a command that runs is looked at.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Time that a command has to end after SIGTERM, before SIGKILL.
-const GRACE: Duration = Duration::from_millis(500);
+/// Time that a command has to end after SIGTERM, before SIGKILL: half a second.
+const N_TICKS_OF_GRACE: u32 = 50;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +54,10 @@ fn end(child: &mut Child) -> io::Result<()> {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let tell = |signal| group.map(|group| kill_process_group(group, signal));
     tell(Signal::TERM);
-    #[expect(clippy::disallowed_methods, reason = "no measurement: a limit to patience")]
-    let since = Instant::now();
-    while child.try_wait()?.is_none() && since.elapsed() < GRACE {
+    for _ in 0..N_TICKS_OF_GRACE {
+        if child.try_wait()?.is_some() {
+            break;
+        }
         std::thread::sleep(TICK);
     }
     // The shell may have gone and left its children.
