@@ -123,8 +123,8 @@ impl Sweep {
             let n_needed = options.limits.n_ios_needed() as f64 * STRETCH;
             let rate_needed = n_needed / (options.longest_ns() as f64 / 1e9);
             let search = &mut options.search;
-            if rate_needed <= search.start * START_RAISED_MAX {
-                search.start = search.start.max(rate_needed).min(search.max);
+            if rate_needed <= search.max.min(search.start * START_RAISED_MAX) {
+                search.start = search.start.max(rate_needed);
             }
         }
         let search = Search::new(options.search)?;
