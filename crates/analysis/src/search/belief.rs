@@ -16,7 +16,8 @@
 //! Sources: M. Horstein, "Sequential transmission using noiseless feedback", IEEE Trans. Inf.
 //! Theory 9 (1963); R. Waeber, P. Frazier, S. Henderson, "Bisection search with noisy responses",
 //! SIAM J. Control Optim. 51 (2013); A. Watson, D. Pelli, "QUEST", Percept. Psychophys. 33
-//! (1983). The hidden state is the forward algorithm of hidden Markov models (L. Rabiner, Proc. IEEE 77, 1989).
+//! (1983). The hidden state is the forward algorithm of hidden Markov models (L. Rabiner,
+//! Proc. IEEE 77, 1989).
 
 use super::SearchOptions;
 
