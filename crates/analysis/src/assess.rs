@@ -223,8 +223,8 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Looks at what was left out as warm-up: a level that was kept and then fell, or rose, is none,
-    /// and one that differs makes the run's figures a mean of both.
+    /// Looks at what was left out as warm-up: a level that was kept and then fell, or rose, is
+    /// none, and one that differs makes the run's figures a mean of both.
     fn with_warm_up(&self, gate: Gate, rules: &Rules, window: &Window) -> Gate {
         let n_cut = window.samples.start;
         let iops = &self.series.iops;

@@ -67,24 +67,30 @@ pub(super) fn read(text: &str) -> Read {
             read.left_out.push(go_map::chosen(line, account, tier));
             continue;
         }
-        match row(&record, &targets, line, kind) {
+        let cell = |idx: Option<usize>| idx.and_then(|idx| record.get(idx));
+        let row = row(&record, &targets, line, kind).and_then(|row| {
+            row.map(|row| with_cloud(with_edition(row, cell(edition)), cell(cloud))).transpose()
+        });
+        match row {
             Ok(Some(mut row)) => {
-                // Which row of several is meant is found out where they are compared.
-                let own = edition.and_then(|idx| record.get(idx)).map_or("", str::trim);
-                if !own.is_empty() {
-                    row.cells.insert(EDITION, own.to_owned());
-                }
                 row.cells.extend(date_of(&record).map(|date| (DATE, date)));
-                match with_cloud(row, cloud.and_then(|idx| record.get(idx))) {
-                    Ok(row) => read.rows.push(row),
-                    Err(rejected) => read.rejected.push(rejected),
-                }
+                read.rows.push(row);
             }
             Ok(None) => {}
             Err(rejected) => read.rejected.push(rejected),
         }
     }
     read
+}
+
+/// Notes the edition of a row, where its table says. Which row of several is meant is found out
+/// where they are compared.
+fn with_edition(mut row: Row, cell: Option<&str>) -> Row {
+    let own = cell.map_or("", str::trim);
+    if !own.is_empty() {
+        row.cells.insert(EDITION, own.to_owned());
+    }
+    row
 }
 
 /// Notes whose a row is, where its table says.

@@ -2,8 +2,8 @@
 //!
 //! It is that of Vdbench 5.04.07, so that its trees are ours and ours are its: a structure, a line
 //! per folder, a line per run of files in the same state, and the sum of all characters. The file
-//! is replaced as a whole. While something changes the tree it says `when start`: whoever finds that
-//! after a kill looks at the disk instead.
+//! is replaced as a whole. While something changes the tree it says `when start`: a run that finds
+//! that after a kill looks at the disk instead.
 //!
 //! Vdbench reads two words of the first line. What it does not write down, the masks of names and
 //! the seed, stands behind them.

@@ -82,7 +82,8 @@ nconnect counts. A design's disks can be exported, too.
 Names the owner that a client says (AUTH_SYS) and checks no permission: listen only where every \
 machine may see and change the data. Root of a client is nobody, setuid and setgid are left out, \
 and only its group can be changed of a file, unless --no-root-squash is given. A connection that \
-says nothing for six minutes is closed. The folder with the data is closed to other users. What is told to be durable survives the end of this process.";
+says nothing for six minutes is closed. The folder with the data is closed to other users. What a \
+client was told is durable survives the end of this process.";
 
 /// Reads an address with a port; a name is looked up.
 fn address(text: &str) -> Result<SocketAddr, String> {
