@@ -57,7 +57,7 @@ fn every_raw_row_is_printed_again() {
 #[test]
 fn every_file_row_is_printed_again() {
     let Some(golden) = golden() else { return println!("skipped: no corpus") };
-    let columns = file_columns(&[]);
+    let columns = file_columns(&[FileOperation::Getattr]);
     let mut n_rows = 0;
     let mut check = |name: &str, text: &str| {
         let lines: Vec<&str> = text.lines().collect();
@@ -94,7 +94,8 @@ fn standard_deviations_and_maxima_are_printed_again() {
     let rows: Vec<&str> =
         summary.lines().filter(|line| line.contains("_2-4") && !line.contains("avg_")).collect();
     let clock = &rows[0][..12];
-    let printed = file_spread_rows(clock, "2-4", &averages[0], &file_columns(&[]));
+    let printed =
+        file_spread_rows(clock, "2-4", &averages[0], &file_columns(&[FileOperation::Getattr]));
     assert_eq!(printed.concat(), format!("{}\n{}\n", rows[0], rows[1]));
 }
 
@@ -327,7 +328,7 @@ fn tables_of_skew_are_printed_again() {
     }
     assert!(n_lines > 40, "{n_lines}");
     let page = std::fs::read_to_string(golden.join("out_fs/skew.html")).expect("it is there");
-    let columns = file_columns(&[]);
+    let columns = file_columns(&[FileOperation::Getattr]);
     for line in page.lines().filter_map(|line| line.get(13..)) {
         let what = line.split_whitespace().next().unwrap_or_default();
         if ["Host:", "FSD:", "FWD:"].contains(&what) {

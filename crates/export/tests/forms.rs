@@ -2,9 +2,9 @@
 
 use export::{COLUMNS, Kind, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
-    CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir, IntervalRecord,
-    IntervalResponse, JobRecord, ListedLatencies, ListedLatency, LoadLineRecord, Note,
-    NoteSeverity, PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord,
+    CannotTell, CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir,
+    IntervalRecord, IntervalResponse, JobRecord, ListedLatencies, ListedLatency, LoadLineRecord,
+    Note, NoteSeverity, PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord,
     SuiteRowRecord, Verdict,
 };
 
@@ -244,19 +244,23 @@ latency: response time, from when an I/O was due
 }
 
 #[test]
-fn markdown_of_a_curve_without_a_line_says_which_loads_kept_the_limits_by_turns() {
-    let mut run = run();
-    let mut none = curve();
-    none.points[0].load = 63.0;
-    none.points[1].load = 533.0;
-    none.line.load = None;
-    none.line.interval = None;
-    none.line.first_fail = Some(63.0);
-    run.record.curve = Some(none);
-    let text = markdown(&[run], is_error);
-    let expected = "**Load line: none; even 63 IOPS break p99 \\< 10ms; from 63 to 533 IOPS some \
-                    measurements kept the limits and some did not**";
-    assert!(text.contains(expected), "{text}");
+fn markdown_of_a_curve_without_a_line_says_why() {
+    let without_line = |end: &str, reason: Option<CannotTell>| {
+        let mut run = run();
+        let mut none = curve();
+        none.line.end = end.to_owned();
+        none.line.reason = reason;
+        none.line.load = None;
+        none.line.interval = None;
+        run.record.curve = Some(none);
+        markdown(&[run], is_error)
+    };
+    let text = without_line("cannot_tell", Some(CannotTell::NotOfLoad));
+    assert!(text.contains("cannot tell: latency does not follow the load"), "{text}");
+    let text = without_line("cannot_tell", Some(CannotTell::Probes));
+    assert!(text.contains("cannot tell: the measurements ran out"), "{text}");
+    let text = without_line("nothing_passed", None);
+    assert!(!text.contains("cannot tell"), "{text}");
 }
 
 #[test]
@@ -271,6 +275,8 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
         bytes_per_s: figure(40_960_000.0),
         latency_p50_ns: figure(1e6),
         latency_p99_ns: figure(2e6),
+        sync_p50_ns: None,
+        sync_p99_ns: None,
         measured_ns: 1,
         verdict: "valid".to_owned(),
         reason: String::new(),

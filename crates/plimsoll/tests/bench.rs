@@ -445,7 +445,7 @@ fn suites_are_listed_shown_and_begun() {
     assert_eq!(value["steps"].as_array().map(Vec::len), Some(6));
     assert_eq!(value["steps"][0]["time_ns"], 3_000_000_000_u64);
     let new = sandbox.plimsoll(&["suite", "new", "nightly", "--from", "io-size"]);
-    assert_eq!(new.code, 0, "{}", new.stderr);
+    new.success();
     let shown = sandbox.plimsoll(&["suite", "show", "nightly.toml"]);
     assert!(shown.success().starts_with("nightly: block sizes"), "{}", shown.stdout);
     let again = sandbox.plimsoll(&["suite", "new", "nightly"]).mistake();
@@ -454,7 +454,7 @@ fn suites_are_listed_shown_and_begun() {
     let jobs = sandbox.plimsoll(&["suite", "show", "premium-storage", "--fio"]);
     sandbox.write("suite.fio", jobs.success());
     let checked = sandbox.plimsoll(&["check", "suite.fio"]);
-    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    checked.success();
 }
 
 #[test]
@@ -550,7 +550,7 @@ fn answers_to_needs_are_printed_kept_and_on_the_page() {
     let args = ["bench", "--on", "p30.toml", "--virtual", "--no-progress", "--report", "a.html"];
     let args = [&args[..], &["--need", "iops=3000,p99<5ms"]].concat();
     let outcome = sandbox.plimsoll_keeping(&args);
-    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    outcome.success();
     let shown = sandbox.plimsoll_keeping(&["show", "last"]);
     for text in [&outcome.stdout, &shown.stdout] {
         assert!(text.contains("need iops=3000,p99<5ms: met\n"), "{text}");

@@ -210,7 +210,7 @@ fn a_binary_file_is_no_job_file() {
 
 #[test]
 fn a_file_of_another_tool_is_told() {
-    assert_snapshot!(mistake("Version 1.1.0\n'TEST SETUP\n"), @r#"
+    assert_snapshot!(mistake("Version 1.1.0\n'TEST PLAN\n"), @r#"
     error[option-outside-section]: option `Version 1.1.0` stands before the first
                                    section
      --> job.fio:1:1
@@ -220,12 +220,12 @@ fn a_file_of_another_tool_is_told() {
       |
       = help: write `[global]` or a job's `[name]` above it
 
-    error[option-outside-section]: option `'TEST SETUP` stands before the first
+    error[option-outside-section]: option `'TEST PLAN` stands before the first
                                    section
      --> job.fio:2:1
       |
-    2 | 'TEST SETUP
-      | ^^^^^^^^^^^
+    2 | 'TEST PLAN
+      | ^^^^^^^^^^
       |
       = help: write `[global]` or a job's `[name]` above it
 

@@ -87,7 +87,7 @@ fn an_export_starts_with_a_cold_or_a_warm_cache() {
         let url = export.url("/mnt/data");
         let read = ["--name=r", "--rw=read", "--bs=64k", "--size=1m", "--filename=f"];
         let read = sandbox.fio(&[&["--ioengine=nfs", &url], &read[..]].concat());
-        assert_eq!(read.code, 0, "{}{}", read.stdout, read.stderr);
+        read.success();
         let status = sandbox.plimsoll(&["rehearse", "status", "backing", "--json"]);
         let report: Value = serde_json::from_str(status.success()).expect("JSON");
         let cache = &report["cache"];
@@ -129,11 +129,11 @@ fn a_job_writes_verifies_and_reads_through_an_export() {
     let common = ["--ioengine=nfs", &url, "--nfs_nconnect=4", "--iodepth=8", "--size=4m"];
     let job = |extra: &[&str]| sandbox.fio(&[&common[..], extra].concat());
     let verified = job(&["--name=v", "--rw=randwrite", "--bs=64k", "--verify=crc32c"]);
-    assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
+    verified.success();
     // What it reads is made first.
     let read =
         job(&["--name=r", "--rw=randread", "--bs=8k", "--nfs_rsize=4k", "--output-format=json"]);
-    assert_eq!(read.code, 0, "{}{}", read.stdout, read.stderr);
+    read.success();
     let text = &read.stdout[read.stdout.find('{').expect("JSON")..];
     let report: Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 512);
@@ -251,7 +251,7 @@ fn a_p30_carries_what_it_should() {
             "--runtime=10",
             "--output-format=json",
         ]);
-        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        outcome.success();
         let text = &outcome.stdout[outcome.stdout.find('{').expect("JSON")..];
         let report: Value = serde_json::from_str(text).expect("JSON");
         let found = report["jobs"][0]["read"]["iops"].as_f64().expect("a rate");

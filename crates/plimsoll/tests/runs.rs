@@ -46,7 +46,7 @@ fn a_run_is_kept_listed_and_shown_as_it_was_printed() {
     let plan = plimsoll(&sandbox, &["show", "1", "--plan"]).stdout;
     sandbox.write("again.toml", &plan);
     let again = plimsoll(&sandbox, &["run", "--no-progress", "again.toml"]);
-    assert_eq!(again.code, 0, "{}", again.stderr);
+    again.success();
     let table = plimsoll(&sandbox, &["runs"]).stdout;
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 3, "{table}");
@@ -69,14 +69,14 @@ fn what_was_refused_or_is_not_wanted_is_not_kept() {
 }
 
 #[test]
-fn a_store_that_fails_does_not_fail_the_run() {
+fn a_store_that_was_asked_for_and_fails_ends_with_1_after_the_figures() {
     let sandbox = Sandbox::new();
     sandbox.write("quick.fio", JOB);
     sandbox.write("text", "no database, but long enough for the head of one".repeat(9));
     let text = sandbox.path("text");
     let args = ["run", "--no-progress", "--store", text.to_str().unwrap(), "quick.fio"];
     let run = plimsoll(&sandbox, &args);
-    assert_eq!(run.code, 0);
+    assert_eq!(run.code, 1);
     assert!(run.stderr.starts_with("warning: the run is not kept: "), "{}", run.stderr);
     assert!(run.stdout.contains("quick"), "{}", run.stdout);
 }
@@ -92,7 +92,7 @@ fn a_store_on_a_full_disk_loses_nothing() {
         mount -t tmpfs -o size=200k none disk || exit 77
         "$0" run --no-progress --store disk/runs.db --name before quick.fio >/dev/null
         head -c 1m /dev/zero >disk/rest 2>/dev/null || true
-        "$0" run --no-progress --store disk/runs.db --name after quick.fio
+        ! "$0" run --no-progress --store disk/runs.db --name after quick.fio
         "$0" runs --store disk/runs.db
         "$0" show before --store disk/runs.db >/dev/null
         ! "$0" runs tag before kept --store disk/runs.db"#;

@@ -24,6 +24,19 @@ pub(super) static PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
+        name: "spread_workers",
+        category: Category::Load,
+        kind: Kind::Bool,
+        default: "0",
+        short: "let several workers share the queue",
+        long: "Divides `queue_depth` over workers on several processors where the host has them, \
+               so that one processor is not the limit. What is in flight stays the same, and only \
+               random work without an order to keep is divided. Threads of Vdbench's storage \
+               definitions have it.",
+        lower: |job, v| set(&mut job.load.spreads, v.bool()),
+        ..BASE
+    },
+    Param {
         name: "submit_batch",
         fio: &["iodepth_batch", "iodepth_batch_submit"],
         category: Category::Load,

@@ -172,6 +172,7 @@ const SAID: &[&str] = &[
     "seed_repeats",
     "skip_bytes",
     "slat_percentiles",
+    "spread_workers",
     "starts_anywhere",
     "thread",
     "time_based",
