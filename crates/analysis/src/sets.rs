@@ -249,7 +249,7 @@ impl<'a> Sides<'a> {
 
     /// Gathers the seconds of a step, where each side is one run that has it.
     fn step_seconds(&self, entry: &Entry<'_>) -> StepSeconds<'a> {
-        let ([from], [to]) = (&*self.baseline.records, &*self.candidate.records) else {
+        let ([from], [to]) = (self.baseline.records, self.candidate.records) else {
             return StepSeconds::default();
         };
         let mine = &self.baseline.entries[0];

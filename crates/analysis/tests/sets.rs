@@ -18,8 +18,8 @@ use record::{
 const N_SECONDS: u64 = 60;
 
 /// A figure of seconds that are equally long.
-fn even(samples: Vec<f64>) -> Sampled {
-    Sampled::from(&*samples)
+fn even(samples: &[f64]) -> Sampled {
+    Sampled::from(samples)
 }
 
 /// A run of one job of reads: `iops`, each in `latency_ns`, with seconds that vary by 1 %.
@@ -175,7 +175,7 @@ fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
     let options = CompareOptions::new(analysis::compare::Better::Higher);
     let series = |seed| -> Sampled {
         let noise = Noise::new(seed).correlated(120, 0.5);
-        even(noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect())
+        even(&noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect::<Vec<f64>>())
     };
     let is_worse = |seed: &u64| {
         let found = compare_series(&series(2 * seed), &series(2 * seed + 1), &options);
@@ -188,12 +188,12 @@ fn equal_runs_are_rarely_called_worse_however_their_seconds_hang_together() {
 #[test]
 fn too_short_a_run_cannot_tell() {
     let options = CompareOptions::new(analysis::compare::Better::Higher);
-    let found = compare_series(&even(vec![1.0, 2.0, 3.0]), &even(vec![1.0, 2.0, 3.0]), &options);
+    let found = compare_series(&even(&[1.0, 2.0, 3.0]), &even(&[1.0, 2.0, 3.0]), &options);
     assert_eq!(found.verdict, Verdict::CannotTell);
     assert!(found.reason.starts_with("too few seconds"), "{}", found.reason);
-    let none = compare_series(&even(vec![0.0; 60]), &even(vec![1.0; 60]), &options);
+    let none = compare_series(&even(&[0.0; 60]), &even(&[1.0; 60]), &options);
     assert_eq!((none.verdict, none.ratio), (Verdict::CannotTell, None));
-    let same = compare_series(&even(vec![5.0; 60]), &even(vec![5.0; 60]), &options);
+    let same = compare_series(&even(&[5.0; 60]), &even(&[5.0; 60]), &options);
     assert_eq!(same.verdict, Verdict::NoDifferenceShown, "{same:?}");
 }
 
@@ -298,7 +298,7 @@ fn check_short_runs(autocorrelation: f64, told_min: f64) {
     let options = CompareOptions::new(analysis::compare::Better::Higher);
     let series = |seed| -> Sampled {
         let noise = Noise::new(seed).correlated(40, autocorrelation);
-        even(noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect())
+        even(&noise.iter().map(|value| 1000.0 * (1.0 + 0.02 * value)).collect::<Vec<f64>>())
     };
     let verdicts: Vec<Verdict> = (0..N_PAIRS)
         .map(|seed| compare_series(&series(2 * seed), &series(2 * seed + 1), &options).verdict)
@@ -325,7 +325,7 @@ fn a_short_run_says_how_long_it_should_be() {
     // A slow wave: each second is nearly the one before.
     let wave = |phase: f64| -> Sampled {
         let second = |at| 1000.0 + 50.0 * (f64::from(at) / 8.0 + phase).sin();
-        even((0..40).map(second).collect())
+        even(&(0..40).map(second).collect::<Vec<f64>>())
     };
     let found = compare_series(&wave(0.0), &wave(1.0), &options);
     assert_eq!(found.verdict, Verdict::CannotTell);

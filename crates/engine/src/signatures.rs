@@ -201,9 +201,9 @@ fn runs(size_bytes: u64) -> Vec<Range<u64>> {
     for signature in SIGNATURES {
         for (offset, _) in signature.offsets(size_bytes) {
             let len = signature.magics.iter().map(|magic| magic.len() as u64).max().unwrap_or(0);
-            let mut spans = vec![offset..offset + len];
-            spans.extend(signature.test.as_ref().map(|test| test.span(offset)));
-            for span in spans {
+            let marks = std::iter::once(offset..offset + len);
+            let tests = signature.test.as_ref().map(|test| test.span(offset));
+            for span in marks.chain(tests) {
                 let last = span.end.saturating_sub(1).min(size_bytes.saturating_sub(1));
                 blocks.extend(span.start / BLOCK_BYTES..=last / BLOCK_BYTES);
             }

@@ -131,13 +131,12 @@ impl Drop for LoopDevice {
 /// Runs a tool. `None` where it is missing; false where it fails.
 fn make(image: &Image, target: &Path, folder: &Path) -> Option<bool> {
     let tool = image.command.split(' ').next()?;
-    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
-    let mut found = std::env::split_paths(&path).map(|dir| dir.join(tool));
-    found.find(|tool| tool.is_file())?;
+    let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+    folders.iter().map(|dir| Path::new(dir).join(tool)).find(|tool| tool.is_file())?;
     let made = Command::new("sh")
         .args(["-c", image.command])
         .envs([("F", target), ("D", folder)])
-        .env("PATH", path)
+        .env("PATH", folders.join(":"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -178,7 +177,6 @@ fn look(image: &Image, on_device: bool) -> Option<String> {
         Some(true) => {
             let theirs = blkid(&device.0);
             let ours = probe(&device.0).unwrap().contents;
-            println!("{:60} blkid: {theirs:20} here: {ours:?}", image.command);
             if !matches!(ours, Contents::Known { .. }) {
                 return Some(format!("{}: {ours:?}, and blkid says `{theirs}`", image.command));
             }

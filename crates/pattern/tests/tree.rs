@@ -52,7 +52,7 @@ fn check_folders(spec: &TreeSpec, expected: &[&str]) {
             assert!(path.ends_with(&format!("vdb_f{file:04}.file")), "{path}");
             let folders = path.split('/').filter_map(|name| name.strip_suffix(".dir"));
             let last = |name: &str| name.rsplit('_').next().unwrap().to_owned();
-            folders.map(last).collect::<Vec<_>>().join("")
+            folders.map(last).collect::<String>()
         })
         .collect();
     assert_eq!(seen, expected);

@@ -44,6 +44,7 @@ pub struct Change {
 }
 
 impl Change {
+    #[expect(clippy::unnecessary_wraps, reason = "callers list what may be none")]
     fn of(scope: Scope, verb: &'static str, by: impl Into<String>) -> Option<Change> {
         Some(Change { scope, verb, by: by.into() })
     }
@@ -104,11 +105,12 @@ pub fn changes_targets(job: &Job) -> bool {
 
 /// Returns what operations of the engine do, as the job's accesses ask for them.
 fn of_engine(job: &Job) -> Vec<Option<Change>> {
+    use EngineKind as E;
+
     let access = job.access();
     let of = |verb| Change::of(Scope::Targets, verb, format!("ioengine={}", job.engine.name));
     let is_wanted =
         |wanted: bool, verb| wanted.then(|| Change::of(Scope::Targets, verb, "")).flatten();
-    use EngineKind as E;
     match job.engine.kind {
         E::Uring | E::Aio | E::Sync | E::VectoredSync | E::VectoredSync2 | E::Mmap | E::Nfs => {
             vec![is_wanted(access.write, "writes to"), is_wanted(access.trim, "trims")]

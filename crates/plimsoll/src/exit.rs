@@ -1,5 +1,6 @@
 //! How the program ends: exit codes, and failures with what to do about them.
 
+use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
@@ -123,7 +124,8 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Failure::silent(Exit::Fine);
         }
-        if error.get_ref().is_some_and(|error| error.is::<AlreadyTold>()) {
+        let cause: Option<&(dyn Error + Send + Sync)> = error.get_ref();
+        if cause.is_some_and(<dyn Error + Send + Sync>::is::<AlreadyTold>) {
             return Failure::silent(Exit::RunFailed);
         }
         let message = format!("cannot write the result: {error}");

@@ -220,7 +220,8 @@ fn run(program: &Path, job: &Job) -> Left {
         if Path::new(&name).extension().is_some_and(|end| end == "log") {
             let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
             logs.insert(name, text.lines().next().map_or(0, |line| line.split(',').count()));
-        } else if name != "job.fio" && !name.ends_with(".state") {
+        } else if name != "job.fio" && Path::new(&name).extension().is_none_or(|end| end != "state")
+        {
             files.insert(name, len);
         }
     }
@@ -418,7 +419,9 @@ fn check(seed: u64, fio: &Path, ours: &Path) -> bool {
     let differ = differences(fio, ours, &job);
     if !differ.is_empty() {
         println!("seed {seed}, {}:\n{}", job.format, job.text);
-        differ.iter().for_each(|what| println!("  {what}"));
+        for what in &differ {
+            println!("  {what}");
+        }
         println!();
     }
     differ.is_empty()
@@ -427,6 +430,7 @@ fn check(seed: u64, fio: &Path, ours: &Path) -> bool {
 #[test]
 fn random_jobs_do_the_same_in_fio() {
     let Some(fio) = real_fio() else { return };
+    #[expect(clippy::disallowed_methods, reason = "a test's own options")]
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("PLIMSOLL_FUZZ_SEED").unwrap_or(0);
     let n_jobs = number("PLIMSOLL_FUZZ_JOBS").unwrap_or(N_FIXED);

@@ -3,6 +3,7 @@
 //!
 //! `PLIMSOLL_VDBENCH` names the folder of the real one. Without it, or without the right to make a
 //! network namespace, in which it finds nobody to talk to, each test says so and passes.
+#![expect(clippy::print_stderr, reason = "says what was not run, and what was seen")]
 
 mod common;
 
@@ -34,7 +35,9 @@ struct Ran {
 
 impl Real {
     fn find() -> Option<Real> {
-        let folder = match std::env::var("PLIMSOLL_VDBENCH") {
+        #[expect(clippy::disallowed_methods, reason = "a test's own option")]
+        let named = std::env::var("PLIMSOLL_VDBENCH");
+        let folder = match named {
             Ok(folder) if !folder.is_empty() => PathBuf::from(folder),
             _ => {
                 eprintln!("not run: PLIMSOLL_VDBENCH does not name the folder of Vdbench 5.04.07");
@@ -236,6 +239,9 @@ fn tree(folder: &Path) -> BTreeSet<(String, u64)> {
     all
 }
 
+/// A program that runs the file with a format, and its name.
+type Tool<'a> = (&'a str, &'a dyn Fn(&str) -> Ran);
+
 /// A structure is the same tree in both, and what one made the other reads, completes and reads.
 #[track_caller]
 fn check_tree(fsd: &str) {
@@ -253,7 +259,6 @@ fn check_tree(fsd: &str) {
         let _may_be_missing = std::fs::remove_dir_all(&anchor);
         std::fs::create_dir(&anchor).expect("a folder");
     };
-    type Tool<'a> = (&'a str, &'a dyn Fn(&str) -> Ran);
     let theirs: Tool<'_> = ("Vdbench", &|format: &str| real.run(&sandbox, &[format]));
     let mine: Tool<'_> = ("this program", &|format: &str| ours(&sandbox, &[format]));
     let mut trees = Vec::new();
@@ -265,7 +270,10 @@ fn check_tree(fsd: &str) {
         let ran = (other.1)("format=no");
         assert_eq!(ran.code, 0, "{case}");
         alike(&case, 100.0, ran.figure("rd1", "Rate"));
-        let gone = whole.iter().find(|it| it.0.ends_with(".file")).expect("a file");
+        let gone = whole
+            .iter()
+            .find(|it| Path::new(&it.0).extension().is_some_and(|end| end == "file"))
+            .expect("a file");
         std::fs::remove_file(anchor.join(&gone.0)).expect("it is there");
         // Only a format of ours looks for itself; the control file says that all is there.
         if maker.0 == "Vdbench" {

@@ -378,9 +378,8 @@ impl CapsRecord {
         let Some(first) = self.caps.first() else { return };
         if self.is_at_limit(first) || self.is_passed_in_turn(first) {
             // The others keep their order.
-            let rank = |cap: &CapRecord| match self.is_at_limit(cap) {
-                true => u8::from(cap.mount.is_none()),
-                false => 2,
+            let rank = |cap: &CapRecord| {
+                if self.is_at_limit(cap) { u8::from(cap.mount.is_none()) } else { 2 }
             };
             let mut ranked: Vec<(u8, CapRecord)> =
                 self.caps.iter().map(|cap| (rank(cap), cap.clone())).collect();

@@ -195,7 +195,7 @@ impl Cutter {
         seats: &[Seat<'_>],
         clock: Clock,
         ends_ns: Option<u64>,
-    ) -> Result<Self, Cuts> {
+    ) -> Result<Self, Box<Cuts>> {
         let ends_ns = AtomicU64::new(ends_ns.unwrap_or(u64::MAX));
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), ends_ns });
         let series = cuts.counters.details.is_some().then(|| SeriesSampler::new(seats));
@@ -213,7 +213,7 @@ impl Cutter {
                 let _gone = hand.send(cuts);
                 Ok(Cutter { shared, cut, thread, series })
             }
-            Err(_) => Err(cuts),
+            Err(_) => Err(Box::new(cuts)),
         }
     }
 

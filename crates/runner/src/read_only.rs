@@ -42,7 +42,7 @@ pub(crate) fn around(plan: &Plan) -> Vec<Diagnostic> {
         let commands = step.exec_before.iter().chain(&step.exec_after);
         let name = &step.name;
         let of_command =
-            |command: &String| refusal(format!("step `{name}` runs `{command}`"), LEAVE_OUT);
+            |command: &String| refusal(&format!("step `{name}` runs `{command}`"), LEAVE_OUT);
         commands.map(of_command).collect::<Vec<_>>()
     };
     let of_job = |job: &Job| {
@@ -50,7 +50,7 @@ pub(crate) fn around(plan: &Plan) -> Vec<Diagnostic> {
         let of_change = |change: Change| {
             let Change { verb, by, .. } = &change;
             (change.scope == Scope::Host)
-                .then(|| refusal(format!("job `{name}` {verb} `{by}`"), LEAVE_OUT))
+                .then(|| refusal(&format!("job `{name}` {verb} `{by}`"), LEAVE_OUT))
         };
         change::changes(job).into_iter().filter_map(of_change).collect::<Vec<_>>()
     };
@@ -62,7 +62,7 @@ pub(crate) fn around(plan: &Plan) -> Vec<Diagnostic> {
 
 const LEAVE_OUT: &str = "leave that out of the job, or leave out `--readonly`";
 
-fn refusal(what: String, help: &str) -> Diagnostic {
+fn refusal(what: &str, help: &str) -> Diagnostic {
     Diagnostic::error("read-only-run", format!("{what}, and writing is forbidden here")).help(help)
 }
 
@@ -79,7 +79,7 @@ fn of_worker(worker: &BoundWorker, facts: &HashMap<PathBuf, TargetFacts>) -> Vec
             Scope::Tree => {
                 let anchor = job.tree.as_ref().map_or("", |work| &work.tree.anchor);
                 findings.push(refusal(
-                    format!("job `{name}` {verb} `{by}` below `{anchor}`"),
+                    &format!("job `{name}` {verb} `{by}` below `{anchor}`"),
                     "leave out `--readonly`, or keep to read, getattr, access, open and close on \
                      files that are there",
                 ));
@@ -88,7 +88,7 @@ fn of_worker(worker: &BoundWorker, facts: &HashMap<PathBuf, TargetFacts>) -> Vec
                 let path = file.path.display();
                 let by = if by.is_empty() { String::new() } else { format!(" ({by})") };
                 refusal(
-                    format!("job `{name}` {verb} `{path}`{by}"),
+                    &format!("job `{name}` {verb} `{path}`{by}"),
                     "leave out `--readonly`, or let the job only read",
                 )
             })),
@@ -157,7 +157,7 @@ fn outputs(job: &Job, areas: &[PathBuf], aux_dir: &Path) -> Vec<Diagnostic> {
         areas.iter().any(|area| folder.starts_with(area)).then(|| {
             let (name, option, shown) = (&job.name, output.option, folder.display());
             refusal(
-                format!("job `{name}` writes files of `{option}` into `{shown}`, a target"),
+                &format!("job `{name}` writes files of `{option}` into `{shown}`, a target"),
                 "name another folder for them, or leave out `--readonly`",
             )
         })

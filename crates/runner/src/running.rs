@@ -327,7 +327,7 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> u64 {
         if let Some(interval) = cuts.tick(now_ns, self.ends_ns()) {
-            self.tell_interval(interval, cuts.so_far(), now_ns, on_event);
+            self.tell_interval(interval, cuts.so_far().as_ref(), now_ns, on_event);
         }
         cuts.next_ns()
     }
@@ -351,7 +351,7 @@ impl Running<'_> {
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
         if let Some(interval) = cuts.last(now_ns) {
-            self.tell_interval(interval, cuts.so_far(), now_ns, on_event);
+            self.tell_interval(interval, cuts.so_far().as_ref(), now_ns, on_event);
         }
     }
 
@@ -374,11 +374,11 @@ impl Running<'_> {
     pub(crate) fn tell_interval(
         &mut self,
         interval: Interval,
-        so_far: Option<SeriesSoFar<'_>>,
+        so_far: Option<&SeriesSoFar<'_>>,
         now_ns: u64,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
-        if let Some(so_far) = &so_far {
+        if let Some(so_far) = so_far {
             on_event(RunEvent::SeriesSoFar(so_far));
         }
         on_event(RunEvent::Interval(&interval));

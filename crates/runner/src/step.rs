@@ -262,7 +262,7 @@ impl Intervals {
         let clock = running.context.clock;
         match Cutter::start(cuts, &running.seats, clock, running.ends_ns()) {
             Ok(cutter) => Intervals::Cutter(cutter),
-            Err(cuts) => Intervals::Own(Box::new(cuts)),
+            Err(cuts) => Intervals::Own(cuts),
         }
     }
 
@@ -285,7 +285,7 @@ impl Intervals {
             Intervals::Cutter(cutter) => {
                 cutter.set_end(running.ends_ns());
                 while let Some((interval, ended_ns)) = cutter.take() {
-                    running.tell_interval(interval, cutter.so_far(), ended_ns, on_event);
+                    running.tell_interval(interval, cutter.so_far().as_ref(), ended_ns, on_event);
                 }
             }
             Intervals::Own(cuts) => {
@@ -307,7 +307,7 @@ impl Intervals {
         };
         for (interval, cut_ns) in intervals {
             let so_far = cuts.as_ref().and_then(Cuts::so_far);
-            running.tell_interval(interval, so_far, cut_ns, on_event);
+            running.tell_interval(interval, so_far.as_ref(), cut_ns, on_event);
         }
         if let Some(cuts) = cuts {
             running.end_last_interval(cuts, ended_ns, on_event);

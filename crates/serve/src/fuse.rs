@@ -449,7 +449,7 @@ impl Filesystem for Volumes {
                 let is_sync = opened.is_sync || flags.intersects(OFlags::SYNC | OFlags::DSYNC);
                 // The kernel says whose writes take setuid and setgid away.
                 if write_flags.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID)
-                    && let Err(error) = self.machine.tree().drop_privileges(node)
+                    && let Err(error) = node.drop_privileges()
                 {
                     return reply.error(convert::error(error));
                 }

@@ -77,7 +77,8 @@ impl DepthSearch {
         let is_over = now_ns >= self.window_since_ns + self.target.window_ns && self.n_ios > 0;
         // Where all must meet the target the first that does not decides, as in fio.
         let is_strict = self.target.percentile >= 100.0;
-        if !is_over && !(is_strict && self.n_met < self.n_ios) {
+        let is_decided = is_over || is_strict && self.n_met < self.n_ios;
+        if !is_decided {
             return Trial::Running;
         }
         let met = self.n_met as f64 >= self.n_ios as f64 * self.target.percentile / 100.0;

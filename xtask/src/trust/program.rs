@@ -28,12 +28,11 @@ pub(crate) struct Answer {
 impl Program {
     /// Builds the release, unless another program is named.
     pub(crate) fn new(options: &Options) -> Result<Program> {
-        let path = match &options.program {
-            Some(path) => path.clone(),
-            None => {
-                process::run(&mut process::cargo(&["build", "--release", "-q", "-p", "plimsoll"]))?;
-                crate::workspace::root().join("target/release/plimsoll")
-            }
+        let path = if let Some(path) = &options.program {
+            path.clone()
+        } else {
+            process::run(&mut process::cargo(&["build", "--release", "-q", "-p", "plimsoll"]))?;
+            crate::workspace::root().join("target/release/plimsoll")
         };
         ensure!(path.is_file(), "there is no program `{}`", path.display());
         let scratch = std::env::temp_dir().join(format!("plimsoll-trust-{}", std::process::id()));

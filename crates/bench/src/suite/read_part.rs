@@ -155,9 +155,8 @@ fn load(
 /// Reads `fsync`, `fdatasync` and `sync`, of which there is one.
 fn durable(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<Durable> {
     let mut found = Vec::new();
-    let counted: [(&'static str, fn(u32) -> Durable); 2] =
-        [("fsync", Durable::Fsync), ("fdatasync", Durable::Fdatasync)];
-    for (name, durable) in counted {
+    let durables: [fn(u32) -> Durable; 2] = [Durable::Fsync, Durable::Fdatasync];
+    for (name, durable) in ["fsync", "fdatasync"].into_iter().zip(durables) {
         if let Some((n, at)) = keys.count(name, findings) {
             let expected = "0 (never) to 1000000 writes";
             let n = within(n, 0..=1_000_000, name, expected, &at, findings) as u32;

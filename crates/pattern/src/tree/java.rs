@@ -34,7 +34,7 @@ impl JavaRandom {
             let bits = self.bits(31);
             let value = bits % bound;
             // Beyond the last whole multiple of the bound: drawn again.
-            if bits - value + (bound - 1) <= i32::MAX as u64 {
+            if i32::try_from(bits - value + (bound - 1)).is_ok() {
                 return value as u32;
             }
         }

@@ -227,7 +227,7 @@ fn a_late_reporter_loses_no_interval() {
         bench.plan("[a]\nioengine=null\nsize=1g\nrate_iops=1000\ntime_based\nruntime=1500ms\n");
     let detailed = DetailedIntervals { interval_ns: 100_000_000, cpu: false };
     let set = |options: &mut runner::RunOptions| options.detailed_intervals = Some(detailed);
-    let blocked = std::time::Duration::from_millis(1000);
+    let blocked = std::time::Duration::from_secs(1);
     let mut is_first = true;
     let mut n_told = 0;
     let record = bench.run_plan(&plan, set, &mut |event| {

@@ -114,7 +114,9 @@ fn look(seed: u64) -> Result<bool, String> {
     }
     let rates = |lifted: &[&String]| -> Vec<f64> {
         let mut design = case.design.clone();
-        lifted.iter().for_each(|name| lift(&mut design, name));
+        for name in lifted {
+            lift(&mut design, name);
+        }
         run(&design, &case.jobs).into_iter().map(|(iops, _)| iops).collect()
     };
     let alone: Vec<Vec<f64>> = names.iter().map(|name| rates(&[name])).collect();

@@ -160,7 +160,7 @@ pub(super) fn write(
         return send(Ok(()));
     }
     if origin.caller.uid != 0
-        && let Err(error) = server.machine.tree().drop_privileges(&target.node)
+        && let Err(error) = target.node.drop_privileges()
     {
         return send(Err(error));
     }

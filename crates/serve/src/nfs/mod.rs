@@ -64,7 +64,7 @@ const FOLDER_MODE_OPEN: u32 = 0o1777;
 
 /// A connection that says nothing for so long is closed: six minutes, as knfsd does. Clients
 /// connect again by themselves.
-const IDLE: Duration = Duration::from_secs(360);
+const IDLE: Duration = Duration::from_mins(6);
 
 /// Where there are as many connections as there may be, the one that has been idle longest makes
 /// room for another, if that was for so long: no client waits for an answer as long.

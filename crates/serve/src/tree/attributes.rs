@@ -50,6 +50,18 @@ impl Node {
         names.truncate(n_bytes);
         Ok(names)
     }
+
+    /// Takes from a file that somebody writes to what would lend its owner's rights, as kernel file
+    /// systems do: setuid, and setgid where the group may execute it.
+    pub(crate) fn drop_privileges(&self) -> Result<(), Errno> {
+        let mode = self.stat()?.st_mode & 0o7777;
+        let lends_group = mode & (SET_GID | GROUP_EXECUTES) == SET_GID | GROUP_EXECUTES;
+        let dropped = mode & SET_UID | if lends_group { SET_GID } else { 0 };
+        if self.kind == FileType::RegularFile && dropped != 0 {
+            chmod(self.path(), Mode::from_raw_mode(mode & !dropped))?;
+        }
+        Ok(())
+    }
 }
 
 impl Tree {
@@ -80,18 +92,6 @@ impl Tree {
             }
         }
         node.stat()
-    }
-
-    /// Takes from a file that somebody writes to what would lend its owner's rights, as kernel file
-    /// systems do: setuid, and setgid where the group may execute it.
-    pub(crate) fn drop_privileges(&self, node: &Node) -> Result<(), Errno> {
-        let mode = node.stat()?.st_mode & 0o7777;
-        let lends_group = mode & (SET_GID | GROUP_EXECUTES) == SET_GID | GROUP_EXECUTES;
-        let dropped = mode & SET_UID | if lends_group { SET_GID } else { 0 };
-        if node.kind == FileType::RegularFile && dropped != 0 {
-            chmod(node.path(), Mode::from_raw_mode(mode & !dropped))?;
-        }
-        Ok(())
     }
 
     /// Sets an extended attribute.

@@ -30,7 +30,7 @@ pub(super) fn volume(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<
     let is_local = keys.flag("local", parser.findings);
     let disk = match &source {
         Some(Source { what: What::Sku(sku), .. }) => from_sku(sku, &mut keys, parser),
-        Some(Source { what: What::Own(own), .. }) => Some(own.clone()),
+        Some(Source { what: What::Own(own), .. }) => Some(own.as_ref().clone()),
         None => {
             // Known keys, so that they are not called unknown on top of the mistake.
             for name in ["size", "iops", "throughput", "burst", "performance_plus"] {
@@ -83,7 +83,7 @@ struct Source<'p> {
 
 enum What<'p> {
     Sku(&'p Sku),
-    Own(Disk),
+    Own(Box<Disk>),
 }
 
 impl Source<'_> {
@@ -121,7 +121,7 @@ fn source<'p>(keys: &mut Keys<'_>, parser: &mut Parser<'p, '_>) -> Option<Source
     let at = value.span();
     if value.get_ref().is_table() {
         let own = own(keys.table("disk", parser.findings)?, parser)?;
-        return Some(Source { what: What::Own(own), at, n_listed: None });
+        return Some(Source { what: What::Own(Box::new(own)), at, n_listed: None });
     }
     let (name, at) = keys.text("disk", parser.findings)?;
     let sku = sku(name, &at, parser)?;

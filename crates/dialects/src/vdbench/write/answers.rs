@@ -188,16 +188,16 @@ fn is_said(name: &str) -> bool {
 fn place(job: &Job) -> Answer {
     let files = &job.files;
     let is_said = match (files.offset, files.size) {
-        (Size::Bytes(0), None | Some(Size::Percent(_))) => true,
-        (Size::Bytes(_), Some(Size::Percent(_))) => false,
+        (Size::Bytes(from), Some(Size::Percent(_))) => from == 0,
         // With sizes of their own, a job's size is how much it moves.
         (Size::Bytes(_), Some(Size::Bytes(_))) if files.file_size_bytes.is_some() => {
             return Answer::Lost;
         }
-        (Size::Bytes(_), None | Some(Size::Bytes(_))) => true,
-        (Size::Percent(_), None | Some(Size::Percent(_))) => true,
-        (Size::Percent(_), Some(Size::Bytes(_))) => false,
-        (Size::Zones(_), _) | (_, Some(Size::Zones(_))) => false,
+        (Size::Bytes(_), None | Some(Size::Bytes(_)))
+        | (Size::Percent(_), None | Some(Size::Percent(_))) => true,
+        (Size::Percent(_), Some(Size::Bytes(_)))
+        | (Size::Zones(_), _)
+        | (_, Some(Size::Zones(_))) => false,
     };
     if is_said { Answer::Said } else { Answer::Harms }
 }

@@ -48,7 +48,7 @@ impl Writer {
             self.to.lose("several I/Os at the same random place: Vdbench goes on from it");
         }
         let is_alike = |other: Direction| {
-            workload.random_pct[other] == workload.random_pct[dir]
+            workload.random_pct[other].total_cmp(&workload.random_pct[dir]).is_eq()
                 && workload.distribution[other] == workload.distribution[dir]
                 && workload.block_align[other] == workload.block_align[dir]
         };

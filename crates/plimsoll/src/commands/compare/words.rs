@@ -10,18 +10,16 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
-            (Some('\''), c) => word.get_or_insert_default().push(c),
-            (_, '\\') => match chars.next() {
+            (None | Some('"'), '\\') => match chars.next() {
                 Some(next) => word.get_or_insert_default().push(next),
                 None => return Err("a backslash ends it".to_owned()),
             },
-            (Some(_), c) => word.get_or_insert_default().push(c),
             (None, '\'' | '"') => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, c) => word.get_or_insert_default().push(c),
+            (_, c) => word.get_or_insert_default().push(c),
         }
     }
     if let Some(quote) = quote {
