@@ -4,6 +4,7 @@ mod layout;
 mod line;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 
 use record::{Note, NoteSeverity};
@@ -45,6 +46,8 @@ pub(crate) struct Progress {
     /// A live line stands on the terminal.
     is_dirty: Cell<bool>,
     layout: LayoutRate,
+    /// Notes that were shown: each run of a series has them again.
+    notes: BTreeSet<String>,
 }
 
 impl Progress {
@@ -59,13 +62,20 @@ impl Progress {
             shown_ms: None,
             is_dirty: Cell::new(false),
             layout: LayoutRate::default(),
+            notes: BTreeSet::new(),
         }
     }
 
     /// Takes an event of the run.
     pub(crate) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
-            RunEvent::Note(note) => self.tell(&note_line(note)),
+            RunEvent::Note(note) => {
+                let line = note_line(note);
+                if !self.notes.contains(&line) {
+                    self.tell(&line);
+                    self.notes.insert(line);
+                }
+            }
             RunEvent::Layout { path, done_bytes, total_bytes, is_last, .. } => {
                 let now_ms = self.clock.elapsed().as_millis() as u64;
                 self.layout.add(now_ms, *done_bytes);
