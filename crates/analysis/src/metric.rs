@@ -165,7 +165,7 @@ pub fn run_order(baseline_started: &[u64], candidate_started: &[u64]) -> RunOrde
     let mut runs: Vec<(u64, bool)> =
         baseline.chain(candidate_started.iter().map(|started| (*started, true))).collect();
     runs.sort_unstable();
-    // Of two that began at once nobody knows which was first.
+    // Of two that began at once the order is not known.
     let is_known = runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
     let is_sorted = baseline_started.is_sorted() && candidate_started.is_sorted();
     let of_each = |pair: &[(u64, bool)]| pair.len() == 2 && pair[0].1 != pair[1].1;

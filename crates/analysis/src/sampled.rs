@@ -10,7 +10,7 @@ use record::{Interval, Record};
 const LENGTH_SHARE_MIN: f64 = 0.9;
 
 /// Most pieces of the usual length that one interval counts as: an hour of seconds. Only a record
-/// that nobody measured has a longer one.
+/// that no run wrote has a longer one.
 pub const PIECES_MAX: f64 = 3600.0;
 
 /// Returns the intervals of a step after its ramp, without a last one that was cut off.

@@ -436,7 +436,7 @@ fn samples_stand_for_equal_times() {
     check_sampled(&[(1000, 1.0), (400, 1.0), (600, 6.0), (1000, 1.0)], 2.0, &[1.0, 4.0, 1.0]);
     check_sampled(&[], 0.0, &[]);
     check_sampled(&[(0, 1.0)], 1.0, &[1.0]);
-    // A record that nobody measured takes no memory.
+    // A made-up record takes no memory.
     let endless = Sampled::of(&[(1, 1.0), (1, 1.0), (u64::MAX, 1.0)]);
     assert_eq!(endless.samples.len(), 2 + 3600);
 }

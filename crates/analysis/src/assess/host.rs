@@ -9,7 +9,7 @@ use crate::gates::{
     worker_cpu_share_max,
 };
 
-/// Wait for a processor that is part of waking up where nobody else wants it, nanoseconds: about
+/// Wait for a processor that is part of waking up where no other task is ready, nanoseconds: about
 /// three times what was seen on virtual machines.
 const WAKE_UP_NS: u64 = 15_000;
 

@@ -47,9 +47,8 @@ impl Condition {
 
     fn parse(text: &str) -> Result<Condition, String> {
         let rate = |least: &str| {
-            let least = least.trim_start_matches('=').trim();
-            let value = least.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
-            value.ok_or_else(|| format!("`{text}`: expected a number above 0 behind `>`"))
+            positive(least.trim_start_matches('=').trim())
+                .ok_or_else(|| format!("`{text}`: expected a number above 0 behind `>`"))
         };
         if let Some((name, least)) = text.split_once('>') {
             return match name.trim() {
@@ -132,10 +131,7 @@ pub fn parse(text: &str) -> Result<Need, String> {
             part.split_once('=').map_or((part, ""), |(key, value)| (key.trim(), value.trim()));
         let at = |message: String| format!("`{part}`: {message}");
         let twice = || format!("`{part}`: {key} stands twice");
-        let number = || {
-            let number = value.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
-            number.ok_or_else(|| at("expected a number above 0".to_owned()))
-        };
+        let number = || positive(value).ok_or_else(|| at("expected a number above 0".to_owned()));
         let is_again = match key {
             "iops" => {
                 let count = units::parse_count(value).map_err(|error| at(error.to_string()))?;
@@ -206,7 +202,9 @@ impl Need {
                 let thin = Thin::of(0, *percentile);
                 thin.map_or(0.0, |thin| 1.5 * thin.n_ios_needed as f64 / self.iops)
             }
-            _ => 0.0,
+            Condition::Latency { figure: LatencyFigure::Mean | LatencyFigure::Max, .. }
+            | Condition::Iops(_)
+            | Condition::BytesPerS(_) => 0.0,
         };
         let needed_s = self.conditions.iter().map(needed_s).fold(0.0, f64::max);
         ((needed_s * 1e9) as u64).clamp(TIME_NS, TIME_NS_MAX)
@@ -611,6 +609,11 @@ fn held_by(record: &Record, step_idx: u32) -> Option<String> {
     let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
     let caps = jobs.find_map(|job| job.caps.as_ref())?;
     caps.binding_cap().map(|cap| cap.name.clone())
+}
+
+/// Reads a number above 0.
+fn positive(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
 #[cfg(test)]
