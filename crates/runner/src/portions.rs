@@ -1,5 +1,5 @@
-//! Completions taken at most so many at a time (`complete_max`, fio's
-//! `iodepth_batch_complete_max`).
+//! Completions taken at most so many at a time: as the job says (`complete_max`, fio's
+//! `iodepth_batch_complete_max`), or as many as the worker hands over at once.
 //!
 //! What an engine has ready beyond that is kept, and counts as in flight until its turn comes: its
 //! latency includes the waiting, as in fio, which leaves it in the kernel's queue.
@@ -11,38 +11,41 @@ use plan::op::{Completion, Op};
 
 /// Completions that wait for their turn.
 pub(crate) struct Portions {
-    /// Taken at most in one go; `usize::MAX` where nothing is kept.
-    max: usize,
     /// What the engine returned last.
     fresh: Vec<Completion>,
     kept: VecDeque<Completion>,
 }
 
 impl Portions {
-    /// Makes room for all that can be in flight. `max` is at least 1.
-    pub(crate) fn new(max: u32, queue_depth: usize) -> Self {
-        let is_bounded = (max as usize) < queue_depth;
-        let room = if is_bounded { queue_depth } else { 0 };
+    /// Makes room for all that can be in flight.
+    pub(crate) fn new(queue_depth: usize) -> Self {
         Portions {
-            max: if is_bounded { max as usize } else { usize::MAX },
-            fresh: Vec::with_capacity(room),
-            kept: VecDeque::with_capacity(room),
+            fresh: Vec::with_capacity(queue_depth),
+            kept: VecDeque::with_capacity(queue_depth),
         }
     }
 
-    /// Does what [`Engine::exchange`] does, but for returning at most `max` completions.
+    /// Says whether `min` completions wait for their turn, so that an exchange waits for nothing.
+    #[inline]
+    pub(crate) fn has(&self, min: u32) -> bool {
+        self.kept.len() >= min as usize
+    }
+
+    /// Does what [`Engine::exchange`] does, but for returning at most `max` completions; `max` is
+    /// at least 1.
     #[inline]
     pub(crate) fn exchange(
         &mut self,
         engine: &mut dyn Engine,
         ops: &[Op],
         wait: Wait,
+        max: u32,
         done: &mut Vec<Completion>,
     ) -> Result<(), EngineError> {
-        if self.max == usize::MAX {
+        if max == u32::MAX && self.kept.is_empty() {
             return engine.exchange(ops, wait, done);
         }
-        self.exchange_some(engine, ops, wait, done)
+        self.exchange_some(engine, ops, wait, max, done)
     }
 
     #[inline(never)]
@@ -51,16 +54,17 @@ impl Portions {
         engine: &mut dyn Engine,
         ops: &[Op],
         wait: Wait,
+        max: u32,
         done: &mut Vec<Completion>,
     ) -> Result<(), EngineError> {
         let n_kept = self.kept.len() as u32;
-        let min = wait.min.min(u32::try_from(self.max).unwrap_or(u32::MAX));
+        let min = wait.min.min(max);
         let rest = if n_kept >= min { Wait::POLL } else { Wait { min: min - n_kept, ..wait } };
-        if !ops.is_empty() || self.kept.len() < self.max {
+        if !ops.is_empty() || n_kept < max {
             engine.exchange(ops, rest, &mut self.fresh)?;
             self.kept.extend(self.fresh.drain(..));
         }
-        let n_taken = self.kept.len().min(self.max);
+        let n_taken = self.kept.len().min(max as usize);
         done.extend(self.kept.drain(..n_taken));
         Ok(())
     }
@@ -100,13 +104,15 @@ mod tests {
     /// Hands 8 operations over and then none; returns the slots that each call returned.
     fn taken(max: u32, n_calls: usize) -> Vec<Vec<u32>> {
         let mut engine = null(8);
-        let mut portions = Portions::new(max, 8);
+        let mut portions = Portions::new(8);
         let mut ops = reads(0..8);
         let mut all = Vec::new();
         for _ in 0..n_calls {
             let mut done = Vec::new();
             let wait = Wait { min: 1, timeout_ns: None };
-            portions.exchange(engine.as_mut(), &ops, wait, &mut done).expect("nothing can fail");
+            portions
+                .exchange(engine.as_mut(), &ops, wait, max, &mut done)
+                .expect("nothing can fail");
             all.push(done.iter().map(|completion| completion.slot).collect());
             ops.clear();
         }
@@ -124,11 +130,11 @@ mod tests {
     #[test]
     fn what_was_kept_comes_before_what_follows() {
         let mut engine = null(8);
-        let mut portions = Portions::new(4, 8);
+        let mut portions = Portions::new(8);
         let mut done = Vec::new();
         for ops in [reads(0..6), reads(6..8)] {
             let wait = Wait { min: 4, timeout_ns: None };
-            portions.exchange(engine.as_mut(), &ops, wait, &mut done).expect("nothing can fail");
+            portions.exchange(engine.as_mut(), &ops, wait, 4, &mut done).expect("nothing can fail");
         }
         let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
         assert_eq!(slots, [0, 1, 2, 3, 4, 5, 6, 7]);

@@ -196,7 +196,7 @@ fn drive<S: DataSource>(
     let depth = worker.queue_depth();
     let mut ops = Vec::with_capacity(depth);
     let mut done = Vec::with_capacity(depth);
-    let mut portions = Portions::new(worker.complete_max(), depth);
+    let mut portions = Portions::new(depth);
     let mut now_ns = clock.now_ns();
     loop {
         if signals.stop.load(Relaxed) || around.is_enough() {
@@ -222,10 +222,14 @@ fn drive<S: DataSource>(
             continue;
         }
         let submit_ns = if ops.is_empty() { now_ns } else { clock.now_ns() };
+        if portions.has(min) {
+            worker.waits_for_nothing();
+        }
         worker.submitted(submit_ns, &ops);
         let timeout_ns = until_ns.map(|until_ns| until_ns.saturating_sub(submit_ns));
         done.clear();
-        if let Err(error) = portions.exchange(engine, &ops, Wait { min, timeout_ns }, &mut done) {
+        let (wait, max) = (Wait { min, timeout_ns }, worker.complete_max());
+        if let Err(error) = portions.exchange(engine, &ops, wait, max, &mut done) {
             let errno = error.errno().unwrap_or(libc::EIO);
             worker.fail(Failure { kind: FailureKind::Engine, errno, op: None });
             worker.abandon(clock.now_ns());

@@ -376,6 +376,12 @@ impl Worker {
         self.source.peek().map(|offset| (FileIdx(0), offset))
     }
 
+    /// Tells the worker that the call which follows waits for nothing: completions are at hand.
+    #[inline]
+    pub fn waits_for_nothing(&mut self) {
+        self.goes_on_at_once = true;
+    }
+
     /// Tells the worker when the operations of the last [`Worker::next`] were handed over.
     #[inline]
     pub fn submitted(&mut self, at_ns: u64, ops: &[Op]) {
@@ -384,7 +390,9 @@ impl Worker {
         }
         if self.goes_on_at_once {
             self.goes_on_at_once = false;
-            self.pace.hands_over(at_ns);
+            if !ops.is_empty() {
+                self.pace.hands_over(at_ns);
+            }
         }
     }
 
@@ -466,11 +474,18 @@ impl Worker {
         at_least.min(self.complete_max()).min(self.slots.n_in_flight() as u32)
     }
 
-    /// Returns the most completions that the job takes before it issues again; `u32::MAX` where it
-    /// takes all there are. Whoever drives the worker keeps the others for later.
+    /// Returns the most completions to take before the next operations are issued; `u32::MAX` for
+    /// all there are. It is what the job says. Where it says nothing and nothing but the depth
+    /// holds an operation back, it is as many as are handed over at once. Whoever drives the worker
+    /// keeps the others for later.
     #[inline]
     pub fn complete_max(&self) -> u32 {
-        self.job.load.complete_max.filter(|n| *n > 0).unwrap_or(u32::MAX)
+        match self.job.load.complete_max {
+            Some(0) => u32::MAX,
+            Some(n) => n,
+            None if self.completes_plainly && self.issues_plainly => self.pace.complete_max(),
+            None => u32::MAX,
+        }
     }
 
     /// Returns the depth to keep now.

@@ -22,6 +22,8 @@ pub(crate) struct Sim {
     pub(crate) n_calls: usize,
     /// Operations complete at least so far apart.
     pub(crate) gap_ns: u64,
+    /// What is due is seen at the next multiple of this, together with what else is.
+    pub(crate) bunch_ns: u64,
     /// Nothing completes in this span; operations due within it complete at its end.
     pub(crate) stall: Option<(u64, u64)>,
     /// The worker is not driven in this span: whoever should do it stands still.
@@ -44,6 +46,7 @@ impl Sim {
             call_ns: 0,
             n_calls: 0,
             gap_ns: 0,
+            bunch_ns: 1,
             stall: None,
             frozen: None,
             fault: None,
@@ -66,6 +69,7 @@ impl Sim {
         {
             due_ns = to_ns;
         }
+        due_ns = due_ns.next_multiple_of(self.bunch_ns);
         let result = match self.fault {
             Some((number, result)) if number == self.seen.len() => result,
             _ if op.kind.is_sync() => 0,
@@ -77,10 +81,11 @@ impl Sim {
         self.depth_max = self.depth_max.max(self.in_flight.len());
     }
 
-    /// Goes on to the time at which `min` operations have completed, or `until_ns`.
-    fn exchange(&mut self, min: u32, until_ns: Option<u64>) -> Vec<Completion> {
+    /// Goes on to the time at which `min` operations have completed, or `until_ns`, and returns at
+    /// most `max` of them.
+    fn exchange(&mut self, min: u32, max: u32, until_ns: Option<u64>) -> Vec<Completion> {
         self.in_flight.sort_by_key(|entry| entry.0);
-        let min = (min as usize).min(self.in_flight.len());
+        let min = (min.min(max) as usize).min(self.in_flight.len());
         if min > 0 {
             let due_ns = self.in_flight[min - 1].0;
             let latest_ns = until_ns.unwrap_or(u64::MAX);
@@ -96,7 +101,7 @@ impl Sim {
             self.now_ns = to_ns;
         }
         let n_due = self.in_flight.iter().filter(|entry| entry.0 <= self.now_ns).count();
-        self.in_flight.drain(..n_due).map(|entry| entry.1).collect()
+        self.in_flight.drain(..n_due.min(max as usize)).map(|entry| entry.1).collect()
     }
 
     /// Drives a worker to its end.
@@ -111,7 +116,7 @@ impl Sim {
                 self.now_ns += self.call_ns;
                 self.n_calls += 1;
             }
-            let done = self.exchange(min, until_ns);
+            let done = self.exchange(min, worker.complete_max(), until_ns);
             worker.complete(self.now_ns, ops.len(), &done, data);
             assert!(self.seen.len() < 10_000_000, "the worker does not end");
         }

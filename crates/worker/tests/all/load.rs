@@ -152,6 +152,27 @@ fn a_quick_call_is_made_for_a_few_and_the_depth_is_kept() {
     }
 }
 
+/// Where completions come in bunches, the next batch goes over before all of a bunch is taken: the
+/// device has the first of them while the others wait for their turn.
+#[test]
+fn of_a_bunch_as_many_are_taken_as_go_over_at_once() {
+    for queue_depth in [8, 32, 128] {
+        let mut job = job(OpKind::Read, true, queue_depth);
+        job.limits.runtime_ns = Some(S);
+        job.limits.time_based = true;
+        let (mut worker, _) = worker_of(job, 64 * MIB, queue_depth);
+        let mut sim = Sim::new(1_000_000);
+        (sim.call_ns, sim.bunch_ns) = (4_000, 500_000);
+        sim.run(&mut worker, &mut NoData);
+        let (n_ops, n_calls) = (sim.seen.len() as f64, sim.n_calls as f64);
+        let depth = f64::from(queue_depth);
+        let in_flight = worker.in_flight_mean().expect("there is no ramp");
+        assert!(n_ops / n_calls <= 0.5 * depth, "{n_ops} in {n_calls} calls");
+        assert!(in_flight >= 0.95 * depth, "{in_flight} of {queue_depth} in flight");
+        assert!(worker.complete_max() <= queue_depth / 2, "{}", worker.complete_max());
+    }
+}
+
 #[test]
 fn no_more_is_awaited_than_is_taken() {
     let mut job = job(OpKind::Read, true, 32);
