@@ -198,6 +198,8 @@ fn check_asking(what: &str, n_files: u64, change: impl Fn(&mut Job)) {
         let mut job = mixed(Vec::new(), 3000);
         change(&mut job);
         job.load.queue_depth = queue_depth;
+        // What is taken at once follows the batch only where nothing is asked.
+        job.load.complete_max = Some(0);
         if asks {
             (job.load.think.pause_ns, job.load.think.every_ios) = (1, u32::MAX);
         }
