@@ -347,10 +347,12 @@ impl Search {
     fn is_overturned(&self) -> bool {
         let is_line = |found: &Found| found.ends.is_some() && found.drift.is_none();
         let may_go_on = self.taken.len() < self.options.n_probes_max as usize;
-        let is_told = match self.ends() {
-            (Some(low), Some(high)) => self.is_narrow(low, high),
-            _ => false,
-        };
+        // Where an end has turned out to be none, the next load that was carried may lie far below
+        // the line although it is well known: one beside it is measured first.
+        let (low, high) = self.ends();
+        let is_told = low.and_then(|low| self.stands(low)).zip(high).is_some_and(|(low, high)| {
+            self.is_narrow(low, high) && self.near_belief(low, high).is_none()
+        });
         self.found.as_ref().is_some_and(is_line) && may_go_on && !is_told
     }
 

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::hash::{BuildHasher, RandomState};
+
 use analysis::limit::Measured;
 use analysis::search::{
     Answer, LineEnd, PointOrder, ProbeResult, Purpose, Reason, Search, SearchError, SearchOptions,
@@ -451,17 +453,54 @@ proptest! {
         prop_assert!(search.taken().len() <= 60 + 20 + 6);
         prop_assert!(is_consistent(&search.line()), "{:?}", search.line());
     }
+}
 
-    #[test]
-    fn noise_around_the_line_keeps_it_near(seed in any::<u64>(), limit in 100.0_f64..1e6) {
-        let mut noise = Noise::new(seed);
-        let options = SearchOptions { n_repeats: 5, ..SearchOptions::rate(50.0) };
-        let search = drive(options, |load| {
-            bare(load < limit * (1.0 + 0.01 * noise.normal()))
-        });
+/// A line that is soft: the same load is carried or not, by chance.
+fn soft_line(seed: u64) -> (f64, Search) {
+    let mut noise = Noise::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let limit = 100.0 + noise.unit() * 999_900.0;
+    let options = SearchOptions { n_repeats: 5, ..SearchOptions::rate(50.0) };
+    let search = drive(options, |load| bare(load < limit * (1.0 + 0.01 * noise.normal())));
+    (limit, search)
+}
+
+/// Of 300 fixed systems; with `PLIMSOLL_LONG_TESTS=1` of 20,000 that differ from run to run.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a long test is asked for by a variable")]
+fn noise_around_the_line_keeps_it_near() {
+    let is_long = std::env::var_os("PLIMSOLL_LONG_TESTS").is_some();
+    let seeds = if is_long {
+        // Random from process to process.
+        let first = RandomState::new().hash_one(0) >> 1;
+        first..first + 20_000
+    } else {
+        0..300
+    };
+    let (n, mut far, mut n_silent) = (seeds.end - seeds.start, Vec::new(), 0);
+    for seed in seeds {
+        let (limit, search) = soft_line(seed);
         // What says that it cannot tell says nothing wrong.
-        let load = search.line().load.unwrap_or(limit);
-        prop_assert!((0.93..1.05).contains(&(load / limit)), "{load} of {limit}");
+        let Some(load) = search.line().load else {
+            n_silent += 1;
+            continue;
+        };
+        if !(0.94..1.04).contains(&(load / limit)) {
+            far.push(format!("seed {seed}: {load} of {limit}"));
+        }
+    }
+    assert!(far.len() as u64 <= n / 5_000, "{far:#?}");
+    assert!(n_silent <= n * 6 / 100, "{n_silent} of {n} cannot tell");
+}
+
+/// In these systems the controls turn the highest carried load into one that fails more often than
+/// not, and the next one that was measured lies 8 % below: one beside the line is measured then.
+#[test]
+fn an_end_that_falls_at_last_does_not_take_the_line_far_down() {
+    for seed in [14_987, 15_821, 10_327, 14_435] {
+        let (limit, search) = soft_line(seed);
+        let line = search.line();
+        let near = line.load.is_some_and(|load| (0.975..1.025).contains(&(load / limit)));
+        assert!(near, "seed {seed}: {line:?} of {limit}");
     }
 }
 
