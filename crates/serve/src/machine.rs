@@ -19,7 +19,7 @@ use volume::{CacheMode, CapId, Design, IoKind, Start};
 use crate::backing::{self, Backing, BackingError};
 use crate::pacer::{Arrival, Crashed, Extent, Look, Outcome, Pacer, Request, lock};
 use crate::status::{self, Recent, Report, VolumeReport};
-use crate::store::undo::{self, Before, Lost, Overwrite, Undo};
+use crate::store::undo::{Before, Lost, Overwrite, Undo};
 use crate::store::{Opened, Store, write_whole};
 use crate::tree::{Node, Tree};
 
@@ -290,12 +290,8 @@ impl Machine {
         let n_crashes = self.n_crashes.fetch_add(1, AcqRel) + 1;
         let noted = self.backing.note_crashes(n_crashes);
         let n_volumes = u16::try_from(self.stores.len()).unwrap_or(u16::MAX);
-        let Crashed { dirty, lost, error } = self.pacer.crash(n_volumes);
-        let owned = |(volume, range): (u16, std::ops::Range<u64>)| {
-            let (ino, offset) = self.stores.get(usize::from(volume))?.owner(range.start)?;
-            Some(Lost { volume, ino, offset, len: range.end - range.start })
-        };
-        let dirty = undo::merge(dirty.into_iter().filter_map(owned).collect());
+        let owner = |volume: u16, address| self.stores.get(usize::from(volume))?.owner(address);
+        let Crashed { dirty, lost, error } = self.pacer.crash(n_volumes, &owner);
         let named = |lost: Vec<Lost>| {
             let name = |Lost { volume, ino, offset, len }| LostRange { volume, ino, offset, len };
             lost.into_iter().map(name).collect()

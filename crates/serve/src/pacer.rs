@@ -10,7 +10,7 @@
 //! the moment that a request was made at whenever another one ended meanwhile. Answers are on time
 //! all the same: the model promises an end as soon as it is certain, a medium's latency ahead.
 //!
-//! Locks are taken in this order: what a crash takes back ([`Undo`]), then the model.
+//! Locks are taken in this order: what a crash takes back ([`Undo`]), the model, where files lie.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,7 +30,8 @@ use volume::{
 use crate::clock::now_ns;
 use crate::loops::{Loops, Made};
 use crate::priority;
-use crate::store::undo::{Lost, Undo};
+use crate::store::Ino;
+use crate::store::undo::{self, Lost, Undo};
 use crate::waits::{Lateness, Waits};
 use crate::way::Way;
 
@@ -185,8 +186,8 @@ pub struct Pacer {
 /// What a crash took.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crashed {
-    /// What was only in the cache, by the model: volume and addresses.
-    pub(crate) dirty: Vec<(u16, Range<u64>)>,
+    /// What was only in the cache, by the model, in order.
+    pub(crate) dirty: Vec<Lost>,
     /// What was taken back.
     pub(crate) lost: Vec<Lost>,
     /// Why not all could be taken back.
@@ -344,8 +345,14 @@ impl Pacer {
         changed
     }
 
-    /// Crashes the machine: what waits is lost, and what only the cache had is taken back.
-    pub(crate) fn crash(&self, n_volumes: u16) -> Crashed {
+    /// Crashes the machine: what waits is lost, and what only the cache had is taken back. `owner`
+    /// says which file an address of a volume belongs to, and where in it; it is asked while nobody
+    /// can let go of a deleted file.
+    pub(crate) fn crash(
+        &self,
+        n_volumes: u16,
+        owner: &dyn Fn(u16, u64) -> Option<(Ino, u64)>,
+    ) -> Crashed {
         let mut undo = lock(&self.shared.undo);
         let mut queue = lock(&self.shared.queue);
         let ended = queue.collect(&mut undo, 0);
@@ -357,7 +364,12 @@ impl Pacer {
         let Queue { system, .. } = &mut *queue;
         let dirty = (0..n_volumes)
             .flat_map(|volume| system.dirty(volume).map(move |range| (volume, range)))
+            .filter_map(|(volume, range)| {
+                let (ino, offset) = owner(volume, range.start)?;
+                Some(Lost { volume, ino, offset, len: range.end - range.start })
+            })
             .collect();
+        let dirty = undo::merge(dirty);
         system.crash(time_ns);
         queue.is_crashed = true;
         let lost_requests = queue.drain();

@@ -30,7 +30,7 @@ impl Dice {
 
 /// What a file's sectors have held since they were last known to be lasting, oldest first. The
 /// last `n_unsure` of them were written by a call that failed.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct History {
     versions: Vec<u64>,
     n_unsure: usize,
@@ -74,10 +74,10 @@ impl Writer {
             }
             return Ok(());
         }
-        match self.dice.below(48) {
-            0..=2 => return self.truncate(),
-            3 => return self.rename_over(),
-            4 => return self.delete_another(),
+        match self.dice.below(24) {
+            0..=1 => return self.truncate(),
+            2..=3 => return self.rename_over(),
+            4..=6 => return self.delete_another(),
             _ => {}
         }
         let start = self.dice.below(SECTORS as u64 - 32) as usize;
@@ -126,22 +126,39 @@ impl Writer {
         std::fs::remove_file(other)
     }
 
+    /// Reads the file, and zeros after its end.
+    #[track_caller]
+    fn contents(&self, seed: u64) -> Vec<u8> {
+        let mut bytes = vec![0; SECTORS * self.sector];
+        let mut n_read = 0;
+        loop {
+            match self.file.read_at(&mut bytes[n_read..], n_read as u64) {
+                Ok(0) => return bytes,
+                Ok(n) => n_read += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => panic!("cannot read at {n_read}, seed {seed}: {error}"),
+            }
+        }
+    }
+
     /// Checks every sector against what the crash is said to have taken.
     #[track_caller]
     fn check(&mut self, dirty: &[LostRange], seed: u64) {
-        let mut bytes = vec![0; SECTORS * self.sector];
-        let mut n_read = 0;
-        while let Ok(n @ 1..) = self.file.read_at(&mut bytes[n_read..], n_read as u64) {
-            n_read += n;
-        }
+        let bytes = self.contents(seed);
         let ino = self.file.metadata().unwrap().ino();
         for (idx, history) in self.sectors.iter_mut().enumerate() {
             let sector = &bytes[idx * self.sector..][..self.sector];
             let found = u64::from_le_bytes(sector[..8].try_into().unwrap());
-            assert!(sector.chunks(8).all(|word| word == found.to_le_bytes()), "torn, seed {seed}");
             let at = (idx * self.sector) as u64;
-            let is_dirty =
-                dirty.iter().any(|r| r.ino == ino && r.offset <= at && at < r.offset + r.len);
+            let end = at + self.sector as u64;
+            let touching = || dirty.iter().filter(|r| r.offset < end && at < r.offset + r.len);
+            assert!(
+                sector.chunks(8).all(|word| word == found.to_le_bytes()),
+                "sector {idx} at {at} is torn, seed {seed}: it holds {sector:x?} of {history:x?}, \
+                 and these were dirty: {:?}",
+                touching().filter(|range| range.ino == ino).collect::<Vec<_>>()
+            );
+            let is_dirty = touching().any(|range| range.ino == ino);
             let position = history.versions.iter().rposition(|&version| version == found);
             let position = position.unwrap_or_else(|| {
                 panic!("sector {idx} lost what an fsync had returned for, seed {seed}")

@@ -212,6 +212,33 @@ impl Extents {
         end
     }
 
+    /// Makes clean what writes with a number below `before` made dirty of a range. Calls back with
+    /// each part, in order of address: see [`Extents::clean`] for what they come to.
+    pub(crate) fn clean_before(
+        &mut self,
+        volume: u16,
+        range: Range<u64>,
+        before: u64,
+        mut cleaned: impl FnMut(Range<u64>),
+    ) {
+        let mut start = range.start;
+        while start < range.end {
+            let until = range.end.min(self.region_end(start));
+            let first = self.ending_after(volume, start).map(|idx| self.nodes[idx as usize]);
+            let Some(extent) = first.filter(|extent| extent.start < until) else {
+                start = until;
+                continue;
+            };
+            let part = extent.start.max(start)..extent.end.min(until);
+            start = part.end;
+            if extent.number < before {
+                let part = self.clean(volume, part);
+                start = part.end;
+                cleaned(part);
+            }
+        }
+    }
+
     /// Returns whether all of a range is dirty.
     pub(crate) fn covers(&self, volume: u16, range: Range<u64>) -> bool {
         self.first_gap(volume, range).is_none()
@@ -577,14 +604,29 @@ mod tests {
             region_shift in prop_oneof![2_u32..7, Just(REGION_SHIFT)],
             n_trees in prop_oneof![Just(1_usize), Just(4), Just(64)],
             n_max in prop_oneof![1_usize..8, Just(1000)],
-            steps in proptest::collection::vec((0..3_u8, 0..60_u64, 1..20_u64), 1..200)
+            steps in proptest::collection::vec((0..4_u8, 0..60_u64, 1..20_u64), 1..200)
         ) {
             let mut extents = Extents::with_regions(2, n_max, region_shift, n_trees);
             let mut bytes = [false; N_BYTES];
+            let mut numbers = [0; N_BYTES];
             for (number, (step, start, len)) in steps.into_iter().enumerate() {
                 let range = start..start + len;
                 let within = start as usize..range.end as usize;
-                if step == 0 {
+                if step == 3 {
+                    // What is of the newer half of the writes stays.
+                    let before = number / 2;
+                    let mut cleaned = [false; N_BYTES];
+                    extents.clean_before(1, range.clone(), before as u64, |part| {
+                        cleaned[part.start as usize..part.end as usize].fill(true);
+                    });
+                    for at in 0..N_BYTES {
+                        let is_wanted = within.contains(&at) && bytes[at] && numbers[at] < before;
+                        prop_assert!(cleaned[at] >= is_wanted);
+                        prop_assert!(cleaned[at] == is_wanted || n_max < 1000);
+                        prop_assert!(!cleaned[at] || bytes[at] && numbers[at] < before);
+                        bytes[at] &= !cleaned[at];
+                    }
+                } else if step == 0 {
                     let cleaned = extents.clean(1, range.clone());
                     prop_assert!(cleaned.start == start && cleaned.end >= range.end);
                     prop_assert!(cleaned.end == range.end || n_max < 1000);
@@ -600,6 +642,8 @@ mod tests {
                         after[gap.start as usize..gap.end as usize].fill(false);
                     }
                     prop_assert!(bytes.iter().zip(&after).all(|(before, now)| now >= before));
+                    let is_new = |at: &usize| after[*at] && !bytes[*at];
+                    (0..N_BYTES).filter(is_new).for_each(|at| numbers[at] = number);
                     bytes = after;
                 }
                 check(&extents, &bytes)?;

@@ -162,11 +162,19 @@ impl Host {
             || self.dirty.n_bytes() > self.n_dirty_bytes_max / 100 * pct
     }
 
-    fn reached_disk(&mut self, volume: u16, range: Range<u64>) {
-        let range = self.dirty.clean(volume, range);
-        if self.keeps_flushed {
-            self.flushed.push((volume, range));
-        }
+    /// A write to a disk has ended. What was made dirty by writes with a number below `before` is
+    /// there; what came later is not, as where a file was deleted while its data were on their way
+    /// and another one has its place.
+    fn reached_disk(&mut self, volume: u16, range: Range<u64>, before: u64) {
+        let Host { dirty, flushed, keeps_flushed, .. } = self;
+        let n_known = flushed.len();
+        dirty.clean_before(volume, range, before, |part| {
+            match flushed[n_known..].last_mut() {
+                Some((_, last)) if last.end == part.start => last.end = part.end,
+                _ if *keeps_flushed => flushed.push((volume, part)),
+                _ => {}
+            }
+        });
     }
 }
 
@@ -332,7 +340,7 @@ impl System {
     #[inline]
     pub(crate) fn do_task(&mut self, piece_idx: u32) {
         let piece = &self.lanes.pieces[piece_idx];
-        let (volume, task) = (piece.volume, piece.task);
+        let (volume, task, parent) = (piece.volume, piece.task, piece.parent);
         match task {
             Task::Plain | Task::Commit => {}
             Task::Fill => {
@@ -342,7 +350,10 @@ impl System {
             Task::Behind => self.write_behind(volume),
             Task::Through | Task::Leave => {
                 let end = piece.offset_bytes.saturating_add(u64::from(piece.len_bytes));
-                self.host.reached_disk(volume, piece.offset_bytes..end);
+                // A write through takes with it what was dirty there before.
+                let own = |parent| self.operations[parent].number + 1;
+                let before = if task == Task::Leave { piece.id } else { own(parent) };
+                self.host.reached_disk(volume, piece.offset_bytes..end, before);
                 let behind = &mut self.host.volumes[usize::from(volume)];
                 behind.left.count(piece, self.now_ns);
                 if task == Task::Leave {
@@ -403,7 +414,7 @@ impl System {
         let piece = self.lanes.pieces.insert(Piece {
             next: NIL,
             parent: NIL,
-            id: 0,
+            id: self.orders[usize::from(volume)].next_number(),
             offset_bytes: range.start,
             len_bytes,
             demand: Demand { bytes: len_bytes, units: n_units, writes: true },

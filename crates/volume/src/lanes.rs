@@ -29,7 +29,8 @@ pub(crate) struct Piece {
     /// The operation that it belongs to; [`NIL`] for what the system does by itself, [`WHOLE`] for
     /// a piece that is an operation.
     pub(crate) parent: u32,
-    /// Of one that is an operation: its name, see [`crate::Io::id`].
+    /// Of one that is an operation: its name, see [`crate::Io::id`]. Of a write of the cache's own:
+    /// number of the first write that came too late for it.
     pub(crate) id: u64,
     /// First byte, on the volume.
     pub(crate) offset_bytes: u64,

@@ -273,6 +273,33 @@ fn what_a_trim_takes_needs_no_disk_and_no_flush_waits_for_it() {
     assert_eq!(dirty(&system), [0..1_000, 5_000..8_192]);
 }
 
+/// A file is deleted while its data are on their way, and another one gets its place.
+#[test]
+fn what_was_trimmed_on_its_way_brings_nothing_newer_to_the_disk() {
+    let mut system = system(&cached_p30(CacheMode::ReadWrite, 576 * GIB));
+    let (mut done, mut flushed) = (Vec::new(), Vec::new());
+    system.take_flushed(&mut flushed);
+    for (id, kind) in [(1, IoKind::Write), (2, IoKind::WriteThrough)] {
+        let start_ns = id * 10 * S;
+        system.submit(start_ns, io(id, kind, 1_000, 5_000));
+        system.submit(start_ns, io(10, IoKind::Flush, 0, 0));
+        // A disk takes a millisecond.
+        let trimmed_ns = start_ns + MS / 2;
+        system.poll(trimmed_ns, &mut done);
+        system.submit(trimmed_ns, io(11, IoKind::Trim, 0, 1 << 20));
+        system.submit(trimmed_ns, io(12, IoKind::Write, 0, 4096));
+        system.poll(start_ns + 100 * MS, &mut done);
+        system.take_flushed(&mut flushed);
+        assert!(flushed.is_empty(), "{kind:?}: {flushed:?}");
+        assert_eq!(dirty(&system), std::slice::from_ref(&(0..4_096)));
+        // It goes by itself.
+        system.poll(start_ns + 5 * S, &mut done);
+        system.take_flushed(&mut flushed);
+        assert_eq!(std::mem::take(&mut flushed), [(0, 0..4_096)]);
+        assert!(dirty(&system).is_empty());
+    }
+}
+
 #[test]
 fn sustained_writes_are_held_by_the_disk_once_the_cache_is_full_of_them() {
     let mut system = system(&cached_p30(CacheMode::ReadWrite, 64 * MIB));
