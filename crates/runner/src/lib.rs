@@ -60,6 +60,7 @@ mod verify_notes;
 mod verify_pool;
 mod verify_state;
 mod virtual_time;
+mod watch;
 
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};

@@ -360,7 +360,13 @@ pub(crate) struct EngineBuilder {
     devices: Vec<PathBuf>,
     claims: Arc<Claims>,
     job: Arc<Job>,
+    #[cfg(test)]
+    double: Option<Double>,
 }
+
+/// What makes an engine for a job in a test.
+#[cfg(test)]
+pub(crate) type Double = fn(&Job, FileTable, Arena) -> Box<dyn Engine>;
 
 impl EngineBuilder {
     pub(crate) fn new(
@@ -425,6 +431,8 @@ impl EngineBuilder {
             devices: changed_devices(bound),
             claims,
             job: Arc::clone(&bound.job),
+            #[cfg(test)]
+            double: options.double,
         }
     }
 
@@ -471,6 +479,10 @@ impl EngineBuilder {
             files.advise(fadvise, random)?;
         }
         let arena = Arena::new(&self.arena)?;
+        #[cfg(test)]
+        if let Some(make) = self.double {
+            return Ok(make(&self.job, files, arena));
+        }
         let Some(n_threads) = self.n_threads else {
             let engine = engine::build(&self.spec, files, arena, self.options)?;
             return Ok(self.waits.wrap(engine));

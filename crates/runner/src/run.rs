@@ -20,6 +20,8 @@ use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::logs::bandwidth_logs;
 use crate::open_dir;
 use crate::places;
+#[cfg(test)]
+use crate::prepare;
 use crate::read_only;
 use crate::remarks;
 use crate::replay;
@@ -64,6 +66,9 @@ pub struct RunOptions {
     pub until_steady: Option<UntilSteady>,
     /// Prefix of logs of the whole run's bandwidth (fio `--bandwidth-log`).
     pub bandwidth_log: Option<String>,
+    /// Makes the engines in place of the real ones.
+    #[cfg(test)]
+    pub(crate) double: Option<prepare::Double>,
 }
 
 impl RunOptions {

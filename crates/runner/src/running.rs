@@ -228,11 +228,16 @@ impl Running<'_> {
             }
             WorkerEvent::IoError { idx, error } => self.keep_error(idx, &error),
             WorkerEvent::Panicked { idx, message } => {
-                let message = format!("the worker's thread panicked: {message}");
+                let message = format!(
+                    "a fault of this program ended the worker, and the run with it: {message}; \
+                     please report it"
+                );
                 let seat = &mut self.seats[idx];
                 seat.state = SeatState::Ended;
                 seat.setup_error = Some(SetupError { errno: libc::EIO, message });
-                self.after_end(idx);
+                // What others would measure beside it is not what was asked for.
+                self.stop_all = true;
+                self.stop_where(|_| true);
             }
             WorkerEvent::Ended { idx, result } => {
                 self.note_verification(idx, &result);

@@ -1,0 +1,266 @@
+//! The loop of a step: from the building of its workers' engines to the end of the last worker.
+//!
+//! It takes one closed set of events, [`Event`], in both phases; threads only produce them. A worker
+//! whose thread panics, and somebody who asks to stop, end the step in either.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use crate::cpu::CpuSampler;
+use crate::intervals::{Cuts, Cutter};
+use crate::pauses::PauseWatch;
+use crate::run::RunEvent;
+use crate::running::Running;
+use crate::seat::{Seat, SeatState};
+use crate::status::IntervalSampler;
+use crate::thread::WorkerEvent;
+
+/// How often the step looks at requests to stop, and at the longest.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Time that commands have to end when a run is left at once: twice what they are given.
+const LEAVE_NS: u64 = 1_000_000_000;
+
+/// Least time from report to report, in times of what one takes: they keep one processor busy
+/// for two hundredths at most.
+const REPORT_PAUSE: u64 = 50;
+
+/// What happens to a step.
+enum Event {
+    /// A worker is ready, has ended, or has something to tell; or its thread is gone.
+    Worker(WorkerEvent),
+    /// Time has passed: somebody may have asked to stop, or something be due.
+    Tick,
+    /// All threads are gone without a word: nothing is left to wait for.
+    Deserted,
+}
+
+/// How far a step is.
+enum Phase {
+    /// Workers build their engines. `leaves_at_ns` is when a step that is to be left at once waits
+    /// no longer for commands.
+    Preparing { leaves_at_ns: Option<u64> },
+    /// Every worker has built its engine or failed to.
+    Measuring(Box<Measuring>),
+}
+
+/// Watches the workers of a step until all have ended, and does `each_turn` what they may wait for.
+pub(crate) fn watch(
+    running: &mut Running<'_>,
+    events: &Receiver<WorkerEvent>,
+    each_turn: &mut dyn FnMut(),
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) {
+    let mut phase = Phase::Preparing { leaves_at_ns: None };
+    loop {
+        phase = phase.advance(running);
+        if phase.is_over(running) || !(running.obey_control() || phase.waits(running)) {
+            break;
+        }
+        match next(events, phase.wait(running)) {
+            Event::Worker(event) => running.take(event),
+            Event::Tick => {}
+            Event::Deserted => break,
+        }
+        if let Phase::Measuring(measuring) = &mut phase {
+            running.start_waiting();
+            each_turn();
+            measuring.turn(running, on_event);
+        }
+    }
+    running.tell_errors(on_event);
+    if let Phase::Measuring(measuring) = phase {
+        measuring.finish(running, on_event);
+    }
+}
+
+/// Waits for the next event.
+fn next(events: &Receiver<WorkerEvent>, wait: Duration) -> Event {
+    match events.recv_timeout(wait) {
+        Ok(event) => Event::Worker(event),
+        Err(RecvTimeoutError::Timeout) => Event::Tick,
+        Err(RecvTimeoutError::Disconnected) => Event::Deserted,
+    }
+}
+
+impl Phase {
+    /// Starts the workers together once none builds its engine any more.
+    fn advance(self, running: &mut Running<'_>) -> Phase {
+        let builds = |seat: &Seat<'_>| seat.state == SeatState::Building;
+        match self {
+            Phase::Preparing { .. } if !running.seats.iter().any(builds) => {
+                Phase::Measuring(Box::new(Measuring::start(running)))
+            }
+            Phase::Preparing { .. } | Phase::Measuring(_) => self,
+        }
+    }
+
+    fn is_over(&self, running: &Running<'_>) -> bool {
+        match self {
+            Phase::Preparing { .. } => false,
+            Phase::Measuring(_) => running.is_over(),
+        }
+    }
+
+    /// Says whether a step that is to be left at once waits a little yet: a command that a worker
+    /// prepares with must be gone before we are, or nobody ends it.
+    fn waits(&mut self, running: &Running<'_>) -> bool {
+        let Phase::Preparing { leaves_at_ns } = self else { return false };
+        let has_command = |seat: &Seat<'_>| {
+            seat.state == SeatState::Building && seat.bound.job.process.exec_before.is_some()
+        };
+        let now_ns = running.context.clock.now_ns();
+        let is_late = now_ns >= *leaves_at_ns.get_or_insert(now_ns + LEAVE_NS);
+        !is_late && running.seats.iter().any(has_command)
+    }
+
+    /// Returns how long nothing needs to be done unless an event comes.
+    fn wait(&self, running: &Running<'_>) -> Duration {
+        let Phase::Measuring(measuring) = self else { return TICK };
+        let clock = running.context.clock;
+        let next_ns = measuring.next_ns().min(running.next_look_ns());
+        clock.wall_time(next_ns.saturating_sub(clock.now_ns())).min(TICK)
+    }
+}
+
+/// What is told of a step whose workers run, and when.
+struct Measuring {
+    intervals: Intervals,
+    live: IntervalSampler,
+    next_status_ns: u64,
+    next_report_ns: u64,
+}
+
+impl Measuring {
+    /// Starts the workers.
+    fn start(running: &mut Running<'_>) -> Measuring {
+        let context = running.context;
+        let clock = context.clock;
+        running.started_ns = clock.now_ns();
+        running.host = Some(CpuSampler::start());
+        running.pauses = PauseWatch::start(clock, running.ramp_end_ns());
+        let started_ns = running.started_ns;
+        let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
+        let reported_ns = context.so_far.reported_ns.get();
+        let measuring = Measuring {
+            intervals: Intervals::start(running, started_ns),
+            live: running.sampler(started_ns),
+            next_status_ns: started_ns + context.options.status_interval_ns(),
+            next_report_ns: report_ns.map_or(u64::MAX, |ns| (reported_ns + ns).max(started_ns)),
+        };
+        running.start_waiting();
+        measuring
+    }
+
+    /// Returns when the next thing is due.
+    fn next_ns(&self) -> u64 {
+        self.intervals.next_ns().min(self.next_status_ns).min(self.next_report_ns)
+    }
+
+    /// Does what is due.
+    fn turn(&mut self, running: &mut Running<'_>, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        let context = running.context;
+        let clock = context.clock;
+        let now_ns = clock.now_ns();
+        // First of all: while the others work, what an interval counts goes on.
+        self.intervals.tick(running, now_ns, on_event);
+        running.check_steady(now_ns);
+        running.check_ends(now_ns);
+        running.tell_errors(on_event);
+        if now_ns >= self.next_status_ns {
+            let status = running.status(&self.live.sample(now_ns, 0, 0), now_ns);
+            on_event(RunEvent::Status(&status));
+            self.next_status_ns = now_ns + context.options.status_interval_ns();
+        }
+        if context.control.take_status() {
+            let jobs = running.jobs_now(now_ns);
+            let record = context.so_far.record(now_ns, &jobs, &running.intervals);
+            on_event(RunEvent::StatusAsked(&record));
+        }
+        if now_ns >= self.next_report_ns {
+            let jobs = running.jobs_now(now_ns);
+            let record = context.so_far.record(now_ns, &jobs, &running.intervals);
+            on_event(RunEvent::Report(&record));
+            context.so_far.reported_ns.set(now_ns);
+            // With thousands of workers a report takes long; it must not become what is measured.
+            let after_ns = clock.now_ns().saturating_sub(now_ns).saturating_mul(REPORT_PAUSE);
+            let report_ns = context.options.report_interval_ms.map(|ms| ms.max(1) * 1_000_000);
+            let pause_ns = report_ns.map_or(u64::MAX - now_ns, |ns| ns.max(after_ns));
+            self.next_report_ns = now_ns + pause_ns;
+        }
+    }
+
+    /// Tells of what is left when the step has ended.
+    fn finish(self, running: &mut Running<'_>, on_event: &mut dyn FnMut(RunEvent<'_>)) {
+        let ended_ns = running.work_ended_ns().unwrap_or_else(|| running.context.clock.now_ns());
+        self.intervals.finish(running, ended_ns, on_event);
+    }
+}
+
+/// The intervals of a step: cut by a thread of their own, or by the caller where there is none.
+enum Intervals {
+    Cutter(Cutter),
+    Own(Box<Cuts>),
+}
+
+impl Intervals {
+    fn start(running: &Running<'_>, now_ns: u64) -> Self {
+        let cuts = running.first_interval(now_ns);
+        let clock = running.context.clock;
+        match Cutter::start(cuts, &running.seats, clock, running.ends_ns()) {
+            Ok(cutter) => Intervals::Cutter(cutter),
+            Err(cuts) => Intervals::Own(cuts),
+        }
+    }
+
+    /// Returns when it wants to be called at the latest.
+    fn next_ns(&self) -> u64 {
+        match self {
+            Intervals::Cutter(_) => u64::MAX,
+            Intervals::Own(cuts) => cuts.next_ns(),
+        }
+    }
+
+    /// Tells of the intervals that are over.
+    fn tick(
+        &mut self,
+        running: &mut Running<'_>,
+        now_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        match self {
+            Intervals::Cutter(cutter) => {
+                cutter.set_end(running.ends_ns());
+                while let Some((interval, ended_ns)) = cutter.take() {
+                    running.tell_interval(interval, cutter.so_far().as_ref(), ended_ns, on_event);
+                }
+            }
+            Intervals::Own(cuts) => {
+                running.tick_interval(cuts, now_ns, on_event);
+            }
+        }
+    }
+
+    /// Tells of what is left when the step has ended.
+    fn finish(
+        self,
+        running: &mut Running<'_>,
+        ended_ns: u64,
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) {
+        let (intervals, cuts) = match self {
+            Intervals::Cutter(cutter) => cutter.finish(),
+            Intervals::Own(cuts) => (Vec::new(), Some(*cuts)),
+        };
+        for (interval, cut_ns) in intervals {
+            let so_far = cuts.as_ref().and_then(Cuts::so_far);
+            running.tell_interval(interval, so_far.as_ref(), cut_ns, on_event);
+        }
+        if let Some(cuts) = cuts {
+            running.end_last_interval(cuts, ended_ns, on_event);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A worker whose engine has a fault, in either phase of a step.
+
+use dialects::NoHost;
+use dialects::fio::{Wishes, parse_text};
+use engine::{Arena, Engine, EngineError, FileTable, Wait};
+use plan::Job;
+use plan::op::{Completion, Op};
+use record::{JobRecord, Outcome, Record};
+
+use crate::{Control, RunOptions, run};
+
+/// Completes every operation at once, and panics at one of its calls.
+struct Double {
+    arena: Arena,
+    files: FileTable,
+    /// Calls until then; `u32::MAX` for none.
+    n_calls_left: u32,
+}
+
+impl Engine for Double {
+    fn exchange(
+        &mut self,
+        ops: &[Op],
+        _: Wait,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), EngineError> {
+        self.n_calls_left = match self.n_calls_left {
+            0 => panic!("the engine has a fault"),
+            u32::MAX => u32::MAX,
+            n => n - 1,
+        };
+        done.extend(ops.iter().map(Completion::whole));
+        Ok(())
+    }
+
+    fn batch_max(&self) -> u32 {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "double"
+    }
+
+    fn arena(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+
+    fn files(&mut self) -> &mut FileTable {
+        &mut self.files
+    }
+}
+
+/// Makes an engine that does what the job's name says.
+fn double(job: &Job, files: FileTable, arena: Arena) -> Box<dyn Engine> {
+    let n_calls_left = match job.name.as_str() {
+        "made" => panic!("the engine has a fault"),
+        "bound" => 0,
+        "measured" => 1_000,
+        _ => u32::MAX,
+    };
+    Box::new(Double { arena, files, n_calls_left })
+}
+
+/// Runs a job of a name beside one that would go on for an hour, and before a second step.
+fn run_beside_an_endless_one(name: &str) -> Record {
+    let endless = "ioengine=null\nsize=1g\nruntime=3600\ntime_based\nthinktime=100us\n";
+    let text = format!("[{name}]\n{endless}[fine]\n{endless}[after]\nstonewall\n{endless}");
+    let parsed = parse_text("test.fio", &text, &Wishes::default(), &NoHost);
+    assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
+    let options = RunOptions { double: Some(double), ..RunOptions::default() };
+    run(&parsed.plan, &options, &Control::new(), &mut |_| {}).expect("it can run")
+}
+
+fn n_ios(job: &JobRecord) -> u64 {
+    job.dirs.read.n_ios
+}
+
+#[test]
+fn a_panic_of_a_worker_ends_the_run_in_every_phase() {
+    for name in ["made", "bound", "measured"] {
+        let record = run_beside_an_endless_one(name);
+        assert_eq!(record.outcome, Outcome::Failed, "{name}");
+        // The second step never began.
+        let [bad, fine] = &record.jobs[..] else { panic!("{name}: {} jobs", record.jobs.len()) };
+        assert_eq!((bad.error_errno, fine.error_errno), (libc::EIO, 0), "{name}");
+        let message = &bad.error_message;
+        assert!(message.contains("the engine has a fault"), "{message}");
+        assert!(message.contains("please report"), "{message}");
+    }
+}
+
+#[test]
+fn what_was_measured_until_a_panic_is_kept() {
+    let record = run_beside_an_endless_one("measured");
+    let [bad, fine] = &record.jobs[..] else { panic!("two jobs") };
+    // The first call carries nothing: the engine is bound to its thread.
+    assert_eq!(n_ios(bad), 999);
+    assert!(n_ios(fine) > 0 && fine.runtime_ns > 0);
+    assert_eq!(bad.dirs.read.clat.count(), 999);
+    assert!(bad.runtime_ns > 0 && bad.dirs.read.runtime_ns > 0);
+}
