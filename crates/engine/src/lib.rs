@@ -44,7 +44,9 @@ pub use files::{FileKind, FileSpec, FileTable, OpenFlags, TablePolicy};
 pub use layer::Layer;
 pub use layout::{LayoutSpec, layout};
 pub use offload::{MakeEngine, offload};
-pub use probe::{DeviceUser, DirectAlign, TargetFacts, WriteRisk, claim, device_users, probe};
+pub use probe::{
+    DeviceUser, DirectAlign, TargetFacts, WriteRisk, claim, device_users, look, probe,
+};
 pub use signatures::{Contents, Kind as ContentsKind};
 pub use usage::Usage;
 

@@ -69,7 +69,7 @@ pub struct TargetFacts {
     /// for use as swap.
     pub mount_points: Vec<PathBuf>,
     /// The kernel or another program holds the device for itself: it is mounted, or a part of an
-    /// array or volume.
+    /// array or volume. Not told by [`look`].
     pub is_held: bool,
     /// The file system, partition table or the like that the device holds.
     pub contents: Contents,
@@ -125,6 +125,15 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
     claim(path).map(|(facts, _)| facts)
 }
 
+/// Looks at a target as [`probe`] does, but does not try to hold a block device, not for a moment:
+/// for who only reads. Whether somebody holds it is not told.
+///
+/// # Errors
+/// As [`probe`].
+pub fn look(path: &Path) -> Result<TargetFacts, EngineError> {
+    look_at(path, false).map(|(facts, _)| facts)
+}
+
 /// Looks at a target, and holds it for this process if it is a block device: while the descriptor
 /// lives, nobody mounts it or makes it part of an array. None is returned for what is no device,
 /// and for one that is held already, as the facts then say.
@@ -132,6 +141,10 @@ pub fn probe(path: &Path) -> Result<TargetFacts, EngineError> {
 /// # Errors
 /// As [`probe`].
 pub fn claim(path: &Path) -> Result<(TargetFacts, Option<OwnedFd>), EngineError> {
+    look_at(path, true)
+}
+
+fn look_at(path: &Path, holds: bool) -> Result<(TargetFacts, Option<OwnedFd>), EngineError> {
     let mask = StatxFlags::BASIC_STATS | StatxFlags::DIOALIGN;
     let facts = match rustix::fs::statx(CWD, path, AtFlags::empty(), mask) {
         Ok(facts) => facts,
@@ -168,7 +181,7 @@ pub fn claim(path: &Path) -> Result<(TargetFacts, Option<OwnedFd>), EngineError>
     };
     let mut held = None;
     match kind {
-        FileKind::Block => held = probe_device(&mut target)?,
+        FileKind::Block => held = probe_device(&mut target, holds)?,
         FileKind::Regular | FileKind::Directory => {
             probe_file_system(&mut target, path)?;
             if kind == FileKind::Regular {
@@ -264,11 +277,14 @@ fn hold(path: &Path, is_mounted: bool) -> rustix::io::Result<Option<OwnedFd>> {
     }
 }
 
-fn probe_device(target: &mut TargetFacts) -> Result<Option<OwnedFd>, EngineError> {
+fn probe_device(target: &mut TargetFacts, holds: bool) -> Result<Option<OwnedFd>, EngineError> {
     let fail = |errno: Errno| EngineError::file("open", &target.path, errno);
     target.mount_points = mount_points(target.device);
-    let held = hold(&target.path, !target.mount_points.is_empty()).map_err(fail)?;
-    target.is_held = held.is_none();
+    let mut held = None;
+    if holds {
+        held = hold(&target.path, !target.mount_points.is_empty()).map_err(fail)?;
+        target.is_held = held.is_none();
+    }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let fd = rustix::fs::open(&target.path, flags, Mode::empty()).map_err(fail)?;
     target.size_bytes = rustix::fs::seek(&fd, SeekFrom::End(0)).map_err(fail)?;

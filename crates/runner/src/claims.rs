@@ -3,7 +3,8 @@
 //!
 //! Between the start of a run and the start of a step somebody may have made a file system on a
 //! device, or mounted it. While it is held (`O_EXCL`), nobody else can. A device is held once, not
-//! once per worker; commands around the step find it free.
+//! once per worker; commands around the step find it free. Where programs share devices, as several
+//! of fio on purpose do, it is asked about and let go.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -25,6 +26,7 @@ type Claim = Result<Option<OwnedFd>, SetupError>;
 pub(crate) struct Claims {
     allow_mounted: bool,
     overwrite_filesystem: bool,
+    shares: bool,
     /// By number, since several paths may lead to one. What may be written although others hold it
     /// has no descriptor.
     devices: Mutex<HashMap<u64, Claim>>,
@@ -35,6 +37,7 @@ impl Claims {
         Claims {
             allow_mounted: options.allow_mounted,
             overwrite_filesystem: options.overwrite_filesystem,
+            shares: options.shares_devices,
             devices: Mutex::default(),
         }
     }
@@ -59,7 +62,7 @@ impl Claims {
             ..RunOptions::default()
         };
         match targets::check_risk(job, &facts, &options) {
-            None => Ok(held),
+            None => Ok(held.filter(|_| !self.shares)),
             Some(Diagnostic { message, help, .. }) => {
                 let help = help.first().map_or("", String::as_str);
                 Err(SetupError { errno: libc::EBUSY, message: format!("{message}; {help}") })

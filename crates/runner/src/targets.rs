@@ -26,6 +26,8 @@ pub(crate) fn probe(
     let paths = here.flat_map(bind::job_paths).filter(|path| seen.insert(path.clone()));
     let paths: Vec<PathBuf> = paths.collect();
     let folders = Folders::of(paths.iter().map(PathBuf::as_path));
+    let changing = plan.jobs().filter(|job| change::changes_targets(job));
+    let changed: HashSet<PathBuf> = changing.flat_map(bind::job_paths).collect();
     // What there is to know about a missing file is what its folder is.
     let mut of_missing: HashMap<PathBuf, TargetFacts> = HashMap::new();
     for path in paths {
@@ -37,7 +39,9 @@ pub(crate) fn probe(
             facts.insert(path, of_path);
             continue;
         }
-        match engine::probe(&path) {
+        // Who only reads holds nothing: others may format or mount the device at this moment.
+        let looked = if changed.contains(&path) { engine::probe } else { engine::look };
+        match looked(&path) {
             Ok(of_path) => {
                 if of_path.kind == FileKind::Missing && !of_missing.contains_key(parent) {
                     of_missing.insert(parent.to_owned(), of_path.clone());

@@ -183,6 +183,8 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
         read_only: switches.readonly,
         forbid_uring: execute::forbids_uring(),
         create_parents: true,
+        // As fio: several programs work on one device on purpose.
+        shares_devices: true,
         // As fio: who names the file trusts it.
         allow_commands: true,
         aux_dir: switches.aux_path.clone().map(Into::into),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use record::Outcome;
-use runner::{Control, RunEvent};
+use runner::{Control, RunError, RunEvent, RunOptions};
 
 use super::bench::{Bench, command, n_ios};
 
@@ -120,6 +120,36 @@ fn a_device_is_held_while_a_step_writes_to_it_and_free_before_and_behind() {
     });
     assert_eq!(record.outcome, Outcome::Complete, "{:?}", record.jobs[0].error_message);
     assert_eq!(seen, [true, false], "who only reads leaves it free");
+}
+
+/// What is to be shared is asked about, and not held; one that somebody else holds is refused.
+#[test]
+fn a_shared_device_is_asked_about_and_not_held() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let text = format!(
+        "[a]\nbs=4k\nsize=1m\nioengine=psync\ntime_based\nruntime=1\nrate_iops=100\n\
+         rw=randwrite\nfilename={}\n",
+        device.path()
+    );
+    let mut seen = Vec::new();
+    let share = |options: &mut RunOptions| options.shares_devices = true;
+    let plan = bench.plan(&text);
+    let record = bench.run_plan(&plan, share, &mut |event| {
+        if matches!(&event, RunEvent::Status(status) if status.n_running > 0) {
+            seen.push(is_held(&device.0));
+        }
+    });
+    assert_eq!(record.outcome, Outcome::Complete, "{:?}", record.jobs[0].error_message);
+    assert!(!seen.is_empty() && seen.iter().all(|is_held| !is_held), "{seen:?}");
+    let (_, held) = engine::claim(&device.0).expect("it is there");
+    assert!(held.is_some());
+    let options = RunOptions { shares_devices: true, ..RunOptions::default() };
+    let refused = runner::run(&plan, &options, &Control::new(), &mut |_| {});
+    assert!(matches!(refused, Err(RunError::Refused(_))), "{refused:?}");
+    // Who reads needs no hold, also not for a moment.
+    let reads = bench.run(&text.replace("randwrite", "randread"));
+    assert_eq!(reads.outcome, Outcome::Complete, "{:?}", reads.jobs[0].error_message);
 }
 
 /// A small file system in memory, while it lives.
