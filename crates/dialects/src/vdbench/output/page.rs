@@ -1,4 +1,7 @@
-//! What pages consist of besides rows: titles, links, anchors, boxes, lines of status.
+//! What pages consist of besides rows: titles, links, anchors, boxes, lines of status. What comes
+//! from a parameter file never becomes a part of the page's own language ([`shown`]).
+
+use std::borrow::Cow;
 
 use super::time::Moment;
 use crate::vdbench::run::Run;
@@ -10,14 +13,45 @@ const LINK_COLUMN: usize = 33;
 /// Links in one line.
 const LINKS_PER_LINE: usize = 8;
 
+/// Returns text as a page shows it. A browser takes a `<` for the begin of a tag if a letter or one
+/// of three signs follows; others stay, so that headings and rows are Vdbench's own to the letter.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    let begins_tag = |at: usize| {
+        let next = text.as_bytes().get(at + 1);
+        next.is_some_and(|next| next.is_ascii_alphabetic() || b"/!?".contains(next))
+    };
+    if !text.match_indices('<').any(|(at, _)| begins_tag(at)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut start = 0;
+    for (at, _) in text.match_indices('<').filter(|(at, _)| begins_tag(*at)) {
+        shown.push_str(&text[start..at]);
+        shown.push_str("&lt;");
+        start = at + 1;
+    }
+    shown.push_str(&text[start..]);
+    Cow::Owned(shown)
+}
+
+/// Returns the name of a page as a link holds it.
+fn address(page: &str) -> String {
+    page.replace('"', "%22").replace('<', "%3C")
+}
+
+/// Returns a link.
+pub(super) fn link(page: &str, text: &str) -> String {
+    format!("<A HREF=\"{}\">{}</A>", address(page), shown(text))
+}
+
 /// Returns the first line of a page.
 pub(super) fn title(folder: &str, page: &str) -> String {
-    format!("<title>Vdbench {folder}/{page}</title><pre>\n")
+    format!("<title>Vdbench {}/{}</title><pre>\n", shown(folder), shown(page))
 }
 
 /// Returns a line with a link, such as `Link to logfile:`.
 pub(super) fn link_line(text: &str, page: &str, name: &str) -> String {
-    format!("{text:<LINK_COLUMN$}<A HREF=\"{page}\">{name}</A>\n")
+    format!("{text:<LINK_COLUMN$}{}\n", link(page, name))
 }
 
 /// Returns lines with links to the pages of these names.
@@ -25,11 +59,11 @@ pub(super) fn link_lines(text: &str, names: &[String]) -> String {
     let mut lines = String::new();
     for (idx, chunk) in names.chunks(LINKS_PER_LINE).enumerate() {
         let text = if idx == 0 { text } else { "" };
-        let link = |name: &String| {
+        let padded = |name: &String| {
             let pad = 8_usize.saturating_sub(name.chars().count());
-            format!("<A HREF=\"{name}.html\">{name}</A>{:pad$}", "")
+            format!("{}{:pad$}", link(&format!("{name}.html"), name), "")
         };
-        let links: Vec<String> = chunk.iter().map(link).collect();
+        let links: Vec<String> = chunk.iter().map(padded).collect();
         lines.push_str(&format!("{text:<LINK_COLUMN$}{}\n", links.join(" ")));
     }
     lines
@@ -58,7 +92,7 @@ pub(super) fn run_links(runs: &[Run]) -> String {
             _ => (LINK_COLUMN, name),
         };
         before = Some(run.name.clone());
-        let link = format!("<A HREF=\"#_{}\">{name}{}</A>", idx + 1, loops(run));
+        let link = link(&format!("#_{}", idx + 1), &format!("{name}{}", loops(run)));
         text.push_str(&format!("{head:<indent$}{link}\n"));
     }
     if runs.len() > LINKS_MAX {
@@ -70,6 +104,7 @@ pub(super) fn run_links(runs: &[Run]) -> String {
 
 /// Returns the line where a run begins in a page, with what links jump to.
 pub(super) fn anchor(run_idx: usize, starting: &str) -> String {
+    let starting = shown(starting);
     format!("\n<a name=\"_{}\"></a><i><b>{starting}</b></i>\n\n", run_idx + 1)
 }
 
@@ -91,4 +126,28 @@ pub(super) fn status_line(now: &Moment, event: &str, run: Option<&Run>) -> Strin
     }
     line.push('\n');
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_become_markup() {
+        for (text, expected) in [
+            ("sd1", "sd1"),
+            ("<script>x</script>", "&lt;script>x&lt;/script>"),
+            ("<!--", "&lt;!--"),
+            ("<?x", "&lt;?x"),
+            ("min(ms) < max(ms)", "min(ms) < max(ms)"),
+            ("a<", "a<"),
+            ("<<b", "<&lt;b"),
+            ("\u{e9}<\u{e9}<i", "\u{e9}<\u{e9}&lt;i"),
+        ] {
+            assert_eq!(shown(text), expected);
+        }
+        let tag = "\" onclick=\"x";
+        assert_eq!(link(tag, "<b>"), "<A HREF=\"%22 onclick=%22x\">&lt;b></A>");
+        assert_eq!(link_line("", "a.html", "a").trim_start(), "<A HREF=\"a.html\">a</A>\n");
+    }
 }

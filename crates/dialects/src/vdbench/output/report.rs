@@ -20,7 +20,7 @@ use super::flatfile::{
 use super::histogram::{HISTOGRAM_LIMITS_US, file_histogram, raw_histograms};
 use super::jobs::{is_files, operations};
 use super::members::{Kind, Latencies, Member, Members};
-use super::page::{anchor, link_line, status_line, title};
+use super::page::{anchor, link_line, shown, status_line, title};
 use super::raw::{Layout, Megabyte, RawFigures, raw_header, raw_row};
 use super::samples;
 use super::stats::{RowStats, Totals};
@@ -105,7 +105,13 @@ pub struct Output {
 }
 
 impl Output {
+    /// Adds text to a page.
     fn page(&mut self, name: &str, text: &str) {
+        self.markup(name, &shown(text));
+    }
+
+    /// Adds what has links and the like in it to a page.
+    fn markup(&mut self, name: &str, text: &str) {
         match self.pages.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => known.push_str(text),
             None => self.pages.push((name.to_owned(), text.to_owned())),
@@ -220,9 +226,9 @@ impl Report {
     pub fn open(&self, now: &Moment, is_simulation: bool) -> Output {
         let mut output = Output::default();
         for page in [SUMMARY, LOG, TOTALS, STATUS, PARMFILE, PARMSCAN, FLATFILE] {
-            output.page(page, &title(&self.setup.folder, page));
+            output.markup(page, &title(&self.setup.folder, page));
         }
-        output.page(SUMMARY, &self.summary_head(now));
+        output.markup(SUMMARY, &self.summary_head(now));
         output.page(LOG, &format!("{}\n\n", self.setup.program));
         output.page(TOTALS, "Run totals\n\n");
         output.page(STATUS, STATUS_HEAD);
@@ -240,7 +246,7 @@ impl Report {
     fn summary_head(&self, now: &Moment) -> String {
         let mut text = format!(
             "{}\nVdbench summary report, created {} ({})\n\n",
-            self.setup.program,
+            shown(&self.setup.program),
             now.long(),
             now.long_utc()
         );
@@ -366,7 +372,7 @@ impl Report {
         output.console.push_str(&format!("{starting}\n"));
         let anchor = anchor(run_idx, &starting);
         for page in self.anchored_pages() {
-            output.page(&page, &anchor);
+            output.markup(&page, &anchor);
         }
         current.anchors_start = self.is_files.then_some(anchor);
         if !self.has_flatfile_head {
@@ -410,7 +416,7 @@ impl Report {
         };
         let row = anchors::row(fsd, Some(seen));
         if !is_start && let Some(start) = current.anchors_start.take() {
-            output.page(ANCHORS, &start);
+            output.markup(ANCHORS, &start);
         }
         output.page(ANCHORS, &row);
         output
@@ -575,7 +581,7 @@ impl Report {
             ));
         }
         if let Some(start) = &current.anchors_start {
-            output.page(ANCHORS, start);
+            output.markup(ANCHORS, start);
             for fsd in structures(run) {
                 output.page(ANCHORS, &anchors::row(fsd, None));
             }

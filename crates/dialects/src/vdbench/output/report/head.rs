@@ -2,7 +2,7 @@
 
 use super::super::jobs::Storage;
 use super::super::members::{Kind, Member};
-use super::super::page::{link_line, link_lines, run_links, title};
+use super::super::page::{link, link_line, link_lines, run_links, shown, title};
 use super::{
     ANCHORS, ERRORS, FLATFILE, HISTOGRAM, LOG, Output, RUN_TOTALS, Report, SKEW, SUMMARY, TOTALS,
 };
@@ -12,9 +12,9 @@ impl Report {
     /// Opens the pages of a run that is not simulated.
     pub(super) fn open_details(&self, now: &Moment, output: &mut Output) {
         let links = run_links(&self.runs);
-        output.page(SUMMARY, &self.summary_links());
-        output.page(TOTALS, &links);
-        output.page(LOG, &links);
+        output.markup(SUMMARY, &self.summary_links());
+        output.markup(TOTALS, &links);
+        output.markup(LOG, &links);
         let created = format!(
             "Vdbench error log, created {} \nError log. If there are no error messages beyond \
              this line then there were no Data Validation or I/O errors.\n\n",
@@ -45,17 +45,17 @@ impl Report {
     }
 
     fn open_page(&self, output: &mut Output, page: &str, head: &str) {
-        output.page(page, &title(&self.setup.folder, page));
-        output.page(page, head);
+        output.markup(page, &title(&self.setup.folder, page));
+        output.markup(page, head);
     }
 
     fn open_host(&self, output: &mut Output, idx: usize, host: &Member, links: &str) {
         let name = &host.name;
-        let mut head = format!("Host summary report(s) for host={name}\n\n");
+        let mut head = format!("Host summary report(s) for host={}\n\n", shown(name));
         for slave in self.members.below(Kind::Slave, idx) {
             let slave = &slave.name;
-            let summary = format!("<A HREF=\"{slave}.html\">{slave} summary</A>");
-            let stdout = format!("<A HREF=\"{slave}.stdout.html\">{slave} stdout</A>");
+            let summary = link(&format!("{slave}.html"), &format!("{slave} summary"));
+            let stdout = link(&format!("{slave}.stdout.html"), &format!("{slave} stdout"));
             let text = "Link to slave summary report:";
             head.push_str(&format!("{text:<33}{summary}   {stdout}\n"));
         }
@@ -71,9 +71,10 @@ impl Report {
         let stdout = format!("{name}.stdout.html");
         let console = link_line("Console log:", &stdout, "Slave stdout/stderr");
         let parts = self.part_links("Links to slave", idx);
-        let head = format!("Slave summary report for slave={name}\n\n{console}{parts}{links}");
+        let is = shown(name);
+        let head = format!("Slave summary report for slave={is}\n\n{console}{parts}{links}");
         self.open_page(output, &format!("{name}.html"), &head);
-        self.open_page(output, &stdout, &format!("stdout/stderr for slave={name}\n{links}"));
+        self.open_page(output, &stdout, &format!("stdout/stderr for slave={is}\n{links}"));
     }
 
     /// Returns the links of a host or slave to what it does on each storage.
@@ -126,8 +127,9 @@ impl Report {
             _ => "Link to response time histogram:",
         };
         let link = link_line(to_histogram, &format!("{name}.histogram.html"), "histogram");
-        self.open_page(output, &format!("{name}.html"), &format!("{page}\n\n{link}{links}"));
-        let head = format!("{histogram}\n\n{links}");
+        let head = format!("{}\n\n{link}{links}", shown(&page));
+        self.open_page(output, &format!("{name}.html"), &head);
+        let head = format!("{}\n\n{links}", shown(&histogram));
         self.open_page(output, &format!("{name}.histogram.html"), &head);
     }
 
@@ -137,7 +139,7 @@ impl Report {
         let owner = if is_slave { "Slave" } else { "Host" };
         let what = if self.is_files { "FSD" } else { "SD" };
         let text = self.part_text(part, storage);
-        let head = format!("{owner} {what} report for {text}\n\n{links}");
+        let head = format!("{owner} {what} report for {}\n\n{links}", shown(&text));
         self.open_page(output, &format!("{}.html", part.name), &head);
     }
 

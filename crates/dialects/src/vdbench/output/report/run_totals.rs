@@ -1,7 +1,7 @@
 //! totals_optional.html (`report_run_totals=yes`): what all runs did together, as of now.
 
 use super::super::number::fixed;
-use super::super::page::title;
+use super::super::page::{shown, title};
 use super::super::stats::RowStats;
 use super::{RUN_TOTALS, Report};
 use crate::vdbench::output::Moment;
@@ -28,7 +28,9 @@ impl Report {
         let errors_per_gb =
             if data.bytes == 0 { 0.0 } else { *n_errors as f64 * GIB / data.bytes as f64 };
         let last = match last {
-            Some((run, number)) => format!("interval #{number} of rd={run}, {}", now.long()),
+            Some((run, number)) => {
+                format!("interval #{number} of rd={}, {}", shown(run), now.long())
+            }
             None => "none yet".to_owned(),
         };
         let lines = [
