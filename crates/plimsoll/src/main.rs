@@ -29,12 +29,38 @@ mod summary;
 
 use std::process::ExitCode;
 
+use exit::{Exit, Failure};
+
 /// musl's own allocator takes a lock per call, which shows when thousands of workers start.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Stack of the thread that does everything but the I/O: what Linux gives a program unless
+/// `ulimit -s` says otherwise. It takes memory as far as it is used only.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Hands over to a thread with a stack of its own: the definition of all commands alone takes more
+/// than `ulimit -s 64` leaves, and a stack that overflows ends a program without a word.
 fn main() -> ExitCode {
+    let thread = std::thread::Builder::new().name("plimsoll".to_owned()).stack_size(STACK_BYTES);
+    let outcome = match thread.spawn(command) {
+        Ok(thread) => thread.join(),
+        Err(error) => {
+            let failure = Failure::wrong_use(format!("cannot start a thread: {error}"));
+            let hint = "raise `ulimit -u`, `ulimit -v`, or the limits of the container";
+            return failure.with(Exit::RunFailed).hint(hint).report();
+        }
+    };
+    // Its panic has been reported by then.
+    outcome.unwrap_or(ExitCode::from(PANICKED))
+}
+
+/// Exit code of a program that panicked, as Rust has it.
+const PANICKED: u8 = 101;
+
+/// Does what the arguments say.
+fn command() -> ExitCode {
     let args: Vec<std::ffi::OsString> = std::env::args_os().collect();
     match commands::dispatch(&args) {
         Ok(exit) => exit.code(),

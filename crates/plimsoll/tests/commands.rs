@@ -22,6 +22,21 @@ fn no_arguments_say_what_to_try_first() {
     "#);
 }
 
+/// The parser of the arguments alone takes more than such a stack has.
+#[test]
+fn a_small_stack_is_enough() {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", "[a]\nioengine=null\nsize=1m\n");
+    for args in ["--version", "run --help", "fio --version", "run --no-progress job.fio"] {
+        let script = format!("ulimit -s 64 && exec \"$0\" {args}");
+        let mut shell = sandbox.command(std::path::Path::new("sh"));
+        let ended = shell.args(["-c", &script, env!("CARGO_BIN_EXE_plimsoll")]).output();
+        let ended = ended.expect("there is a shell");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{args}: {:?}, {said}", ended.status);
+    }
+}
+
 #[test]
 fn help_lists_the_commands() {
     assert_snapshot!(Sandbox::new().plimsoll(&["--help"]).success());
