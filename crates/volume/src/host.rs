@@ -168,12 +168,10 @@ impl Host {
     fn reached_disk(&mut self, volume: u16, range: Range<u64>, before: u64) {
         let Host { dirty, flushed, keeps_flushed, .. } = self;
         let n_known = flushed.len();
-        dirty.clean_before(volume, range, before, |part| {
-            match flushed[n_known..].last_mut() {
-                Some((_, last)) if last.end == part.start => last.end = part.end,
-                _ if *keeps_flushed => flushed.push((volume, part)),
-                _ => {}
-            }
+        dirty.clean_before(volume, range, before, |part| match flushed[n_known..].last_mut() {
+            Some((_, last)) if last.end == part.start => last.end = part.end,
+            _ if *keeps_flushed => flushed.push((volume, part)),
+            _ => {}
         });
     }
 }
