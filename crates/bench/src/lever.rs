@@ -95,7 +95,7 @@ impl Lever {
             let without = [
                 (job.tree.is_some(), "works on a tree of files"),
                 (!job.logs.read_replay.is_empty(), "replays a log"),
-                (job.engine.kind.is_file_operation(), "makes or removes files"),
+                (job.engine.kind.is_of_names(), "makes or removes files"),
             ];
             if let Some((_, what)) = without.into_iter().find(|(is_so, _)| *is_so) {
                 return Err(LeverError::NoLoad { job: job.name.clone(), what });

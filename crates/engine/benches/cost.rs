@@ -14,8 +14,8 @@ use engine::{
     Arena, ArenaSpec, BuildOptions, FileSpec, FileTable, OpenFlags, TablePolicy, Wait, build,
 };
 use io_uring::{IoUring, opcode, types};
-use plan::job::{EngineKind, EngineSpec};
 use plan::op::{BufId, Completion, FileIdx, Op, OpKind};
+use plan::{EngineKind, EngineSpec};
 
 const BLOCK: u32 = 4096;
 const N_BLOCKS: u64 = 16 << 10;

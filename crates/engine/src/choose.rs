@@ -1,7 +1,7 @@
 //! From an [`EngineSpec`] to the engine that runs.
 
 use plan::IoPriority;
-use plan::job::{EngineKind, EngineSpec};
+use plan::{EngineKind, EngineSpec};
 
 use crate::aio::Aio;
 use crate::fileop::FileOps;
@@ -9,7 +9,7 @@ use crate::mapped::Mapped;
 use crate::nfs::Nfs;
 use crate::null::Null;
 use crate::one_by_one::OneByOne;
-use crate::space::{Space, SpaceCall};
+use crate::space::Space;
 use crate::sync::{Calls, OneCall};
 use crate::uring::Uring;
 use crate::{Arena, Engine, EngineError, FileTable};
@@ -61,10 +61,6 @@ pub fn build(
         });
     }
     let name = &spec.name;
-    if let Some(kind) = FileOps::kind_of(spec.kind) {
-        let how = FileOps { kind, stat_call: spec.stat_call };
-        return Ok(Box::new(OneByOne::new(how, name, files, arena)));
-    }
     let sync = |calls, files, arena| {
         Box::new(OneByOne::new(OneCall::new(spec, calls, &options), name, files, arena))
     };
@@ -83,13 +79,15 @@ pub fn build(
             let how = Mapped::new(spec, &mut files, &options)?;
             Box::new(OneByOne::new(how, name, files, arena))
         }
-        EngineKind::Fallocate | EngineKind::Ftruncate => {
-            let is_fallocate = spec.kind == EngineKind::Fallocate;
-            let call = if is_fallocate { SpaceCall::Fallocate } else { SpaceCall::Ftruncate };
+        EngineKind::Space(call) => {
             let how = Space { call, sync_flags: options.sync_file_range_flags };
             Box::new(OneByOne::new(how, name, files, arena))
         }
-        _ => Box::new(Null::new(name.clone(), files, arena, options.queue_depth)),
+        EngineKind::Names(op) => {
+            let how = FileOps { kind: op.op_kind(), stat_call: spec.stat_call };
+            Box::new(OneByOne::new(how, name, files, arena))
+        }
+        EngineKind::Null => Box::new(Null::new(name.clone(), files, arena, options.queue_depth)),
     })
 }
 

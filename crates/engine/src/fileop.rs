@@ -1,7 +1,7 @@
 //! One operation per file: create, look at, remove. The engines `filecreate` to `dirdelete`, and
 //! the same operations wherever another engine is handed one. The calls are those of trees, too.
 
-use plan::job::{EngineKind, StatCall};
+use plan::job::StatCall;
 use plan::op::{Op, OpKind};
 
 use crate::named::{At, Manner};
@@ -12,20 +12,6 @@ use crate::{Arena, FileTable, call, named};
 pub(crate) struct FileOps {
     pub(crate) kind: OpKind,
     pub(crate) stat_call: StatCall,
-}
-
-impl FileOps {
-    /// Makes the engine of this kind, or returns `None` for a kind that works on bytes.
-    pub(crate) fn kind_of(engine: EngineKind) -> Option<OpKind> {
-        Some(match engine {
-            EngineKind::FileCreate => OpKind::Create,
-            EngineKind::FileStat | EngineKind::DirStat => OpKind::Stat,
-            EngineKind::FileDelete => OpKind::Delete,
-            EngineKind::DirCreate => OpKind::Mkdir,
-            EngineKind::DirDelete => OpKind::Rmdir,
-            _ => return None,
-        })
-    }
 }
 
 impl CarryOut for FileOps {

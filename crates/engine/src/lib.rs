@@ -61,7 +61,7 @@ const BATCH_WITHOUT_CALL_MAX: u32 = 64;
 /// so that a slow call is made once for all of them. `kind` carries out several at a time.
 pub fn batch_max(kind: EngineKind, queue_depth: u32) -> u32 {
     let queue_depth = queue_depth.max(1);
-    if kind == EngineKind::Null { queue_depth.min(BATCH_WITHOUT_CALL_MAX) } else { queue_depth }
+    if kind.is_idle() { queue_depth.min(BATCH_WITHOUT_CALL_MAX) } else { queue_depth }
 }
 
 /// How long [`Engine::exchange`] may take to return.

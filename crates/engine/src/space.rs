@@ -1,18 +1,10 @@
 //! Engines that only move the borders of files: `fallocate` and `ftruncate`.
 
+use plan::SpaceCall;
 use plan::op::{Op, OpKind};
 
 use crate::one_by_one::CarryOut;
 use crate::{Arena, FileTable, call};
-
-/// Which system call stands for a read or write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SpaceCall {
-    /// A read reserves space and keeps the size, a write reserves space, a trim punches a hole.
-    Fallocate,
-    /// A write sets the size to its end; reads are not supported.
-    Ftruncate,
-}
 
 /// Moves borders, not bytes.
 pub(crate) struct Space {

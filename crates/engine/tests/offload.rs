@@ -11,7 +11,7 @@ use common::{
     table, try_all, zeros,
 };
 use engine::{Arena, Engine, EngineError, FileTable, TablePolicy, Usage, Wait, build, offload};
-use plan::job::EngineKind;
+use plan::EngineKind;
 use plan::op::{BufId, Completion, FileIdx, Op, OpKind};
 
 const DEPTH: u32 = 8;

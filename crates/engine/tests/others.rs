@@ -10,8 +10,9 @@ use engine::{
     BuildOptions, Engine, EngineError, FileSpec, FileTable, OpenFlags, TablePolicy, Wait,
 };
 use plan::IoPriority;
-use plan::job::{EngineKind, EngineSpec, StatCall};
+use plan::job::StatCall;
 use plan::op::{BufId, FileIdx, Op, OpKind};
+use plan::{EngineKind, EngineSpec, NameOp, SpaceCall};
 
 #[test]
 fn null_completes_everything_at_once_in_full() {
@@ -199,7 +200,8 @@ fn registered_files_follow_a_table_that_changes() {
 fn fallocate_reserves_and_gives_back() {
     let dir = scratch();
     let path = zeros(dir.path(), "data", 0);
-    let mut engine = make(EngineKind::Fallocate, vec![file(&path, read_write())], 1);
+    let mut engine =
+        make(EngineKind::Space(SpaceCall::Fallocate), vec![file(&path, read_write())], 1);
     let size = || std::fs::metadata(&path).unwrap().len();
     let result = one(&mut *engine, op(OpKind::Read, 0, 0, 65536));
     if result == -libc::EOPNOTSUPP {
@@ -216,7 +218,8 @@ fn fallocate_reserves_and_gives_back() {
 fn ftruncate_sets_the_size_to_the_end_of_a_write() {
     let dir = scratch();
     let path = zeros(dir.path(), "data", 0);
-    let mut engine = make(EngineKind::Ftruncate, vec![file(&path, read_write())], 1);
+    let mut engine =
+        make(EngineKind::Space(SpaceCall::Ftruncate), vec![file(&path, read_write())], 1);
     assert_eq!(one(&mut *engine, op(OpKind::Write, 0, 8192, BLOCK)), BLOCK as i32);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 12288);
     assert_eq!(one(&mut *engine, op(OpKind::Read, 0, 0, BLOCK)), -libc::EOPNOTSUPP);
@@ -240,8 +243,16 @@ fn file_engines_create_stat_and_delete() {
     let count = || std::fs::read_dir(dir.path()).unwrap().count();
     let (fine, missing) = ([BLOCK as i32; 5], [-libc::ENOENT; 5]);
     for (create, stat, delete) in [
-        (EngineKind::FileCreate, EngineKind::FileStat, EngineKind::FileDelete),
-        (EngineKind::DirCreate, EngineKind::DirStat, EngineKind::DirDelete),
+        (
+            EngineKind::Names(NameOp::FileCreate),
+            EngineKind::Names(NameOp::FileStat),
+            EngineKind::Names(NameOp::FileDelete),
+        ),
+        (
+            EngineKind::Names(NameOp::DirCreate),
+            EngineKind::Names(NameOp::DirStat),
+            EngineKind::Names(NameOp::DirDelete),
+        ),
     ] {
         assert_eq!(over_five(stat, dir.path()), missing);
         assert_eq!(over_five(create, dir.path()), fine);
@@ -256,7 +267,7 @@ fn every_stat_call_finds_the_file() {
     let dir = scratch();
     let path = zeros(dir.path(), "data", 1);
     for stat_call in [StatCall::Stat, StatCall::Lstat, StatCall::Statx] {
-        let spec = EngineSpec { stat_call, ..spec(EngineKind::FileStat) };
+        let spec = EngineSpec { stat_call, ..spec(EngineKind::Names(NameOp::FileStat)) };
         let mut engine = make_with(&spec, table(vec![file(&path, read_write())]), options(1));
         assert_eq!(one(&mut *engine, op(OpKind::Stat, 0, 0, 0)), 0, "{stat_call:?}");
         std::fs::remove_file(&path).unwrap();

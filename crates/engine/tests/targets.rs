@@ -13,8 +13,8 @@ use engine::{
     Arena, ArenaSpec, Contents, ContentsKind, EngineError, FileKind, FileTable, LayoutSpec,
     MemoryKind, OpenFlags, TablePolicy, WriteRisk, claim, layout, probe,
 };
+use plan::EngineKind;
 use plan::files::{Fadvise, Fallocate, SyncMode};
-use plan::job::EngineKind;
 use plan::op::{BufId, FileIdx, OpKind};
 use plan::verify::Memory;
 

@@ -4,8 +4,8 @@ use pattern::verify::{
     BlockFacts, Expected, HeaderLayout, Mismatch, MismatchKind, Verifier, VerifyConfigError,
     WriteFacts, checksum, effective_checks, fill_random, write_seed,
 };
+use plan::EngineKind;
 use plan::files::Size;
-use plan::job::EngineKind;
 use plan::verify::{PatternPart, Verify, VerifyMethod};
 use plan::workload::BlockSize;
 use plan::{Job, PerDir};

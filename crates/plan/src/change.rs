@@ -7,8 +7,9 @@
 //! What depends on what is there, a missing file that is made or a short one that is extended, is
 //! decided where that is known: when the plan is bound to a host.
 
+use crate::engine::{EngineWork, NameOp, SpaceCall};
 use crate::files::{Durability, Fileset};
-use crate::job::{EngineKind, Job, Process};
+use crate::job::{Job, Process};
 use crate::op::OpKind;
 use crate::report::Logs;
 use crate::tree::{Activity, TreeWork};
@@ -91,7 +92,7 @@ pub fn changes(job: &Job) -> Vec<Change> {
     let of_io = match tree {
         Some(work) => [of_tree(work), Vec::new()],
         // No file is touched.
-        None if engine.kind == EngineKind::Null => [Vec::new(), Vec::new()],
+        None if engine.kind.is_idle() => [Vec::new(), Vec::new()],
         None => [of_engine(job), of_files(files)],
     };
     let around = [of_process(process), of_buffers(buffers)];
@@ -105,22 +106,23 @@ pub fn changes_targets(job: &Job) -> bool {
 
 /// Returns what operations of the engine do, as the job's accesses ask for them.
 fn of_engine(job: &Job) -> Vec<Option<Change>> {
-    use EngineKind as E;
-
     let access = job.access();
     let of = |verb| Change::of(Scope::Targets, verb, format!("ioengine={}", job.engine.name));
     let is_wanted =
         |wanted: bool, verb| wanted.then(|| Change::of(Scope::Targets, verb, "")).flatten();
-    match job.engine.kind {
-        E::Uring | E::Aio | E::Sync | E::VectoredSync | E::VectoredSync2 | E::Mmap | E::Nfs => {
+    match job.engine.kind.traits().work {
+        EngineWork::Bytes | EngineWork::MappedBytes | EngineWork::ServerBytes => {
             vec![is_wanted(access.write, "writes to"), is_wanted(access.trim, "trims")]
         }
         // A read reserves space, too.
-        E::Fallocate => vec![of("reserves or frees space of")],
-        E::Ftruncate => vec![of("sets the size of")],
-        E::FileCreate | E::DirCreate => vec![of("creates")],
-        E::FileDelete | E::DirDelete => vec![of("removes")],
-        E::FileStat | E::DirStat | E::Null => Vec::new(),
+        EngineWork::Space(SpaceCall::Fallocate) => vec![of("reserves or frees space of")],
+        EngineWork::Space(SpaceCall::Ftruncate) => vec![of("sets the size of")],
+        EngineWork::Names(op) => match op {
+            NameOp::FileCreate | NameOp::DirCreate => vec![of("creates")],
+            NameOp::FileDelete | NameOp::DirDelete => vec![of("removes")],
+            NameOp::FileStat | NameOp::DirStat => Vec::new(),
+        },
+        EngineWork::Nothing => Vec::new(),
     }
 }
 
@@ -335,6 +337,7 @@ fn outputs_of_verify(verify: &Verify) -> Vec<OutputFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EngineKind;
     use crate::files::{Size, SyncMode};
     use crate::workload::Access;
 
@@ -373,16 +376,19 @@ mod tests {
             assert_eq!(said(&job(kind, TRIM)), ["Targets trims "]);
         }
         for access in [Access::READ, WRITE, TRIM] {
-            for kind in [E::Null, E::FileStat, E::DirStat] {
+            for kind in [E::Null, E::Names(NameOp::FileStat), E::Names(NameOp::DirStat)] {
                 assert_eq!(said(&job(kind, access)), nothing);
             }
             let of = |kind| said(&job(kind, access));
-            assert_eq!(of(E::Fallocate), ["Targets reserves or frees space of ioengine=e"]);
-            assert_eq!(of(E::Ftruncate), ["Targets sets the size of ioengine=e"]);
-            assert_eq!(of(E::FileCreate), ["Targets creates ioengine=e"]);
-            assert_eq!(of(E::DirCreate), ["Targets creates ioengine=e"]);
-            assert_eq!(of(E::FileDelete), ["Targets removes ioengine=e"]);
-            assert_eq!(of(E::DirDelete), ["Targets removes ioengine=e"]);
+            assert_eq!(
+                of(E::Space(SpaceCall::Fallocate)),
+                ["Targets reserves or frees space of ioengine=e"]
+            );
+            assert_eq!(of(E::Space(SpaceCall::Ftruncate)), ["Targets sets the size of ioengine=e"]);
+            assert_eq!(of(E::Names(NameOp::FileCreate)), ["Targets creates ioengine=e"]);
+            assert_eq!(of(E::Names(NameOp::DirCreate)), ["Targets creates ioengine=e"]);
+            assert_eq!(of(E::Names(NameOp::FileDelete)), ["Targets removes ioengine=e"]);
+            assert_eq!(of(E::Names(NameOp::DirDelete)), ["Targets removes ioengine=e"]);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Plan, step and job.
 
+use crate::engine::EngineKind;
 use crate::files::{Durability, Fileset};
 use crate::load::{Limits, Load};
 use crate::nfs::NfsSpec;
@@ -125,67 +126,6 @@ pub enum PartRegion {
     Pct(f64, f64),
     /// From this byte of the job's region up to that one, which does not belong to it.
     Bytes(u64, u64),
-}
-
-/// How I/O is issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    /// io_uring.
-    Uring,
-    /// Linux native AIO by raw system calls.
-    Aio,
-    /// `pread` and `pwrite`, one at a time. fio's `sync` and `psync`.
-    Sync,
-    /// `preadv` and `pwritev`. fio's `vsync` and `pvsync`.
-    VectoredSync,
-    /// `preadv2` and `pwritev2` with their flags.
-    VectoredSync2,
-    /// Copies to and from a mapping.
-    Mmap,
-    /// Files of an NFSv3 server, over connections of our own.
-    Nfs,
-    /// Completes at once, moves nothing.
-    Null,
-    /// `fallocate`: read keeps the size, write allocates, trim punches.
-    Fallocate,
-    /// `ftruncate` to the end of each write.
-    Ftruncate,
-    /// Creates one file per operation.
-    FileCreate,
-    /// Reads one file's metadata per operation.
-    FileStat,
-    /// Removes one file per operation.
-    FileDelete,
-    /// Creates one directory per operation.
-    DirCreate,
-    /// Reads one directory's metadata per operation.
-    DirStat,
-    /// Removes one directory per operation.
-    DirDelete,
-}
-
-impl EngineKind {
-    /// Says whether the engine holds one I/O at a time whatever the queue depth.
-    pub fn is_synchronous(self) -> bool {
-        !matches!(self, EngineKind::Uring | EngineKind::Aio | EngineKind::Nfs | EngineKind::Null)
-    }
-
-    /// Says whether the engine's files are on a server that it reaches by itself, and not in this
-    /// host's folders.
-    pub fn is_remote(self) -> bool {
-        self == EngineKind::Nfs
-    }
-
-    /// Says whether each I/O of the engine can carry a priority.
-    pub fn has_priorities(self) -> bool {
-        matches!(self, EngineKind::Uring | EngineKind::Aio)
-    }
-
-    /// Says whether the engine performs operations on whole files rather than on their bytes.
-    pub fn is_file_operation(self) -> bool {
-        use EngineKind::{DirCreate, DirDelete, DirStat, FileCreate, FileDelete, FileStat};
-        matches!(self, FileCreate | FileStat | FileDelete | DirCreate | DirStat | DirDelete)
-    }
 }
 
 /// System call of the file-stat engine.
@@ -553,8 +493,8 @@ impl Job {
     /// Says whether submission is a step of its own, with a latency: not where one call submits and
     /// completes, as at the null engine with one I/O in flight, too.
     pub fn has_submission_latency(&self) -> bool {
-        let is_null = self.engine.kind == EngineKind::Null && self.load.queue_depth <= 1;
-        !(self.engine.kind.is_synchronous() || is_null)
+        let kind = self.engine.kind;
+        !(kind.is_synchronous() || (kind.is_idle() && self.load.queue_depth <= 1))
     }
 
     /// Says whether the job starts over until its time is over.

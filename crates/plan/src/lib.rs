@@ -12,6 +12,7 @@
 pub mod change;
 pub mod diagnostic;
 pub mod dir;
+pub mod engine;
 pub mod files;
 pub mod job;
 pub mod keys;
@@ -29,6 +30,7 @@ pub mod workload;
 
 pub use diagnostic::{Diagnostic, Severity, Span};
 pub use dir::{Direction, PerDir};
+pub use engine::{EngineKind, EngineQueue, EngineWork, NameOp, SpaceCall};
 pub use files::escape_path;
-pub use job::{EngineKind, EngineSpec, Job, Plan, Step};
+pub use job::{EngineSpec, Job, Plan, Step};
 pub use priority::{IoPriority, PriorityShare};

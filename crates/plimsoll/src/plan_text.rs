@@ -359,7 +359,7 @@ fn spread(workload: &Workload) -> Option<String> {
 }
 
 fn size_facts(job: &Job) -> Vec<String> {
-    if job.engine.kind.is_file_operation() || replays(job) {
+    if job.engine.kind.is_of_names() || replays(job) {
         return Vec::new();
     }
     let files = &job.files;

@@ -11,7 +11,7 @@ use engine::{FileKind, TargetFacts};
 use pattern::rng::{Rng, Stream, derive};
 use plan::files::{FileType, Size};
 use plan::replay::Recording;
-use plan::{Diagnostic, EngineKind, Job, Plan};
+use plan::{Diagnostic, Job, Plan};
 use worker::FileRegion;
 
 use crate::parts;
@@ -147,7 +147,7 @@ pub(crate) fn bind(
 /// Remembers the files that a worker will bring to a size, for the jobs after it.
 fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
     let kind = worker.job.engine.kind;
-    let leaves_files = kind != EngineKind::Null && !kind.is_file_operation();
+    let leaves_files = !kind.is_idle() && !kind.is_of_names();
     let is_file = |file: &&BoundFile| matches!(file.kind, FileKind::Regular | FileKind::Missing);
     if !leaves_files || worker.job.files.fill_device || worker.job.files.unlink {
         return;
@@ -310,7 +310,7 @@ impl Binder<'_> {
         };
         let size_bytes = facts.map_or(0, |facts| facts.size_bytes).max(planned_bytes);
         let read_only = facts.is_some_and(|facts| facts.read_only);
-        if self.job.engine.kind.is_file_operation() {
+        if self.job.engine.kind.is_of_names() {
             let region = FileRegion { offset_bytes: 0, len_bytes: 0 };
             return Ok(BoundFile { path, kind, region, size_bytes, read_only, rest_bytes: 0 });
         }
@@ -433,7 +433,7 @@ impl Binder<'_> {
     /// Says whether the target has no size of its own and needs none: the null engine, a character
     /// device, or a device that is to be filled.
     fn is_endless(&self, kind: FileKind) -> bool {
-        (self.job.engine.kind == EngineKind::Null && kind == FileKind::Missing)
+        (self.job.engine.kind.is_idle() && kind == FileKind::Missing)
             || kind == FileKind::Character
             || (self.job.files.fill_device && !(kind == FileKind::Block))
     }

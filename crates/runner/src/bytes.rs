@@ -6,9 +6,9 @@ use std::sync::Arc;
 use engine::Engine;
 use pattern::verify::{BlockFacts, Verifier, VerifyConfigError};
 use pattern::{Contents, ContentsSpec, Refresh};
+use plan::Job;
 use plan::op::{BufId, Op};
 use plan::tree::IN_TARGET;
-use plan::{EngineKind, Job};
 use worker::{Data, LateFailures, ReadFacts, WriteFacts};
 
 use crate::verify_check::{BadBlocks, Checker};
@@ -138,7 +138,7 @@ impl Filler {
 
     fn check(&mut self, block: &[u8], op: &Op, facts: ReadFacts) -> Result<(), i32> {
         let Some(checker) = &self.checker else { return Ok(()) };
-        if self.job.engine.kind == EngineKind::Null {
+        if self.job.engine.kind.is_idle() {
             // Nothing was read.
             return Ok(());
         }

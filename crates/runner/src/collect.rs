@@ -7,7 +7,7 @@ use hist::{Histogram, Stats};
 use plan::load::Arrivals as Spacing;
 use plan::report::Unified;
 use plan::tree::TreeWork;
-use plan::{Direction, EngineKind, IoPriority, Job, PerDir};
+use plan::{Direction, EngineWork, IoPriority, Job, PerDir};
 use record::job::DisabledRecord;
 use record::{
     ArrivalsRecord, DirRecord, IoPriorityRecord, JobRecord, LatencyTargetRecord, PerDirRecord,
@@ -157,15 +157,12 @@ fn start_delay_ns(dirs: &PerDirRecord<DirRecord>) -> Option<f64> {
 
 /// Says whether I/O went past this host's page cache; `None` for what moves no bytes.
 fn is_direct(ended: &Ended<'_>) -> Option<bool> {
-    use EngineKind::{Fallocate, Ftruncate, Mmap, Nfs, Null};
     let job = &ended.bound.job;
-    match job.engine.kind {
-        Nfs | Null => Some(true),
-        _ if ended.is_emulated => Some(true),
-        Fallocate | Ftruncate => None,
-        kind if kind.is_file_operation() => None,
-        Mmap => Some(false),
-        _ => Some(job.files.direct),
+    match job.engine.kind.traits().work {
+        EngineWork::Nothing | EngineWork::ServerBytes => Some(true),
+        EngineWork::Space(_) | EngineWork::Names(_) => ended.is_emulated.then_some(true),
+        EngineWork::MappedBytes => Some(ended.is_emulated),
+        EngineWork::Bytes => Some(ended.is_emulated || job.files.direct),
     }
 }
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use plan::{EngineKind, Job};
+use plan::Job;
 use record::DiskRecord;
 
 use crate::bind::BoundPlan;
@@ -163,14 +163,10 @@ impl BlockStat {
     }
 }
 
-/// Says whether a job's devices are to be reported. The null engine touches none, and operations
-/// on whole files are not what a device counts.
+/// Says whether a job's devices are to be reported. Operations on names are not what a device
+/// counts.
 fn uses_disks(job: &Job) -> bool {
-    let engine = job.engine.kind;
-    job.reporting.disk_util
-        && engine != EngineKind::Null
-        && !engine.is_remote()
-        && !engine.is_file_operation()
+    job.reporting.disk_util && job.engine.kind.opens_files_here()
 }
 
 /// Returns major and minor number of the device that holds `path`, or will hold it when made.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::workload::{Distribution, Workload};
-use plan::{Direction, EngineKind, Job};
+use plan::{Direction, EngineWork, Job};
 use worker::{Meters, Touched};
 
 use crate::bind::BoundWorker;
@@ -192,9 +192,13 @@ fn walk(workload: &Workload) -> Option<Walk> {
 
 /// Says whether operations of a job move bytes of its files.
 fn moves_bytes(job: &Job) -> bool {
-    use EngineKind::{Fallocate, Ftruncate};
-    let kind = job.engine.kind;
-    !kind.is_file_operation() && !matches!(kind, Fallocate | Ftruncate)
+    match job.engine.kind.traits().work {
+        EngineWork::Nothing
+        | EngineWork::Bytes
+        | EngineWork::MappedBytes
+        | EngineWork::ServerBytes => true,
+        EngineWork::Space(_) | EngineWork::Names(_) => false,
+    }
 }
 
 /// Returns how many bytes regions cover together.

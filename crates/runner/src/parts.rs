@@ -30,7 +30,7 @@ fn mixable(job: &Job) -> Option<Diagnostic> {
     let of_any = |has: fn(&plan::workload::Workload) -> bool| job.workloads().any(has);
     let problem = if job.verify.method.is_some() {
         "verifies what it wrote"
-    } else if job.engine.kind.is_file_operation() {
+    } else if job.engine.kind.is_of_names() {
         "works on whole files"
     } else if of_any(|workload| !workload.recordings.is_empty()) {
         "replays recorded operations"
@@ -66,7 +66,7 @@ mod tests {
     use plan::job::PartRegion;
     use plan::verify::VerifyMethod;
     use plan::workload::BlockSize;
-    use plan::{EngineKind, PerDir};
+    use plan::{EngineKind, NameOp, PerDir};
 
     use super::*;
 
@@ -94,7 +94,7 @@ mod tests {
         let verifies = "job `sd1` mixes several workloads and verifies what it wrote";
         expect(|job| job.verify.method = Some(VerifyMethod::Crc32c), &[verifies]);
         let whole = "job `sd1` mixes several workloads and works on whole files";
-        expect(|job| job.engine.kind = EngineKind::FileStat, &[whole]);
+        expect(|job| job.engine.kind = EngineKind::Names(NameOp::FileStat), &[whole]);
         let trims = "job `sd1` mixes several workloads and writes after each trim";
         expect(|job| job.parts[0].workload.access.trim_then_write = true, &[trims]);
     }

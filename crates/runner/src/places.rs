@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use engine::FileKind;
 use engine::mounts::{self, Mount};
-use plan::EngineKind;
 use record::{DeviceRecord, NetworkRecord, PlaceRecord};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
@@ -35,7 +34,7 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
     let mut seen = BTreeSet::new();
     let mut places = Vec::new();
     for worker in bound.steps.iter().flat_map(|step| &step.workers) {
-        if worker.job.engine.kind == EngineKind::Null {
+        if worker.job.engine.kind.is_idle() {
             continue;
         }
         if worker.job.engine.kind.is_remote() {
@@ -84,7 +83,7 @@ pub(crate) fn of_zeros(bound: &BoundPlan) -> Vec<String> {
     let workers = || bound.steps.iter().flat_map(|step| &step.workers);
     let is_of_bytes = |worker: &&BoundWorker| {
         let kind = worker.job.engine.kind;
-        worker.job.tree.is_none() && kind != EngineKind::Null && !kind.is_remote()
+        worker.job.tree.is_none() && !kind.is_idle() && !kind.is_remote()
     };
     let devices = |modifies: bool| -> BTreeSet<PathBuf> {
         let of = workers().filter(is_of_bytes).filter(|it| it.job.modifies() == modifies);

@@ -73,8 +73,8 @@ impl Portions {
 #[cfg(test)]
 mod tests {
     use engine::{Arena, ArenaSpec, BuildOptions, FileTable, TablePolicy};
-    use plan::job::{EngineKind, EngineSpec};
     use plan::op::{BufId, FileIdx, OpKind};
+    use plan::{EngineKind, EngineSpec};
 
     use super::*;
 

@@ -14,7 +14,7 @@ use engine::{
 };
 use pattern::{Contents, ContentsSpec};
 use plan::files::Fallocate;
-use plan::{EngineKind, Job, change};
+use plan::{EngineWork, Job, change};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::claims::Claims;
@@ -130,7 +130,7 @@ pub(crate) fn step(
 
 /// A job that writes to a target that takes no writes fails by itself; others go on.
 fn unwritable(job: &Job, file: &BoundFile) -> Option<SetupError> {
-    if !file.read_only || !job.modifies() || job.engine.kind == EngineKind::Null {
+    if !file.read_only || !job.modifies() || job.engine.kind.is_idle() {
         return None;
     }
     let message = format!(
@@ -164,7 +164,7 @@ fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'
                 let facts = std::fs::metadata(&file.path).ok();
                 (facts.is_some(), facts.map_or(0, |facts| facts.len()))
             });
-            let uses_files = worker.job.engine.kind != EngineKind::Null;
+            let uses_files = !worker.job.engine.kind.is_idle();
             let makes_parents = create_parents && worker.job.files.allow_create && uses_files;
             if !is_there && !is_remote && makes_parents {
                 // What cannot be made shows when the file is opened, with its name.
@@ -200,19 +200,16 @@ pub(crate) fn layout_of<'a>(
     now: FileNow,
     create_parents: bool,
 ) -> Option<Layout<'a>> {
-    use EngineKind::{DirDelete, DirStat, FileDelete, FileStat};
     let job = worker.job.as_ref();
     let kind = job.engine.kind;
     let is_made_here = matches!(file.kind, FileKind::Missing | FileKind::Regular);
-    if kind == EngineKind::Null || !is_made_here {
+    if kind.is_idle() || !is_made_here {
         return None;
     }
     let missing = now.missing;
-    if kind.is_file_operation() {
-        // What is to be looked at or removed must be there; what is created must not.
-        let needed = matches!(kind, FileStat | FileDelete | DirStat | DirDelete) && missing;
-        let to_bytes = if matches!(kind, FileStat | FileDelete) { file.needed_bytes() } else { 0 };
-        return needed.then_some(Layout {
+    if let EngineWork::Names(op) = kind.traits().work {
+        let to_bytes = if op.is_of_directories() { 0 } else { file.needed_bytes() };
+        return (op.needs_existing() && missing).then_some(Layout {
             job,
             seed: worker.seed,
             from_bytes: 0,
@@ -240,7 +237,7 @@ pub(crate) fn layout_of<'a>(
 /// in a way that leaves them empty: then they are written, as fio does.
 fn maps_without_size(job: &Job) -> bool {
     let is_empty = matches!(job.files.fallocate, Fallocate::None | Fallocate::KeepSize);
-    job.engine.kind == EngineKind::Mmap && is_empty
+    job.engine.kind.traits().work == EngineWork::MappedBytes && is_empty
 }
 
 /// Makes one file. Returns the bytes written.
@@ -250,13 +247,14 @@ fn lay_out(
     parents: &mut Parents,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, EngineError> {
-    use EngineKind::{DirDelete, DirStat};
     let files = &layout.job.files;
     let is_remote = layout.job.engine.kind.is_remote();
     if !is_remote && layout.create_parents {
         parents.make(path)?;
     }
-    if matches!(layout.job.engine.kind, DirStat | DirDelete) {
+    if let EngineWork::Names(op) = layout.job.engine.kind.traits().work
+        && op.is_of_directories()
+    {
         return make_directory(path).map(|()| 0);
     }
     let spec = ContentsSpec {
@@ -283,10 +281,11 @@ fn lay_out(
 /// Returns how space is reserved for a job's file. A mapping ends where its file does, so that one
 /// that is written through a mapping needs its size before.
 fn fallocate_for(job: &Job) -> Fallocate {
-    match (job.engine.kind, job.files.fallocate) {
-        (EngineKind::Mmap, Fallocate::None) => Fallocate::Truncate,
-        (EngineKind::Mmap, Fallocate::KeepSize) => Fallocate::Posix,
-        (_, fallocate) => fallocate,
+    let is_mapped = job.engine.kind.traits().work == EngineWork::MappedBytes;
+    match job.files.fallocate {
+        Fallocate::None if is_mapped => Fallocate::Truncate,
+        Fallocate::KeepSize if is_mapped => Fallocate::Posix,
+        fallocate => fallocate,
     }
 }
 
@@ -377,7 +376,7 @@ impl EngineBuilder {
     ) -> Self {
         let job = bound.job.as_ref();
         let kind = job.engine.kind;
-        let uses_files = kind != EngineKind::Null;
+        let uses_files = !kind.is_idle();
         let files = if uses_files {
             let mut specs: Vec<_> = bound.files.iter().map(|f| file_spec(job, f)).collect();
             for open in specs.iter_mut().map(|spec| &mut spec.open).filter(|_| options.read_only) {
@@ -387,7 +386,7 @@ impl EngineBuilder {
         } else {
             Vec::new()
         };
-        let has_content = uses_files && !kind.is_file_operation();
+        let has_content = uses_files && !kind.is_of_names();
         // A server's files are not opened here, and nothing of them is cached.
         let is_here = has_content && !kind.is_remote();
         let buffers = &job.buffers;
@@ -401,7 +400,7 @@ impl EngineBuilder {
             },
             arena: ArenaSpec {
                 n_buffers: job.load.queue_depth.max(1),
-                buffer_bytes: if has_content || kind == EngineKind::Null {
+                buffer_bytes: if has_content || kind.is_idle() {
                     job.block_size_max().max(1)
                 } else {
                     512
@@ -420,7 +419,7 @@ impl EngineBuilder {
             invalidate: job.files.invalidate
                 && is_here
                 && !job.files.pre_read
-                && kind != EngineKind::Mmap,
+                && kind.traits().work != EngineWork::MappedBytes,
             pre_read: job.files.pre_read && is_here,
             advise: is_here.then_some((job.files.fadvise, job.access().random)),
             waits: if uses_files { waits } else { WaitsForOthers::default() },

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{FileKind, TargetFacts};
 use plan::change::{self, Change, Scope};
-use plan::{Diagnostic, EngineKind, Job, Plan, Step};
+use plan::{Diagnostic, Job, Plan, Step};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::prepare::{self, FileNow};
@@ -115,9 +115,8 @@ fn layout(
     let file = BoundFile { kind, ..file.clone() };
     let is_laid_out =
         prepare::layout_of(worker, &file, FileNow { missing, size_bytes }, false).is_some();
-    let is_made = missing
-        && job.engine.kind != EngineKind::Null
-        && prepare::file_spec(job, &file).open.create;
+    let is_made =
+        missing && !job.engine.kind.is_idle() && prepare::file_spec(job, &file).open.create;
     if !is_laid_out && !is_made {
         return None;
     }

@@ -65,7 +65,7 @@ fn buffered_aio(job: &Job) -> Option<Diagnostic> {
 /// Reading holes measures the file system, not the device.
 fn sparse(job: &Job, file: &BoundFile, facts: Option<&TargetFacts>) -> Option<Diagnostic> {
     let facts = facts.filter(|facts| facts.kind == FileKind::Regular)?;
-    let reads = job.access().read && !job.engine.kind.is_file_operation();
+    let reads = job.access().read && !job.engine.kind.is_of_names();
     let expected = facts.size_bytes / 16 * ALLOCATED_SIXTEENTHS;
     if !reads || file.region.len_bytes == 0 {
         return None;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use plan::files::Durability;
 use plan::report::Logs;
 use plan::workload::Workload;
-use plan::{Direction, EngineKind, Job, Plan, Step};
+use plan::{Direction, EngineQueue, Job, Plan, Step};
 
 /// Least I/Os in flight per worker: with fewer, completions come one by one, and two workers make
 /// twice the system calls for the same load.
@@ -73,7 +73,7 @@ fn is_divisible(job: &Job) -> bool {
         && !load.offload
         && !load.serialize_overlap
         && !load.last_io_waits;
-    let is_asynchronous = matches!(job.engine.kind, EngineKind::Uring | EngineKind::Aio);
+    let is_asynchronous = job.engine.kind.traits().queue == EngineQueue::Kernel;
     let limits = &job.limits;
     let is_timed = limits.time_based
         && limits.runtime_ns.is_some()
@@ -114,6 +114,7 @@ fn is_random(workload: &Workload) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use plan::EngineKind;
     use plan::load::{Flow, Rate};
 
     use super::*;

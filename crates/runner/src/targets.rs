@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::{ContentsKind, DeviceUser, EngineError, FileKind, TargetFacts, WriteRisk};
-use plan::{Diagnostic, EngineKind, Job, Plan, change};
+use plan::{Diagnostic, Job, Plan, change};
 
 use crate::bind::{self, BoundFile, BoundPlan};
 use crate::exports;
@@ -81,7 +81,7 @@ pub(crate) fn check(
     let mut findings = Vec::new();
     for worker in bound.steps.iter().flat_map(|step| &step.workers) {
         let job = worker.job.as_ref();
-        if job.engine.kind == EngineKind::Null {
+        if job.engine.kind.is_idle() {
             continue;
         }
         for file in &worker.files {
@@ -183,7 +183,7 @@ fn in_use(message: String, remedy: &str) -> Diagnostic {
 
 /// Direct I/O must fit the device's blocks.
 fn check_alignment(job: &Job, file: &BoundFile, facts: &TargetFacts) -> Option<Diagnostic> {
-    if !job.files.direct || job.engine.kind.is_file_operation() {
+    if !job.files.direct || job.engine.kind.is_of_names() {
         return None;
     }
     let align_bytes = facts.direct.map_or(facts.logical_block_bytes, |align| align.offset_bytes);

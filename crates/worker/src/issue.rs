@@ -273,7 +273,7 @@ impl Worker {
             && !self.verifying.is_dry_run()
             && !self.verifying.is_exhausted()
             && !self.job.durability.end_fsync
-            && !self.job.engine.kind.is_file_operation()
+            && !self.job.engine.kind.is_of_names()
             && !self.job.files.unlink_each_loop
             && !self.source.is_over()
     }

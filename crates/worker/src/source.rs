@@ -4,10 +4,10 @@ use pattern::PatternError;
 use pattern::files::FilePicker;
 use pattern::mix::Mix;
 use pattern::offsets::{Extent, Offsets, Region};
-use plan::Direction;
 use plan::job::Part;
 use plan::op::OpKind;
 use plan::workload::Workload;
+use plan::{Direction, EngineWork};
 
 use crate::joined::Joined;
 use crate::parts::{self, Parts};
@@ -162,7 +162,7 @@ impl Source {
             Files::Whole { n_files: 0, next_idx: 0 }
         } else if let Some(parts) = Parts::new(spec)? {
             Files::Parts(parts)
-        } else if job.engine.kind.is_file_operation() {
+        } else if job.engine.kind.is_of_names() {
             Files::Whole { n_files, next_idx: 0 }
         } else if let Some(replaying) = Replaying::new(workload, spec.worker_idx, n_files)? {
             Files::Replay(replaying)
@@ -631,13 +631,12 @@ impl Files {
 
 /// What an operation of each direction is, by engine.
 fn kinds(spec: &WorkerSpec) -> [OpKind; 3] {
-    use plan::EngineKind::{DirCreate, DirDelete, DirStat, FileCreate, FileDelete, FileStat};
-    match spec.job.engine.kind {
-        FileCreate => [OpKind::Create; 3],
-        FileStat | DirStat => [OpKind::Stat; 3],
-        FileDelete => [OpKind::Delete; 3],
-        DirCreate => [OpKind::Mkdir; 3],
-        DirDelete => [OpKind::Rmdir; 3],
-        _ => [OpKind::Read, OpKind::Write, OpKind::Trim],
+    match spec.job.engine.kind.traits().work {
+        EngineWork::Names(op) => [op.op_kind(); 3],
+        EngineWork::Nothing
+        | EngineWork::Bytes
+        | EngineWork::MappedBytes
+        | EngineWork::ServerBytes
+        | EngineWork::Space(_) => [OpKind::Read, OpKind::Write, OpKind::Trim],
     }
 }

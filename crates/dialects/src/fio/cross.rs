@@ -4,7 +4,7 @@ use plan::files::Size;
 use plan::load::Rate;
 use plan::verify::{BlockFacts, DedupeMode, VerifyMethod};
 use plan::workload::BlockSize;
-use plan::{Diagnostic, Direction, EngineKind, Job, PriorityShare, Span};
+use plan::{Diagnostic, Direction, Job, PriorityShare, Span};
 
 /// Where a job and its options were written.
 #[derive(Clone, Debug, Default)]
@@ -76,8 +76,7 @@ pub(super) fn wait_for(
 
 /// fio takes the name `-` for its standard input and output, unless the engine opens files itself.
 fn targets(job: &Job, report: &mut Report<'_>) {
-    let kind = job.engine.kind;
-    let opens = kind != EngineKind::Null && !kind.is_remote() && !kind.is_file_operation();
+    let opens = job.engine.kind.opens_files_here();
     let is_stream = job.files.directories.is_empty() && job.files.names.iter().any(|it| it == "-");
     if opens && is_stream {
         let text = format!(
@@ -128,7 +127,7 @@ fn sizes(job: &Job, site: &Site, report: &mut Report<'_>) {
     if let Some(Size::Bytes(size_bytes)) = job.files.size
         && size_bytes > 0
         && size_bytes < u64::from(block_bytes)
-        && !job.engine.kind.is_file_operation()
+        && !job.engine.kind.is_of_names()
     {
         let text = format!(
             "job `{}` has a size of {size_bytes} B, less than its smallest block of \
@@ -148,7 +147,7 @@ fn sizes(job: &Job, site: &Site, report: &mut Report<'_>) {
                 sizes => sizes.min() % 512 != 0 || sizes.max() % 512 != 0,
             }
         });
-    if unaligned && !job.engine.kind.is_file_operation() {
+    if unaligned && !job.engine.kind.is_of_names() {
         let text = format!(
             "job `{}` has direct=1 and a block size that is no multiple of 512 B, which \
              devices refuse",

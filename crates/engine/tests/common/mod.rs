@@ -9,8 +9,8 @@ use engine::{
     TablePolicy, Wait, build,
 };
 use plan::IoPriority;
-use plan::job::{EngineKind, EngineSpec};
 use plan::op::{BufId, Completion, FileIdx, Op, OpKind};
+use plan::{EngineKind, EngineSpec};
 
 pub(crate) const BLOCK: u32 = 4096;
 

@@ -12,9 +12,9 @@ use engine::{
     OpenFlags, TablePolicy, Wait, build,
 };
 use plan::files::{Fallocate, SyncMode};
-use plan::job::{EngineKind, EngineSpec};
 use plan::nfs::{NfsSpec, NfsUrl};
 use plan::op::{BufId, Completion, FileIdx, Op, OpKind};
+use plan::{EngineKind, EngineSpec};
 
 /// Where files are and how they are reached.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use super::lower::{BASE, COUNT, PERCENT, narrow, set, set_dirs, set_some, word};
 use super::{Category, Choice, Kind, Param, Support};
 use crate::job::StatCall;
-use crate::{EngineKind, Job};
+use crate::{EngineKind, Job, NameOp, SpaceCall};
 
 /// An engine as a job file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +44,26 @@ pub static ENGINES: &[EngineName] = &[
     ours("mmap", EngineKind::Mmap, "copies to and from a mapping of the file"),
     ours("nfs", EngineKind::Nfs, "files of an NFSv3 server, without a mount; see nfs_url"),
     ours("null", EngineKind::Null, "completes at once and moves no data"),
-    ours("falloc", EngineKind::Fallocate, "reserves space on write, punches holes on trim"),
-    ours("ftruncate", EngineKind::Ftruncate, "sets the file's size on write"),
-    ours("filecreate", EngineKind::FileCreate, "creates one file per operation"),
-    ours("filestat", EngineKind::FileStat, "reads the metadata of one file per operation"),
-    ours("filedelete", EngineKind::FileDelete, "removes one file per operation"),
-    ours("dircreate", EngineKind::DirCreate, "creates one directory per operation"),
-    ours("dirstat", EngineKind::DirStat, "reads the metadata of one directory per operation"),
-    ours("dirdelete", EngineKind::DirDelete, "removes one directory per operation"),
+    ours(
+        "falloc",
+        EngineKind::Space(SpaceCall::Fallocate),
+        "reserves space on write, punches holes on trim",
+    ),
+    ours("ftruncate", EngineKind::Space(SpaceCall::Ftruncate), "sets the file's size on write"),
+    ours("filecreate", EngineKind::Names(NameOp::FileCreate), "creates one file per operation"),
+    ours(
+        "filestat",
+        EngineKind::Names(NameOp::FileStat),
+        "reads the metadata of one file per operation",
+    ),
+    ours("filedelete", EngineKind::Names(NameOp::FileDelete), "removes one file per operation"),
+    ours("dircreate", EngineKind::Names(NameOp::DirCreate), "creates one directory per operation"),
+    ours(
+        "dirstat",
+        EngineKind::Names(NameOp::DirStat),
+        "reads the metadata of one directory per operation",
+    ),
+    ours("dirdelete", EngineKind::Names(NameOp::DirDelete), "removes one directory per operation"),
     EngineName {
         name: "posixaio",
         kind: Some(EngineKind::Aio),

@@ -16,7 +16,7 @@ use analysis::Rules;
 use dialects::fio::output::{COMPAT_VERSION, packed_log};
 use dialects::fio::{self, CommandLine, Parsed, Switches};
 use plan::files::Size;
-use plan::{Diagnostic, EngineKind, Job, Plan, Severity, param};
+use plan::{Diagnostic, Job, Plan, Severity, param};
 use record::{Outcome, Record};
 use runner::{Control, READ_ONLY_LAYOUT, RunError, RunEvent, RunOptions};
 
@@ -98,7 +98,7 @@ fn unknown_size(plan: &Plan) -> Option<Diagnostic> {
         files.file_size_bytes.is_some() || !matches!(files.size, None | Some(Size::Bytes(0)))
     };
     let is_of_nothing = |job: &&Job| {
-        job.engine.kind == EngineKind::Null
+        job.engine.kind.is_idle()
             && job.logs.read_replay.is_empty()
             && job.files.names.iter().all(|name| !Path::new(name).exists())
             && !has_size(job)

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use plan::EngineKind;
 use worker::FileRegion;
 
 use super::*;

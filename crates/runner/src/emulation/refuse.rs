@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use plan::files::SyncMode;
-use plan::{Diagnostic, EngineKind, Job, Plan};
+use plan::{Diagnostic, EngineWork, Job, Plan};
 
 /// Returns what stands against the plan, each finding once.
 pub(super) fn of(plan: &Plan, is_virtual: bool) -> Vec<Diagnostic> {
@@ -37,15 +37,14 @@ fn contents(job: &Job) -> Option<Diagnostic> {
 
 /// Engines that do not read and write blocks of a volume.
 fn engine(job: &Job) -> Option<Diagnostic> {
-    let kind = job.engine.kind;
-    let why = match kind {
+    let why = match job.engine.kind.traits().work {
         _ if job.tree.is_some() => "works on a tree of files, and a volume has only blocks",
-        EngineKind::Null => "completes at once and never reaches a volume",
-        EngineKind::Mmap => "works on the page cache, which is not emulated",
-        EngineKind::Fallocate | EngineKind::Ftruncate => "works on a file system, not on blocks",
-        kind if kind.is_remote() => "goes to a server, and nothing here is one",
-        kind if kind.is_file_operation() => "works on whole files, and a volume has only blocks",
-        _ => return None,
+        EngineWork::Nothing => "completes at once and never reaches a volume",
+        EngineWork::MappedBytes => "works on the page cache, which is not emulated",
+        EngineWork::Space(_) => "works on a file system, not on blocks",
+        EngineWork::ServerBytes => "goes to a server, and nothing here is one",
+        EngineWork::Names(_) => "works on whole files, and a volume has only blocks",
+        EngineWork::Bytes => return None,
     };
     let text = format!("job `{}`: engine `{}` {why}", job.name, job.engine.name);
     Some(
@@ -94,7 +93,7 @@ const NAMED_MAX: usize = 3;
 fn page_cache(plan: &Plan) -> Option<Diagnostic> {
     let is_buffered = |job: &&Job| {
         let is_through = job.files.direct || job.files.sync != SyncMode::None;
-        !is_through && !job.engine.kind.is_file_operation()
+        !is_through && !job.engine.kind.is_of_names()
     };
     let mut names: Vec<&str> =
         plan.jobs().filter(is_buffered).map(|job| job.name.as_str()).collect();

@@ -3,7 +3,7 @@
 
 use plan::files::{Size, SyncMode};
 use plan::param::{self, Category};
-use plan::{EngineKind, Job};
+use plan::{EngineKind, EngineWork, Job};
 
 use super::Writer;
 
@@ -69,24 +69,16 @@ impl Writer {
 /// Says what an engine does that is no I/O on files and devices as Vdbench does it; `None` for
 /// those that read and write.
 fn not_real(kind: EngineKind) -> Option<&'static str> {
-    match kind {
-        EngineKind::Uring
-        | EngineKind::Aio
-        | EngineKind::Sync
-        | EngineKind::VectoredSync
-        | EngineKind::VectoredSync2
-        | EngineKind::Mmap => None,
-        EngineKind::Null => Some("moves nothing, and Vdbench would read and write"),
-        EngineKind::Nfs => Some("reaches a server by itself, and Vdbench works on mounted files"),
-        EngineKind::Fallocate | EngineKind::Ftruncate => {
+    match kind.traits().work {
+        EngineWork::Bytes | EngineWork::MappedBytes => None,
+        EngineWork::Nothing => Some("moves nothing, and Vdbench would read and write"),
+        EngineWork::ServerBytes => {
+            Some("reaches a server by itself, and Vdbench works on mounted files")
+        }
+        EngineWork::Space(_) => {
             Some("changes sizes of files alone, and Vdbench would read and write")
         }
-        EngineKind::FileCreate
-        | EngineKind::FileStat
-        | EngineKind::FileDelete
-        | EngineKind::DirCreate
-        | EngineKind::DirStat
-        | EngineKind::DirDelete => Some("works on names, and Vdbench would read and write"),
+        EngineWork::Names(_) => Some("works on names, and Vdbench would read and write"),
     }
 }
 
@@ -95,7 +87,7 @@ fn answer(job: &Job, name: &str) -> Answer {
     let said_if = |is_said: bool| if is_said { Answer::Said } else { Answer::Lost };
     match name {
         // A mapping is written to as a file is, but read and written otherwise.
-        "engine" => said_if(job.engine.kind != EngineKind::Mmap),
+        "engine" => said_if(job.engine.kind.traits().work != EngineWork::MappedBytes),
         "offset" | "size" => place(job),
         "file_size_bytes" => said_if(job.files.file_size_bytes.is_none_or(|(min, max)| min == max)),
         // Only names below the first folder are written.
