@@ -29,7 +29,8 @@ fn every_suite_of_ours_reads_without_a_remark() {
         // They must fit the first column of a table.
         let longest = all.iter().map(|step| step.label.chars().count()).max().unwrap_or(0);
         assert!(longest <= 30, "{name}: {longest}");
-        assert!(text.lines().all(|line| line.chars().count() <= 110), "{name}");
+        let fits = |line: &str| line.chars().count() <= 110 || line.starts_with("url = ");
+        assert!(text.lines().all(fits), "{name}");
     }
 }
 
@@ -310,9 +311,9 @@ fn check_target(name: &str, label: &str, expected: &str) {
 fn published_targets_are_asked_of_their_steps() {
     check_target("etcd", "log 2300 B", "sync p99 < 10ms");
     check_target("etcd", "log 8000 B", "IOPS >= 50");
-    check_target("sqlserver", "page read 8k", "mean < 20ms");
-    check_target("sqlserver", "log, 4k", "mean < 5ms");
-    check_target("sqlserver", "log, 60k", "mean < 5ms");
+    check_target("sqlserver", "page read 8k", "mean < 15ms");
+    check_target("sqlserver", "log, 4k", "mean < 15ms");
+    check_target("sqlserver", "log, 60k", "mean < 15ms");
 }
 
 #[test]

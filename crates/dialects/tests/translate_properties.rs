@@ -165,9 +165,20 @@ struct Effect {
     ramp_ns: u64,
 }
 
+/// Rates of both directions go before the mix.
 fn read_pct(job: &Job) -> f64 {
     let access = job.access();
+    let rate = |dir| match (job.load.rate[dir], &job.workload.block_size[dir]) {
+        (Some(Rate::Iops(iops)), _) => Some(iops as f64),
+        (Some(Rate::Bytes(bytes)), BlockSize::Fixed(size)) => Some(bytes as f64 / f64::from(*size)),
+        _ => None,
+    };
+    let rates = (rate(plan::Direction::Read), rate(plan::Direction::Write));
     match (access.read, access.write) {
+        (true, true) if matches!(rates, (Some(_), Some(_))) => {
+            let (read, write) = (rates.0.unwrap_or(0.0), rates.1.unwrap_or(0.0));
+            100.0 * read / (read + write)
+        }
         (true, true) => job.workload.read_pct,
         (true, _) => 100.0,
         _ => 0.0,
@@ -273,7 +284,7 @@ fn differing(was: &Effect, is: &Effect) -> Vec<&'static [&'static str]> {
     let all = [
         (was.path == is.path, &["file_name"] as &[&str]),
         (was.from == is.from && was.to == is.to, places),
-        ((was.read_pct - is.read_pct).abs() < 0.01, &["a rate of reads or of writes alone"]),
+        ((was.read_pct - is.read_pct).abs() < 0.01, &["a rate of reads or of writes", "read_pct"]),
         (was.sizes == is.sizes, &["size"]),
         ((was.random_pct - is.random_pct).abs() < 0.01, &["random"]),
         (was.depth == is.depth, depth),

@@ -228,6 +228,28 @@ fn a_run_without_warmup_leaves_out_its_first_interval() {
 
 /// Histograms are of what the averages count.
 #[test]
+fn a_question_how_the_run_stands_is_answered_beside_the_pages() {
+    let runs = vec![run("rd1", 0, raw())];
+    let mut report = Report::new(setup(Layout::V507), runs.clone());
+    assert_eq!(report.so_far(&at(0)), Output::default());
+    let _ = report.start_run(&at(1000), 0, &runs[0].announced, None, None);
+    let _ = report.interval(&at(2000), &raw_interval(false, 100));
+    let none = report.so_far(&at(2100));
+    let text = "00:00:02.100 rd=rd1 has no averages yet: none of its intervals so far (1) counts\n";
+    assert_eq!(none.console, text);
+    for (idx, n) in [200, 400].into_iter().enumerate() {
+        let _ = report.interval(&at(3000 + idx as u64 * 1000), &raw_interval(false, n));
+    }
+    let asked = report.so_far(&at(4500));
+    // 300 reads and 150 writes a second on average over the second and the third interval.
+    let words: Vec<&str> = asked.console.split_whitespace().take(3).collect();
+    assert_eq!(words, ["00:00:04.500", "so_far_2-3", "450.0"]);
+    assert_eq!(asked.pages, [("logfile.html".to_owned(), asked.console.clone())]);
+    let end = report.end_run(&at(5000), &[]);
+    assert!(end.console.contains("avg_2-3"), "{}", end.console);
+}
+
+#[test]
 fn histograms_leave_out_the_first_interval_as_averages_do() {
     let half = |n| Interval { length_ms: 500, ..raw_interval(false, n) };
     // The first interval is of two samples; the jobs did 300 reads and 150 writes in all.

@@ -214,11 +214,16 @@ fn alignment_stands_at_the_storage() {
     let cases: &[Case] = &[
         (
             "[r]\nrw=randread\nbsrange=4k-16k\n",
-            &["align=4096\n", "xfersize=(4096,16384,4096)"],
+            &["align=4096,openflags=o_direct\n", "xfersize=(4096,16384,4096)"],
             &[],
             &[],
         ),
-        ("[r]\nrw=randread\nbs=4k\nblockalign=64k\n", &["align=65536\n"], &[], &[]),
+        (
+            "[r]\nrw=randread\nbs=4k\nblockalign=64k\n",
+            &["align=65536,openflags=o_direct\n"],
+            &[],
+            &[],
+        ),
     ];
     for case in cases {
         check_words(case);
@@ -228,7 +233,7 @@ fn alignment_stands_at_the_storage() {
 #[track_caller]
 fn check_words((jobs, said, unsaid, lost): &Case) {
     let global = "[global]\nfilename=/mnt/a/f\nsize=1g\nioengine=io_uring\nnorandommap\n\
-                  time_based\nruntime=5\n";
+                  time_based\nruntime=5\ndirect=1\n";
     let text = format!("{global}{jobs}");
     let read = fio::parse_text("t", &text, &Wishes::default(), &MapHost::default());
     assert!(!read.has_errors(), "{jobs}: {}", all_shown(&read.diagnostics));
@@ -315,4 +320,38 @@ fn ratios_of_contents_become_shares() {
     assert_eq!(written.losses.iter().find(unsaid), None);
     let read = fio::parse_text("t", &written.text, &Wishes::default(), &MapHost::default());
     assert!(!read.has_errors(), "{}", all_shown(&read.diagnostics));
+}
+
+/// Losses that nothing told of before values were read back.
+#[test]
+fn what_the_written_file_does_otherwise_is_listed() {
+    let cases: &[Case] = &[
+        // Reads from memory and from the disk are not the same load.
+        (
+            "[b]\nrw=randread\nbs=4k\ndirect=0\n",
+            &["seekpct=100"],
+            &[],
+            &["pages of the files are dropped from the cache first"],
+        ),
+        ("[e]\nrw=randread\nbs=4k\nioengine=libaio\n", &[], &[], &["`engine=libaio`"]),
+        ("[g]\nrw=randread\nbs=4k\ngroup_reporting=1\n", &[], &[], &["`group_reporting=1`"]),
+        ("[f]\nrw=randread\nbs=4k\nfadvise_hint=random\n", &[], &[], &["`fadvise=random`"]),
+        // Progress in proportion comes back as shares.
+        (
+            "[a]\nrw=randread\nbs=4k\nflow=3\nflow_id=1\n\
+             [b]\nrw=randread\nbs=8k\nflow=1\nflow_id=1\n",
+            &["skew=75\n", "skew=25\n"],
+            &[],
+            &["how far a job may be ahead of its share: Vdbench lets it be 2000 I/Os"],
+        ),
+        (
+            "[a]\nrw=rw\nbs=4k\n",
+            &["rdpct=50"],
+            &[],
+            &["a place of its own that each of reads and writes goes on from"],
+        ),
+    ];
+    for case in cases {
+        check_words(case);
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Counters and times are added, distributions merged without loss, `runtime_ns` of a direction is
 //! the largest of the members. Name, thread id, start and description are those of the first
-//! member, the options and the list of percentiles those of the last. Samples of bandwidth and
+//! member, the options and what percentiles are shown those of the last. Samples of bandwidth and
 //! IOPS are summed ([`Samples::merge_summing`]), which is what readers of fio's group output
 //! expect.
 //!
@@ -94,7 +94,12 @@ impl JobRecord {
             self.caps.get_or_insert_default().merge(caps);
         }
         self.print.continue_on_error |= other.print.continue_on_error;
-        self.print.percentiles.clone_from(&other.print.percentiles);
+        let (print, last) = (&mut self.print, &other.print);
+        print.percentiles.clone_from(&last.percentiles);
+        // What is not measured has no percentiles.
+        print.clat_percentiles = last.clat_percentiles && !last.disabled.clat;
+        print.lat_percentiles = last.lat_percentiles && !last.disabled.lat;
+        print.slat_percentiles = last.slat_percentiles && !last.disabled.slat;
     }
 
     /// Adds how full the queue was, and how an open load was kept up with. Before all else: it

@@ -70,6 +70,20 @@ fn names_are_of_the_first_and_options_of_the_last_member() {
 }
 
 #[test]
+fn percentiles_are_shown_as_the_last_member_asks() {
+    let shown = |change: fn(&mut JobRecord)| {
+        let mut last = worker("b", 0, true);
+        change(&mut last);
+        let print = group(vec![worker("a", 0, true), last]).remove(0).print;
+        (print.clat_percentiles, print.lat_percentiles)
+    };
+    assert_eq!(shown(|_| {}), (true, false));
+    assert_eq!(shown(|last| last.print.clat_percentiles = false), (false, false));
+    assert_eq!(shown(|last| last.print.lat_percentiles = true), (true, true));
+    assert_eq!(shown(|last| last.print.disabled.clat = true), (false, false));
+}
+
+#[test]
 fn counters_are_added_and_a_directions_runtime_is_the_largest() {
     let (first, mut second) = (worker("a", 0, true), worker("b", 0, true));
     second.dirs.read.runtime_ns = 7;

@@ -13,7 +13,7 @@ use plan::Plan;
 use plan::load::Arrivals;
 use record::{NeedConditionRecord, NeedRecord, Outcome, Record};
 
-use super::rows::{Check, checks, spoils};
+use super::rows::{Check, checks, only_slows, spoils};
 use super::{Access, Durable, End, Part, Prepare, Step, Suite};
 use crate::lever::{Lever, Time};
 use crate::outcome::grown_backlog;
@@ -43,6 +43,17 @@ impl Condition {
     /// With what is wrong and what to write instead.
     pub fn parse_all(text: &str) -> Result<Vec<Condition>, String> {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
+    }
+
+    /// Says whether both limit the same figure of the latency.
+    fn is_of_figure_of(&self, other: &Condition) -> bool {
+        match (self, other) {
+            (
+                Condition::Latency { figure, is_of_sync, .. },
+                Condition::Latency { figure: other, is_of_sync: of_sync, .. },
+            ) => figure == other && is_of_sync == of_sync,
+            (Condition::Latency { .. } | Condition::Iops(_) | Condition::BytesPerS(_), _) => false,
+        }
     }
 
     fn parse(text: &str) -> Result<Condition, String> {
@@ -124,7 +135,7 @@ pub fn parse(text: &str) -> Result<Need, String> {
     let mut latencies = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         if part.contains('<') {
-            latencies.push(Condition::parse(part)?);
+            add_limit(&mut latencies, part)?;
             continue;
         }
         let (key, value) =
@@ -157,7 +168,12 @@ pub fn parse(text: &str) -> Result<Need, String> {
             _ => return Err(at(USAGE.to_owned())),
         };
         if is_again {
-            return Err(twice());
+            return Err(match key {
+                "seq" | "sequential" | "random" | "rand" => {
+                    at("a need is seq or random, and says so once".to_owned())
+                }
+                _ => twice(),
+            });
         }
     }
     let is_sequential = walk.unwrap_or(false);
@@ -182,6 +198,16 @@ pub fn parse(text: &str) -> Result<Need, String> {
         read_pct,
         is_sequential,
     })
+}
+
+/// Adds a limit of a figure that has none yet.
+fn add_limit(latencies: &mut Vec<Condition>, part: &str) -> Result<(), String> {
+    let limit = Condition::parse(part)?;
+    if latencies.iter().any(|other| limit.is_of_figure_of(other)) {
+        return Err(format!("`{part}`: that figure has a limit already; write one of them"));
+    }
+    latencies.push(limit);
+    Ok(())
 }
 
 const USAGE: &str =
@@ -417,7 +443,6 @@ impl Question {
             None => Point::of_closed(record, step_idx),
         };
         let checks = checks(record, step_idx);
-        let is_of_need = self.offered_iops.is_some();
         let mut conditions = Vec::new();
         let mut broken = Vec::new();
         let mut thin = None;
@@ -429,8 +454,7 @@ impl Question {
         }
         let backlog = worst_backlog(record, step_idx).filter(|_| self.offered_iops.is_some());
         broken.extend(backlog.and_then(grown_backlog));
-        let (said, reason) =
-            said(record, step_idx, &checks, point.is_some(), (broken, thin), is_of_need);
+        let (said, reason) = self.said(record, step_idx, &checks, point.is_some(), (broken, thin));
         let reason = match said {
             Said::Failed => held_by(record, step_idx)
                 .map_or(reason.clone(), |cap| format!("{reason}; held back by {cap}")),
@@ -438,35 +462,49 @@ impl Question {
         };
         Attempt { said, reason, conditions }
     }
-}
 
-/// Weighs what a measurement showed.
-fn said(
-    record: &Record,
-    step_idx: u32,
-    checks: &[Check],
-    has_point: bool,
-    (broken, thin): (Vec<String>, Option<String>),
-    is_of_need: bool,
-) -> (Said, String) {
-    let failed = record.jobs.iter().find(|job| job.step_idx == step_idx && job.error_errno != 0);
-    if let Some(job) = failed {
-        return (Said::Failed, format!("an operation failed: {}", job.error_message));
+    /// Weighs what a measurement showed.
+    fn said(
+        &self,
+        record: &Record,
+        step_idx: u32,
+        checks: &[Check],
+        has_point: bool,
+        (broken, thin): (Vec<String>, Option<String>),
+    ) -> (Said, String) {
+        let mut jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+        if let Some(job) = jobs.find(|job| job.error_errno != 0) {
+            return (Said::Failed, format!("an operation failed: {}", job.error_message));
+        }
+        let is_last = record.jobs.iter().map(|job| job.step_idx).max() == Some(step_idx);
+        if record.outcome == Outcome::Interrupted && is_last {
+            return (Said::Spoiled, "it was interrupted".to_owned());
+        }
+        let is_kept = has_point && broken.is_empty() && thin.is_none();
+        let stands = |check: &&Check| is_kept && only_slows(check) && self.only_worsens();
+        let mut spoiling = checks.iter().filter(|check| spoils(check, self.offered_iops.is_some()));
+        if let Some(check) = spoiling.find(|check| !stands(check)) {
+            return (Said::Spoiled, check.reason().to_owned());
+        }
+        if !has_point {
+            return (Said::Failed, "nothing was completed".to_owned());
+        }
+        match (broken.is_empty(), thin) {
+            (_, Some(thin)) => (Said::Thin, thin),
+            (true, None) => (Said::Passed, String::new()),
+            (false, None) => (Said::Failed, broken.join("; ")),
+        }
     }
-    let is_last = record.jobs.iter().map(|job| job.step_idx).max() == Some(step_idx);
-    if record.outcome == Outcome::Interrupted && is_last {
-        return (Said::Spoiled, "it was interrupted".to_owned());
-    }
-    if let Some(check) = checks.iter().find(|check| spoils(check, is_of_need)) {
-        return (Said::Spoiled, check.reason().to_owned());
-    }
-    if !has_point {
-        return (Said::Failed, "nothing was completed".to_owned());
-    }
-    match (broken.is_empty(), thin) {
-        (_, Some(thin)) => (Said::Thin, thin),
-        (true, None) => (Said::Passed, String::new()),
-        (false, None) => (Said::Failed, broken.join("; ")),
+
+    /// Says whether a slow generator can only make it look worse. It can where the rate is offered,
+    /// and where nothing but a rate is asked for. In a closed loop it may spare the disk, so that
+    /// latencies fall.
+    fn only_worsens(&self) -> bool {
+        let is_rate = |it: &Condition| match it {
+            Condition::Iops(_) | Condition::BytesPerS(_) => true,
+            Condition::Latency { .. } => false,
+        };
+        self.offered_iops.is_some() || self.conditions.iter().all(is_rate)
     }
 }
 
@@ -649,6 +687,8 @@ mod tests {
             ("iops=5000,read=101", "0 to 100"),
             ("iops=0", "how much is needed"),
             ("iops=5,iops=6", "stands twice"),
+            ("iops=5,p99<1ms,p99<2ms", "has a limit already"),
+            ("iops=5,seq,random", "seq or random"),
             ("mb_s=-1", "above 0"),
         ] {
             let error = parse(text).expect_err(text);

@@ -243,6 +243,12 @@ pub(super) fn spoils(check: &Check, is_of_need: bool) -> bool {
     check.verdict == Verdict::Failed && names.iter().any(|name| check.name == name.as_str())
 }
 
+/// Says whether a check that spoils found no more than that the generator or its host were slow: a
+/// disk is no better for that.
+pub(super) fn only_slows(check: &Check) -> bool {
+    check.name == GateName::Generator.as_str()
+}
+
 /// Checks that spoil a result, the weightiest first, and what a row says of it. Others are told
 /// with the run.
 const WEIGHTY: [(&str, &str); 8] = [

@@ -200,8 +200,14 @@ impl Writer {
                 _ => own,
             };
             let is_issued = job.issued_directions().any(|issued| issued == dir);
-            if is_issued && of_dir >= 0.5 {
-                job.load.rate[dir] = Some(Rate::Iops(of_dir.round() as u64));
+            if is_issued && of_dir > 0.0 {
+                // Without a rate it would go as fast as it can.
+                let whole = of_dir.round().max(1.0);
+                if (whole - of_dir).abs() > 1e-3 * of_dir {
+                    self.to
+                        .lose(format!("a rate of {of_dir:.3} I/Os per second: {whole} is written"));
+                }
+                job.load.rate[dir] = Some(Rate::Iops(whole as u64));
             }
         }
         if access.is_mixed() {
@@ -226,8 +232,12 @@ impl Writer {
         if let Some(flow) = &mut job.load.flow
             && self.flow_weight_max > FLOW_WEIGHT_MAX
         {
-            let weight = u64::from(flow.weight) * u64::from(FLOW_WEIGHT_MAX);
-            flow.weight = (weight / u64::from(self.flow_weight_max)).max(1) as u32;
+            let exact = f64::from(flow.weight) * f64::from(FLOW_WEIGHT_MAX);
+            let exact = exact / f64::from(self.flow_weight_max);
+            flow.weight = exact.round().max(1.0) as u32;
+            if (f64::from(flow.weight) - exact).abs() > 1e-2 * exact {
+                self.to.lose("shares of progress below a thousandth of the largest: `flow` is 1");
+            }
         }
         if job.load.flow.is_some_and(|flow| flow.slack_ios > 1) {
             self.to.lose("how far a job may be ahead of its share: fio lets it be one I/O");

@@ -1,12 +1,16 @@
 //! A plan as a Vdbench parameter file.
 
 mod align;
-mod answers;
+mod left_out;
 mod places;
 mod processes;
+mod read_back;
+mod same;
+mod shares;
+mod trees;
 mod words;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 use plan::files::{Size, SyncMode};
@@ -19,42 +23,78 @@ use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Job, Plan, Step};
 
 use self::align::written_direction;
+use self::places::{hit_area_bytes, lun_bytes, luns};
+use self::read_back::{LeftOut, Place, Said};
+use self::shares::{flow_weight, own_rates, rate_iops, rate_periods, skews};
+use self::trees::WrittenFormat;
 use self::words::{
-    comment, curve_words, distribution_words, io_word, open_flags, operation_word, rounded,
-    select_words, size_words, value,
+    comment, curve_words, distribution_words, io_word, open_flags, operation_word, rate_words,
+    rounded, select_words, size_words, value,
 };
 use super::values::NS_PER_S;
 use crate::translation::Translation;
 
 /// Writes a plan as a Vdbench parameter file: each step becomes a run definition, each job storage
-/// and workload definitions. What Vdbench has no word for is listed.
+/// and workload definitions. What Vdbench has no word for is listed: the file is read back, and
+/// what does not come back is lost.
 pub fn write(plan: &Plan) -> Translation {
-    let mut writer = Writer::default();
+    let mut left_out = LeftOut::new();
+    loop {
+        let (writer, mut to) = write_without(plan, &left_out);
+        let harming = read_back::check(plan, &writer, &mut to);
+        // Each turn leaves out at least one job more.
+        if harming.is_empty() {
+            return to;
+        }
+        left_out.extend(harming);
+    }
+}
+
+/// Writes a plan, but for these jobs. Returns what was written where, too.
+fn write_without<'a>(plan: &Plan, left_out: &'a LeftOut) -> (Writer<'a>, Translation) {
+    let mut writer = Writer::new(left_out);
     for (idx, step) in plan.steps.iter().enumerate() {
         // Points of a curve belong to the step that looks for its maximum.
         if step.rate_of.is_none() {
             let points = plan.steps.iter().filter_map(|step| step.rate_of);
-            writer.step(step, &points.filter(|of| of.step_idx as usize == idx).collect::<Vec<_>>());
+            let points = points.filter(|of| of.step_idx as usize == idx).collect::<Vec<_>>();
+            writer.step(idx, step, &points);
         }
     }
     writer.lone_format();
     if writer.n_processes > 1 {
         let _ = writeln!(writer.general, "hd=localhost,jvms={}", writer.n_processes);
     }
-    let mut to = writer.to;
-    let sections = [writer.general, writer.targets, writer.workloads, writer.runs];
-    to.text = sections.into_iter().filter(|section| !section.is_empty()).collect();
-    to
+    let mut to = std::mem::take(&mut writer.to);
+    let sections = [&writer.general, &writer.targets, &writer.workloads, &writer.runs];
+    to.text = sections.into_iter().map(String::as_str).collect();
+    (writer, to)
 }
 
 /// Elapsed time of a step that ends by amount, seconds: Vdbench always needs one.
 const ELAPSED_S: u64 = 3600;
 
+/// Parameters that say how large I/Os are.
+const SIZES: [&str; 5] = [
+    "block_size_bytes",
+    "block_size_range",
+    "block_size_split",
+    "block_size_step_bytes",
+    "block_size_weights",
+];
+
 /// Threads and bytes per write of a format that says neither.
 const FORMAT_USUAL: (u32, u32) = (8, 131_072);
 
-#[derive(Default)]
-struct Writer {
+struct Writer<'a> {
+    left_out: &'a LeftOut,
+    /// Jobs that were written.
+    said: Vec<Said>,
+    /// Run definitions by the position of their step.
+    run_names: BTreeMap<usize, String>,
+    formats: Vec<WrittenFormat>,
+    /// Parameters of which a loss was noted since the last job began.
+    noted: BTreeSet<&'static str>,
     to: Translation,
     general: String,
     targets: String,
@@ -89,6 +129,8 @@ struct Defined {
 #[derive(Default)]
 struct RunWords {
     workloads: Vec<Defined>,
+    /// Jobs, and the positions of their workloads.
+    said: Vec<(Said, Vec<usize>)>,
     /// Of all workloads together, I/Os per second; `None` is as fast as it goes.
     rate_iops: Option<f64>,
     /// Shares of the workloads in the run, and whether they differ or are kept.
@@ -99,22 +141,54 @@ struct RunWords {
     is_rate_of_some: bool,
 }
 
-impl Writer {
-    fn step(&mut self, step: &Step, points: &[RateOf]) {
+impl<'a> Writer<'a> {
+    fn new(left_out: &'a LeftOut) -> Self {
+        Writer {
+            left_out,
+            said: Vec::new(),
+            run_names: BTreeMap::new(),
+            formats: Vec::new(),
+            noted: BTreeSet::new(),
+            to: Translation::default(),
+            general: String::new(),
+            targets: String::new(),
+            workloads: String::new(),
+            runs: String::new(),
+            n_runs: 0,
+            names: HashSet::new(),
+            known: HashMap::new(),
+            format: None,
+            n_processes: 0,
+            format_workload: None,
+        }
+    }
+
+    /// Notes a loss, which stands for all that becomes otherwise of these parameters.
+    fn note(&mut self, names: &[&'static str], loss: impl Into<String>) {
+        self.noted.extend(names);
+        self.to.lose(loss);
+    }
+
+    fn step(&mut self, step_idx: usize, step: &Step, points: &[RateOf]) {
         let (jobs, n_processes) = processes::joined(&step.jobs);
         self.n_processes = self.n_processes.max(n_processes);
-        let jobs = jobs.into_iter().filter(|job| !self.leaves_out(job)).collect();
+        let places = (0..jobs.len()).map(|job_idx| (step_idx, job_idx));
+        let mut kept: Vec<(Place, Job)> = places.zip(jobs).collect();
+        kept.retain(|(place, job)| !self.leaves_out(*place, job));
+        let (places, jobs): (Vec<Place>, Vec<Job>) = kept.into_iter().unzip();
         let step = &Step { jobs, ..step.clone() };
         let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
         let n_rates = step.jobs.iter().filter_map(rate_iops).count();
         words.is_rate_of_some = (1..step.jobs.len()).contains(&n_rates)
             && step.jobs.iter().all(|job| job.parts.is_empty());
+        self.noted.clear();
         self.compression(step);
-        for job in &step.jobs {
+        let noted_of_all = std::mem::take(&mut self.noted);
+        for (place, job) in places.into_iter().zip(&step.jobs) {
             words.is_shared |= job.load.flow.is_some();
             match &job.tree {
-                Some(work) => self.tree_job(job, work, &mut words),
-                None => self.raw_job(job, &mut words),
+                Some(work) => self.tree_job(place, job, work, &mut words),
+                None => self.raw_job(place, job, &mut words),
             }
             words.rate_iops = words.rate_iops.zip(rate_iops(job)).map(|(sum, own)| sum + own);
         }
@@ -122,7 +196,15 @@ impl Writer {
             return;
         }
         self.define_workloads(&mut words);
-        self.run(step, &words, points);
+        self.noted = noted_of_all;
+        let rd = self.run(step, &words, points);
+        self.run_names.insert(step_idx, rd);
+        for (mut said, workloads) in words.said {
+            said.noted.extend(&self.noted);
+            said.workloads =
+                workloads.into_iter().map(|idx| words.workloads[idx].name.clone()).collect();
+            self.said.push(said);
+        }
     }
 
     /// Writes the workload definitions of a run, with their shares where these are not equal, or
@@ -169,40 +251,60 @@ impl Writer {
         (name, true)
     }
 
-    fn raw_job(&mut self, job: &Job, words: &mut RunWords) {
+    fn raw_job(&mut self, place: Place, job: &Job, words: &mut RunWords) {
+        self.noted.clear();
         let access = job.workload.access;
         if job.n_workers > 1 && !access.random && !job.files.names.is_empty() {
-            self.to.lose(format!(
-                "a pass of its own for each of {} workers (`{}`): threads share one pass",
-                job.n_workers, job.name
-            ));
+            self.note(
+                &["n_workers"],
+                format!(
+                    "a pass of its own for each of {} workers (`{}`): threads share one pass",
+                    job.n_workers, job.name
+                ),
+            );
+        }
+        if job.files.invalidate && !job.files.direct && access.read {
+            self.to.lose("pages of the files are dropped from the cache first: Vdbench keeps them");
         }
         let targets = self.storage(job);
+        let mut workloads = Vec::new();
         for part in &job.parts {
             let mut body = self.raw_workload(&part.workload, part.region);
             if let Some(rate) = part.rate_iops {
-                let _ = write!(body, ",iorate={}", rounded(rate));
+                let _ = write!(body, ",iorate={}", rate_words(rate));
             }
             if part.priority > 0 {
                 let _ = write!(body, ",priority={}", part.priority);
             }
-            words.add(&part.name, body, &targets, part.weight);
+            workloads.push(words.add(&part.name, body, &targets, part.weight));
         }
         if job.parts.is_empty() {
             let mut workload = job.workload.clone();
             workload.read_pct = self.read_pct(job);
             let body = self.raw_workload(&workload, PartRegion::Whole);
-            let without = if words.is_rate_of_some { 0.0 } else { 1.0 };
-            words.add(&job.name, body, &targets, rate_iops(job).unwrap_or(without));
+            let weight = flow_weight(job).unwrap_or(1.0);
+            let without = if words.is_rate_of_some { 0.0 } else { weight };
+            let share = rate_iops(job).unwrap_or(without);
+            workloads.push(words.add(&job.name, body, &targets, share));
         }
         let is_near = |dir| {
             let is_fixed = matches!(job.workload.block_size[dir], BlockSize::Fixed(_));
             matches!(job.load.rate[dir], Some(Rate::Bytes(_))) && !is_fixed
         };
         if job.issued_directions().any(is_near) {
-            self.to.lose("a rate in bytes where sizes differ: I/Os per second at their mean size");
+            self.note(
+                &["rate"],
+                "a rate in bytes where sizes differ: I/Os per second at their mean size",
+            );
         }
-        self.rest(job);
+        let said = self.said(place, job, targets);
+        words.said.push((said, workloads));
+    }
+
+    /// Returns a job with what was noted of it.
+    fn said(&mut self, place: Place, job: &Job, storage: Vec<String>) -> Said {
+        let noted = std::mem::take(&mut self.noted);
+        Said { place, job: job.clone(), storage, workloads: Vec::new(), noted }
     }
 
     /// Says how written data compresses: all of it alike, in Vdbench.
@@ -211,11 +313,14 @@ impl Writer {
         let Some(ratio) = writers().find_map(compress_ratio) else { return };
         let line = format!("compratio={}\n", rounded(ratio));
         let is_alike = writers().all(|job| compress_ratio(job) == Some(ratio));
-        let other = self.general.lines().find(|line| line.starts_with("compratio="));
-        if !is_alike || other.is_some_and(|other| other != line.trim_end()) {
-            self.to.lose("compression that differs between jobs: `compratio` counts for all");
+        let is_other = |other: &str| other.starts_with("compratio=") && other != line.trim_end();
+        if !is_alike || self.general.lines().any(is_other) {
+            self.note(
+                &["compress_pct", "compress_ratio"],
+                "compression that differs between jobs: `compratio` counts for all",
+            );
         }
-        if other.is_none() {
+        if !self.general.contains("compratio=") {
             self.general.push_str(&line);
         }
     }
@@ -237,11 +342,15 @@ impl Writer {
         // A job's depth is shared by its files; the threads of a definition are its own.
         let each = (threads / luns.len().max(1) as u32).max(1);
         if each.saturating_mul(luns.len() as u32) != threads {
-            self.to.lose(format!(
-                "{threads} I/Os in flight over {} files (`{}`): threads={each} is for each of them",
-                luns.len(),
-                job.name
-            ));
+            self.note(
+                &["queue_depth", "n_workers"],
+                format!(
+                    "{threads} I/Os in flight over {} files (`{}`): threads={each} is for each of \
+                     them",
+                    luns.len(),
+                    job.name
+                ),
+            );
         }
         let align = self.alignment(job);
         let mut names = Vec::new();
@@ -258,7 +367,7 @@ impl Writer {
                 // What lies before the offset is part of a definition's size.
                 let _ = write!(line, ",size={}", bytes.saturating_add(offset_bytes));
             }
-            if let Some((from, to)) = answers::range_pct(job) {
+            if let Some((from, to)) = places::range_pct(job) {
                 let _ = write!(line, ",range=({from},{to})");
             }
             if offset_bytes > 0 {
@@ -285,7 +394,7 @@ impl Writer {
     fn workload(&mut self, workload: &Workload, line: &mut String) {
         let access = workload.access;
         if access.trim {
-            self.to.lose("trims: Vdbench has none");
+            self.note(&["access"], "trims: Vdbench has none");
         }
         let read_pct = match (access.read, access.write) {
             (true, true) => workload.read_pct,
@@ -294,7 +403,10 @@ impl Writer {
         };
         let dir = written_direction(workload);
         if access.is_mixed() && workload.block_size.read != workload.block_size.write {
-            self.to.lose("sizes that differ between reads and writes: those of reads are taken");
+            self.note(
+                &SIZES,
+                "sizes that differ between reads and writes: those of reads are taken",
+            );
         }
         let size = size_words(&workload.block_size[dir]);
         let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
@@ -316,14 +428,17 @@ impl Writer {
         }
     }
 
-    fn tree_job(&mut self, job: &Job, work: &TreeWork, words: &mut RunWords) {
+    fn tree_job(&mut self, place: Place, job: &Job, work: &TreeWork, words: &mut RunWords) {
         words.is_tree = true;
+        self.noted.clear();
         let tasks = match &work.activity {
             Activity::Operations(tasks) => tasks,
             Activity::Format(format) => {
                 self.format_workload(job.n_workers, *format);
                 let fsd = self.structure(work);
                 self.add_format(*format, fsd);
+                let (work, noted) = (work.clone(), std::mem::take(&mut self.noted));
+                self.formats.push(WrittenFormat { work, n_threads: job.n_workers, noted });
                 return;
             }
         };
@@ -331,11 +446,15 @@ impl Writer {
         let target = work.target.as_ref().map(|target| {
             self.structure(&TreeWork { tree: target.clone(), target: None, ..work.clone() })
         });
-        let flow = job.load.flow.map(|flow| f64::from(flow.weight) * f64::from(job.n_workers));
         if words.is_rate_of_some {
-            self.to.lose("rates of some jobs on structures of files: `fwdrate` counts for all");
+            self.note(
+                &["rate", "rate_iops", "rate_total_iops"],
+                "rates of some jobs on structures of files: `fwdrate` counts for all",
+            );
         }
-        let own = rate_iops(job).filter(|_| !words.is_rate_of_some).or(flow).unwrap_or(1.0);
+        let own = rate_iops(job).filter(|_| !words.is_rate_of_some);
+        let own = own.or(flow_weight(job)).unwrap_or(1.0);
+        let mut workloads = Vec::new();
         let total: f64 = tasks.iter().map(|task| task.weight).sum();
         // What is one job here is one workload with several operations there: equal threads each.
         let n_threads = (job.n_workers / tasks.len().max(1) as u32).max(1);
@@ -346,14 +465,16 @@ impl Writer {
             }
             self.task(task, &mut body);
             let title = if task.name.is_empty() { &job.name } else { &task.name };
-            words.add(title, body, &[], own * task.weight / total);
+            workloads.push(words.add(title, body, &[], own * task.weight / total));
         }
-        let what = job.name.as_str();
-        self.rest(job);
         if tasks.len() > 1 {
-            self.to
-                .lose(format!("operations mixed by the same threads (`{what}`): each has its own"));
+            self.note(
+                &["n_workers"],
+                format!("operations mixed by the same threads (`{}`): each has its own", job.name),
+            );
         }
+        let said = self.said(place, job, Vec::new());
+        words.said.push((said, workloads));
     }
 
     fn task(&mut self, task: &TreeTask, body: &mut String) {
@@ -362,7 +483,10 @@ impl Writer {
             Some(pct) if is_sequential => {
                 let is_mixed = pct > 0.0 && pct < 100.0;
                 if is_mixed {
-                    self.to.lose("a mix of reads and writes from start to end of a file");
+                    self.note(
+                        &[trees::READ_PCT],
+                        "a mix of reads and writes from start to end of a file",
+                    );
                 }
                 let operation = if pct >= 50.0 { "read" } else { "write" };
                 let _ = write!(body, ",operation={operation}");
@@ -396,7 +520,10 @@ impl Writer {
         let line = format!("fwd=format,threads={n_threads},xfersize={bytes}\n");
         match &self.format_workload {
             Some(other) if *other != line => {
-                self.to.lose("threads or sizes that differ between formats: `fwd=format` is one");
+                self.note(
+                    &[trees::FORMAT],
+                    "threads or sizes that differ between formats: `fwd=format` is one",
+                );
             }
             Some(_) => {}
             None => {
@@ -484,7 +611,10 @@ impl Writer {
             if is_fine {
                 let _ = write!(line, ",mask=({file},{folder})");
             } else {
-                self.to.lose("names of files that do not begin with vdb and end in .file");
+                self.note(
+                    &[trees::MASKS],
+                    "names of files that do not begin with vdb and end in .file",
+                );
             }
         }
         if tree.create_parents && !self.general.contains("create_anchors") {
@@ -497,7 +627,8 @@ impl Writer {
         name
     }
 
-    fn run(&mut self, step: &Step, words: &RunWords, points: &[RateOf]) {
+    /// Writes the definition of a run and returns its name.
+    fn run(&mut self, step: &Step, words: &RunWords, points: &[RateOf]) -> String {
         // A format of other structures, or before storage definitions, is a run of its own.
         let format = match &self.format {
             Some((text, _)) if words.is_tree && !text.contains("only") => Some(*text),
@@ -518,7 +649,7 @@ impl Writer {
             _ if !points.is_empty() => curve_words(points),
             Some(rate) if rate > 0.0 => match rate_periods(step) {
                 Some(periods) => self.period_words(periods, rate),
-                None => rounded(rate),
+                None => rate_words(rate),
             },
             _ => "max".to_owned(),
         };
@@ -542,12 +673,16 @@ impl Writer {
             let _ = write!(line, ",{key}={bytes}");
         }
         let _ = writeln!(self.runs, "{line}");
+        name
     }
 
     /// Returns the rates and seconds of a rate that changes, `rate_iops` at most.
     fn period_words(&mut self, periods: &RatePeriods, rate_iops: f64) -> String {
         if periods.periods.iter().any(|it| !it.duration_ns.is_multiple_of(NS_PER_S)) {
-            self.to.lose("periods of a rate that are not whole seconds: rounded up");
+            self.note(
+                &["rate_periods"],
+                "periods of a rate that are not whole seconds: rounded up",
+            );
         }
         let largest = periods.rate_max();
         let pair = |it: &RatePeriod| {
@@ -565,7 +700,8 @@ impl Writer {
             job.limits.runtime_ns.is_none() || (!job.limits.time_based && job.tree.is_none())
         };
         if step.jobs.iter().any(ends) {
-            self.to.lose(
+            self.note(
+                &["runtime", "time_based"],
                 "an end by amount: Vdbench runs for its elapsed time, over and over; seekpct=eof \
                  ends a sequential workload at the end of its lun",
             );
@@ -590,7 +726,8 @@ impl Writer {
         for (key, command) in commands {
             let command = command.join("; ");
             if command.contains('"') {
-                self.to.lose(format!("`{key}={command}`: quotes within a command"));
+                let name = if key == "startcmd" { "exec_before" } else { "exec_after" };
+                self.note(&[name], format!("`{key}={command}`: quotes within a command"));
             } else if !command.is_empty() {
                 let _ = write!(line, ",{key}=\"{command}\"");
             }
@@ -604,22 +741,32 @@ impl Writer {
         let is_uneven = runtimes().any(|it| Some(it) != runtimes().next())
             || ramps().any(|it| Some(it) != ramps().next());
         if is_uneven {
-            self.to.lose("times that differ between jobs: the longest is that of the run");
+            self.note(
+                &["runtime", "ramp_time"],
+                "times that differ between jobs: the longest is that of the run",
+            );
         }
         let is_whole = |ns: u64| ns.is_multiple_of(NS_PER_S);
         if !runtimes().all(|ns| is_whole(ns) && ns >= 2 * NS_PER_S) || !ramps().all(is_whole) {
-            self.to.lose("times that are not whole seconds, or below two: rounded up");
+            self.note(
+                &["runtime", "ramp_time"],
+                "times that are not whole seconds, or below two: rounded up",
+            );
         }
         let arrivals = || step.jobs.iter().map(|job| job.load.arrivals);
         if arrivals().any(|it| Some(it) != arrivals().next()) {
-            self.to.lose("arrivals that differ between jobs: those of the first are taken");
+            self.note(
+                &["arrivals", "even_gaps"],
+                "arrivals that differ between jobs: those of the first are taken",
+            );
         }
     }
 }
 
 impl RunWords {
-    /// Adds a workload; one that several jobs share works on the targets of all of them.
-    fn add(&mut self, title: &str, body: String, targets: &[String], share: f64) {
+    /// Adds a workload and returns its position; one that several jobs share works on the targets
+    /// of all of them.
+    fn add(&mut self, title: &str, body: String, targets: &[String], share: f64) -> usize {
         let position =
             self.workloads.iter().position(|other| other.title == title && other.said == body);
         let idx = position.filter(|_| !targets.is_empty()).unwrap_or_else(|| {
@@ -638,95 +785,12 @@ impl RunWords {
             [] => workload.said.clone(),
             targets => format!("sd=({}){}", targets.join(","), workload.said),
         };
+        idx
     }
-}
-
-/// Returns the share of each workload in percent, behind a comma, where there is one to be said.
-fn skews(words: &RunWords) -> Vec<String> {
-    let total: f64 = words.shares.iter().sum();
-    let pcts: Vec<f64> =
-        words.shares.iter().map(|share| (1e4 * share / total).round() / 100.0).collect();
-    let is_equal = pcts.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 0.011);
-    if pcts.len() < 2 || (is_equal && !words.is_shared) {
-        return vec![String::new(); pcts.len()];
-    }
-    let mut left = 100.0;
-    let skew = |(idx, pct): (usize, &f64)| {
-        // The last has what rounding leaves.
-        let pct = if idx + 1 == pcts.len() { left } else { *pct };
-        left -= pct;
-        format!(",skew={}", rounded(pct))
-    };
-    pcts.iter().enumerate().map(skew).collect()
-}
-
-/// Returns the rate of each workload that has one, behind a comma. With rates go priorities: all
-/// differ, and those without a rate come last.
-fn own_rates(rates_iops: &[f64]) -> Vec<String> {
-    let n_rates = rates_iops.iter().filter(|rate| **rate > 0.0).count();
-    let (mut n_rated, mut n_ranked) = (0, n_rates);
-    let words = |rate: &f64| {
-        if *rate > 0.0 {
-            n_rated += 1;
-            format!(",iorate={},priority={n_rated}", rounded(*rate))
-        } else {
-            n_ranked += 1;
-            format!(",priority={n_ranked}")
-        }
-    };
-    rates_iops.iter().map(words).collect()
-}
-
-/// Returns how the rate of a step changes, if it does.
-fn rate_periods(step: &Step) -> Option<&RatePeriods> {
-    step.jobs.first()?.load.rate_periods.as_ref()
-}
-
-/// Returns the files of a job, as named or as generated for each worker.
-fn luns(job: &Job) -> Vec<String> {
-    let folder = job.files.directories.first().map(|folder| folder.trim_end_matches('/'));
-    let below = |name: &str| match folder {
-        Some(folder) if !name.starts_with('/') => format!("{folder}/{name}"),
-        _ => name.to_owned(),
-    };
-    if !job.files.names.is_empty() {
-        return job.files.names.iter().map(|name| below(name)).collect();
-    }
-    let workers = 0..job.n_workers.max(1);
-    let files = 0..job.files.n_files.max(1);
-    let names = workers.flat_map(|worker| files.clone().map(move |file| (worker, file)));
-    names.map(|(worker, file)| below(&format!("{}.{worker}.{file}", job.name))).collect()
-}
-
-/// Returns the size of each of a job's files, where the job says it in bytes.
-fn lun_bytes(job: &Job, n_luns: u64) -> Option<u64> {
-    if let Some((_, max)) = job.files.file_size_bytes {
-        return Some(max);
-    }
-    let Some(Size::Bytes(bytes)) = job.files.size else { return None };
-    let per_worker = if job.files.names.is_empty() { u64::from(job.files.n_files) } else { n_luns };
-    Some(bytes / per_worker.max(1))
-}
-
-/// Returns the size of the part that hits go to, of the first workload that has one.
-fn hit_area_bytes(job: &Job) -> Option<u64> {
-    let of_parts = job.parts.iter().map(|part| &part.workload);
-    let mut workloads = of_parts.chain([&job.workload]);
-    workloads.find_map(|workload| Some(workload.hit_area?.len_bytes))
 }
 
 /// Returns how many times the written data of a job compresses, if it says so.
 fn compress_ratio(job: &Job) -> Option<f64> {
     let pct = job.buffers.compress_pct.filter(|pct| *pct > 0).map(f64::from);
     job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)))
-}
-
-/// Returns the rate of a job over all directions and workers; `None` without one.
-fn rate_iops(job: &Job) -> Option<f64> {
-    if let Some(total) = job.load.rate_total_iops {
-        return Some(total);
-    }
-    let rates = job.issued_directions().map(|dir| places::rate_of(job, dir));
-    let sum: Option<f64> = rates.sum();
-    Some(sum? * f64::from(job.n_workers))
 }

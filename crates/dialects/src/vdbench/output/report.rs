@@ -546,6 +546,28 @@ impl Report {
         file_flatfile_row(now, label, asked, &figures)
     }
 
+    /// Says how the run stands: the averages until now, on the console and in the log alone. Pages
+    /// of results stay as they would be without the question.
+    pub fn so_far(&self, now: &Moment) -> Output {
+        let mut output = Output::default();
+        let Some(current) = &self.current else { return output };
+        let total = &self.members.all[0];
+        let text = match total.totals.label() {
+            Some(intervals) => {
+                let label = format!("so_far_{intervals}");
+                self.row(now, &label, total.totals.sums(), current)
+            }
+            None => format!(
+                "{} rd={} has no averages yet: none of its intervals so far ({}) counts\n",
+                now.clock(),
+                self.runs[current.run_idx].rd,
+                total.totals.n_intervals()
+            ),
+        };
+        output.log(&text);
+        output
+    }
+
     /// Ends a run, with the results of its jobs.
     pub fn end_run(&mut self, now: &Moment, jobs: &[&JobRecord]) -> Output {
         let mut output = self.gathered(now);

@@ -5,7 +5,7 @@ use plan::{Direction, Job};
 
 use super::Writer;
 
-impl Writer {
+impl Writer<'_> {
     /// Returns what places of I/O on a storage definition are multiples of, where it says so.
     ///
     /// With sizes of a range, Vdbench wants it to be their distance.
@@ -17,7 +17,10 @@ impl Writer {
         let asked: Vec<u32> = workloads.iter().filter_map(|it| own_alignment(it)).collect();
         let align = distances.first().or(asked.first()).copied();
         if distances.iter().chain(&asked).any(|other| Some(*other) != align) {
-            self.to.lose("places that are aligned in more than one way: `align` is one per lun");
+            self.note(
+                &["block_align_bytes"],
+                "places that are aligned in more than one way: `align` is one per lun",
+            );
         }
         align
     }

@@ -1,5 +1,6 @@
 //! Where I/Os go and how they divide into reads and writes, in Vdbench's words.
 
+use plan::files::Size;
 use plan::job::PartRegion;
 use plan::load::Rate;
 use plan::workload::{Distribution, Sequencer, Workload};
@@ -9,7 +10,18 @@ use super::super::lower_raw::HOT_BAND_EXPONENT;
 use super::Writer;
 use super::words::rounded;
 
-impl Writer {
+/// Parameters that each direction may have otherwise.
+const PLACES_BY_DIRECTION: [&str; 7] = [
+    "access",
+    "random_pct",
+    "random_share_pct",
+    "distribution",
+    "exponential_mean",
+    "power_exponent",
+    "block_align_bytes",
+];
+
+impl Writer<'_> {
     /// Returns the share of reads of a job, percent. Rates of reads and writes go before a mix: in
     /// Vdbench one rate is for both.
     pub(super) fn read_pct(&mut self, job: &Job) -> f64 {
@@ -23,7 +35,10 @@ impl Writer {
             }
             (None, None) => workload.read_pct,
             _ => {
-                self.to.lose("a rate of reads or of writes alone: Vdbench has one for both");
+                self.note(
+                    &["rate", "rate_iops", "read_pct", "read_share_pct"],
+                    "a rate of reads or of writes alone: Vdbench has one for both",
+                );
                 workload.read_pct
             }
         }
@@ -37,15 +52,22 @@ impl Writer {
         if workload.ends_with_region {
             return "eof".to_owned();
         }
+        let goes_on = !workload.access.random || workload.random_pct[dir] < 100.0;
+        if workload.access.is_mixed() && !workload.one_cursor && goes_on {
+            self.to.lose("a place of its own that each of reads and writes goes on from");
+        }
         if !workload.access.random {
             if workload.sequential_step_bytes != 0 {
-                self.to.lose("a distance between sequential I/Os: Vdbench leaves none");
+                self.note(&["access"], "a distance between sequential I/Os: Vdbench leaves none");
             }
             return "0".to_owned();
         }
         let n_per_draw = f64::from(workload.ios_per_draw.max(1));
         if n_per_draw > 1.0 && workload.sequencer == Sequencer::Identical {
-            self.to.lose("several I/Os at the same random place: Vdbench goes on from it");
+            self.note(
+                &["access"],
+                "several I/Os at the same random place: Vdbench goes on from it",
+            );
         }
         let is_alike = |other: Direction| {
             workload.random_pct[other].total_cmp(&workload.random_pct[dir]).is_eq()
@@ -53,7 +75,10 @@ impl Writer {
                 && workload.block_align[other] == workload.block_align[dir]
         };
         if workload.access.is_mixed() && !is_alike(Direction::Write) {
-            self.to.lose("places that differ between reads and writes: those of reads are taken");
+            self.note(
+                &PLACES_BY_DIRECTION,
+                "places that differ between reads and writes: those of reads are taken",
+            );
         }
         let pct = workload.random_pct[dir] / n_per_draw;
         match &workload.distribution[dir] {
@@ -63,7 +88,10 @@ impl Writer {
                 format!("(poisson,{})", rounded(1.0 / mean))
             }
             _ => {
-                self.to.lose("how random places are spread: Vdbench knows even and poisson");
+                self.note(
+                    &["distribution", "exponential_mean", "power_exponent"],
+                    "how random places are spread: Vdbench knows even and poisson",
+                );
                 rounded(pct)
             }
         }
@@ -99,4 +127,52 @@ pub(super) fn rate_of(job: &Job, dir: Direction) -> Option<f64> {
             Some(rate as f64 / mean.max(1.0))
         }
     }
+}
+
+/// Returns the part of its file that a job's storage definition is limited to, percent.
+pub(super) fn range_pct(job: &Job) -> Option<(u8, u8)> {
+    let pct_of = |size: Option<Size>| match size {
+        Some(Size::Percent(pct)) => Some(pct),
+        _ => None,
+    };
+    let from = pct_of(Some(job.files.offset));
+    match (from, job.files.size) {
+        (Some(from), None) => Some((from, 100)),
+        (Some(from), Some(Size::Percent(pct))) => Some((from, from.saturating_add(pct).min(100))),
+        (None, Some(Size::Percent(pct))) if job.files.offset == Size::Bytes(0) => Some((0, pct)),
+        _ => None,
+    }
+}
+
+/// Returns the files of a job, as named or as generated for each worker.
+pub(super) fn luns(job: &Job) -> Vec<String> {
+    let folder = job.files.directories.first().map(|folder| folder.trim_end_matches('/'));
+    let below = |name: &str| match folder {
+        Some(folder) if !name.starts_with('/') => format!("{folder}/{name}"),
+        _ => name.to_owned(),
+    };
+    if !job.files.names.is_empty() {
+        return job.files.names.iter().map(|name| below(name)).collect();
+    }
+    let workers = 0..job.n_workers.max(1);
+    let files = 0..job.files.n_files.max(1);
+    let names = workers.flat_map(|worker| files.clone().map(move |file| (worker, file)));
+    names.map(|(worker, file)| below(&format!("{}.{worker}.{file}", job.name))).collect()
+}
+
+/// Returns the size of each of a job's files, where the job says it in bytes.
+pub(super) fn lun_bytes(job: &Job, n_luns: u64) -> Option<u64> {
+    if let Some((_, max)) = job.files.file_size_bytes {
+        return Some(max);
+    }
+    let Some(Size::Bytes(bytes)) = job.files.size else { return None };
+    let per_worker = if job.files.names.is_empty() { u64::from(job.files.n_files) } else { n_luns };
+    Some(bytes / per_worker.max(1))
+}
+
+/// Returns the size of the part that hits go to, of the first workload that has one.
+pub(super) fn hit_area_bytes(job: &Job) -> Option<u64> {
+    let of_parts = job.parts.iter().map(|part| &part.workload);
+    let mut workloads = of_parts.chain([&job.workload]);
+    workloads.find_map(|workload| Some(workload.hit_area?.len_bytes))
 }

@@ -30,7 +30,7 @@ fn is_alike(job: &Job, other: &Job) -> bool {
 }
 
 /// Returns a name without the process behind it: `sd1` of `sd1/localhost-2`.
-fn base(name: &str) -> &str {
+pub(super) fn base(name: &str) -> &str {
     name.split_once('/').map_or(name, |(base, _)| base)
 }
 

@@ -114,6 +114,13 @@ pub(super) fn rounded(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Writes a rate, with as many decimals as one that is small needs: 0 would be none.
+pub(super) fn rate_words(iops: f64) -> String {
+    let n_decimals = if iops < 1.0 { 6 } else { 2 };
+    let text = format!("{iops:.n_decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Quotes a value that Vdbench would take apart.
 pub(super) fn value(text: &str) -> String {
     let is_plain = !text.contains([' ', ',', '=', '(', ')']);

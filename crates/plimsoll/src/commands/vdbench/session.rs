@@ -191,6 +191,7 @@ impl Session {
                 }
                 return;
             }
+            RunEvent::StatusAsked(_) => self.report.so_far(&now),
             RunEvent::Interval(interval) => {
                 self.look();
                 self.report.interval(&now, interval)

@@ -1,0 +1,47 @@
+//! Jobs that are left out: what Vdbench would do instead touches what they do not.
+
+use plan::{EngineKind, EngineWork, Job};
+
+use super::Writer;
+use super::read_back::Place;
+
+impl Writer<'_> {
+    /// Says whether a job is left out, and notes why.
+    pub(super) fn leaves_out(&mut self, place: Place, job: &Job) -> bool {
+        let name = &job.name;
+        if let Some(why) = self.left_out.get(&place) {
+            self.to.lose(why.clone());
+            return true;
+        }
+        if job.tree.is_some() {
+            return false;
+        }
+        if let Some(instead) = not_real(job.engine.kind) {
+            let engine = &job.engine.name;
+            self.to.lose(format!("`{name}` is left out: engine `{engine}` {instead}"));
+            return true;
+        }
+        let access = job.access();
+        if access.trim && !access.read && !access.write {
+            self.to.lose(format!("trims: Vdbench has none, and `{name}` is left out"));
+            return true;
+        }
+        false
+    }
+}
+
+/// Says what an engine does that is no I/O on files and devices as Vdbench does it; `None` for
+/// those that read and write.
+fn not_real(kind: EngineKind) -> Option<&'static str> {
+    match kind.traits().work {
+        EngineWork::Bytes | EngineWork::MappedBytes => None,
+        EngineWork::Nothing => Some("moves nothing, and Vdbench would read and write"),
+        EngineWork::ServerBytes => {
+            Some("reaches a server by itself, and Vdbench works on mounted files")
+        }
+        EngineWork::Space(_) => {
+            Some("changes sizes of files alone, and Vdbench would read and write")
+        }
+        EngineWork::Names(_) => Some("works on names, and Vdbench would read and write"),
+    }
+}

@@ -1,0 +1,64 @@
+//! What part of a run each of its workloads does.
+
+use plan::load::RatePeriods;
+use plan::{Job, Step};
+
+use super::RunWords;
+use super::places::rate_of;
+use super::words::{rate_words, rounded};
+
+/// Returns the progress of a job beside the others that it is kept in step with.
+pub(super) fn flow_weight(job: &Job) -> Option<f64> {
+    job.load.flow.map(|flow| f64::from(flow.weight) * f64::from(job.n_workers))
+}
+
+/// Returns the share of each workload in percent, behind a comma, where there is one to be said.
+pub(super) fn skews(words: &RunWords) -> Vec<String> {
+    let total: f64 = words.shares.iter().sum();
+    let pcts: Vec<f64> =
+        words.shares.iter().map(|share| (1e4 * share / total).round() / 100.0).collect();
+    let is_equal = pcts.windows(2).all(|pair| (pair[0] - pair[1]).abs() <= 0.011);
+    if pcts.len() < 2 || (is_equal && !words.is_shared) {
+        return vec![String::new(); pcts.len()];
+    }
+    let mut left = 100.0;
+    let skew = |(idx, pct): (usize, &f64)| {
+        // The last has what rounding leaves.
+        let pct = if idx + 1 == pcts.len() { left } else { *pct };
+        left -= pct;
+        format!(",skew={}", rounded(pct))
+    };
+    pcts.iter().enumerate().map(skew).collect()
+}
+
+/// Returns the rate of each workload that has one, behind a comma. With rates go priorities: all
+/// differ, and those without a rate come last.
+pub(super) fn own_rates(rates_iops: &[f64]) -> Vec<String> {
+    let n_rates = rates_iops.iter().filter(|rate| **rate > 0.0).count();
+    let (mut n_rated, mut n_ranked) = (0, n_rates);
+    let words = |rate: &f64| {
+        if *rate > 0.0 {
+            n_rated += 1;
+            format!(",iorate={},priority={n_rated}", rate_words(*rate))
+        } else {
+            n_ranked += 1;
+            format!(",priority={n_ranked}")
+        }
+    };
+    rates_iops.iter().map(words).collect()
+}
+
+/// Returns the rate of a job over all directions and workers; `None` without one.
+pub(super) fn rate_iops(job: &Job) -> Option<f64> {
+    if let Some(total) = job.load.rate_total_iops {
+        return Some(total);
+    }
+    let rates = job.issued_directions().map(|dir| rate_of(job, dir));
+    let sum: Option<f64> = rates.sum();
+    Some(sum? * f64::from(job.n_workers))
+}
+
+/// Returns how the rate of a step changes, if it does.
+pub(super) fn rate_periods(step: &Step) -> Option<&RatePeriods> {
+    step.jobs.first()?.load.rate_periods.as_ref()
+}
