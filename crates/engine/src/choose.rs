@@ -34,7 +34,8 @@ pub struct BuildOptions {
 /// [`Engine::exchange`] is then the only one that may. An exchange of nothing with [`Wait::POLL`]
 /// does the binding ahead of the measurement.
 ///
-/// Where io_uring is forbidden, Linux native AIO stands in, and the engine's name says so.
+/// Where io_uring is forbidden, Linux native AIO stands in, and the engine's name says so; so it
+/// does where it is faster and the job leaves the choice ([`EngineSpec::gives_way`]).
 ///
 /// # Errors
 /// When the kernel refuses the interface, or a number is out of range.
@@ -91,6 +92,9 @@ pub fn build(
     })
 }
 
+/// Why native AIO stands in where the kernel has io_uring.
+pub const AIO_IS_FASTER: &str = "it would hand each I/O to a thread of the kernel here";
+
 fn uring_or_aio(
     spec: &EngineSpec,
     files: FileTable,
@@ -99,6 +103,9 @@ fn uring_or_aio(
 ) -> Result<Box<dyn Engine>, EngineError> {
     if options.forbid_uring {
         return aio_instead(spec, "it is not to be used", files, arena, options);
+    }
+    if spec.gives_way && files.waits_in_calls() {
+        return aio_instead(spec, AIO_IS_FASTER, files, arena, options);
     }
     match Uring::new(spec, files, arena, options) {
         Ok(uring) => Ok(Box::new(uring)),

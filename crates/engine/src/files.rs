@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -265,6 +265,24 @@ impl FileTable {
             let fits = *kind == FileKind::Block && spec.open.write;
             fd.as_ref().filter(|_| fits).map(AsRawFd::as_raw_fd)
         })
+    }
+
+    /// Says whether direct I/O to one of the open files may wait inside the call that submits it:
+    /// the kernel cannot promise it otherwise, and io_uring then hands each I/O to a thread.
+    pub(crate) fn waits_in_calls(&self) -> bool {
+        let is_direct = self.specs.iter().all(|spec| spec.open.direct);
+        let mut open = self.fds.iter().zip(&self.specs);
+        is_direct
+            && open.any(|(fd, spec)| match fd {
+                None => false,
+                Some(fd) if spec.open.read => refuses_nowait(fd.as_fd()),
+                // Only for writing: what holds for its file holds for another descriptor of it.
+                Some(_) => {
+                    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                    let again = rustix::fs::open(&spec.path, flags, Mode::empty());
+                    again.is_ok_and(|fd| refuses_nowait(fd.as_fd()))
+                }
+            })
     }
 
     /// Returns the file's name for system calls.
@@ -554,6 +572,25 @@ fn open_path(name: &CStr, open: OpenFlags) -> rustix::io::Result<OwnedFd> {
     }
 }
 
+/// Where a file is asked whether it takes `RWF_NOWAIT`: behind the end of every file, at a multiple
+/// of every block, so that nothing is read.
+const BEHIND_ALL: i64 = 1 << 62;
+
+/// Says whether a file refuses I/O that must not wait. Nothing is read.
+fn refuses_nowait(fd: BorrowedFd<'_>) -> bool {
+    let mut block = Block([0; 4096]);
+    let memory = libc::iovec { iov_base: block.0.as_mut_ptr().cast(), iov_len: block.0.len() };
+    // SAFETY: the one piece of memory is named with its length, and outlives the call.
+    let result = call::retry(|| unsafe {
+        libc::preadv2(fd.as_raw_fd(), &raw const memory, 1, BEHIND_ALL, libc::RWF_NOWAIT)
+    });
+    result == -libc::EOPNOTSUPP
+}
+
+/// Memory for direct I/O.
+#[repr(align(4096))]
+struct Block([u8; 4096]);
+
 fn open_error(spec: &FileSpec, errno: Errno) -> EngineError {
     if errno == Errno::INVAL && spec.open.direct {
         return EngineError::DirectRefused { path: spec.path.display().to_string() };
@@ -565,4 +602,18 @@ pub(crate) fn c_path(path: &Path) -> Result<CString, EngineError> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| EngineError::BadPath {
         path: path.display().to_string().replace('\0', "\u{fffd}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_whether_it_takes_io_that_must_not_wait() {
+        // Neither depends on what the file systems of this host can do.
+        for (path, refuses) in [(c"/proc/self/stat", true), (c"/dev/zero", false)] {
+            let file = rustix::fs::open(path, OFlags::RDONLY, Mode::empty()).expect("is there");
+            assert_eq!(refuses_nowait(file.as_fd()), refuses, "{path:?}");
+        }
+    }
 }

@@ -38,7 +38,7 @@ mod usage;
 
 pub use arena::{Arena, ArenaSpec, MemoryKind};
 pub(crate) use choose::rwf_flags;
-pub use choose::{BuildOptions, build};
+pub use choose::{AIO_IS_FASTER, BuildOptions, build};
 pub use error::EngineError;
 pub use files::{FileKind, FileSpec, FileTable, OpenFlags, TablePolicy};
 pub use layer::Layer;

@@ -150,6 +150,9 @@ pub struct EngineSpec {
     pub poll: bool,
     /// `preadv2`: share of I/Os polled, percent.
     pub poll_pct: u8,
+    /// Uring: native AIO takes its place where the kernel would hand each I/O to threads of its
+    /// own. For jobs that name no engine themselves.
+    pub gives_way: bool,
     /// Uring: registered buffers; `None` lets the engine choose.
     pub fixed_buffers: Option<bool>,
     /// Uring: registered files; `None` lets the engine choose.
@@ -191,6 +194,7 @@ impl Default for EngineSpec {
             name: "psync".to_owned(),
             poll: false,
             poll_pct: 100,
+            gives_way: false,
             fixed_buffers: None,
             registered_files: None,
             sq_poll: false,

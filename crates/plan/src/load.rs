@@ -131,6 +131,11 @@ pub struct Load {
     /// The queue may be divided among several workers on a host with several processors, so that
     /// one is not the limit: it is said what is in flight, not who issues it.
     pub spreads: bool,
+    /// Then it is divided among at most so many; `None` is as many as there are processors.
+    pub spread_workers_max: Option<u32>,
+    /// So many workers, the last of the job, hold one I/O more in flight than `queue_depth`: what
+    /// dividing a queue leaves.
+    pub n_deeper: u32,
     /// I/Os handed over per submission; `None` lets the engine choose.
     pub submit_batch: Option<u32>,
     /// Completions to wait for at least; `None` is 1, 0 polls.
@@ -178,6 +183,8 @@ impl Default for Load {
         Load {
             queue_depth: 1,
             spreads: false,
+            spread_workers_max: None,
+            n_deeper: 0,
             submit_batch: None,
             complete_min: None,
             complete_max: None,

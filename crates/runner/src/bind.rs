@@ -121,10 +121,12 @@ pub(crate) fn bind(
     for step in &plan.steps {
         let mut bound_step = BoundStep::default();
         for job in &step.jobs {
-            let job = Arc::new(job.clone());
+            let [job, deeper] = by_depth(job);
             for worker_idx in 0..job.n_workers {
+                let is_deeper = worker_idx + job.load.n_deeper >= job.n_workers;
+                let job = if is_deeper { &deeper } else { &job };
                 let binder =
-                    Binder { job: &job, worker_idx, facts, planned: &planned, run_seed, n_before };
+                    Binder { job, worker_idx, facts, planned: &planned, run_seed, n_before };
                 match binder.worker() {
                     Ok(worker) => {
                         note_planned(&worker, &mut planned);
@@ -142,6 +144,17 @@ pub(crate) fn bind(
         bound.steps.push(bound_step);
     }
     (bound, findings)
+}
+
+/// Returns the job of its first workers, and of those with one I/O more in flight.
+fn by_depth(job: &Job) -> [Arc<Job>; 2] {
+    let first = Arc::new(job.clone());
+    if job.load.n_deeper == 0 {
+        return [Arc::clone(&first), first];
+    }
+    let mut deeper = job.clone();
+    deeper.load.queue_depth += 1;
+    [first, Arc::new(deeper)]
 }
 
 /// Remembers the files that a worker will bring to a size, for the jobs after it.

@@ -255,6 +255,7 @@ impl Running<'_> {
         let remarks = result.remarks.iter().map(|text| ("after-job", text.clone()));
         let replaced = job.engine.kind == EngineKind::Uring
             && result.engine_used.starts_with("libaio")
+            && !result.engine_used.contains(engine::AIO_IS_FASTER)
             && result.engine_used != job.engine.name;
         let text = format!("job `{}` ran on {}", job.name, result.engine_used);
         let replaced = replaced.then_some(("engine-replaced", text));

@@ -1,42 +1,48 @@
 //! Divides the queue of a job among several workers, so that one processor is not the limit.
 //!
 //! A job that allows it ([`plan::load::Load::spreads`]) says how many I/Os are in flight, and not
-//! who issues them. One worker issues several hundred thousand per second, which is more than most
-//! volumes carry; beyond that it takes several, each on a processor of its own. Operation k of a
-//! worker stays a function of the plan, the seed and the worker.
+//! who issues them. One worker issues several hundred thousand per second, and fewer where the
+//! kernel copies data in the call that submits (zram, tmpfs) or where others use the processors.
+//! Threads of Vdbench run on all processors; so there is one worker for each, as far as there are
+//! I/Os to issue. Operation k of a worker stays a function of the plan, the seed and the worker.
 //!
 //! Only random work is divided: two workers on one sequential walk would read everything twice.
-//! Nor is work that knows what it did before: verification, logs, amounts, flows.
+//! Nor is work that knows what it did before: verification, logs, amounts.
 //!
 //! Pure: the number of processors comes from the caller.
 
 use std::borrow::Cow;
 
-use plan::files::Durability;
+use plan::files::{Durability, Size};
 use plan::report::Logs;
 use plan::workload::Workload;
 use plan::{Direction, EngineQueue, Job, Plan, Step};
-
-/// Least I/Os in flight per worker: with fewer, completions come one by one, and two workers make
-/// twice the system calls for the same load.
-const DEPTH_MIN: u32 = 8;
 
 /// I/Os per second that one worker carries without being the limit, on a slow core and with data to
 /// copy.
 const WORKER_IOPS: f64 = 100_000.0;
 
+/// Up to this size an I/O costs the same; beyond it, copying counts.
+const WORKER_BLOCK_BYTES: f64 = 16_384.0;
+
 /// Returns the plan with the jobs divided that gain by it, on a host with so many processors.
 pub(crate) fn spread(plan: &Plan, n_cpus: u32) -> Cow<'_, Plan> {
-    let n_of = |step: &Step, job: &Job| n_workers(job, n_cpus / (step.jobs.len() as u32).max(1));
-    let gains = |step: &Step| step.jobs.iter().any(|job| n_of(step, job) > 1);
-    if !plan.steps.iter().any(gains) {
+    let n_of = |step: &Step| -> Vec<u32> {
+        let n_jobs = (step.jobs.len() as u32).max(1);
+        // To the nearest: with five jobs on eight processors, three would have nothing to do.
+        let n_each = (n_cpus.saturating_add(n_jobs / 2) / n_jobs).max(1);
+        step.jobs.iter().map(|job| n_workers(job, n_each)).collect()
+    };
+    let divided: Vec<Vec<u32>> = plan.steps.iter().map(n_of).collect();
+    if divided.iter().flatten().all(|n| *n <= 1) {
         return Cow::Borrowed(plan);
     }
     let mut plan = plan.clone();
-    for step in &mut plan.steps {
-        let n: Vec<u32> = step.jobs.iter().map(|job| n_of(step, job)).collect();
-        for (job, n) in step.jobs.iter_mut().zip(n).filter(|(_, n)| *n > 1) {
-            job.n_workers = n;
+    for (step, n) in plan.steps.iter_mut().zip(&divided) {
+        keep_flows(step, n);
+        for (job, n) in step.jobs.iter_mut().zip(n).filter(|(_, n)| **n > 1) {
+            job.n_workers *= n;
+            job.load.n_deeper = job.load.queue_depth % n;
             job.load.queue_depth /= n;
             // One result for the job, as if it were one worker.
             job.reporting.group_reporting = true;
@@ -45,22 +51,49 @@ pub(crate) fn spread(plan: &Plan, n_cpus: u32) -> Cow<'_, Plan> {
     Cow::Owned(plan)
 }
 
-/// Returns among how many workers a job is divided, with so many processors to itself. Each gets an
-/// equal part of the depth.
+/// Divides the weights of jobs that keep pace by the workers that each is divided among.
+fn keep_flows(step: &mut Step, n: &[u32]) {
+    let flow_id = |job: &Job| job.load.flow.map(|flow| flow.id);
+    let flows: Vec<Option<u32>> = step.jobs.iter().map(flow_id).collect();
+    for ((job, own), id) in step.jobs.iter_mut().zip(n).zip(&flows) {
+        let Some(flow) = &mut job.load.flow else { continue };
+        let of_flow = n.iter().zip(&flows).filter(|(_, other)| *other == id).map(|(n, _)| *n);
+        let common = of_flow.fold(1, least_common_multiple);
+        flow.weight = flow.weight.saturating_mul(common / own);
+    }
+}
+
+fn least_common_multiple(a: u32, b: u32) -> u32 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+/// Returns among how many workers each worker of a job is divided, with so many processors to
+/// itself.
 fn n_workers(job: &Job, n_cpus: u32) -> u32 {
     if !job.load.spreads || !is_divisible(job) {
         return 1;
     }
-    let by_rate = match job.load.rate_total_iops {
-        Some(rate_iops) => (rate_iops / WORKER_IOPS).ceil() as u32,
-        None => u32::MAX,
+    let n_useful = match (job.load.spread_workers_max, job.load.rate_total_iops) {
+        (Some(n), _) => n,
+        (None, Some(rate_iops)) => {
+            let copied = f64::from(job.block_size_max()) / WORKER_BLOCK_BYTES;
+            (rate_iops / WORKER_IOPS * copied.max(1.0)).ceil() as u32
+        }
+        (None, None) => u32::MAX,
     };
     let depth = job.load.queue_depth;
-    let most = n_cpus.min(by_rate).min(depth / DEPTH_MIN);
-    (2..=most).rev().find(|n| depth.is_multiple_of(*n)).unwrap_or(1)
+    let most = (n_cpus / job.n_workers.max(1)).min(n_useful).min(depth).max(1);
+    // Equal parts, where that costs few workers.
+    let even = (1..=most).rev().find(|n| depth.is_multiple_of(*n)).unwrap_or(1);
+    if even * 4 >= most * 3 { even } else { most }
 }
 
-/// Says whether two workers with half of the depth each do what one does.
+/// Says whether two workers with half of the depth each do what one does. Of several workers each
+/// must do the same already, and be told of as one.
 fn is_divisible(job: &Job) -> bool {
     let load = &job.load;
     let is_plain_load = Direction::ALL.iter().all(|dir| load.rate[*dir].is_none())
@@ -69,7 +102,6 @@ fn is_divisible(job: &Job) -> bool {
         && load.queue_depth_low.is_none()
         && load.think.pause_ns == 0
         && load.latency_target.is_none()
-        && load.flow.is_none()
         && !load.offload
         && !load.serialize_overlap
         && !load.last_io_waits;
@@ -80,7 +112,9 @@ fn is_divisible(job: &Job) -> bool {
         && limits.ramp_bytes == 0
         && limits.n_ios_max.is_none()
         && limits.steady.is_none();
-    let is_alone = job.n_workers == 1
+    let is_same = job.n_workers == 1
+        || job.reporting.group_reporting && job.files.offset_increment == Size::Bytes(0);
+    let is_alone = is_same
         && job.tree.is_none()
         && job.wait_for.is_none()
         && !job.files.names.is_empty()
@@ -116,6 +150,7 @@ fn is_random(workload: &Workload) -> bool {
 mod tests {
     use plan::EngineKind;
     use plan::load::{Flow, Rate};
+    use plan::workload::BlockSize;
 
     use super::*;
 
@@ -143,7 +178,7 @@ mod tests {
         let spread = spread(&plan, n_cpus);
         let (before, after) = (&plan.steps[0].jobs[0], &spread.steps[0].jobs[0]);
         assert_eq!(after.n_workers / before.n_workers, expected);
-        let in_flight = |job: &Job| job.n_workers * job.load.queue_depth;
+        let in_flight = |job: &Job| job.n_workers * job.load.queue_depth + job.load.n_deeper;
         assert_eq!(in_flight(after), in_flight(before));
     }
 
@@ -151,27 +186,78 @@ mod tests {
     fn a_queue_is_divided_by_processors_and_depth() {
         check(1, |_| {}, 1);
         check(2, |_| {}, 2);
-        check(64, |_| {}, 4);
-        check(3, |_| {}, 2);
+        check(16, |_| {}, 16);
+        check(64, |_| {}, 32);
         check(2, |job| job.load.queue_depth = 1, 1);
-        check(2, |job| job.load.queue_depth = 15, 1);
-        check(2, |job| job.load.queue_depth = 16, 2);
-        check(8, |job| job.load.queue_depth = 30, 3);
-        // No equal parts.
-        check(8, |job| job.load.queue_depth = 31, 1);
+        check(16, |job| job.load.queue_depth = 8, 8);
+        check(2, |job| job.load.queue_depth = 1000, 2);
+        // Equal parts, where that costs few workers.
+        check(16, |job| job.load.queue_depth = 30, 15);
+        check(16, |job| job.load.queue_depth = 31, 16);
+        check(3, |_| {}, 3);
+        check(2, |job| job.load.queue_depth = 15, 2);
     }
 
     #[test]
     fn a_rate_takes_as_many_workers_as_carry_it() {
+        check(8, |job| job.load.rate_total_iops = Some(5_000.0), 1);
         check(8, |job| job.load.rate_total_iops = Some(50_000.0), 1);
         check(8, |job| job.load.rate_total_iops = Some(150_000.0), 2);
-        check(8, |job| job.load.rate_total_iops = Some(1e9), 4);
+        check(8, |job| job.load.rate_total_iops = Some(1e9), 8);
+        let large = |job: &mut Job| {
+            job.load.rate_total_iops = Some(50_000.0);
+            job.workload.block_size = plan::PerDir::all(BlockSize::Fixed(64 << 10));
+        };
+        check(8, large, 2);
+    }
+
+    #[test]
+    fn who_asks_for_a_number_has_it_up_to_the_processors() {
+        let most = |n| {
+            move |job: &mut Job| {
+                job.load.spread_workers_max = Some(n);
+                job.load.rate_total_iops = Some(5_000.0);
+            }
+        };
+        check(8, most(1), 1);
+        check(8, most(2), 2);
+        check(8, most(64), 8);
+    }
+
+    #[test]
+    fn workers_that_do_the_same_are_divided_each() {
+        let workers = |n_workers, is_group| {
+            move |job: &mut Job| {
+                (job.n_workers, job.reporting.group_reporting) = (n_workers, is_group);
+            }
+        };
+        check(8, workers(4, true), 2);
+        check(8, workers(8, true), 1);
+        check(8, workers(3, false), 1);
+    }
+
+    #[test]
+    fn jobs_in_proportion_stay_in_proportion() {
+        let mut jobs = vec![job(), job(), job()];
+        for (job, weight) in jobs.iter_mut().zip([1000, 300, 700]) {
+            let flow = Flow { id: 1, weight, sleep_ns: 0, slack_ios: 2000 };
+            job.load.flow = Some(flow);
+        }
+        jobs[1].load.queue_depth = 2;
+        jobs[2].load.spreads = false;
+        let plan = plan_of(jobs);
+        let spread = spread(&plan, 12);
+        let of_all: Vec<(u32, u32)> = spread
+            .jobs()
+            .map(|job| (job.n_workers, job.load.flow.map_or(0, |flow| flow.weight)))
+            .collect();
+        // A worker's weight times its job's workers: 4 x 1000, 4 x 300, 4 x 700.
+        assert_eq!(of_all, [(4, 1000), (2, 600), (1, 2800)]);
     }
 
     #[test]
     fn what_cannot_be_divided_stays_whole() {
         check(2, |job| job.load.spreads = false, 1);
-        check(2, |job| job.n_workers = 3, 1);
         check(2, |job| job.engine.kind = EngineKind::Sync, 1);
         check(2, |job| job.workload.access.random = false, 1);
         check(2, |job| job.workload.random_pct.read = 50.0, 1);
@@ -182,8 +268,6 @@ mod tests {
         check(2, |job| job.durability.fsync_every = 1, 1);
         check(2, |job| job.verify.method = Some(plan::verify::VerifyMethod::Crc32c), 1);
         check(2, |job| job.load.rate.read = Some(Rate::Iops(1_000_000)), 1);
-        let flow = Flow { id: 1, weight: 1, sleep_ns: 0, slack_ios: 1 };
-        check(2, |job| job.load.flow = Some(flow), 1);
     }
 
     #[test]
@@ -196,5 +280,6 @@ mod tests {
         assert_eq!(n_workers(2, 2), [1, 1]);
         assert_eq!(n_workers(2, 4), [2, 2]);
         assert_eq!(n_workers(3, 4), [1, 1, 1]);
+        assert_eq!(n_workers(5, 8), [2, 2, 2, 2, 2]);
     }
 }

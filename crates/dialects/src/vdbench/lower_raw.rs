@@ -147,6 +147,7 @@ impl Lowering<'_> {
             engine: EngineSpec {
                 kind: EngineKind::Uring,
                 name: "io_uring".to_owned(),
+                gives_way: true,
                 ..EngineSpec::default()
             },
             load: Load {

@@ -206,6 +206,20 @@ pub(super) static PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
+        name: "engine_gives_way",
+        category: Category::Engine,
+        kind: Kind::Bool,
+        default: "0",
+        short: "libaio in place of io_uring where that is faster",
+        long: "io_uring with direct I/O: uses libaio where a target cannot take an I/O without \
+               waiting (zram, tmpfs, some stacked devices and network file systems). io_uring \
+               hands each I/O to a thread of the kernel there, which costs more than the I/O \
+               itself. Storage definitions of Vdbench and what `bench` and `curve` measure \
+               without a job file have it.",
+        lower: |job, v| set(&mut job.engine.gives_way, v.bool()),
+        ..BASE
+    },
+    Param {
         name: "fixed_buffers",
         fio: &["fixedbufs"],
         category: Category::Engine,

@@ -37,6 +37,16 @@ pub(super) static PARAMS: &[Param] = &[
         ..BASE
     },
     Param {
+        name: "spread_workers_max",
+        category: Category::Load,
+        kind: COUNT_FROM_1,
+        short: "most workers that share the queue",
+        long: "With `spread_workers`: divides the queue over at most so many workers. Left out, \
+               over one per processor.",
+        lower: |job, v| set_some(&mut job.load.spread_workers_max, v.int()),
+        ..BASE
+    },
+    Param {
         name: "submit_batch",
         fio: &["iodepth_batch", "iodepth_batch_submit"],
         category: Category::Load,

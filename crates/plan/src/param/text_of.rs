@@ -133,6 +133,7 @@ fn of_load(name: &str, job: &Job) -> Option<String> {
     };
     match name {
         "queue_depth" => shown(load.queue_depth),
+        "spread_workers_max" => load.spread_workers_max.map(|n| n.to_string()),
         "submit_batch" => load.submit_batch.map(|n| n.to_string()),
         "complete_min" => load.complete_min.map(|n| n.to_string()),
         "complete_max" => load.complete_max.map(|n| n.to_string()),

@@ -205,7 +205,7 @@ impl SubjectArgs {
         let (key, path) = place;
         let path = plan::escape_path(&path);
         let mut text = format!(
-            "[curve]\nioengine=io_uring\ndirect={}\nrw={}\nrwmixread={}\nbs={}\nnumjobs={}\n\
+            "[curve]\nioengine=io_uring\nengine_gives_way=1\ndirect={}\nrw={}\nrwmixread={}\nbs={}\nnumjobs={}\n\
              group_reporting=1\nrandrepeat=1\n{key}={path}\n",
             u8::from(is_direct),
             self.rw.as_str(),
