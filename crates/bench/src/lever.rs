@@ -112,9 +112,15 @@ impl Lever {
 
     /// Returns the plan at a load, which is above 0: of a rate I/Os per second over all jobs, in
     /// proportion to the rates they have over all their workers, else equal ones; of a depth or of
-    /// workers each job's. Each point `idx` has a seed of its own, or a repeat would say nothing
-    /// new.
-    pub(crate) fn put(self, plan: &Plan, load: f64, idx: u32, time: Time) -> Plan {
+    /// workers each job's. Each worker's queue is divided among `n_parts` where that is given. Each
+    /// point `idx` has a seed of its own, or a repeat would say nothing new.
+    pub(crate) fn put(
+        self,
+        plan: &Plan,
+        load: f64,
+        (idx, n_parts): (u32, Option<u32>),
+        time: Time,
+    ) -> Plan {
         let mut plan = plan.clone();
         let shares: f64 = plan.jobs().map(share).sum();
         for job in plan.steps.iter_mut().flat_map(|step| step.jobs.iter_mut()) {
@@ -145,7 +151,10 @@ impl Lever {
                 job.load.queue_depth_low = None;
             }
             // The volume is asked how much it carries, not one processor.
-            job.load.spreads = true;
+            if n_parts.is_some() {
+                job.load.spreads = true;
+                job.load.spread_workers_max = n_parts;
+            }
             job.limits.runtime_ns = Some(time.measured_ns);
             job.limits.ramp_ns = time.ramp_ns;
             job.limits.time_based = true;

@@ -5,6 +5,7 @@
 //! record holds the whole sweep: a step per point, and [`record::CurveRecord`] beside them.
 //!
 //! [`lever`] puts a load onto a plan: a rate with intended starts, or I/Os in flight.
+//! [`workers`] says how many workers issue it.
 //! [`sweep`] drives the search of `analysis` and joins the records. [`outcome`] turns the points
 //! into figures. [`suite`] reads benchmark procedures and says what to run for them.
 //!
@@ -18,6 +19,7 @@ pub mod lever;
 pub mod outcome;
 pub mod suite;
 pub mod sweep;
+pub mod workers;
 
 pub use join::append;
 pub use lever::{Lever, LeverError};

@@ -15,6 +15,7 @@ use crate::in_flight;
 use crate::join::join;
 use crate::lever::{Lever, LeverError, Time};
 use crate::outcome::{self, Measured};
+use crate::workers::{Counts, Seen, Workers};
 
 /// How to sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub struct SweepOptions {
     pub search: SearchOptions,
     /// How long a point is measured.
     pub time: Time,
+    /// Who issues the load.
+    pub workers: Workers,
 }
 
 impl SweepOptions {
@@ -97,6 +100,26 @@ pub struct Sweep {
     record: Option<Record>,
 }
 
+/// Returns the workers of a step of a record, over all its jobs.
+pub fn n_workers(record: &Record, step_idx: u32) -> u32 {
+    let jobs = record.jobs.iter().filter(|job| job.step_idx == step_idx);
+    jobs.map(|job| job.n_workers).fold(0, u32::saturating_add)
+}
+
+/// Returns what a step says of the workers that issued its load.
+pub fn seen(record: &Record, step_idx: u32, gates: &[Gate], is_short: bool) -> Option<Seen> {
+    let point = Point::of_closed(record, step_idx)?;
+    let generator = gates.iter().find(|gate| gate.name == GateName::Generator);
+    Some(Seen {
+        achieved_iops: point.achieved_iops,
+        is_short,
+        busy_share: generator.and_then(|gate| gate.figure("worker_cpu_share_max")),
+        n_workers: n_workers(record, step_idx),
+        in_flight_max: point.queue_depth.unwrap_or(u32::MAX),
+        n_cpus: record.host.n_cpus,
+    })
+}
+
 /// Longest time of a point that lasts longer than asked for because it has too few operations.
 pub const STRETCHED_NS_MAX: u64 = 60_000_000_000;
 
@@ -140,7 +163,12 @@ impl Sweep {
             idx: self.measured.len() as u32,
             load: lever.total(&self.plan, probe.load),
             purpose: purpose(probe),
-            plan: lever.put(&self.plan, probe.load, self.measured.len() as u32, self.time(probe)),
+            plan: lever.put(
+                &self.plan,
+                probe.load,
+                (self.measured.len() as u32, self.options.workers.n_parts()),
+                self.time(probe),
+            ),
         })
     }
 
@@ -191,9 +219,10 @@ impl Sweep {
             _ if !is_whole => (None, Some("it was cut short".to_owned())),
             (false, Some(reason), _) => (Some(Answer::HostAtFault), Some(reason)),
             (_, _, Some(too_few)) => self.few_operations(probe, too_few),
-            (passed, _, None) => {
-                (Some(if passed { Answer::Carried } else { Answer::Failed }), None)
-            }
+            (passed, _, None) => match self.too_few_workers(step_idx, &gates, passed) {
+                Some(reason) => (None, Some(reason)),
+                None => (Some(if passed { Answer::Carried } else { Answer::Failed }), None),
+            },
         };
         point.passed &= void.is_none();
         point.void = void;
@@ -206,6 +235,19 @@ impl Sweep {
         self.measured.push(measured);
         self.measure_between();
         Some(point)
+    }
+
+    /// Says why a point that is not disturbed says nothing, where its workers and not the device
+    /// were the limit: the next one has more.
+    fn too_few_workers(&mut self, step_idx: u32, gates: &[Gate], passed: bool) -> Option<String> {
+        let record = self.record.as_ref()?;
+        let is_short = !passed || !self.options.lever.is_open();
+        let seen = seen(record, step_idx, gates, is_short)?;
+        let counts = self.options.workers.take(&seen);
+        (counts == Counts::No).then(|| match seen.n_workers {
+            1 => "the worker used all of its core: measured again with more".to_owned(),
+            n => format!("{n} workers used all of their cores: measured again with more"),
+        })
     }
 
     fn result(&self, answer: Answer, measured: &Measured, backlog: Option<Backlog>) -> ProbeResult {
@@ -258,13 +300,17 @@ impl Sweep {
     /// Returns the record so far, with the curve of the points so far: everything is computed
     /// anew, and copied. None before the first point.
     pub fn record(&self) -> Option<Record> {
-        self.record.clone().map(|record| with_curve(record, self.curve()))
+        let mut record = self.record.clone()?;
+        record.notes.extend(self.options.workers.note("the load"));
+        Some(with_curve(record, self.curve()))
     }
 
     /// Ends the sweep and returns its record; none where no point was measured.
     pub fn finish(mut self) -> Option<Record> {
         let curve = self.curve();
-        self.record.take().map(|record| with_curve(record, curve))
+        let mut record = self.record.take()?;
+        record.notes.extend(self.options.workers.note("the load"));
+        Some(with_curve(record, curve))
     }
 
     /// Returns the limits, with the one that is added to those of an open load.
@@ -340,6 +386,10 @@ impl Sweep {
         let total = |load| lever.total(&self.plan, load);
         let mut curve = outcome::curve(*lever, limits, &self.search, &self.measured, total);
         self.say_why(&mut curve.line);
+        curve.n_workers = self.record.as_ref().and_then(|record| {
+            let counts = curve.points.iter().filter(|point| point.void.is_none());
+            counts.map(|point| n_workers(record, point.step_idx)).max()
+        });
         curve
     }
 }
@@ -356,7 +406,7 @@ fn last_void(measured: &[Measured]) -> Option<&str> {
 
 /// Returns the check that says that a point was disturbed by what may be gone the next time: a
 /// generator that was late, stopped or stolen.
-fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
+pub fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
     let gate = generator(record, step_idx)?;
     gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0).then_some(gate)
 }

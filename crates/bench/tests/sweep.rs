@@ -4,6 +4,7 @@ use analysis::Limits;
 use analysis::search::SearchOptions;
 use bench::lever::Time;
 use bench::sweep::{SweepError, SweepOptions};
+use bench::workers::Workers;
 use bench::{Lever, LeverError, Sweep};
 use hist::Histogram;
 use plan::job::Part;
@@ -33,7 +34,8 @@ fn options(lever: Lever, limits: &str) -> SweepOptions {
         Lever::Rate { .. } => SearchOptions::rate(1_000.0),
         Lever::QueueDepth | Lever::Workers => SearchOptions::depth(256),
     };
-    SweepOptions { lever, limits: limits.parse::<Limits>().expect("limits"), search, time: TIME }
+    let limits = limits.parse::<Limits>().expect("limits");
+    SweepOptions { lever, limits, search, time: TIME, workers: Workers::default() }
 }
 
 /// What a volume of 1 ms and `CAP_IOPS` gives for a plan: a rate above the cap waits ever longer, a
@@ -112,6 +114,65 @@ fn an_open_sweep_finds_the_cap() {
     assert!((curve.overall_response_ns.expect("a curve") / 1e6 - 1.0).abs() < 0.01);
     let carried = &curve.carried[1];
     assert_eq!((carried.latency_mean_ns, carried.state.as_str()), (2_000_000, "reached"));
+}
+
+/// What the same volume gives where a worker's core carries so much at most, on a host with so many
+/// processors.
+fn measure_by_cores(plan: &Plan, core_iops: f64, n_cpus: u32) -> Record {
+    let job = &plan.steps[0].jobs[0];
+    let offered = job.load.rate_total_iops.expect("an open load");
+    let n_workers = job.load.spread_workers_max.unwrap_or(1).min(n_cpus);
+    let most = core_iops * f64::from(n_workers);
+    let mut record = measure(plan, 0);
+    record.host.n_cpus = n_cpus;
+    if offered > most && most < CAP_IOPS {
+        let read = &mut record.jobs[0].dirs.read;
+        read.n_ios = (most * SECONDS as f64) as u64;
+        let mut latency = Histogram::new();
+        latency.record_n(1_000_000_000, read.n_ios);
+        read.response = Some(latency);
+    }
+    let carried = offered.min(most).min(CAP_IOPS);
+    let job = &mut record.jobs[0];
+    (job.n_workers, job.active_ns) = (n_workers, u64::from(n_workers) * TIME.measured_ns);
+    job.cpu_user_ns = (carried / most * job.active_ns as f64) as u64;
+    record
+}
+
+#[test]
+fn the_limit_of_a_core_is_no_line() {
+    // A core carries so much; workers at the line, and points that say nothing on the way.
+    for (core_iops, n_workers, n_void) in [(50_000.0, 1, 0), (3_000.0, 2, 1), (900.0, 8, 3)] {
+        let options = options(OPEN, "p99 < 10ms");
+        let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+        while let Some(next) = sweep.next_point() {
+            sweep.take(measure_by_cores(&next.plan, core_iops, 16)).expect("a point");
+            assert!(next.idx < 200, "it does not end");
+        }
+        let record = sweep.finish().expect("a record");
+        let curve = record.curve.as_ref().expect("a curve");
+        let load = curve.line.load.expect("a line");
+        assert!((load / CAP_IOPS - 1.0).abs() < 0.01, "{load} with cores of {core_iops}");
+        assert_eq!(curve.n_workers, Some(n_workers));
+        assert_eq!(curve.points.iter().filter(|it| it.void.is_some()).count(), n_void);
+        assert_eq!(record.notes.iter().any(|note| note.code == "workers"), n_void > 0);
+    }
+}
+
+#[test]
+fn where_there_are_no_more_processors_the_line_is_that_of_the_cores() {
+    let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, "p99 < 10ms")).expect("a sweep");
+    while let Some(next) = sweep.next_point() {
+        sweep.take(measure_by_cores(&next.plan, 900.0, 3)).expect("a point");
+    }
+    let record = sweep.finish().expect("a record");
+    let curve = record.curve.as_ref().expect("a curve");
+    assert_eq!(curve.n_workers, Some(3));
+    assert!(
+        curve.line.load.is_some_and(|it| (it / 2_700.0 - 1.0).abs() < 0.01),
+        "{:?}",
+        curve.line
+    );
 }
 
 #[test]

@@ -70,5 +70,6 @@ pub use run::{
     DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady, run,
 };
 pub use series::SeriesSoFar;
+pub use spread::may_spread;
 pub use status::Status;
 pub use worker::{DoneOf, FormatStatus};

@@ -92,6 +92,11 @@ fn n_workers(job: &Job, n_cpus: u32) -> u32 {
     if even * 4 >= most * 3 { even } else { most }
 }
 
+/// Says whether the queue of a job's workers can be divided among more of them, with the same work.
+pub fn may_spread(job: &Job) -> bool {
+    job.load.queue_depth > 1 && is_divisible(job)
+}
+
 /// Says whether two workers with half of the depth each do what one does. Of several workers each
 /// must do the same already, and be told of as one.
 fn is_divisible(job: &Job) -> bool {

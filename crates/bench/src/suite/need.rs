@@ -372,7 +372,11 @@ pub fn questions(needs: &[Need], steps: &[Step]) -> Vec<Question> {
 /// arrivals at its rate, and draws of its own.
 pub fn plan(need: &Need, plan: &Plan, attempt: u32, (time_ns, ramp_ns): (u64, u64)) -> Plan {
     let lever = Lever::Rate { arrivals: Arrivals::Poisson, in_flight_max: IN_FLIGHT_MAX };
-    lever.put(plan, need.iops, attempt, Time { measured_ns: time_ns, ramp_ns })
+    let time = Time { measured_ns: time_ns, ramp_ns };
+    let mut plan = lever.put(plan, need.iops, (attempt, None), time);
+    // The rate is known, and with it how many workers carry it.
+    plan.steps.iter_mut().flat_map(|step| &mut step.jobs).for_each(|job| job.load.spreads = true);
+    plan
 }
 
 /// What a measurement says of a question.

@@ -15,6 +15,9 @@ use super::need::{self, Need, Question};
 use super::steps::Order;
 use super::{Rounds, Source, Step, Suite, published, rounds};
 
+/// What a measurement was for that does not count: to find out how many workers it takes.
+const SET_ASIDE: &str = "workers";
+
 /// Probability with which an interval holds the median.
 const COVERAGE: f64 = 0.95;
 
@@ -64,6 +67,15 @@ impl Running {
     pub fn steps_of(&self, label: &str) -> Vec<u32> {
         let own = self.taken.iter().filter(|it| it.label == label && it.purpose == "measure");
         own.map(|step| step.step_idx).collect()
+    }
+
+    /// Leaves measurements of a label out of its row: they were made with another number of workers
+    /// than the one that is kept.
+    pub fn set_aside(&mut self, label: &str, is_out: impl Fn(u32) -> bool) {
+        let own = self.taken.iter_mut().filter(|it| it.label == label && it.purpose == "measure");
+        for step in own.filter(|it| is_out(it.step_idx)) {
+            SET_ASIDE.clone_into(&mut step.purpose);
+        }
     }
 
     /// Notes what steps of the record were for, which are now its last.
@@ -178,7 +190,8 @@ impl Running {
                 _ => n_rounds.saturating_sub(rounds.window)..u32::MAX,
             }
         });
-        let own = self.taken.iter().filter(move |step| step.label == label);
+        let own = self.taken.iter();
+        let own = own.filter(move |step| step.label == label && step.purpose != SET_ASIDE);
         let counts = move |step: &&SuiteStepRecord| {
             step.purpose == "prepare"
                 || window.as_ref().is_none_or(|window| window.contains(&step.repeat_idx))

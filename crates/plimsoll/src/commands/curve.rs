@@ -6,6 +6,7 @@ use std::time::Duration;
 use analysis::search::{PointOrder, SearchOptions};
 use analysis::{Limits, curve::depth_for};
 use bench::lever::Time;
+use bench::workers::Workers;
 use bench::{Lever, Sweep, SweepOptions};
 use clap::ValueEnum;
 use plan::load::Arrivals;
@@ -162,7 +163,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl SweepArgs {
-    fn options(&self, plan: &plan::Plan, is_virtual: bool) -> SweepOptions {
+    fn options(&self, plan: &plan::Plan, is_virtual: bool, workers: Workers) -> SweepOptions {
         let (lever, search) = if self.closed {
             (Lever::closed(plan), SearchOptions::depth(self.depth_max))
         } else {
@@ -191,7 +192,7 @@ impl SweepArgs {
             measured_ns: units::nanoseconds(self.time.unwrap_or(usual)).max(1),
             ramp_ns: units::nanoseconds(self.ramp),
         };
-        SweepOptions { lever, limits: self.limit.clone(), search, time }
+        SweepOptions { lever, limits: self.limit.clone(), search, time, workers }
     }
 }
 
@@ -205,7 +206,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let subject = Subject::new(&args.subject, emulation.as_ref())?;
     let mut sink = Sink::open_beside(args.result.output.as_deref(), subject.plan())?;
     let options = execute::options(emulation, &args.result, args.safety);
-    let sweep_options = args.sweep.options(subject.plan(), is_virtual);
+    let sweep_options = args.sweep.options(subject.plan(), is_virtual, args.subject.issuers());
     let mut sweep = Sweep::new(subject.plan().clone(), sweep_options)
         .map_err(|error| Failure::wrong_use(error.to_string()))?;
     let mut session = Session::begin_series(subject.plan(), &options, &args.result);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bench::workers::Workers;
 use clap::ValueEnum;
 use dialects::fio::{self, Wishes};
 use dialects::{Loader, native, vdbench};
@@ -40,10 +41,10 @@ pub(super) struct SubjectArgs {
     #[arg(long, value_name = "SIZE", value_parser = units::parse_bytes)]
     size: Option<u64>,
 
-    /// Workers.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Workers. Unless given it is one, and more where a core and not the volume is the limit.
+    #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
-    workers: u32,
+    workers: Option<u32>,
 
     /// Write to a file or device that was there before. What is in it is lost.
     #[arg(long)]
@@ -152,6 +153,11 @@ impl Subject {
 }
 
 impl SubjectArgs {
+    /// Returns who issues the load: as many workers as it takes, unless the number is given.
+    pub(super) fn issuers(&self) -> Workers {
+        if self.workers.is_some() { Workers::fixed() } else { Workers::default() }
+    }
+
     /// Returns what is named, or the only volume of the design.
     fn target(&self, on: Option<&Emulation>) -> Result<String, Failure> {
         if let Some(target) = &self.target {
@@ -205,13 +211,13 @@ impl SubjectArgs {
         let (key, path) = place;
         let path = plan::escape_path(&path);
         let mut text = format!(
-            "[curve]\nioengine=io_uring\nengine_gives_way=1\ndirect={}\nrw={}\nrwmixread={}\nbs={}\nnumjobs={}\n\
-             group_reporting=1\nrandrepeat=1\n{key}={path}\n",
+            "[curve]\nioengine=io_uring\nengine_gives_way=1\ndirect={}\nrw={}\nrwmixread={}\n\
+             bs={}\nnumjobs={}\ngroup_reporting=1\nrandrepeat=1\n{key}={path}\n",
             u8::from(is_direct),
             self.rw.as_str(),
             self.read_pct,
             self.bs,
-            self.workers,
+            self.workers.unwrap_or(1),
         );
         if bytes > 0 {
             text.push_str(&format!("size={bytes}\n"));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use analysis::GateName;
 use record::{
-    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, JobRecord, Lever, LineVerdict,
+    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, Lever, LineVerdict,
     LoadLineRecord, Record, Verdict,
 };
 use units::{format_iops, format_latency_ns};
@@ -18,7 +18,7 @@ const PLOT: (usize, usize) = (12, 66);
 
 /// Puts the load line, the curve's figures, its table and its picture.
 pub(super) fn put_curve(text: &mut String, record: &Record, curve: &CurveRecord) {
-    for line in answer(curve).into_iter().chain(spread(curve, &record.jobs)) {
+    for line in answer(curve) {
         text.push_str(&wrap(&line, 2, COLUMNS));
     }
     for gate in record.line_validity().iter().flat_map(|step| step.with(Verdict::Failed)) {
@@ -57,22 +57,6 @@ fn room(curve: &CurveRecord) -> String {
     curve
         .in_flight_max
         .map_or_else(String::new, |room| format!(", with up to {room} in flight per worker"))
-}
-
-/// Says how many workers issued the highest loads, where more did than at the lowest.
-fn spread(curve: &CurveRecord, jobs: &[JobRecord]) -> Option<String> {
-    let n_workers = |point: &CurvePointRecord| -> u32 {
-        let of_point = jobs.iter().filter(|job| job.step_idx == point.step_idx);
-        of_point.map(|job| job.n_workers).sum()
-    };
-    let is_one_by_one = matches!(curve.lever, Lever::Workers);
-    let least = curve.points.iter().map(n_workers).min()?;
-    let most = curve.points.iter().map(n_workers).max()?;
-    (most > least && !is_one_by_one).then(|| {
-        format!(
-            "the highest loads were issued by {most} workers, so that no processor was the limit"
-        )
-    })
 }
 
 /// The unit of a load.

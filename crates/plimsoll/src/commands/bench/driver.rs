@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use analysis::search::{PointOrder, SearchOptions};
+use analysis::steady::SteadyRule;
 use bench::suite::jobs::{self, Site};
 use bench::suite::need::{self, Need};
 use bench::suite::rounds::Verdict;
 use bench::suite::rows::Running;
 use bench::suite::{CurvePart, Step};
-use bench::{Lever, Sweep, SweepOptions, append};
+use bench::workers::{Counts, Workers};
+use bench::{Lever, Sweep, SweepOptions, append, sweep};
 use dialects::fio::{self, Wishes};
 use plan::Plan;
 use plan::load::Arrivals;
@@ -334,6 +336,60 @@ impl Driver<'_> {
             }));
         }
         self.stage(&plan, "measure", &labels)?;
+        if n_rounds > 1 || self.options.emulation.is_some() {
+            return Ok(());
+        }
+        let mut steps = self.running.steps.clone();
+        steps.sort_by(|a, b| a.label.cmp(&b.label));
+        steps.dedup_by(|a, b| a.label == b.label);
+        steps.iter().try_for_each(|step| self.add_workers(step))
+    }
+
+    /// Measures a step again with more workers while a core, and not the disk, is its limit; as
+    /// often as the suite wants with the number that is kept.
+    fn add_workers(&mut self, step: &Step) -> Result<(), Failure> {
+        let label = &step.label;
+        let plan = plan_of(std::slice::from_ref(step), &self.sites.list, 0)?;
+        let is_closed = step.loads.iter().all(|load| load.rate_iops.is_none());
+        if step.is_preparation || !is_closed || !plan.jobs().any(runner::may_spread) {
+            return Ok(());
+        }
+        let n_repeats = self.running.steps_of(label).len();
+        let mut workers = Workers::default();
+        while !self.is_over() {
+            let (Some(whole), Some(idx)) = (&self.whole, self.running.steps_of(label).pop()) else {
+                break;
+            };
+            let gates = analysis::gates::of_step(whole, idx, true, &SteadyRule::default());
+            let is_disturbed = sweep::disturbance(whole, idx).is_some();
+            let seen = sweep::seen(whole, idx, &gates, true).filter(|_| !is_disturbed);
+            if seen.is_none_or(|seen| workers.take(&seen) == Counts::Yes) {
+                break;
+            }
+            self.measure_by(&workers, step)?;
+        }
+        let (Some(whole), Some(n_kept)) = (&self.whole, workers.n_kept()) else { return Ok(()) };
+        self.running.set_aside(label, |idx| sweep::n_workers(whole, idx) != n_kept);
+        self.notes.extend(workers.note(&format!("`{label}`")));
+        while self.running.steps_of(label).len() < n_repeats && !self.is_over() {
+            self.measure_by(&workers, step)?;
+        }
+        Ok(())
+    }
+
+    /// Measures a step once more, its queue divided.
+    fn measure_by(&mut self, workers: &Workers, step: &Step) -> Result<(), Failure> {
+        let attempt = self.running.taken.iter().filter(|it| it.label == step.label).count() as u32;
+        let mut plan = plan_of(std::slice::from_ref(step), &self.sites.list, attempt)?;
+        for job in plan.steps.iter_mut().flat_map(|step| &mut step.jobs) {
+            job.load.spreads = true;
+            job.load.spread_workers_max = workers.n_parts();
+        }
+        self.session.tell_progress(&format!(
+            "{}: a core was the limit, measured again with more workers\n",
+            step.label
+        ));
+        self.stage(&plan, "measure", &[(step.label.clone(), attempt)])?;
         Ok(())
     }
 
@@ -423,7 +479,8 @@ fn sweep_options(curve: &CurvePart) -> SweepOptions {
         ..SearchOptions::rate(curve.start_iops as f64)
     };
     let lever = Lever::Rate { arrivals: Arrivals::Poisson, in_flight_max: curve.in_flight_max };
-    SweepOptions { lever, limits: curve.limits.clone(), search, time: curve.time }
+    let workers = Workers::default();
+    SweepOptions { lever, limits: curve.limits.clone(), search, time: curve.time, workers }
 }
 
 /// Joins the record of a sweep: its points are steps behind those that are there.
