@@ -538,4 +538,9 @@ impl Plan {
     pub fn jobs_mut(&mut self) -> impl Iterator<Item = &mut Job> {
         self.steps.iter_mut().flat_map(|step| step.jobs.iter_mut())
     }
+
+    /// Leaves the choice between io_uring and native AIO to the host, where nobody chose one.
+    pub fn engines_give_way(&mut self) {
+        self.jobs_mut().for_each(|job| job.engine.gives_way = true);
+    }
 }

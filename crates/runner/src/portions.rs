@@ -31,8 +31,8 @@ impl Portions {
         self.kept.len() >= min as usize
     }
 
-    /// Does what [`Engine::exchange`] does, but for returning at most `max` completions; `max` is
-    /// at least 1.
+    /// Does what [`Engine::exchange`] does into an empty `done`, but for returning at most `max`
+    /// completions; `max` is at least 1.
     #[inline]
     pub(crate) fn exchange(
         &mut self,
@@ -42,10 +42,20 @@ impl Portions {
         max: u32,
         done: &mut Vec<Completion>,
     ) -> Result<(), EngineError> {
-        if max == u32::MAX && self.kept.is_empty() {
-            return engine.exchange(ops, wait, done);
+        if !self.kept.is_empty() {
+            return self.exchange_some(engine, ops, wait, max, done);
         }
-        self.exchange_some(engine, ops, wait, max, done)
+        engine.exchange(ops, Wait { min: wait.min.min(max), ..wait }, done)?;
+        if done.len() > max as usize {
+            self.keep_rest(max, done);
+        }
+        Ok(())
+    }
+
+    /// Keeps what is beyond a portion.
+    #[inline(never)]
+    fn keep_rest(&mut self, max: u32, done: &mut Vec<Completion>) {
+        self.kept.extend(done.drain(max as usize..));
     }
 
     #[inline(never)]

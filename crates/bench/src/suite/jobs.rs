@@ -71,7 +71,7 @@ pub fn job_file(steps: &[Step], sites: &[Site]) -> String {
 fn place(site: &Site) -> String {
     let file = plan::escape_path(&site.file);
     match &site.export {
-        None => format!("ioengine=io_uring\nengine_gives_way=1\nfilename={file}\n"),
+        None => format!("ioengine=io_uring\nfilename={file}\n"),
         Some(url) => format!("ioengine=nfs\nnfs_url={url}\nfilename={file}\n"),
     }
 }

@@ -211,7 +211,7 @@ impl SubjectArgs {
         let (key, path) = place;
         let path = plan::escape_path(&path);
         let mut text = format!(
-            "[curve]\nioengine=io_uring\nengine_gives_way=1\ndirect={}\nrw={}\nrwmixread={}\n\
+            "[curve]\nioengine=io_uring\ndirect={}\nrw={}\nrwmixread={}\n\
              bs={}\nnumjobs={}\ngroup_reporting=1\nrandrepeat=1\n{key}={path}\n",
             u8::from(is_direct),
             self.rw.as_str(),
@@ -222,8 +222,9 @@ impl SubjectArgs {
         if bytes > 0 {
             text.push_str(&format!("size={bytes}\n"));
         }
-        let parsed = fio::parse_text("<curve>", &text, &Wishes::default(), &HostLoader);
+        let mut parsed = fio::parse_text("<curve>", &text, &Wishes::default(), &HostLoader);
         input::tell(&parsed)?;
+        parsed.plan.engines_give_way();
         Ok(parsed.plan)
     }
 }

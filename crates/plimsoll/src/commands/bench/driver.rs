@@ -52,8 +52,9 @@ pub(super) struct Driver<'a> {
 
 /// Returns the plan of a job file of ours.
 pub(super) fn parse(text: &str) -> Result<Plan, Failure> {
-    let parsed = fio::parse_text("<suite>", text, &Wishes::default(), &HostLoader);
+    let mut parsed = fio::parse_text("<suite>", text, &Wishes::default(), &HostLoader);
     input::tell(&parsed)?;
+    parsed.plan.engines_give_way();
     Ok(parsed.plan)
 }
 
