@@ -33,6 +33,17 @@ pub(crate) struct Extent {
     newer: u32,
 }
 
+/// The write that makes a range dirty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dirtied {
+    /// Its number.
+    pub(crate) number: u64,
+    /// When it was submitted.
+    pub(crate) now_ns: u64,
+    /// Whether it goes on to the disk itself, so that nobody else need bring the range there.
+    pub(crate) is_leaving: bool,
+}
+
 /// The dirty ranges of one volume.
 #[derive(Clone, Debug)]
 struct Ranges {
@@ -41,6 +52,8 @@ struct Ranges {
     oldest: u32,
     newest: u32,
     n_bytes: u64,
+    /// Ranges that are not on their way to the disk.
+    n_staying: usize,
     /// Bytes of writes with a number below `before`.
     n_bytes_before: u64,
     before: u64,
@@ -49,7 +62,15 @@ struct Ranges {
 impl Ranges {
     fn none(n_trees: usize) -> Ranges {
         let roots = vec![0; n_trees];
-        Ranges { roots, oldest: NIL, newest: NIL, n_bytes: 0, n_bytes_before: 0, before: 0 }
+        Ranges {
+            roots,
+            oldest: NIL,
+            newest: NIL,
+            n_bytes: 0,
+            n_staying: 0,
+            n_bytes_before: 0,
+            before: 0,
+        }
     }
 }
 
@@ -125,16 +146,17 @@ impl Extents {
         self.n_used as f64 / self.n_max.max(1) as f64
     }
 
-    /// Makes a range dirty, where it is not yet. Without room, what is left out stays clean. Says
-    /// whether all of the range is dirty now.
-    pub(crate) fn add(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) -> bool {
+    /// Makes a range dirty, where it is not yet: by write `number` at `now_ns`, which itself
+    /// goes on to the disk or not. Without room, what is left out stays clean. Says whether all of
+    /// the range is dirty now.
+    pub(crate) fn add(&mut self, volume: u16, range: Range<u64>, by: Dirtied) -> bool {
         let mut start = range.start;
         while let Some(gap) = self.first_gap(volume, start..range.end) {
             if self.n_used >= self.n_max {
                 return false;
             }
             start = gap.end;
-            self.insert(volume, gap, number, now_ns);
+            self.insert(volume, gap, by);
         }
         true
     }
@@ -272,6 +294,9 @@ impl Extents {
 
     /// Returns a volume's oldest range that is not leaving yet.
     pub(crate) fn oldest_staying(&self, volume: u16) -> Option<(u32, Extent)> {
+        if self.volumes[usize::from(volume)].n_staying == 0 {
+            return None;
+        }
         let mut idx = self.volumes[usize::from(volume)].oldest;
         while idx != NIL {
             let extent = self.nodes[idx as usize];
@@ -325,6 +350,7 @@ impl Extents {
     pub(crate) fn let_leave(&mut self, volume: u16, idx: u32, until: u64) -> u64 {
         let mut end = self.nodes[idx as usize].end;
         self.nodes[idx as usize].is_leaving = true;
+        let mut n_marked = 1;
         while let Some(next) = self.ending_after(volume, end) {
             let extent = &mut self.nodes[next as usize];
             if extent.start != end || extent.end > until || extent.is_leaving {
@@ -332,7 +358,9 @@ impl Extents {
             }
             extent.is_leaving = true;
             end = extent.end;
+            n_marked += 1;
         }
+        self.volumes[usize::from(volume)].n_staying -= n_marked;
         end
     }
 
@@ -408,7 +436,8 @@ impl Extents {
     }
 
     /// Puts a range in as the newest.
-    fn insert(&mut self, volume: u16, range: Range<u64>, number: u64, now_ns: u64) {
+    fn insert(&mut self, volume: u16, range: Range<u64>, by: Dirtied) {
+        let Dirtied { number, now_ns, is_leaving } = by;
         let older = self.volumes[usize::from(volume)].newest;
         self.gain(volume, number, range.end - range.start);
         let idx = self.place(Extent {
@@ -416,7 +445,7 @@ impl Extents {
             end: range.end,
             number,
             since_ns: now_ns,
-            is_leaving: false,
+            is_leaving,
             left: NIL,
             right: NIL,
             older,
@@ -424,6 +453,7 @@ impl Extents {
         });
         let ranges = &mut self.volumes[usize::from(volume)];
         ranges.newest = idx;
+        ranges.n_staying += usize::from(!is_leaving);
         match older {
             NIL => ranges.oldest = idx,
             older => self.nodes[older as usize].newer = idx,
@@ -444,6 +474,7 @@ impl Extents {
             ..whole
         });
         self.nodes[first as usize].newer = idx;
+        self.volumes[usize::from(volume)].n_staying += usize::from(!whole.is_leaving);
         match whole.newer {
             NIL => self.volumes[usize::from(volume)].newest = idx,
             newer => self.nodes[newer as usize].older = idx,
@@ -464,10 +495,12 @@ impl Extents {
     }
 
     fn remove(&mut self, volume: u16, idx: u32) {
-        let Extent { start, end, number, left, right, older, newer, .. } = self.nodes[idx as usize];
+        let Extent { start, end, number, is_leaving, left, right, older, newer, .. } =
+            self.nodes[idx as usize];
         let joined = self.join(left, right);
         self.replace(volume, idx, start, joined);
         let ranges = &mut self.volumes[usize::from(volume)];
+        ranges.n_staying -= usize::from(!is_leaving);
         match newer {
             NIL => ranges.newest = older,
             newer => self.nodes[newer as usize].older = older,
@@ -588,6 +621,13 @@ mod tests {
         prop_assert_eq!(extents.n_bytes_of(1), n_bytes);
         prop_assert_eq!(extents.n_bytes_of(0), 0);
         prop_assert_eq!(extents.ranges(0).count(), 0);
+        let (mut n_staying, mut idx) = (0, extents.volumes[1].oldest);
+        while idx != NIL {
+            n_staying += usize::from(!extents.nodes[idx as usize].is_leaving);
+            idx = extents.nodes[idx as usize].newer;
+        }
+        prop_assert_eq!(extents.volumes[1].n_staying, n_staying);
+        prop_assert_eq!(extents.oldest_staying(1).is_some(), n_staying > 0);
         prop_assert!(extents.nodes.len() <= extents.n_max, "more memory than was reserved");
         // What is counted as it goes is what counting at once gives.
         let mut counted = extents.clone();
@@ -604,7 +644,7 @@ mod tests {
             region_shift in prop_oneof![2_u32..7, Just(REGION_SHIFT)],
             n_trees in prop_oneof![Just(1_usize), Just(4), Just(64)],
             n_max in prop_oneof![1_usize..8, Just(1000)],
-            steps in proptest::collection::vec((0..4_u8, 0..60_u64, 1..20_u64), 1..200)
+            steps in proptest::collection::vec((0..5_u8, 0..60_u64, 1..20_u64), 1..200)
         ) {
             let mut extents = Extents::with_regions(2, n_max, region_shift, n_trees);
             let mut bytes = [false; N_BYTES];
@@ -631,8 +671,14 @@ mod tests {
                     prop_assert!(cleaned.start == start && cleaned.end >= range.end);
                     prop_assert!(cleaned.end == range.end || n_max < 1000);
                     bytes[start as usize..cleaned.end as usize].fill(false);
+                } else if step == 1 {
+                    if let Some((idx, _)) = extents.oldest_staying(1) {
+                        extents.let_leave(1, idx, range.end);
+                    }
                 } else {
-                    let is_dirty = extents.add(1, range.clone(), number as u64, 0);
+                    let number = number as u64;
+                    let by = Dirtied { number, now_ns: 0, is_leaving: step == 4 };
+                    let is_dirty = extents.add(1, range.clone(), by);
                     prop_assert_eq!(is_dirty, extents.covers(1, range.clone()));
                     prop_assert!(is_dirty || extents.n_used == n_max);
                     // What was dirty stays so, and no more is left out than there is no room for.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cache::{BlockCache, Miss, Spot};
 use crate::cap::Demand;
 use crate::design::{Backing, CacheMode, Design};
-use crate::extents::Extents;
+use crate::extents::{Dirtied, Extents};
 use crate::io::{CapId, Io, IoKind, Stations};
 use crate::lanes::{Piece, Task};
 use crate::layout::VolumePlace;
@@ -273,7 +273,9 @@ impl System {
         if !self.host.dirty.touches(io.volume, &range) {
             return Task::Plain;
         }
-        self.host.dirty.add(io.volume, range, self.operations[op].number, self.now_ns);
+        let number = self.operations[op].number;
+        let by = Dirtied { number, now_ns: self.now_ns, is_leaving: true };
+        self.host.dirty.add(io.volume, range, by);
         Task::Through
     }
 
@@ -285,9 +287,11 @@ impl System {
         let is_crowded = self.host.is_crowded(100);
         let number = self.operations[operation].number;
         let range = offset..offset.saturating_add(u64::from(len));
-        let fits = self.host.dirty.add(io.volume, range, number, self.now_ns);
-        let goes_through = io.kind == IoKind::WriteThrough || is_crowded || !fits;
-        if goes_through { Task::Through } else { Task::Behind }
+        let goes_through = io.kind == IoKind::WriteThrough || is_crowded;
+        // What goes to the disk by itself is not sent there by the cache as well.
+        let by = Dirtied { number, now_ns: self.now_ns, is_leaving: goes_through };
+        let fits = self.host.dirty.add(io.volume, range, by);
+        if goes_through || !fits { Task::Through } else { Task::Behind }
     }
 
     /// Serves a piece that has passed the caps of the cached path.
