@@ -59,6 +59,13 @@ impl Design {
     pub fn rows(&self) -> Option<&Edition> {
         self.catalog.edition(&self.edition)
     }
+
+    /// Returns where volumes are mounted whose latency without load is constant: percentiles of
+    /// what is measured on them show waiting only, and not how a medium's own latency spreads.
+    pub fn constant_latency_mounts(&self) -> Vec<String> {
+        let constant = self.volumes.iter().filter(|volume| volume.latency.spread <= 0.0);
+        constant.map(|volume| volume.mount.clone()).collect()
+    }
 }
 
 /// A limit per second, with a bucket of credits above it if it has one.

@@ -18,11 +18,6 @@ pub struct Erratum {
     pub why: &'static str,
 }
 
-/// Returns the contradiction that a row of the table of cases is about.
-pub fn of_case(id: &str) -> Option<&'static Erratum> {
-    ERRATA.iter().find(|erratum| erratum.cases.contains(&id))
-}
-
 /// All that are known, by document.
 pub const ERRATA: &[Erratum] = &[
     Erratum {

@@ -15,13 +15,12 @@ pub mod bound;
 pub mod cache;
 pub mod compose;
 pub mod credit;
-pub mod network;
+mod network;
 pub mod path;
-pub mod queue;
+mod queue;
 pub mod remedy;
 pub mod size;
 pub mod stripe;
-pub mod surface;
 
 pub use bound::Bound;
 pub use compose::{CapUse, Done, Flow, Load, Scope, alone, together};

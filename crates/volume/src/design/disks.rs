@@ -266,7 +266,7 @@ fn tell_of_cache(source: Option<&Source<'_>>, at: &Range<usize>, parser: &mut Pa
     if is_2018 {
         finding = finding.help(
             "the design guide gives two defaults for data disks, ReadOnly in its text and None in \
-             its table",
+             its table; the disk of the system has ReadWrite",
         );
     }
     let help = "say which: cache = \"None\", \"ReadOnly\" or \"ReadWrite\"";

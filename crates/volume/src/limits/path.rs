@@ -13,6 +13,7 @@ use super::bound::Bound;
 use super::cache;
 use super::compose::{CapUse, Load, Scope};
 use super::network;
+use super::queue;
 use super::stripe::{self, Split};
 use crate::cap::CapKind;
 use crate::design::{
@@ -85,7 +86,7 @@ pub(super) fn mode(stripe: &Stripe) -> CacheMode {
 }
 
 /// Returns the mode that a stripe works in: without a cache in the machine there is none.
-fn mode_at_work(design: &Design, stripe: &Stripe) -> CacheMode {
+pub(super) fn mode_at_work(design: &Design, stripe: &Stripe) -> CacheMode {
     let has_cache = design.vm.as_ref().is_some_and(|vm| vm.cache_bytes.unwrap_or(0) > 0);
     if has_cache { mode(stripe) } else { CacheMode::None }
 }
@@ -243,9 +244,11 @@ fn of_network(
     };
     let whole = |value: Option<u64>| value.map(|value| value as f64);
     let of_operations = match (whole(ceiling.read_iops), whole(ceiling.write_iops)) {
+        // Counted in reads: a write takes as much as R / W of them, so that a mix carries
+        // 1 / (r/R + w/W), and loads of unlike mixes share one cap.
         (Some(read), Some(write)) => {
-            let mixed = super::surface::mix_random(read, write, reads);
-            Some(("measured I/Os", MEASURED, mixed, calls))
+            let weighed = reads + writes * read / write;
+            Some(("measured I/Os", MEASURED, read, calls * weighed))
         }
         // What a mix carries falls towards writes, wherever both were measured.
         (Some(read), None) => {
@@ -296,7 +299,7 @@ fn of_clients(list: &mut List, design: &Design, volume_idx: u16, cost: (f64, f64
         let slots =
             network::slots(1, client.connections.into(), client.slots_per_connection.into());
         let latency_s = medium_s + client.round_trip_ns as f64 / NS_PER_S;
-        (slots, network::slot_rate(slots, None, latency_s))
+        (slots, queue::rate(slots as f64, latency_s))
     };
     let all: Vec<(u64, f64)> = design.clients.iter().map(slots).collect();
     if all.is_empty() {

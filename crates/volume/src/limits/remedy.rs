@@ -154,7 +154,7 @@ struct Tried {
 impl Tries<'_> {
     fn all(mut self) -> Singles {
         match self.done().first().map(|cap| cap.bound) {
-            None | Some(Bound::Nothing | Bound::Credits) => {}
+            None | Some(Bound::Nothing) => {}
             Some(Bound::QueueDepth) => self.queue_depth(),
             Some(Bound::Cap(kind)) => self.lift(kind),
         }
@@ -236,6 +236,12 @@ impl Tries<'_> {
             remedy: (lifts && !takes).then(remedy),
             clears: !takes && !is_lower && same.all(|(_, left)| *left >= least),
         }
+    }
+
+    /// Says whether a change meets the need.
+    fn meets_need(&self, (change, design): &Change) -> bool {
+        let tried = self.tried(change, design, self.flows);
+        tried.remedy.is_some_and(|remedy| remedy.is_enough == Some(true))
     }
 
     /// Keeps a change if it lifts the rate.

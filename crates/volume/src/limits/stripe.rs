@@ -1,14 +1,6 @@
 //! Disks side by side: how an I/O splits, how many disks a queue keeps busy.
 
-use super::bound::{Bound, least};
 use super::size::io_units;
-use crate::cap::CapKind;
-
-/// Chunk for transactions, in the Premium Storage guide (its lines 120 and 283).
-pub const OLTP_CHUNK_BYTES: u64 = 64 << 10;
-
-/// Chunk for a data warehouse, in the same place.
-pub const WAREHOUSE_CHUNK_BYTES: u64 = 256 << 10;
 
 /// Most columns that the Windows Server Manager dialog makes (guide, line 274). PowerShell takes
 /// as many as there are disks.
@@ -59,46 +51,6 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What a stripe of equal disks carries.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StripeRate {
-    /// I/Os per second by the disks' I/Os alone.
-    pub by_iops: f64,
-    /// I/Os per second by the disks' bytes alone.
-    pub by_bytes: f64,
-    /// The smaller of them.
-    pub iops: f64,
-    /// Which it is.
-    pub binds: Bound,
-}
-
-/// Returns what `n_disks` equal disks carry of I/Os of one size that split as given.
-pub fn rate(
-    n_disks: u32,
-    iops: f64,
-    bytes_per_s: f64,
-    size_bytes: u64,
-    split: Split,
-) -> StripeRate {
-    let by_iops = sum(n_disks, iops) / split.units;
-    let by_bytes = sum(n_disks, bytes_per_s) / size_bytes as f64;
-    let least = least(
-        None,
-        &[(Bound::Cap(CapKind::DiskIops), by_iops), (Bound::Cap(CapKind::DiskBytes), by_bytes)],
-    );
-    StripeRate { by_iops, by_bytes, iops: least.rate, binds: least.binds }
-}
-
-/// Returns the sum of a cap over equal disks.
-pub fn sum(n_disks: u32, per_disk: f64) -> f64 {
-    f64::from(n_disks) * per_disk
-}
-
-/// Returns how many disks one stream goes over: as many as there are columns.
-pub fn stream_disks(n_disks: u32, columns: u32) -> u32 {
-    n_disks.min(columns)
-}
-
 /// Returns the most disks that a queue keeps busy.
 pub fn busy_max(n_disks: u32, queue_depth: u32) -> u32 {
     n_disks.min(queue_depth)
@@ -109,9 +61,4 @@ pub fn busy_max(n_disks: u32, queue_depth: u32) -> u32 {
 pub fn busy_expected(n_disks: u32, queue_depth: u32) -> f64 {
     let n = f64::from(n_disks);
     n * (1.0 - (1.0 - 1.0 / n).powi(queue_depth.cast_signed()))
-}
-
-/// Returns the queue depth of a stripe from that of one disk.
-pub fn queue_depth(n_disks: u32, per_disk: f64) -> f64 {
-    sum(n_disks, per_disk)
 }

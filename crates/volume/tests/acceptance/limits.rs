@@ -455,3 +455,120 @@ fn a_local_disk_is_behind_no_cap_of_its_machine() {
     let cached = text.replace("local=true", "local=true\ncache='ReadOnly'");
     assert!(refused(&cached).contains("a local disk has no host cache"));
 }
+
+/// Random numbers by seed.
+struct Dice(u64);
+
+impl Dice {
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        self.0 = rig::mix64(self.0);
+        all[(self.0 % all.len() as u64) as usize]
+    }
+}
+
+/// Keys of a volume with one limit or number taken back by its smallest step; `None` for a change
+/// of another kind, or back to what it was.
+fn one_less(volume: &Volume, change: &str) -> Option<Volume> {
+    let mut less = volume.clone();
+    let quoted = change.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+    if let Some((set, rest)) = quoted {
+        // What both keys change has no one step.
+        if rest.contains(" and ") {
+            return None;
+        }
+        let (key, value) = set.split_once(" = ")?;
+        let value = value.trim_matches('"');
+        let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let number: u64 = digits.parse().ok()?;
+        let unit = &value[digits.len()..];
+        let quote = if unit.is_empty() { "" } else { "\"" };
+        less.keys.retain(|(known, _)| known != key);
+        less.keys.push((key.to_owned(), format!("{quote}{}{unit}{quote}", number - 1)));
+        return Some(less);
+    }
+    if let Some(n_disks) = change.strip_suffix(&format!(" x {}", volume.disk)) {
+        less.count = n_disks.parse::<u32>().ok()? - 1;
+        return Some(less);
+    }
+    let tier = change.rsplit(' ').next()?;
+    let tiers = ["P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"];
+    let at = tiers.iter().position(|known| *known == tier)?;
+    if change.contains("machine") || change.contains("more") {
+        return None;
+    }
+    less.disk = tiers[at - 1].to_owned();
+    Some(less)
+}
+
+/// A volume of disks as a design has it.
+#[derive(Clone, Debug)]
+struct Volume {
+    disk: String,
+    count: u32,
+    keys: Vec<(String, String)>,
+}
+
+impl Volume {
+    fn draw(dice: &mut Dice) -> Volume {
+        let tiers = ["P10", "P15", "P20", "P30", "P40", "gp3", "gp2", "PremiumV2", "io2", "Ultra"];
+        let disk = dice.one_of(&tiers).to_owned();
+        let key = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let mut keys = Vec::new();
+        if !disk.starts_with('P') || disk == "PremiumV2" {
+            keys.push(key("size", dice.one_of(&["'200GiB'", "'1TiB'", "'3TiB'"])));
+        }
+        if matches!(&*disk, "io2" | "Ultra") {
+            keys.push(key("iops", dice.one_of(&["1000", "4000"])));
+        }
+        if disk == "Ultra" {
+            keys.push(key("throughput", dice.one_of(&["'100MB/s'", "'200MB/s'"])));
+        }
+        Volume { disk, count: dice.one_of(&[1, 1, 2, 4]), keys }
+    }
+
+    fn toml(&self) -> String {
+        let keys: String =
+            self.keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+        format!(
+            "[[volume]]\nmount='/a'\ndisk='{}'\ncount={}\ncache='None'\n{keys}",
+            self.disk, self.count
+        )
+    }
+}
+
+/// Of what meets a need, one disk less, the next smaller tier, or a limit that is one less of what
+/// it is written in, does not.
+#[test]
+fn no_less_than_what_is_advised_meets_a_need() {
+    let mut seen: Vec<String> = Vec::new();
+    for seed in 0..400 {
+        let mut dice = Dice(seed);
+        let volume = Volume::draw(&mut dice);
+        let load =
+            Load::new(dice.one_of(&[4, 8, 64, 256, 1024]) * KIB, dice.one_of(&[0.0, 0.7, 1.0]));
+        let design = parse(&volume.toml());
+        let rate = alone(&design, 0, &load).iops;
+        let need = (rate * dice.one_of(&[1.1, 1.5, 2.0, 3.7])).round().max(rate.ceil() + 1.0);
+        let flow = Flow { volume: 0, load, demand: Some(need) };
+        for remedy in remedies_among(&design, &[flow], 0) {
+            if remedy.is_enough != Some(true) {
+                continue;
+            }
+            let Some(less) = one_less(&volume, &remedy.change) else { continue };
+            // Less than the type has at least is refused.
+            let (design, _) = volume::design::parse(&less.toml());
+            let carried = design.map_or(0.0, |design| alone(&design, 0, &load).iops);
+            let (change, text) = (&remedy.change, less.toml());
+            assert!(
+                carried < need * (1.0 - 1e-9),
+                "seed {seed}: {need} of {load:?} are advised {change}, and this carries {carried}:\n{text}"
+            );
+            let kind = change.split(|c: char| c.is_ascii_digit()).next().unwrap_or("").to_owned();
+            if !seen.contains(&kind) {
+                seen.push(kind);
+            }
+        }
+    }
+    let has = |kind: &str| seen.iter().any(|known| known.starts_with(kind));
+    assert!(["`iops", "`throughput", "`size", "P", ""].into_iter().all(has), "{seen:?}");
+}

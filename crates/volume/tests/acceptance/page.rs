@@ -33,15 +33,15 @@ Every figure of the source documents, and what comes of it. Made by
 `cargo xtask acceptance` from a run of `crates/volume/tests/acceptance`; do not edit.
 
 *Printed* is what the source prints; for rows that follow from a source without being printed there
-it is what follows. *Ours* comes from the catalogue, a design under `volume::limits`, or a closed
-form; *simulated* from a run of the same design in virtual time, within 2 %. *Diff.* is the largest
-deviation of ours from what is printed.
+it is what follows. *Ours* is what the product says, and *simulated* what a run of the same design
+shows in virtual time, within 2 %. *Diff.* is the largest deviation of ours from what is printed;
+*binds* is the cap that the product names.
 
-A row that passes came through the product: a run of a design shows what is printed, or the
-catalogue, or a design under `limits`, says it. A row of *arithmetic* follows from its own input by
-a closed form alone, and no run shows it: it says that the sources agree with themselves, and
-nothing about the product, so it is not counted as a pass. An *erratum* is a row in which the source
-is wrong: ours is the figure that follows from the rest, and [errata](errata.md) says why.
+A row that passes came through the product: the catalogue says it, or a design under `limits`, and
+where there is something to run a run of that design as well. A row of *arithmetic* follows from its
+own input alone: it says that the sources agree with themselves, and nothing about the product, so
+it is not counted as a pass, and no cap is named. An *erratum* is a row in which the source is
+wrong: ours is the figure that follows from the rest, and [errata](errata.md) says why.
 ";
 
 /// Returns the page.
@@ -91,37 +91,22 @@ fn verdict(case: &Case, outcome: &Outcome) -> String {
         return "FAIL".to_owned();
     }
     let is_erratum = match case.check.as_str() {
-        "note" => volume::errata::of_case(&case.id).is_some(),
+        "note" => crate::erratum_of(&case.id).is_some(),
         check => check == "erratum",
     };
     match (is_erratum, outcome) {
         (true, _) => "erratum",
-        (false, Outcome::Closed(_)) if !is_of_product(case) => "arithmetic",
-        (false, _) => "pass",
+        (false, Outcome::Arithmetic(_)) => "arithmetic",
+        (false, Outcome::Product(..) | Outcome::Waits(_)) => "pass",
     }
     .to_owned()
-}
-
-/// Says whether a closed answer comes from the catalogue, or from a design under `limits`.
-fn is_of_product(case: &Case) -> bool {
-    match case.kind.as_str() {
-        "disk_limit" | "vm_limit" | "anf_limit" | "tier_pick" | "note" => true,
-        "rule" => matches!(
-            case.text("rule"),
-            "max_data_disks_2x_vcpu"
-                | "max_stripe_members"
-                | "max_combined_throughput_preset"
-                | "bench_layout"
-        ),
-        _ => false,
-    }
 }
 
 fn row(case: &Case, outcome: &Outcome) -> String {
     let expected = &case.expect;
     let (answer, simulated) = match outcome {
-        Outcome::Closed(answer) => (Some(answer), None),
-        Outcome::Both(answer, simulated) => (Some(answer), Some(simulated)),
+        Outcome::Arithmetic(answer) => (Some(answer), None),
+        Outcome::Product(said, seen) => (Some(said), seen.as_ref()),
         Outcome::Waits(_) => (None, None),
     };
     let printed = if case.printed.is_null() { expected } else { &case.printed };

@@ -1,8 +1,8 @@
 //! Loads that run against a design in virtual time, and what they see.
 
 use volume::design::{
-    Backing, Burst, CacheMode, Cap, Ceiling, Design, Disk, Latency, Limit, Merging, NetworkVolume,
-    Stripe, Vm, Volume,
+    Backing, CacheMode, Cap, Ceiling, Design, Disk, Latency, Limit, Merging, NetworkVolume, Stripe,
+    Vm, Volume,
 };
 use volume::limits::Bound;
 use volume::{CapKind, Done, Io, IoKind, Start, System, SystemOptions};
@@ -54,7 +54,7 @@ impl Stream {
         Stream { volume: volume as u16, ..self }
     }
 
-    fn io(&self, id: u64, n_issued: u64) -> Io {
+    pub(crate) fn io(&self, id: u64, n_issued: u64) -> Io {
         let random = mix64(n_issued << 12 ^ u64::from(self.volume));
         let fraction = |bits: u64| (bits & 0xFFFF_FFFF) as f64 / f64::from(u32::MAX);
         let n_places = (self.warm_bytes / self.align_bytes).max(1);
@@ -70,7 +70,7 @@ impl Stream {
     }
 }
 
-fn mix64(value: u64) -> u64 {
+pub(crate) fn mix64(value: u64) -> u64 {
     let z = value.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -243,12 +243,6 @@ pub(crate) fn limit(per_s: f64) -> Option<Limit> {
     (per_s > 0.0).then(|| Limit { per_s: per_s as u64, burst: None, origin: "case".to_owned() })
 }
 
-/// A limit with a bucket of credits.
-pub(crate) fn credits(base: f64, burst: f64, bucket: f64) -> Option<Limit> {
-    let burst = Burst { per_s: burst as u64, bucket: Some(bucket as u64) };
-    limit(base).map(|limit| Limit { burst: Some(burst), ..limit })
-}
-
 /// A pair of caps; 0 is without one.
 pub(crate) fn cap(iops: f64, bytes_per_s: f64) -> Cap {
     Cap { iops: limit(iops), bytes: limit(bytes_per_s) }
@@ -276,21 +270,6 @@ pub(crate) fn disks(n_disks: u32, cap: Cap, cache: CacheMode) -> Volume {
         }),
         latency: Latency { mean_ns: MS, spread: 0.0 },
         cache_latency: Latency { mean_ns: MS / 10, spread: 0.0 },
-    }
-}
-
-/// What the product's catalogue says that a network volume carries under large sequential I/O of a
-/// size, without caching on the client.
-pub(crate) fn sequential_ceiling(edition: &str, io_kib: f64) -> Ceiling {
-    let text = format!(
-        "edition = '{edition}'\n[[volume]]\nmount = '/case'\nservice = 'Ultra'\n\
-         quota = '100TiB'\nmix = 'sequential-{io_kib}k'\n"
-    );
-    let (design, findings) = volume::design::parse(&text);
-    let design = design.unwrap_or_else(|| panic!("{findings:?}"));
-    match &design.volumes[0].backing {
-        Backing::Network(network) => network.ceiling,
-        Backing::Disks(_) => panic!("a network volume"),
     }
 }
 

@@ -8,8 +8,6 @@ pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) source: String,
     pub(crate) lines: String,
-    /// Of the catalogue.
-    pub(crate) edition: String,
     pub(crate) kind: String,
     pub(crate) check: String,
     /// Allowed deviation of every number; 0 asks for equality in the digits given.

@@ -80,24 +80,53 @@ impl Tries<'_> {
         Some((keys.join(" and "), design))
     }
 
-    /// Tries larger sizes of a type whose limits follow from the size.
+    /// Tries larger sizes of a type whose limits follow from the size: for a need the least that
+    /// meets it, in whole GiB.
     fn larger_size(&mut self, kit: &Provisioned<'_>, disk: &Disk) {
         let mut changes = Vec::new();
-        let mut size_bytes = disk.size_bytes;
+        let (mut below, mut size_bytes) = (disk.size_bytes, disk.size_bytes);
         while size_bytes < kit.size_max() {
             size_bytes = size_bytes.saturating_mul(2).min(kit.size_max());
-            let asked = kit.asked(&disk.cap);
-            let Some(cap) = kit.cap(size_bytes, asked.0, asked.1) else { continue };
-            let change = format!("`size = \"{:.0}GiB\"`", size_bytes as f64 / GIB);
-            let design = self.with_stripe(|stripe| {
-                for disk in &mut stripe.disks {
-                    (disk.cap, disk.size_bytes) = (cap.clone(), size_bytes);
-                    disk.write_iops = kit.write_iops(size_bytes);
-                }
-            });
-            changes.push((change, design));
+            let Some(change) = self.sized(kit, disk, size_bytes) else { continue };
+            if self.goal.is_some() && self.meets_need(&change) {
+                let least = self.least_size(kit, disk, (below, size_bytes));
+                changes.push(self.sized(kit, disk, least).unwrap_or(change));
+                break;
+            }
+            below = size_bytes;
+            changes.push(change);
         }
         self.keep_least(changes);
+    }
+
+    /// Returns the least size that meets the need, between one that does not and one that does.
+    fn least_size(&self, kit: &Provisioned<'_>, disk: &Disk, (below, enough): (u64, u64)) -> u64 {
+        const GIB_SHIFT: u32 = 30;
+        let (mut below, mut least) = (below >> GIB_SHIFT, enough.div_ceil(1 << GIB_SHIFT));
+        while least - below > 1 {
+            let middle = below.midpoint(least);
+            let change = self.sized(kit, disk, middle << GIB_SHIFT);
+            if change.is_some_and(|change| self.meets_need(&change)) {
+                least = middle;
+            } else {
+                below = middle;
+            }
+        }
+        (least << GIB_SHIFT).min(enough)
+    }
+
+    /// Returns the design with disks of a size, and how that is written.
+    fn sized(&self, kit: &Provisioned<'_>, disk: &Disk, size_bytes: u64) -> Option<Change> {
+        let asked = kit.asked(&disk.cap);
+        let cap = kit.cap(size_bytes, asked.0, asked.1)?;
+        let change = format!("`size = \"{:.0}GiB\"`", size_bytes as f64 / GIB);
+        let design = self.with_stripe(|stripe| {
+            for disk in &mut stripe.disks {
+                (disk.cap, disk.size_bytes) = (cap.clone(), size_bytes);
+                disk.write_iops = kit.write_iops(size_bytes);
+            }
+        });
+        Some((change, design))
     }
 }
 

@@ -8,6 +8,8 @@ use crate::design::{BY_HAND, Backing, Design, Limit, NetworkVolume};
 /// assigned at least.
 const LEFT_MIN: u64 = 1 << 20;
 
+const MIB: f64 = (1_u64 << 20) as f64;
+
 impl Tries<'_> {
     /// Tries so much more throughput of the volume that the need is met, or the next cap reached.
     pub(super) fn quota(&mut self) {
@@ -36,13 +38,16 @@ impl Tries<'_> {
         pool.map_or(0, |pool| pool.throughput.per_s).saturating_sub(of_pool.sum())
     }
 
-    /// Returns so much of a limit as the need takes, or as reaches the next cap.
+    /// Returns so much of a limit as the need takes, or as reaches the next cap, in whole MiB/s: as
+    /// it is printed, and can be asked for.
     fn wanted(&self, limit: &Limit) -> u64 {
         let missing = self.goal.map(|goal| goal - self.rate).zip(self.cap(CapKind::VolumeQuota));
-        match missing {
-            Some((iops, cap)) => limit.per_s + (iops * cap.per_io).ceil() as u64,
-            None => (limit.per_s as f64 * self.factor()).ceil() as u64,
-        }
+        let wanted = match missing {
+            Some((iops, cap)) => limit.per_s as f64 + iops * cap.per_io,
+            None => limit.per_s as f64 * self.factor(),
+        };
+        // What floating point adds to a whole number is no more than that.
+        ((wanted - 1.0) / MIB).ceil() as u64 * MIB as u64
     }
 
     fn in_pool(&self, idx: u16) -> impl Iterator<Item = (usize, &NetworkVolume)> {
@@ -63,7 +68,7 @@ impl Tries<'_> {
             let mut change = if network.quota.origin == BY_HAND {
                 format!("{} assigned to the volume", rate(given))
             } else {
-                format!("a quota of {}", units::format_bytes(by_size.ceil() as u64))
+                format!("a quota of {}", whole_gib(by_size))
             };
             if given < wanted {
                 change.push_str(", all that its pool has free");
@@ -112,7 +117,7 @@ impl Tries<'_> {
         let bytes = (capacity_bytes as f64 * factor).ceil() as u64;
         if bytes <= size_max(self.design, capacity_bytes) {
             let design = self.with_network(|network| network.quota.per_s = wanted);
-            self.keep(format!("a quota of {}", units::format_bytes(bytes)), design);
+            self.keep(format!("a quota of {}", whole_gib(bytes as f64)), design);
         }
         if let Some((level, ratio)) = next_level(self.design, &network.level) {
             let raise = |network: &mut NetworkVolume| {
@@ -121,6 +126,12 @@ impl Tries<'_> {
             self.keep(format!("level {level}"), self.with_network(raise));
         }
     }
+}
+
+/// Prints a size in so many GiB that it is no less, as a design takes it.
+fn whole_gib(bytes: f64) -> String {
+    const GIB: f64 = (1_u64 << 30) as f64;
+    format!("{}GiB", ((bytes - 1.0) / GIB).ceil())
 }
 
 fn rate(bytes_per_s: u64) -> String {

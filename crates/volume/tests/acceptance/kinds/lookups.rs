@@ -1,10 +1,10 @@
 //! What the catalogue says.
 
-use catalog::{Edition, Figure, Item, VolumeKind};
+use catalog::{Edition, Figure, Item};
 use volume::CapKind;
-use volume::limits::size::knee_bytes;
 
-use crate::answer::Answer;
+use super::product::{KIB, cap, design, disks, first, parse, reads};
+use crate::answer::{Answer, Outcome};
 use crate::table::Case;
 
 const GIB: f64 = 1_073_741_824.0;
@@ -16,12 +16,6 @@ fn edition(name: &str) -> &'static Edition {
     catalog::edition(name).expect("an edition")
 }
 
-/// Returns the I/Os per second of a tier.
-pub(crate) fn disk_iops(edition_name: &str, tier: &str) -> f64 {
-    let disk = edition(edition_name).disk(tier).expect("a tier");
-    disk.iops().expect("published").per_s as f64
-}
-
 /// Adds a figure in the unit it was published in; one that is unknown stays out.
 fn put(answer: Answer, key: &str, figure: Option<&Figure>) -> Answer {
     match figure {
@@ -30,20 +24,21 @@ fn put(answer: Answer, key: &str, figure: Option<&Figure>) -> Answer {
     }
 }
 
-pub(crate) fn disk(case: &Case) -> Answer {
-    let disk = edition(case.text("edition")).disk(case.text("disk")).expect("a tier");
-    let (iops, throughput) = (disk.iops(), disk.throughput());
+pub(crate) fn disk(case: &Case) -> Outcome {
+    let (name, tier) = (case.text("edition"), case.text("disk"));
+    let disk = edition(name).disk(tier).expect("a tier");
     let answer = put(Answer::new(), "size_gib", disk.size());
-    let answer = put(put(answer, "iops", iops), "throughput_mb_s", throughput);
-    match (iops, throughput) {
-        (Some(iops), Some(throughput)) => {
-            answer.with("knee_bytes", knee_bytes(iops.per_s as f64, throughput.per_s as f64))
-        }
-        _ => answer,
-    }
+    let answer = put(answer, "iops", disk.iops());
+    let answer = put(answer, "throughput_mb_s", disk.throughput());
+    // The size of I/Os at which both limits of a design of this disk carry as many.
+    let design = design(&format!("edition='{name}'"), "", &[disks(tier, 1, "None")]);
+    let done = first(&design, &reads(8 * KIB));
+    let per_s = |kind| cap(&done, kind).0.per_s;
+    let knee = per_s(CapKind::DiskBytes) / per_s(CapKind::DiskIops);
+    Outcome::said(answer.with("knee_bytes", knee))
 }
 
-pub(crate) fn vm(case: &Case) -> Answer {
+pub(crate) fn vm(case: &Case) -> Outcome {
     let vm = edition(case.text("edition")).vm(case.text("vm")).expect("a size");
     let figure = |property: &str| Item::figure(vm, property);
     let properties = [
@@ -61,10 +56,10 @@ pub(crate) fn vm(case: &Case) -> Answer {
         ("cached_mb_s", "cached_throughput"),
     ];
     let add = |answer, (key, property): (&str, &str)| put(answer, key, figure(property));
-    properties.into_iter().fold(Answer::new(), add)
+    Outcome::said(properties.into_iter().fold(Answer::new(), add))
 }
 
-pub(crate) fn network_volume(case: &Case) -> Answer {
+pub(crate) fn network_volume(case: &Case) -> Outcome {
     let edition = edition(case.text("edition"));
     let mut answer = Answer::new();
     let fact = |scope: &str, parameter: &str| edition.fact(scope, parameter);
@@ -84,16 +79,19 @@ pub(crate) fn network_volume(case: &Case) -> Answer {
         answer = put(answer, &format!("{kind}_write_iops"), fact(&surface, "write_iops"));
     }
     if !case.has("volume") {
-        return answer;
+        return Outcome::said(answer);
     }
-    let kind = VolumeKind::Regular;
-    let most = fact(&format!("volume.{}", kind.as_str()), "throughput_max").expect("published");
-    let answer = answer.with("throughput_mib_s", most.value);
-    answer.binds(volume::limits::Bound::Cap(CapKind::VolumeCeiling))
+    let design = parse(&format!(
+        "edition='{}'\n[[volume]]\nmount='/v0'\nservice='Ultra'\nquota='100TiB'\n",
+        case.text("edition")
+    ));
+    let done = first(&design, &reads(64 * KIB));
+    let answer = Answer::new().with("throughput_mib_s", done.bytes_per_s / MIB);
+    Outcome::said(answer.binds(done.binds))
 }
 
 /// The smallest tier of premium disks that holds so much.
-pub(crate) fn tier(case: &Case) -> Answer {
+pub(crate) fn tier(case: &Case) -> Outcome {
     let edition = edition(case.text("edition"));
     let tiers = edition.disks().iter().filter(|disk| disk.family() == "Premium SSD");
     let sized: Vec<_> = tiers.filter_map(|disk| Some((disk.size()?.per_s, &disk.name))).collect();
@@ -102,5 +100,5 @@ pub(crate) fn tier(case: &Case) -> Answer {
         holds.min_by_key(|(bytes, _)| *bytes).map(|(_, name)| name.as_str())
     };
     let picked: Vec<_> = case.nums("size_gib").iter().map(pick).collect();
-    Answer::new().with("tier", picked)
+    Outcome::said(Answer::new().with("tier", picked))
 }

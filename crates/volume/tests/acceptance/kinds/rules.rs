@@ -1,18 +1,18 @@
 //! Advice, ordering claims and contradictions of the sources.
 
 use serde_json::Value;
+use volume::CapKind;
 use volume::design::{Backing, CacheMode};
-use volume::limits::bound::least;
-use volume::limits::{Bound, Flow, Load, cache, credit, network, size, stripe, surface, together};
-use volume::{CapKind, Design};
+use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
+use volume::limits::{Flow, Load, together};
 
+use super::product::{KIB, MIB, ds14, first, parse, reads, warmed, within_a_gib};
 use crate::answer::{Answer, Outcome};
-use crate::table::{Case, number};
-
-const KIB: u64 = 1024;
+use crate::rig::Stream;
+use crate::table::Case;
 
 pub(crate) fn rule(case: &Case) -> Outcome {
-    let answer = match case.text("rule") {
+    Outcome::said(match case.text("rule") {
         "max_data_disks_2x_vcpu" => {
             let sizes = ["DS14", "GS5"].map(max_data_disks);
             Answer::new().with("max_data_disks", sizes.to_vec())
@@ -21,28 +21,26 @@ pub(crate) fn rule(case: &Case) -> Outcome {
             .with("ds_series", max_data_disks("DS14"))
             .with("gs_series", max_data_disks("GS5")),
         "default_host_cache" => default_host_cache(case.text("edition")),
-        "stripe_unit_kib" => Answer::new()
-            .with("oltp_kib", stripe::OLTP_CHUNK_BYTES / KIB)
-            .with("dw_kib", stripe::WAREHOUSE_CHUNK_BYTES / KIB),
+        "stripe_unit_kib" => return Outcome::Waits(super::DESIGN_SEARCH),
+        // The sizes that `limits` answers for unless it is told others.
         "io_size_kib" => Answer::new()
-            .with("oltp_kib", size::OLTP_IO_BYTES / KIB)
-            .with("dw_kib", size::WAREHOUSE_IO_BYTES / KIB),
+            .with("oltp_kib", OLTP_IO_BYTES / KIB)
+            .with("dw_kib", WAREHOUSE_IO_BYTES / KIB),
         "bench_runtime_s" => bench_runtime(),
         "mix_points" => {
-            let points = |step: &f64| surface::sweep(*step as u32).len();
+            let points = |step: &f64| 1 + (100.0 / step) as u32;
             let points: Vec<_> = case.nums("step_pct").iter().map(points).collect();
-            Answer::new().with("points", points)
+            return Outcome::Arithmetic(Answer::new().with("points", points));
         }
         "maxdop" | "peak_factor_min" | "requirement_checklist" => {
             return Outcome::Waits("requirements");
         }
         "vdbench_run_default" | "vdbench_matrix" => return Outcome::Waits(super::VDBENCH),
-        "max_combined_throughput_preset" => most_throughput(case),
+        "max_combined_throughput_preset" => return most_throughput(),
         "fio_presets" => return Outcome::Waits("ready-made jobs"),
         "bench_layout" => bench_layout(case),
         rule => panic!("{}: no answer to `{rule}`", case.id),
-    };
-    answer.into()
+    })
 }
 
 fn max_data_disks(size: &str) -> u64 {
@@ -50,27 +48,24 @@ fn max_data_disks(size: &str) -> u64 {
     vm.max_data_disks().expect("published").per_s
 }
 
+/// What the parser says of a disk whose cache is not stated, beside what the guide's errata say.
 fn default_host_cache(edition: &str) -> Answer {
-    let word = |mode: Option<CacheMode>| match mode {
-        Some(CacheMode::ReadWrite) => "ReadWrite",
-        Some(CacheMode::ReadOnly) => "ReadOnly",
-        Some(CacheMode::None) => "None",
-        None => "must be set explicitly",
-    };
-    Answer::new()
-        .with("os_disk", word(Some(cache::OS_DISK_MODE)))
-        .with("data_disk", word(cache::data_disk_mode(edition)))
-}
-
-/// The design of the guide's benchmarks, as docs/designs has it: the stripe first.
-pub(super) fn ds14() -> Design {
-    let text = include_str!("../../../../../docs/designs/ds14.toml");
-    let (design, findings) = volume::design::parse(text);
-    design.unwrap_or_else(|| panic!("{findings:?}"))
+    let toml = format!("edition='{edition}'\n[[volume]]\nmount='/v0'\ndisk='P30'\n");
+    let (_, findings) = volume::design::parse(&toml);
+    let note = findings.iter().find(|finding| finding.code == "cache-default");
+    let help = note.map(|note| note.help.join(" ")).unwrap_or_default();
+    let mut answer = Answer::new();
+    if help.contains("say which") {
+        answer = answer.with("data_disk", "must be set explicitly");
+    }
+    if help.contains("the disk of the system has ReadWrite") {
+        answer = answer.with("os_disk", "ReadWrite");
+    }
+    answer
 }
 
 /// Returns I/O size and depth of the job in docs/designs for the most throughput of [`ds14`].
-pub(super) fn throughput_job() -> (u64, u32) {
+fn throughput_job() -> (u64, u32) {
     let text = include_str!("../../../../../docs/designs/ds14-throughput.fio");
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key));
@@ -80,28 +75,34 @@ pub(super) fn throughput_job() -> (u64, u32) {
     (size_kib * KIB, value("iodepth=").parse().expect("a depth"))
 }
 
-/// The ready-made job fills both paths of the machine.
-fn most_throughput(case: &Case) -> Answer {
+/// The ready-made job fills both paths of the machine: the stripe stands first in the design.
+fn most_throughput() -> Outcome {
     let (size_bytes, queue_depth) = throughput_job();
+    let design = ds14();
     let load = |read_share: f64| Load {
         hit_ratio: read_share,
         queue_depth: Some(queue_depth),
         ..Load::new(size_bytes, read_share)
     };
     let flow = |(volume, read_share)| Flow { volume, load: load(read_share), demand: None };
-    let all = together(&ds14(), &[(1, 1.0), (0, 0.0)].map(flow));
-    let total: f64 = all.iter().map(|done| done.bytes_per_s).sum();
-    let is_filled = all.iter().all(|done| {
-        let bytes = [CapKind::VmCachedBytes, CapKind::VmUncachedBytes].map(Bound::Cap);
-        bytes.contains(&done.binds)
-    });
-    assert!(is_filled, "{}: {all:?}", case.id);
-    Answer::new()
-        .with("io_kib", size_bytes / KIB)
-        .with("queue_depth", queue_depth)
-        .with("throughput_mb_s", total / 1e6)
-        .binds(all[0].binds)
-        .binds(all[1].binds)
+    let all = together(&design, &[(1, 1.0), (0, 0.0)].map(flow));
+    let answer = |bytes_per_s: f64| {
+        Answer::new()
+            .with("io_kib", size_bytes / KIB)
+            .with("queue_depth", queue_depth)
+            .with("throughput_mb_s", bytes_per_s / 1e6)
+    };
+    let depth = queue_depth as usize;
+    let writes = Stream { read_share: 0.0, ..Stream::new(depth, size_bytes) };
+    let rig = warmed(&design, vec![within_a_gib(depth, size_bytes).on(1), writes]);
+    let is_full = |kind: CapKind| rig.used(kind) > 0.98;
+    assert!(is_full(CapKind::VmCachedBytes) && is_full(CapKind::VmUncachedBytes), "not filled");
+    Outcome::both(
+        answer(all.iter().map(|done| done.bytes_per_s).sum())
+            .binds(all[0].binds)
+            .binds(all[1].binds),
+        answer(rig.seen(0).bytes_per_s + rig.seen(1).bytes_per_s),
+    )
 }
 
 fn bench_layout(case: &Case) -> Answer {
@@ -124,14 +125,15 @@ fn bench_layout(case: &Case) -> Answer {
         .with("read_only", cached)
 }
 
-/// A short run shows what a P30 sustains, because it has no credits to spend.
+/// A short run shows what a P30 sustains: with credits `limits` says of it what it says without.
 fn bench_runtime() -> Answer {
-    let p30 = catalog::edition("current").and_then(|edition| edition.disk("P30")).expect("a tier");
-    let base = p30.iops().expect("published").per_s as f64;
-    let burst = p30.burst_iops().map(|figure| figure.per_s as f64);
-    Answer::new()
-        .with("runtime_s", credit::SHORT_RUN_S)
-        .with("valid_without_burst_credits", credit::short_run_is_representative(burst, base))
+    let job = include_str!("../../../../../docs/designs/ds14-write.fio");
+    let seconds = job.lines().find_map(|line| line.strip_prefix("runtime="));
+    let seconds: u64 = seconds.expect("a run time").parse().expect("seconds");
+    let design = parse("[[volume]]\nmount='/v0'\ndisk='P30'\ncache='None'\n");
+    let rate = |with_credits| first(&design, &Load { with_credits, ..reads(8 * KIB) }).iops;
+    let is_sustained = rate(true) <= rate(false);
+    Answer::new().with("runtime_s", seconds).with("valid_without_burst_credits", is_sustained)
 }
 
 pub(crate) fn ordering(case: &Case) -> Outcome {
@@ -139,21 +141,17 @@ pub(crate) fn ordering(case: &Case) -> Outcome {
         // The transfer size does not matter where the volume's bytes bind and not its calls.
         "E-14" => {
             let rates = [64, 256].map(|kib: u64| {
-                let calls = network::calls(size::WAREHOUSE_IO_BYTES, kib * KIB) as f64;
-                let slots = network::slots(10, 8, network::SLOTS_PER_CONNECTION);
-                let by_slots = network::slot_rate(slots, None, 2e-3) / calls;
-                let ceiling = case_ceiling_bytes() / size::WAREHOUSE_IO_BYTES as f64;
-                least(
-                    None,
-                    &[
-                        (Bound::Cap(CapKind::VolumeCeiling), ceiling),
-                        (Bound::Cap(CapKind::NfsSlots), by_slots),
-                    ],
-                )
-                .rate
+                let client = "[[client]]\nnconnect=8\n".repeat(10);
+                let design = parse(&format!(
+                    "edition='2023'\n[[volume]]\nmount='/v0'\nservice='Ultra'\n\
+                     quota='101TiB'\nlarge=true\nmix='sequential-256k'\nlatency='2ms'\n\
+                     transfer='{kib}KiB'\n{client}"
+                ));
+                first(&design, &reads(MIB)).iops
             });
             let is_similar = (rates[0] / rates[1] - 1.0).abs() < 0.05;
-            Answer::new().with("effect", if is_similar { "similar" } else { "differs" }).into()
+            let effect = if is_similar { "similar" } else { "differs" };
+            Outcome::said(Answer::new().with("effect", effect))
         }
         "E-07" => Outcome::Waits("an attribute cache (nocto, actimeo): it is the kernel client's"),
         "E-08" => Outcome::Waits("NFSv4.1: engine, exports and designs speak NFSv3 only"),
@@ -161,44 +159,30 @@ pub(crate) fn ordering(case: &Case) -> Outcome {
     }
 }
 
-/// Ceiling of the large volume that the claim is about.
-fn case_ceiling_bytes() -> f64 {
-    let edition = catalog::edition("2023").expect("an edition");
-    edition.fact("volume.large", "throughput_max").expect("published").per_s as f64
-}
-
 pub(crate) fn note(case: &Case) -> Outcome {
-    let Some(erratum) = volume::errata::of_case(&case.id) else {
-        return one_client(case).into();
-    };
+    let Some(erratum) = crate::erratum_of(&case.id) else { return one_client(case) };
     let printed: Vec<Value> = erratum.printed.iter().map(|&text| Value::from(text)).collect();
-    let answer = Answer::new().with("printed_values", printed);
-    match (case.opt("vms"), case.input.get("nic_mbit_s")) {
-        (Some(n_machines), Some(mbit_s)) => {
-            let each = size::bytes_of_megabits(number(mbit_s)) / f64::from(1 << 20);
-            answer.with("egress_mib_s", n_machines * each).into()
-        }
-        _ => answer.into(),
-    }
+    let said = Answer::new().with("printed_values", printed);
+    let Some(n_machines) = case.opt("vms") else { return Outcome::said(said) };
+    let design = parse(&format!(
+        "edition='2024'\n[[volume]]\nmount='/v0'\nservice='Ultra'\nquota='100TiB'\n\
+         mix='published'\n{}",
+        "[[client]]\nvm='D32s_v5'\n".repeat(n_machines as usize)
+    ));
+    let done = first(&design, &Load::new(64 * KIB, 0.0));
+    let egress = super::product::cap(&done, CapKind::VmEgress).0.per_s;
+    Outcome::said(said.with("egress_mib_s", egress / MIB as f64))
 }
 
-/// What one client was measured to reach. Where its network card would let more out than it wrote,
-/// it is the client that binds.
-fn one_client(case: &Case) -> Answer {
+/// What one client was measured to reach, by the catalogue.
+fn one_client(case: &Case) -> Outcome {
     let edition = catalog::edition("current").expect("an edition");
     let scope = format!("client.{}.nconnect-{}", case.text("vm"), case.num("nconnect"));
-    let measured = |parameter: &str| edition.fact(&scope, parameter).map(|figure| figure.value);
+    let add = |answer: Answer, parameter: &&str| match edition.fact(&scope, parameter) {
+        Some(figure) => answer.with(parameter, figure.value),
+        None => answer,
+    };
     let parameters =
         ["read_mib_s", "write_mib_s", "read_iops", "write_iops", "read_gain", "write_gain"];
-    let mut answer = Answer::new();
-    for parameter in parameters {
-        if let Some(value) = measured(parameter) {
-            answer = answer.with(parameter, value);
-        }
-    }
-    let egress_mib_s = size::bytes_of_megabits(case.num("nic_mbit_s")) / f64::from(1 << 20);
-    if measured("write_mib_s").is_some_and(|write_mib_s| write_mib_s < egress_mib_s) {
-        answer.binds.push("client");
-    }
-    answer
+    Outcome::said(parameters.iter().fold(Answer::new(), add))
 }
