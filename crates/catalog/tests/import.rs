@@ -543,10 +543,34 @@ fn a_table_that_says_whose_a_machine_is_is_believed() {
     assert_eq!(other.rejected[0].why, "cloud `Gogle`, expected Azure, AWS, GCP");
 }
 
+/// Checks why a table is refused whole, and what it says to write instead.
+#[track_caller]
+fn refused(text: &str, why: &str, instead: &str) {
+    let error = import::read(text).expect_err("it is refused");
+    assert_eq!(error.to_string(), why);
+    let import::ImportError::OtherKind { help, .. } = error else { panic!("{error}") };
+    assert_eq!(help, instead);
+}
+
 #[test]
 fn figures_that_a_machine_never_has_are_refused_with_the_right_name() {
-    let found = read("name,vcpus,iops,mb_s\nn9-standard-16,16,15000,240\n");
-    let why = "a machine has no `iops`: name the column `uncached_iops`, or `cached_iops` for its \
-               host cache";
-    assert_eq!(found.rejected[0].why, why);
+    refused(
+        "name,vcpus,iops,mb_s\nn9-standard-16,16,15000,240\n",
+        "line 1, column 12: `iops` is a figure of disks, and the table is one of machines: it has \
+         `vcpus`",
+        "name it `uncached_iops`, or `cached_iops` for what goes through the host cache",
+    );
+    // Whichever comes first.
+    refused(
+        "name,burst_mb_s,max_data_disks\nn9,240,16\n",
+        "line 1, column 6: `burst_mb_s` is a figure of disks, and the table is one of machines: it \
+         has `max_data_disks`",
+        "name it `uncached_burst_mb_s`, or `cached_burst_mb_s` for what goes through the host cache",
+    );
+    refused(
+        "name,uncached_iops,size_gib\nn9,240,16\n",
+        "line 1, column 20: `size_gib` is a figure of disks, and the table is one of machines: it \
+         has `uncached_iops`",
+        "leave it out, or put the disks into a file of their own",
+    );
 }

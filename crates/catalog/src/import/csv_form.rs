@@ -5,24 +5,31 @@ use std::collections::BTreeMap;
 use super::dates::{self, DATE};
 use super::header::{self, Target};
 use super::list::List;
-use super::{CLOUD, EDITION, Form, Kind, Read, Rejected, Row, cell, go_map};
+use super::{CLOUD, EDITION, Form, ImportError, Kind, Read, Rejected, Row, cell, go_map};
+use crate::column::Owner;
 
 /// Clouds that rows can be of.
 const CLOUDS: [&str; 3] = ["Azure", "AWS", "GCP"];
 
 /// Figures of a disk that a machine has under other names.
-const OF_MACHINES: [(&str, &str); 3] =
-    [("iops", "uncached_iops"), ("mb_s", "uncached_mb_s"), ("mib_s", "uncached_mb_s")];
+const OF_MACHINES: [(&str, &str); 5] = [
+    ("iops", "uncached_iops"),
+    ("mb_s", "uncached_mb_s"),
+    ("mib_s", "uncached_mb_s"),
+    ("burst_iops", "uncached_burst_iops"),
+    ("burst_mb_s", "uncached_burst_mb_s"),
+];
 
-/// Reads CSV with one line of column names.
-pub(super) fn read(text: &str) -> Read {
+/// Reads CSV with one line of column names. A table that has columns of disks and of machines is
+/// refused: a figure that nothing would use is one that somebody counts on.
+pub(super) fn read(text: &str) -> Result<Read, ImportError> {
     let mut read = Read::empty(Form::Csv);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let Ok(names) = reader.headers().cloned() else { return read };
+    let Ok(names) = reader.headers().cloned() else { return Ok(read) };
     let list = List::of(&names);
     let targets: Vec<Target> = names.iter().map(|name| header::of_csv(name.trim())).collect();
     if list.is_none() && !targets.contains(&Target::Name) {
-        return read;
+        return Ok(read);
     }
     let edition = names.iter().position(|name| name.trim() == "edition");
     let cloud = names.iter().position(|name| name.trim() == CLOUD);
@@ -37,8 +44,7 @@ pub(super) fn read(text: &str) -> Read {
     };
     let ignored = names.iter().enumerate().filter(|(idx, _)| !keeps(*idx));
     read.ignored = ignored.map(|(_, name)| name.to_owned()).collect();
-    let is_machine = |name: &str| matches!(name.trim(), "vcpus" | "uncached_iops" | "cached_iops");
-    let kind = if names.iter().any(is_machine) { Kind::Vms } else { Kind::Disks };
+    let kind = if list.is_none() { kind(&names, &targets)? } else { Kind::Disks };
     let account = names.iter().position(|name| name.trim() == "account_type");
     for record in reader.records() {
         let record = match record {
@@ -80,7 +86,35 @@ pub(super) fn read(text: &str) -> Read {
             Err(rejected) => read.rejected.push(rejected),
         }
     }
-    read
+    Ok(read)
+}
+
+/// Says what a table is of by its columns: machines where one is a figure of machines.
+fn kind(names: &csv::StringRecord, targets: &[Target]) -> Result<Kind, ImportError> {
+    let owner = |target: &Target| match target {
+        Target::One(column) => super::column(column).map(|column| column.of),
+        Target::Name | Target::Pair(..) | Target::Second(_) | Target::Nothing => None,
+    };
+    let first = |of: Owner| targets.iter().position(|target| owner(target) == Some(of));
+    let Some(of_machines) = first(Owner::Machine) else { return Ok(Kind::Disks) };
+    let Some(of_disks) = first(Owner::Disk) else { return Ok(Kind::Vms) };
+    let name = names.get(of_disks).unwrap_or("").trim().to_owned();
+    let before = names.iter().take(of_disks).map(|name| name.chars().count() + 1);
+    let ours = OF_MACHINES.iter().find(|(disks, _)| *disks == name).map(|(_, ours)| *ours);
+    let help = match ours {
+        Some(ours) => {
+            let cached = ours.replace("uncached", "cached");
+            format!("name it `{ours}`, or `{cached}` for what goes through the host cache")
+        }
+        None => "leave it out, or put the disks into a file of their own".to_owned(),
+    };
+    Err(ImportError::OtherKind {
+        column: before.sum::<usize>() + 1,
+        name,
+        of: "disks",
+        kind: format!("machines: it has `{}`", names.get(of_machines).unwrap_or("").trim()),
+        help,
+    })
 }
 
 /// Notes the edition of a row, where its table says. Which row of several is meant is found out
@@ -135,14 +169,6 @@ fn row(
         if let Some(number) = number {
             cells.insert(*column, number);
         }
-    }
-    if kind == Kind::Vms
-        && let Some((column, ours)) = OF_MACHINES.iter().find(|it| cells.contains_key(it.0))
-    {
-        return Err(rejected(format!(
-            "a machine has no `{column}`: name the column `{ours}`, or `{}` for its host cache",
-            ours.replace("uncached", "cached")
-        )));
     }
     // What does not burst is listed with its own rate as that of bursts.
     for (burst, base) in [

@@ -139,6 +139,22 @@ pub enum ImportError {
     /// Nothing in it looks like a table that the catalogue has a place for.
     #[error("no table of disks, machine sizes, prices or network volumes found")]
     NoTable,
+    /// A table of one kind has a column of the other.
+    #[error(
+        "line 1, column {column}: `{name}` is a figure of {of}, and the table is one of {kind}"
+    )]
+    OtherKind {
+        /// Character of the first line at which the column's name begins, from 1.
+        column: usize,
+        /// The column.
+        name: String,
+        /// What has such a figure: `disks` or `machines`.
+        of: &'static str,
+        /// What the table is of, and by which column that is seen.
+        kind: String,
+        /// What to write instead.
+        help: String,
+    },
 }
 
 /// Reads a published table, whatever its form.
@@ -148,7 +164,7 @@ pub fn read(text: &str) -> Result<Read, ImportError> {
     } else if markdown::fits(text) {
         markdown::read(text)
     } else {
-        csv_form::read(text)
+        csv_form::read(text)?
     };
     let n_lines = read.rows.len() + read.rejected.len() + read.left_out.len();
     if n_lines == 0 {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::catalog::import::{self, Kind, Rejected, Report};
+use ::catalog::import::{self, ImportError, Kind, Rejected, Report};
 use serde_json::json;
 
 use super::{Which, text};
@@ -71,10 +71,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let catalog = args.which.load()?;
     let edition = args.which.edition(&catalog)?;
     let read = import::read(&text).map_err(|error| {
-        Failure::wrong_use(format!("`{}`: {error}", args.file.display()))
-            .hint("CSV needs a column `name`, `tier`, `type`, `instance_type`, `item` or `scope`")
-            .hint("Markdown needs a table with a column `Size`")
-            .hint("Go source needs literals of NodeInfo or DiskSkuInfo")
+        let failure = Failure::wrong_use(format!("`{}`: {error}", args.file.display()));
+        match error {
+            ImportError::NoTable => failure
+                .hint(
+                    "CSV needs a column `name`, `tier`, `type`, `instance_type`, `item` or `scope`",
+                )
+                .hint("Markdown needs a table with a column `Size`")
+                .hint("Go source needs literals of NodeInfo or DiskSkuInfo"),
+            ImportError::OtherKind { help, .. } => failure.hint(help),
+        }
     })?;
     let (form, ignored) = (read.form, read.ignored.clone());
     let report = import::compare(read, edition, args.accept);
