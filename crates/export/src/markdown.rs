@@ -61,6 +61,9 @@ fn put_run(text: &mut String, run: &Run, invalidates: fn(&str) -> bool) {
     if record.suite.is_none() && record.curve.is_none() {
         put_table(text, record);
     }
+    if let Some(constant) = record.emulation.as_ref().and_then(|it| it.constant_latency()) {
+        let _ = writeln!(text, "\n{}", escaped(&constant));
+    }
     let _ = writeln!(text, "\n{}", place(record));
 }
 

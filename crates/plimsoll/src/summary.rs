@@ -140,6 +140,9 @@ fn put_emulation(text: &mut String, emulation: &EmulationRecord, elapsed_ns: u64
     let designs = emulation.designs();
     let line = format!("simulated on `{designs}`, edition {edition}{own}, cache {cache}, {time}");
     text.push_str(&wrap(&line, 2, COLUMNS));
+    if let Some(constant) = emulation.constant_latency() {
+        text.push_str(&wrap(&constant, 2, COLUMNS));
+    }
     text.push('\n');
 }
 

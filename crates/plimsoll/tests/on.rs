@@ -108,7 +108,14 @@ fn one_p30_carries_what_is_published() {
 fn the_summary_names_the_caps_and_that_it_is_simulated() {
     let outcome = run("ds14-write.fio", "ds14.toml", &["--set", "runtime=3", "--no-progress"]);
     let text = outcome.success();
-    for part in ["simulated on `DS14", "held by", "disk_iops /mnt/nocache", "next:", "% away"] {
+    for part in [
+        "simulated on `DS14",
+        "latency without load is assumed constant",
+        "held by",
+        "disk_iops /mnt/nocache",
+        "next:",
+        "% away",
+    ] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -42,6 +42,10 @@ pub struct EmulationRecord {
     /// Mounts of the volumes that use it; empty also in records of before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cached_mounts: Vec<String>,
+    /// Mounts of the volumes whose latency without load is constant by the design; empty also in
+    /// records of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constant_latency_mounts: Vec<String>,
 }
 
 /// A design that took the place of another one during a run.
@@ -56,6 +60,20 @@ pub struct DesignChangeRecord {
 }
 
 impl EmulationRecord {
+    /// Says that latencies are assumed constant, where they are: as a sentence that stands beside
+    /// percentiles.
+    pub fn constant_latency(&self) -> Option<String> {
+        let whose = match self.constant_latency_mounts.as_slice() {
+            [] => return None,
+            constant if constant.len() == self.mounts.len() => String::new(),
+            constant => format!(" of {}", constant.join(", ")),
+        };
+        Some(format!(
+            "latency without load{whose} is assumed constant: percentiles show waiting only, not \
+             how a real volume's latency spreads"
+        ))
+    }
+
     /// Names the design and those that took over: `p20.toml`, `p20.toml, from 10 s on p40.toml`.
     pub fn designs(&self) -> String {
         let mut text = self.design.clone();
@@ -195,6 +213,9 @@ const PART_MIN: f64 = 0.5;
 /// Part of the mean from which on a job that finds a common cap used up cannot have more of it: one
 /// that has less would get a larger part, at the cost of the others.
 const PART_FULL_MIN: f64 = 0.95;
+
+/// How much larger a job's part of one common cap is than of another where the first holds it.
+const LARGER_PART_MIN: f64 = 1.05;
 
 /// Notes in the entries of one step's workers what each had of the caps that several met.
 pub fn compare_parts(workers: &mut [JobRecord]) {
@@ -373,13 +394,17 @@ impl CapsRecord {
     }
 
     /// Where several caps are at their limit, the time that each held I/Os is chance: they wait for
-    /// the one or the other in turn. What limits the volume whatever others do comes first.
+    /// the one or the other in turn. What the job has most of stands first, and of that what limits
+    /// the volume whatever others do.
     fn put_own_limit_first(&mut self) {
         let Some(first) = self.caps.first() else { return };
         if self.is_at_limit(first) || self.is_passed_in_turn(first) {
             // The others keep their order.
-            let rank = |cap: &CapRecord| {
-                if self.is_at_limit(cap) { u8::from(cap.mount.is_none()) } else { 2 }
+            let rank = |cap: &CapRecord| match (self.is_at_limit(cap), self.is_passed_in_turn(cap))
+            {
+                (true, _) => u8::from(cap.mount.is_none()),
+                (false, false) if self.gives_all(cap) => 2,
+                (false, _) => 3,
             };
             let mut ranked: Vec<(u8, CapRecord)> =
                 self.caps.iter().map(|cap| (rank(cap), cap.clone())).collect();
@@ -393,11 +418,30 @@ impl CapsRecord {
         cap.is_at_limit() && !self.is_passed_in_turn(cap)
     }
 
-    /// Says whether I/Os only wait for their turn at a common cap of which the job has less than
-    /// others: it would have a larger part, did not its own volume give all it has.
+    /// Says whether I/Os only wait for their turn at a cap that would give the job more, did not
+    /// another one give all it has: one of its own volume, or a common one of which it has a larger
+    /// part. Of common caps a job is held by that of which it has most (bottleneck max fairness, as
+    /// `limits` shares them).
     fn is_passed_in_turn(&self, cap: &CapRecord) -> bool {
-        let is_common = cap.mount.is_none() && !cap.is_slots() && cap.part < PART_FULL_MIN;
-        is_common && self.caps.iter().any(|own| own.mount.is_some() && own.is_used_up())
+        let is_common = cap.mount.is_none() && !cap.is_slots();
+        let has_more = cap.fullest_share() < USED_UP_SHARE_MIN;
+        let may_be = has_more || (is_common && cap.part < PART_FULL_MIN);
+        may_be
+            && !cap.is_slots()
+            && self.caps.iter().any(|other| {
+                let is_own = other.mount.is_some();
+                let is_larger = is_own || other.part > cap.part * LARGER_PART_MIN;
+                let is_fuller = !has_more || other.fullest_share() >= AT_LIMIT_SHARE_MIN;
+                other.name != cap.name && self.gives_all(other) && is_larger && is_fuller
+            })
+    }
+
+    /// Says whether a cap gives all that it has, to whoever it is. One that holds only what a cache
+    /// wrote behind the job's back does not count while the cache takes more than that.
+    fn gives_all(&self, cap: &CapRecord) -> bool {
+        let may_burst = cap.burst_per_s > cap.per_s;
+        let is_behind = cap.is_behind_cache && self.filling.is_some();
+        !cap.is_slots() && cap.fullest_share() >= USED_UP_SHARE_MIN && !may_burst && !is_behind
     }
 
     /// Calls keep their slots while they wait for a cap behind them, and others then wait for a

@@ -57,6 +57,9 @@ pub(crate) fn of_run(run: &Run) -> Answer {
     if record.suite.as_ref().is_some_and(|suite| suite.indicative) {
         verdict.push_str(" Indicative: short runs give a first look.");
     }
+    if record.emulation.as_ref().is_some_and(|it| it.constant_latency().is_some()) {
+        verdict.push_str(" Latency without load is assumed constant.");
+    }
     Answer { sentence, figures, state: validity.state, verdict }
 }
 

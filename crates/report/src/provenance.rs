@@ -34,6 +34,9 @@ pub(crate) fn of(run: &Run) -> Vec<Facts> {
             ("time", time),
             ("mounts", mounts),
         ];
+        if let Some(constant) = emulation.constant_latency() {
+            rows.push(("latency", constant));
+        }
         if !emulation.catalog_hash.is_empty() {
             rows.insert(3, ("hash of own tables", emulation.catalog_hash.clone()));
         }
@@ -69,6 +72,10 @@ pub(crate) fn line(run: &Run) -> String {
     });
     if let Some(emulation) = &record.emulation {
         parts.push(format!("emulated {}, {} time", emulation.designs(), emulation.time));
+        // It stands beneath every chart, and so beside every percentile.
+        if emulation.constant_latency().is_some() {
+            parts.push("latency assumed constant".to_owned());
+        }
     }
     parts.push(program(record));
     parts.join(" · ")

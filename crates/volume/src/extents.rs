@@ -676,8 +676,8 @@ mod tests {
                         extents.let_leave(1, idx, range.end);
                     }
                 } else {
-                    let number = number as u64;
-                    let by = Dirtied { number, now_ns: 0, is_leaving: step == 4 };
+                    let is_leaving = step == 4;
+                    let by = Dirtied { number: number as u64, now_ns: 0, is_leaving };
                     let is_dirty = extents.add(1, range.clone(), by);
                     prop_assert_eq!(is_dirty, extents.covers(1, range.clone()));
                     prop_assert!(is_dirty || extents.n_used == n_max);

@@ -9,6 +9,8 @@ mod text;
 
 use volume::Design;
 use volume::design::{MB_READINGS, parse_in_mb};
+use volume::limits::Load;
+use volume::limits::cache::WorkingSet;
 use volume::limits::size::{OLTP_IO_BYTES, WAREHOUSE_IO_BYTES};
 
 use super::catalog::CatalogArgs;
@@ -47,6 +49,12 @@ pub(super) struct Args {
     #[arg(conflicts_with = "demand")]
     #[arg(default_value = "0,1")]
     hit: Vec<f64>,
+
+    /// How much is read at random places: tells which share the host cache holds in the end, in
+    /// place of --hit, and how long it takes to warm.
+    #[arg(long, value_name = "SIZE", value_parser = working_set)]
+    #[arg(conflicts_with_all = ["hit", "demand"])]
+    working_set: Option<u64>,
 
     /// I/Os in flight on each volume; as many as it takes unless given.
     #[arg(long, value_name = "N", value_parser = queue_depth)]
@@ -101,6 +109,7 @@ With --demand the exit code is 4 if a need is not met.
 Examples:
   plimsoll limits p30x4.toml
   plimsoll limits p30x4.toml --size 8k,256k --read 100 --queue-depth 32
+  plimsoll limits ds14.toml --working-set 200g --read 100
   plimsoll limits ds14.toml --demand iops=50000,read=0,on=/mnt/nocache \\
       --demand iops=64000,read=100,hit=1,on=/mnt/readcache
   plimsoll limits p30.toml --mb published
@@ -113,6 +122,11 @@ const SIZES: std::ops::RangeInclusive<u64> = 512..=1 << 30;
 fn size(text: &str) -> Result<u64, String> {
     let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
     if SIZES.contains(&bytes) { Ok(bytes) } else { Err("expected 512 to 1g".to_owned()) }
+}
+
+fn working_set(text: &str) -> Result<u64, String> {
+    let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
+    if bytes > 0 { Ok(bytes) } else { Err("expected a size such as 200g".to_owned()) }
 }
 
 /// Most I/Os in flight on a volume: as many as a job file may ask for, nearly.
@@ -151,7 +165,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let question = Question {
         sizes: if args.size.is_empty() { sizes.to_vec() } else { args.size.clone() },
         read_shares: args.read.iter().map(|pct| pct / 100.0).collect(),
-        hit_ratios: args.hit.clone(),
+        hit_ratios: hit_ratios(args, &design)?,
+        working_set: args.working_set,
         queue_depth: args.queue_depth,
         with_credits: args.burst,
         is_sequential: args.sequential,
@@ -167,6 +182,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let is_met = answer.demands.iter().all(answer::OfDemand::is_met);
     let exit = if is_met { Exit::Fine } else { Exit::Missed };
     exit.once(stream::print(&page))
+}
+
+/// Returns the shares of hits to ask for.
+fn hit_ratios(args: &Args, design: &Design) -> Result<Vec<f64>, Failure> {
+    let Some(bytes) = args.working_set else { return Ok(args.hit.clone()) };
+    let load = Load::new(OLTP_IO_BYTES, 1.0);
+    let of = |volume| WorkingSet::new(design, volume, &load, bytes as f64);
+    let found = (0..design.volumes.len() as u16).find_map(of);
+    let found = found.ok_or_else(|| {
+        let text = "`--working-set` is about a host cache, and no volume of the design has one";
+        Failure::wrong_use(text).hint("leave it out, or set `cache = \"ReadOnly\"` on a volume")
+    })?;
+    Ok(vec![found.hit_ratio])
 }
 
 /// Returns a design by every reading of a published MB whose bytes nobody states.

@@ -112,6 +112,7 @@ impl Emulation {
             bursts: self.bursts(),
             host_cache_bytes: host_cache_bytes(&self.design),
             cached_mounts: cached(&self.design).map(|volume| volume.mount.clone()).collect(),
+            constant_latency_mounts: self.design.constant_latency_mounts(),
         }
     }
 

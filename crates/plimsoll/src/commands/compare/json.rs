@@ -48,9 +48,15 @@ fn runs(runs: &[Run]) -> Vec<Value> {
             "name": run.name,
             "started_unix_ms": run.record.started_unix_ms,
             "outcome": run.record.outcome,
+            "constant_latency": constant(run),
         })
     };
     runs.iter().map(run).collect()
+}
+
+/// Says whose latencies are assumed constant; null where none are.
+fn constant(run: &Run) -> Option<String> {
+    run.record.emulation.as_ref()?.constant_latency()
 }
 
 fn row(row: &Row) -> Value {

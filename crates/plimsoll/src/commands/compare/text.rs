@@ -205,6 +205,12 @@ fn put_remarks(lines: &mut Vec<Line>, judged: &Judged) {
                     tell whether these two runs differ, not whether the next ones will";
         lines.push(("note", line.to_owned()));
     }
+    for (word, runs) in [("baseline", &judged.baseline), ("candidate", &judged.candidate)] {
+        let said = runs.iter().find_map(|run| run.record.emulation.as_ref()?.constant_latency());
+        if let Some(constant) = said {
+            lines.push(("note", format!("{word}: {constant}")));
+        }
+    }
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for row in &judged.found.rows {
         if row.comparison.verdict == Verdict::CannotTell {

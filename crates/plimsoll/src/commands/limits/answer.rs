@@ -17,6 +17,8 @@ pub(super) struct Question {
     pub(super) sizes: Vec<u64>,
     pub(super) read_shares: Vec<f64>,
     pub(super) hit_ratios: Vec<f64>,
+    /// Bytes that are read at random places, where they say what hits.
+    pub(super) working_set: Option<u64>,
     pub(super) queue_depth: Option<u32>,
     pub(super) with_credits: bool,
     pub(super) is_sequential: bool,
@@ -131,7 +133,10 @@ fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
             lifts.push((idx, some_of(remedies(design, volume, &row.load))));
         }
     }
-    OfVolume { volume, has_cache, rows, lifts, notes: notes::of_volume(design, volume) }
+    let mut notes = notes::of_volume(design, volume);
+    notes.extend(notes::of_depth(design, volume, question.queue_depth));
+    notes.extend(notes::of_working_set(design, volume, question));
+    OfVolume { volume, has_cache, rows, lifts, notes }
 }
 
 /// Says whether a volume asks for the host cache.
@@ -174,6 +179,7 @@ fn of_demands(design: &Design, question: &Question) -> Result<Vec<OfDemand>, Fai
                 notes.push("`hit=` counts for nothing: the volume has no host cache".to_owned());
             }
             notes.extend(notes::of_readings(demand.iops, &readings));
+            notes.extend(notes::of_depth(design, flow.volume, question.queue_depth));
             OfDemand {
                 volume: flow.volume,
                 load: flow.load,

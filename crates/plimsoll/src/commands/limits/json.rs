@@ -57,6 +57,8 @@ pub(super) fn page(design: &Design, answer: &Answer, findings: &[Diagnostic]) ->
         "design": design.name,
         "edition": design.edition,
         "catalog_hash": design.catalog.own_hash(),
+        "bucket_window_ms": design.bucket_window_ns / 1_000_000,
+        "constant_latency_mounts": design.constant_latency_mounts(),
         "machine": design.vm.as_ref().map(|vm| vm.size.as_str()),
         "warnings": warnings.collect::<Vec<_>>(),
         "volumes": volumes.collect::<Vec<_>>(),
@@ -115,7 +117,7 @@ fn remedies(remedies: &[Remedy]) -> Vec<Value> {
             "change": remedy.change,
             "iops": remedy.iops,
             "meets_need": remedy.is_enough,
-            "binds": remedy.after.binds.name(),
+            "binds": remedy.after.first().map(|cap| cap.bound.name()),
         })
     };
     remedies.iter().map(one).collect()

@@ -2,17 +2,20 @@
 
 use catalog::Figure;
 use volume::Design;
-use volume::design::{Backing, CacheMode, Disk, Limit, Merging, Stripe, Vm};
+use volume::design::{Backing, CacheMode, Disk, Latency, Limit, Merging, Stripe, Vm};
+use volume::limits::Load;
+use volume::limits::cache::WorkingSet;
 use volume::limits::credit::Credits;
+use volume::limits::stripe::{DIALOG_COLUMNS_MAX, busy_expected, busy_max};
 
-use super::answer::meets;
+use super::answer::{Question, meets};
 use super::text::grouped;
 
 /// Returns what is to be said about a volume.
 pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
     let mut notes = Vec::new();
     if let Backing::Disks(stripe) = &design.volumes[usize::from(volume)].backing {
-        of_stripe(stripe, &mut notes);
+        of_stripe(design, stripe, &mut notes);
         of_cache(design, stripe, &mut notes);
         // What goes to a network volume does not pass the machine's disk caps.
         if let Some(vm) = &design.vm {
@@ -23,6 +26,61 @@ pub(super) fn of_volume(design: &Design, volume: u16) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Says what the host cache makes of a working set.
+pub(super) fn of_working_set(design: &Design, volume: u16, question: &Question) -> Option<String> {
+    let bytes = question.working_set?;
+    let size_bytes = question.sizes.iter().copied().max()?;
+    let load = Load { queue_depth: question.queue_depth, ..Load::new(size_bytes, 1.0) };
+    let set = WorkingSet::new(design, volume, &load, bytes as f64)?;
+    let what = units::format_bytes(bytes);
+    let holds = if set.hit_ratio < 1.0 {
+        format!("the host cache holds {:.0} % of {what} in the end", set.hit_ratio * 100.0)
+    } else {
+        format!("the host cache holds all of {what} in the end")
+    };
+    let part = if set.hit_ratio < 1.0 { "that" } else { "99 % of it" };
+    Some(format!(
+        "{holds}; from cold, reads of {} at random places bring in {part} in {}",
+        units::format_bytes(size_bytes),
+        span(set.warm_s())
+    ))
+}
+
+/// Says what a queue depth means: the latency it is reckoned with, and the disks that it keeps
+/// busy.
+pub(super) fn of_depth(design: &Design, volume: u16, queue_depth: Option<u32>) -> Vec<String> {
+    let Some(queue_depth) = queue_depth else { return Vec::new() };
+    let of = &design.volumes[usize::from(volume)];
+    let mut notes = Vec::new();
+    if let Some(latency) = constant(of.latency) {
+        notes.push(format!(
+            "the latency without load is assumed constant, {latency}: rates at a depth are no \
+             better known than it is; `latency` in the design states another"
+        ));
+    }
+    if let Backing::Disks(stripe) = &of.backing {
+        let n_disks = stripe.disks.len() as u32;
+        let busy = busy_max(n_disks, queue_depth);
+        if busy < n_disks {
+            notes.push(format!(
+                "a depth of {queue_depth} keeps {busy} of {n_disks} disks busy at most, at random \
+                 places {} on average",
+                grouped(busy_expected(n_disks, queue_depth))
+            ));
+        }
+    }
+    notes
+}
+
+/// Returns a latency that does not spread, as it is printed.
+fn constant(latency: Latency) -> Option<String> {
+    (latency.spread <= 0.0).then(|| units::format_latency_ns(latency.mean_ns))
+}
+
+fn span(seconds: f64) -> String {
+    units::format_duration(std::time::Duration::from_secs(seconds.min(1e12).round() as u64))
 }
 
 /// Says on which bytes of a published MB a verdict hangs.
@@ -69,19 +127,41 @@ fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
     }
 }
 
-fn of_stripe(stripe: &Stripe, notes: &mut Vec<String>) {
+fn of_stripe(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     let Some(disk) = stripe.disks.first() else { return };
+    of_window(design, stripe, notes);
     let whose = if stripe.disks.len() > 1 { "each disk" } else { "the disk" };
     of_burst(whose, "IOPS", 1.0, disk.cap.iops.as_ref(), notes);
     of_burst(whose, "MB/s", 1e6, disk.cap.bytes.as_ref(), notes);
-    of_columns(stripe, notes);
+    of_columns(design, stripe, notes);
     of_merging(disk, notes);
 }
 
+/// Figures of a stripe are those of a load that is spread evenly over its disks, which one at random
+/// places is over a while only.
+fn of_window(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
+    if stripe.disks.len() > 1 {
+        let window = units::format_latency_ns(design.bucket_window_ns);
+        notes.push(format!(
+            "counted with a load spread evenly over {} disks; a disk makes up for what it left \
+             idle within {window} (`bucket_window_ms`), with less one at random places gets less",
+            stripe.disks.len()
+        ));
+    }
+}
+
 /// With fewer columns than disks the figures hold for loads over all of the volume only.
-fn of_columns(stripe: &Stripe, notes: &mut Vec<String>) {
+fn of_columns(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     let (columns, n_disks) = (stripe.columns as usize, stripe.disks.len());
     if columns >= n_disks {
+        let sku = stripe.disks.first().and_then(|disk| design.rows()?.disk(&disk.sku));
+        let dialog = DIALOG_COLUMNS_MAX as usize;
+        if columns > dialog && sku.is_some_and(|sku| sku.cloud() == "Azure") {
+            notes.push(format!(
+                "{columns} columns: the dialog of Windows Server makes {dialog} at most, and a \
+                 stream then gets {dialog} disks' share; PowerShell makes them all"
+            ));
+        }
         return;
     }
     let set_bytes: u64 = stripe.disks.iter().take(columns).map(|disk| disk.size_bytes).sum();
@@ -134,9 +214,6 @@ fn of_burst(whose: &str, unit: &str, scale: f64, limit: Option<&Limit>, notes: &
         return;
     };
     let credits = Credits { base: limit.per_s as f64, burst: per_s, bucket: bucket as f64 };
-    let span = |seconds: f64| {
-        units::format_duration(std::time::Duration::from_secs(seconds.min(1e12).round() as u64))
-    };
     notes.push(format!(
         "{rate} for {} from full credits, which idle time fills in {}",
         span(credits.burst_s(per_s)),

@@ -84,7 +84,8 @@ fn changes(lifts: &[Remedy], (load, mb): (&Load, Mb), done: &Done) -> String {
             }
             _ => lift.iops,
         };
-        format!("{}: {} IOPS{enough}", lift.change, grouped(iops))
+        let then = lift.after.first().map(|cap| format!(", where {} binds", cap.bound));
+        format!("{}: {} IOPS{enough}{}", lift.change, grouped(iops), then.unwrap_or_default())
     };
     let all: Vec<String> = lifts.iter().map(one).collect();
     if !all.is_empty() {
