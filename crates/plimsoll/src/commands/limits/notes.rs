@@ -143,8 +143,8 @@ fn of_window(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     if stripe.disks.len() > 1 {
         let window = units::format_latency_ns(design.bucket_window_ns);
         notes.push(format!(
-            "counted with a load spread evenly over {} disks; a disk makes up for what it left \
-             idle within {window} (`bucket_window_ms`), with less one at random places gets less",
+            "counted with a load spread evenly over {} disks; a run at random places evens out \
+             within {window} (`bucket_window_ms`), and carries less with a shorter window",
             stripe.disks.len()
         ));
     }
