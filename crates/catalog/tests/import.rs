@@ -565,7 +565,8 @@ fn figures_that_a_machine_never_has_are_refused_with_the_right_name() {
         "name,burst_mb_s,max_data_disks\nn9,240,16\n",
         "line 1, column 6: `burst_mb_s` is a figure of disks, and the table is one of machines: it \
          has `max_data_disks`",
-        "name it `uncached_burst_mb_s`, or `cached_burst_mb_s` for what goes through the host cache",
+        "name it `uncached_burst_mb_s`, or `cached_burst_mb_s` for what goes through the host \
+         cache",
     );
     refused(
         "name,uncached_iops,size_gib\nn9,240,16\n",

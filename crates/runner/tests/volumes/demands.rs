@@ -27,8 +27,8 @@ const CORNER: f64 = 0.01;
 
 const MB: f64 = 1e6;
 
-/// Returns the seeds to look at: the first `n_short`, or with `PLIMSOLL_LONG_TESTS` so many from its
-/// value on.
+/// Returns the seeds to look at: the first `n_short`, or with `PLIMSOLL_LONG_TESTS` so many from
+/// its value on.
 #[expect(clippy::disallowed_methods, reason = "a long test is asked for by a variable")]
 pub(crate) fn seeds(n_short: u64, n_long: u64) -> std::ops::Range<u64> {
     let Ok(first) = std::env::var("PLIMSOLL_LONG_TESTS") else { return 0..n_short };

@@ -137,8 +137,8 @@ fn of_stripe(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     of_merging(disk, notes);
 }
 
-/// Figures of a stripe are those of a load that is spread evenly over its disks, which one at random
-/// places is over a while only.
+/// Figures of a stripe are those of a load that is spread evenly over its disks, which one at
+/// random places is over a while only.
 fn of_window(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     if stripe.disks.len() > 1 {
         let window = units::format_latency_ns(design.bucket_window_ns);
