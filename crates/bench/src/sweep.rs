@@ -215,14 +215,18 @@ impl Sweep {
         let too_few = measured.as_ref().filter(|_| is_of_limits);
         let too_few = too_few.and_then(|it| self.options.limits.too_few(&it.measured()));
         let mut point = outcome::point(step_idx, load, purpose(probe), measured.as_ref(), broken);
+        // Who had all of a core was not kept from his work, whatever else went on.
+        let is_judged = is_whole && (disturbed.is_none() || !self.options.workers.is_trying());
+        let core_bound =
+            if is_judged { self.too_few_workers(step_idx, &gates, point.passed) } else { None };
         let (answer, void) = match (point.passed, disturbed, too_few) {
             _ if !is_whole => (None, Some("it was cut short".to_owned())),
+            _ if core_bound.is_some() => (None, core_bound),
             (false, Some(reason), _) => (Some(Answer::HostAtFault), Some(reason)),
             (_, _, Some(too_few)) => self.few_operations(probe, too_few),
-            (passed, _, None) => match self.too_few_workers(step_idx, &gates, passed) {
-                Some(reason) => (None, Some(reason)),
-                None => (Some(if passed { Answer::Carried } else { Answer::Failed }), None),
-            },
+            (passed, _, None) => {
+                (Some(if passed { Answer::Carried } else { Answer::Failed }), None)
+            }
         };
         point.passed &= void.is_none();
         point.void = void;
@@ -237,8 +241,8 @@ impl Sweep {
         Some(point)
     }
 
-    /// Says why a point that is not disturbed says nothing, where its workers and not the device
-    /// were the limit: the next one has more.
+    /// Says why a point says nothing, where its workers and not the device were the limit: the next
+    /// one has more.
     fn too_few_workers(&mut self, step_idx: u32, gates: &[Gate], passed: bool) -> Option<String> {
         let record = self.record.as_ref()?;
         let is_short = !passed || !self.options.lever.is_open();
@@ -406,7 +410,7 @@ fn last_void(measured: &[Measured]) -> Option<&str> {
 
 /// Returns the check that says that a point was disturbed by what may be gone the next time: a
 /// generator that was late, stopped or stolen.
-pub fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
+fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
     let gate = generator(record, step_idx)?;
     gate.figure(IS_TRANSIENT).is_some_and(|it| it > 0.0).then_some(gate)
 }

@@ -124,8 +124,13 @@ impl Workers {
         Some(Note { severity: NoteSeverity::Info, code: "workers".to_owned(), message })
     }
 
-    /// Takes what was measured with [`Workers::n_parts`] and says whether it counts. What was
-    /// disturbed by others must not come here.
+    /// Says whether the next measurement is to show if more workers carry more. Where others
+    /// disturb it, it does not, and must not be taken.
+    pub fn is_trying(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Takes what was measured with [`Workers::n_parts`] and says whether it counts.
     pub fn take(&mut self, seen: &Seen) -> Counts {
         if let Some((n_parts, before)) = self.before.take() {
             let trial = Trial {

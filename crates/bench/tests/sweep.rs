@@ -159,6 +159,26 @@ fn the_limit_of_a_core_is_no_line() {
     }
 }
 
+/// Others are at work, but the worker had all of its core: it was the limit, and not they.
+#[test]
+fn a_full_core_is_the_limit_whatever_others_do() {
+    let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, "p99 < 10ms")).expect("a sweep");
+    while let Some(next) = sweep.next_point() {
+        let record = measure_by_cores(&next.plan, 3_000.0, 16);
+        let is_full = record.jobs[0].cpu_user_ns == record.jobs[0].active_ns;
+        sweep.take(if is_full { disturbed(record, true) } else { record }).expect("a point");
+        assert!(next.idx < 200, "it does not end");
+    }
+    let record = sweep.finish().expect("a record");
+    let curve = record.curve.as_ref().expect("a curve");
+    assert!(
+        curve.line.load.is_some_and(|it| (it / CAP_IOPS - 1.0).abs() < 0.01),
+        "{:?}",
+        curve.line
+    );
+    assert_eq!(curve.n_workers, Some(2));
+}
+
 #[test]
 fn where_there_are_no_more_processors_the_line_is_that_of_the_cores() {
     let mut sweep = Sweep::new(plan(vec![job("j")]), options(OPEN, "p99 < 10ms")).expect("a sweep");

@@ -362,8 +362,7 @@ impl Driver<'_> {
                 break;
             };
             let gates = analysis::gates::of_step(whole, idx, true, &SteadyRule::default());
-            let is_disturbed = sweep::disturbance(whole, idx).is_some();
-            let seen = sweep::seen(whole, idx, &gates, true).filter(|_| !is_disturbed);
+            let seen = sweep::seen(whole, idx, &gates, true);
             if seen.is_none_or(|seen| workers.take(&seen) == Counts::Yes) {
                 break;
             }
