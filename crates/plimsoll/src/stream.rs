@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
 
 use plan::Plan;
 
@@ -109,8 +110,36 @@ impl std::fmt::Display for AlreadyTold {
     }
 }
 
+/// Writes a whole file, but no block device.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    refuse_device(path)?;
+    std::fs::write(path, bytes)
+}
+
+/// Refuses a result to a block device: it would take the place of what the device holds.
+fn refuse_device(path: &Path) -> io::Result<()> {
+    let is_device = std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device());
+    if is_device {
+        return Err(io::Error::other("it is a block device, and what it holds would be lost"));
+    }
+    Ok(())
+}
+
+/// Says whether two paths lead to one file or device, or will once it is there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (std::fs::metadata(one), std::fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Err(_), Err(_)) => {
+            let whole = |path: &Path| std::path::absolute(path).ok();
+            whole(one).is_some_and(|one| whole(other) == Some(one))
+        }
+        _ => false,
+    }
+}
+
 impl ResultFile {
     fn open(path: &str) -> io::Result<Self> {
+        refuse_device(Path::new(path))?;
         let created = File::options().write(true).create_new(true).open(path);
         let is_new = created.is_ok();
         let file = match created {
@@ -154,18 +183,20 @@ impl Sink {
         }
     }
 
-    /// Opens a file for the result of a plan, unless the plan was read from it.
+    /// Opens a file for the result of a plan, unless the plan was read from it, or works on it.
     pub(crate) fn open_beside(path: Option<&str>, plan: &Plan) -> Result<Self, Failure> {
-        let is_same = |one: &str, other: &str| {
-            let facts =
-                |path: &str| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
-            let pair = facts(one).zip(facts(other));
-            pair.is_some_and(|(one, other)| (one.dev(), one.ino()) == (other.dev(), other.ino()))
+        let Some(named) = path else { return Ok(Sink::Stdout) };
+        let refused = |why: &str| {
+            let failure = Failure::wrong_use(format!("`{named}` {why}"));
+            Err(failure.hint("name another file with `--output`"))
         };
-        let of_plan = |path: &&str| plan.sources.iter().any(|source| is_same(&source.name, path));
-        if let Some(path) = path.filter(|path| of_plan(path)) {
-            let message = format!("`{path}` is what is to be run: the result would replace it");
-            return Err(Failure::wrong_use(message).hint("name another file with `--output`"));
+        let file = Path::new(named);
+        let is_file = std::fs::metadata(file).map_or(true, |facts| facts.is_file());
+        if is_file && plan.sources.iter().any(|source| is_same(Path::new(&source.name), file)) {
+            return refused("is what is to be run: the result would replace it");
+        }
+        if is_file && runner::target_paths(plan).iter().any(|target| is_same(target, file)) {
+            return refused("is a target of a job: the result would replace what it holds");
         }
         Sink::open(path)
     }

@@ -220,6 +220,65 @@ fn a_result_that_cannot_be_written_is_a_failure_and_follows_all_the_same() {
     assert!(outcome.stdout.contains("plimsoll.record/1"));
 }
 
+/// Neither by its result nor by a record of its I/O, whether it is there or not.
+#[test]
+fn a_target_is_not_replaced_by_a_result() {
+    let sandbox = Sandbox::new();
+    sandbox.write("there", [7; 65_536]);
+    std::os::unix::fs::symlink(sandbox.path("there"), sandbox.path("link")).expect("ours");
+    for (target, output) in [("there", "./there"), ("there", "link"), ("new", "new")] {
+        sandbox.write("job.fio", format!("[a]\nrw=read\nsize=64k\nfilename={target}\n"));
+        for command in ["run", "fio"] {
+            let outcome = sandbox.plimsoll(&[command, "--output", output, "job.fio"]);
+            assert_ne!(outcome.code, 0, "{command} {output}");
+            assert!(outcome.stderr.contains("is a target of a job"), "{}", outcome.stderr);
+            let record = format!("[a]\nrw=read\nsize=64k\nfilename={target}\n");
+            sandbox.write("record.fio", format!("{record}write_iolog={output}\n"));
+            let outcome = sandbox.plimsoll(&[command, "record.fio"]);
+            assert_ne!(outcome.code, 0, "{command} {output}");
+            assert!(outcome.stderr.contains("record-on-target"), "{}", outcome.stderr);
+        }
+    }
+    assert_eq!(std::fs::read(sandbox.path("there")).expect("it is there"), [7; 65_536]);
+    assert!(!sandbox.path("new").exists());
+}
+
+#[test]
+fn no_result_goes_to_a_block_device() {
+    let sandbox = Sandbox::new();
+    sandbox.write("image", vec![7; 1 << 20]);
+    sandbox.write("data", vec![7; 65_536]);
+    let losetup = |args: &[&std::ffi::OsStr]| {
+        let output = std::process::Command::new("losetup").args(args).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let image = sandbox.path("image");
+    let Some(device) = losetup(&["--find".as_ref(), "--show".as_ref(), image.as_ref()]) else {
+        println!("skipped: no loop devices here");
+        return;
+    };
+    sandbox.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=data\n");
+    sandbox.plimsoll_keeping(&["run", "--no-progress", "job.fio"]);
+    let to_device = |args: &[&str]| sandbox.plimsoll_keeping(&[args, &[&device]].concat());
+    let record = format!("--set=write_iolog={device}");
+    let outcomes = [
+        to_device(&["run", "job.fio", "--output"]),
+        to_device(&["run", "--json", "job.fio", "--output"]),
+        to_device(&["run", "job.fio", "--store"]),
+        to_device(&["fio", "job.fio", "--output"]),
+        to_device(&["report", "1", "-o"]),
+        to_device(&["export", "1", "--format", "csv", "-o"]),
+        to_device(&["translate", "job.fio", "--to", "vdbench", "--output"]),
+        sandbox.plimsoll(&["run", "job.fio", &record]),
+    ];
+    let _ = losetup(&["--detach".as_ref(), device.as_ref()]);
+    let what_is_there = std::fs::read(&image).expect("it is there");
+    assert!(what_is_there.iter().all(|byte| *byte == 7), "something was written");
+    for (idx, outcome) in outcomes.iter().enumerate() {
+        assert_ne!(outcome.code, 0, "{idx}: {}", outcome.stderr);
+    }
+}
+
 #[test]
 fn a_job_file_is_not_replaced_by_its_result() {
     let sandbox = Sandbox::new();

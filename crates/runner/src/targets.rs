@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use engine::{ContentsKind, DeviceUser, EngineError, FileKind, TargetFacts, WriteRisk};
@@ -78,7 +79,7 @@ pub(crate) fn check(
     options: &RunOptions,
 ) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
-    let mut findings = Vec::new();
+    let mut findings = check_records(bound, options);
     for worker in bound.steps.iter().flat_map(|step| &step.workers) {
         let job = worker.job.as_ref();
         if job.engine.kind.is_idle() {
@@ -99,6 +100,38 @@ pub(crate) fn check(
         }
     }
     findings
+}
+
+/// Refuses records of I/O (`write_iolog`) in the place of a target or of a block device: what that
+/// holds would be lost. Other logs have names of their own.
+fn check_records(bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
+    let workers = || bound.steps.iter().flat_map(|step| &step.workers);
+    let named: HashSet<(&str, &str)> = workers()
+        .filter_map(|worker| Some((&*worker.job.name, worker.job.logs.write_replay.as_deref()?)))
+        .collect();
+    let log_dir = options.log_dir.as_deref().unwrap_or(Path::new(""));
+    let of_name = |(job, name): (&str, &str)| {
+        let path = log_dir.join(name);
+        let facts = std::fs::metadata(&path).ok();
+        let is_device = facts.as_ref().is_some_and(|facts| facts.file_type().is_block_device());
+        let is_target = |file: &BoundFile| {
+            let of_target = std::fs::metadata(&file.path).ok();
+            let id = |facts: &std::fs::Metadata| (facts.dev(), facts.ino());
+            file.path == path || facts.as_ref().zip(of_target).is_some_and(|(a, b)| id(a) == id(&b))
+        };
+        // What there is of devices is a device.
+        let is_file = facts.as_ref().is_none_or(std::fs::Metadata::is_file);
+        let is_lost = is_device || is_file && workers().flat_map(|it| &it.files).any(is_target);
+        let what = if is_device { "a block device" } else { "a target" };
+        is_lost.then(|| {
+            let message = format!(
+                "job `{job}` writes its record (`write_iolog`) to `{name}`, {what}, whose contents \
+                 would be lost"
+            );
+            Diagnostic::error("record-on-target", message).help("name another file")
+        })
+    };
+    named.into_iter().filter_map(of_name).collect()
 }
 
 /// Refuses to write where something would be destroyed.

@@ -123,8 +123,13 @@ impl Store {
             }
             _ => {}
         }
-        if path.is_dir() {
-            return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+        // A device would be overwritten.
+        match fs::metadata(path).map_err(failed)?.file_type() {
+            kind if kind.is_file() => {}
+            kind if kind.is_dir() => {
+                return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+            }
+            _ => return Err(failed(std::io::Error::other("it is no file"))),
         }
         Store::set_up(Connection::open(path)?, path)
     }

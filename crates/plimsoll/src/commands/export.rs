@@ -117,7 +117,8 @@ fn one_each(
     fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
     for (idx, run) in runs.iter().enumerate() {
         let path = folder.join(file_name(run, idx));
-        fs::write(&path, text(run)).map_err(|error| not_written(&path, &error))?;
+        stream::write_file(&path, text(run).as_bytes())
+            .map_err(|error| not_written(&path, &error))?;
     }
     let n_files =
         if runs.len() == 1 { "1 file".to_owned() } else { format!("{} files", runs.len()) };
@@ -137,7 +138,8 @@ fn file_name(run: &Run, idx: usize) -> String {
 
 fn write(output: Option<&str>, bytes: &[u8]) -> Result<Exit, Failure> {
     let Some(path) = output else { return Exit::Fine.once(stream::print_bytes(bytes)) };
-    fs::write(path, bytes).map_err(|error| not_written(Path::new(path), &error))?;
+    let written = stream::write_file(Path::new(path), bytes);
+    written.map_err(|error| not_written(Path::new(path), &error))?;
     stream::tell(&format!("wrote {path} ({})\n", units::format_bytes(bytes.len() as u64)));
     Ok(Exit::Fine)
 }

@@ -1,6 +1,5 @@
 //! `plimsoll report`: runs as a page to look at.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -95,7 +94,7 @@ fn subject(args: &Args) -> Result<Subject, Failure> {
 
 /// Writes a page and says where.
 pub(super) fn write(path: &Path, page: &str) -> Result<(), Failure> {
-    fs::write(path, page).map_err(|error| {
+    stream::write_file(path, page.as_bytes()).map_err(|error| {
         Failure::wrong_use(format!("cannot write to `{}`: {error}", path.display()))
             .hint("name a file in a folder that exists and that you may write to")
     })?;

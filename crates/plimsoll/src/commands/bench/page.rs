@@ -25,7 +25,10 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
         Some(path) => command::write(Path::new(path), &report::page(&subject(record, suite))),
         None => {
             let path = usual();
-            let written = std::fs::write(&path, report::page(&subject(record, suite)));
+            let written = stream::write_file(
+                Path::new(&path),
+                report::page(&subject(record, suite)).as_bytes(),
+            );
             match written {
                 Ok(()) => stream::tell(&format!("charts: {path}\n")),
                 Err(error) => stream::tell(&format!(
