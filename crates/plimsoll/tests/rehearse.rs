@@ -457,6 +457,53 @@ fn a_program_that_never_flushes_loses_data_with_read_write() {
 /// Bytes of one block of a rollback.
 const BLOCK: usize = 4096;
 
+/// A loop device over a file, while it lives.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    fn new(file: &Path) -> Option<Self> {
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
+        let name = String::from_utf8_lossy(&made.stdout).trim().to_owned();
+        if !made.status.success() {
+            eprintln!("skipped: no loop devices here");
+        }
+        made.status.success().then_some(LoopDevice(name))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
+    }
+}
+
+/// All reads of a device over a crashed volume fail: what it holds cannot be told.
+#[test]
+fn a_device_that_cannot_be_read_is_not_written() {
+    let Some(rehearsal) = Rehearsal::mount(P30) else { return };
+    let image = rehearsal.0.path("mnt/image");
+    fs::write(&image, vec![7; 16 << 20]).unwrap();
+    let Some(device) = LoopDevice::new(&image) else { return };
+    rehearsal.rehearse(&["crash", "mnt"]).success();
+    // Somebody may have looked at it when it appeared.
+    let flushed = Command::new("blockdev").args(["--flushbufs", &device.0]).status();
+    if !flushed.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: there is no blockdev here");
+        return;
+    }
+    let job = format!("[a]\nfilename={}\nrw=randwrite\nsize=8m\n", device.0);
+    rehearsal.0.write("job.fio", job);
+    for command in ["run", "fio"] {
+        let outcome = rehearsal.0.plimsoll(&[command, "job.fio"]);
+        assert_ne!(outcome.code, 0, "{command}");
+        let said = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("what that holds cannot be told: reading at byte 0"), "{said}");
+    }
+    rehearsal.rehearse(&["restart", "mnt"]).success();
+    drop(device);
+    assert!(fs::read(&image).unwrap().iter().all(|byte| *byte == 7));
+}
+
 /// Returns where the blocks lie that a rollback has to put back.
 fn blocks_of(marker: &str) -> BTreeSet<usize> {
     let offset = |line: &str| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap();
