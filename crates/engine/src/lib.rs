@@ -45,7 +45,8 @@ pub use layer::Layer;
 pub use layout::{LayoutSpec, layout};
 pub use offload::{MakeEngine, offload};
 pub use probe::{
-    DeviceUser, DirectAlign, TargetFacts, WriteRisk, claim, device_users, look, probe,
+    DeviceUser, DirectAlign, MountedImage, TargetFacts, WriteRisk, claim, device_users, look,
+    mounted_images, probe,
 };
 pub use signatures::{Contents, Kind as ContentsKind};
 pub use usage::Usage;

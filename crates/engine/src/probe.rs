@@ -380,6 +380,30 @@ fn loops() -> Vec<(DeviceNumber, DeviceNumber)> {
     entries.flatten().filter_map(|entry| of_entry(entry.path())).collect()
 }
 
+/// A file that is the contents of a loop device which is mounted, or a part of which is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountedImage {
+    /// Number of the device that it lies on, and its own there, as of `stat`.
+    pub id: (u64, u64),
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+}
+
+/// Finds all of them, as far as /sys tells.
+pub fn mounted_images() -> Vec<MountedImage> {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = std::fs::read_dir("/sys/block") else { return Vec::new() };
+    let of_entry = |folder: PathBuf| {
+        let backing = std::fs::read_to_string(folder.join("loop/backing_file")).ok()?;
+        let facts = std::fs::metadata(backing.trim_end_matches('\n')).ok()?;
+        let number = std::fs::read_to_string(folder.join("dev")).ok()?;
+        let mount_point = mount_points(mounts::parse_device(&number)?).into_iter().next()?;
+        let id = (facts.dev(), facts.ino());
+        facts.is_file().then_some(MountedImage { id, mount_point })
+    };
+    entries.flatten().filter_map(|entry| of_entry(entry.path())).collect()
+}
+
 /// A program that has a device open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceUser {

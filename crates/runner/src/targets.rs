@@ -5,7 +5,9 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::{ContentsKind, DeviceUser, EngineError, FileKind, TargetFacts, WriteRisk};
+use engine::{
+    ContentsKind, DeviceUser, EngineError, FileKind, MountedImage, TargetFacts, WriteRisk,
+};
 use plan::{Diagnostic, Job, Plan, change};
 
 use crate::bind::{self, BoundFile, BoundPlan};
@@ -80,6 +82,7 @@ pub(crate) fn check(
 ) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
     let mut findings = check_records(bound, options);
+    let images = engine::mounted_images();
     for worker in bound.steps.iter().flat_map(|step| &step.workers) {
         let job = worker.job.as_ref();
         if job.engine.kind.is_idle() {
@@ -89,6 +92,7 @@ pub(crate) fn check(
             let Some(facts) = facts.get(&file.path) else { continue };
             let of_file = [
                 check_risk(job, facts, options),
+                check_image(job, facts, &images, options),
                 check_alignment(job, file, facts),
                 check_presence(job, file),
             ];
@@ -169,6 +173,29 @@ pub(crate) fn check_risk(
     }
 }
 
+/// Refuses to write to a file whose contents are mounted by way of a loop device.
+fn check_image(
+    job: &Job,
+    facts: &TargetFacts,
+    images: &[MountedImage],
+    options: &RunOptions,
+) -> Option<Diagnostic> {
+    let may_be_in_use = job.safety.allow_mounted || options.allow_mounted;
+    let is_file = facts.kind == FileKind::Regular;
+    if images.is_empty() || !is_file || may_be_in_use || !change::changes_targets(job) {
+        return None;
+    }
+    let of_file = std::fs::metadata(&facts.path).ok()?;
+    let image = images.iter().find(|image| image.id == (of_file.dev(), of_file.ino()))?;
+    let message = format!(
+        "job `{}` writes to `{}`, which is mounted at `{}` by way of a loop device",
+        job.name,
+        facts.path.display(),
+        image.mount_point.display()
+    );
+    Some(in_use(message, "unmount it, or name another target"))
+}
+
 /// Says what a device holds, in words for who does not know the format.
 fn contents_text(name: &str, kind: ContentsKind) -> String {
     match kind {
@@ -246,12 +273,20 @@ fn check_alignment(job: &Job, file: &BoundFile, facts: &TargetFacts) -> Option<D
     None
 }
 
-/// A target that must be there and is not.
+/// A target that must be there and is not: a file of a device's name would be made in memory.
 fn check_presence(job: &Job, file: &BoundFile) -> Option<Diagnostic> {
-    if file.kind != FileKind::Missing || job.files.allow_create {
+    let (name, path) = (&job.name, file.path.display());
+    if file.kind != FileKind::Missing {
         return None;
     }
-    let (name, path) = (&job.name, file.path.display());
+    if file.path.parent() == Some(Path::new("/dev")) {
+        let message = format!("job `{name}` needs `{path}`, and there is no such device");
+        let finding = Diagnostic::error("target-missing", message);
+        return Some(finding.help("see what there is with `lsblk`"));
+    }
+    if job.files.allow_create {
+        return None;
+    }
     let message = format!("job `{name}` needs `{path}`, which does not exist");
     Some(
         Diagnostic::error("target-missing", message)
@@ -380,6 +415,15 @@ mod tests {
             job.workload.access = Access { read: true, write: false, ..job.workload.access };
             assert_eq!(said(job, facts, &options), nothing);
         }
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_not_made_as_a_file() {
+        let missing = TargetFacts { kind: FileKind::Missing, size_bytes: 0, ..device() };
+        assert_eq!(
+            said(writes(), missing, &RunOptions::default()),
+            ["target-missing job `oltp` needs `/dev/made-up`, and there is no such device"]
+        );
     }
 
     /// Returns first byte and length of what a job in blocks of 8 KiB uses of a target.

@@ -1,7 +1,7 @@
 //! The loop of a step: from the building of its workers' engines to the end of the last worker.
 //!
-//! It takes one closed set of events, [`Event`], in both phases; threads only produce them. A worker
-//! whose thread panics, and somebody who asks to stop, end the step in either.
+//! It takes one closed set of events, [`Event`], in both phases; threads only produce them. A
+//! worker whose thread panics, and somebody who asks to stop, end the step in either.
 
 #[cfg(test)]
 mod tests;

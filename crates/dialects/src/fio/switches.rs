@@ -48,6 +48,10 @@ pub struct Switches {
     pub sections: Vec<String>,
     /// Any write or trim job is refused.
     pub readonly: bool,
+    /// Devices that are mounted or held are written (ours, not fio's).
+    pub allow_mounted_write: bool,
+    /// Devices that hold something are written (ours, not fio's).
+    pub overwrite_filesystem: bool,
     /// Parse, then stop.
     pub parse_only: bool,
     /// Print the job files as a command line, then stop.
@@ -87,6 +91,8 @@ impl Default for Switches {
             status_interval_ms: None,
             sections: Vec::new(),
             readonly: false,
+            allow_mounted_write: false,
+            overwrite_filesystem: false,
             parse_only: false,
             showcmd: false,
             cmdhelp: None,
@@ -197,6 +203,18 @@ pub(super) static SWITCHES: &[Switch] = &[
         Keep(|to, value| to.enghelp = Some(value)),
     ),
     switch("readonly", Bare, "  refuse jobs that write or trim", Keep(|to, _| to.readonly = true)),
+    switch(
+        "allow-mounted-write",
+        Bare,
+        "  write to devices that are mounted",
+        Keep(|to, _| to.allow_mounted_write = true),
+    ),
+    switch(
+        "overwrite-filesystem",
+        Bare,
+        "  write to devices that hold a file system",
+        Keep(|to, _| to.overwrite_filesystem = true),
+    ),
     switch("section", Required, "=NAME  run this section only; may be repeated", Read(section)),
     switch("eta", Required, "=WHEN  show the time left: always, never, auto", Read(eta)),
     switch("eta-interval", Required, "=TIME  how often, at least 250 ms (1 s)", Read(eta_interval)),

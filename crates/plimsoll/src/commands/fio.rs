@@ -181,6 +181,8 @@ fn measure(switches: &Switches, parsed: &Parsed, texts: Texts<'_>) -> Result<Exi
     let options = RunOptions {
         command: execute::command(),
         read_only: switches.readonly,
+        allow_mounted: switches.allow_mounted_write,
+        overwrite_filesystem: switches.overwrite_filesystem,
         forbid_uring: execute::forbids_uring(),
         create_parents: true,
         // As fio: several programs work on one device on purpose.

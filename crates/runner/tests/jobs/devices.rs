@@ -152,6 +152,41 @@ fn a_shared_device_is_asked_about_and_not_held() {
     assert_eq!(reads.outcome, Outcome::Complete, "{:?}", reads.jobs[0].error_message);
 }
 
+/// Who writes to the file writes into the file system, below the kernel that has it mounted.
+#[test]
+fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
+    let bench = Bench::new();
+    let Some(device) = LoopDevice::new(&bench) else { return };
+    let at = bench.path("at");
+    std::fs::create_dir(&at).expect("ours");
+    let at = at.to_str().expect("text");
+    if command(&["mkfs.ext4", "-q", device.path()]).is_none()
+        || command(&["mount", device.path(), at]).is_none()
+    {
+        println!("skipped: nothing can be mounted here");
+        return;
+    }
+    std::os::unix::fs::symlink(bench.path("image"), bench.path("link")).expect("ours");
+    let job = |name: &str, rw: &str| format!("[a]\nrw={rw}\nsize=64k\nfilename=@/{name}\n");
+    let refused: Vec<_> = ["image", "link"].map(|it| bench.plan(&job(it, "write"))).into();
+    let refused = refused.iter().map(|plan| {
+        match runner::run(plan, &RunOptions::default(), &Control::new(), &mut |_| {}) {
+            Err(RunError::Refused(findings)) => findings[0].message.clone(),
+            Ok(record) => format!("{:?}", record.outcome),
+        }
+    });
+    let refused: Vec<String> = refused.collect();
+    let reads = bench.run(&job("image", "read")).outcome;
+    command(&["umount", at]).expect("it was mounted");
+    let checked = command(&["fsck.ext4", "-f", "-n", device.path()]);
+    for message in refused {
+        assert!(message.contains(&format!("which is mounted at `{at}`")), "{message}");
+    }
+    assert_eq!(reads, Outcome::Complete);
+    assert!(checked.is_some(), "the file system is damaged");
+    assert_eq!(bench.run(&job("image", "write")).outcome, Outcome::Complete);
+}
+
 /// A small file system in memory, while it lives.
 struct Tmpfs(PathBuf);
 
