@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use engine::{Engine, Wait};
 use engine_support::{Setup, check_bytes, check_server, fill, op, run};
-use nfs_common::raw::{NFS, ask, call, call_as, opaque, root, words};
+use nfs_common::raw::{NFS, answer, ask, call, call_as, opaque, root, send, words};
 use nfs_common::{MOUNT, PLENTY, Served, client, design, free_volume, limit, volume};
 use plan::op::{Completion, Op, OpKind};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use serve::clock::now_ns;
-use serve::nfs::{Export, Trust};
+use serve::nfs::{Export, Limits, Trust};
 use volume::design::{Backing, Client, Design, Latency, Pool, Volume};
 
 #[test]
@@ -70,6 +70,60 @@ fn a_full_volume_refuses_writes_and_says_how_much_is_free() {
     assert_eq!(export.probe(&path).expect("an answer").free_bytes, Some(0));
     engine.remove_files().expect("removed");
     assert_eq!(export.probe(&path).expect("an answer").free_bytes, Some(CAPACITY));
+}
+
+/// An export beside the usual one, with limits of its own.
+fn limited(served: &Served, limits: Limits) -> Export {
+    let machine = Arc::clone(&served.machine);
+    Export::limited(machine, nfs_common::anywhere(), Trust::Root, limits).expect("an export")
+}
+
+fn connected(export: &Export) -> TcpStream {
+    let stream = TcpStream::connect(export.address()).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_mins(5))).expect("a timeout");
+    stream
+}
+
+/// Asks whether anybody is there.
+fn answers(stream: &mut TcpStream) -> bool {
+    send(stream, &call(NFS, 0, &[])).is_ok() && answer(stream).is_some()
+}
+
+#[test]
+fn a_connection_that_says_nothing_ends() {
+    let served = Served::start(free_volume());
+    let limits = Limits { idle: Duration::from_millis(50), ..Limits::default() };
+    let export = limited(&served, limits);
+    // Also one that is silent after half of a call.
+    for said in [&[][..], &[0x80, 0, 0, 40, 0, 0]] {
+        let mut stream = connected(&export);
+        std::io::Write::write_all(&mut stream, said).expect("written");
+        assert_eq!(answer(&mut stream), None);
+    }
+}
+
+#[test]
+fn the_connection_that_was_idle_longest_makes_room_for_another() {
+    let served = Served::start(free_volume());
+    let limits = Limits { idle_min: Duration::ZERO, n_connections_max: 2, ..Limits::default() };
+    let export = limited(&served, limits);
+    let (mut first, mut second) = (connected(&export), connected(&export));
+    assert!(answers(&mut second) && answers(&mut first));
+    let mut third = connected(&export);
+    assert!(answers(&mut third));
+    assert_eq!(answer(&mut second), None, "it was idle longest");
+    assert!(answers(&mut first));
+}
+
+#[test]
+fn connections_in_use_make_no_room() {
+    let served = Served::start(free_volume());
+    let limits = Limits { n_connections_max: 2, ..Limits::default() };
+    let export = limited(&served, limits);
+    let (mut first, mut second) = (connected(&export), connected(&export));
+    assert!(answers(&mut first) && answers(&mut second));
+    assert_eq!(answer(&mut connected(&export)), None);
+    assert!(answers(&mut first) && answers(&mut second));
 }
 
 /// Starts the export of a machine again, at the port where it was.

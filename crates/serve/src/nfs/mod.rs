@@ -70,6 +70,24 @@ const IDLE: Duration = Duration::from_mins(6);
 /// room for another, if that was for so long: no client waits for an answer as long.
 const IDLE_MIN: Duration = Duration::from_secs(30);
 
+/// Which connections an export keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// One that says nothing for so long is closed.
+    pub idle: Duration,
+    /// Where there are as many as there may be, the one that has been idle longest makes room for
+    /// another, if that was for so long.
+    pub idle_min: Duration,
+    /// Connections at once.
+    pub n_connections_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { idle: IDLE, idle_min: IDLE_MIN, n_connections_max: CONNECTIONS_MAX }
+    }
+}
+
 /// Who a client's users are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -195,6 +213,7 @@ struct Server {
     /// Open connections, to be closed at the end.
     streams: Mutex<Vec<Arc<Opened>>>,
     trust: Trust,
+    limits: Limits,
     is_stopped: AtomicBool,
 }
 
@@ -262,6 +281,19 @@ impl Export {
         Export::over(machine, bind(address)?, trust)
     }
 
+    /// Does the same with other limits to connections.
+    ///
+    /// # Errors
+    /// As [`Export::start`].
+    pub fn limited(
+        machine: Arc<Machine>,
+        address: SocketAddr,
+        trust: Trust,
+        limits: Limits,
+    ) -> Result<Export, ExportError> {
+        Export::serve(machine, bind(address)?, trust, limits)
+    }
+
     /// Serves a machine's volumes to those who connect to a listener, from [`bind`].
     ///
     /// # Errors
@@ -270,6 +302,15 @@ impl Export {
         machine: Arc<Machine>,
         listener: TcpListener,
         trust: Trust,
+    ) -> Result<Export, ExportError> {
+        Export::serve(machine, listener, trust, Limits::default())
+    }
+
+    fn serve(
+        machine: Arc<Machine>,
+        listener: TcpListener,
+        trust: Trust,
+        limits: Limits,
     ) -> Result<Export, ExportError> {
         let design = machine.in_force().design;
         let server = Arc::new(Server {
@@ -281,6 +322,7 @@ impl Export {
             clients: Mutex::default(),
             streams: Mutex::default(),
             trust,
+            limits,
             is_stopped: AtomicBool::new(false),
         });
         if trust == Trust::Squashed && rustix::process::geteuid().is_root() {
@@ -329,14 +371,14 @@ impl std::fmt::Debug for Export {
     }
 }
 
-/// Closes the connection that has been idle longest, if that was for long.
-fn make_room(streams: &mut Vec<Arc<Opened>>) -> bool {
+/// Closes the connection that has been idle longest, if that was for as long as `idle_min`.
+fn make_room(streams: &mut Vec<Arc<Opened>>, idle_min: Duration) -> bool {
     let now_ns = now_ns();
     let idle = |opened: &Arc<Opened>| {
         Duration::from_nanos(now_ns.saturating_sub(opened.used_ns.load(Relaxed)))
     };
     let longest = (0..streams.len()).max_by_key(|idx| idle(&streams[*idx]));
-    let Some(idx) = longest.filter(|idx| idle(&streams[*idx]) >= IDLE_MIN) else { return false };
+    let Some(idx) = longest.filter(|idx| idle(&streams[*idx]) >= idle_min) else { return false };
     let _ = streams.swap_remove(idx).stream.shutdown(std::net::Shutdown::Both);
     true
 }
@@ -377,9 +419,10 @@ impl Server {
     fn serve(self: &Arc<Self>, stream: TcpStream) -> io::Result<()> {
         let peer = stream.peer_addr()?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(IDLE))?;
+        stream.set_read_timeout(Some(self.limits.idle))?;
         let mut streams = lock(&self.streams);
-        if streams.len() >= CONNECTIONS_MAX && !make_room(&mut streams) {
+        let Limits { idle_min, n_connections_max, .. } = self.limits;
+        if streams.len() >= n_connections_max && !make_room(&mut streams, idle_min) {
             return Ok(());
         }
         let opened = Arc::new(Opened::new(stream));
