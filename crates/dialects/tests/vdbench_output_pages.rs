@@ -216,6 +216,29 @@ fn hosts_and_slaves_have_pages_and_their_parts_add_up() {
     assert_eq!(slaves, ["one-0", "one-1", "two-0"]);
 }
 
+/// A browser that opens a page runs nothing that a parameter file says.
+#[test]
+fn names_are_shown_and_not_run() {
+    let text = ["sd1", "wd1", "rd1"]
+        .into_iter()
+        .fold(RAW.to_owned(), |text, name| text.replace(name, &format!("<script>{name}")));
+    let pages = whole(&text, &[3]);
+    for (name, text) in &pages.all {
+        assert!(!text.contains("<script"), "{name}: {text}");
+    }
+    for (page, name) in [
+        ("summary.html", "rd1"),
+        ("logfile.html", "sd1"),
+        ("skew.html", "wd1"),
+        ("one.html", "sd1"),
+    ] {
+        let shown = format!("&lt;script>{name}");
+        assert!(pages.page(page).contains(&shown), "{page}: {}", pages.page(page));
+    }
+    let link = "<A HREF=\"%3Cscript>sd1.html\">&lt;script>sd1</A>";
+    assert!(pages.page("summary.html").contains(link), "{}", pages.page("summary.html"));
+}
+
 #[test]
 fn pages_can_be_left_out() {
     let text = RAW.replace("(host_detail,slave_detail)", "no_sd_detail");

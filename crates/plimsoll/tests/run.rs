@@ -1,4 +1,5 @@
 //! Small jobs from the file to the result.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod common;
 
@@ -224,7 +225,7 @@ fn a_result_that_cannot_be_written_is_a_failure_and_follows_all_the_same() {
 #[test]
 fn a_target_is_not_replaced_by_a_result() {
     let sandbox = Sandbox::new();
-    sandbox.write("there", [7; 65_536]);
+    sandbox.write("there", vec![7; 65_536]);
     std::os::unix::fs::symlink(sandbox.path("there"), sandbox.path("link")).expect("ours");
     for (target, output) in [("there", "./there"), ("there", "link"), ("new", "new")] {
         sandbox.write("job.fio", format!("[a]\nrw=read\nsize=64k\nfilename={target}\n"));
@@ -239,7 +240,8 @@ fn a_target_is_not_replaced_by_a_result() {
             assert!(outcome.stderr.contains("record-on-target"), "{}", outcome.stderr);
         }
     }
-    assert_eq!(std::fs::read(sandbox.path("there")).expect("it is there"), [7; 65_536]);
+    let there = std::fs::read(sandbox.path("there")).expect("it is there");
+    assert_eq!(there, vec![7; 65_536]);
     assert!(!sandbox.path("new").exists());
 }
 
@@ -254,7 +256,7 @@ fn no_result_goes_to_a_block_device() {
     };
     let image = sandbox.path("image");
     let Some(device) = losetup(&["--find".as_ref(), "--show".as_ref(), image.as_ref()]) else {
-        println!("skipped: no loop devices here");
+        eprintln!("skipped: no loop devices here");
         return;
     };
     sandbox.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=data\n");
