@@ -420,8 +420,10 @@ mod tests {
     #[test]
     fn a_device_that_is_not_there_is_not_made_as_a_file() {
         let missing = TargetFacts { kind: FileKind::Missing, size_bytes: 0, ..device() };
+        let mut job = writes();
+        job.files.size = Some(plan::files::Size::Bytes(1 << 20));
         assert_eq!(
-            said(writes(), missing, &RunOptions::default()),
+            said(job, missing, &RunOptions::default()),
             ["target-missing job `oltp` needs `/dev/made-up`, and there is no such device"]
         );
     }
