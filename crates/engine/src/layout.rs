@@ -34,7 +34,7 @@ pub struct LayoutSpec {
     pub fallocate: Fallocate,
     /// Write all of it. Otherwise the file only gets its size and space.
     pub write: bool,
-    /// Make it durable at the end.
+    /// Make what was written durable at the end.
     pub fsync: bool,
 }
 
@@ -66,7 +66,9 @@ pub fn layout(
     if spec.write {
         written_bytes = write(&file, path, spec, &mut fill, progress)?;
     }
-    if spec.fsync {
+    // A reservation holds nothing yet. Made durable, it would wait for whatever the file system's
+    // journal holds of others: seconds on a busy disk. fio makes none durable either.
+    if spec.fsync && spec.write {
         file.sync_all().map_err(|source| EngineError::file("sync", path, source))?;
     }
     Ok(written_bytes)

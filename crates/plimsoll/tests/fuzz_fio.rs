@@ -52,7 +52,8 @@ struct Job {
     is_mixed: bool,
     /// Sizes are drawn, too.
     has_sizes: bool,
-    /// A size that is no multiple of the block, where I/Os may repeat: fio goes beyond it.
+    /// A size that is no multiple of the block, where I/Os may repeat: fio goes beyond it. Or
+    /// more to verify than there is: fio stops.
     has_rest: bool,
 }
 
@@ -172,7 +173,10 @@ fn section(draw: &mut Draw, idx: u64, job: &mut Job) {
     }
     let text = &job.text[from..];
     let repeats = walk == "rw" || text.contains("norandommap") || text.contains("zipf");
-    job.has_rest |= repeats && (block == "bs=12k" || size == "300k");
+    let is_divided = text.contains("nrfiles");
+    let goes_on = text.contains("verify=") && text.contains("io_size=100k") && size == "64k";
+    job.has_rest |= goes_on;
+    job.has_rest |= repeats && (block == "bs=12k" || size == "300k" || is_divided);
     if draw.chance(8) {
         job.text.push_str("time_based\nruntime=1\n");
         job.is_fixed = false;
@@ -300,7 +304,11 @@ fn compare_json(job: &Job, fio: &Left, ours: &Left, differ: &mut Vec<String>) {
     let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| -> Vec<String> {
         one.difference(other).cloned().collect()
     };
-    if theirs != own {
+    // With few I/Os a mix may draw one direction only, and the other then has no percentiles.
+    let busy_of = |page: &Value| -> Vec<[bool; 3]> {
+        jobs(page).map(|job| amounts(job).map(|it| it.0 > 0)).collect()
+    };
+    if theirs != own && (!job.is_mixed || busy_of(&fio) == busy_of(&ours)) {
         note("keys", &only(&theirs, &own), &only(&own, &theirs));
     }
     for (fio, ours) in jobs(&fio).zip(jobs(&ours)) {
@@ -383,6 +391,9 @@ fn compare_normal(job: &Job, fio: &Left, ours: &Left, differ: &mut Vec<String>) 
         // With few I/Os a mix may draw one direction only.
         let of_a_direction = ["read", "write", "slat", "clat", "READ", "WRITE"];
         heads.retain(|head| !(job.is_mixed && of_a_direction.contains(&head.as_str())));
+        // fio calls all lines of a group MIXED where one of its jobs is.
+        let is_unified = job.text.contains("unified_rw_reporting");
+        heads.retain(|head| !(is_unified && (head == "READ" || head == "WRITE")));
         heads
     };
     let (theirs, own) = (heads(fio), heads(ours));

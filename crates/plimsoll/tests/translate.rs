@@ -135,7 +135,8 @@ fn what_a_format_would_make_is_made_by_the_job() {
         let text = translate(&sandbox, "a.parm", to);
         std::fs::write(sandbox.path(file), text).expect("a file");
         let done = sandbox.plimsoll(&["run", file, "--set", "runtime=200ms"]);
-        assert_eq!(done.code, 0, "{to}: {}{}", done.stdout, done.stderr);
+        // On a busy host what was measured is called invalid.
+        assert!(matches!(done.code, 0 | 3), "{to}: {}{}", done.stdout, done.stderr);
         let made = sandbox.path("f1");
         assert_eq!(std::fs::metadata(&made).expect("it was made").len(), 8 << 20, "{to}");
         std::fs::remove_file(made).expect("it is ours");

@@ -278,7 +278,8 @@ fn prefix(job: &Job, kind: LogKind) -> Option<&str> {
         LogKind::Lat => (&logs.latency, !reporting.disable_lat),
         LogKind::Clat => (&logs.latency, !reporting.disable_clat),
         LogKind::Slat => (&logs.latency, !reporting.disable_slat),
-        LogKind::ClatHistogram => (&logs.histogram, !reporting.disable_clat),
+        // Empty where nothing is measured, as fio has it.
+        LogKind::ClatHistogram => (&logs.histogram, true),
     };
     let prefix = prefix.as_deref().filter(|_| is_measured)?;
     Some(if prefix.is_empty() { &job.name } else { prefix })

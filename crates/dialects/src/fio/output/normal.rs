@@ -7,7 +7,9 @@ use record::{DiskRecord, IoPriorityRecord, JobRecord, PrintRecord, Record, Sampl
 use units::fio::Unit;
 
 use super::ReportTime;
-use super::latency::{LatencyKind, latency_row, percentile_rows, shown_percentiles};
+use super::latency::{
+    LatencyKind, latency_row, percentile_list, percentile_rows, shown_percentiles,
+};
 use super::model::{self, Group, GroupRow, PriorityRow, Row};
 use super::text::{finite, rate_unit, shorten};
 
@@ -65,7 +67,9 @@ fn put_job(text: &mut String, job: &JobRecord, group: &Group<'_>, now: ReportTim
     if !job.sync.is_empty() {
         text.push_str("  fsync/fdatasync/sync_file_range/syncfs:\n");
         text.push_str(&latency_row("sync", &job.sync));
-        if let Some(percentiles) = shown_percentiles(&job.sync, job, LatencyKind::Sync) {
+        // Here, and not in JSON, they stand whatever `clat_percentiles` says.
+        let percentiles = percentile_list(job);
+        if !percentiles.is_empty() {
             text.push_str(&percentile_rows("sync", &job.sync, &percentiles));
         }
     }
