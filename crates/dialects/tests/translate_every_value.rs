@@ -249,7 +249,7 @@ fn check(access: &str, values: &[(&'static Param, Value)]) {
     assert!(text.contains("lun=") || is_left_out, "{shown}");
     // What moves nothing, or works on names, never becomes reads and writes.
     let kind = job.engine.kind;
-    assert!(is_left_out || kind != EngineKind::Null && !kind.is_file_operation(), "{shown}");
+    assert!(is_left_out || kind != EngineKind::Null && !kind.is_of_names(), "{shown}");
 
     let Translation { text, losses, .. } = fio::write(&plan);
     let read = fio::parse_text("t", &text, &fio::Wishes::default(), &MapHost::default());
