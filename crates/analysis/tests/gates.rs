@@ -392,6 +392,21 @@ fn the_null_engine_is_judged_by_what_others_do_to_it() {
     );
 }
 
+/// What looks for pauses waits for a processor, too, where this job uses all of them.
+#[test]
+fn a_job_that_uses_all_processors_was_not_stopped() {
+    let full = GeneratorInputs {
+        worker_cpu_share_max: Some(0.97),
+        host: Some(host(1.0, 0.95, 0.03, 0.0)),
+        pauses: Some(still(0.03, 5_000_000)),
+        late: Some(late(4000, 5000)),
+        ..EASY
+    };
+    trips(full, "itself used 95.0 %", "more processors");
+    let others = GeneratorInputs { host: Some(host(1.0, 0.4, 0.55, 0.0)), ..full };
+    trips(others, "stood still", "stopped");
+}
+
 #[test]
 fn a_long_pause_is_told_in_a_valid_run() {
     let once =

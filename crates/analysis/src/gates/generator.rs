@@ -305,10 +305,13 @@ impl GeneratorInputs {
         if host.steal > STEAL_MAX || is_still && host.steal > still_share / 2.0 {
             return Cause::Stolen;
         }
-        if is_still {
+        let others = self.others();
+        // With all processors at work for this job, what looks for pauses waits for one, too.
+        let own = host.own.unwrap_or(0.0);
+        let is_own_host = !self.is_null && host.busy > HOST_CPU_MAX && own > others;
+        if is_still && !is_own_host {
             return Cause::Stopped;
         }
-        let others = self.others();
         let has_waited = self.broken_waits(1.0).is_some() || host.busy > HOST_CPU_MAX;
         let is_worker_full = self.worker_cpu_share_max.is_some_and(|it| it > WORKER_CPU_MAX);
         if has_waited && others > OTHERS_MIN && others >= host.own.unwrap_or(0.0) / 4.0 {
