@@ -5,7 +5,7 @@ mod answer;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use record::{Latency, NoteSeverity, Outcome, Record, Verdict};
+use record::{EmulationRecord, Latency, NoteSeverity, Outcome, Record, Verdict};
 use units::{format_duration, format_iops, format_latency_ns, format_rate_mib_s};
 
 use crate::table::Run;
@@ -61,7 +61,7 @@ fn put_run(text: &mut String, run: &Run, invalidates: fn(&str) -> bool) {
     if record.suite.is_none() && record.curve.is_none() {
         put_table(text, record);
     }
-    if let Some(constant) = record.emulation.as_ref().and_then(|it| it.constant_latency()) {
+    if let Some(constant) = record.emulation.as_ref().and_then(EmulationRecord::constant_latency) {
         let _ = writeln!(text, "\n{}", escaped(&constant));
     }
     let _ = writeln!(text, "\n{}", place(record));

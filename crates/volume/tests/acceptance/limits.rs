@@ -496,7 +496,7 @@ fn one_less(volume: &Volume, change: &str) -> Option<Volume> {
     if change.contains("machine") || change.contains("more") {
         return None;
     }
-    less.disk = tiers[at - 1].to_owned();
+    tiers[at - 1].clone_into(&mut less.disk);
     Some(less)
 }
 
