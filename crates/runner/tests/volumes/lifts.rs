@@ -143,7 +143,6 @@ fn look(seed: u64) -> Result<bool, String> {
         let is_at_corner = !named.is_empty()
             && caps.caps.iter().any(|cap| is_near(cap) && cap.held_share < GAIN_MIN)
             && caps.filling.is_none();
-        let is_at_corner = is_at_corner && std::env::var_os("ALLC").is_none();
         if !is_at_corner && (!is_right || most > STRAY_MAX) {
             wrong.push_str(&told(seed, job, (*iops, caps), &gains));
         }
