@@ -12,7 +12,8 @@ use record::{
 use crate::advice;
 use crate::change::{Change, ChangeRule, changes};
 use crate::gate::{Gate, GateName, GateVerdict};
-use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, evened, steadiness};
+use crate::gates::{ErrorInputs, SteadyInputs, StepSeries, errors, steadiness};
+use crate::sampled::{evened, is_last_cut_off, per_s, sample_s};
 use crate::series;
 use crate::steady::SteadyRule;
 use crate::warmup::{BATCH_LEN, WarmUp};
@@ -124,8 +125,8 @@ impl<'a> Step<'a> {
         ];
         let gates: Vec<Gate> = gates.into_iter().flatten().collect();
         let breaks = |gate: &Gate| gate.verdict == GateVerdict::Failed && gate.name.invalidates();
-        let sample_ms = (self.series.sample_s * 1000.0) as u64;
-        let at_ms = |idx: usize| self.series.start_ms.saturating_add(sample_ms * idx as u64);
+        let length_ms = |n: usize| (self.series.sample_s * 1000.0 * n as f64).round() as u64;
+        let at_ms = |idx: usize| self.series.start_ms.saturating_add(length_ms(idx));
         let has_window = !window.samples.is_empty();
         StepValidity {
             step_idx: self.idx,
@@ -136,7 +137,7 @@ impl<'a> Step<'a> {
                 range_pct: rules.steady.range_pct,
                 slope_pct: rules.steady.slope_pct,
             },
-            warm_up_ms: window.n_warm_up.map(|n| sample_ms * n as u64),
+            warm_up_ms: window.n_warm_up.map(length_ms),
             window_ms: has_window.then(|| (at_ms(window.samples.start), at_ms(window.samples.end))),
             gates: gates.into_iter().map(to_record).collect(),
         }
@@ -269,15 +270,15 @@ impl<'a> Step<'a> {
     /// Returns the samples of the step, ramp included.
     fn all_samples(&self, of: fn(&record::IntervalDir) -> u64) -> (Vec<f64>, f64) {
         let of_step = |interval: &&Interval| interval.step_idx == self.idx;
-        let intervals: Vec<&Interval> = self.record.intervals.iter().filter(of_step).collect();
-        let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
-        let even = evened(&intervals).into_iter();
-        let whole = even.filter(|interval| interval.length_ms * 2 >= length_ms);
-        let per_s = |interval: Interval| {
-            let total: u64 = interval.dirs.iter().map(|(_, dir)| of(dir)).sum();
-            total as f64 * 1000.0 / interval.length_ms.max(1) as f64
+        let mut intervals: Vec<&Interval> = self.record.intervals.iter().filter(of_step).collect();
+        if is_last_cut_off(&intervals) {
+            intervals.pop();
+        }
+        let even = evened(&intervals);
+        let sum_per_s = |interval: &Interval| {
+            per_s(interval, interval.dirs.iter().map(|(_, dir)| of(dir)).sum())
         };
-        (whole.map(per_s).collect(), length_ms as f64 / 1000.0)
+        (even.iter().map(sum_per_s).collect(), sample_s(&even))
     }
 }
 

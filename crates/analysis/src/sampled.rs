@@ -13,6 +13,9 @@ const LENGTH_SHARE_MIN: f64 = 0.9;
 /// that no run wrote has a longer one.
 pub const PIECES_MAX: f64 = 3600.0;
 
+/// Most samples that the intervals of a step are evened to: those of a simulated year are joined.
+const N_EVEN_MAX: u64 = 20_000;
+
 /// Returns the intervals of a step after its ramp, without a last one that was cut off.
 pub fn measured(record: &Record, step_idx: u32) -> Vec<&Interval> {
     let of_step = |it: &&Interval| it.step_idx == step_idx && !it.ramp;
@@ -28,6 +31,90 @@ pub fn is_last_cut_off(intervals: &[&Interval]) -> bool {
     let usual_ms = usual_ms(intervals.iter().map(|it| it.length_ms)) as f64;
     let last = intervals.last().filter(|_| intervals.len() > 1);
     last.is_some_and(|last| (last.length_ms as f64) < usual_ms * LENGTH_SHARE_MIN)
+}
+
+/// Returns intervals in pieces of about equal length: the usual one, or a longer one where there
+/// were more than 20,000 of it. A longer interval is several pieces that all went as it did,
+/// shorter ones are joined: then the highest percentile stands for all. What is left at the end is
+/// left out. Only the figures of directions are kept.
+pub fn evened(intervals: &[&Interval]) -> Vec<Interval> {
+    let total_ms = intervals.iter().fold(0_u64, |sum, it| sum.saturating_add(it.length_ms));
+    let usual_ms = usual_ms(intervals.iter().map(|it| it.length_ms));
+    let wanted_ms = usual_ms.max(total_ms.div_ceil(N_EVEN_MAX)).max(1) as f64;
+    let mut even: Vec<Interval> = Vec::with_capacity(intervals.len());
+    let mut open: Option<Interval> = None;
+    for interval in intervals {
+        let joined = match open.take() {
+            Some(mut joined) => {
+                join(&mut joined, interval);
+                joined
+            }
+            None => Interval { series: Vec::new(), cpu: None, ..(*interval).clone() },
+        };
+        let n = joined.length_ms as f64 / wanted_ms;
+        if n < LENGTH_SHARE_MIN {
+            open = Some(joined);
+            continue;
+        }
+        let n = n.round().clamp(1.0, PIECES_MAX) as u64;
+        even.extend((0..n).map(|idx| piece(&joined, idx, n)));
+    }
+    // Less than a sample, unless it is all there is.
+    if even.is_empty() {
+        even.extend(open);
+    }
+    even
+}
+
+/// Returns the mean length of samples, seconds; 0 without any.
+pub fn sample_s(samples: &[Interval]) -> f64 {
+    let total_ms = samples.iter().fold(0_u64, |sum, it| sum.saturating_add(it.length_ms));
+    total_ms as f64 / 1000.0 / samples.len().max(1) as f64
+}
+
+/// Returns one of `n` equal pieces of an interval. Counts are whole, and add up.
+fn piece(interval: &Interval, idx: u64, n: u64) -> Interval {
+    let until = |all: u64, idx: u64| (u128::from(all) * u128::from(idx) / u128::from(n)) as u64;
+    let part = |all: u64| until(all, idx + 1) - until(all, idx);
+    let start_ms = interval.end_ms.saturating_sub(interval.length_ms);
+    let mut piece = Interval {
+        end_ms: start_ms + until(interval.length_ms, idx + 1),
+        length_ms: part(interval.length_ms),
+        ..interval.clone()
+    };
+    for dir in [&mut piece.dirs.read, &mut piece.dirs.write, &mut piece.dirs.trim] {
+        dir.n_ios = part(dir.n_ios);
+        dir.io_bytes = part(dir.io_bytes);
+    }
+    piece
+}
+
+/// Adds the interval that follows.
+fn join(interval: &mut Interval, next: &Interval) {
+    interval.end_ms = next.end_ms;
+    interval.length_ms += next.length_ms;
+    let dirs = &mut interval.dirs;
+    let pairs = [
+        (&mut dirs.read, &next.dirs.read),
+        (&mut dirs.write, &next.dirs.write),
+        (&mut dirs.trim, &next.dirs.trim),
+    ];
+    for (dir, next) in pairs {
+        dir.n_ios += next.n_ios;
+        dir.io_bytes += next.io_bytes;
+        dir.latency_ns_p50 = dir.latency_ns_p50.max(next.latency_ns_p50);
+        dir.latency_ns_p99 = dir.latency_ns_p99.max(next.latency_ns_p99);
+        dir.latency_ns_max = dir.latency_ns_max.max(next.latency_ns_max);
+        match (&mut dir.response, &next.response) {
+            (Some(response), Some(next)) => {
+                response.latency_ns_p50 = response.latency_ns_p50.max(next.latency_ns_p50);
+                response.latency_ns_p99 = response.latency_ns_p99.max(next.latency_ns_p99);
+                response.latency_ns_max = response.latency_ns_max.max(next.latency_ns_max);
+            }
+            (None, Some(next)) => dir.response = Some(next.clone()),
+            (_, None) => {}
+        }
+    }
 }
 
 /// Returns the usual length of intervals, milliseconds: the median, of two in the middle the longer

@@ -4,11 +4,13 @@ use analysis::alike::{DifferenceKind, differences};
 use analysis::compare::{Better, RunOrder};
 use analysis::gates::{StepSeries, mount_remarks, of_step};
 use analysis::metric::{metrics, run_order};
+use analysis::sampled::{evened, sample_s};
 use analysis::steady::SteadyRule;
-use analysis::{GateName, GateVerdict, Point};
+use analysis::{GateName, GateVerdict, Point, Rules, assess};
 use hist::Histogram;
 use record::{
-    DirRecord, HostRecord, Interval, IntervalDir, IntervalResponse, JobRecord, PerDirRecord, Record,
+    ArrivalsRecord, DirRecord, HostRecord, Interval, IntervalDir, IntervalResponse, JobRecord,
+    PerDirRecord, Record, Verdict,
 };
 
 const S_NS: u64 = 1_000_000_000;
@@ -81,6 +83,88 @@ fn a_series_has_neither_ramp_nor_rest() {
     assert_eq!((series.waited_p99_ns, series.is_response), (vec![vec![2e6; 100]], false));
     assert!((series.sample_s - 1.0).abs() < 1e-12);
     assert_eq!(StepSeries::of(&run(), 1).iops, Vec::<f64>::new());
+}
+
+/// A host that pauses makes one second long: it counts for as long as it lasted, and the seconds
+/// around it stay seconds.
+#[test]
+fn a_long_interval_is_several_samples_and_joins_no_others() {
+    let mut record = run();
+    // 4.6 s in which 600 were done, in place of the 50th second.
+    record.intervals[49].length_ms = 4_600;
+    record.intervals[49].dirs.read.n_ios = 600;
+    let series = StepSeries::of(&record, 0);
+    assert_eq!(series.iops.len(), 99 + 5);
+    let slow: Vec<f64> = series.iops.iter().copied().filter(|iops| *iops < 1_999.0).collect();
+    assert_eq!(slow.len(), 5);
+    assert!(slow.iter().all(|iops| (iops - 600.0 / 4.6).abs() < 1.0), "{slow:?}");
+    assert!((series.sample_s - 1.0).abs() < 0.005, "{}", series.sample_s);
+}
+
+/// Counts are neither lost nor doubled, whatever the lengths.
+#[test]
+fn evened_intervals_hold_what_the_others_held() {
+    let check = |lengths_ms: &[u64], n_expected: usize| {
+        let all: Vec<Interval> = lengths_ms.iter().map(|ms| second(99, *ms, ms * 7 / 3)).collect();
+        let even = evened(&all.iter().collect::<Vec<_>>());
+        let sum = |all: &[Interval], of: fn(&Interval) -> u64| all.iter().map(of).sum::<u64>();
+        assert_eq!(even.len(), n_expected, "{lengths_ms:?}");
+        for of in [|it: &Interval| it.length_ms, |it: &Interval| it.dirs.read.n_ios] {
+            assert_eq!(sum(&even, of), sum(&all, of), "{lengths_ms:?}");
+        }
+    };
+    check(&[1_000, 1_000, 3_000], 5);
+    check(&[500, 500, 1_000, 1_000], 3);
+    check(&[1_001, 999, 1_000, 4_600, 1_000], 9);
+    check(&[20], 1);
+    assert!(evened(&[]).is_empty());
+}
+
+/// Seconds for two hours, then intervals that are as long again whenever the step is as old again.
+#[test]
+fn a_simulated_year_is_no_sample_for_each_second() {
+    let mut all: Vec<Interval> = (0..7_200).map(|_| second(99, 1_000, 1_000)).collect();
+    for doubled in 1..=12 {
+        all.extend((0..3_600).map(|_| second(99, 1_000 << doubled, 1_000 << doubled)));
+    }
+    let even = evened(&all.iter().collect::<Vec<_>>());
+    assert!((10_000..=20_000).contains(&even.len()), "{}", even.len());
+    assert!(even.iter().all(|it| it.dirs.read.n_ios == it.length_ms));
+    let total_s = sample_s(&even) * even.len() as f64;
+    assert!((total_s - (7_200.0 + 3_600.0 * 8_190.0)).abs() < 1.0, "{total_s}");
+}
+
+/// An open load of so many per second for so long, of which so many were done.
+fn offered(rate_iops: f64, length_s: f64, n_done: u64, latency_ns: u64) -> Option<Verdict> {
+    let mut job = worker();
+    job.runtime_ns = (length_s * 1e9) as u64;
+    job.dirs.read.n_ios = n_done;
+    job.dirs.read.lat = latencies(n_done, latency_ns);
+    let backlog_end = (rate_iops * length_s) as u64 - n_done;
+    let spacing = "even".to_owned();
+    let offered_iops = rate_iops;
+    job.arrivals =
+        Some(ArrivalsRecord { offered_iops, spacing, backlog_end, ..ArrivalsRecord::default() });
+    let record = Record { jobs: vec![job], ..Record::default() };
+    let judged = assess(&record, &Rules::default());
+    judged[0].gate(GateName::Offered.as_str()).map(|gate| gate.verdict)
+}
+
+/// Far too little is told after a second; what a moment's delay may leave undone only when the
+/// time is long.
+#[test]
+fn a_rate_that_is_missed_by_far_is_told_in_a_short_run() {
+    for length_s in [0.3, 1.0, 3.0, 9.0] {
+        let done = |share: f64| (100_000.0 * length_s * share) as u64;
+        assert_eq!(offered(1e5, length_s, done(0.1), 100_000), Some(Verdict::Failed));
+        assert_eq!(offered(1e5, length_s, done(0.99), 100_000), Some(Verdict::Passed));
+    }
+    // The last fifth of a second is missing.
+    assert_eq!(offered(1_000.0, 1.0, 800, 100_000), Some(Verdict::NotAssessed));
+    assert_eq!(offered(1_000.0, 1.0, 600, 100_000), Some(Verdict::Failed));
+    assert_eq!(offered(1_000.0, 12.0, 11_000, 100_000), Some(Verdict::Failed));
+    // What takes half a second is still in flight for so long.
+    assert_eq!(offered(100.0, 2.0, 150, 500_000_000), Some(Verdict::NotAssessed));
 }
 
 /// What waits under a rate is what its users see, whatever the target takes.

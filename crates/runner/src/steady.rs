@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use analysis::series;
 use analysis::steady::WindowTest;
+use analysis::{sampled, series};
 use plan::load::{SteadyMetric, SteadyState};
 use record::{Interval, SteadyRecord};
 use worker::Meters;
@@ -132,16 +132,26 @@ fn criterion_text(spec: &SteadyState) -> String {
 /// and on the 99th percentile of latency of each direction that was busy in all of them: of the
 /// response time under a rate, since what waits may grow while the target does the same.
 pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {
-    let measured: Vec<&Interval> = intervals.iter().filter(|interval| !interval.ramp).collect();
-    let Some(length_ms) = measured.iter().map(|interval| interval.length_ms).max() else {
+    let measured = intervals.iter().rev().take_while(|interval| !interval.ramp);
+    let (mut window, mut length_ms) = (Vec::new(), 0_u64);
+    let wanted_ms = until.window_ns / 1_000_000;
+    for interval in measured {
+        window.push(interval);
+        length_ms = length_ms.saturating_add(interval.length_ms);
+        // Periods of a clock differ a little.
+        if window.len() > 1 && length_ms.saturating_add(interval.length_ms / 2) >= wanted_ms {
+            break;
+        }
+    }
+    window.reverse();
+    let usual_ms = sampled::usual_ms(window.iter().map(|interval| interval.length_ms));
+    if window.len() < 2 || length_ms.saturating_add(usual_ms / 2) < wanted_ms {
         return false;
-    };
-    let n_intervals = (until.window_ns / 1_000_000).div_ceil(length_ms.max(1)) as usize;
-    let Some(first_idx) = measured.len().checked_sub(n_intervals.max(2)) else { return false };
-    let window = &measured[first_idx..];
-    let iops: Vec<f64> = window.iter().map(|interval| interval_iops(interval)).collect();
+    }
+    let window = sampled::evened(&window);
+    let iops: Vec<f64> = window.iter().map(interval_iops).collect();
     let p99_of = |idx: usize| -> Option<Vec<f64>> {
-        let of_dir = |interval: &&Interval| {
+        let of_dir = |interval: &Interval| {
             interval.dirs.iter().nth(idx).and_then(|(_, dir)| dir.waited_ns_p99())
         };
         window.iter().map(|interval| of_dir(interval).map(|ns| ns as f64)).collect()
@@ -155,8 +165,7 @@ pub(crate) fn is_steady(intervals: &[Interval], until: &UntilSteady) -> bool {
 }
 
 fn interval_iops(interval: &Interval) -> f64 {
-    let n_ios: u64 = interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum();
-    n_ios as f64 * 1000.0 / interval.length_ms.max(1) as f64
+    sampled::per_s(interval, interval.dirs.iter().map(|(_, dir)| dir.n_ios).sum())
 }
 
 /// Watches a worker, or the workers of a reporting group together.

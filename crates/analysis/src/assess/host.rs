@@ -86,7 +86,7 @@ impl Step<'_> {
     }
 
     /// Returns the mean of what the target took, all operations together; none without any.
-    fn latency_ns_mean(&self) -> Option<f64> {
+    pub(super) fn latency_ns_mean(&self) -> Option<f64> {
         let all = self.jobs.iter().flat_map(|job| job.dirs.iter()).map(|(_, dir)| &dir.lat);
         let (n, sum_ns) = all.fold((0_u64, 0.0), |(n, sum_ns), lat| {
             (n.saturating_add(lat.count()), sum_ns + lat.sum_ns() as f64)

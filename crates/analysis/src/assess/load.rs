@@ -10,9 +10,14 @@ use crate::gates::{
     Backlog, BurstKnowledge, CreditInputs, FlightInputs, OfferedInputs, credits, little, offered,
     queue_depth,
 };
+use crate::limit::Limits;
 
-/// Shortest time over which a rate that was missed is judged where time is real.
+/// Time from which on a rate that was missed is judged by its limits alone where time is real.
 const S_MIN: f64 = 10.0;
+
+/// What a moment at the end of a shorter time may leave undone, seconds of the load: a pause of the
+/// host, a hiccup of the target. At most half of the time.
+const MOMENT_S: f64 = 0.25;
 
 /// Longest that credits of a cloud's disks last, seconds.
 const CREDITS_S_MAX: f64 = 3_600.0;
@@ -170,12 +175,24 @@ impl Step<'_> {
             sum.backlog_end = sum.backlog_end.min(sum.backlog_start);
         }
         let gate = offered(&sum);
-        if gate.verdict == GateVerdict::Failed && !self.is_virtual() && sum.window_s < S_MIN {
-            let reason =
-                format!("{}; {:.0} s are too short to tell why", gate.reason, sum.window_s);
+        let is_short = !self.is_virtual() && sum.window_s < S_MIN;
+        if gate.verdict == GateVerdict::Failed && is_short && !self.is_far_below(&sum) {
+            let reason = format!(
+                "{}; {:.1} s are too short to tell it from a moment's delay",
+                gate.reason, sum.window_s
+            );
             return Some(Gate::unknown(GateName::Offered, reason));
         }
         Some(gate)
+    }
+
+    /// Says whether less was done in a short time than a moment's delay and what was in flight at
+    /// the end explain.
+    fn is_far_below(&self, sum: &OfferedInputs) -> bool {
+        let latency_s = self.latency_ns_mean().unwrap_or(0.0) / 1e9;
+        let moment_s = (MOMENT_S + latency_s).min(sum.window_s / 2.0);
+        let least = Limits::ACHIEVED_SHARE_MIN - moment_s / sum.window_s;
+        sum.achieved_iops < sum.offered_iops * least
     }
 
     /// Judges whether closed loads kept their depth.

@@ -3,6 +3,7 @@
 use record::{Interval, IntervalDir, JobRecord, Record};
 
 use crate::gate::Gate;
+use crate::sampled::{evened, measured, per_s, sample_s};
 use crate::steady::SteadyRule;
 
 use super::{
@@ -35,26 +36,17 @@ pub struct StepSeries {
 }
 
 impl StepSeries {
-    /// Takes the series of a step out of a record. A last sample that is shorter than half of the
-    /// others is left out: its rate is mostly noise.
+    /// Takes the series of a step out of a record, in samples of about equal length
+    /// ([`crate::sampled::evened`]). A last interval that was cut off is left out.
     pub fn of(record: &Record, step_idx: u32) -> Self {
-        let of_step = |interval: &&Interval| interval.step_idx == step_idx && !interval.ramp;
-        let mut intervals: Vec<&Interval> = record.intervals.iter().filter(of_step).collect();
-        let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
-        if intervals.last().is_some_and(|last| last.length_ms * 2 < length_ms) {
-            intervals.pop();
-        }
-        let intervals = evened(&intervals);
-        let per_s = |interval: &Interval, count: u64| {
-            count as f64 * 1000.0 / interval.length_ms.max(1) as f64
-        };
+        let intervals = evened(&measured(record, step_idx));
         let sum = |interval: &Interval, of: fn(&IntervalDir) -> u64| {
             let total = interval.dirs.iter().map(|(_, dir)| of(dir)).fold(0, u64::saturating_add);
             per_s(interval, total)
         };
         let dirs = || intervals.iter().flat_map(|it| it.dirs.iter().map(|(_, dir)| dir));
         StepSeries {
-            sample_s: length_ms as f64 / 1000.0,
+            sample_s: sample_s(&intervals),
             start_ms: intervals.first().map_or(0, |it| it.end_ms.saturating_sub(it.length_ms)),
             iops: intervals.iter().map(|interval| sum(interval, |dir| dir.n_ios)).collect(),
             bytes_per_s: intervals.iter().map(|i| sum(i, |dir| dir.io_bytes)).collect(),
@@ -72,55 +64,6 @@ fn by_direction(intervals: &[Interval], of: fn(&IntervalDir) -> Option<u64>) -> 
         dirs.map(|ns| ns.map(|ns| ns as f64)).collect()
     };
     (0..N_DIRS).filter_map(of_dir).filter(|values| !values.is_empty()).collect()
-}
-
-/// Joins neighbouring intervals until all are as long as the longest: a long simulation goes on in
-/// longer ones. Of percentiles the highest stands for those that are joined.
-pub(crate) fn evened(intervals: &[&Interval]) -> Vec<Interval> {
-    let length_ms = intervals.iter().map(|interval| interval.length_ms).max().unwrap_or(0);
-    let mut even: Vec<Interval> = Vec::with_capacity(intervals.len());
-    let mut is_open = false;
-    for interval in intervals {
-        match even.last_mut().filter(|_| is_open) {
-            Some(last) => add(last, interval),
-            None => even.push((*interval).clone()),
-        }
-        // Periods of a clock differ a little; only what is half as long or shorter is joined.
-        let last_ms = even.last().map_or(0, |last| last.length_ms);
-        let is_alone = !is_open && last_ms * 2 > length_ms;
-        is_open = !is_alone && last_ms < length_ms - length_ms / 10;
-    }
-    if is_open && even.len() > 1 {
-        even.pop();
-    }
-    even
-}
-
-fn add(interval: &mut Interval, next: &Interval) {
-    interval.end_ms = next.end_ms;
-    interval.length_ms += next.length_ms;
-    let dirs = &mut interval.dirs;
-    let pairs = [
-        (&mut dirs.read, &next.dirs.read),
-        (&mut dirs.write, &next.dirs.write),
-        (&mut dirs.trim, &next.dirs.trim),
-    ];
-    for (dir, next) in pairs {
-        dir.n_ios += next.n_ios;
-        dir.io_bytes += next.io_bytes;
-        dir.latency_ns_p50 = dir.latency_ns_p50.max(next.latency_ns_p50);
-        dir.latency_ns_p99 = dir.latency_ns_p99.max(next.latency_ns_p99);
-        dir.latency_ns_max = dir.latency_ns_max.max(next.latency_ns_max);
-        match (&mut dir.response, &next.response) {
-            (Some(response), Some(next)) => {
-                response.latency_ns_p50 = response.latency_ns_p50.max(next.latency_ns_p50);
-                response.latency_ns_p99 = response.latency_ns_p99.max(next.latency_ns_p99);
-                response.latency_ns_max = response.latency_ns_max.max(next.latency_ns_max);
-            }
-            (None, Some(next)) => dir.response = Some(next.clone()),
-            _ => {}
-        }
-    }
 }
 
 /// Judges a step by what its record holds: errors, steadiness, the workers' CPU time, and, where
