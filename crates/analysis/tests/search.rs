@@ -434,6 +434,8 @@ fn is_consistent(line: &LoadLine) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn results_by_chance_never_trap_the_search(
         seed in any::<u64>(),
@@ -464,7 +466,7 @@ fn soft_line(seed: u64) -> (f64, Search) {
     (limit, search)
 }
 
-/// Of 300 fixed systems; with `PLIMSOLL_LONG_TESTS=1` of 20,000 that differ from run to run.
+/// Of 120 fixed systems; with `PLIMSOLL_LONG_TESTS=1` of 20,000 that differ from run to run.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a long test is asked for by a variable")]
 fn noise_around_the_line_keeps_it_near() {
@@ -474,7 +476,7 @@ fn noise_around_the_line_keeps_it_near() {
         let first = RandomState::new().hash_one(0) >> 1;
         first..first + 20_000
     } else {
-        0..300
+        0..120
     };
     let (n, mut far, mut n_silent) = (seeds.end - seeds.start, Vec::new(), 0);
     for seed in seeds {

@@ -30,7 +30,7 @@ const TROUBLES: [(f64, f64, f64); 4] =
 const CHAOS: usize = 2;
 
 /// Widths over which the line is soft, as a share of the load, and their share of the belief.
-const SOFTNESS: [(f64, f64); 2] = [(0.002, 0.7), (0.015, 0.3)];
+const SOFTNESS: [(f64, f64); 3] = [(0.002, 0.7), (0.015, 0.22), (0.04, 0.08)];
 
 /// Chance that a load above the line is carried: a cache, a credit.
 const WRONGLY_CARRIED: f64 = 0.01;

@@ -89,8 +89,11 @@ const CHAOS_MAX: f64 = 0.7;
 /// Widest interval that is told as a line, as a share of the load.
 const WIDTH_MAX: f64 = 0.1;
 
-/// How far the limit may have moved over all probes, up or down, as the logarithm of it.
-const DRIFTS: [f64; 2] = [0.06, 0.12];
+/// How far a limit that has moved may have moved over all probes, up or down, as the logarithm.
+const DRIFTS: [f64; 2] = [0.07, 0.12];
+
+/// How far one may move that counts as standing still: the interval around a line is as wide.
+const STILL: [f64; 3] = [0.0, -0.03, 0.03];
 
 /// Room around the line in which it may have moved, as a factor.
 const DRIFT_ROOM: f64 = 1.3;
@@ -215,8 +218,10 @@ impl Search {
             }
             belief.evidence()
         };
-        let still = evidence(0.0);
-        let odds = |moved: f64| (evidence(moved) - still).exp();
+        let still = STILL.map(evidence);
+        let best = still.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let still = still.iter().map(|it| (it - best).exp()).sum::<f64>() / STILL.len() as f64;
+        let odds = |moved: f64| (evidence(moved) - best).exp() / still;
         let sum = |sign: f64| DRIFTS.iter().map(|moved| odds(sign * moved)).sum::<f64>();
         let (down, up) = (sum(-1.0), sum(1.0));
         let has_moved = (down + up) / (2 * DRIFTS.len()) as f64 > DRIFT_ODDS_MIN;
