@@ -1,6 +1,7 @@
 //! Sweeps of volumes that are a formula: the plans that are asked for, and what is made of records.
 
 use analysis::Limits;
+use analysis::assess::has_valid_line;
 use analysis::search::SearchOptions;
 use bench::lever::Time;
 use bench::sweep::{SweepError, SweepOptions};
@@ -566,6 +567,24 @@ fn a_generator_that_is_always_disturbed_is_why_there_is_no_line() {
     let record = sweep.finish().expect("a record");
     assert!(record.curve.as_ref().is_some_and(|curve| curve.line.load.is_some()));
     assert!(record.notes.iter().any(|note| note.code == "line-of-generator"), "{:?}", record.notes);
+}
+
+/// A load that was carried with nothing to spare was carried; one that others disturbed was not
+/// measured as asked for.
+#[test]
+fn what_was_carried_with_nothing_to_spare_is_a_line() {
+    for (is_transient, is_valid) in [(false, true), (true, false)] {
+        let options = options(OPEN, "p99 < 10ms");
+        let mut sweep = Sweep::new(plan(vec![job("j")]), options).expect("a sweep");
+        while let Some(next) = sweep.next_point() {
+            let is_over = next.load > CAP_IOPS;
+            let record = measure(&next.plan, 0);
+            sweep.take(if is_over { record } else { disturbed(record, is_transient) });
+        }
+        let record = sweep.finish().expect("a record");
+        assert!(record.curve.as_ref().is_some_and(|curve| curve.line.load.is_some()));
+        assert_eq!(has_valid_line(&record), is_valid);
+    }
 }
 
 /// The lowest load alone is slow, once: it decides nothing.
