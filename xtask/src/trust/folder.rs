@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use serde_json::Value;
 
 use super::Row;
 use super::device::{SPREAD_MAX, range};
@@ -20,18 +19,6 @@ fn bench(program: &Program, folder: &Path) -> Result<Answer> {
     program.answer(&args)
 }
 
-/// Returns the load line of a suite.
-fn line(answer: &Answer) -> Option<f64> {
-    let of_suite = |row: &Value| row["line"]["load"].as_f64().or(row["load_line"].as_f64());
-    let rows = answer.record["suite"]["rows"].as_array();
-    answer.line().or_else(|| rows?.iter().find_map(of_suite))
-}
-
-fn text(answer: &Answer) -> String {
-    let line = line(answer).map_or_else(|| "none".to_owned(), |line| format!("{line:.0}"));
-    format!("{line} (exit {})", answer.code.unwrap_or(-1))
-}
-
 /// Beside busy programs, in memory.
 pub(crate) fn beside(program: &Program, options: &Options) -> Result<Vec<Row>> {
     let memory = &options.memory;
@@ -40,10 +27,10 @@ pub(crate) fn beside(program: &Program, options: &Options) -> Result<Vec<Row>> {
     let busy = Busy::start()?;
     let beside = bench(program, memory)?;
     drop(busy);
-    let is_near = line(&beside).zip(line(&quiet)).is_some_and(|(it, quiet)| it >= quiet / 2.0);
+    let is_near = beside.line().zip(quiet.line()).is_some_and(|(it, quiet)| it >= quiet / 2.0);
     Ok(vec![Row::new(
         "a line in memory beside two busy programs per processor",
-        format!("{} for {} without", text(&beside), text(&quiet)),
+        format!("{} for {} without", beside.line_text(), quiet.line_text()),
         "at least half of the line without, or exit 3",
         beside.cannot_tell() || is_near,
     )])
@@ -57,9 +44,10 @@ pub(crate) fn repeated(program: &Program, options: &Options) -> Result<Vec<Row>>
         answers.push(bench(program, folder)?);
     }
     let told: Vec<&Answer> = answers.iter().filter(|answer| answer.cannot_tell()).collect();
-    let lines: Vec<f64> = answers.iter().filter(|it| !it.cannot_tell()).filter_map(line).collect();
+    let lines: Vec<f64> =
+        answers.iter().filter(|it| !it.cannot_tell()).filter_map(Answer::line).collect();
     let (low, high) = range(&lines);
-    let all: Vec<String> = answers.iter().map(text).collect();
+    let all: Vec<String> = answers.iter().map(Answer::line_text).collect();
     let has_all = lines.len() + told.len() == N_TIMES;
     Ok(vec![Row::new(
         "five lines of the folder",
