@@ -99,7 +99,7 @@ const STILL: [f64; 3] = [0.0, -0.03, 0.03];
 const DRIFT_ROOM: f64 = 1.3;
 
 /// How much better than a limit that stands still a moving one must explain the answers.
-const DRIFT_ODDS_MIN: f64 = 10.0;
+const DRIFT_ODDS_MIN: f64 = 5.0;
 
 impl Search {
     /// Returns what is known of the load line so far.
