@@ -110,7 +110,10 @@ impl Answer {
         let code = self.code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
         match self.line() {
             Some(line) => format!("{line:.0} (exit {code})"),
-            None => format!("none (exit {code})"),
+            None => match self.record["curve"]["line"]["reason"].as_str() {
+                Some(reason) => format!("none ({reason}, exit {code})"),
+                None => format!("none (exit {code})"),
+            },
         }
     }
 
