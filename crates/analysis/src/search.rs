@@ -200,6 +200,9 @@ const N_DRIFT_MIN: usize = 18;
 /// Probes in a row that say nothing until the search gives up.
 const N_NOTHING_MAX: u32 = 10;
 
+/// Probes with a generator at fault, and a quarter of all, that are why a search found nothing.
+const N_HOST_MIN: usize = 3;
+
 /// Probes of the ends after the curve, at most.
 const N_CONTROLS_MAX: usize = 6;
 
@@ -493,7 +496,7 @@ impl Search {
         let n_host = of(Answer::HostAtFault);
         if of(Answer::FewOperations) > 0 {
             Reason::FewOperations
-        } else if n_host >= N_NOTHING_MAX as usize && 4 * n_host >= self.taken.len() {
+        } else if n_host >= N_HOST_MIN && 4 * n_host >= self.taken.len() {
             Reason::Host
         } else if self.drift().is_some() {
             Reason::Unsteady

@@ -506,6 +506,24 @@ fn an_end_that_falls_at_last_does_not_take_the_line_far_down() {
     }
 }
 
+/// Where probes ran out among some that a host spoiled, it is the host that is told.
+#[test]
+fn a_host_that_took_a_quarter_of_the_probes_is_why_there_is_no_line() {
+    let reason = |every: u32| {
+        let mut n = 0;
+        let options = SearchOptions { n_probes_max: 12, ..SearchOptions::rate(100.0) };
+        let search = drive(options, |load| {
+            n += 1;
+            let is_disturbed = n % every == 0;
+            let answer = if is_disturbed { Answer::HostAtFault } else { answer(load <= 30_000.0) };
+            ProbeResult { answer, achieved: None, pressure: None }
+        });
+        search.line().end
+    };
+    assert_eq!(reason(3), LineEnd::CannotTell(Reason::Host));
+    assert_eq!(reason(7), LineEnd::CannotTell(Reason::Probes));
+}
+
 /// The guess above the line fails by chance, and passes when it is repeated: the next load that
 /// always fails is looked for beside it, not all the way up.
 #[test]
