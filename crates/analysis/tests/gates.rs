@@ -259,6 +259,7 @@ const EASY: GeneratorInputs = GeneratorInputs {
     is_null: false,
     window_s: Some(5.0),
     worker_cpu_share_max: Some(0.4),
+    filled_share: Some(0.2),
     host: Some(HostShares { busy: 0.3, own: Some(0.2), others_user: Some(0.01), steal: 0.0 }),
     late: Some(LateCount { n_late: 4, n_due: 5000 }),
     waits: Some(WaitInputs { share_max: 0.01, per_io_ns: 5e3, latency_ns_mean: 1e6 }),
@@ -405,6 +406,16 @@ fn a_job_that_uses_all_processors_was_not_stopped() {
     trips(full, "itself used 95.0 %", "more processors");
     let others = GeneratorInputs { host: Some(host(1.0, 0.4, 0.55, 0.0)), ..full };
     trips(others, "stood still", "stopped");
+    // Two of sixteen processors, or nearly all of them.
+    for (filled, share) in [(0.97, host(0.14, 0.12, 0.01, 0.0)), (0.9, host(0.93, 0.9, 0.01, 0.0))]
+    {
+        let bound = GeneratorInputs { filled_share: Some(filled), host: Some(share), ..full };
+        let gate = generator(&bound);
+        trips(bound, "of the processors that it may use", "more processors");
+        assert_eq!(gate.figure(IS_TRANSIENT), Some(0.0), "it stays so");
+        let taken = GeneratorInputs { filled_share: Some(0.6), ..bound };
+        trips(taken, "stood still", "stopped");
+    }
 }
 
 #[test]

