@@ -412,6 +412,19 @@ impl FileTable {
         })
     }
 
+    /// Writes back what the page cache holds of all files and drops it, so that what is read next
+    /// comes from the target.
+    ///
+    /// # Errors
+    /// The first file that fails: what was written to it may be lost.
+    pub fn drop_cache(&mut self) -> Result<(), EngineError> {
+        self.for_each("write back", |kind, fd| match kind {
+            FileKind::Character | FileKind::Directory | FileKind::Other => Ok(()),
+            FileKind::Regular | FileKind::Missing | FileKind::Block => rustix::fs::fsync(fd),
+        })?;
+        self.invalidate()
+    }
+
     /// Advises the kernel about buffered access. `random` is the job's walk, for
     /// [`Fadvise::ByAccess`].
     ///

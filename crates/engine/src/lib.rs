@@ -122,6 +122,15 @@ pub trait Engine: Send {
         self.files().unlink_all()
     }
 
+    /// Writes back what the page cache holds of the files, and drops it; see
+    /// [`FileTable::drop_cache`].
+    ///
+    /// # Errors
+    /// The first failure: what was written may be lost.
+    fn drop_cache(&mut self) -> Result<(), EngineError> {
+        self.files().drop_cache()
+    }
+
     /// Makes durable all that was written to the file systems of the files; see
     /// [`FileTable::sync_file_systems`].
     ///

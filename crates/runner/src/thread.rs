@@ -212,6 +212,14 @@ fn drive<S: DataSource>(
                 }
                 continue;
             }
+            Decision::DropCache => {
+                if let Err(error) = engine.drop_cache() {
+                    worker.abandon(clock.now_ns());
+                    return Err(error);
+                }
+                now_ns = clock.now_ns();
+                continue;
+            }
             Decision::Done => return Ok(()),
         };
         if ops.is_empty() && worker.n_in_flight() == 0 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use plan::op::{FileIdx, Op, OpKind};
-use plan::{Direction, Job};
+use plan::{Direction, EngineWork, Job};
 
 use crate::data::Data;
 use crate::errors::{EIO, ETIMEDOUT, ErrorBudget, ErrorsSeen, Failure, FailureKind, IoError};
@@ -43,6 +43,9 @@ pub enum Decision {
     /// Remove the files, then ask again: a pass has ended and the next one makes them anew
     /// (`unlink_each_loop`). Nothing is in flight.
     RemoveFiles,
+    /// Write back what the page cache holds of the files and drop it, then ask again: what was
+    /// written is read back from the target. Nothing is in flight.
+    DropCache,
     /// The worker has ended; nothing is in flight.
     Done,
 }
@@ -128,6 +131,9 @@ pub struct Worker {
     pub(crate) stopping: bool,
     /// The next pass starts with new files.
     removes_files: bool,
+    /// A phase begins for which the cache is dropped, and when it is, at the next call.
+    drops_cache: bool,
+    resumes: bool,
     rate_check: Option<RateCheck>,
     pub(crate) seed: u64,
     /// Slots whose operation goes on with the rest of a short transfer.
@@ -210,6 +216,8 @@ impl Worker {
             n_passes_left: job.limits.loops.max(1),
             stopping: false,
             removes_files: false,
+            drops_cache: false,
+            resumes: false,
             rate_check: has_minimum.then_some(RateCheck { since_ns: 0, seen: [(0, 0); 3] }),
             seed: spec.seed,
             retries: Vec::with_capacity(depth as usize),
@@ -407,9 +415,16 @@ impl Worker {
             self.occupancy.pass(now_ns, self.slots.n_in_flight());
         }
         self.tick(now_ns);
+        if std::mem::take(&mut self.resumes) {
+            self.phase_since_ns = now_ns;
+        }
         loop {
             if std::mem::take(&mut self.removes_files) {
                 return Decision::RemoveFiles;
+            }
+            if std::mem::take(&mut self.drops_cache) {
+                self.resumes = true;
+                return Decision::DropCache;
             }
             let filled = match self.phase {
                 Phase::New | Phase::Done => return Decision::Done,
@@ -622,6 +637,14 @@ impl Worker {
             _ => self.next_pass(now_ns),
         };
         self.phase_since_ns = now_ns;
+        self.drops_cache = self.phase == Phase::Verify && self.reads_past_cache();
+    }
+
+    /// Says whether what was written is read back from the target and not from the page cache.
+    fn reads_past_cache(&self) -> bool {
+        let files = &self.job.files;
+        let is_cached = self.job.engine.kind.traits().work == EngineWork::Bytes && !files.direct;
+        is_cached && files.invalidate && self.tree.is_none() && !self.verifying.is_dry_run()
     }
 
     /// Adds the time of the phase to the directions that were busy in it.

@@ -151,7 +151,8 @@ impl Lane {
             let (min, until_ns) = match self.worker.next(now_ns, &mut self.ops, &mut NoData) {
                 Decision::Exchange { min, until_ns } => (min, until_ns),
                 // There is no file to remove; the volume keeps its addresses for the next one.
-                Decision::RemoveFiles => continue,
+                // Nor is there a page cache.
+                Decision::RemoveFiles | Decision::DropCache => continue,
                 Decision::Done => return Stepped::Ends,
             };
             self.worker.submitted(now_ns, &self.ops);

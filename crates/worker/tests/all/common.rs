@@ -36,6 +36,8 @@ pub(crate) struct Sim {
     in_flight: Vec<(u64, Completion)>,
     last_due_ns: u64,
     pub(crate) depth_max: usize,
+    /// Operations seen before each time at which the page cache was dropped.
+    pub(crate) dropped_at: Vec<usize>,
 }
 
 impl Sim {
@@ -55,6 +57,7 @@ impl Sim {
             in_flight: Vec::new(),
             last_due_ns: 0,
             depth_max: 0,
+            dropped_at: Vec::new(),
         }
     }
 
@@ -107,7 +110,15 @@ impl Sim {
     /// Drives a worker to its end.
     pub(crate) fn run<D: Data>(&mut self, worker: &mut Worker, data: &mut D) {
         let mut ops = Vec::new();
-        while let Decision::Exchange { min, until_ns } = worker.next(self.now_ns, &mut ops, data) {
+        loop {
+            let (min, until_ns) = match worker.next(self.now_ns, &mut ops, data) {
+                Decision::Exchange { min, until_ns } => (min, until_ns),
+                Decision::DropCache => {
+                    self.dropped_at.push(self.seen.len());
+                    continue;
+                }
+                Decision::RemoveFiles | Decision::Done => break,
+            };
             worker.submitted(self.now_ns, &ops);
             for op in &ops {
                 self.submit(*op);

@@ -60,6 +60,8 @@ struct Device {
     n_bad: u64,
     /// Checks are put off until they are asked for.
     late: Option<LateFailures>,
+    /// Writes made and blocks checked when the page cache was dropped.
+    dropped_at: Vec<(u64, usize)>,
 }
 
 impl Device {
@@ -78,6 +80,7 @@ impl Device {
             n_checked_trims: 0,
             n_bad: 0,
             late: None,
+            dropped_at: Vec::new(),
         }
     }
 
@@ -216,8 +219,14 @@ fn drive(worker: &mut Worker, device: &mut Device, n_ops_max: usize) -> bool {
     let (mut ops, mut now_ns, mut n_ops) = (Vec::new(), 0, 0);
     loop {
         now_ns += 1000;
-        let Decision::Exchange { min, .. } = worker.next(now_ns, &mut ops, device) else {
-            return true;
+        let min = match worker.next(now_ns, &mut ops, device) {
+            Decision::Exchange { min, .. } => min,
+            Decision::DropCache => {
+                assert!(ops.is_empty() && device.in_flight.is_empty(), "all has completed");
+                device.dropped_at.push((device.n_writes, device.checked.len()));
+                continue;
+            }
+            Decision::RemoveFiles | Decision::Done => return true,
         };
         worker.submitted(now_ns, &ops);
         for op in &ops {
@@ -232,6 +241,27 @@ fn drive(worker: &mut Worker, device: &mut Device, n_ops_max: usize) -> bool {
         let done: Vec<Completion> = (0..n_done).map(|_| device.complete()).collect();
         worker.complete(now_ns, ops.len(), &done, device);
     }
+}
+
+/// What was written is to come from the target, not from the page cache, when it is read back.
+#[test]
+fn the_cache_is_dropped_between_writing_and_reading_back() {
+    let dropped_at = |change: fn(&mut Job)| {
+        let mut job = writer(4);
+        change(&mut job);
+        let mut worker = worker_of(&job);
+        let mut device = Device::new(1);
+        assert!(drive(&mut worker, &mut device, 100_000));
+        assert!(!device.checked.is_empty() && device.n_bad == 0);
+        device.dropped_at
+    };
+    let n_blocks = REGION / 1024;
+    assert_eq!(dropped_at(|_| {}), [(n_blocks, 0)]);
+    let each_pass = [(n_blocks, 0), (2 * n_blocks, n_blocks as usize)];
+    assert_eq!(dropped_at(|job| job.limits.loops = 2), each_pass);
+    assert_eq!(dropped_at(|job| job.files.direct = true), []);
+    assert_eq!(dropped_at(|job| job.files.invalidate = false), []);
+    assert_eq!(dropped_at(|job| job.engine.kind = plan::EngineKind::Mmap), []);
 }
 
 /// A job that writes blocks of 1 KiB and verifies them.
