@@ -62,7 +62,7 @@ const USUAL: [&str; 2] = [
 const USUAL_OF_TREES: [&str; 2] = [
     "fsd=f,anchor=/a,depth=1,width=1,files=1,size=4k\nfwd=w,fsd=f,operation=read\n\
      rd=r,fwd=w,fwdrate=max,elapsed=2,interval=1\n",
-    "fsd=g,anchor=/b,depth=2,width=2,files=2,size=8k\nfwd=v,fsd=g,operation=stat,threads=3\n\
+    "fsd=g,anchor=/b,depth=2,width=2,files=2,size=8k\nfwd=v,fsd=g,operation=getattr,threads=3\n\
      rd=r,fwd=v,fwdrate=7,elapsed=3,warmup=1,interval=1\n",
 ];
 
@@ -115,11 +115,13 @@ fn steps_of(text: &str) -> Result<Vec<(Run, Step)>, String> {
 /// Returns the values that the jobs of two files share.
 fn usual(files: [&str; 2]) -> Values {
     let [mut values, others] = files.map(|text| {
-        let steps = steps_of(text).unwrap_or_default();
+        let steps = steps_of(text).expect("these files are right");
         let job = steps.first().and_then(|(_, step)| step.jobs.first());
-        let alone = job.map(|job| alone(job, job.parts.first()));
-        let texts = alone.as_ref().map(texts).unwrap_or_default();
-        texts.into_iter().map(|(name, (_, text))| (name, text)).collect::<Values>()
+        let job = job.expect("each of these files has a run of one job");
+        texts(&alone(job, job.parts.first()))
+            .into_iter()
+            .map(|(name, (_, text))| (name, text))
+            .collect::<Values>()
     });
     values.retain(|name, text| others.get(name) == Some(text));
     values
