@@ -177,7 +177,7 @@ fn read_vdbench(text: &str) -> Vec<Job> {
 fn silent(set: &[&str], was: &Job, back: Option<&Job>, losses: &[String]) -> Vec<String> {
     let was = texts(was);
     let is = back.map(texts).unwrap_or_default();
-    // One sentence is told of all that duplicates have.
+    // All parameters of duplicates share one sentence.
     let is_told = |name: &str| {
         let is_of = |loss: &String| {
             loss.contains(&format!("`{name}="))
@@ -242,7 +242,7 @@ fn check(access: &str, values: &[(&'static Param, Value)]) {
         // What is as usual in fio is as usual in Vdbench.
         let was = texts(&job);
         silent.retain(|name| was.contains_key(name.as_str()) || name != "engine");
-        // One sentence may be told of several values; alone, each has one.
+        // A sentence may cover several values; a value alone has one of its own.
         let n_told = losses.iter().filter(|loss| !usual.contains(*loss)).count();
         assert!(silent.is_empty() || n_told > 0, "{silent:?} {shown}");
     }

@@ -539,7 +539,7 @@ impl Plan {
         self.steps.iter_mut().flat_map(|step| step.jobs.iter_mut())
     }
 
-    /// Leaves the choice between io_uring and native AIO to the host, where nobody chose one.
+    /// Leaves the choice between io_uring and native AIO to the host, where the user named none.
     pub fn engines_give_way(&mut self) {
         self.jobs_mut().for_each(|job| job.engine.gives_way = true);
     }

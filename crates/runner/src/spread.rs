@@ -98,7 +98,7 @@ pub fn may_spread(job: &Job) -> bool {
 }
 
 /// Says whether two workers with half of the depth each do what one does. Of several workers each
-/// must do the same already, and be told of as one.
+/// must do the same already, and they must be reported as one.
 fn is_divisible(job: &Job) -> bool {
     let load = &job.load;
     let is_plain_load = Direction::ALL.iter().all(|dir| load.rate[*dir].is_none())

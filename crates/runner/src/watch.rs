@@ -106,7 +106,7 @@ impl Phase {
     }
 
     /// Says whether a step that is to be left at once waits a little yet: a command that a worker
-    /// prepares with must be gone before we are, or nobody ends it.
+    /// prepares with must have ended before this process does; it would run on otherwise.
     fn waits(&mut self, running: &Running<'_>) -> bool {
         let Phase::Preparing { leaves_at_ns } = self else { return false };
         let has_command = |seat: &Seat<'_>| {

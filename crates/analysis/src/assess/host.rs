@@ -6,7 +6,7 @@ use super::{Step, time_ns};
 use crate::gate::{Gate, GateName};
 use crate::gates::{
     GeneratorInputs, HostShares, LateCount, PauseInputs, WaitInputs, active_ns, generator,
-    worker_cpu_share_max,
+    worker_cpu_share, worker_cpu_share_max,
 };
 
 /// Wait for a processor that is part of waking up where no other task is ready, nanoseconds: about
@@ -49,11 +49,8 @@ impl Step<'_> {
         if n_cpus == 0 || self.jobs.iter().any(|job| job.polls) {
             return None;
         }
-        let used = |job: &JobRecord| {
-            let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns) as f64;
-            cpu_ns / active_ns(job).max(1) as f64 * f64::from(job.n_workers)
-        };
-        let n_used: f64 = self.jobs.iter().map(|job| used(job)).sum();
+        let used = |job: &&JobRecord| worker_cpu_share(job) * f64::from(job.n_workers);
+        let n_used: f64 = self.jobs.iter().map(used).sum();
         Some(n_used / f64::from(n_cpus))
     }
 

@@ -363,7 +363,9 @@ impl GeneratorInputs {
                 Some(share) if host.busy <= HOST_CPU_MAX => {
                     Some(format!("this job used {} of the processors that it may use", pct(share)))
                 }
-                _ => Some(format!("this job itself used {} of all processors", pct(host.own?))),
+                Some(_) | None => {
+                    Some(format!("this job itself used {} of all processors", pct(host.own?)))
+                }
             },
             Cause::OwnWorker | Cause::Calls => None,
         }

@@ -21,7 +21,7 @@ pub use little::{FlightInputs, little, queue_depth};
 pub use mount::{MountRemark, mount_remarks};
 pub use network::{SocketInputs, socket_buffers};
 pub use of_record::{StepSeries, of_step, worst_backlog};
-pub(crate) use of_record::{active_ns, worker_cpu_share_max};
+pub(crate) use of_record::{active_ns, worker_cpu_share, worker_cpu_share_max};
 pub use offered::{Backlog, OfferedInputs, offered};
 pub use steadiness::{SteadyInputs, steadiness};
 

@@ -136,11 +136,14 @@ fn flight(jobs: &[&JobRecord], window_s: f64) -> FlightInputs {
 
 /// The largest CPU share of a worker that does not poll; of a group the mean of its members.
 pub(crate) fn worker_cpu_share_max(jobs: &[&JobRecord]) -> Option<f64> {
-    let shares = jobs.iter().filter(|job| !job.polls && active_ns(job) > 0).map(|job| {
-        let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
-        cpu_ns as f64 / active_ns(job) as f64
-    });
-    shares.max_by(f64::total_cmp)
+    let counted = jobs.iter().filter(|job| !job.polls && active_ns(job) > 0);
+    counted.map(|job| worker_cpu_share(job)).max_by(f64::total_cmp)
+}
+
+/// Returns the CPU time of a job's workers over their time: of each, in the mean.
+pub(crate) fn worker_cpu_share(job: &JobRecord) -> f64 {
+    let cpu_ns = job.cpu_user_ns.saturating_add(job.cpu_system_ns);
+    cpu_ns as f64 / active_ns(job).max(1) as f64
 }
 
 /// Returns the time that processor time and waits were counted over, summed over workers.

@@ -74,17 +74,13 @@ impl InStep<'_> {
             }
             None => is_jobs.iter().map(|job| job.load.rate_total_iops).sum(),
         };
-        match (rate_iops(&said.job), is) {
-            (None, None) => true,
-            (Some(was), Some(is)) => is_near(was, is),
-            _ => false,
-        }
+        is_rate_near(rate_iops(&said.job), is)
     }
 
     /// Says whether a job makes the progress beside the others that it was to make.
     fn is_flow_kept(&self, said: &Said) -> bool {
         let Some(flow) = said.job.load.flow else {
-            // Who has a rate has a share, and who is alone waits for nobody.
+            // A job with a rate of its own keeps its share by that, and one alone has all.
             let n_members = self.is_step.jobs.iter().filter(|job| job.load.flow.is_some()).count();
             return rate_iops(&said.job).is_some() || n_members <= 1;
         };
@@ -204,11 +200,7 @@ pub(super) fn part_losses(was: &Part, is: &Part, to: &mut Translation) {
     if was.priority != is.priority {
         to.lose(format!("priority {} of `{name}`", was.priority));
     }
-    let is_rate_kept = match (was.rate_iops, is.rate_iops) {
-        (None, None) => true,
-        (Some(was), Some(is)) => is_near(was, is),
-        _ => false,
-    };
+    let is_rate_kept = is_rate_near(was.rate_iops, is.rate_iops);
     if !is_rate_kept {
         to.lose(format!("the rate of `{name}` alone"));
     }
@@ -225,6 +217,14 @@ pub(super) fn without_file(job: &Job) -> Job {
 }
 
 /// Says whether two figures are as near as two decimals, or a hundredth of a percent, can say.
+fn is_rate_near(was: Option<f64>, is: Option<f64>) -> bool {
+    match (was, is) {
+        (None, None) => true,
+        (Some(was), Some(is)) => is_near(was, is),
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
 fn is_near(was: f64, is: f64) -> bool {
     (was - is).abs() <= (was.abs() * 2e-3).max(0.011)
 }

@@ -51,7 +51,7 @@ fn operation(was: &TreeTask, is: &TreeTask, noted: &BTreeSet<&'static str>, to: 
     let is_kind_kept = match (pct(was), pct(is)) {
         (Some(was), Some(is)) => (was - is).abs() < 0.011,
         (None, None) => was.operation == is.operation,
-        _ => false,
+        (Some(_), None) | (None, Some(_)) => false,
     };
     let io = |task: &TreeTask| match task.io {
         // Removing a file first is a walk from its start.
