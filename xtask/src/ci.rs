@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::{e2e, licences, process, reference, tidy, unused, workspace};
+use crate::{deny, e2e, process, reference, tidy, unused, workspace};
 
 /// A platform that is not Linux. The pure crates must build there.
 const OTHER_PLATFORM: &str = "x86_64-pc-windows-gnu";
@@ -20,6 +20,8 @@ struct Stage {
 /// What came out of a stage that did not fail.
 enum Verdict {
     Passed,
+    /// What the reader of the table should know beside it.
+    PassedBut(String),
     /// This machine lacks something that is not ours to install.
     Skipped(&'static str),
 }
@@ -27,7 +29,7 @@ enum Verdict {
 const STAGES: [Stage; 10] = [
     Stage { name: "fmt", about: "the layout of the sources", run: fmt },
     Stage { name: "tidy", about: "the house rules", run: || passed(tidy::run()) },
-    Stage { name: "licences", about: "what we may ship", run: || passed(licences::check()) },
+    Stage { name: "deny", about: "what we may build from", run: licences },
     Stage { name: "unused", about: "dependencies in use", run: || passed(unused::check()) },
     Stage { name: "pure", about: "rows 0 to 2 and worker build elsewhere", run: pure },
     Stage { name: "clippy", about: "lints, none left", run: clippy },
@@ -57,6 +59,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         let elapsed = start.elapsed();
         let result = match &outcome {
             Ok(Verdict::Passed) => "passed".to_owned(),
+            Ok(Verdict::PassedBut(what)) => format!("passed; {what}"),
             Ok(Verdict::Skipped(why)) => format!("skipped: {why}"),
             Err(_) => "FAILED".to_owned(),
         };
@@ -82,6 +85,10 @@ fn passed(result: Result<()>) -> Result<Verdict> {
     result.map(|()| Verdict::Passed)
 }
 
+fn licences() -> Result<Verdict> {
+    Ok(deny::check()?.map_or(Verdict::Passed, |missing| Verdict::PassedBut(missing.to_owned())))
+}
+
 fn fmt() -> Result<Verdict> {
     process::run(&mut process::cargo(&["fmt", "--all", "--check"]))?;
     let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
@@ -93,13 +100,22 @@ fn clippy() -> Result<Verdict> {
     passed(process::run(&mut process::cargo(&args)))
 }
 
+/// Runs all tests, and counts those that lacked something.
 fn test() -> Result<Verdict> {
-    passed(process::run(&mut process::cargo(&[
-        "test",
-        "--workspace",
-        "--locked",
-        "--no-fail-fast",
-    ])))
+    let list = workspace::target_dir()?.join("skipped.txt");
+    std::fs::create_dir_all(list.parent().expect("a file in the target folder"))?;
+    std::fs::write(&list, "").with_context(|| list.display().to_string())?;
+    let mut tests = process::cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
+    process::run(tests.env(testing::SKIPPED_LIST, &list))?;
+    let skipped = std::fs::read_to_string(&list)?;
+    print!(
+        "
+{skipped}"
+    );
+    Ok(match skipped.lines().count() {
+        0 => Verdict::Passed,
+        n => Verdict::PassedBut(format!("{n} skipped for want of what is listed above")),
+    })
 }
 
 /// Opens reports in a browser, where there is one.

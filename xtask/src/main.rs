@@ -14,12 +14,12 @@
 
 mod acceptance;
 mod ci;
+mod deny;
 mod dist;
 mod e2e;
 mod fuzz;
 mod fuzz_fio;
 mod kernel_test;
-mod licences;
 mod peers;
 mod process;
 mod reference;

@@ -29,12 +29,11 @@ struct FioRun {
 }
 
 /// Runs fio, or says that the test was skipped.
-#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
 fn fio(arguments: &[&str]) -> Option<FioRun> {
     let mut command = Command::new("fio");
     command.args(["--output-format=normal,terse,json+", "--eta=never"]).args(arguments);
     let Ok(result) = command.output() else {
-        eprintln!("skipped: fio is not installed");
+        testing::skipped!("fio is not installed");
         return None;
     };
     let text = String::from_utf8(result.stdout).unwrap();

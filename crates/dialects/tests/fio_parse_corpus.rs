@@ -6,11 +6,11 @@ mod support;
 use dialects::fio::{Wishes, parse_file, parse_text, write};
 use dialects::native;
 use plan::{Job, Plan, Step};
-use support::{FolderHost, MapHost, all_shown, corpus, difference, rows};
+use support::{FolderHost, MapHost, all_shown, difference, rows};
 
 #[test]
 fn verdicts_agree_with_fio() {
-    let Some(path) = corpus("fio", "index.tsv") else { return };
+    let Some(path) = testing::corpus("fio", "index.tsv") else { return };
     let host = MapHost { env_all: Some("1m".to_owned()), ..MapHost::default() };
     let corpus = FolderHost { path, host };
     let (mut n_accept, mut n_accepted, mut n_reject, mut n_rejected) = (0, 0, 0, 0);

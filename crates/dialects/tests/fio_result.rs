@@ -297,13 +297,12 @@ fn results_of_early_versions_have_latencies_too() {
 }
 
 /// Runs fio, or says that the test was skipped.
-#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
 fn fio(format: &str, arguments: &[&str]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new("fio");
     command.current_dir(folder.path()).args(["--eta=never", &format!("--output-format={format}")]);
     let Ok(result) = command.args(arguments).output() else {
-        eprintln!("skipped: fio is not installed");
+        testing::skipped!("fio is not installed");
         return None;
     };
     Some(String::from_utf8(result.stdout).unwrap())

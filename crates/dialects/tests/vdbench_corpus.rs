@@ -13,7 +13,7 @@ use support::{FolderHost, MapHost, all_shown, rows};
 
 /// Returns the corpus. Names of hosts exist, but those that the real run did not find.
 fn corpus() -> Option<FolderHost> {
-    let path = support::corpus("vdbench", "index.tsv")?;
+    let path = testing::corpus("vdbench", "index.tsv")?;
     let host = MapHost { unknown_hosts: vec![".xyz.com".to_owned()], ..MapHost::default() };
     Some(FolderHost { path, host })
 }

@@ -11,7 +11,7 @@ use plan::load::Arrivals;
 use plan::verify::{FlipFlop, PatternPart, SetCount};
 use plan::workload::{BlockSize, Distribution, HitArea};
 use plan::{Diagnostic, Job, Severity, Step};
-use support::{MapHost, corpus};
+use support::MapHost;
 
 /// Returns a host with one file.
 fn host() -> MapHost {
@@ -416,7 +416,7 @@ fn files_are_formatted_in_sequence() {
 #[test]
 #[expect(clippy::print_stdout, reason = "a test says how much it compared")]
 fn real_files_become_jobs() {
-    let Some(folder) = corpus("vdbench", "index.tsv") else { return };
+    let Some(folder) = testing::corpus("vdbench", "index.tsv") else { return };
     let (mut n_files, mut n_jobs) = (0, 0);
     for folder in [folder.clone(), folder.with_file_name("vdbench-micro")] {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };

@@ -506,7 +506,7 @@ fn comparable(page: &str, folder: &str) -> Vec<String> {
 /// Runs a parameter file as the real tool did, and compares page by page.
 #[track_caller]
 fn compare(name: &str, n_intervals: &[u32], end: &Ending, skipped: &[&str]) {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let folder = format!("out_{name}");
     let text = std::fs::read_to_string(golden.join(format!("{name}.parm"))).expect("it is there");
     let parsed = parse_text(name, &text, &Options::compat(), &MapHost::default());

@@ -29,7 +29,7 @@ fn pages(folder: &Path, mut check: impl FnMut(&str, &str)) {
 
 #[test]
 fn every_raw_row_is_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let (mut n_rows, mut n_headers) = (0, 0);
     for folder in ["out_raw", "out_dv", "out_jn2"] {
         pages(&golden.join(folder), |name, text| {
@@ -56,7 +56,7 @@ fn every_raw_row_is_printed_again() {
 
 #[test]
 fn every_file_row_is_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let columns = file_columns(&[FileOperation::Getattr]);
     let mut n_rows = 0;
     let mut check = |name: &str, text: &str| {
@@ -84,7 +84,7 @@ fn every_file_row_is_printed_again() {
 
 #[test]
 fn standard_deviations_and_maxima_are_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let flat = std::fs::read_to_string(golden.join("out_fs/flatfile.html")).expect("it is there");
     let lines = flat_lines(&flat);
     let averages = lines.iter().filter(|line| line.word("Interval").starts_with("avg_"));
@@ -126,7 +126,7 @@ fn without_sums(line: &FlatLine<'_>, row: &str) -> String {
 
 #[test]
 fn every_line_of_flatfiles_is_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let mut n_lines = 0;
     for folder in ["out_raw", "out_dv", "out_jn2"] {
         let page = golden.join(folder).join("flatfile.html");
@@ -162,7 +162,7 @@ fn every_line_of_flatfiles_is_printed_again() {
 /// that was rounded twice.
 #[test]
 fn summaries_follow_from_flatfiles() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let flat = std::fs::read_to_string(golden.join("out_raw/flatfile.html")).expect("it is there");
     let summary = std::fs::read_to_string(golden.join("out_raw/summary.html")).expect("also");
     let rows: Vec<_> = summary.lines().filter_map(numbers).collect();
@@ -213,7 +213,7 @@ fn raw_sums(line: &FlatLine<'_>) -> RowStats {
 /// Averages are made of intervals by the definitions here, and come out as Vdbench's.
 #[test]
 fn averages_are_those_of_the_intervals() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let flat = std::fs::read_to_string(golden.join("out_raw/flatfile.html")).expect("it is there");
     let mut n_averages = 0;
     let mut totals = Totals::new(false);
@@ -264,7 +264,7 @@ fn averages_are_those_of_the_intervals() {
 
 #[test]
 fn spreads_of_file_operations_are_those_of_the_intervals() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let flat = std::fs::read_to_string(golden.join("out_fs/flatfile.html")).expect("it is there");
     let lines = flat_lines(&flat);
     let mut totals = Totals::new(false);
@@ -301,7 +301,7 @@ fn spreads_of_file_operations_are_those_of_the_intervals() {
 
 #[test]
 fn tables_of_skew_are_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let mut n_lines = 0;
     let page = std::fs::read_to_string(golden.join("out_raw/skew.html")).expect("it is there");
     for line in page.lines().filter_map(|line| line.get(13..)) {
@@ -351,7 +351,7 @@ fn tables_of_skew_are_printed_again() {
 
 #[test]
 fn every_histogram_is_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let mut n_blocks = 0;
     for (folder, end) in [("out_raw", "eads"), ("out_fs", "perations since warmup: ")] {
         pages(&golden.join(folder), |name, text| {
@@ -386,7 +386,7 @@ fn every_histogram_is_printed_again() {
 
 #[test]
 fn statistics_below_a_run_are_printed_again() {
-    let Some(golden) = golden() else { return println!("skipped: no corpus") };
+    let Some(golden) = golden() else { return };
     let page = std::fs::read_to_string(golden.join("fs.console")).expect("it is there");
     let mut n_lines = 0;
     for line in page.lines().filter(|line| line.ends_with("/sec")) {

@@ -31,7 +31,7 @@ fn plan_of(parsed: &Parsed, loader: &dyn Loader) -> (Plan, Vec<Diagnostic>) {
 
 /// Calls it for every accepted file of one host that runs, with its plan. Returns how many.
 fn each(check: impl Fn(&str, &Parsed, &Plan)) -> usize {
-    let Some(path) = support::corpus("vdbench", "index.tsv") else { return usize::MAX };
+    let Some(path) = testing::corpus("vdbench", "index.tsv") else { return usize::MAX };
     let folder = FolderHost { path, host: MapHost::default() };
     let mut n_files = 0;
     for columns in rows(&folder.path, "index.tsv") {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{
     BLOCK, BYTE_ENGINES, all, arena, file, make, make_with, one, op, options, read_write, scratch,
-    skipped, spec, table, zeros,
+    spec, table, zeros,
 };
 use engine::{Arena, FileSpec, FileTable, OpenFlags, TablePolicy, Wait, build};
 use plan::op::{BufId, FileIdx, Op, OpKind};
@@ -72,7 +72,7 @@ fn direct_io_moves_the_same_bytes() {
     let path = zeros(dir.path(), "probe", u64::from(BLOCK));
     let open = OpenFlags { direct: true, ..read_write() };
     if FileTable::new(vec![file(&path, open)], TablePolicy::default()).is_err() {
-        skipped("this file system has no direct I/O");
+        testing::skipped!("this file system has no direct I/O");
         return;
     }
     for kind in BYTE_ENGINES {
@@ -183,7 +183,7 @@ fn trimmed_blocks_read_as_zeros() {
         let trim = op(OpKind::Trim, 0, u64::from(BLOCK), BLOCK);
         let result = one(&mut *engine, trim);
         if result == -libc::EOPNOTSUPP {
-            skipped("this file system punches no holes");
+            testing::skipped!("this file system punches no holes");
             return;
         }
         assert_eq!(result, BLOCK as i32, "{kind:?}");
@@ -210,7 +210,7 @@ fn syncs_of_every_kind_succeed() {
 fn a_full_file_system_is_a_result() {
     let dir = scratch();
     let Some(_mount) = SmallTmpfs::mount(dir.path()) else {
-        skipped("this user may not mount a tmpfs");
+        testing::skipped!("this user may not mount a tmpfs");
         return;
     };
     for kind in BYTE_ENGINES {

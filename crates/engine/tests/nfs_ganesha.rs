@@ -22,11 +22,6 @@ impl Drop for Running {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
-}
-
 fn is_installed(program: &str) -> bool {
     ["/usr/bin", "/usr/sbin", "/sbin", "/bin"]
         .iter()
@@ -41,13 +36,13 @@ fn ganesha_serves_the_engine() {
     }
     for program in ["ganesha.nfsd", "rpcbind", "unshare", "ip"] {
         if !is_installed(program) {
-            return skipped(&format!("{program} is not installed"));
+            return testing::skipped!("{program} is not installed");
         }
     }
     let namespaces = ["--net", "--mount", "--pid", "--fork", "--kill-child"];
     let allowed = Command::new("unshare").args(namespaces).arg("true").output();
     if !allowed.is_ok_and(|output| output.status.success()) {
-        return skipped("this user may not make namespaces");
+        return testing::skipped!("this user may not make namespaces");
     }
     let script = "mount -t tmpfs tmpfs /run && mkdir -p /run/rpcbind && ip link set lo up && \
                   exec \"$0\" --exact ganesha_serves_the_engine --nocapture";

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{
-    BLOCK, BYTE_ENGINES, all, arena, file, one, op, options, read_write, scratch, skipped, spec,
-    table, try_all, zeros,
+    BLOCK, BYTE_ENGINES, all, arena, file, one, op, options, read_write, scratch, spec, table,
+    try_all, zeros,
 };
 use engine::{Arena, Engine, EngineError, FileTable, TablePolicy, Usage, Wait, build, offload};
 use plan::EngineKind;
@@ -29,7 +29,7 @@ fn every_engine_moves_the_same_bytes_as_without_a_pool() {
         let mut pool = match pool_of(kind, table(vec![file(&path, read_write())])) {
             Ok(pool) => pool,
             Err(error @ EngineError::Unavailable { .. }) => {
-                skipped(&error.to_string());
+                testing::skipped!("{error}");
                 continue;
             }
             Err(error) => panic!("{kind:?}: {error}"),

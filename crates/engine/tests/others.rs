@@ -113,7 +113,7 @@ fn uring_works_with_each_of_its_switches() {
             (0..16).map(|slot| op(OpKind::Write, slot, u64::from(slot * BLOCK), BLOCK)).collect();
         let results: Vec<i32> = all(&mut *engine, &writes).iter().map(|done| done.result).collect();
         if results.iter().all(|&result| result == -libc::EOPNOTSUPP) {
-            common::skipped("the file system does not know a flag");
+            testing::skipped!("the file system does not know a flag");
             continue;
         }
         assert_eq!(results, [BLOCK as i32; 16], "{what}");
@@ -205,7 +205,7 @@ fn fallocate_reserves_and_gives_back() {
     let size = || std::fs::metadata(&path).unwrap().len();
     let result = one(&mut *engine, op(OpKind::Read, 0, 0, 65536));
     if result == -libc::EOPNOTSUPP {
-        common::skipped("this file system reserves no space");
+        testing::skipped!("this file system reserves no space");
         return;
     }
     assert_eq!((result, size()), (65536, 0));

@@ -6,7 +6,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{scratch, skipped};
+use common::scratch;
 use engine::{Contents, probe};
 
 /// Makes an image with a command of the shell: `$F` is the file, `$D` a folder with something in
@@ -167,13 +167,13 @@ fn look(image: &Image, on_device: bool) -> Option<String> {
     let is_made = if on_device { Some(true) } else { make(image, &file, &folder) };
     size(0);
     let Some(device) = LoopDevice::new(&file) else {
-        skipped("no loop devices here");
+        testing::skipped!("no loop devices here");
         return None;
     };
     let is_made = if on_device { make(image, &device.0, &folder) } else { is_made };
     match is_made {
-        None => skipped(&format!("no tool here for: {}", image.command)),
-        Some(false) => skipped(&format!("failed here: {}", image.command)),
+        None => testing::skipped!("no tool here for: {}", image.command),
+        Some(false) => testing::skipped!("failed here: {}", image.command),
         Some(true) => {
             let theirs = blkid(&device.0);
             let ours = probe(&device.0).unwrap().contents;

@@ -6,9 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{
-    BLOCK, all, file, make, one, op, options, read_write, scratch, skipped, spec, table, zeros,
-};
+use common::{BLOCK, all, file, make, one, op, options, read_write, scratch, spec, table, zeros};
 use engine::{
     Arena, ArenaSpec, Contents, ContentsKind, EngineError, FileKind, FileTable, LayoutSpec,
     MemoryKind, OpenFlags, TablePolicy, WriteRisk, claim, layout, probe,
@@ -100,7 +98,7 @@ fn a_device_is_guarded_by_what_it_holds() {
     let dir = scratch();
     let image = zeros(dir.path(), "image", 16 << 20);
     let Some(device) = LoopDevice::new(&image) else {
-        skipped("no loop devices here");
+        testing::skipped!("no loop devices here");
         return;
     };
     let facts = probe(&device.0).unwrap();
@@ -109,7 +107,7 @@ fn a_device_is_guarded_by_what_it_holds() {
     assert!(facts.discards && facts.direct.is_some());
     let made = Command::new("mkfs.ext4").arg("-q").arg(&device.0).status();
     if !made.is_ok_and(|status| status.success()) {
-        skipped("no mkfs.ext4 here");
+        testing::skipped!("no mkfs.ext4 here");
         return;
     }
     let facts = probe(&device.0).unwrap();
@@ -121,7 +119,7 @@ fn a_device_is_guarded_by_what_it_holds() {
     std::fs::create_dir(&mount_point).unwrap();
     let mounted = Command::new("mount").arg(&device.0).arg(&mount_point).status();
     if !mounted.is_ok_and(|status| status.success()) {
-        skipped("this user may not mount");
+        testing::skipped!("this user may not mount");
         return;
     }
     let facts = probe(&device.0).unwrap();
@@ -135,23 +133,23 @@ fn a_device_below_a_mounted_one_is_in_use() {
     let dir = scratch();
     let image = zeros(dir.path(), "image", 32 << 20);
     let Some(below) = LoopDevice::new(&image) else {
-        skipped("no loop devices here");
+        testing::skipped!("no loop devices here");
         return;
     };
     let Some(above) = LoopDevice::at(&below.0, 16 << 20) else {
-        skipped("loop devices do not stack here");
+        testing::skipped!("loop devices do not stack here");
         return;
     };
     let mount_point = dir.path().join("at");
     std::fs::create_dir(&mount_point).unwrap();
     let run = |command: &mut Command| command.status().is_ok_and(|status| status.success());
     if !run(Command::new("mkfs.ext4").arg("-q").arg(&above.0)) {
-        skipped("no mkfs.ext4 here");
+        testing::skipped!("no mkfs.ext4 here");
         return;
     }
     assert_eq!(probe(&below.0).unwrap().write_risk(), None, "its own head is empty");
     if !run(Command::new("mount").arg(&above.0).arg(&mount_point)) {
-        skipped("this user may not mount");
+        testing::skipped!("this user may not mount");
         return;
     }
     let facts = probe(&below.0).unwrap();
@@ -165,7 +163,7 @@ fn a_claimed_device_is_held_until_it_is_let_go() {
     let dir = scratch();
     let image = zeros(dir.path(), "image", 16 << 20);
     let Some(device) = LoopDevice::new(&image) else {
-        skipped("no loop devices here");
+        testing::skipped!("no loop devices here");
         return;
     };
     let (facts, held) = claim(&device.0).unwrap();
@@ -182,7 +180,7 @@ fn discards_and_transfers_work_on_a_device() {
     let dir = scratch();
     let image = zeros(dir.path(), "image", 1 << 20);
     let Some(device) = LoopDevice::new(&image) else {
-        skipped("no loop devices here");
+        testing::skipped!("no loop devices here");
         return;
     };
     for kind in common::BYTE_ENGINES {
@@ -377,7 +375,7 @@ fn check_arena(memory: Memory, align_bytes: u32, buffer_bytes: u32, expected_ali
         Err(EngineError::Memory { .. })
             if matches!(spec.memory, Memory::Mmap { huge: true, .. }) =>
         {
-            skipped("no huge pages are reserved");
+            testing::skipped!("no huge pages are reserved");
             return;
         }
         other => other.unwrap(),

@@ -30,7 +30,6 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     /// `None`, with a message, where fio cannot be compared with.
-    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
     fn new(name: &str) -> Option<Self> {
         let version = Command::new("fio").arg("--version").output();
         let version = version.map(|out| String::from_utf8_lossy(&out.stdout).into_owned());
@@ -38,7 +37,7 @@ impl Scratch {
             text.trim().strip_prefix("fio-3.")?.split(['.', '-']).next()?.parse::<u32>().ok()
         });
         if minor.is_none_or(|minor| minor >= 39) {
-            println!("skipped: needs fio 3.0 to 3.38, found {version:?}");
+            testing::skipped!("needs fio 3.0 to 3.38, found {version:?}");
             return None;
         }
         let folder = std::env::temp_dir().join(format!("verify-{name}-{}", std::process::id()));

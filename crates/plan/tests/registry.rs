@@ -524,11 +524,6 @@ fn reference_and_completion_hold_every_parameter() {
 
 // --- fio itself ---------------------------------------------------------------------------------
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skipped() {
-    eprintln!("skipped: fio is not installed");
-}
-
 /// Runs fio with one argument; `None` where it is not installed.
 fn fio(argument: &str) -> Option<String> {
     let output = Command::new("fio").arg(argument).output().ok()?;
@@ -543,7 +538,7 @@ fn listed(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_option_of_the_installed_fio_is_known() {
     let (Some(options), Some(engines)) = (fio("--cmdhelp=all"), fio("--enghelp")) else {
-        skipped();
+        testing::skipped!("fio is not installed");
         return;
     };
     let mut unknown: Vec<String> = Vec::new();
@@ -564,7 +559,7 @@ fn every_option_of_the_installed_fio_is_known() {
 #[test]
 fn aliases_defaults_and_words_are_those_of_the_installed_fio() {
     if fio("--version").is_none() {
-        skipped();
+        testing::skipped!("fio is not installed");
         return;
     }
     let mut differences: Vec<String> = Vec::new();

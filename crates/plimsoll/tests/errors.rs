@@ -1,7 +1,5 @@
 //! What a user sees of every kind of bad input.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 mod common;
 
 use std::os::unix::fs::PermissionsExt;
@@ -385,7 +383,7 @@ fn failure(outcome: &Outcome) -> String {
 #[test]
 fn a_size_beyond_the_device_is_told() {
     let Some(device) = readable_block_device() else {
-        eprintln!("skipped: no block device that this user may read");
+        testing::skipped!("no block device that this user may read");
         return;
     };
     let outcome = Sandbox::new().run(&format!("[a]\nfilename={device}\nsize=4000t\nrw=read\n"));
@@ -416,7 +414,7 @@ fn a_target_without_permission_is_told() {
             sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")))
         }
         None => {
-            eprintln!("skipped: this user may read everything, and cannot become another");
+            testing::skipped!("this user may read everything, and cannot become another");
             return;
         }
     };

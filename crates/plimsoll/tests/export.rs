@@ -101,13 +101,12 @@ print(duckdb.sql(q).fetchall()[0][0])
 ";
 
 /// Runs a script with Python, or says that the test was skipped.
-#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
 #[expect(clippy::disallowed_methods, reason = "where the other programs are")]
 fn python(module: &str, script: &str, file: &Path) -> Option<String> {
     let python = std::env::var("PLIMSOLL_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_it = Command::new(&python).args(["-c", &format!("import {module}")]).output();
     if !has_it.is_ok_and(|result| result.status.success()) {
-        eprintln!("skipped: {python} has no {module}; PLIMSOLL_PYTHON may name another");
+        testing::skipped!("{python} has no {module}; PLIMSOLL_PYTHON may name another");
         return None;
     }
     let result = Command::new(&python).args(["-c", script]).arg(file).output().unwrap();

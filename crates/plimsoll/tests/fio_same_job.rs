@@ -1,8 +1,6 @@
 //! The same job file, run by fio 3.33 and by us: the same number of I/Os and bytes per job and
 //! direction, the same error of each job, the same exit status. Skipped where fio is not installed.
 
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
-
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -164,7 +162,7 @@ fn words(outcome: &Outcome) -> &str {
 fn the_same_job_does_the_same() {
     let fio = "/usr/bin/fio";
     if Command::new(fio).arg("--version").output().is_err() {
-        println!("skipped: there is no fio here to compare with");
+        testing::skipped!("there is no fio here to compare with");
         return;
     }
     let differences = Mutex::new(Vec::new());

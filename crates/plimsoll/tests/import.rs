@@ -106,7 +106,6 @@ fn what_cannot_be_read_adds_nothing() {
 
 /// Where fio is installed, its own output goes the whole way.
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
 fn what_fio_prints_here_is_imported() {
     let sandbox = Sandbox::new();
     let mut fio = Command::new("fio");
@@ -123,7 +122,7 @@ fn what_fio_prints_here_is_imported() {
         "--eta=never",
     ]);
     if fio.output().is_err() {
-        eprintln!("skipped: fio is not installed");
+        testing::skipped!("fio is not installed");
         return;
     }
     sandbox.plimsoll_keeping(&["import", "fio.json"]).success();

@@ -228,7 +228,7 @@ fn an_export_that_is_not_there_is_a_clear_refusal() {
 #[expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a long check is asked for")]
 fn a_p30_carries_what_it_should() {
     if std::env::var_os(LONG).is_none() {
-        eprintln!("skipped: takes a minute; set {LONG}=1");
+        testing::skipped!("takes a minute; set {LONG}=1");
         return;
     }
     let sandbox = Sandbox::new();

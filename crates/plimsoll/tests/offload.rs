@@ -75,7 +75,7 @@ fn theirs(sandbox: &Sandbox, words: &[&str]) -> Option<Value> {
     command.args(["-s", "KILL", "5"]).arg(fio).args(words).arg("--thread");
     let output = command.output().ok()?;
     if !output.status.success() {
-        eprintln!("skipped: fio hangs or fails with {words:?}");
+        testing::skipped!("fio hangs or fails with {words:?}");
         return None;
     }
     serde_json::from_slice(&output.stdout).ok()

@@ -1,5 +1,4 @@
 //! `plimsoll rehearse`: volumes mounted, changed, crashed, killed and mounted again.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod common;
 #[path = "common/rehearsal.rs"]
@@ -253,7 +252,7 @@ fn only_the_volume_that_is_mounted_is_spoken_of() {
     fs::create_dir(sandbox.path("mnt")).unwrap();
     sandbox.write("design.toml", [volume("/mnt/data"), volume("/mnt/log")].concat());
     if !Path::new("/dev/fuse").exists() {
-        eprintln!("skipped: there is no FUSE here");
+        testing::skipped!("there is no FUSE here");
         return;
     }
     let rehearsal = Rehearsal(sandbox);
@@ -398,7 +397,7 @@ fn commit_until_crash(rehearsal: &Rehearsal) -> Option<u64> {
     let mut sqlite = Command::new("sqlite3");
     sqlite.arg(rehearsal.0.path("mnt/db")).stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut sqlite) = sqlite.stderr(Stdio::null()).spawn() else {
-        eprintln!("skipped: there is no sqlite3 here");
+        testing::skipped!("there is no sqlite3 here");
         return None;
     };
     let mut statements = sqlite.stdin.take().unwrap();
@@ -465,7 +464,7 @@ impl LoopDevice {
         let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
         let name = String::from_utf8_lossy(&made.stdout).trim().to_owned();
         if !made.status.success() {
-            eprintln!("skipped: no loop devices here");
+            testing::skipped!("no loop devices here");
         }
         made.status.success().then_some(LoopDevice(name))
     }
@@ -488,7 +487,7 @@ fn a_device_that_cannot_be_read_is_not_written() {
     // Somebody may have looked at it when it appeared.
     let flushed = Command::new("blockdev").args(["--flushbufs", &device.0]).status();
     if !flushed.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no blockdev here");
+        testing::skipped!("there is no blockdev here");
         return;
     }
     let job = format!("[a]\nfilename={}\nrw=randwrite\nsize=8m\n", device.0);
@@ -553,7 +552,7 @@ fn a_crash_that_was_killed_is_finished_at_the_next_mount() {
         }
     }
     if n_killed == 0 {
-        eprintln!("skipped: every rollback was through before the server was killed");
+        testing::skipped!("every rollback was through before the server was killed");
     }
 }
 
@@ -565,18 +564,18 @@ fn apart(sandbox: &Sandbox, script: &str) -> Option<Outcome> {
         Ok(output) if output.status.code() != Some(SKIPPED) => {
             let stderr = String::from_utf8(output.stderr).unwrap();
             if stderr.starts_with("unshare") {
-                eprintln!("skipped: {stderr}");
+                testing::skipped!("{stderr}");
                 return None;
             }
             let stdout = String::from_utf8(output.stdout).unwrap();
             Some(Outcome { code: output.status.code().unwrap(), stdout, stderr })
         }
         Ok(output) => {
-            eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+            testing::skipped!("{}", String::from_utf8_lossy(&output.stderr));
             None
         }
         Err(error) => {
-            eprintln!("skipped: no unshare here: {error}");
+            testing::skipped!("no unshare here: {error}");
             None
         }
     }
@@ -620,7 +619,7 @@ fn without_the_helper_there_is_one_error_with_a_next_step() {
            /mnt/plimsoll rehearse mount /mnt/design.toml /mnt/point --backing /mnt/data"
     );
     if !Path::new("/usr/bin/setpriv").exists() {
-        eprintln!("skipped: there is no setpriv here");
+        testing::skipped!("there is no setpriv here");
         return;
     }
     let Some(outcome) = apart(&sandbox, &script) else { return };

@@ -50,7 +50,7 @@ fn programs() -> Option<PathBuf> {
     found.sort();
     let newest = found.pop();
     if newest.is_none() {
-        eprintln!("skipped: there is no PostgreSQL in {VERSIONS}");
+        testing::skipped!("there is no PostgreSQL in {VERSIONS}");
     }
     newest
 }
@@ -80,7 +80,7 @@ impl User {
         };
         let user = named("postgres").or_else(|| named("nobody"));
         if user.is_none() || !Path::new("/usr/bin/setpriv").exists() {
-            eprintln!("skipped: nobody to run PostgreSQL as, or no setpriv to become them with");
+            testing::skipped!("nobody to run PostgreSQL as, or no setpriv to become them with");
             return None;
         }
         user
@@ -257,7 +257,7 @@ fn commit_until_crash(rehearsal: &Rehearsal, cluster: &Cluster, first: u64) -> V
 #[expect(clippy::disallowed_methods, reason = "a long check is asked for")]
 fn a_cluster_keeps_every_commit_through_crashes() {
     if std::env::var_os(LONG).is_none() {
-        eprintln!("skipped: takes minutes (set {LONG})");
+        testing::skipped!("takes minutes (set {LONG})");
         return;
     }
     let (Some(programs), Some(user)) = (programs(), User::find()) else { return };

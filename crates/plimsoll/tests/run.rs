@@ -1,5 +1,4 @@
 //! Small jobs from the file to the result.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod common;
 
@@ -256,7 +255,7 @@ fn no_result_goes_to_a_block_device() {
     };
     let image = sandbox.path("image");
     let Some(device) = losetup(&["--find".as_ref(), "--show".as_ref(), image.as_ref()]) else {
-        eprintln!("skipped: no loop devices here");
+        testing::skipped!("no loop devices here");
         return;
     };
     sandbox.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=data\n");

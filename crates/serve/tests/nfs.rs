@@ -7,7 +7,6 @@ mod nfs_common;
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -417,11 +416,6 @@ fn clients_are_told_apart_by_their_addresses() {
 
 // --- libnfs ------------------------------------------------------------------------------------
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skipped() {
-    eprintln!("skipped: the programs of libnfs-utils are not installed");
-}
-
 fn libnfs(program: &str, arguments: &[&str]) -> Output {
     let output = Command::new(program).args(arguments).output().expect("the program runs");
     let says = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -431,8 +425,8 @@ fn libnfs(program: &str, arguments: &[&str]) -> Output {
 
 #[test]
 fn libnfs_lists_and_copies() {
-    if !["nfs-ls", "nfs-cp", "nfs-cat"].iter().all(|it| Path::new("/usr/bin").join(it).exists()) {
-        return skipped();
+    if !["nfs-ls", "nfs-cp", "nfs-cat"].into_iter().all(testing::has_program) {
+        return;
     }
     let served = Served::start(free_volume());
     let port = served.port();

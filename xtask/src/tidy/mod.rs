@@ -64,11 +64,14 @@ impl File {
         let is_rust = path.extension().is_some_and(|extension| extension == "rs");
         let in_test_dir =
             path.iter().any(|part| part == "tests" || part == "benches" || part == "examples");
+        let package = package.map_or_else(String::new, |package| package.name.clone());
         Self {
             path: path.to_owned(),
-            package: package.map_or_else(String::new, |package| package.name.clone()),
             source: is_rust.then(|| Source::new(&text)),
-            is_test: in_test_dir || path.file_stem().is_some_and(|stem| stem == "tests"),
+            is_test: in_test_dir
+                || package == "testing"
+                || path.file_stem().is_some_and(|stem| stem == "tests"),
+            package,
             text,
         }
     }

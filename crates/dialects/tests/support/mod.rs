@@ -92,22 +92,6 @@ impl Loader for FolderHost {
     }
 }
 
-/// Returns a folder of real files of other tools if it is there and holds this file, and says so
-/// if not.
-pub(crate) fn corpus(folder: &str, file: &str) -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
-    let path = std::env::var_os("PLIMSOLL_CORPUS")
-        .map_or_else(|| workspace.join("../shared/corpus"), PathBuf::from)
-        .join(folder);
-    let is_there = path.join(file).is_file();
-    #[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
-    if !is_there {
-        println!("skipped: no {folder}/{file} (set PLIMSOLL_CORPUS)");
-    }
-    is_there.then_some(path)
-}
-
 /// Returns the rows of a folder's table below its head, cell by cell.
 pub(crate) fn rows(folder: &Path, table: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(folder.join(table)).expect("it is there");

@@ -1,7 +1,7 @@
 //! Takes pages apart: the inverse of what is tested.
 #![allow(dead_code, reason = "each test binary uses the part that it needs")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dialects::vdbench::output::{
     FileFigures, Moment, OPERATIONS, OpFigures, RawFigures, operation_name,
@@ -24,12 +24,7 @@ pub(crate) fn moment(clock: &str) -> Option<Moment> {
 
 /// Returns the folder of real output, if there is one.
 pub(crate) fn golden() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    #[expect(clippy::disallowed_methods, reason = "names the corpus of this machine")]
-    let folder = std::env::var_os("PLIMSOLL_CORPUS")
-        .map_or_else(|| workspace.join("../shared/corpus"), PathBuf::from)
-        .join("golden/vdbench");
-    folder.join("out_raw/summary.html").is_file().then_some(folder)
+    testing::corpus("golden/vdbench", "out_raw/summary.html")
 }
 
 /// Returns the numbers of a row behind clock and label; `None` if it has others, or `NaN`.

@@ -106,9 +106,3 @@ pub(crate) fn one(engine: &mut dyn Engine, op: Op) -> i32 {
     assert_eq!((done.len(), done[0].slot), (1, op.slot));
     done[0].result
 }
-
-/// Says why a test, or a part of it, cannot run here.
-#[expect(clippy::print_stderr, reason = "who reads the tests' output has to know")]
-pub(crate) fn skipped(reason: &str) {
-    eprintln!("skipped: {reason}");
-}

@@ -1,6 +1,5 @@
 //! The same arguments for the real fio and for ours, in one folder, and what both said.
 #![allow(dead_code, reason = "each test binary uses the part that it needs")]
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +38,7 @@ pub(crate) fn real_fio() -> Option<&'static Path> {
     if fio.exists() {
         return Some(fio);
     }
-    eprintln!("skipped: there is no {FIO} to compare with");
+    testing::skipped!("there is no {FIO} to compare with");
     None
 }
 

@@ -18,7 +18,7 @@ impl Rehearsal {
         fs::create_dir(sandbox.path("mnt")).unwrap();
         sandbox.write("design.toml", design);
         if !Path::new("/dev/fuse").exists() {
-            eprintln!("skipped: there is no FUSE here");
+            testing::skipped!("there is no FUSE here");
             return None;
         }
         let rehearsal = Rehearsal(sandbox);

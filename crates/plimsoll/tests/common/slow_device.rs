@@ -1,5 +1,4 @@
 //! A file whose reads take a known time: a FUSE file system of one file of zeros.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 #![expect(clippy::disallowed_methods, reason = "the device's time is real time")]
 
 use std::ffi::OsStr;
@@ -38,7 +37,7 @@ impl SlowDevice {
         match fuser::spawn_mount(Zeros { delay }, folder.path(), &config) {
             Ok(session) => Some(SlowDevice { session: Some(session), folder }),
             Err(error) => {
-                eprintln!("skipped: no FUSE file system can be mounted here: {error}");
+                testing::skipped!("no FUSE file system can be mounted here: {error}");
                 None
             }
         }

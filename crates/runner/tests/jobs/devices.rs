@@ -20,7 +20,7 @@ impl LoopDevice {
         made.expect("ours");
         let device = command(&["losetup", "--find", "--show", image.to_str()?]);
         if device.is_none() {
-            println!("skipped: no loop devices here");
+            testing::skipped!("no loop devices here");
         }
         device.map(|name| LoopDevice(PathBuf::from(name)))
     }
@@ -59,7 +59,7 @@ fn a_device_that_was_mounted_since_is_refused_and_the_record_says_so() {
         }
     });
     if !is_mounted {
-        println!("skipped: nothing can be mounted here");
+        testing::skipped!("nothing can be mounted here");
         return;
     }
     command(&["umount", &at]).expect("it was mounted");
@@ -163,7 +163,7 @@ fn a_file_that_is_mounted_by_a_loop_device_is_refused() {
     if command(&["mkfs.ext4", "-q", device.path()]).is_none()
         || command(&["mount", device.path(), at]).is_none()
     {
-        println!("skipped: nothing can be mounted here");
+        testing::skipped!("nothing can be mounted here");
         return;
     }
     std::os::unix::fs::symlink(bench.path("image"), bench.path("link")).expect("ours");
@@ -197,7 +197,7 @@ impl Tmpfs {
         let options = format!("size={size}");
         let is_mounted = command(&["mount", "-t", "tmpfs", "-o", &options, "none", at.to_str()?]);
         if is_mounted.is_none() {
-            println!("skipped: this user may not mount");
+            testing::skipped!("this user may not mount");
         }
         is_mounted.map(|_| Tmpfs(at))
     }
@@ -219,7 +219,7 @@ fn what_is_lost_at_closing_fails_the_job() {
         std::fs::File::create(&image).and_then(|it| it.set_len(32 << 20)).expect("ours");
         let Some(name) = command(&["losetup", "--find", "--show", image.to_str().expect("text")])
         else {
-            println!("skipped: no loop devices here");
+            testing::skipped!("no loop devices here");
             return;
         };
         let device = LoopDevice(PathBuf::from(name));

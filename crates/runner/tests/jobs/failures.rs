@@ -80,7 +80,7 @@ impl Drop for Loop {
 fn a_device_that_fails_ends_its_job_and_no_other() {
     let bench = Bench::new();
     let Some(device) = Loop::new(&bench, 4) else {
-        println!("skipped: no loop device can be made here");
+        testing::skipped!("no loop device can be made here");
         return;
     };
     bench.file("f", 64);
@@ -120,7 +120,7 @@ fn a_read_only_target_fails_its_job_and_no_other() {
     std::fs::create_dir(&folder).unwrap();
     let at = folder.to_str().unwrap();
     if command(&["mount", "-t", "tmpfs", "-o", "ro", "none", at]).is_none() {
-        println!("skipped: nothing can be mounted here");
+        testing::skipped!("nothing can be mounted here");
         return;
     }
     let record = bench

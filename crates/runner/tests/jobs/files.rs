@@ -96,7 +96,7 @@ fn a_device_is_filled_and_that_is_no_error() {
     std::fs::create_dir(&folder).unwrap();
     let at = folder.to_str().unwrap();
     if command(&["mount", "-t", "tmpfs", "-o", "size=1m", "none", at]).is_none() {
-        println!("skipped: nothing can be mounted here");
+        testing::skipped!("nothing can be mounted here");
         return;
     }
     let filled = bench.run("[a]\nfilename=@/small/n\nrw=write\nfill_device=1\nsize=1g\n");

@@ -48,7 +48,7 @@ fn workers_run_on_the_cpus_given() {
     let seen = threads(&bench, &format!("[node]\n{WAITS}numa_cpu_nodes=0\n"), cpus);
     assert!(seen["0"].starts_with('0'), "{seen:?}");
     if n_cpus < 2 {
-        println!("skipped: one CPU cannot be split");
+        testing::skipped!("one CPU cannot be split");
         return;
     }
     let job = format!("[split]\n{WAITS}cpus_allowed=0-1\ncpus_allowed_policy=split\nnumjobs=3\n");
@@ -88,9 +88,9 @@ fn memory_is_taken_by_the_policy() {
         |folder: &str| std::fs::read_to_string(format!("{folder}/numa_maps")).unwrap_or_default();
     let seen = threads(&bench, &format!("[numa]\n{WAITS}numa_mem_policy=bind:0\n"), policy);
     match seen.get("0") {
-        Some(maps) if maps.is_empty() => println!("skipped: this kernel knows no memory nodes"),
+        Some(maps) if maps.is_empty() => testing::skipped!("this kernel knows no memory nodes"),
         Some(maps) => assert!(maps.contains(" bind"), "{maps}"),
-        None => println!("skipped: this kernel knows no memory nodes"),
+        None => testing::skipped!("this kernel knows no memory nodes"),
     }
     let record = bench.run(&format!("[numa]\n{WAITS}numa_mem_policy=nearest:0\n"));
     let message = &record.jobs[0].error_message;
@@ -140,7 +140,7 @@ fn a_failing_command_keeps_its_job_from_starting_and_no_other() {
 #[test]
 fn a_job_may_run_as_another_user() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root may become another user");
+        testing::skipped!("only root may become another user");
         return;
     }
     let bench = Bench::new();

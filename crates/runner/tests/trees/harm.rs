@@ -146,7 +146,7 @@ fn a_full_disk_is_told_and_cleaned() {
         .args(["-t", "tmpfs", "-o", "size=128k", "tmpfs", &bench.spec.anchor])
         .output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        println!("skipped: no right to mount a tmpfs");
+        testing::skipped!("no right to mount a tmpfs");
         return;
     }
     let _unmount = Unmount(&bench.spec.anchor);

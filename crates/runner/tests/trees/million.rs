@@ -15,7 +15,7 @@ fn status_kib(key: &str) -> u64 {
 #[test]
 fn a_million_files_take_a_few_bytes_each() {
     if std::env::var_os("PLIMSOLL_LONG_TESTS").is_none() {
-        println!("skipped: PLIMSOLL_LONG_TESTS is not set");
+        testing::skipped!("PLIMSOLL_LONG_TESTS is not set");
         return;
     }
     let bench = Bench::new();

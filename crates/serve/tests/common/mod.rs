@@ -1,5 +1,4 @@
 //! A mounted volume for tests.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::path::{Path, PathBuf};
@@ -101,7 +100,7 @@ impl Mounted {
                 Some(Mounted { machine, forgetter, mount: Some(mount), folder })
             }
             Err(error @ (MountError::NoFuse | MountError::Denied(_) | MountError::NoHelper)) => {
-                eprintln!("skipped: {error}");
+                testing::skipped!("{error}");
                 None
             }
             Err(error) => panic!("{error}"),

@@ -1,0 +1,85 @@
+//! What the tests of several crates need of the host: programs, files of other tools, and a way
+//! to say that something is missing.
+//!
+//! A development dependency only; nothing of it is in the product. Its own tests are below.
+
+use std::fmt::Arguments;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Names the file to which each skipped test adds a line. `cargo xtask ci` sets it, and counts.
+pub const SKIPPED_LIST: &str = "PLIMSOLL_SKIPPED_LIST";
+
+/// Names a folder of real files of other tools. Without it, `../shared/corpus` beside the
+/// checkout counts where it exists.
+pub const CORPUS: &str = "PLIMSOLL_CORPUS";
+
+/// Says that a test, or a part of it, cannot run here, and why. Takes what `format!` takes.
+#[macro_export]
+macro_rules! skipped {
+    ($($words:tt)*) => { $crate::note_skipped(format_args!($($words)*)) };
+}
+
+/// Prints the reason with the test's name, and adds it to the list that [`SKIPPED_LIST`] names.
+///
+/// Writes to standard error itself: what `eprintln!` prints in a test that passes is never seen.
+pub fn note_skipped(reason: Arguments<'_>) {
+    let line = skipped_line(reason);
+    // There is nobody to tell when standard error is closed.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    if let Some(list) = variable(SKIPPED_LIST) {
+        let file = OpenOptions::new().append(true).create(true).open(&list);
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.unwrap_or_else(|error| panic!("{}: {error}", list.display()));
+    }
+}
+
+/// Returns the line of a skipped test, in one piece, so that lines of two tests never mix.
+fn skipped_line(reason: Arguments<'_>) -> String {
+    let thread = std::thread::current();
+    let reason = reason.to_string().trim_end().replace('\n', " ");
+    format!("skipped: {}: {reason}\n", thread.name().unwrap_or("a thread without a name"))
+}
+
+/// Returns a folder of the corpus if it holds this; says that the test was skipped if not.
+pub fn corpus(folder: &str, name: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let path = variable(CORPUS).unwrap_or(beside).join(folder);
+    if path.join(name).exists() {
+        return Some(path);
+    }
+    skipped!("no {folder}/{name} (set {CORPUS})");
+    None
+}
+
+/// Returns whether a program of this name lies on `PATH`; says that the test was skipped if not.
+pub fn has_program(name: &str) -> bool {
+    let path = variable("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    if !is_there {
+        skipped!("`{name}` is not installed");
+    }
+    is_there
+}
+
+#[expect(clippy::disallowed_methods, reason = "what the host has is named by its environment")]
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_test_and_reason() {
+        let line = skipped_line(format_args!("no FUSE:\n{}\n", 7));
+        assert_eq!(line, "skipped: tests::a_line_names_test_and_reason: no FUSE: 7\n");
+    }
+
+    #[test]
+    fn a_shell_is_everywhere() {
+        assert!(has_program("sh"));
+    }
+}
