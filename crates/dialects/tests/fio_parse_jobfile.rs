@@ -360,3 +360,19 @@ fn the_file_of_an_external_engine_must_be_there() {
         assert_eq!(parsed.refusals[0].code, "engine-not-available");
     }
 }
+
+/// fio 3.33 works on all of them, whether they are in the section or above it.
+#[test]
+fn each_filename_adds_to_those_before() {
+    let text = "[global]\nsize=1m\nfilename=a\nfilename=b\n[j]\n[k]\nfilename=c:d\n";
+    let names = |wishes: &Wishes<'_>| -> Vec<Vec<String>> {
+        let parsed = parse_text("t", text, wishes, &MapHost::default());
+        parsed.plan.jobs().map(|job| job.files.names.clone()).collect()
+    };
+    assert_eq!(names(&Wishes::default()), [vec!["a", "b"], vec!["a", "b", "c", "d"]]);
+    // What is asked for from outside replaces them.
+    let set = vec![("filename".to_owned(), "x".to_owned())];
+    let overrides = Overrides { set, remap: Vec::new() };
+    let wishes = Wishes { overrides: Some(&overrides), ..Wishes::default() };
+    assert_eq!(names(&wishes), [["x"], ["x"]]);
+}

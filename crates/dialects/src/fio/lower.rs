@@ -294,6 +294,8 @@ impl Lowering<'_> {
             ("barrier", Value::Bool(on)) => draft.stonewall = *on,
             ("new_group", Value::Bool(on)) => draft.new_group = *on,
             ("name", Value::Str(name)) => draft.job.name.clone_from(name),
+            // Each adds to those before, also to those of `[global]`.
+            ("file_names", Value::Paths(paths)) => draft.job.files.names.extend_from_slice(paths),
             ("zone_mode", Value::Choice("zbd")) => {
                 draft.site.zone_mode = None;
                 let finding =
@@ -425,6 +427,10 @@ impl Lowering<'_> {
             let found = param::find(key).filter(|_| find_fio(key).is_none());
             let param = found.or_else(|| self.resolve(&option, &engine_name));
             if let Some(param) = param {
+                if param.name == "file_names" {
+                    // What is asked for here is meant instead of what is written.
+                    draft.job.files.names.clear();
+                }
                 self.apply(param, &option, draft);
                 let name = param.fio.first().copied().unwrap_or(param.name);
                 draft.job.options.retain(|(written, _)| written != name);
