@@ -1,4 +1,9 @@
-//! A plan in the words of a tool.
+//! A plan in the words of a tool, and what became of each of its values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plan::Job;
+use plan::param::{Setting, settings};
 
 /// The text, and what it cannot say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -7,6 +12,8 @@ pub struct Translation {
     pub text: String,
     /// What the text leaves out or says otherwise than the plan, one sentence each, no two equal.
     pub losses: Vec<String>,
+    /// Our names of the parameters whose values the losses are about.
+    pub lost: BTreeSet<&'static str>,
 }
 
 impl Translation {
@@ -20,6 +27,49 @@ impl Translation {
         let loss = loss.into();
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
+        }
+    }
+
+    /// Notes what cannot be said of the values of these parameters, once.
+    pub(crate) fn lose_values(&mut self, names: &[&'static str], loss: impl Into<String>) {
+        self.lost.extend(names);
+        self.lose(loss);
+    }
+}
+
+/// The values of a job, each of which a writer answers for: it is said, or lost and why. What has
+/// no answer is lost.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    open: BTreeMap<&'static str, Setting>,
+}
+
+impl Values {
+    /// Returns all values of a job that are not as usual, none of them answered for.
+    pub(crate) fn of(job: &Job) -> Self {
+        Values { open: settings(job).into_iter().map(|it| (it.param.name, it)).collect() }
+    }
+
+    /// Notes that the text says this, which answers for a value that is the same.
+    pub(crate) fn written(&mut self, setting: &Setting) {
+        let name = setting.param.name;
+        if self.open.get(name).is_some_and(|it| it.value == setting.value) {
+            self.open.remove(name);
+        }
+    }
+
+    /// Notes that the values of these parameters need no further answer: others say the same, or a
+    /// loss tells of them.
+    pub(crate) fn answered(&mut self, names: &[&'static str]) {
+        for name in names {
+            self.open.remove(name);
+        }
+    }
+
+    /// Lists what nobody answered for, each with a reason.
+    pub(crate) fn close(self, why: &str, to: &mut Translation) {
+        for (name, it) in self.open {
+            to.lose_values(&[name], format!("`{name}={}`: {why}", it.text));
         }
     }
 }

@@ -44,7 +44,7 @@ fn all_mistakes_at_once() {
          default is `iodepth=1`\n\
          error bad-value 9:4 value `random` of `rw` is not known; expected one of read, write, \
          trim, \
-         randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite | did \
+         randread, randwrite, randtrim, rw, randrw, trimwrite, randtrimwrite | did \
          you mean `randrw`? | the default is `rw=read`\n\
          error bad-value 10:1 value of `direct` is missing; write 1 or 0 | the default is \
          `direct=0`",

@@ -355,3 +355,14 @@ fn what_the_written_file_does_otherwise_is_listed() {
         check_words(case);
     }
 }
+
+/// A job on a million files would be a text of as many lines, and minutes of reading it back.
+#[test]
+fn a_job_on_too_many_files_is_left_out() {
+    let text = "[j]\ndirectory=/mnt/a\nrw=read\nbs=64k\nfilesize=64k\nnrfiles=20000\nnumjobs=50\n";
+    let read = fio::parse_text("t", text, &Wishes::default(), &MapHost::default());
+    let written = vdbench::write(&read.plan);
+    assert!(written.is_empty(), "{}", written.text);
+    let [loss] = &written.losses[..] else { panic!("{:?}", written.losses) };
+    assert!(loss.starts_with("`j` is left out: it has 1000000 files"), "{loss}");
+}

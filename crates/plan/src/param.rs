@@ -1,47 +1,48 @@
 //! The registry: one entry per parameter, from which parsing, help, completion, reference and tests
 //! are made.
 //!
-//! An entry names the parameter in each dialect, says what values it takes ([`Kind`]), and how a
-//! parsed [`Value`] changes a [`Job`] (`lower`). A dialect turns text into a `Value` by the entry's
-//! kind; it never needs to know the parameter. Adding a parameter is one entry in the table of its
-//! category (`param/target.rs`, `param/load.rs`, ...).
+//! An entry names the parameter in each dialect, says what values it takes ([`Kind`]), how a parsed
+//! [`Value`] changes a [`Job`] (`lower`), and which value a job has (`get`). A dialect turns text
+//! into a `Value` by the entry's kind, and a value into text by [`Param::text`]; it never needs to
+//! know the parameter. Adding a parameter is one entry in the table of its category
+//! (`param/target.rs`, `param/load.rs`, ...), for a field of a job by `..field!(files.direct)`.
 //!
 //! How a dialect makes a job: find each name ([`find_fio`]), parse its text by `kind`, sort the
 //! pairs by [`apply_rank`] (stable, so that for equal ranks the later one wins), call each `lower`,
-//! and then [`finish`] once. Names in [`STRUCTURAL`] shape the plan and are the dialect's own.
-//! A [`Support::Later`] or [`Support::NeedsEngine`] entry is refused unless its text is its
-//! default.
+//! and then [`finish`] once. [`settings`] is the way back. Names in [`STRUCTURAL`] shape the plan
+//! and are the dialect's own. A [`Support::Later`] or [`Support::NeedsEngine`] entry is refused
+//! unless its text is its default.
 //!
 //! Tests: `tests/registry.rs` walks the table (unique names, every entry documented, defaults
-//! within their range, each lowering changes the job).
+//! within their range, each lowering changes the job and is got back).
 
 mod buffers;
 mod engines;
+mod fields;
 mod finish;
 mod foreign;
 mod index;
 mod load;
 mod logs;
-mod lower;
 mod native;
 mod nfs;
+mod print;
 mod process;
-mod remote;
 mod report;
+mod setting;
 mod target;
 mod text;
-mod text_of;
 mod time;
 mod verify;
 mod workload;
-mod written;
 mod zones;
 
 pub use engines::{ENGINES, EngineName, engine_note, find_engine};
 pub use finish::finish;
 pub use index::{Names, STRUCTURAL, all, apply_rank, find, find_fio, suggest, suggest_value};
+pub use setting::{Setting, settings};
 pub use text::{cmdhelp, completion_words, explain, reference_markdown};
-pub use written::written;
+pub use workload::{ACCESS_WORDS, find_access};
 
 use crate::files::Size;
 use crate::verify::PatternPart;
@@ -71,6 +72,9 @@ pub struct Param {
     pub support: Support,
     /// Changes the job as the value says. Returns what is wrong with the value otherwise.
     pub lower: fn(&mut Job, &Value) -> Result<(), String>,
+    /// Returns the value that a job has; `None` where it says nothing of it, or another parameter
+    /// does. Lowering it again changes nothing.
+    pub get: fn(&Job) -> Option<Value>,
 }
 
 /// Chapter of the reference.

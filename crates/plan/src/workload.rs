@@ -169,6 +169,15 @@ pub fn fio_normal_deviation_pct(parameter_pct: f64) -> f64 {
     f64::hypot(mean_of_twelve_pct, added_pct)
 }
 
+/// Returns the parameter of fio's `normal:` that gives this standard deviation, percent of the
+/// region: the inverse of [`fio_normal_deviation_pct`], to nine digits.
+pub fn fio_normal_parameter_pct(deviation_pct: f64) -> f64 {
+    let mean_of_twelve_pct = 100.0 / 12.0;
+    let added_pct2 = deviation_pct.powi(2) - f64::powi(mean_of_twelve_pct, 2);
+    let parameter_pct = (added_pct2.max(0.0) * 12.0).sqrt();
+    (parameter_pct * 1e9).round() / 1e9
+}
+
 /// Where the random numbers of offsets come from, as fio's `random_generator` names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RandomGenerator {

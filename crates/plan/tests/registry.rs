@@ -1,4 +1,7 @@
-//! Walks the parameter table: an entry cannot be undocumented, ambiguous, or without effect.
+//! Walks the parameter table: an entry cannot be undocumented, ambiguous, or without effect, and
+//! what it makes of a job is got back.
+
+mod samples;
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
@@ -6,13 +9,14 @@ use std::process::Command;
 use plan::files::Size;
 use plan::load::Rate;
 use plan::param::{
-    AccessValue, ENGINES, Kind, Names, Param, STRUCTURAL, Support, Value, all, apply_rank, cmdhelp,
-    completion_words, engine_note, explain, find, find_engine, find_fio, finish,
-    reference_markdown, suggest, written,
+    AccessValue, ENGINES, Kind, Names, Param, STRUCTURAL, Setting, Support, Value, all, apply_rank,
+    cmdhelp, completion_words, engine_note, explain, find, find_engine, find_fio, finish,
+    reference_markdown, settings, suggest,
 };
 use plan::verify::PatternPart;
 use plan::workload::{Access, BlockSize, Distribution};
-use plan::{EngineKind, IoPriority, Job, PerDir, PriorityShare};
+use plan::{EngineKind, Job, PerDir};
+use samples::samples;
 
 // --- The table ----------------------------------------------------------------------------------
 
@@ -103,10 +107,6 @@ fn default_percentiles_are_those_of_the_job() {
 
 // --- Lowering -----------------------------------------------------------------------------------
 
-/// Parameters that leave something of no effect in a job unless another one is there, which is not
-/// written.
-const NEEDS_OTHERS: &[&str] = &[];
-
 /// Parameters that only count once another was set, with what comes first.
 const PREREQUISITES: &[(&str, &str, &str)] = &[
     ("dedupe_working_set_pct", "dedupe_mode", "working_set"),
@@ -140,19 +140,44 @@ fn every_supported_parameter_changes_the_job() {
     }
 }
 
+/// Lowers settings into a job of the same name.
+fn made_of(settings: &[Setting], like: &Job) -> Job {
+    let mut job = Job { name: like.name.clone(), ..Job::default() };
+    for it in settings {
+        (it.param.lower)(&mut job, &it.value)
+            .unwrap_or_else(|error| panic!("`{}={}`: {error}", it.param.name, it.text));
+    }
+    job
+}
+
 #[test]
-fn what_a_parameter_changes_is_written_back() {
+fn what_parameters_make_of_a_job_is_got_back() {
+    let mut n_checked = 0;
     for param in all().filter(|param| param.support == Support::Full) {
         for value in samples(param) {
             let mut job = Job::default();
-            if (param.lower)(&mut job, &value).is_ok() && job != Job::default() {
-                let is_written = !written(&job).is_empty();
-                let is_of_others = NEEDS_OTHERS.contains(&param.name);
-                assert!(is_written || is_of_others, "`{}` with {value:?} is lost", param.name);
+            for (_, needed, word) in PREREQUISITES.iter().filter(|(name, ..)| *name == param.name) {
+                let needed = find(needed).unwrap();
+                let value = choices(needed).into_iter().find(|choice| choice == word);
+                let value = value.map_or(Value::Bool(true), Value::Choice);
+                (needed.lower)(&mut job, &value).unwrap();
+            }
+            if (param.lower)(&mut job, &value).is_ok() {
+                let settings = settings(&job);
+                assert_eq!(made_of(&settings, &job), job, "`{}`: {value:?}", param.name);
+                // A value is said where it is asked for, too.
+                let got = (param.get)(&job);
+                let mut again = job.clone();
+                if let Some(got) = got {
+                    (param.lower)(&mut again, &got).unwrap();
+                }
+                assert_eq!(again, job, "`{}`: {value:?}", param.name);
+                n_checked += 1;
             }
         }
     }
-    assert!(written(&Job::default()).is_empty());
+    assert!(n_checked > 400, "{n_checked}");
+    assert!(settings(&Job::default()).is_empty());
 }
 
 #[test]
@@ -619,78 +644,6 @@ fn integer(text: &str) -> Option<i64> {
     match text.strip_prefix("0x") {
         Some(digits) => i64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
-    }
-}
-
-/// Returns values of the parameter's kind, of which one at least is not its default.
-fn samples(param: &Param) -> Vec<Value> {
-    let text = |word: &str| Value::Str(word.to_owned());
-    let word = |name: &str, argument: Option<&str>| {
-        Value::Words(vec![(name.to_owned(), argument.map(str::to_owned))])
-    };
-    match param.kind {
-        Kind::Flag | Kind::Bool => vec![Value::Bool(true), Value::Bool(false)],
-        Kind::Int { min, max } => {
-            vec![Value::Int(min), Value::Int(max), Value::Int(7.clamp(min, max))]
-        }
-        Kind::IntPerDir { min, max } => vec![
-            Value::IntPerDir(PerDir::all(Some(min))),
-            Value::IntPerDir(PerDir::all(Some(7.clamp(min, max)))),
-        ],
-        Kind::Size { .. } => vec![Value::Size(Size::Bytes(1 << 20))],
-        Kind::SizeRange => vec![Value::SizeRange(4096, 8192)],
-        Kind::Time(_) => vec![Value::TimeNs(5_000_000_000)],
-        Kind::TimeRange(_) => vec![Value::TimeRangeNs(1, 5), Value::TimeNs(3)],
-        Kind::TimePerDir(_) => vec![Value::TimePerDirNs(PerDir::all(Some(7)))],
-        Kind::Float { min, max } => {
-            vec![Value::Float(min.midpoint(max)), Value::Float(min.midpoint(max).midpoint(max))]
-        }
-        Kind::FloatList { .. } => vec![Value::Floats(vec![50.0, 99.5])],
-        Kind::Enum(_) => {
-            let words = choices(param).into_iter().filter(|word| *word != "zbd");
-            words.map(Value::Choice).collect()
-        }
-        Kind::Str => match param.name {
-            "engine" => vec![text("io_uring")],
-            "ignore_errors" => vec![text("EAGAIN:5")],
-            "replay_skip" => vec![text("read,sync")],
-            "nfs_url" => vec![text("nfs://host/path")],
-            _ => vec![text("some")],
-        },
-        Kind::OptionalStr => vec![Value::Absent, text("prefix")],
-        Kind::PathList => vec![Value::Paths(vec!["/dev/null".to_owned()])],
-        Kind::NumberList => vec![Value::Numbers(vec![0, 3])],
-        Kind::Access => {
-            let access = Access { random: true, ..Access::READ };
-            vec![Value::Access(AccessValue { access, postfix: Some(8) })]
-        }
-        Kind::BlockRange => {
-            let range = BlockSize::Range { min: 4096, max: 8192 };
-            vec![Value::BlockSizes(PerDir::all(Some(range)))]
-        }
-        Kind::BlockSplit => {
-            let split = BlockSize::Split(vec![(4096, 50), (8192, 50)]);
-            vec![Value::BlockSizes(PerDir::all(Some(split)))]
-        }
-        Kind::PrioritySplit => {
-            let priority = IoPriority::new(1, 2, 3);
-            let share = PriorityShare { block_bytes: Some(4096), pct: 50, priority };
-            vec![Value::PrioritySplit(PerDir::all(Some(vec![share])))]
-        }
-        Kind::Distribution => {
-            let zipf = Distribution::Zipf { theta: 1.2, centre: None };
-            vec![Value::Distribution(PerDir::all(zipf))]
-        }
-        Kind::Pattern { .. } => vec![Value::Pattern(vec![PatternPart::Bytes(vec![0xde])])],
-        Kind::Words => match param.name {
-            "file_service" => vec![word("roundrobin", Some("8"))],
-            "sync_file_range" => vec![word("write", Some("32"))],
-            "block_size_weights" => vec![word("4096", Some("3"))],
-            "dedupe_hot_sets" => vec![word("12", Some("100"))],
-            "memory" => vec![word("mmap", Some("/mnt/pmem"))],
-            "rate_periods" => vec![word("100", Some("10"))],
-            _ => vec![word("iops", Some("5%"))],
-        },
     }
 }
 

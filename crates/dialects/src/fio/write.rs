@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use plan::job::{Part, PartRegion};
 use plan::load::{Arrivals, Rate};
-use plan::param::{self, Param};
+use plan::param;
 use plan::verify::Buffers;
 use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Direction, Job, Plan, Step};
 
-use crate::translation::Translation;
+use crate::translation::{Translation, Values};
 
 /// Writes a plan as a fio job file. Reading it gives the same plan, but for what is listed as lost.
 pub fn write(plan: &Plan) -> Translation {
@@ -25,9 +25,25 @@ pub fn write(plan: &Plan) -> Translation {
 /// Largest `flow=` that fio takes.
 const FLOW_WEIGHT_MAX: u32 = 1000;
 
+/// Parameters of hits.
+const HIT_AREA: [&str; 3] = ["hit_area_bytes", "hit_area_read_pct", "hit_area_write_pct"];
+
+/// Parameters of duplicates, those by place and those that are written for them.
+const DEDUPE_SETS: [&str; 7] = [
+    "dedupe_ratio",
+    "dedupe_unit_bytes",
+    "dedupe_set_count",
+    "dedupe_set_pct",
+    "dedupe_flip_flop",
+    "dedupe_hot_sets",
+    "dedupe_pct",
+];
+
 #[derive(Default)]
 struct Writer {
     to: Translation,
+    /// Values of the section that is written.
+    values: Values,
     /// Flows by the step and the id that they have here: the id that they are written with.
     flow_ids: BTreeMap<(usize, u32), u32>,
     step_idx: usize,
@@ -58,19 +74,31 @@ impl Writer {
         }
         let mut is_first = true;
         for job in &step.jobs {
-            for (part_idx, mut said) in self.separate(job).into_iter().enumerate() {
+            for (part_idx, (mut job, share)) in self.separate(job).into_iter().enumerate() {
                 if is_first {
-                    commands(step, &mut said);
+                    commands(step, &mut job);
+                }
+                let (min, max) = job.limits.start_delay_ns;
+                job.limits.start_delay_ns = (min + step.pause_ns, max + step.pause_ns);
+                if let Some(flow) = &mut job.load.flow {
+                    flow.id = self.flow_id(flow.id);
                 }
                 let starts_step = is_first && is_further;
-                self.section(&said, starts_step, part_idx > 0, step.pause_ns);
+                self.section(&job, share, starts_step, part_idx > 0);
                 is_first = false;
             }
         }
     }
 
-    /// Returns the jobs of fio that come nearest to one of a plan: one for each part.
-    fn separate(&mut self, job: &Job) -> Vec<Job> {
+    /// Notes what cannot be said of the values of these parameters, once.
+    fn lose(&mut self, names: &[&'static str], loss: impl Into<String>) {
+        self.values.answered(names);
+        self.to.lose_values(names, loss);
+    }
+
+    /// Returns the jobs of fio that come nearest to one of a plan: one for each part, with its
+    /// share of what all of them do.
+    fn separate(&mut self, job: &Job) -> Vec<(Job, f64)> {
         if job.tree.is_some() {
             self.to.lose(format!(
                 "work on a structure of files (`{}`): fio has filecreate, filestat and filedelete \
@@ -82,7 +110,9 @@ impl Writer {
         let total: f64 = job.parts.iter().map(|part| part.weight).sum();
         let mut jobs = Vec::new();
         for part in &job.parts {
-            jobs.push(self.of_part(job, part, part.weight / total));
+            let share = part.weight / total;
+            let said = self.of_part(job, part, share);
+            jobs.push((said, part.rate_iops.map_or(share, |_| 1.0)));
         }
         if jobs.len() > 1 {
             self.to.lose(format!(
@@ -92,17 +122,7 @@ impl Writer {
             ));
         }
         if jobs.is_empty() {
-            jobs.push(job.clone());
-        }
-        for (idx, said) in jobs.iter_mut().enumerate() {
-            self.plain(&mut said.workload);
-            let part = job.parts.get(idx);
-            if let Some(own) = part.and_then(|part| part.rate_iops) {
-                said.load.rate_total_iops = Some(own);
-                self.rate_total(said, 1.0);
-            } else {
-                self.rate_total(said, part.map_or(1.0, |part| part.weight / total));
-            }
+            jobs.push((job.clone(), 1.0));
         }
         jobs
     }
@@ -115,6 +135,7 @@ impl Writer {
             let depth = (f64::from(job.load.queue_depth) * share).round();
             said.load.queue_depth = (depth as u32).max(1);
         }
+        said.load.rate_total_iops = part.rate_iops.or(job.load.rate_total_iops);
         if part.priority > 0 {
             self.to.lose("priorities of workloads: fio has none among jobs");
         }
@@ -139,25 +160,39 @@ impl Writer {
     fn plain(&mut self, workload: &mut Workload) {
         let usual = Workload::default();
         if std::mem::replace(&mut workload.skip_bytes, usual.skip_bytes) != usual.skip_bytes {
-            self.to.lose("a random distance between I/Os: rw=read:4k leaves a fixed one");
+            self.lose(
+                &["skip_bytes"],
+                "a random distance between I/Os: rw=read:4k leaves a fixed one",
+            );
         }
         if std::mem::replace(&mut workload.hit_area, usual.hit_area) != usual.hit_area {
-            self.to.lose("shares of hits: random_distribution=zoned comes near");
+            self.lose(&HIT_AREA, "shares of hits: random_distribution=zoned comes near");
         }
         if workload.n_streams > 1 {
-            self.to.lose("several streams on one queue: numjobs and offset_increment come near");
+            self.lose(
+                &["n_streams"],
+                "several streams on one queue: numjobs and offset_increment come near",
+            );
         }
         if std::mem::take(&mut workload.one_cursor) && workload.access.is_mixed() {
-            self.to.lose("one place for reads and writes to go on from: fio has one for each");
+            self.lose(
+                &["one_cursor"],
+                "one place for reads and writes to go on from: fio has one for each",
+            );
         }
         if std::mem::take(&mut workload.starts_anywhere) {
-            self.to.lose("a sequential start at a random place: write offset=");
+            self.lose(&["starts_anywhere"], "a sequential start at a random place: write offset=");
         }
+        // One direction has one place, and one stream is none.
+        self.values.answered(&["one_cursor", "n_streams"]);
         for pct in std::iter::once(&mut workload.read_pct).chain(workload.random_pct.iter_mut()) {
             if pct.fract() != 0.0 {
                 // Not none and not all: a mix stays one.
                 *pct = pct.round().clamp(1.0, 99.0);
-                self.to.lose("fractions of a percent in a mix: whole percents");
+                self.lose(
+                    &["read_share_pct", "random_share_pct"],
+                    "fractions of a percent in a mix: whole percents",
+                );
             }
         }
         for spread in workload.distribution.iter_mut() {
@@ -167,17 +202,26 @@ impl Writer {
                 _ => continue,
             };
             *spread = Distribution::Uniform;
-            self.to.lose(format!("places spread {text}: zipf or zoned come near"));
+            self.lose(
+                &["exponential_mean", "power_exponent"],
+                format!("places spread {text}: zipf or zoned come near"),
+            );
         }
         for size in workload.block_size.iter_mut() {
             match size {
                 BlockSize::Stepped { min, max, .. } => {
                     *size = BlockSize::Range { min: *min, max: *max };
-                    self.to.lose("sizes in steps that are not their smallest: a range of them");
+                    self.lose(
+                        &["block_size_step_bytes"],
+                        "sizes in steps that are not their smallest: a range of them",
+                    );
                 }
                 BlockSize::Weighted(parts) => {
                     *size = BlockSize::Split(percents(parts));
-                    self.to.lose("shares of sizes finer than a percent: whole percents");
+                    self.lose(
+                        &["block_size_weights"],
+                        "shares of sizes finer than a percent: whole percents",
+                    );
                 }
                 _ => {}
             }
@@ -187,9 +231,14 @@ impl Writer {
     /// Says a rate over all directions by a rate for each.
     fn rate_total(&mut self, job: &mut Job, share: f64) {
         let Some(mut total) = job.load.rate_total_iops.take() else { return };
+        // Rates of the directions say it.
+        self.values.answered(&["rate_total_iops"]);
         if let Some(periods) = job.load.rate_periods.take() {
             total *= periods.mean_share();
-            self.to.lose("a rate that changes within a step: its mean is written");
+            self.lose(
+                &["rate_periods", "rate_spikes"],
+                "a rate that changes within a step: its mean is written",
+            );
         }
         let own = total * share / f64::from(job.n_workers.max(1));
         let access = job.workload.access;
@@ -204,30 +253,32 @@ impl Writer {
                 // Without a rate it would go as fast as it can.
                 let whole = of_dir.round().max(1.0);
                 if (whole - of_dir).abs() > 1e-3 * of_dir {
-                    self.to
-                        .lose(format!("a rate of {of_dir:.3} I/Os per second: {whole} is written"));
+                    let loss = format!("a rate of {of_dir:.3} I/Os per second: {whole} is written");
+                    self.lose(&["rate_total_iops"], loss);
                 }
                 job.load.rate[dir] = Some(Rate::Iops(whole as u64));
             }
         }
         if access.is_mixed() {
-            self.to.lose("one rate for reads and writes together: each has its share as its own");
+            self.lose(
+                &["rate_total_iops"],
+                "one rate for reads and writes together: each has its share as its own",
+            );
         }
     }
 
-    fn section(&mut self, job: &Job, starts_step: bool, is_further_part: bool, pause_ns: u64) {
+    fn section(&mut self, job: &Job, share: f64, starts_step: bool, is_further_part: bool) {
+        self.values = Values::of(job);
         let mut job = job.clone();
-        if pause_ns > 0 {
-            let (min, max) = job.limits.start_delay_ns;
-            job.limits.start_delay_ns = (min + pause_ns, max + pause_ns);
-        }
+        self.plain(&mut job.workload);
+        self.rate_total(&mut job, share);
         self.contents(&mut job.buffers);
         if job.load.arrivals == Arrivals::Uniform {
             job.load.arrivals = Arrivals::Poisson;
-            self.to.lose("gaps spread evenly between none and twice the mean: written as poisson");
-        }
-        if let Some(flow) = &mut job.load.flow {
-            flow.id = self.flow_id(flow.id);
+            self.lose(
+                &["even_gaps"],
+                "gaps spread evenly between none and twice the mean: written as poisson",
+            );
         }
         if let Some(flow) = &mut job.load.flow
             && self.flow_weight_max > FLOW_WEIGHT_MAX
@@ -235,12 +286,19 @@ impl Writer {
             let exact = f64::from(flow.weight) * f64::from(FLOW_WEIGHT_MAX);
             let exact = exact / f64::from(self.flow_weight_max);
             flow.weight = exact.round().max(1.0) as u32;
+            self.values.answered(&["flow_weight"]);
             if (f64::from(flow.weight) - exact).abs() > 1e-2 * exact {
-                self.to.lose("shares of progress below a thousandth of the largest: `flow` is 1");
+                self.lose(
+                    &["flow_weight"],
+                    "shares of progress below a thousandth of the largest: `flow` is 1",
+                );
             }
         }
         if job.load.flow.is_some_and(|flow| flow.slack_ios > 1) {
-            self.to.lose("how far a job may be ahead of its share: fio lets it be one I/O");
+            self.lose(
+                &["flow_slack_ios"],
+                "how far a job may be ahead of its share: fio lets it be one I/O",
+            );
         }
         let _ = writeln!(self.to.text, "[{}]", job.name);
         if starts_step {
@@ -251,9 +309,13 @@ impl Writer {
             let _ = writeln!(self.to.text, "new_group");
             self.group_id = job.group_id;
         }
-        for (param, text) in param::written(&job) {
-            self.option(param, &text);
+        for setting in param::settings(&job) {
+            if let Some(name) = setting.param.fio.first() {
+                let _ = writeln!(self.to.text, "{name}={}", setting.text);
+                self.values.written(&setting);
+            }
         }
+        std::mem::take(&mut self.values).close("fio has no option for it", &mut self.to);
         let _ = writeln!(self.to.text);
     }
 
@@ -277,29 +339,27 @@ impl Writer {
         let pct = |ratio: f64| (100.0 - 100.0 / ratio.max(1.0)).round() as u8;
         if let Some(ratio) = buffers.compress_ratio.take() {
             buffers.compress_pct = Some(pct(ratio));
-            self.to.lose(format!(
-                "data made to compress {ratio}:1 by common programs: \
-                 buffer_compress_percentage={} makes this share of it zeros",
-                pct(ratio)
-            ));
+            self.lose(
+                &["compress_ratio", "compress_pct"],
+                format!(
+                    "data made to compress {ratio}:1 by common programs: \
+                     buffer_compress_percentage={} makes this share of it zeros",
+                    pct(ratio)
+                ),
+            );
         }
         if let Some(sets) = buffers.dedupe_sets.take() {
             let compressed = buffers.compress_pct.unwrap_or(0);
             buffers.dedupe_pct = pct(sets.ratio).min(100_u8.saturating_sub(compressed));
-            self.to.lose(format!(
-                "duplicates by place, {} blocks for each different one: dedupe_percentage={} \
-                 repeats earlier blocks",
-                sets.ratio, buffers.dedupe_pct
-            ));
+            self.lose(
+                &DEDUPE_SETS,
+                format!(
+                    "duplicates by place, {} blocks for each different one: dedupe_percentage={} \
+                     repeats earlier blocks",
+                    sets.ratio, buffers.dedupe_pct
+                ),
+            );
         }
-    }
-
-    fn option(&mut self, param: &Param, text: &str) {
-        let Some(name) = param.fio.first() else {
-            self.to.lose(format!("`{}={text}`: fio has no option for it", param.name));
-            return;
-        };
-        let _ = writeln!(self.to.text, "{name}={text}");
     }
 }
 

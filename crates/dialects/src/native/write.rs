@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use plan::job::{Part, PartRegion};
-use plan::param;
+use plan::param::{self, Category, Setting, Value};
 use plan::{Job, Plan};
 
 use super::text::quoted;
@@ -26,7 +26,7 @@ pub fn write(plan: &Plan) -> Translation {
             write_job(job, is_new_group, &mut text);
         }
     }
-    Translation { text, losses: Vec::new() }
+    Translation { text, ..Translation::default() }
 }
 
 fn write_job(job: &Job, is_new_group: bool, text: &mut String) {
@@ -34,10 +34,10 @@ fn write_job(job: &Job, is_new_group: bool, text: &mut String) {
     if is_new_group {
         text.push_str("new_group = true\n");
     }
-    for (param, value) in param::written(job) {
+    for setting in param::settings(job) {
         // Trees have one engine, which follows from them.
-        if job.tree.is_none() || param.name != "engine" {
-            option(param, &value, text);
+        if job.tree.is_none() || setting.param.name != "engine" {
+            option(&setting, text);
         }
     }
     for part in &job.parts {
@@ -67,29 +67,19 @@ fn write_part(job: &Job, part: &Part, text: &mut String) {
         }
     }
     let own = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
-    for (param, value) in param::written(&own) {
-        if param.category == param::Category::Workload {
-            option(param, &value, text);
+    for setting in param::settings(&own) {
+        if setting.param.category == Category::Workload {
+            option(&setting, text);
         }
     }
 }
 
-fn option(param: &param::Param, value: &str, text: &mut String) {
-    let _ = writeln!(text, "{} = {}", param.name, value_text(param, value));
-}
-
-/// Writes a value with its TOML type: yes and no, plain numbers, else text.
-fn value_text(param: &param::Param, value: &str) -> String {
-    match (param.kind, value) {
-        (param::Kind::Bool | param::Kind::Flag, "1") => "true".to_owned(),
-        (param::Kind::Bool | param::Kind::Flag, "0") => "false".to_owned(),
-        (param::Kind::Int { .. }, digits) if is_number(digits) => digits.to_owned(),
-        _ => quoted(value),
-    }
-}
-
-fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_plain = digits == "0" || !digits.starts_with('0');
-    is_plain && text.parse::<i64>().is_ok()
+/// Writes a value with its TOML type: yes and no, whole numbers, else text.
+fn option(setting: &Setting, text: &mut String) {
+    let value = match &setting.value {
+        Value::Bool(on) => on.to_string(),
+        Value::Int(number) => number.to_string(),
+        _ => quoted(&setting.text),
+    };
+    let _ = writeln!(text, "{} = {value}", setting.param.name);
 }

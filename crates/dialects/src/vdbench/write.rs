@@ -5,6 +5,7 @@ mod left_out;
 mod places;
 mod processes;
 mod read_back;
+mod run_words;
 mod same;
 mod shares;
 mod trees;
@@ -25,6 +26,7 @@ use plan::{Job, Plan, Step};
 use self::align::written_direction;
 use self::places::{hit_area_bytes, lun_bytes, luns};
 use self::read_back::{LeftOut, Place, Said};
+use self::run_words::RunWords;
 use self::shares::{flow_weight, own_rates, rate_iops, rate_periods, skews};
 use self::trees::WrittenFormat;
 use self::words::{
@@ -113,34 +115,6 @@ struct Writer<'a> {
     format_workload: Option<String>,
 }
 
-/// A workload definition.
-#[derive(Default)]
-struct Defined {
-    title: String,
-    /// Without what it works on.
-    said: String,
-    targets: Vec<String>,
-    /// All behind its name.
-    body: String,
-    name: String,
-}
-
-/// What a run definition names.
-#[derive(Default)]
-struct RunWords {
-    workloads: Vec<Defined>,
-    /// Jobs, and the positions of their workloads.
-    said: Vec<(Said, Vec<usize>)>,
-    /// Of all workloads together, I/Os per second; `None` is as fast as it goes.
-    rate_iops: Option<f64>,
-    /// Shares of the workloads in the run, and whether they differ or are kept.
-    shares: Vec<f64>,
-    is_shared: bool,
-    is_tree: bool,
-    /// Some jobs have a rate and others none: shares are rates, and 0 is none.
-    is_rate_of_some: bool,
-}
-
 impl<'a> Writer<'a> {
     fn new(left_out: &'a LeftOut) -> Self {
         Writer {
@@ -166,7 +140,7 @@ impl<'a> Writer<'a> {
     /// Notes a loss, which stands for all that becomes otherwise of these parameters.
     fn note(&mut self, names: &[&'static str], loss: impl Into<String>) {
         self.noted.extend(names);
-        self.to.lose(loss);
+        self.to.lose_values(names, loss);
     }
 
     fn step(&mut self, step_idx: usize, step: &Step, points: &[RateOf]) {
@@ -264,7 +238,10 @@ impl<'a> Writer<'a> {
             );
         }
         if job.files.invalidate && !job.files.direct && access.read {
-            self.to.lose("pages of the files are dropped from the cache first: Vdbench keeps them");
+            self.to.lose_values(
+                &["invalidate"],
+                "pages of the files are dropped from the cache first: Vdbench keeps them",
+            );
         }
         let targets = self.storage(job);
         let mut workloads = Vec::new();
@@ -363,7 +340,7 @@ impl<'a> Writer<'a> {
                 Size::Bytes(bytes) => bytes,
                 _ => 0,
             };
-            if let Some(bytes) = lun_bytes(job, luns.len() as u64) {
+            if let Some(bytes) = lun_bytes(job) {
                 // What lies before the offset is part of a definition's size.
                 let _ = write!(line, ",size={}", bytes.saturating_add(offset_bytes));
             }
@@ -412,7 +389,10 @@ impl<'a> Writer<'a> {
         let _ = write!(line, ",rdpct={read_pct},xfersize={size}");
         let is_even = workload.distribution[dir] == Distribution::Uniform;
         if access.random && is_even && workload.no_repeats && !workload.ends_with_region {
-            self.to.lose("every random block once per pass: Vdbench draws places again and again");
+            self.to.lose_values(
+                &["repeats_allowed"],
+                "every random block once per pass: Vdbench draws places again and again",
+            );
         }
         let seek = self.seek_words(workload, dir);
         let _ = write!(line, ",seekpct={seek}");
@@ -760,32 +740,6 @@ impl<'a> Writer<'a> {
                 "arrivals that differ between jobs: those of the first are taken",
             );
         }
-    }
-}
-
-impl RunWords {
-    /// Adds a workload and returns its position; one that several jobs share works on the targets
-    /// of all of them.
-    fn add(&mut self, title: &str, body: String, targets: &[String], share: f64) -> usize {
-        let position =
-            self.workloads.iter().position(|other| other.title == title && other.said == body);
-        let idx = position.filter(|_| !targets.is_empty()).unwrap_or_else(|| {
-            self.shares.push(0.0);
-            self.workloads.push(Defined {
-                title: title.to_owned(),
-                said: body,
-                ..Default::default()
-            });
-            self.workloads.len() - 1
-        });
-        self.shares[idx] += share;
-        let workload = &mut self.workloads[idx];
-        workload.targets.extend_from_slice(targets);
-        workload.body = match workload.targets.as_slice() {
-            [] => workload.said.clone(),
-            targets => format!("sd=({}){}", targets.join(","), workload.said),
-        };
-        idx
     }
 }
 

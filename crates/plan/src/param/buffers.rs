@@ -1,7 +1,9 @@
 //! Buffers: what written data holds, and which memory it comes from.
 
-use super::lower::{BASE, COUNT, NUMBER, PERCENT, set, set_some, word};
-use super::{Category, Choice, Kind, Param, Support, Value};
+use super::fields::{
+    BASE, COUNT, NUMBER, PERCENT, Plain, Way, Word, choices, field, meaning, word, word_for,
+};
+use super::{Category, Kind, Param, Support, Value};
 use crate::Job;
 use crate::verify::{DedupeMode, Memory};
 
@@ -15,8 +17,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Fills the buffer anew before every write. Without it buffers are filled once and \
                only scrambled. Verification, compressible contents and duplicates need it and \
                switch it on unless it is given.",
-        lower: |job, v| set_some(&mut job.buffers.refill, v.bool()),
-        ..BASE
+        ..field!(buffers.refill)
     },
     Param {
         name: "zero",
@@ -26,8 +27,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "write zeros only",
         long: "All written data is zero. Many devices and file systems store zeros without \
                writing them, so results say little about real data.",
-        lower: |job, v| set(&mut job.buffers.zero, v.bool()),
-        ..BASE
+        ..field!(buffers.zero)
     },
     Param {
         name: "scramble",
@@ -38,8 +38,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "change a few bytes so that no two blocks are equal",
         long: "Marks each block before it is written, at little cost, so that a target that \
                removes duplicates does not find any. `refill` makes it superfluous.",
-        lower: |job, v| set(&mut job.buffers.scramble, v.bool()),
-        ..BASE
+        ..field!(buffers.scramble)
     },
     Param {
         name: "pattern",
@@ -50,8 +49,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Fills buffers with the bytes given as text in double quotes, hexadecimal \
                (`0xdeadbeef`), decimal numbers, the contents of a file in single quotes, or any \
                of these one after another.",
-        lower: |job, v| set(&mut job.buffers.pattern, v.pattern()),
-        ..BASE
+        ..field!(buffers.pattern)
     },
     Param {
         name: "compress_pct",
@@ -63,8 +61,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Mixes random and constant bytes so that this share can be compressed away; 100 \
                writes zeros. Other values refill the buffer for every write. How closely a target \
                gets there depends on its compressor.",
-        lower: |job, v| set_some(&mut job.buffers.compress_pct, v.int()),
-        ..BASE
+        ..field!(buffers.compress_pct)
     },
     Param {
         name: "compress_chunk_bytes",
@@ -75,8 +72,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "granularity of compressible data, in bytes",
         long: "Random and constant parts alternate within every chunk of this size. Set it to \
                the block size of the target's compression.",
-        lower: |job, v| set(&mut job.buffers.compress_chunk_bytes, v.int()),
-        ..BASE
+        ..field!(buffers.compress_chunk_bytes)
     },
     Param {
         name: "dedupe_pct",
@@ -87,26 +83,28 @@ pub(super) static PARAMS: &[Param] = &[
         short: "share of duplicate blocks, percent",
         long: "This share of the written blocks repeats earlier contents. `dedupe_mode` says \
                which. Together with `compress_pct` it must not exceed 100.",
-        lower: |job, v| set(&mut job.buffers.dedupe_pct, v.int()),
-        ..BASE
+        ..field!(buffers.dedupe_pct)
     },
     Param {
         name: "dedupe_mode",
         fio: &["dedupe_mode"],
         category: Category::Buffers,
-        kind: Kind::Enum(DEDUPE_MODES),
+        kind: Kind::Enum(const { &choices(&DEDUPE_MODES) }),
         default: "repeat",
         short: "which earlier contents are repeated",
         long: "`repeat` writes the block before once more. `working_set` draws from a set of \
                contents as large as `dedupe_working_set_pct` of the size.",
         lower: |job, v| {
-            let repeat = v.choice()? == "repeat";
-            job.buffers.dedupe_mode = if repeat {
-                DedupeMode::Repeat
-            } else {
-                DedupeMode::WorkingSet { pct: 5, global: false }
-            };
+            job.buffers.dedupe_mode = meaning(&DEDUPE_MODES, v)?;
             Ok(())
+        },
+        get: |job| {
+            // What a set is made of is said by others.
+            let mode = match job.buffers.dedupe_mode {
+                DedupeMode::Repeat => DedupeMode::Repeat,
+                DedupeMode::WorkingSet { .. } => WORKING_SET,
+            };
+            word_for(&DEDUPE_MODES, &mode)
         },
         ..BASE
     },
@@ -126,6 +124,10 @@ pub(super) static PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| match job.buffers.dedupe_mode {
+            DedupeMode::WorkingSet { pct, .. } => Plain::get(&pct),
+            DedupeMode::Repeat => None,
+        },
         ..BASE
     },
     Param {
@@ -144,6 +146,10 @@ pub(super) static PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| match job.buffers.dedupe_mode {
+            DedupeMode::WorkingSet { global, .. } => Plain::get(&global),
+            DedupeMode::Repeat => None,
+        },
         ..BASE
     },
     Param {
@@ -158,6 +164,7 @@ pub(super) static PARAMS: &[Param] = &[
                is visible to other processes. `mmap:FILE` maps a file, for instance of persistent \
                memory.",
         lower: lower_memory,
+        get: get_memory,
         ..BASE
     },
     Param {
@@ -168,8 +175,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "alignment of buffers, in bytes",
         long: "Aligns each buffer to this, beyond what direct I/O needs. 0 is the page size.",
-        lower: |job, v| set(&mut job.buffers.align_bytes, v.int()),
-        ..BASE
+        ..field!(buffers.align_bytes)
     },
     Param {
         name: "huge_page_bytes",
@@ -192,8 +198,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "memory to pin, in bytes",
         long: "Pins this much memory per worker, so that less is left for the page cache: a way \
                to test as if the machine were smaller.",
-        lower: |job, v| set(&mut job.buffers.lock_memory_bytes, v.int()),
-        ..BASE
+        ..field!(buffers.lock_memory_bytes)
     },
     Param {
         name: "gpu",
@@ -208,25 +213,44 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const DEDUPE_MODES: &[Choice] = &[
-    word("repeat", &[], "the block before"),
-    word("working_set", &[], "any of a set of contents"),
+/// A set as it is made first.
+const WORKING_SET: DedupeMode = DedupeMode::WorkingSet { pct: 5, global: false };
+
+const DEDUPE_MODES: [Word<DedupeMode>; 2] = [
+    word("repeat", &[], "the block before", DedupeMode::Repeat),
+    word("working_set", &[], "any of a set of contents", WORKING_SET),
 ];
+
+/// Kinds of memory, without the file of a mapping.
+const MEMORY: [(&str, Memory); 6] = [
+    ("malloc", Memory::Malloc),
+    ("shm", Memory::Shm { huge: false }),
+    ("shmhuge", Memory::Shm { huge: true }),
+    ("mmap", Memory::Mmap { huge: false, shared: false, file: None }),
+    ("mmaphuge", Memory::Mmap { huge: true, shared: false, file: None }),
+    ("mmapshared", Memory::Mmap { huge: false, shared: true, file: None }),
+];
+
+fn get_memory(job: &Job) -> Option<Value> {
+    let mut memory = job.buffers.memory.clone();
+    let file = match &mut memory {
+        Memory::Mmap { file, .. } => file.take(),
+        Memory::Malloc | Memory::Shm { .. } => None,
+    };
+    let (word, _) = MEMORY.iter().find(|(_, kind)| *kind == memory)?;
+    Some(Value::of_word(word, file))
+}
 
 fn lower_memory(job: &mut Job, value: &Value) -> Result<(), String> {
     let (word, argument) = value.one_word()?;
-    let file = argument.map(str::to_owned);
-    job.buffers.memory = match word {
-        "malloc" => Memory::Malloc,
-        "shm" => Memory::Shm { huge: false },
-        "shmhuge" => Memory::Shm { huge: true },
-        "mmap" => Memory::Mmap { huge: false, shared: false, file },
-        "mmaphuge" => Memory::Mmap { huge: true, shared: false, file },
-        "mmapshared" => Memory::Mmap { huge: false, shared: true, file },
-        "cudamalloc" => {
-            return Err("GPU memory is not supported yet; use mem=malloc".to_owned());
-        }
-        _ => return Err(format!("unknown memory `{word}`")),
-    };
+    if word == "cudamalloc" {
+        return Err("GPU memory is not supported yet; use mem=malloc".to_owned());
+    }
+    let known = MEMORY.iter().find(|(name, _)| *name == word);
+    let (_, mut memory) = known.ok_or_else(|| format!("unknown memory `{word}`"))?.clone();
+    if let Memory::Mmap { file, .. } = &mut memory {
+        *file = argument.map(str::to_owned);
+    }
+    job.buffers.memory = memory;
     Ok(())
 }

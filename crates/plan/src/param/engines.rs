@@ -1,8 +1,11 @@
 //! Engines: their names in job files, and the switches of those that are built in. Switches of the
 //! others are in `foreign.rs` and `remote.rs`.
 
-use super::lower::{BASE, COUNT, PERCENT, narrow, set, set_dirs, set_some, word};
-use super::{Category, Choice, Kind, Param, Support};
+use super::fields::{
+    BASE, COUNT, PERCENT, Plain, Some1, Way, Word, choice, dirs, field, given, mismatch, put_given,
+    some, word,
+};
+use super::{Category, Kind, Param, Support, Value};
 use crate::job::StatCall;
 use crate::{EngineKind, Job, NameOp, SpaceCall};
 
@@ -138,6 +141,14 @@ fn lower_engine(job: &mut Job, name: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn lower_priority_split(job: &mut Job, value: &Value) -> Result<(), String> {
+    let Value::PrioritySplit(given) = value else {
+        return Err(mismatch("sizes with shares and priorities", value));
+    };
+    put_given(&mut job.engine.priority_split, given);
+    Ok(())
+}
+
 fn built_in() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.kind.is_some()).map(|engine| engine.name).collect()
 }
@@ -155,6 +166,7 @@ pub(super) static PARAMS: &[Param] = &[
                Engine switches may stand before or after it in a file. A name that is not built \
                in is an error that says what to use instead; `plimsoll fio --enghelp` lists all.",
         lower: |job, v| lower_engine(job, &v.text()?),
+        get: |job| Plain::get(&job.engine.name),
         ..BASE
     },
     Param {
@@ -166,8 +178,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "io_uring and pvsync2: the kernel spins on the device's queue instead of waiting \
                for an interrupt. It needs direct=1 and a device with poll queues, and uses a full \
                CPU.",
-        lower: |job, v| set(&mut job.engine.poll, v.bool()),
-        ..BASE
+        ..field!(engine.poll)
     },
     Param {
         name: "poll_pct",
@@ -177,8 +188,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "100",
         short: "share of I/Os that are polled, percent",
         long: "pvsync2 with `poll`: polls only this share, drawn at random.",
-        lower: |job, v| set(&mut job.engine.poll_pct, v.int()),
-        ..BASE
+        ..field!(engine.poll_pct)
     },
     Param {
         name: "uncached",
@@ -189,8 +199,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "buffered I/O that leaves nothing in the cache",
         long: "io_uring and pvsync2: RWF_DONTCACHE. Goes through the page cache but drops the \
                pages as soon as they are done. Needs a recent kernel.",
-        lower: |job, v| set(&mut job.engine.uncached, v.bool()),
-        ..BASE
+        ..field!(engine.uncached)
     },
     Param {
         name: "nowait",
@@ -202,8 +211,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "io_uring, libaio and pvsync2: an I/O that would have to wait for a lock or a free \
                request ends with EAGAIN instead. Such errors count like any other, see \
                `ignore_errors`.",
-        lower: |job, v| set(&mut job.engine.nowait, v.bool()),
-        ..BASE
+        ..field!(engine.nowait)
     },
     Param {
         name: "engine_gives_way",
@@ -216,8 +224,7 @@ pub(super) static PARAMS: &[Param] = &[
                hands each I/O to a thread of the kernel there, which costs more than the I/O \
                itself. Storage definitions of Vdbench and what `bench` and `curve` measure \
                without a job file have it.",
-        lower: |job, v| set(&mut job.engine.gives_way, v.bool()),
-        ..BASE
+        ..field!(engine.gives_way)
     },
     Param {
         name: "fixed_buffers",
@@ -227,8 +234,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "register the buffers with the ring",
         long: "io_uring: registers buffers once, which saves pinning pages at each direct I/O. \
                Left out, the engine does so where the limit of locked memory allows.",
-        lower: |job, v| set_some(&mut job.engine.fixed_buffers, v.bool()),
-        ..BASE
+        ..field!(engine.fixed_buffers)
     },
     Param {
         name: "registered_files",
@@ -238,8 +244,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "register the files with the ring",
         long: "io_uring: registers descriptors once, which saves a look-up at each I/O. Left \
                out, the engine does so.",
-        lower: |job, v| set_some(&mut job.engine.registered_files, v.bool()),
-        ..BASE
+        ..field!(engine.registered_files)
     },
     Param {
         name: "sq_poll",
@@ -250,8 +255,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "io_uring: a thread of the kernel polls the submission queue, so that submitting \
                needs no system call. The thread uses a CPU of its own, which the worker's CPU \
                time does not show. Submission latency is not measured then.",
-        lower: |job, v| set(&mut job.engine.sq_poll, v.bool()),
-        ..BASE
+        ..field!(engine.sq_poll)
     },
     Param {
         name: "sq_poll_cpu",
@@ -260,8 +264,7 @@ pub(super) static PARAMS: &[Param] = &[
         kind: COUNT,
         short: "CPU of the polling kernel thread",
         long: "io_uring with `sq_poll`: pins the kernel's thread to this CPU.",
-        lower: |job, v| set_some(&mut job.engine.sq_poll_cpu, v.int()),
-        ..BASE
+        ..field!(engine.sq_poll_cpu)
     },
     Param {
         name: "force_async",
@@ -272,8 +275,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "every this many I/Os go to a kernel worker",
         long: "io_uring: marks every Nth I/O to be carried out by a worker thread of the kernel \
                straight away; 0 never. It shows the cost of that path.",
-        lower: |job, v| set(&mut job.engine.force_async, v.int()),
-        ..BASE
+        ..field!(engine.force_async)
     },
     Param {
         name: "nonvectored",
@@ -306,8 +308,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "take completions without a system call",
         long: "libaio: reads completions straight from the ring that the kernel shares. Only \
                sensible with `complete_min=0`.",
-        lower: |job, v| set(&mut job.engine.userspace_reap, v.bool()),
-        ..BASE
+        ..field!(engine.userspace_reap)
     },
     Param {
         name: "huge_pages",
@@ -318,24 +319,17 @@ pub(super) static PARAMS: &[Param] = &[
         short: "map the file with huge pages",
         long: "mmap: asks for transparent huge pages on the mapping. The file system must \
                support it.",
-        lower: |job, v| set(&mut job.engine.huge_pages, v.bool()),
-        ..BASE
+        ..field!(engine.huge_pages)
     },
     Param {
         name: "stat_call",
         fio: &["stat_type"],
         category: Category::Engine,
-        kind: Kind::Enum(STAT_CALLS),
         default: "stat",
         short: "system call that reads metadata",
         long: "filestat and dirstat: `stat` follows links, `lstat` does not, `statx` asks for \
                what `stat` returns by the newer call.",
-        lower: |job, v| {
-            let calls =
-                [("stat", StatCall::Stat), ("lstat", StatCall::Lstat), ("statx", StatCall::Statx)];
-            set(&mut job.engine.stat_call, v.pick(&calls))
-        },
-        ..BASE
+        ..choice!(engine.stat_call, STAT_CALLS)
     },
     Param {
         name: "priority_pct",
@@ -349,8 +343,7 @@ pub(super) static PARAMS: &[Param] = &[
                job's own, `io_priority`. Which I/Os they are follows from the seed. Results \
                then show latency for each priority: of completion, or in total with \
                `lat_percentiles`. Needs an I/O scheduler or device that heeds priorities.",
-        lower: |job, v| set_dirs(&mut job.engine.priority_pct, v, narrow),
-        ..BASE
+        ..dirs!(engine.priority_pct, Plain)
     },
     Param {
         name: "priority_class",
@@ -361,8 +354,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "class of the I/Os with raised priority",
         long: "1 is real time, which needs privileges, 2 best effort, 3 idle. Counts for the \
                share that `priority_pct` sets, and where `priority_split` names none.",
-        lower: |job, v| set_dirs(&mut job.engine.priority_class, v, narrow),
-        ..BASE
+        ..dirs!(engine.priority_class, Some1)
     },
     Param {
         name: "priority_level",
@@ -373,8 +365,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "level of the I/Os with raised priority",
         long: "Level within `priority_class`; 0 is the highest. Counts for the share that \
                `priority_pct` sets, and where `priority_split` names none.",
-        lower: |job, v| set_dirs(&mut job.engine.priority_level, v, narrow),
-        ..BASE
+        ..dirs!(engine.priority_level, Plain)
     },
     Param {
         name: "priority_hint",
@@ -385,8 +376,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "hint sent with the I/Os of raised priority",
         long: "Further bits of the priority, such as command duration limits, for the share that \
                `priority_pct` sets, and where `priority_split` names none. Needs Linux 6.5.",
-        lower: |job, v| set_dirs(&mut job.engine.priority_hint, v, narrow),
-        ..BASE
+        ..dirs!(engine.priority_hint, Plain)
     },
     Param {
         name: "priority_split",
@@ -399,13 +389,14 @@ pub(super) static PARAMS: &[Param] = &[
                which the hint may be left out. Entries are separated by colons, several may name \
                one size, and a list for writes follows behind a comma. I/Os of other sizes have \
                the job's priority. At most 64 entries per direction.",
-        lower: |job, v| v.set_priority_split(job),
+        lower: lower_priority_split,
+        get: |job| given(|dir| some(&job.engine.priority_split[dir])).map(Value::PrioritySplit),
         ..BASE
     },
 ];
 
-const STAT_CALLS: &[Choice] = &[
-    word("stat", &[], "follows links"),
-    word("lstat", &[], "does not follow links"),
-    word("statx", &[], "the extended call"),
+const STAT_CALLS: [Word<StatCall>; 3] = [
+    word("stat", &[], "follows links", StatCall::Stat),
+    word("lstat", &[], "does not follow links", StatCall::Lstat),
+    word("statx", &[], "the extended call", StatCall::Statx),
 ];

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use units::edit_distance;
 
-use super::{Param, buffers, engines, foreign, load, logs, native, nfs, process, remote, report};
+use super::{Param, buffers, engines, foreign, load, logs, native, nfs, process, report};
 use super::{target, time, verify, workload, zones};
 
 /// The tables, in the order of the reference.
@@ -16,7 +16,6 @@ static TABLES: &[&[Param]] = &[
     engines::PARAMS,
     nfs::PARAMS,
     foreign::PARAMS,
-    remote::PARAMS,
     load::PARAMS,
     time::PARAMS,
     buffers::PARAMS,

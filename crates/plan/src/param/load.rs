@@ -1,12 +1,12 @@
 //! The load: queue depth, batches, rates, think time, latency targets.
 
-use super::lower::{
-    BASE, COUNT, COUNT_FROM_1, DEPTH, MICROSECONDS, NUMBER, NUMBER_PER_DIR, SECONDS, narrow, set,
-    set_dirs, set_some, word,
+use super::fields::{
+    Above0, BASE, BytesPerS, COUNT, COUNT_FROM_1, DEPTH, IosPerS, MICROSECONDS, NUMBER,
+    NUMBER_PER_DIR, Ns, SECONDS, UnitsOf, Word, choice, dirs, field, given, part, put_given, word,
 };
-use super::{Category, Choice, Kind, Param, Support, TimeUnit, Value};
+use super::{Category, Kind, Param, Support, TimeUnit, Value};
 use crate::Job;
-use crate::load::{Arrivals, Flow, LatencyTarget, Rate, ThinkCount};
+use crate::load::{Arrivals, Flow, LatencyTarget, ThinkCount};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -20,8 +20,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Keeps this many I/Os in flight per worker, whatever the number of files. \
                Synchronous engines hold one at a time and ignore it; use more workers there. The \
                load on the target is the depth times the workers.",
-        lower: |job, v| set(&mut job.load.queue_depth, v.int()),
-        ..BASE
+        ..field!(load.queue_depth)
     },
     Param {
         name: "spread_workers",
@@ -33,8 +32,7 @@ pub(super) static PARAMS: &[Param] = &[
                so that one processor is not the limit. What is in flight stays the same, and only \
                random work without an order to keep is divided. Threads of Vdbench's storage \
                definitions have it.",
-        lower: |job, v| set(&mut job.load.spreads, v.bool()),
-        ..BASE
+        ..field!(load.spreads)
     },
     Param {
         name: "spread_workers_max",
@@ -43,8 +41,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "most workers that share the queue",
         long: "With `spread_workers`: divides the queue over at most so many workers. Left out, \
                over one per processor.",
-        lower: |job, v| set_some(&mut job.load.spread_workers_max, v.int()),
-        ..BASE
+        ..field!(load.spread_workers_max)
     },
     Param {
         name: "submit_batch",
@@ -56,8 +53,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Hands over this many I/Os in one system call; 0 is as many as the depth allows. \
                Left out, all that there is room for goes over in one call, so that the depth asked \
                for is kept also where the call is slow.",
-        lower: |job, v| set_some(&mut job.load.submit_batch, v.int()),
-        ..BASE
+        ..field!(load.submit_batch)
     },
     Param {
         name: "complete_min",
@@ -70,8 +66,7 @@ pub(super) static PARAMS: &[Param] = &[
                waiting, which uses a full CPU. Large values make I/O arrive in bursts. A fio job \
                that gives it takes no more at a time either, unless `iodepth_batch_complete_max` \
                is larger.",
-        lower: |job, v| set_some(&mut job.load.complete_min, v.int()),
-        ..BASE
+        ..field!(load.complete_min)
     },
     Param {
         name: "complete_max",
@@ -82,8 +77,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Upper limit of completions handled before issuing again; without it, all that are \
                there. Completions beyond it wait, and their latency includes that. Together with \
                `complete_min` it fixes the size of bursts.",
-        lower: |job, v| set_some(&mut job.load.complete_max, v.int()),
-        ..BASE
+        ..field!(load.complete_max)
     },
     Param {
         name: "queue_depth_low",
@@ -93,12 +87,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "refill the queue only when it fell to this",
         long: "Lets the queue drain to this depth and then fills it up again. Without it, and \
                with 0, the queue is refilled at once.",
-        lower: |job, v| {
-            let depth = v.int()?;
-            job.load.queue_depth_low = (depth > 0).then_some(depth);
-            Ok(())
-        },
-        ..BASE
+        ..field!(load.queue_depth_low, Above0)
     },
     Param {
         name: "serialize_overlap",
@@ -111,14 +100,12 @@ pub(super) static PARAMS: &[Param] = &[
                flight, so that their order is certain. Needed to verify workloads that repeat \
                blocks at a depth over 1. With `submit_mode=offload` it also waits for I/O of \
                other workers that have both set.",
-        lower: |job, v| set(&mut job.load.serialize_overlap, v.bool()),
-        ..BASE
+        ..field!(load.serialize_overlap)
     },
     Param {
         name: "submit_mode",
         fio: &["io_submit_mode"],
         category: Category::Load,
-        kind: Kind::Enum(SUBMIT_MODES),
         default: "inline",
         short: "which thread issues I/O",
         long: "`inline`: the worker's own, so that an I/O whose submission blocks (synchronous \
@@ -127,8 +114,7 @@ pub(super) static PARAMS: &[Param] = &[
                with a rate it does so at the intended times whatever has completed, up to the \
                depth: with `arrivals=poisson` an open loop. A hand-over costs some microseconds, \
                which are part of the latency.",
-        lower: |job, v| set(&mut job.load.offload, v.pick(&[("inline", false), ("offload", true)])),
-        ..BASE
+        ..choice!(load.offload, SUBMIT_MODES)
     },
     Param {
         name: "rate",
@@ -140,8 +126,7 @@ pub(super) static PARAMS: &[Param] = &[
                second. One value counts for every direction; `,500k` caps writes and trims only. \
                Give either this or `rate_iops`. From a rate follow intended starts, and with them \
                the response time, so that a stall of the target cannot hide.",
-        lower: |job, v| set_dirs(&mut job.load.rate, v, |rate| narrow(rate).map(cap_bytes)),
-        ..BASE
+        ..dirs!(load.rate, BytesPerS)
     },
     Param {
         name: "rate_iops",
@@ -152,8 +137,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "cap in I/Os per second, per direction",
         long: "As `rate`, counted in operations. It is per worker: four workers at 1000 offer \
                4000.",
-        lower: |job, v| set_dirs(&mut job.load.rate, v, |rate| narrow(rate).map(cap_iops)),
-        ..BASE
+        ..dirs!(load.rate, IosPerS)
     },
     Param {
         name: "rate_min",
@@ -163,8 +147,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "fail below this many bytes per second",
         long: "Ends the job with an error when a direction falls below this over one \
                `rate_window_ms`. It must not be above the cap.",
-        lower: |job, v| set_dirs(&mut job.load.rate_min, v, |rate| narrow(rate).map(cap_bytes)),
-        ..BASE
+        ..dirs!(load.rate_min, BytesPerS)
     },
     Param {
         name: "rate_iops_min",
@@ -173,24 +156,18 @@ pub(super) static PARAMS: &[Param] = &[
         kind: NUMBER_PER_DIR,
         short: "fail below this many I/Os per second",
         long: "As `rate_min`, counted in operations.",
-        lower: |job, v| set_dirs(&mut job.load.rate_min, v, |rate| narrow(rate).map(cap_iops)),
-        ..BASE
+        ..dirs!(load.rate_min, IosPerS)
     },
     Param {
         name: "arrivals",
         fio: &["rate_process"],
         vdbench: "rd.distribution",
         category: Category::Load,
-        kind: Kind::Enum(ARRIVALS),
         default: "linear",
         short: "how intended starts are spaced under a rate",
         long: "`linear` is even. `poisson` draws exponential gaps with the same mean, as many \
                independent clients would produce, which shows queueing that even spacing hides.",
-        lower: |job, v| {
-            let processes = [("linear", Arrivals::Linear), ("poisson", Arrivals::Poisson)];
-            set(&mut job.load.arrivals, v.pick(&processes))
-        },
-        ..BASE
+        ..choice!(load.arrivals, ARRIVALS)
     },
     Param {
         name: "rate_window_ms",
@@ -200,12 +177,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "1000",
         short: "window over which a minimum rate is checked, in ms",
         long: "`rate_min` and `rate_iops_min` look at the mean of this many milliseconds.",
-        lower: |job, v| {
-            let window_ms: u64 = v.int()?;
-            job.load.rate_cycle_ns = window_ms.saturating_mul(1_000_000);
-            Ok(())
-        },
-        ..BASE
+        ..field!(load.rate_cycle_ns, UnitsOf<1_000_000>)
     },
     Param {
         name: "rate_ignores_think_time",
@@ -215,8 +187,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "do not catch up on think time",
         long: "By default the rate catches up after a pause, so the mean holds. With this the \
                schedule is moved by every pause.",
-        lower: |job, v| set(&mut job.load.rate_ignores_think_time, v.bool()),
-        ..BASE
+        ..field!(load.rate_ignores_think_time)
     },
     Param {
         name: "think_time",
@@ -227,8 +198,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "pause between bursts of I/O",
         long: "Stops issuing for this long after every `think_every_ios`; what is in flight \
                completes first. A bare number counts microseconds.",
-        lower: |job, v| set(&mut job.load.think.pause_ns, v.time_ns()),
-        ..BASE
+        ..field!(load.think.pause_ns, Ns)
     },
     Param {
         name: "think_spin",
@@ -240,8 +210,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Burns CPU for this long, as an application that computes would, and sleeps for \
                the rest of `think_time`, which is also its limit. A bare number counts \
                microseconds.",
-        lower: |job, v| set(&mut job.load.think.spin_ns, v.time_ns()),
-        ..BASE
+        ..field!(load.think.spin_ns, Ns)
     },
     Param {
         name: "think_cycles",
@@ -263,23 +232,17 @@ pub(super) static PARAMS: &[Param] = &[
         short: "I/Os between two pauses",
         long: "Pauses after every this many I/Os. `think_count` says whether issued or completed \
                ones count.",
-        lower: |job, v| set(&mut job.load.think.every_ios, v.int()),
-        ..BASE
+        ..field!(load.think.every_ios)
     },
     Param {
         name: "think_count",
         fio: &["thinktime_blocks_type"],
         category: Category::Load,
-        kind: Kind::Enum(THINK_COUNTS),
         default: "complete",
         short: "which I/Os count towards a pause",
         long: "`complete` counts I/Os that have ended, `issue` those that have been started. At \
                depth 1 they are the same.",
-        lower: |job, v| {
-            let counts = [("complete", ThinkCount::Complete), ("issue", ThinkCount::Issue)];
-            set(&mut job.load.think.count, v.pick(&counts))
-        },
-        ..BASE
+        ..choice!(load.think.count, THINK_COUNTS)
     },
     Param {
         name: "think_every_time",
@@ -290,8 +253,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "time with I/O between two pauses",
         long: "Pauses after this much time of I/O, in place of a count. A bare number counts \
                seconds, unlike the pause itself.",
-        lower: |job, v| set(&mut job.load.think.every_io_time_ns, v.time_ns()),
-        ..BASE
+        ..field!(load.think.every_io_time_ns, Ns)
     },
     Param {
         name: "latency_target",
@@ -303,8 +265,7 @@ pub(super) static PARAMS: &[Param] = &[
                complete within this time, trying each for `latency_window`. `queue_depth` is the \
                upper end. Where depth 1 misses it the job goes on with that, and fails if all I/Os \
                are to meet it. A bare number counts microseconds.",
-        lower: |job, v| set(&mut latency_target(job).target_ns, v.time_ns()),
-        ..BASE
+        ..part!(load.latency_target, latency_target, target_ns, Ns)
     },
     Param {
         name: "latency_window",
@@ -314,8 +275,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "length of one trial of the latency search",
         long: "How long each depth is tried before the search judges it. Too short and a few \
                slow I/Os decide. A bare number counts microseconds.",
-        lower: |job, v| set(&mut latency_target(job).window_ns, v.time_ns()),
-        ..BASE
+        ..part!(load.latency_target, latency_target, window_ns, Ns)
     },
     Param {
         name: "latency_target_pct",
@@ -326,8 +286,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "share of I/Os that must meet the latency, percent",
         long: "With `latency_target`: 99 allows one I/O in a hundred to take longer. 100 lets a \
                single slow I/O fail a trial.",
-        lower: |job, v| set(&mut latency_target(job).percentile, v.float()),
-        ..BASE
+        ..part!(load.latency_target, latency_target, percentile)
     },
     Param {
         name: "latency_keep_running",
@@ -338,8 +297,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "go on adjusting when the depth is found",
         long: "Runs to the end of the job and follows changes, instead of ending once the search \
                has settled.",
-        lower: |job, v| set(&mut latency_target(job).keep_running, v.bool()),
-        ..BASE
+        ..part!(load.latency_target, latency_target, keep_running)
     },
     Param {
         name: "latency_max",
@@ -353,11 +311,10 @@ pub(super) static PARAMS: &[Param] = &[
             let Value::TimePerDirNs(limits) = v else {
                 return Err(format!("expected durations, got {v:?}"));
             };
-            for (dir, limit_ns) in limits.iter() {
-                job.load.latency_max_ns[dir] = limit_ns.or(job.load.latency_max_ns[dir]);
-            }
+            put_given(&mut job.load.latency_max_ns, &limits.map(|limit| limit.map(Some)));
             Ok(())
         },
+        get: |job| given(|dir| job.load.latency_max_ns[dir]).map(Value::TimePerDirNs),
         ..BASE
     },
     Param {
@@ -369,8 +326,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "jobs with the same id progress in proportion",
         long: "Names the group of jobs whose progress is kept in the proportion of their \
                `flow_weight`.",
-        lower: |job, v| set(&mut flow(job).id, v.int()),
-        ..BASE
+        ..part!(load.flow, flow, id)
     },
     Param {
         name: "flow_weight",
@@ -382,8 +338,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "share of the progress among jobs with the same flow id",
         long: "A job with weight 2 issues twice as many I/Os as one with weight 1; the one that \
                is ahead waits. 0 is off.",
-        lower: |job, v| set(&mut flow(job).weight, v.int()),
-        ..BASE
+        ..part!(load.flow, flow, weight)
     },
     Param {
         name: "flow_watermark",
@@ -405,37 +360,24 @@ pub(super) static PARAMS: &[Param] = &[
         short: "pause of a job that is ahead of its flow, in microseconds",
         long: "A job that is ahead of the others sleeps this long before it looks again; 0 looks \
                again at once, which uses more CPU.",
-        lower: |job, v| {
-            let sleep_us: u64 = v.int()?;
-            flow(job).sleep_ns = sleep_us.saturating_mul(1000);
-            Ok(())
-        },
-        ..BASE
+        ..part!(load.flow, flow, sleep_ns, UnitsOf<1000>)
     },
 ];
 
-const SUBMIT_MODES: &[Choice] = &[
-    word("inline", &[], "the worker's own thread"),
-    word("offload", &[], "a pool of threads, one per I/O in flight"),
+const SUBMIT_MODES: [Word<bool>; 2] = [
+    word("inline", &[], "the worker's own thread", false),
+    word("offload", &[], "a pool of threads, one per I/O in flight", true),
 ];
 
-const ARRIVALS: &[Choice] = &[
-    word("linear", &[], "evenly spaced"),
-    word("poisson", &[], "exponential gaps with the same mean"),
+const ARRIVALS: [Word<Arrivals>; 2] = [
+    word("linear", &[], "evenly spaced", Arrivals::Linear),
+    word("poisson", &[], "exponential gaps with the same mean", Arrivals::Poisson),
 ];
 
-const THINK_COUNTS: &[Choice] =
-    &[word("complete", &[], "I/Os that have ended"), word("issue", &[], "I/Os that were started")];
-
-/// A rate of 0 is no rate.
-fn cap_bytes(rate: u64) -> Option<Rate> {
-    (rate > 0).then_some(Rate::Bytes(rate))
-}
-
-/// A rate of 0 is no rate.
-fn cap_iops(rate: u64) -> Option<Rate> {
-    (rate > 0).then_some(Rate::Iops(rate))
-}
+const THINK_COUNTS: [Word<ThinkCount>; 2] = [
+    word("complete", &[], "I/Os that have ended", ThinkCount::Complete),
+    word("issue", &[], "I/Os that were started", ThinkCount::Issue),
+];
 
 /// Returns the job's latency search, made if there was none; `finish` removes it without a target.
 fn latency_target(job: &mut Job) -> &mut LatencyTarget {
@@ -448,6 +390,6 @@ fn latency_target(job: &mut Job) -> &mut LatencyTarget {
 }
 
 /// Returns the job's flow, made if there was none; `finish` removes it without a weight.
-fn flow(job: &mut Job) -> &mut Flow {
+pub(super) fn flow(job: &mut Job) -> &mut Flow {
     job.load.flow.get_or_insert(Flow { id: 0, weight: 0, sleep_ns: 0, slack_ios: 1 })
 }

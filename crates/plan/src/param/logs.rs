@@ -1,7 +1,7 @@
 //! Log files in fio's formats, and recording and replay of I/O.
 
-use super::lower::{BASE, COUNT, COUNT_FROM_1, set, set_some, word};
-use super::{Category, Choice, Kind, Param, Support, Value};
+use super::fields::{BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, word};
+use super::{Category, Kind, Param, Support, Value};
 use crate::Job;
 use crate::report::LogValue;
 
@@ -15,8 +15,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Writes `PREFIX_bw.N.log`, one line per `log_window_ms` and direction or, without \
                a window, per I/O. In a job file the value may be left out and is then the job's \
                name.",
-        lower: |job, v| set_some(&mut job.logs.bandwidth, v.text_or_empty()),
-        ..BASE
+        ..field!(logs.bandwidth, TextOrNone)
     },
     Param {
         name: "iops_log",
@@ -26,8 +25,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "write a log of the I/O rate",
         long: "Writes `PREFIX_iops.N.log`, one line per `log_window_ms` and direction. In a job \
                file the value may be left out and is then the job's name.",
-        lower: |job, v| set_some(&mut job.logs.iops, v.text_or_empty()),
-        ..BASE
+        ..field!(logs.iops, TextOrNone)
     },
     Param {
         name: "latency_log",
@@ -38,8 +36,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Writes `PREFIX_lat.N.log`, `PREFIX_slat.N.log` and `PREFIX_clat.N.log` in \
                nanoseconds, one line per I/O or per `log_window_ms`. In a job file the value may \
                be left out and is then the job's name.",
-        lower: |job, v| set_some(&mut job.logs.latency, v.text_or_empty()),
-        ..BASE
+        ..field!(logs.latency, TextOrNone)
     },
     Param {
         name: "histogram_log",
@@ -49,8 +46,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "write a log of latency histograms",
         long: "Writes `PREFIX_clat_hist.N.log`: the whole histogram of completion latency once \
                per `histogram_window_ms`, without which it stays empty.",
-        lower: |job, v| set_some(&mut job.logs.histogram, v.text_or_empty()),
-        ..BASE
+        ..field!(logs.histogram, TextOrNone)
     },
     Param {
         name: "log_window_ms",
@@ -61,24 +57,17 @@ pub(super) static PARAMS: &[Param] = &[
         short: "window of a log line, in ms",
         long: "One line for each window instead of each I/O; 0 logs every I/O, which takes \
                memory and time at high rates.",
-        lower: |job, v| set(&mut job.logs.window_ms, v.int()),
-        ..BASE
+        ..field!(logs.window_ms)
     },
     Param {
         name: "log_value",
         fio: &["log_window_value", "log_max_value"],
         category: Category::Logs,
-        kind: Kind::Enum(LOG_VALUES),
         default: "avg",
         short: "what a latency log line holds",
         long: "With `log_window_ms`: the mean of the window, its largest value, or both. Means \
                hide what the maximum shows.",
-        lower: |job, v| {
-            let values =
-                [("avg", LogValue::Average), ("max", LogValue::Max), ("both", LogValue::Both)];
-            set(&mut job.logs.value, v.pick(&values))
-        },
-        ..BASE
+        ..choice!(logs.value, LOG_VALUES)
     },
     Param {
         name: "histogram_window_ms",
@@ -88,8 +77,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "interval of the histogram log, in ms",
         long: "Logs and resets the histogram of completion latency at this interval; 0 is off.",
-        lower: |job, v| set(&mut job.logs.histogram_window_ms, v.int()),
-        ..BASE
+        ..field!(logs.histogram_window_ms)
     },
     Param {
         name: "histogram_coarseness",
@@ -100,8 +88,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "merge columns of the histogram log",
         long: "Each step halves the number of columns, and with it the resolution and the size \
                of the log.",
-        lower: |job, v| set(&mut job.logs.histogram_coarseness, v.int()),
-        ..BASE
+        ..field!(logs.histogram_coarseness)
     },
     Param {
         name: "log_offset",
@@ -111,8 +98,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "a column with the offset of each I/O",
         long: "Adds the offset to the lines of logs without a window.",
-        lower: |job, v| set(&mut job.logs.offset, v.bool()),
-        ..BASE
+        ..field!(logs.offset)
     },
     Param {
         name: "log_priority",
@@ -123,8 +109,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "a column with the priority of each I/O",
         long: "Shows class and level in hexadecimal instead of only whether the priority was \
                raised.",
-        lower: |job, v| set(&mut job.logs.priority, v.bool()),
-        ..BASE
+        ..field!(logs.priority)
     },
     Param {
         name: "log_issue_time",
@@ -134,8 +119,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "a column with the issue time of each I/O",
         long: "Adds when the I/O was issued, as the last column; the first is when it completed.",
-        lower: |job, v| set(&mut job.logs.issue_time, v.bool()),
-        ..BASE
+        ..field!(logs.issue_time)
     },
     Param {
         name: "log_unix_epoch",
@@ -145,8 +129,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "times in logs count from the Unix epoch",
         long: "Gives absolute times instead of times since the start of the run, so that logs of \
                several machines can be put together.",
-        lower: |job, v| set(&mut job.logs.unix_epoch, v.bool()),
-        ..BASE
+        ..field!(logs.unix_epoch)
     },
     Param {
         name: "log_clock",
@@ -167,8 +150,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "1",
         short: "workers have log files of their own",
         long: "Puts the worker's number into the name. With 0 workers append to one file.",
-        lower: |job, v| set(&mut job.logs.per_worker, v.bool()),
-        ..BASE
+        ..field!(logs.per_worker)
     },
     Param {
         name: "log_entries",
@@ -213,8 +195,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "write compressed log files",
         long: "Writes log files in the zlib format with the ending `.fz`, which `fio \
                --inflate-log` unpacks into lines.",
-        lower: |job, v| set(&mut job.logs.compressed, v.bool()),
-        ..BASE
+        ..field!(logs.compressed)
     },
 ];
 
@@ -227,8 +208,7 @@ pub(super) static REPLAY: &[Param] = &[
         short: "record the I/O to a file",
         long: "Adds every operation with its time to a file that `read_iolog` replays, in fio's \
                format (version 3). Give each job a file of its own.",
-        lower: |job, v| set_some(&mut job.logs.write_replay, v.text()),
-        ..BASE
+        ..field!(logs.write_replay)
     },
     Param {
         name: "read_replay",
@@ -239,8 +219,7 @@ pub(super) static REPLAY: &[Param] = &[
         long: "Issues recorded operations instead of generated ones, as far apart as they were. \
                Takes fio's own records (version 2 and 3). Several files, joined by colons, are \
                spread over the workers.",
-        lower: |job, v| set(&mut job.logs.read_replay, v.paths()),
-        ..BASE
+        ..field!(logs.read_replay)
     },
     Param {
         name: "read_replay_chunked",
@@ -261,8 +240,7 @@ pub(super) static REPLAY: &[Param] = &[
         default: "0",
         short: "replay without the recorded waits",
         long: "Issues as fast as the queue depth allows.",
-        lower: |job, v| set(&mut job.logs.replay.no_stall, v.bool()),
-        ..BASE
+        ..field!(logs.replay.no_stall)
     },
     Param {
         name: "replay_time_scale_pct",
@@ -273,8 +251,7 @@ pub(super) static REPLAY: &[Param] = &[
         short: "speed of the replay, percent",
         long: "At 50 the waits are twice as long as they were and the load is half, at 200 the \
                other way round.",
-        lower: |job, v| set(&mut job.logs.replay.time_scale_pct, v.int()),
-        ..BASE
+        ..field!(logs.replay.time_scale_pct)
     },
     Param {
         name: "replay_redirect",
@@ -283,8 +260,7 @@ pub(super) static REPLAY: &[Param] = &[
         kind: Kind::Str,
         short: "target of all replayed I/O",
         long: "Sends everything to one device in place of the recorded ones.",
-        lower: |job, v| set_some(&mut job.logs.replay.redirect, v.text()),
-        ..BASE
+        ..field!(logs.replay.redirect)
     },
     Param {
         name: "replay_align_bytes",
@@ -293,8 +269,7 @@ pub(super) static REPLAY: &[Param] = &[
         kind: COUNT,
         short: "alignment of replayed offsets, in bytes",
         long: "Rounds recorded offsets down to a multiple of this.",
-        lower: |job, v| set(&mut job.logs.replay.align_bytes, v.int()),
-        ..BASE
+        ..field!(logs.replay.align_bytes)
     },
     Param {
         name: "replay_scale",
@@ -304,8 +279,7 @@ pub(super) static REPLAY: &[Param] = &[
         default: "1",
         short: "divisor of replayed offsets",
         long: "Divides recorded offsets, to fit a large record onto a small device.",
-        lower: |job, v| set(&mut job.logs.replay.scale, v.int()),
-        ..BASE
+        ..field!(logs.replay.scale)
     },
     Param {
         name: "replay_skip",
@@ -315,6 +289,7 @@ pub(super) static REPLAY: &[Param] = &[
         short: "kinds of I/O left out of the replay",
         long: "Some of read, write, trim and sync, joined by commas.",
         lower: lower_replay_skip,
+        get: get_replay_skip,
         ..BASE
     },
     Param {
@@ -349,21 +324,29 @@ pub(super) static REPLAY: &[Param] = &[
     },
 ];
 
-const LOG_VALUES: &[Choice] = &[
-    word("avg", &["0"], "mean of the window"),
-    word("max", &["1"], "largest of the window"),
-    word("both", &[], "both"),
+const LOG_VALUES: [Word<LogValue>; 3] = [
+    word("avg", &["0"], "mean of the window", LogValue::Average),
+    word("max", &["1"], "largest of the window", LogValue::Max),
+    word("both", &[], "both", LogValue::Both),
 ];
 
 const NO_MERGE: Support =
     Support::Later("block traces cannot be read yet; replay records of fio (`write_iolog`)");
 
+/// Kinds of I/O that a replay may leave out.
+const SKIPPED: [&str; 4] = ["read", "write", "trim", "sync"];
+
+fn get_replay_skip(job: &Job) -> Option<Value> {
+    let kinds = SKIPPED.iter().zip(job.logs.replay.skip).filter(|(_, is_skipped)| *is_skipped);
+    let kinds: Vec<&str> = kinds.map(|(kind, _)| *kind).collect();
+    (!kinds.is_empty()).then(|| Value::Str(kinds.join(",")))
+}
+
 fn lower_replay_skip(job: &mut Job, value: &Value) -> Result<(), String> {
     let text = value.text()?;
     let mut skip = [false; 4];
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let kinds = ["read", "write", "trim", "sync"];
-        let Some(idx) = kinds.iter().position(|kind| *kind == word) else {
+        let Some(idx) = SKIPPED.iter().position(|kind| *kind == word) else {
             return Err(format!("unknown kind `{word}`; write read, write, trim or sync"));
         };
         skip[idx] = true;

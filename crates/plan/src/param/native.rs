@@ -1,8 +1,12 @@
 //! What no option of fio says: parameters of plans of our own, which runs of other tools come to.
 
-use super::lower::{BASE, COUNT, NUMBER, set, set_some, word};
-use super::{Category, Choice, Kind, Param, Value};
-use crate::load::{Arrivals, Flow, RatePeriod};
+use super::fields::{
+    BASE, COUNT, COUNT_FROM_1, NUMBER, Plain, UnitsOf, Way, Word, choices, field, meaning, number,
+    part, word, word_for,
+};
+use super::load::flow;
+use super::{Category, Kind, Param, Value};
+use crate::load::{Arrivals, RatePeriod};
 use crate::verify::{DedupeSets, FlipFlop, SetCount};
 use crate::workload::{BlockSize, Distribution, HitArea};
 use crate::{Job, PerDir};
@@ -18,8 +22,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "reads and writes go on from the same place",
         long: "Sequential I/O of all directions shares one place to go on from, as in Vdbench; \
                otherwise each direction has its own, as in fio.",
-        lower: |job, v| set(&mut job.workload.one_cursor, v.bool()),
-        ..BASE
+        ..field!(workload.one_cursor)
     },
     Param {
         name: "aligned_to_length",
@@ -30,8 +33,7 @@ pub(super) const PARAMS: &[Param] = &[
         long: "With several block sizes and `repeats_allowed`: each I/O starts at a multiple of \
                its own length, counted from the start of the region. Otherwise the smallest \
                block size counts.",
-        lower: |job, v| set(&mut job.workload.aligned_to_length, v.bool()),
-        ..BASE
+        ..field!(workload.aligned_to_length)
     },
     Param {
         name: "skip_bytes",
@@ -40,8 +42,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "random distance to the next I/O",
         long: "Random I/O goes forward: from the end of the I/O before by a distance drawn \
                between the two, and starts over behind the end of the region (Vdbench's stride).",
-        lower: |job, v| set_some(&mut job.workload.skip_bytes, v.size_range()),
-        ..BASE
+        ..field!(workload.skip_bytes)
     },
     Param {
         name: "starts_anywhere",
@@ -51,8 +52,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "a sequential walk starts at a seeded place",
         long: "Sequential I/O starts somewhere in the region, and goes on at the region's start \
                after its end (Vdbench's seqnz).",
-        lower: |job, v| set(&mut job.workload.starts_anywhere, v.bool()),
-        ..BASE
+        ..field!(workload.starts_anywhere)
     },
     Param {
         name: "ends_with_region",
@@ -62,8 +62,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "a sequential walk is done at the end of its region",
         long: "Sequential I/O ends at the end of the region, however long the job may run \
                (Vdbench's eof).",
-        lower: |job, v| set(&mut job.workload.ends_with_region, v.bool()),
-        ..BASE
+        ..field!(workload.ends_with_region)
     },
     Param {
         name: "n_streams",
@@ -73,8 +72,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "sequential walks at once",
         long: "So many sequential walks in equal parts of the region, served in turn by one \
                queue; 0 and 1 are one.",
-        lower: |job, v| set(&mut job.workload.n_streams, v.int()),
-        ..BASE
+        ..field!(workload.n_streams)
     },
     Param {
         name: "hit_area_bytes",
@@ -84,8 +82,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "start of the region that cache hits go to",
         long: "So many bytes at the start of the region take the shares of I/O that \
                `hit_area_read_pct` and `hit_area_write_pct` say; all other I/O goes behind them.",
-        lower: |job, v| set(&mut hit_area(job).len_bytes, v.int()),
-        ..BASE
+        ..part!(workload.hit_area, hit_area, len_bytes)
     },
     Param {
         name: "hit_area_read_pct",
@@ -94,8 +91,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: "0",
         short: "share of the reads that go to the hit area, percent",
         long: "With `hit_area_bytes`: how much of the reads a cache of that size would answer.",
-        lower: |job, v| set(&mut hit_area(job).read_pct, v.float()),
-        ..BASE
+        ..part!(workload.hit_area, hit_area, read_pct)
     },
     Param {
         name: "hit_area_write_pct",
@@ -104,8 +100,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: "0",
         short: "share of the writes that go to the hit area, percent",
         long: "With `hit_area_bytes`: how much of the writes a cache of that size would take.",
-        lower: |job, v| set(&mut hit_area(job).write_pct, v.float()),
-        ..BASE
+        ..part!(workload.hit_area, hit_area, write_pct)
     },
     Param {
         name: "block_size_weights",
@@ -115,6 +110,10 @@ pub(super) const PARAMS: &[Param] = &[
         long: "Sizes in bytes and their weights, such as `4096:125,65536:875`: shares finer than \
                the whole percents of `block_size_split`. For all directions.",
         lower: lower_weights,
+        get: |job| match &job.workload.block_size.read {
+            BlockSize::Weighted(parts) => Value::of_pairs(parts.iter().copied()),
+            _ => None,
+        },
         ..BASE
     },
     Param {
@@ -134,6 +133,10 @@ pub(super) const PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| match &job.workload.block_size.read {
+            BlockSize::Stepped { step, .. } => Plain::get(step),
+            _ => None,
+        },
         ..BASE
     },
     Param {
@@ -147,6 +150,10 @@ pub(super) const PARAMS: &[Param] = &[
             let spread = Distribution::Exponential { mean: v.float()? };
             job.workload.distribution = PerDir::all(spread);
             Ok(())
+        },
+        get: |job| match &job.workload.distribution.read {
+            Distribution::Exponential { mean } => Plain::get(mean),
+            _ => None,
         },
         ..BASE
     },
@@ -162,6 +169,10 @@ pub(super) const PARAMS: &[Param] = &[
             job.workload.distribution = PerDir::all(spread);
             Ok(())
         },
+        get: |job| match &job.workload.distribution.read {
+            Distribution::Power { exponent } => Plain::get(exponent),
+            _ => None,
+        },
         ..BASE
     },
     Param {
@@ -171,8 +182,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "how many times smaller common programs make the data",
         long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). It \
                goes before `compress_pct` and `pattern`.",
-        lower: |job, v| set_some(&mut job.buffers.compress_ratio, v.float()),
-        ..BASE
+        ..field!(buffers.compress_ratio)
     },
     Param {
         name: "dedupe_ratio",
@@ -182,18 +192,16 @@ pub(super) const PARAMS: &[Param] = &[
         long: "Written blocks of `dedupe_unit_bytes` repeat so that their number is this many \
                times that of the different ones (Vdbench's dedupratio). It goes before \
                `dedupe_pct` and `pattern`.",
-        lower: |job, v| set(&mut dedupe_sets(job).ratio, v.float()),
-        ..BASE
+        ..part!(buffers.dedupe_sets, dedupe_sets, ratio)
     },
     Param {
         name: "dedupe_unit_bytes",
         category: Category::Buffers,
-        kind: super::lower::COUNT_FROM_1,
+        kind: COUNT_FROM_1,
         default: "4096",
         short: "bytes of a block that repeats",
         long: "With `dedupe_ratio`: size of the blocks, which lie at multiples of it.",
-        lower: |job, v| set(&mut dedupe_sets(job).unit_bytes, v.int()),
-        ..BASE
+        ..part!(buffers.dedupe_sets, dedupe_sets, unit_bytes)
     },
     Param {
         name: "dedupe_set_count",
@@ -205,6 +213,10 @@ pub(super) const PARAMS: &[Param] = &[
         lower: |job, v| {
             dedupe_sets(job).sets = SetCount::Count(v.int()?);
             Ok(())
+        },
+        get: |job| match job.buffers.dedupe_sets.as_ref()?.sets {
+            SetCount::Count(n_sets) => Plain::get(&n_sets),
+            SetCount::Pct(_) => None,
         },
         ..BASE
     },
@@ -220,20 +232,25 @@ pub(super) const PARAMS: &[Param] = &[
             dedupe_sets(job).sets = SetCount::Pct(v.float()?);
             Ok(())
         },
+        get: |job| match job.buffers.dedupe_sets.as_ref()?.sets {
+            SetCount::Count(_) => None,
+            SetCount::Pct(pct) => Plain::get(&pct),
+        },
         ..BASE
     },
     Param {
         name: "dedupe_flip_flop",
         category: Category::Buffers,
-        kind: Kind::Enum(FLIP_FLOPS),
+        kind: Kind::Enum(const { &choices(&FLIP_FLOPS) }),
         default: "no",
         short: "duplicates change when they are written again",
         long: "With `dedupe_ratio`: each write of a duplicate has one of two versions of its \
                set's contents.",
         lower: |job, v| {
-            let which = [("no", FlipFlop::None), ("yes", FlipFlop::All), ("hot", FlipFlop::Hot)];
-            set(&mut dedupe_sets(job).flip_flop, v.pick(&which))
+            dedupe_sets(job).flip_flop = meaning(&FLIP_FLOPS, v)?;
+            Ok(())
         },
+        get: |job| word_for(&FLIP_FLOPS, &job.buffers.dedupe_sets.as_ref()?.flip_flop),
         ..BASE
     },
     Param {
@@ -244,6 +261,7 @@ pub(super) const PARAMS: &[Param] = &[
         long: "With `dedupe_ratio`: how many sets have how many blocks each, such as \
                `12:100,8:200`.",
         lower: lower_hot_sets,
+        get: |job| Value::of_pairs(job.buffers.dedupe_sets.as_ref()?.hot_sets.iter().copied()),
         ..BASE
     },
     Param {
@@ -260,6 +278,7 @@ pub(super) const PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| (job.load.arrivals == Arrivals::Uniform).then_some(Value::Bool(true)),
         ..BASE
     },
     Param {
@@ -270,8 +289,7 @@ pub(super) const PARAMS: &[Param] = &[
         long: "One schedule for reads, writes and trims of all the job's workers together, which \
                share it equally; the mix decides what each I/O is. It excludes `rate` and \
                `rate_iops`.",
-        lower: |job, v| set_some(&mut job.load.rate_total_iops, v.float()),
-        ..BASE
+        ..field!(load.rate_total_iops)
     },
     Param {
         name: "rate_periods",
@@ -283,6 +301,10 @@ pub(super) const PARAMS: &[Param] = &[
                too, the others follow in proportion. `arrivals` says how I/Os are spaced, and \
                when each is due follows from the rates alone.",
         lower: lower_rate_periods,
+        get: |job| {
+            let periods = &job.load.rate_periods.as_ref()?.periods;
+            Value::of_pairs(periods.iter().map(|it| (it.rate, it.duration_ns as f64 / 1e9)))
+        },
         ..BASE
     },
     Param {
@@ -300,6 +322,7 @@ pub(super) const PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| Plain::get(&job.load.rate_periods.as_ref()?.in_spikes),
         ..BASE
     },
     Param {
@@ -310,8 +333,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "the last I/O of a pass goes when all others have completed",
         long: "For a file that grows as it is written from start to end: its size then says \
                whether it was written to the end, also after the run was killed.",
-        lower: |job, v| set(&mut job.load.last_io_waits, v.bool()),
-        ..BASE
+        ..field!(load.last_io_waits)
     },
     Param {
         name: "flow_slack_ios",
@@ -321,11 +343,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "I/Os that a job may be ahead in its flow",
         long: "With `flow_weight`: how far a job may be ahead of the slowest one before it \
                waits, in I/Os of that one's share.",
-        lower: |job, v| {
-            let usual = Flow { id: 0, weight: 0, sleep_ns: 0, slack_ios: 1 };
-            set(&mut job.load.flow.get_or_insert(usual).slack_ios, v.int())
-        },
-        ..BASE
+        ..part!(load.flow, flow, slack_ios)
     },
     Param {
         name: "concatenate_files",
@@ -334,8 +352,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: "0",
         short: "the job's files form one volume",
         long: "The files are walked as one region, in their order, instead of each by itself.",
-        lower: |job, v| set(&mut job.files.concatenate, v.bool()),
-        ..BASE
+        ..field!(files.concatenate)
     },
     Param {
         name: "spare_first_block",
@@ -345,8 +362,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "the first block of a device is left alone",
         long: "The region of a block device starts behind its first block, which may hold a \
                label.",
-        lower: |job, v| set(&mut job.files.spares_first_block, v.bool()),
-        ..BASE
+        ..field!(files.spares_first_block)
     },
     Param {
         name: "open_flag_bits",
@@ -355,8 +371,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: "0",
         short: "further bits for open(2)",
         long: "Added to the flags that files are opened with, as the kernel knows them.",
-        lower: |job, v| set(&mut job.files.open_flag_bits, v.int()),
-        ..BASE
+        ..field!(files.open_flag_bits)
     },
     Param {
         name: "n_errors_max",
@@ -364,8 +379,7 @@ pub(super) const PARAMS: &[Param] = &[
         kind: NUMBER,
         short: "errors after which a worker fails",
         long: "With `continue_on_error`: a worker that has met so many errors fails.",
-        lower: |job, v| set_some(&mut job.errors.n_errors_max, v.int()),
-        ..BASE
+        ..field!(errors.n_errors_max)
     },
     Param {
         name: "errors_fail",
@@ -375,8 +389,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "errors that were survived fail the step in its end",
         long: "With `n_errors_max`: a step with errors that did not end it has failed when it \
                ends, and nothing follows it.",
-        lower: |job, v| set(&mut job.errors.fails_in_the_end, v.bool()),
-        ..BASE
+        ..field!(errors.fails_in_the_end)
     },
     Param {
         name: "errors_quiet_s",
@@ -385,12 +398,7 @@ pub(super) const PARAMS: &[Param] = &[
         short: "seconds after the last error when everything ends",
         long: "With `n_errors_max`: everything ends when for so many seconds no operation has \
                failed after one that did.",
-        lower: |job, v| {
-            let quiet_s: u64 = v.int()?;
-            job.errors.quiet_ns = Some(quiet_s.saturating_mul(1_000_000_000));
-            Ok(())
-        },
-        ..BASE
+        ..field!(errors.quiet_ns, UnitsOf<1_000_000_000>)
     },
 ];
 
@@ -399,10 +407,10 @@ fn hit_area(job: &mut Job) -> &mut HitArea {
     job.workload.hit_area.get_or_insert(none)
 }
 
-const FLIP_FLOPS: &[Choice] = &[
-    word("no", &[], "they stay as they are"),
-    word("yes", &[], "all of them"),
-    word("hot", &[], "those of the hot sets"),
+const FLIP_FLOPS: [Word<FlipFlop>; 3] = [
+    word("no", &[], "they stay as they are", FlipFlop::None),
+    word("yes", &[], "all of them", FlipFlop::All),
+    word("hot", &[], "those of the hot sets", FlipFlop::Hot),
 ];
 
 fn dedupe_sets(job: &mut Job) -> &mut DedupeSets {
@@ -420,7 +428,7 @@ fn lower_hot_sets(job: &mut Job, value: &Value) -> Result<(), String> {
     for (n_sets, n_blocks) in value.words()? {
         let n_blocks =
             n_blocks.as_deref().ok_or("a number of blocks must follow, as in `12:100`")?;
-        sets.push((super::lower::number(n_sets)?, super::lower::number(n_blocks)?));
+        sets.push((number(n_sets)?, number(n_blocks)?));
     }
     dedupe_sets(job).hot_sets = sets;
     Ok(())
@@ -430,7 +438,7 @@ fn lower_weights(job: &mut Job, value: &Value) -> Result<(), String> {
     let mut weights = Vec::new();
     for (size, weight) in value.words()? {
         let weight = weight.as_deref().ok_or("a weight must follow each size, as in `4096:3`")?;
-        weights.push((super::lower::number(size)?, super::lower::number(weight)?));
+        weights.push((number(size)?, number(weight)?));
     }
     if weights.iter().any(|(size, _)| *size == 0) || weights.iter().all(|(_, weight)| *weight == 0)
     {

@@ -1,8 +1,8 @@
 //! Switches of the engine `nfs`.
 
-use super::lower::{BASE, set, set_some};
+use super::fields::field;
 use super::{Category, Kind, Param};
-use crate::nfs::{CONNECTIONS_MAX, NfsUrl, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
+use crate::nfs::{CONNECTIONS_MAX, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
 
 /// Bytes of one call.
 const TRANSFER: Kind = Kind::Int { min: TRANSFER_BYTES_MIN as i64, max: TRANSFER_BYTES_MAX as i64 };
@@ -20,11 +20,7 @@ pub(super) static PARAMS: &[Param] = &[
                `nfsport` and `mountport`, `rsize` and `wsize`. Each worker mounts the export for \
                itself. direct=1 changes nothing, since nothing is cached on this side; sync=1 \
                asks the server for durable writes, and a sync is a COMMIT.",
-        lower: |job, v| {
-            let url = v.text().and_then(|text| NfsUrl::parse(&text));
-            set_some(&mut job.engine.nfs.url, url)
-        },
-        ..BASE
+        ..field!(engine.nfs.url)
     },
     Param {
         name: "nfs_connections",
@@ -35,8 +31,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "TCP connections per worker",
         long: "nfs: calls go over this many connections in turn, as with the mount option \
                `nconnect`. fio has no such option.",
-        lower: |job, v| set(&mut job.engine.nfs.n_connections, v.int()),
-        ..BASE
+        ..field!(engine.nfs.n_connections)
     },
     Param {
         name: "nfs_read_bytes",
@@ -47,8 +42,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "nfs: a larger read is several calls and completes with the last, as with the mount \
                option `rsize`. Left out, it is what the server prefers; never more than it takes. \
                fio has no such option.",
-        lower: |job, v| set_some(&mut job.engine.nfs.read_bytes, v.int()),
-        ..BASE
+        ..field!(engine.nfs.read_bytes)
     },
     Param {
         name: "nfs_write_bytes",
@@ -59,7 +53,6 @@ pub(super) static PARAMS: &[Param] = &[
         long: "nfs: a larger write is several calls and completes with the last, as with the \
                mount option `wsize`. Left out, it is what the server prefers; never more than it \
                takes. fio has no such option.",
-        lower: |job, v| set_some(&mut job.engine.nfs.write_bytes, v.int()),
-        ..BASE
+        ..field!(engine.nfs.write_bytes)
     },
 ];

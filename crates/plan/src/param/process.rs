@@ -1,7 +1,9 @@
 //! Surroundings of workers (CPUs, memory nodes, priorities, commands) and what happens on errors.
 
-use super::lower::{BASE, COUNT, set, set_some, word};
-use super::{Category, Choice, Kind, Param, Support, Value};
+use super::fields::{
+    BASE, COUNT, Plain, Way, Word, choice, choices, field, meaning, put, word, word_for,
+};
+use super::{Category, Kind, Param, Support, Value};
 use crate::Job;
 use crate::job::CpuPolicy;
 
@@ -14,8 +16,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "threads instead of processes",
         long: "In fio, workers are processes unless this is set.",
         support: Support::NoEffect("workers are always threads"),
-        lower: |job, v| set(&mut job.process.thread, v.bool()),
-        ..BASE
+        ..field!(process.thread)
     },
     Param {
         name: "cpus",
@@ -25,8 +26,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "CPUs to run on",
         long: "Pins workers to these CPUs: numbers and ranges separated by commas (`0,5,8-15`). \
                `cpu_policy` says who gets which.",
-        lower: |job, v| set(&mut job.process.cpus, v.numbers()),
-        ..BASE
+        ..field!(process.cpus)
     },
     Param {
         name: "cpu_mask",
@@ -36,6 +36,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "CPUs to run on, as a bit mask",
         long: "As `cpus`, for the CPUs 0 to 31: bit n stands for CPU n. The later of the two \
                wins.",
+        // `cpus` says them.
         lower: |job, v| {
             let mask: u32 = v.int()?;
             job.process.cpus = (0..u32::BITS).filter(|cpu| mask & (1 << cpu) != 0).collect();
@@ -47,16 +48,11 @@ pub(super) static PARAMS: &[Param] = &[
         name: "cpu_policy",
         fio: &["cpus_allowed_policy"],
         category: Category::Process,
-        kind: Kind::Enum(CPU_POLICIES),
         default: "shared",
         short: "which worker runs on which CPU",
         long: "`shared` lets every worker run on all the CPUs, `split` gives each worker one of \
                them, in turn.",
-        lower: |job, v| {
-            let policies = [("shared", CpuPolicy::Shared), ("split", CpuPolicy::Split)];
-            set(&mut job.process.cpu_policy, v.pick(&policies))
-        },
-        ..BASE
+        ..choice!(process.cpu_policy, CPU_POLICIES)
     },
     Param {
         name: "numa_cpu_nodes",
@@ -66,8 +62,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "memory nodes whose CPUs to run on",
         long: "Pins workers to the CPUs of these NUMA nodes: numbers and ranges separated by \
                commas.",
-        lower: |job, v| set(&mut job.process.numa_cpu_nodes, v.numbers()),
-        ..BASE
+        ..field!(process.numa_cpu_nodes)
     },
     Param {
         name: "numa_memory",
@@ -77,8 +72,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "memory nodes that buffers come from",
         long: "`default`, `prefer:NODE`, `bind:NODES`, `interleave:NODES` or `local`: where the \
                kernel takes the workers' memory from.",
-        lower: |job, v| set_some(&mut job.process.numa_mem_policy, v.text()),
-        ..BASE
+        ..field!(process.numa_mem_policy)
     },
     Param {
         name: "nice",
@@ -88,8 +82,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "CPU priority, -20 is the highest",
         long: "Nice value of the workers. Negative values need privileges.",
-        lower: |job, v| set(&mut job.process.nice, v.int()),
-        ..BASE
+        ..field!(process.nice)
     },
     Param {
         name: "io_priority",
@@ -102,8 +95,9 @@ pub(super) static PARAMS: &[Param] = &[
                See `io_priority_class`.",
         lower: |job, v| {
             job.process.sets_io_priority = true;
-            set(&mut job.process.io_priority, v.int())
+            put::<Plain, _>(&mut job.process.io_priority, v)
         },
+        get: |job| Plain::get(&job.process.io_priority).filter(|_| job.process.sets_io_priority),
         ..BASE
     },
     Param {
@@ -118,7 +112,10 @@ pub(super) static PARAMS: &[Param] = &[
                kernel's default stays.",
         lower: |job, v| {
             job.process.sets_io_priority = true;
-            set(&mut job.process.io_priority_class, v.int())
+            put::<Plain, _>(&mut job.process.io_priority_class, v)
+        },
+        get: |job| {
+            Plain::get(&job.process.io_priority_class).filter(|_| job.process.io_priority_class > 0)
         },
         ..BASE
     },
@@ -133,7 +130,10 @@ pub(super) static PARAMS: &[Param] = &[
                and a device that heeds them.",
         lower: |job, v| {
             job.process.sets_io_priority = true;
-            set(&mut job.process.io_priority_hint, v.int())
+            put::<Plain, _>(&mut job.process.io_priority_hint, v)
+        },
+        get: |job| {
+            Plain::get(&job.process.io_priority_hint).filter(|_| job.process.io_priority_hint > 0)
         },
         ..BASE
     },
@@ -146,8 +146,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "shell command before the job",
         long: "Runs before the job starts and may take as long as it likes. Its output goes to \
                `JOB.prerun.txt`.",
-        lower: |job, v| set_some(&mut job.process.exec_before, v.text()),
-        ..BASE
+        ..field!(process.exec_before)
     },
     Param {
         name: "exec_after",
@@ -157,8 +156,7 @@ pub(super) static PARAMS: &[Param] = &[
         kind: Kind::Str,
         short: "shell command after the job",
         long: "Runs after the job has ended. Its output goes to `JOB.postrun.txt`.",
-        lower: |job, v| set_some(&mut job.process.exec_after, v.text()),
-        ..BASE
+        ..field!(process.exec_after)
     },
     Param {
         name: "user_id",
@@ -167,8 +165,7 @@ pub(super) static PARAMS: &[Param] = &[
         kind: COUNT,
         short: "user to run as",
         long: "Workers change to this user id before they open files. Needs privileges.",
-        lower: |job, v| set_some(&mut job.process.uid, v.int()),
-        ..BASE
+        ..field!(process.uid)
     },
     Param {
         name: "group_id",
@@ -177,8 +174,7 @@ pub(super) static PARAMS: &[Param] = &[
         kind: COUNT,
         short: "group to run as",
         long: "Workers change to this group id before they open files. Needs privileges.",
-        lower: |job, v| set_some(&mut job.process.gid, v.int()),
-        ..BASE
+        ..field!(process.gid)
     },
     Param {
         name: "io_scheduler",
@@ -188,8 +184,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "I/O scheduler to set on the devices",
         long: "Switches the devices below the targets to this scheduler (`none`, `mq-deadline`, \
                `bfq`) during the run. Needs privileges.",
-        lower: |job, v| set_some(&mut job.process.io_scheduler, v.text()),
-        ..BASE
+        ..field!(process.io_scheduler)
     },
     Param {
         name: "control_group",
@@ -232,13 +227,23 @@ pub(super) static ERRORS: &[Param] = &[
         name: "continue_on_error",
         fio: &["continue_on_error"],
         category: Category::Errors,
-        kind: Kind::Enum(CONTINUE),
+        kind: Kind::Enum(const { &choices(&CONTINUE) }),
         default: "none",
         short: "kinds of I/O that may fail without ending the job",
         long: "Counts failed I/O and goes on, for EIO and EILSEQ only: reads, writes, both \
                (`io`), failed verification, or all. Other errors, such as a full disk, still end \
                the job.",
-        lower: lower_continue,
+        lower: |job, v| {
+            let errors = &mut job.errors;
+            (errors.continue_read, errors.continue_write, errors.continue_verify) =
+                meaning(&CONTINUE, v)?;
+            Ok(())
+        },
+        get: |job| {
+            let errors = &job.errors;
+            let which = (errors.continue_read, errors.continue_write, errors.continue_verify);
+            word_for(&CONTINUE, &which)
+        },
         ..BASE
     },
     Param {
@@ -251,6 +256,7 @@ pub(super) static ERRORS: &[Param] = &[
                numbers joined by commas: `EAGAIN,ENOSPC:122`. Such an I/O counts as done. An \
                empty list ignores nothing.",
         lower: lower_ignore_error,
+        get: get_ignore_error,
         ..BASE
     },
     Param {
@@ -262,8 +268,7 @@ pub(super) static ERRORS: &[Param] = &[
         short: "print each error that does not end the job",
         long: "With `continue_on_error` or `ignore_errors`: shows every one. The first few are \
                part of the results in any case.",
-        lower: |job, v| set(&mut job.errors.dump, v.bool()),
-        ..BASE
+        ..field!(errors.dump)
     },
     Param {
         name: "exit_all_on_error",
@@ -272,8 +277,7 @@ pub(super) static ERRORS: &[Param] = &[
         kind: Kind::Flag,
         short: "the first failing job ends all",
         long: "A job that ends with an error ends the whole run. Without it the others go on.",
-        lower: |job, v| set(&mut job.errors.exit_all_on_error, v.bool()),
-        ..BASE
+        ..field!(errors.exit_all_on_error)
     },
     Param {
         name: "allow_mounted",
@@ -284,8 +288,7 @@ pub(super) static ERRORS: &[Param] = &[
         short: "permit writing to a mounted device",
         long: "Writing to a device that is mounted destroys its file system and is refused \
                unless this is set.",
-        lower: |job, v| set(&mut job.safety.allow_mounted, v.bool()),
-        ..BASE
+        ..field!(safety.allow_mounted)
     },
     Param {
         name: "overwrite_filesystem",
@@ -296,40 +299,24 @@ pub(super) static ERRORS: &[Param] = &[
         short: "permit writing over a partition table or file system",
         long: "Writing to a raw device that holds a partition table or a file system is refused \
                unless this is set, even when it is not mounted. fio has no such guard.",
-        lower: |job, v| set(&mut job.safety.overwrite_filesystem, v.bool()),
-        ..BASE
+        ..field!(safety.overwrite_filesystem)
     },
 ];
 
-const CPU_POLICIES: &[Choice] = &[
-    word("shared", &[], "every worker on all CPUs"),
-    word("split", &[], "one CPU per worker, in turn"),
+const CPU_POLICIES: [Word<CpuPolicy>; 2] = [
+    word("shared", &[], "every worker on all CPUs", CpuPolicy::Shared),
+    word("split", &[], "one CPU per worker, in turn", CpuPolicy::Split),
 ];
 
-const CONTINUE: &[Choice] = &[
-    word("none", &["0"], "every error ends the job"),
-    word("read", &[], "reads may fail"),
-    word("write", &[], "writes and trims may fail"),
-    word("io", &[], "reads, writes and trims may fail"),
-    word("verify", &[], "verification may fail"),
-    word("all", &["1"], "all of these may fail"),
+/// Which of reads, writes and verification may fail.
+const CONTINUE: [Word<(bool, bool, bool)>; 6] = [
+    word("none", &["0"], "every error ends the job", (false, false, false)),
+    word("read", &[], "reads may fail", (true, false, false)),
+    word("write", &[], "writes and trims may fail", (false, true, false)),
+    word("io", &[], "reads, writes and trims may fail", (true, true, false)),
+    word("verify", &[], "verification may fail", (false, false, true)),
+    word("all", &["1"], "all of these may fail", (true, true, true)),
 ];
-
-fn lower_continue(job: &mut Job, value: &Value) -> Result<(), String> {
-    let kinds = [
-        ("none", (false, false, false)),
-        ("read", (true, false, false)),
-        ("write", (false, true, false)),
-        ("io", (true, true, false)),
-        ("verify", (false, false, true)),
-        ("all", (true, true, true)),
-    ];
-    let (read, write, verify) = value.pick(&kinds)?;
-    job.errors.continue_read = read;
-    job.errors.continue_write = write;
-    job.errors.continue_verify = verify;
-    Ok(())
-}
 
 /// Error numbers of Linux that I/O meets, by name.
 const ERRNO: &[(&str, i32)] = &[
@@ -383,6 +370,13 @@ fn lower_ignore_error(job: &mut Job, value: &Value) -> Result<(), String> {
     }
     job.errors.ignored_errno = ignored;
     Ok(())
+}
+
+fn get_ignore_error(job: &Job) -> Option<Value> {
+    let list = |codes: &Vec<i32>| codes.iter().map(i32::to_string).collect::<Vec<_>>().join(",");
+    let lists = job.errors.ignored_errno.iter().map(list).collect::<Vec<_>>().join(":");
+    let text = lists.trim_end_matches(':');
+    (!text.is_empty()).then(|| Value::Str(text.to_owned()))
 }
 
 fn errno(word: &str) -> Result<i32, String> {

@@ -1,7 +1,7 @@
 //! Results: what is measured, how it is put together, how it is printed.
 
-use super::lower::{BASE, COUNT, set, word};
-use super::{Category, Choice, Kind, Param, Support, Value};
+use super::fields::{BASE, COUNT, Plain, Way, Word, choice, field, some, word};
+use super::{Category, Kind, Param, Support, Value};
 use crate::Job;
 use crate::report::{PERCENTILES_MAX, Unified};
 
@@ -15,8 +15,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Merges the results of all workers of a group: the clones of a job, and jobs that \
                no barrier or `new_group` separates. Counts are added and histograms merged, so \
                percentiles are those of all I/Os together.",
-        lower: |job, v| set(&mut job.reporting.group_reporting, v.bool()),
-        ..BASE
+        ..field!(reporting.group_reporting)
     },
     Param {
         name: "stats",
@@ -26,8 +25,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "1",
         short: "the job appears in the results",
         long: "With 0 the job runs but is left out of the results: for background load.",
-        lower: |job, v| set(&mut job.reporting.stats, v.bool()),
-        ..BASE
+        ..field!(reporting.stats)
     },
     Param {
         name: "percentiles",
@@ -40,85 +38,7 @@ pub(super) static PARAMS: &[Param] = &[
                the point decide how all are printed. The histogram keeps every percentile \
                whatever is printed.",
         lower: lower_percentiles,
-        ..BASE
-    },
-    Param {
-        name: "clat_percentiles",
-        fio: &["clat_percentiles"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "1",
-        short: "percentiles of completion latency",
-        long: "From the end of the submission to the completion.",
-        lower: |job, v| set(&mut job.reporting.clat_percentiles, v.bool()),
-        ..BASE
-    },
-    Param {
-        name: "lat_percentiles",
-        fio: &["lat_percentiles"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "0",
-        short: "percentiles of total latency",
-        long: "From the start of the submission to the completion. In fio's output they replace \
-               those of completion latency where only one kind is shown.",
-        lower: |job, v| set(&mut job.reporting.lat_percentiles, v.bool()),
-        ..BASE
-    },
-    Param {
-        name: "slat_percentiles",
-        fio: &["slat_percentiles"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "0",
-        short: "percentiles of submission latency",
-        long: "The time that handing the I/O over took.",
-        lower: |job, v| set(&mut job.reporting.slat_percentiles, v.bool()),
-        ..BASE
-    },
-    Param {
-        name: "disable_lat",
-        fio: &["disable_lat"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "0",
-        short: "do not measure total latency",
-        long: "Leaves out the measurement and its percentiles.",
-        lower: |job, v| set(&mut job.reporting.disable_lat, v.bool()),
-        ..BASE
-    },
-    Param {
-        name: "disable_clat",
-        fio: &["disable_clat"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "0",
-        short: "do not measure completion latency",
-        long: "Leaves out the measurement and its percentiles.",
-        lower: |job, v| set(&mut job.reporting.disable_clat, v.bool()),
-        ..BASE
-    },
-    Param {
-        name: "disable_slat",
-        fio: &["disable_slat"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "0",
-        short: "do not measure submission latency",
-        long: "Leaves out the measurement and its percentiles.",
-        lower: |job, v| set(&mut job.reporting.disable_slat, v.bool()),
-        ..BASE
-    },
-    Param {
-        name: "disable_bandwidth",
-        fio: &["disable_bw_measurement", "disable_bw"],
-        category: Category::Report,
-        kind: Kind::Bool,
-        default: "0",
-        short: "do not sample bandwidth and I/O rate",
-        long: "Leaves out minimum, maximum and deviation over time; the means over the whole run \
-               remain.",
-        lower: |job, v| set(&mut job.reporting.disable_bandwidth, v.bool()),
+        get: |job| some(&job.reporting.percentiles).map(Value::Floats),
         ..BASE
     },
     Param {
@@ -145,7 +65,80 @@ pub(super) static PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| Plain::get(&job.reporting.reduce_clock),
         ..BASE
+    },
+    Param {
+        name: "clat_percentiles",
+        fio: &["clat_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "1",
+        short: "percentiles of completion latency",
+        long: "From the end of the submission to the completion.",
+        ..field!(reporting.clat_percentiles)
+    },
+    Param {
+        name: "lat_percentiles",
+        fio: &["lat_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "percentiles of total latency",
+        long: "From the start of the submission to the completion. In fio's output they replace \
+               those of completion latency where only one kind is shown.",
+        ..field!(reporting.lat_percentiles)
+    },
+    Param {
+        name: "slat_percentiles",
+        fio: &["slat_percentiles"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "percentiles of submission latency",
+        long: "The time that handing the I/O over took.",
+        ..field!(reporting.slat_percentiles)
+    },
+    Param {
+        name: "disable_lat",
+        fio: &["disable_lat"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not measure total latency",
+        long: "Leaves out the measurement and its percentiles.",
+        ..field!(reporting.disable_lat)
+    },
+    Param {
+        name: "disable_clat",
+        fio: &["disable_clat"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not measure completion latency",
+        long: "Leaves out the measurement and its percentiles.",
+        ..field!(reporting.disable_clat)
+    },
+    Param {
+        name: "disable_slat",
+        fio: &["disable_slat"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not measure submission latency",
+        long: "Leaves out the measurement and its percentiles.",
+        ..field!(reporting.disable_slat)
+    },
+    Param {
+        name: "disable_bandwidth",
+        fio: &["disable_bw_measurement", "disable_bw"],
+        category: Category::Report,
+        kind: Kind::Bool,
+        default: "0",
+        short: "do not sample bandwidth and I/O rate",
+        long: "Leaves out minimum, maximum and deviation over time; the means over the whole run \
+               remain.",
+        ..field!(reporting.disable_bandwidth)
     },
     Param {
         name: "bandwidth_sample_ms",
@@ -156,8 +149,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "interval of bandwidth samples, in ms",
         long: "Minimum, maximum and deviation of bandwidth are over samples of this length. Where \
                it is not set and a bandwidth log is written, `log_window_ms` counts.",
-        lower: |job, v| set(&mut job.reporting.bandwidth_sample_ms, v.int()),
-        ..BASE
+        ..field!(reporting.bandwidth_sample_ms)
     },
     Param {
         name: "iops_sample_ms",
@@ -168,24 +160,17 @@ pub(super) static PARAMS: &[Param] = &[
         short: "interval of I/O rate samples, in ms",
         long: "Minimum, maximum and deviation of the I/O rate are over samples of this length. \
                Where it is not set and an I/O rate log is written, `log_window_ms` counts.",
-        lower: |job, v| set(&mut job.reporting.iops_sample_ms, v.int()),
-        ..BASE
+        ..field!(reporting.iops_sample_ms)
     },
     Param {
         name: "unified",
         fio: &["unified_rw_reporting"],
         category: Category::Report,
-        kind: Kind::Enum(UNIFIED),
         default: "none",
         short: "directions together or apart",
         long: "`mixed` reports one entry for all directions in place of one each, `both` adds it \
                to them.",
-        lower: |job, v| {
-            let ways =
-                [("none", Unified::Separate), ("mixed", Unified::Mixed), ("both", Unified::Both)];
-            set(&mut job.reporting.unified, v.pick(&ways))
-        },
-        ..BASE
+        ..choice!(reporting.unified, UNIFIED)
     },
     Param {
         name: "significant_figures",
@@ -195,32 +180,27 @@ pub(super) static PARAMS: &[Param] = &[
         default: "4",
         short: "digits of printed values",
         long: "Digits in fio's readable output. Values in JSON are not rounded.",
-        lower: |job, v| set(&mut job.reporting.significant_figures, v.int()),
-        ..BASE
+        ..field!(reporting.significant_figures)
     },
     Param {
         name: "kb_base",
         fio: &["kb_base"],
         category: Category::Report,
-        kind: Kind::Enum(KB_BASES),
         default: "1024",
         short: "what k stands for in sizes",
         long: "With 1024, `4k` is 4096 bytes and, oddly but as fio has it, `4kib` is 4000. With \
                1000, `4k` is 4000 and `4kib` 4096. It counts for all sizes of the job, wherever \
                it stands, and for the output.",
-        lower: |job, v| set(&mut job.reporting.kb_base, v.pick(&[("1024", 1024), ("1000", 1000)])),
-        ..BASE
+        ..choice!(reporting.kb_base, KB_BASES)
     },
     Param {
         name: "unit_base",
         fio: &["unit_base"],
         category: Category::Report,
-        kind: Kind::Enum(UNIT_BASES),
         default: "0",
         short: "bytes or bits in the output",
         long: "0 chooses by the engine, which is bytes for storage; 8 is bytes, 1 is bits.",
-        lower: |job, v| set(&mut job.reporting.unit_base, v.pick(&[("0", 0), ("8", 8), ("1", 1)])),
-        ..BASE
+        ..choice!(reporting.unit_base, UNIT_BASES)
     },
     Param {
         name: "disk_util",
@@ -231,8 +211,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "statistics of the block devices below",
         long: "Reads the kernel's counters of the devices that hold the targets, before and \
                after the job.",
-        lower: |job, v| set(&mut job.reporting.disk_util, v.bool()),
-        ..BASE
+        ..field!(reporting.disk_util)
     },
     Param {
         name: "block_error_percentiles",
@@ -244,21 +223,24 @@ pub(super) static PARAMS: &[Param] = &[
         long: "For trim workloads on one file: how often blocks were written and trimmed until \
                they failed.",
         support: Support::Later("failed blocks are counted by error number, not by their age"),
-        lower: |job, v| set(&mut job.reporting.block_error_percentiles, v.bool()),
-        ..BASE
+        ..field!(reporting.block_error_percentiles)
     },
 ];
 
-const UNIFIED: &[Choice] = &[
-    word("none", &["0"], "one entry per direction"),
-    word("mixed", &["1"], "one entry for all"),
-    word("both", &["2"], "both"),
+const UNIFIED: [Word<Unified>; 3] = [
+    word("none", &["0"], "one entry per direction", Unified::Separate),
+    word("mixed", &["1"], "one entry for all", Unified::Mixed),
+    word("both", &["2"], "both", Unified::Both),
 ];
 
-const KB_BASES: &[Choice] = &[word("1024", &[], "k is 1024"), word("1000", &[], "k is 1000")];
+const KB_BASES: [Word<u32>; 2] =
+    [word("1024", &[], "k is 1024", 1024), word("1000", &[], "k is 1000", 1000)];
 
-const UNIT_BASES: &[Choice] =
-    &[word("0", &[], "chosen by the engine"), word("8", &[], "bytes"), word("1", &[], "bits")];
+const UNIT_BASES: [Word<u8>; 3] = [
+    word("0", &[], "chosen by the engine", 0),
+    word("8", &[], "bytes", 8),
+    word("1", &[], "bits", 1),
+];
 
 fn lower_percentiles(job: &mut Job, value: &Value) -> Result<(), String> {
     let mut percentiles = value.floats()?;

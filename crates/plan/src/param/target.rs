@@ -1,10 +1,13 @@
 //! Targets: which files and devices, how large, how they are made, opened and removed.
 
-use super::lower::{BASE, COUNT, FILES, NUMBER, REGION, number, set, set_some, word};
+use super::fields::{
+    Above0, BASE, COUNT, FILES, NUMBER, Opposite, REGION, Word, choice, field, idle_word, number,
+    word,
+};
 use super::{Category, Choice, Kind, Param, Support, Value};
 use crate::Job;
 use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
-use crate::workload::fio_normal_deviation_pct;
+use crate::workload::{fio_normal_deviation_pct, fio_normal_parameter_pct};
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
@@ -18,8 +21,7 @@ pub(super) static PARAMS: &[Param] = &[
                job share them. Separate several by colons and write `\\:` for a colon in a name. \
                Relative names lie under the directory. The number of names replaces the file \
                count. A regular file that is missing is created, with its folders.",
-        lower: |job, v| set(&mut job.files.names, v.paths()),
-        ..BASE
+        ..field!(files.names)
     },
     Param {
         name: "directories",
@@ -31,8 +33,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Prefix of names that are generated or relative. With several folders, separated \
                by colons, workers take them in turn. The folders must exist; folders within a \
                file name are created.",
-        lower: |job, v| set(&mut job.files.directories, v.paths()),
-        ..BASE
+        ..field!(files.directories)
     },
     Param {
         name: "file_name_format",
@@ -44,8 +45,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Pattern of generated names. `$jobname`, `$jobnum` (the worker's number), \
                `$filenum` and `$clientuid` are replaced, whatever their case; slashes make \
                folders. Leave out `$jobnum` to let workers share files.",
-        lower: |job, v| set_some(&mut job.files.name_format, v.text()),
-        ..BASE
+        ..field!(files.name_format)
     },
     Param {
         name: "unique_file_names",
@@ -57,8 +57,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "When agents on several hosts run the same job, each puts its host into generated \
                names, so that hosts sharing a file system do not overwrite each other. Without \
                effect on one host.",
-        lower: |job, v| set(&mut job.files.unique_per_host, v.bool()),
-        ..BASE
+        ..field!(files.unique_per_host)
     },
     Param {
         name: "open_directory",
@@ -68,29 +67,18 @@ pub(super) static PARAMS: &[Param] = &[
         short: "use all files found under this folder",
         long: "Works on every regular file found under the folder and its subfolders, in place \
                of named or generated files. The files keep their sizes.",
-        lower: |job, v| set_some(&mut job.files.open_dir, v.text()),
-        ..BASE
+        ..field!(files.open_dir)
     },
     Param {
         name: "file_type",
         fio: &["filetype"],
         category: Category::Target,
-        kind: Kind::Enum(FILE_TYPES),
         default: "none",
         short: "kind of file that is expected",
         long: "Fails early when a name turns out to be something else, such as a regular file \
                where a device was meant. That happens easily when a device is missing and its \
                name would be created as a file.",
-        lower: |job, v| {
-            let kinds = [
-                ("none", FileType::Any),
-                ("file", FileType::Regular),
-                ("block", FileType::Block),
-                ("char", FileType::Character),
-            ];
-            set(&mut job.files.file_type, v.pick(&kinds))
-        },
-        ..BASE
+        ..choice!(files.file_type, FILE_TYPES)
     },
     Param {
         name: "n_files",
@@ -102,8 +90,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "files generated per worker",
         long: "Each worker gets this many files of its own and spreads `size` evenly over them. \
                Named files replace the count. Which file comes next is the file service's choice.",
-        lower: |job, v| set(&mut job.files.n_files, v.int()),
-        ..BASE
+        ..field!(files.n_files)
     },
     Param {
         name: "n_open_files",
@@ -114,12 +101,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Keeps at most this many of the job's files open and closes one before opening the \
                next. Without it, and with 0, all are open. Lower it to exercise open and close, \
                or when the limit of open files is small.",
-        lower: |job, v| {
-            let n_open = v.int()?;
-            job.files.n_open = (n_open > 0).then_some(n_open);
-            Ok(())
-        },
-        ..BASE
+        ..field!(files.n_open, Above0)
     },
     Param {
         name: "file_service",
@@ -133,6 +115,7 @@ pub(super) static PARAMS: &[Param] = &[
                picked (`roundrobin:8`); for the others the parameter of the distribution \
                (`zipf:1.2`). Sequential stays with a file until it is done.",
         lower: lower_file_service,
+        get: |job| Some(get_file_service(job)),
         ..BASE
     },
     Param {
@@ -146,8 +129,7 @@ pub(super) static PARAMS: &[Param] = &[
                transfers per pass unless `io_size` says otherwise. A percentage (`50%`) is of the \
                existing file or device; `4z` is a count of zones. Needed where files do not exist \
                yet. It is rounded down to whole blocks per file and must hold at least one block.",
-        lower: |job, v| set_some(&mut job.files.size, v.size()),
-        ..BASE
+        ..field!(files.size)
     },
     Param {
         name: "file_size_bytes",
@@ -159,8 +141,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Gives every file this size, or one drawn from the range, in place of an even \
                share of `size`; `size` then only limits how much is transferred. Applies to files \
                that are created as well as to the part used of existing ones.",
-        lower: |job, v| set_some(&mut job.files.file_size_bytes, v.size_range()),
-        ..BASE
+        ..field!(files.file_size_bytes)
     },
     Param {
         name: "io_size",
@@ -171,8 +152,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Ends a pass after this much I/O, whatever the size of the region: less stops \
                early, more goes over the region again. With `time_based` the amount counts per \
                pass. A percentage is of `size`.",
-        lower: |job, v| set_some(&mut job.files.io_size, v.size()),
-        ..BASE
+        ..field!(files.io_size)
     },
     Param {
         name: "offset",
@@ -185,8 +165,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "First byte of the region. A percentage is of the file or device and is rounded \
                down to the smallest block size or to `offset_align`. The region ends at offset \
                plus size, but never behind the end of the file.",
-        lower: |job, v| set(&mut job.files.offset, v.size()),
-        ..BASE
+        ..field!(files.offset)
     },
     Param {
         name: "offset_increment",
@@ -197,8 +176,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "added to the offset for each further worker",
         long: "Worker number n starts at offset plus n times this, which gives workers that \
                share a file separate regions. Usually set to the same value as `size`.",
-        lower: |job, v| set(&mut job.files.offset_increment, v.size()),
-        ..BASE
+        ..field!(files.offset_increment)
     },
     Param {
         name: "offset_align_bytes",
@@ -210,8 +188,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "rounding of an offset given in percent, in bytes",
         long: "Rounds a start that was given in percent down to a multiple of this. With 0 the \
                smallest block size is used. Offsets given in bytes are left as they are.",
-        lower: |job, v| set(&mut job.files.offset_align_bytes, v.int()),
-        ..BASE
+        ..field!(files.offset_align_bytes)
     },
     Param {
         name: "direct",
@@ -225,8 +202,7 @@ pub(super) static PARAMS: &[Param] = &[
                opposite of `buffered`, and the later of the two wins. A file system that cannot \
                do it, such as tmpfs, makes the job fail. With `libaio` and direct=0 the kernel \
                works synchronously.",
-        lower: |job, v| set(&mut job.files.direct, v.bool()),
-        ..BASE
+        ..field!(files.direct)
     },
     Param {
         name: "buffered",
@@ -237,11 +213,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "go through the page cache",
         long: "The opposite of `direct`; the later of the two wins. Reads may then come from \
                memory, and writes end in memory unless they are synced.",
-        lower: |job, v| {
-            job.files.direct = !v.bool()?;
-            Ok(())
-        },
-        ..BASE
+        ..field!(files.direct, Opposite)
     },
     Param {
         name: "atomic",
@@ -253,25 +225,18 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Asks the kernel that a write is never torn by a crash. Implies `direct`. The \
                engine, the file system and the device must support it, and each write must fit \
                the unit they announce.",
-        lower: |job, v| set(&mut job.files.atomic, v.bool()),
-        ..BASE
+        ..field!(files.atomic)
     },
     Param {
         name: "sync",
         fio: &["sync"],
         category: Category::Target,
-        kind: Kind::Enum(SYNC_MODES),
         default: "none",
         short: "durability of each write, by a flag at open",
         long: "`sync` opens with O_SYNC and makes each write wait for data and metadata, `dsync` \
                opens with O_DSYNC and waits for the data and what is needed to read it back. The \
                wait counts in the write's latency, unlike that of `fsync`.",
-        lower: |job, v| {
-            let modes =
-                [("none", SyncMode::None), ("sync", SyncMode::Sync), ("dsync", SyncMode::Dsync)];
-            set(&mut job.files.sync, v.pick(&modes))
-        },
-        ..BASE
+        ..choice!(files.sync, SYNC_MODES)
     },
     Param {
         name: "invalidate",
@@ -283,30 +248,18 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Takes the file's clean pages out of the page cache before I/O starts, so that \
                buffered reads do not begin in memory. `pre_read` switches it off. It has no \
                effect on pages that other programs hold dirty or mapped.",
-        lower: |job, v| set(&mut job.files.invalidate, v.bool()),
-        ..BASE
+        ..field!(files.invalidate)
     },
     Param {
         name: "fadvise",
         fio: &["fadvise_hint"],
         category: Category::Target,
-        kind: Kind::Enum(FADVISE),
         default: "1",
         short: "advice to the kernel about buffered access",
         long: "`1` tells the kernel what the job does, sequential or random; `random`, \
                `sequential` and `noreuse` tell it that whatever the job does; `0` is silent. It \
                changes read-ahead, and so what buffered reads cost.",
-        lower: |job, v| {
-            let hints = [
-                ("0", Fadvise::None),
-                ("1", Fadvise::ByAccess),
-                ("random", Fadvise::Random),
-                ("sequential", Fadvise::Sequential),
-                ("noreuse", Fadvise::NoReuse),
-            ];
-            set(&mut job.files.fadvise, v.pick(&hints))
-        },
-        ..BASE
+        ..choice!(files.fadvise, FADVISE)
     },
     Param {
         name: "allow_create",
@@ -317,8 +270,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "missing files may be created",
         long: "With 0 a missing file is an error. Use it where a job must only ever touch what \
                exists, such as a device whose name might be mistyped.",
-        lower: |job, v| set(&mut job.files.allow_create, v.bool()),
-        ..BASE
+        ..field!(files.allow_create)
     },
     Param {
         name: "create_on_open",
@@ -330,8 +282,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Leaves out the phase that lays files out; a file comes into being when it is \
                first opened. Reads of what was never written return nothing, so it suits write \
                jobs.",
-        lower: |job, v| set(&mut job.files.create_on_open, v.bool()),
-        ..BASE
+        ..field!(files.create_on_open)
     },
     Param {
         name: "create_only",
@@ -342,8 +293,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "lay files out and stop",
         long: "Makes the files and ends with success without any measured I/O. Later runs of the \
                same job then start at once.",
-        lower: |job, v| set(&mut job.files.create_only, v.bool()),
-        ..BASE
+        ..field!(files.create_only)
     },
     Param {
         name: "create_serialize",
@@ -354,8 +304,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "workers lay out files one after another",
         long: "One after another gives each file long extents; at the same time is faster, but \
                may interleave the files' blocks on the device.",
-        lower: |job, v| set(&mut job.files.create_serialize, v.bool()),
-        ..BASE
+        ..field!(files.create_serialize)
     },
     Param {
         name: "create_fsync",
@@ -366,31 +315,19 @@ pub(super) static PARAMS: &[Param] = &[
         short: "make files durable after laying them out",
         long: "Writes laid out data back before the measured time, so that the write-back does \
                not disturb it.",
-        lower: |job, v| set(&mut job.files.create_fsync, v.bool()),
-        ..BASE
+        ..field!(files.create_fsync)
     },
     Param {
         name: "fallocate",
         fio: &["fallocate"],
         category: Category::Target,
-        kind: Kind::Enum(FALLOCATE),
         default: "native",
         short: "how space is reserved when a file is laid out",
         long: "`native` asks the file system and goes on silently where it cannot, `posix` has \
                the C library write zeros in that case, `keep` reserves without changing the size, \
                `truncate` only sets the size, `none` does nothing. Reserved space that was never \
                written reads as zeros without touching the device, which flatters reads.",
-        lower: |job, v| {
-            let ways = [
-                ("none", Fallocate::None),
-                ("native", Fallocate::Native),
-                ("posix", Fallocate::Posix),
-                ("keep", Fallocate::KeepSize),
-                ("truncate", Fallocate::Truncate),
-            ];
-            set(&mut job.files.fallocate, v.pick(&ways))
-        },
-        ..BASE
+        ..choice!(files.fallocate, FALLOCATE)
     },
     Param {
         name: "overwrite",
@@ -401,8 +338,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "fill files before a write job starts",
         long: "Writes missing files in full first, so that the measured writes replace existing \
                blocks instead of allocating new ones. Jobs that read always do so.",
-        lower: |job, v| set(&mut job.files.overwrite, v.bool()),
-        ..BASE
+        ..field!(files.overwrite)
     },
     Param {
         name: "pre_read",
@@ -413,8 +349,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "read files into the cache first",
         long: "Reads every file once before the run, so that buffered reads are measured warm. \
                Switches `invalidate` off.",
-        lower: |job, v| set(&mut job.files.pre_read, v.bool()),
-        ..BASE
+        ..field!(files.pre_read)
     },
     Param {
         name: "append",
@@ -424,8 +359,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "start writing at the end of the file",
         long: "The region starts where the file ends. Without effect on devices.",
-        lower: |job, v| set(&mut job.files.append, v.bool()),
-        ..BASE
+        ..field!(files.append)
     },
     Param {
         name: "unlink",
@@ -436,8 +370,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "remove the files when the job has ended",
         long: "Removes the job's files, but never devices, at the end. A later run has to lay \
                them out again.",
-        lower: |job, v| set(&mut job.files.unlink, v.bool()),
-        ..BASE
+        ..field!(files.unlink)
     },
     Param {
         name: "unlink_each_loop",
@@ -448,8 +381,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "remove the files between two passes",
         long: "Before each further pass of `loops`, which creates them again; those of the last \
                pass stay.",
-        lower: |job, v| set(&mut job.files.unlink_each_loop, v.bool()),
-        ..BASE
+        ..field!(files.unlink_each_loop)
     },
     Param {
         name: "fsync_on_close",
@@ -460,8 +392,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "make a file durable each time it is closed",
         long: "Calls fsync before every close, also when files are closed and opened during the \
                run because of `n_open_files`.",
-        lower: |job, v| set(&mut job.files.fsync_on_close, v.bool()),
-        ..BASE
+        ..field!(files.fsync_on_close)
     },
     Param {
         name: "fill_device",
@@ -472,28 +403,18 @@ pub(super) static PARAMS: &[Param] = &[
         short: "write until the space is used up",
         long: "Writes sequentially until the file system or device is full, which ends the job \
                without error. `size` is then not needed.",
-        lower: |job, v| set(&mut job.files.fill_device, v.bool()),
-        ..BASE
+        ..field!(files.fill_device)
     },
     Param {
         name: "lock_file",
         fio: &["lockfile"],
         category: Category::Target,
-        kind: Kind::Enum(LOCKS),
         default: "none",
         short: "locks between workers that share a file",
         long: "`exclusive` lets one worker at a time issue I/O to a file, `readwrite` many \
                readers or one writer. The locks are between workers of the run and do not keep \
                other programs out.",
-        lower: |job, v| {
-            let locks = [
-                ("none", LockFile::None),
-                ("exclusive", LockFile::Exclusive),
-                ("readwrite", LockFile::ReadWrite),
-            ];
-            set(&mut job.files.lock, v.pick(&locks))
-        },
-        ..BASE
+        ..choice!(files.lock, LOCKS)
     },
     Param {
         name: "fsync_every",
@@ -504,8 +425,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "fsync after every this many writes",
         long: "Makes the file durable after every N writes; 0 never. The sync has its own \
                latency in the results and does not count in the writes'.",
-        lower: |job, v| set(&mut job.durability.fsync_every, v.int()),
-        ..BASE
+        ..field!(durability.fsync_every)
     },
     Param {
         name: "fdatasync_every",
@@ -516,8 +436,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "fdatasync after every this many writes",
         long: "As `fsync_every`, but leaves out metadata that is not needed to read the data \
                back.",
-        lower: |job, v| set(&mut job.durability.fdatasync_every, v.int()),
-        ..BASE
+        ..field!(durability.fdatasync_every)
     },
     Param {
         name: "sync_file_range",
@@ -530,6 +449,7 @@ pub(super) static PARAMS: &[Param] = &[
                number of writes: `wait_before,write:8`. It makes nothing durable, because the \
                device's cache is not flushed.",
         lower: lower_sync_file_range,
+        get: get_sync_file_range,
         ..BASE
     },
     Param {
@@ -541,8 +461,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "a barrier before every this many writes",
         long: "Waits for all earlier writes to be durable before every Nth write goes out; 0 \
                never. Nothing else is in flight meanwhile.",
-        lower: |job, v| set(&mut job.durability.barrier_every, v.int()),
-        ..BASE
+        ..field!(durability.barrier_every)
     },
     Param {
         name: "end_fsync",
@@ -554,8 +473,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Calls fsync on each file at the end of the job. It takes time, but does not count \
                in any latency; without it a buffered write job may end with its data still in \
                memory.",
-        lower: |job, v| set(&mut job.durability.end_fsync, v.bool()),
-        ..BASE
+        ..field!(durability.end_fsync)
     },
     Param {
         name: "end_syncfs",
@@ -566,8 +484,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "write back the whole file system at the end",
         long: "Calls syncfs on the file system of each file at the end of the job. It also waits \
                for what other programs wrote there.",
-        lower: |job, v| set(&mut job.durability.end_syncfs, v.bool()),
-        ..BASE
+        ..field!(durability.end_syncfs)
     },
     Param {
         name: "write_life",
@@ -586,47 +503,47 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const FILE_TYPES: &[Choice] = &[
-    word("none", &[], "anything; a regular file is created where nothing is"),
-    word("file", &[], "regular file"),
-    word("block", &[], "block device"),
-    word("char", &[], "character device"),
+const FILE_TYPES: [Word<FileType>; 4] = [
+    word("none", &[], "anything; a regular file is created where nothing is", FileType::Any),
+    word("file", &[], "regular file", FileType::Regular),
+    word("block", &[], "block device", FileType::Block),
+    word("char", &[], "character device", FileType::Character),
 ];
 
-const SYNC_MODES: &[Choice] = &[
-    word("none", &["0"], "writes may stay in caches"),
-    word("sync", &["1"], "O_SYNC: data and metadata"),
-    word("dsync", &[], "O_DSYNC: data and what is needed to read it"),
+const SYNC_MODES: [Word<SyncMode>; 3] = [
+    word("none", &["0"], "writes may stay in caches", SyncMode::None),
+    word("sync", &["1"], "O_SYNC: data and metadata", SyncMode::Sync),
+    word("dsync", &[], "O_DSYNC: data and what is needed to read it", SyncMode::Dsync),
 ];
 
-const FADVISE: &[Choice] = &[
-    word("0", &[], "no advice"),
-    word("1", &[], "random or sequential, as the job is"),
-    word("random", &[], "random"),
-    word("sequential", &[], "sequential"),
-    word("noreuse", &[], "data is used once"),
+const FADVISE: [Word<Fadvise>; 5] = [
+    word("0", &[], "no advice", Fadvise::None),
+    word("1", &[], "random or sequential, as the job is", Fadvise::ByAccess),
+    word("random", &[], "random", Fadvise::Random),
+    word("sequential", &[], "sequential", Fadvise::Sequential),
+    word("noreuse", &[], "data is used once", Fadvise::NoReuse),
 ];
 
-const FALLOCATE: &[Choice] = &[
-    word("none", &["0"], "no reservation"),
-    word("native", &[], "by the file system, or not at all"),
-    word("posix", &["1"], "by the C library, which may write zeros"),
-    word("keep", &[], "by the file system, without changing the size"),
-    word("truncate", &[], "set the size only"),
+const FALLOCATE: [Word<Fallocate>; 5] = [
+    word("none", &["0"], "no reservation", Fallocate::None),
+    word("native", &[], "by the file system, or not at all", Fallocate::Native),
+    word("posix", &["1"], "by the C library, which may write zeros", Fallocate::Posix),
+    word("keep", &[], "by the file system, without changing the size", Fallocate::KeepSize),
+    word("truncate", &[], "set the size only", Fallocate::Truncate),
 ];
 
-const LOCKS: &[Choice] = &[
-    word("none", &[], "no lock"),
-    word("exclusive", &[], "one worker at a time"),
-    word("readwrite", &[], "many readers or one writer"),
+const LOCKS: [Word<LockFile>; 3] = [
+    word("none", &[], "no lock", LockFile::None),
+    word("exclusive", &[], "one worker at a time", LockFile::Exclusive),
+    word("readwrite", &[], "many readers or one writer", LockFile::ReadWrite),
 ];
 
 const WRITE_LIVES: &[Choice] = &[
-    word("none", &[], "no hint"),
-    word("short", &[], "replaced soon"),
-    word("medium", &[], "between short and long"),
-    word("long", &[], "replaced late"),
-    word("extreme", &[], "never replaced"),
+    idle_word("none", "no hint"),
+    idle_word("short", "replaced soon"),
+    idle_word("medium", "between short and long"),
+    idle_word("long", "replaced late"),
+    idle_word("extreme", "never replaced"),
 ];
 
 fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), String> {
@@ -666,13 +583,27 @@ fn spread(argument: Option<&str>) -> Result<Option<f64>, String> {
     }
 }
 
+fn get_file_service(job: &Job) -> Value {
+    let ios_per_file = job.files.ios_per_file;
+    let counted = (ios_per_file != 1).then(|| ios_per_file.to_string());
+    match job.files.service {
+        FileService::Random => Value::of_word("random", counted),
+        FileService::RoundRobin => Value::of_word("roundrobin", counted),
+        FileService::Sequential => Value::of_word("sequential", counted),
+        FileService::Zipf(theta) => Value::of_word("zipf", Some(theta.to_string())),
+        FileService::Pareto(h) => Value::of_word("pareto", Some(h.to_string())),
+        FileService::Normal(pct) => {
+            Value::of_word("normal", Some(fio_normal_parameter_pct(pct).to_string()))
+        }
+    }
+}
+
 /// Flags of sync_file_range(2), by fio's names.
 const SYNC_FILE_RANGE_FLAGS: &[(&str, u32)] =
     &[("wait_before", 1), ("write", 2), ("wait_after", 4)];
 
 fn lower_sync_file_range(job: &mut Job, value: &Value) -> Result<(), String> {
-    let mut flags = 0;
-    let mut every = 1;
+    let (mut flags, mut every) = (0, 1);
     for (word, argument) in value.words()? {
         let known = SYNC_FILE_RANGE_FLAGS.iter().find(|(name, _)| name == word);
         let Some((_, flag)) = known else {
@@ -686,4 +617,14 @@ fn lower_sync_file_range(job: &mut Job, value: &Value) -> Result<(), String> {
     job.durability.sync_file_range_every = every;
     job.durability.sync_file_range_flags = flags;
     Ok(())
+}
+
+fn get_sync_file_range(job: &Job) -> Option<Value> {
+    let durability = &job.durability;
+    let every = durability.sync_file_range_every;
+    let flags = SYNC_FILE_RANGE_FLAGS.iter();
+    let flags = flags.filter(|(_, flag)| durability.sync_file_range_flags & flag != 0);
+    let mut words: Vec<_> = flags.map(|(name, _)| ((*name).to_owned(), None)).collect();
+    words.last_mut()?.1 = Some(every.to_string());
+    (every > 0).then_some(Value::Words(words))
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Category, Choice, ENGINES, Kind, Names, Param, Support, TimeUnit, all, find, find_fio, index,
+    ACCESS_WORDS, Category, Choice, ENGINES, Kind, Names, Param, Support, TimeUnit, all, find,
+    find_fio, index,
 };
 
 /// Width of explanations, in columns.
@@ -237,25 +238,11 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// The words of `access`, for display.
-const ACCESS: &[(&[&str], &str)] = &[
-    (&["read"], "sequential reads"),
-    (&["write"], "sequential writes"),
-    (&["trim"], "sequential trims"),
-    (&["randread"], "random reads"),
-    (&["randwrite"], "random writes"),
-    (&["randtrim"], "random trims"),
-    (&["rw", "readwrite"], "sequential reads and writes"),
-    (&["randrw"], "random reads and writes"),
-    (&["trimwrite"], "each block is trimmed, then written, in sequence"),
-    (&["randtrimwrite"], "each block is trimmed, then written, at random"),
-];
-
 /// Returns the words that a parameter takes, each with its other spellings and what it means.
 pub(super) fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
     match param.kind {
         Kind::Enum(choices) => choices.iter().map(spellings).collect(),
-        Kind::Access => ACCESS.iter().map(|(names, help)| (names.to_vec(), *help)).collect(),
+        Kind::Access => ACCESS_WORDS.iter().map(spellings).collect(),
         _ if param.name == "engine" => {
             let built_in = ENGINES.iter().filter(|engine| engine.kind.is_some());
             built_in.map(|engine| (vec![engine.name], engine.doc)).collect()

@@ -1,6 +1,9 @@
 //! Names and order of jobs, and when they start and stop.
 
-use super::lower::{BASE, COUNT, COUNT_FROM_1, NUMBER, SECONDS, number, set, set_some, word};
+use super::fields::{
+    Above0, BASE, COUNT, COUNT_FROM_1, NUMBER, Ns, NsRange, Plain, SECONDS, Way, Word, choices,
+    field, idle_word, meaning, number, part, word, word_for,
+};
 use super::{Category, Choice, Kind, Param, Support, TimeUnit, Value};
 use crate::Job;
 use crate::job::ExitAll;
@@ -24,8 +27,7 @@ pub(super) static GENERAL: &[Param] = &[
         kind: Kind::Str,
         short: "text that is stored with the results",
         long: "Free text for the reader of the results.",
-        lower: |job, v| set_some(&mut job.description, v.text()),
-        ..BASE
+        ..field!(description)
     },
     Param {
         name: "include",
@@ -49,8 +51,7 @@ pub(super) static GENERAL: &[Param] = &[
                its own stream of random numbers and its own queue; named files are shared. \
                Results are per worker unless `group_reporting` is set. A run takes 65,536 workers \
                over all its jobs at most.",
-        lower: |job, v| set(&mut job.n_workers, v.int()),
-        ..BASE
+        ..field!(n_workers)
     },
     Param {
         name: "worker_name",
@@ -86,12 +87,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Ends the job after this time even when the amount of I/O is not done; with \
                `time_based` it runs for exactly this time. The ramp comes on top. A bare number \
                counts seconds; 0 is no limit.",
-        lower: |job, v| {
-            let runtime_ns = v.time_ns()?;
-            job.limits.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);
-            Ok(())
-        },
-        ..BASE
+        ..field!(limits.runtime_ns, Ns)
     },
     Param {
         name: "time_based",
@@ -101,8 +97,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "start over until the runtime ends",
         long: "Repeats the amount of I/O until `runtime` is over, instead of ending when the \
                amount is done. Without a runtime it does nothing.",
-        lower: |job, v| set(&mut job.limits.time_based, v.bool()),
-        ..BASE
+        ..field!(limits.time_based)
     },
     Param {
         name: "loops",
@@ -117,6 +112,7 @@ pub(super) static PARAMS: &[Param] = &[
             job.limits.loops = loops.max(1);
             Ok(())
         },
+        get: |job| Plain::get(&job.limits.loops),
         ..BASE
     },
     Param {
@@ -128,12 +124,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "stop after this many I/Os",
         long: "Ends the job when this many I/Os were issued, if nothing else ends it before. It \
                never makes a job longer. 0 is no limit.",
-        lower: |job, v| {
-            let n_ios: u64 = v.int()?;
-            job.limits.n_ios_max = (n_ios > 0).then_some(n_ios);
-            Ok(())
-        },
-        ..BASE
+        ..field!(limits.n_ios_max, Above0)
     },
     Param {
         name: "ramp_time",
@@ -145,8 +136,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "runs, not recorded, before the measured time",
         long: "Lets caches, queues and the device settle: I/O runs as later, but nothing counts. \
                It comes on top of `runtime`. A bare number counts seconds.",
-        lower: |job, v| set(&mut job.limits.ramp_ns, v.time_ns()),
-        ..BASE
+        ..field!(limits.ramp_ns, Ns)
     },
     Param {
         name: "ramp_size_bytes",
@@ -156,8 +146,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "runs, not recorded, until this much is done",
         long: "As `ramp_time`, but ends after an amount of I/O, in bytes. 0 is off.",
-        lower: |job, v| set(&mut job.limits.ramp_bytes, v.int()),
-        ..BASE
+        ..field!(limits.ramp_bytes)
     },
     Param {
         name: "start_delay",
@@ -168,8 +157,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "wait before the start",
         long: "Delays the start of the job. With a range (`5-30`) each worker draws its own \
                delay, so that they do not start in step. A bare number counts seconds.",
-        lower: |job, v| set(&mut job.limits.start_delay_ns, v.time_range_ns()),
-        ..BASE
+        ..field!(limits.start_delay_ns, NsRange)
     },
     Param {
         name: "barrier",
@@ -199,8 +187,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "start when the named job has ended",
         long: "Waits for all workers of one earlier job, which must have a unique name, instead \
                of for everything above.",
-        lower: |job, v| set_some(&mut job.wait_for, v.text()),
-        ..BASE
+        ..field!(wait_for)
     },
     Param {
         name: "steady_criterion",
@@ -214,6 +201,7 @@ pub(super) static PARAMS: &[Param] = &[
                the metric's unit or in percent of its mean. Takes effect with `steady_window`; \
                the job ends when it is steady.",
         lower: lower_steady,
+        get: get_steady,
         ..BASE
     },
     Param {
@@ -225,8 +213,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "window in which the job must be steady",
         long: "Length of the rolling window; 0 switches the criterion off. It must be a multiple \
                of the check interval. A bare number counts seconds.",
-        lower: |job, v| set(&mut steady(job).window_ns, v.time_ns()),
-        ..BASE
+        ..part!(limits.steady, steady, window_ns, Ns)
     },
     Param {
         name: "steady_ramp",
@@ -237,8 +224,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "wait before the steady state is judged",
         long: "Leaves out the first part of the run, for example the time in which a cache \
                fills. A bare number counts seconds.",
-        lower: |job, v| set(&mut steady(job).ramp_ns, v.time_ns()),
-        ..BASE
+        ..part!(limits.steady, steady, ramp_ns, Ns)
     },
     Param {
         name: "steady_check_interval",
@@ -249,8 +235,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "time between two checks of the steady state",
         long: "Interval of the samples that the criterion is computed from; at least one second, \
                and the same for all jobs of a run. A bare number counts seconds.",
-        lower: |job, v| set(&mut steady(job).check_interval_ns, v.time_ns()),
-        ..BASE
+        ..part!(limits.steady, steady, check_interval_ns, Ns)
     },
     Param {
         name: "exit_all",
@@ -265,26 +250,26 @@ pub(super) static PARAMS: &[Param] = &[
             }
             Ok(())
         },
+        get: |job| Some(Value::Bool(job.errors.exit_all != ExitAll::Itself)),
         ..BASE
     },
     Param {
         name: "exit_what",
         fio: &["exit_what"],
         category: Category::Time,
-        kind: Kind::Enum(EXIT_WHAT),
+        kind: Kind::Enum(const { &choices(&EXIT_WHAT) }),
         default: "group",
         short: "which jobs end with the first one",
         long: "With `exit_all`, and without effect otherwise: the job's reporting group, its \
                step, or everything.",
         lower: |job, v| {
-            let reach =
-                [("group", ExitAll::Group), ("stonewall", ExitAll::Step), ("all", ExitAll::All)];
-            let reach = v.pick(&reach)?;
+            let reach = meaning(&EXIT_WHAT, v)?;
             if job.errors.exit_all != ExitAll::Itself {
                 job.errors.exit_all = reach;
             }
             Ok(())
         },
+        get: |job| word_for(&EXIT_WHAT, &job.errors.exit_all),
         ..BASE
     },
     Param {
@@ -327,29 +312,40 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const EXIT_WHAT: &[Choice] = &[
-    word("group", &[], "jobs of the same reporting group"),
-    word("stonewall", &[], "jobs of the same step"),
-    word("all", &[], "all jobs"),
+const EXIT_WHAT: [Word<ExitAll>; 3] = [
+    word("group", &[], "jobs of the same reporting group", ExitAll::Group),
+    word("stonewall", &[], "jobs of the same step", ExitAll::Step),
+    word("all", &[], "all jobs", ExitAll::All),
 ];
 
 const CLOCKS: &[Choice] = &[
-    word("gettimeofday", &[], "system call, microseconds"),
-    word("clock_gettime", &[], "system call, nanoseconds"),
-    word("cpu", &[], "time stamp counter"),
+    idle_word("gettimeofday", "system call, microseconds"),
+    idle_word("clock_gettime", "system call, nanoseconds"),
+    idle_word("cpu", "time stamp counter"),
 ];
+
+/// What must be steady: a metric, or the slope of a regression line through it.
+const CRITERIA: [(&str, SteadyMetric, bool); 6] = [
+    ("iops", SteadyMetric::Iops, false),
+    ("iops_slope", SteadyMetric::Iops, true),
+    ("bw", SteadyMetric::Bandwidth, false),
+    ("bw_slope", SteadyMetric::Bandwidth, true),
+    ("lat", SteadyMetric::Latency, false),
+    ("lat_slope", SteadyMetric::Latency, true),
+];
+
+fn get_steady(job: &Job) -> Option<Value> {
+    let steady = job.limits.steady?;
+    let is_it = |it: &&(&str, SteadyMetric, bool)| (it.1, it.2) == (steady.metric, steady.by_slope);
+    let (word, ..) = CRITERIA.iter().find(is_it)?;
+    let unit = if steady.limit_is_pct { "%" } else { "" };
+    Some(Value::of_word(word, Some(format!("{}{unit}", steady.limit))))
+}
 
 fn lower_steady(job: &mut Job, value: &Value) -> Result<(), String> {
     let (word, limit) = value.one_word()?;
-    let (metric, by_slope) = match word {
-        "iops" => (SteadyMetric::Iops, false),
-        "iops_slope" => (SteadyMetric::Iops, true),
-        "bw" => (SteadyMetric::Bandwidth, false),
-        "bw_slope" => (SteadyMetric::Bandwidth, true),
-        "lat" => (SteadyMetric::Latency, false),
-        "lat_slope" => (SteadyMetric::Latency, true),
-        _ => return Err(format!("unknown criterion `{word}`")),
-    };
+    let known = CRITERIA.iter().find(|(name, ..)| *name == word);
+    let (_, metric, by_slope) = *known.ok_or_else(|| format!("unknown criterion `{word}`"))?;
     let limit = limit.ok_or("a limit must follow, as in `iops:5%`")?;
     let (digits, limit_is_pct) = match limit.strip_suffix('%') {
         Some(digits) => (digits, true),

@@ -1,7 +1,7 @@
 //! Verification: how a block proves its contents, when it is read back, what happens to a bad one.
 
-use super::lower::{BASE, COUNT, set, set_some, word};
-use super::{Category, Choice, Kind, Param, Support};
+use super::fields::{BASE, COUNT, Plain, Way, Word, choice, field, word};
+use super::{Category, Kind, Param, Support};
 use crate::verify::{VerifyMethod, VerifyPolicy};
 
 pub(super) static PARAMS: &[Param] = &[
@@ -9,7 +9,6 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify",
         fio: &["verify"],
         category: Category::Verify,
-        kind: Kind::Enum(METHODS),
         default: "0",
         short: "how blocks prove their contents",
         long: "Writes blocks that can be checked when they are read back. A checksum method \
@@ -18,8 +17,7 @@ pub(super) static PARAMS: &[Param] = &[
                `pattern_hdr` has both; `meta` only the header; `null` does the work without \
                judging. A write job reads back after each pass, a read job checks what an earlier \
                run wrote. One that is `time_based` on an engine without a queue never gets there.",
-        lower: |job, v| set(&mut job.verify.method, v.pick(METHOD_MEANINGS)),
-        ..BASE
+        ..choice!(verify.method, METHODS)
     },
     Param {
         name: "verify_read_back",
@@ -30,8 +28,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "read back after writing",
         long: "With 0 a write job leaves verifiable blocks behind and does not read them; a read \
                job with the same settings can check them later.",
-        lower: |job, v| set(&mut job.verify.do_verify, v.bool()),
-        ..BASE
+        ..field!(verify.do_verify)
     },
     Param {
         name: "verify_only",
@@ -42,24 +39,17 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Repeats the sequence of the write job without writing and checks each block. The \
                settings must be those of the run that wrote; it cannot be combined with \
                `time_based`.",
-        lower: |job, v| set(&mut job.verify.verify_only, v.bool()),
-        ..BASE
+        ..field!(verify.verify_only)
     },
     Param {
         name: "verify_policy",
         fio: &["verify_policy"],
         category: Category::Verify,
-        kind: Kind::Enum(POLICIES),
         default: "completed",
         short: "which writes a saved state vouches for",
         long: "After a crash, `completed` expects every write that had completed, `fsynced` only \
                those before the last successful fsync. Used with `verify_state_load`.",
-        lower: |job, v| {
-            let policies =
-                [("completed", VerifyPolicy::Completed), ("fsynced", VerifyPolicy::Fsynced)];
-            set(&mut job.verify.policy, v.pick(&policies))
-        },
-        ..BASE
+        ..choice!(verify.policy, POLICIES)
     },
     Param {
         name: "verify_sort",
@@ -93,8 +83,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Divides each block into parts that are checked for themselves, which finds the \
                damaged part of a large block. It is reduced to a common divisor of the block \
                sizes. Left out, a block has one header.",
-        lower: |job, v| set(&mut job.verify.interval_bytes, v.int()),
-        ..BASE
+        ..field!(verify.interval_bytes)
     },
     Param {
         name: "verify_header_offset_bytes",
@@ -104,8 +93,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "where the header lies in its interval, in bytes",
         long: "Moves the header away from the start of the interval, where some file systems \
                keep data of their own. It must fit before the interval's end.",
-        lower: |job, v| set(&mut job.verify.header_offset_bytes, v.int()),
-        ..BASE
+        ..field!(verify.header_offset_bytes)
     },
     Param {
         name: "verify_pattern",
@@ -121,6 +109,7 @@ pub(super) static PARAMS: &[Param] = &[
             job.verify.method.get_or_insert(VerifyMethod::Pattern);
             Ok(())
         },
+        get: |job| Plain::get(&job.verify.pattern),
         ..BASE
     },
     Param {
@@ -132,8 +121,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "the pattern starts over every this many bytes",
         long: "Length after which `verify_pattern` begins anew, with `%o` counted from there. 0 \
                is the block.",
-        lower: |job, v| set(&mut job.verify.pattern_interval_bytes, v.int()),
-        ..BASE
+        ..field!(verify.pattern_interval_bytes)
     },
     Param {
         name: "verify_fatal",
@@ -144,8 +132,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "stop at the first bad block",
         long: "Ends the job with EILSEQ at the first block that fails. Otherwise it goes on and \
                counts them all.",
-        lower: |job, v| set(&mut job.verify.fatal, v.bool()),
-        ..BASE
+        ..field!(verify.fatal)
     },
     Param {
         name: "verify_dump",
@@ -156,8 +143,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "save expected and received block of a failure",
         long: "Writes both versions of a bad block next to the file, named after its offset, \
                with the endings `.expected` and `.received`.",
-        lower: |job, v| set(&mut job.verify.dump, v.bool()),
-        ..BASE
+        ..field!(verify.dump)
     },
     Param {
         name: "n_verify_threads",
@@ -168,8 +154,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "threads that verify",
         long: "Checks blocks in this many threads beside the worker, which keeps the queue full \
                while checksums are computed. 0 checks in the worker.",
-        lower: |job, v| set(&mut job.verify.n_threads, v.int()),
-        ..BASE
+        ..field!(verify.n_threads)
     },
     Param {
         name: "verify_cpus",
@@ -179,8 +164,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "CPUs of the verifying threads",
         long: "Pins the threads of `n_verify_threads` to these CPUs: numbers and ranges \
                separated by commas.",
-        lower: |job, v| set(&mut job.verify.thread_cpus, v.numbers()),
-        ..BASE
+        ..field!(verify.thread_cpus)
     },
     Param {
         name: "verify_backlog",
@@ -190,8 +174,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "verify after this many blocks were written",
         long: "Reads back in between instead of at the end: after every so many blocks. It keeps \
                the memory for remembering blocks small, and finds damage early. 0 is at the end.",
-        lower: |job, v| set(&mut job.verify.backlog, v.int()),
-        ..BASE
+        ..field!(verify.backlog)
     },
     Param {
         name: "verify_backlog_batch",
@@ -201,8 +184,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "blocks verified before writing goes on",
         long: "With `verify_backlog`: how many blocks are read back at a time. 0 is the whole \
                backlog.",
-        lower: |job, v| set(&mut job.verify.backlog_batch, v.int()),
-        ..BASE
+        ..field!(verify.backlog_batch)
     },
     Param {
         name: "verify_regenerate",
@@ -212,8 +194,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "generate the order again instead of remembering it",
         long: "Reads back by repeating the random sequence rather than from a list of written \
                blocks, so that memory does not grow with their number.",
-        lower: |job, v| set(&mut job.verify.regenerate, v.bool()),
-        ..BASE
+        ..field!(verify.regenerate)
     },
     Param {
         name: "verify_state_load",
@@ -223,8 +204,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "verify only what a saved state says was written",
         long: "Reads the state that an interrupted run saved, and expects only the blocks that \
                it lists.",
-        lower: |job, v| set(&mut job.verify.state_load, v.bool()),
-        ..BASE
+        ..field!(verify.state_load)
     },
     Param {
         name: "verify_state_save",
@@ -235,8 +215,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "save what was written when a run ends early",
         long: "Writes `local-JOB-N-verify.state` into the current folder when the run is \
                interrupted, for `verify_state_load`.",
-        lower: |job, v| set(&mut job.verify.state_save, v.bool()),
-        ..BASE
+        ..field!(verify.state_save)
     },
     Param {
         name: "verify_sequence",
@@ -248,8 +227,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Finds blocks of an older write that a newer one should have replaced. Left out, \
                it is switched off where the order is not certain, such as repeated blocks at a \
                depth over 1.",
-        lower: |job, v| set_some(&mut job.verify.check_write_sequence, v.bool()),
-        ..BASE
+        ..field!(verify.check_write_sequence)
     },
     Param {
         name: "verify_seed",
@@ -260,8 +238,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "check the seed in the header",
         long: "Finds blocks that belong to another place or another run. Left out, it is \
                switched off where the seed cannot be known, such as in pure read jobs.",
-        lower: |job, v| set_some(&mut job.verify.check_header_seed, v.bool()),
-        ..BASE
+        ..field!(verify.check_header_seed)
     },
     Param {
         name: "trimmed_is_zero",
@@ -272,56 +249,38 @@ pub(super) static PARAMS: &[Param] = &[
         short: "trimmed blocks must read as zeros",
         long: "With `trim_pct`: fails when a trimmed block holds anything but zeros. Not every \
                device promises zeros.",
-        lower: |job, v| set(&mut job.verify.trimmed_is_zero, v.bool()),
-        ..BASE
+        ..field!(verify.trimmed_is_zero)
     },
 ];
 
-const METHODS: &[Choice] = &[
-    word("0", &["none"], "no verification"),
-    word("md5", &[], "MD5"),
-    word("crc64", &[], "CRC-64"),
-    word("crc32c", &["crc32c-intel"], "CRC-32C, the fastest checksum"),
-    word("crc32", &[], "CRC-32"),
-    word("crc16", &[], "CRC-16"),
-    word("crc7", &[], "CRC-7"),
-    word("xxhash", &[], "xxHash, 32 bits"),
-    word("sha1", &[], "SHA-1"),
-    word("sha256", &[], "SHA-256"),
-    word("sha512", &[], "SHA-512"),
-    word("sha3-224", &[], "SHA3-224"),
-    word("sha3-256", &[], "SHA3-256"),
-    word("sha3-384", &[], "SHA3-384"),
-    word("sha3-512", &[], "SHA3-512"),
-    word("meta", &[], "the header alone"),
-    word("pattern", &[], "the whole block is the pattern"),
-    word("pattern_hdr", &[], "header, then the pattern"),
-    word("null", &[], "all the work, no judgement"),
+const METHODS: [Word<Option<VerifyMethod>>; 19] = [
+    word("0", &["none"], "no verification", None),
+    word("md5", &[], "MD5", Some(VerifyMethod::Md5)),
+    word("crc64", &[], "CRC-64", Some(VerifyMethod::Crc64)),
+    word("crc32c", &["crc32c-intel"], "CRC-32C, the fastest checksum", Some(VerifyMethod::Crc32c)),
+    word("crc32", &[], "CRC-32", Some(VerifyMethod::Crc32)),
+    word("crc16", &[], "CRC-16", Some(VerifyMethod::Crc16)),
+    word("crc7", &[], "CRC-7", Some(VerifyMethod::Crc7)),
+    word("xxhash", &[], "xxHash, 32 bits", Some(VerifyMethod::XxHash)),
+    word("sha1", &[], "SHA-1", Some(VerifyMethod::Sha1)),
+    word("sha256", &[], "SHA-256", Some(VerifyMethod::Sha256)),
+    word("sha512", &[], "SHA-512", Some(VerifyMethod::Sha512)),
+    word("sha3-224", &[], "SHA3-224", Some(VerifyMethod::Sha3_224)),
+    word("sha3-256", &[], "SHA3-256", Some(VerifyMethod::Sha3_256)),
+    word("sha3-384", &[], "SHA3-384", Some(VerifyMethod::Sha3_384)),
+    word("sha3-512", &[], "SHA3-512", Some(VerifyMethod::Sha3_512)),
+    word("meta", &[], "the header alone", Some(VerifyMethod::Meta)),
+    word("pattern", &[], "the whole block is the pattern", Some(VerifyMethod::Pattern)),
+    word("pattern_hdr", &[], "header, then the pattern", Some(VerifyMethod::PatternHeader)),
+    word("null", &[], "all the work, no judgement", Some(VerifyMethod::Null)),
 ];
 
-const METHOD_MEANINGS: &[(&str, Option<VerifyMethod>)] = &[
-    ("0", None),
-    ("md5", Some(VerifyMethod::Md5)),
-    ("crc64", Some(VerifyMethod::Crc64)),
-    ("crc32c", Some(VerifyMethod::Crc32c)),
-    ("crc32", Some(VerifyMethod::Crc32)),
-    ("crc16", Some(VerifyMethod::Crc16)),
-    ("crc7", Some(VerifyMethod::Crc7)),
-    ("xxhash", Some(VerifyMethod::XxHash)),
-    ("sha1", Some(VerifyMethod::Sha1)),
-    ("sha256", Some(VerifyMethod::Sha256)),
-    ("sha512", Some(VerifyMethod::Sha512)),
-    ("sha3-224", Some(VerifyMethod::Sha3_224)),
-    ("sha3-256", Some(VerifyMethod::Sha3_256)),
-    ("sha3-384", Some(VerifyMethod::Sha3_384)),
-    ("sha3-512", Some(VerifyMethod::Sha3_512)),
-    ("meta", Some(VerifyMethod::Meta)),
-    ("pattern", Some(VerifyMethod::Pattern)),
-    ("pattern_hdr", Some(VerifyMethod::PatternHeader)),
-    ("null", Some(VerifyMethod::Null)),
-];
-
-const POLICIES: &[Choice] = &[
-    word("completed", &[], "all writes that completed"),
-    word("fsynced", &[], "writes completed before the last successful fsync"),
+const POLICIES: [Word<VerifyPolicy>; 2] = [
+    word("completed", &[], "all writes that completed", VerifyPolicy::Completed),
+    word(
+        "fsynced",
+        &[],
+        "writes completed before the last successful fsync",
+        VerifyPolicy::Fsynced,
+    ),
 ];

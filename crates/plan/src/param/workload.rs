@@ -1,8 +1,14 @@
 //! The workload: directions and their mix, block sizes, addressing, seeds, strided zones.
 
-use super::lower::{BASE, COUNT, NUMBER, PERCENT, REGION, narrow, set, set_dirs, word};
+use super::fields::{
+    BASE, COUNT, FinePct, FixedSize, InBytes, NUMBER, Opposite, PERCENT, Plain, REGION, Way,
+    WholePct, Word, choice, choices, dirs, field, get_dirs, given, idle_word, meaning, mismatch,
+    narrow, part, put_given, word, word_for,
+};
 use super::{AccessValue, Category, Choice, Kind, Param, Support, Value};
-use crate::workload::{BlockSize, DEFAULT_SEED, RandomGenerator, Sequencer, Strided};
+use crate::workload::{
+    Access, BlockSize, DEFAULT_SEED, Distribution, RandomGenerator, Sequencer, Strided,
+};
 use crate::{Job, PerDir};
 
 pub(super) static PARAMS: &[Param] = &[
@@ -19,6 +25,7 @@ pub(super) static PARAMS: &[Param] = &[
                on sequentially for that many I/Os between draws; for sequential (`read:4k`) skip \
                that many bytes after each I/O, backwards if negative.",
         lower: lower_access,
+        get: get_access,
         ..BASE
     },
     Param {
@@ -32,8 +39,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Share of reads when both reads and writes are issued; writes get the rest. The \
                later of `read_pct` and `write_pct` wins. It counts I/Os, so with different block \
                sizes the shares of bytes differ.",
-        lower: |job, v| set(&mut job.workload.read_pct, v.int::<u8>().map(f64::from)),
-        ..BASE
+        ..field!(workload.read_pct, WholePct)
     },
     Param {
         name: "write_pct",
@@ -43,6 +49,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "50",
         short: "share of writes in a mix, percent",
         long: "The other side of `read_pct`: reads get the rest, and the later of the two wins.",
+        // `read_pct` says it.
         lower: |job, v| {
             let write_pct: u8 = v.int()?;
             job.workload.read_pct = f64::from(100_u8.saturating_sub(write_pct));
@@ -56,8 +63,7 @@ pub(super) static PARAMS: &[Param] = &[
         kind: Kind::Float { min: 0.0, max: 100.0 },
         short: "share of reads in a mix, in fractions of a percent",
         long: "The same as `read_pct`, but finer than whole percents.",
-        lower: |job, v| set(&mut job.workload.read_pct, v.float()),
-        ..BASE
+        ..field!(workload.read_pct, FinePct)
     },
     Param {
         name: "block_size_bytes",
@@ -71,10 +77,7 @@ pub(super) static PARAMS: &[Param] = &[
                trims (`4k,64k`), where two values give trims the second and an empty place keeps \
                the default. `block_size_range` and `block_size_split` are stronger, wherever they \
                stand.",
-        lower: |job, v| {
-            set_dirs(&mut job.workload.block_size, v, |bytes| narrow(bytes).map(BlockSize::Fixed))
-        },
-        ..BASE
+        ..dirs!(workload.block_size, FixedSize)
     },
     Param {
         name: "block_size_range",
@@ -85,7 +88,15 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Draws each size from `min-max`, equally likely, as a multiple of the smallest \
                unless `block_unaligned` is set. Further ranges behind a comma or slash are for \
                writes and trims.",
-        lower: |job, v| v.set_block_sizes(job),
+        lower: lower_block_sizes,
+        get: |job| {
+            block_sizes(job, |size| match size {
+                BlockSize::Range { min, max } | BlockSize::Stepped { min, max, .. } => {
+                    Some(BlockSize::Range { min: *min, max: *max })
+                }
+                _ => None,
+            })
+        },
         ..BASE
     },
     Param {
@@ -97,7 +108,10 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Mixes sizes in given shares: `4k/10:64k/50:32k/40`. Sizes without a percentage \
                divide what is left equally; the shares must not exceed 100. Behind commas stand \
                other splits for writes and trims. At most 64 sizes per direction.",
-        lower: |job, v| v.set_block_sizes(job),
+        lower: lower_block_sizes,
+        get: |job| {
+            block_sizes(job, |size| matches!(size, BlockSize::Split(_)).then(|| size.clone()))
+        },
         ..BASE
     },
     Param {
@@ -109,8 +123,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Random offsets are multiples of this instead of the smallest block size. A value \
                other than the block size lets blocks overlap, so that a pass no longer visits \
                each block once.",
-        lower: |job, v| set_dirs(&mut job.workload.block_align, v, |bytes| narrow(bytes).map(Some)),
-        ..BASE
+        ..dirs!(workload.block_align, Plain)
     },
     Param {
         name: "block_unaligned",
@@ -120,8 +133,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "sizes of a range need not be multiples of its start",
         long: "Lets `block_size_range` draw any number of bytes. Direct I/O usually refuses such \
                sizes.",
-        lower: |job, v| set(&mut job.workload.block_unaligned, v.bool()),
-        ..BASE
+        ..field!(workload.block_unaligned)
     },
     Param {
         name: "block_size_by_pattern",
@@ -132,8 +144,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "sizes are for sequential and random, not read and write",
         long: "The first block size is then used for sequential and the second for random I/O, \
                whatever the direction. Only sensible with `random_pct` between 0 and 100.",
-        lower: |job, v| set(&mut job.workload.block_size_by_pattern, v.bool()),
-        ..BASE
+        ..field!(workload.block_size_by_pattern)
     },
     Param {
         name: "random_pct",
@@ -145,10 +156,13 @@ pub(super) static PARAMS: &[Param] = &[
         short: "share of random I/O, percent, per direction",
         long: "For random walks: the rest of the I/O goes on sequentially from where the last \
                one ended. Sequential walks are not affected.",
-        lower: |job, v| {
-            set_dirs(&mut job.workload.random_pct, v, |pct| narrow::<u8>(pct).map(f64::from))
+        // All whole, or `random_share_pct` says all of them.
+        get: |job| {
+            let pcts = &job.workload.random_pct;
+            let is_whole = pcts.iter().all(|(_, pct)| pct.fract() == 0.0);
+            get_dirs::<WholePct, _>(pcts).filter(|_| is_whole)
         },
-        ..BASE
+        ..dirs!(workload.random_pct, WholePct)
     },
     Param {
         name: "random_share_pct",
@@ -159,6 +173,11 @@ pub(super) static PARAMS: &[Param] = &[
         lower: |job, v| {
             job.workload.random_pct = PerDir::all(v.float()?);
             Ok(())
+        },
+        get: |job| {
+            let pcts = &job.workload.random_pct;
+            let is_fine = pcts.iter().any(|(_, pct)| pct.fract() != 0.0);
+            is_fine.then_some(Value::Float(pcts.read))
         },
         ..BASE
     },
@@ -187,16 +206,11 @@ pub(super) static PARAMS: &[Param] = &[
         name: "sequencer",
         fio: &["rw_sequencer"],
         category: Category::Workload,
-        kind: Kind::Enum(SEQUENCERS),
         default: "sequential",
         short: "what happens between random draws",
         long: "With a number on `access` (`randread:8`) the I/Os between two draws either go on \
                sequentially or stay at the same offset.",
-        lower: |job, v| {
-            let ways = [("sequential", Sequencer::Sequential), ("identical", Sequencer::Identical)];
-            set(&mut job.workload.sequencer, v.pick(&ways))
-        },
-        ..BASE
+        ..choice!(workload.sequencer, SEQUENCERS)
     },
     Param {
         name: "repeats_allowed",
@@ -207,11 +221,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "Draws every offset independently. Without it a random pass visits every block \
                exactly once, which for one block size costs no memory here whatever the size of \
                the target.",
-        lower: |job, v| {
-            job.workload.no_repeats = !v.bool()?;
-            Ok(())
-        },
-        ..BASE
+        ..field!(workload.no_repeats, Opposite)
     },
     Param {
         name: "soft_random_map",
@@ -229,21 +239,12 @@ pub(super) static PARAMS: &[Param] = &[
         name: "random_generator",
         fio: &["random_generator"],
         category: Category::Workload,
-        kind: Kind::Enum(GENERATORS),
         default: "tausworthe",
         short: "generator of random offsets",
         long: "`lfsr` visits every block once in a fixed scrambled order and allows one block \
                size only. The other two names mean the standard generator, which covers targets \
                of any size.",
-        lower: |job, v| {
-            let generators = [
-                ("tausworthe", RandomGenerator::Standard),
-                ("lfsr", RandomGenerator::Lfsr),
-                ("tausworthe64", RandomGenerator::Standard),
-            ];
-            set(&mut job.workload.generator, v.pick(&generators))
-        },
-        ..BASE
+        ..choice!(workload.generator, GENERATORS)
     },
     Param {
         name: "distribution",
@@ -264,6 +265,14 @@ pub(super) static PARAMS: &[Param] = &[
             job.workload.distribution.clone_from(spreads);
             Ok(())
         },
+        get: |job| {
+            let spreads = &job.workload.distribution;
+            let is_of_others = |spread: &Distribution| {
+                matches!(spread, Distribution::Exponential { .. } | Distribution::Power { .. })
+            };
+            let is_own = !spreads.iter().any(|(_, spread)| is_of_others(spread));
+            is_own.then(|| Value::Distribution(spreads.clone()))
+        },
         ..BASE
     },
     Param {
@@ -276,8 +285,7 @@ pub(super) static PARAMS: &[Param] = &[
         long: "With `distribution=sequence`, the block numbers count within a group of as many \
                blocks as the sequence lists, and each cycle works the next group. Without, the \
                sequence repeats in place.",
-        lower: |job, v| set(&mut job.workload.sequence_advances, v.bool()),
-        ..BASE
+        ..field!(workload.sequence_advances)
     },
     Param {
         name: "seed_repeats",
@@ -292,6 +300,7 @@ pub(super) static PARAMS: &[Param] = &[
             job.workload.seed_varies = !v.bool()? && job.workload.seed == DEFAULT_SEED;
             Ok(())
         },
+        get: |job| Some(Value::Bool(!job.workload.seed_varies)),
         ..BASE
     },
     Param {
@@ -309,6 +318,7 @@ pub(super) static PARAMS: &[Param] = &[
             job.workload.seed_varies = false;
             Ok(())
         },
+        get: |job| Plain::get(&job.workload.seed),
         ..BASE
     },
     Param {
@@ -322,6 +332,10 @@ pub(super) static PARAMS: &[Param] = &[
                on; it is meant where `zone_size_bytes` is set without a mode. It uses one open \
                file. `zbd`, for zoned devices, is not supported yet.",
         lower: lower_zone_mode,
+        get: |job| {
+            let is_strided = job.workload.strided.is_some();
+            Some(Value::Choice(if is_strided { "strided" } else { "none" }))
+        },
         ..BASE
     },
     Param {
@@ -333,8 +347,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "bytes worked in a zone before going on",
         long: "With `zone_mode=strided`, or without a mode: how much is transferred in each \
                zone. 0 is no zones.",
-        lower: |job, v| set(&mut strided(job).zone_size_bytes, v.int()),
-        ..BASE
+        ..part!(workload.strided, strided, zone_size_bytes)
     },
     Param {
         name: "zone_range_bytes",
@@ -345,8 +358,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "bytes from one zone to the gap behind it",
         long: "Extent of a strided zone. When it is larger than `zone_size_bytes`, random I/O \
                spreads over all of it and only the size is transferred. 0 is the zone size.",
-        lower: |job, v| set(&mut strided(job).zone_range_bytes, v.int()),
-        ..BASE
+        ..part!(workload.strided, strided, zone_range_bytes)
     },
     Param {
         name: "zone_skip_bytes",
@@ -357,8 +369,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "bytes left out after each zone",
         long: "Gap behind each strided zone; the next zone starts after it. Counts of zones \
                (`2z`) belong to zoned devices.",
-        lower: |job, v| set(&mut strided(job).zone_skip_bytes, v.bytes()),
-        ..BASE
+        ..part!(workload.strided, strided, zone_skip_bytes, InBytes)
     },
     Param {
         name: "trim_pct",
@@ -369,8 +380,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "share of verified blocks that are trimmed, percent",
         long: "Trims this share of the written blocks and then expects zeros there. Only active \
                together with `verify` and `trim_backlog`.",
-        lower: |job, v| set(&mut job.workload.trim_pct, v.int()),
-        ..BASE
+        ..field!(workload.trim_pct)
     },
     Param {
         name: "trim_backlog",
@@ -380,8 +390,7 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "trim after this many blocks were written",
         long: "With `trim_pct`: blocks written before trimming starts. 0 is off.",
-        lower: |job, v| set(&mut job.workload.trim_backlog, v.int()),
-        ..BASE
+        ..field!(workload.trim_backlog)
     },
     Param {
         name: "trim_backlog_batch",
@@ -392,8 +401,7 @@ pub(super) static PARAMS: &[Param] = &[
         short: "blocks trimmed in one go",
         long: "With `trim_backlog`: how many blocks are trimmed before writing goes on. 0 is the \
                whole backlog.",
-        lower: |job, v| set(&mut job.workload.trim_backlog_batch, v.int()),
-        ..BASE
+        ..field!(workload.trim_backlog_batch)
     },
     Param {
         name: "trim_ranges",
@@ -457,22 +465,65 @@ pub(super) static PARAMS: &[Param] = &[
 
 const BLOCK: Kind = Kind::IntPerDir { min: 1, max: u32::MAX as i64 };
 
-const SEQUENCERS: &[Choice] = &[
-    word("sequential", &[], "go on behind the last I/O"),
-    word("identical", &[], "stay at the same offset"),
+const SEQUENCERS: [Word<Sequencer>; 2] = [
+    word("sequential", &[], "go on behind the last I/O", Sequencer::Sequential),
+    word("identical", &[], "stay at the same offset", Sequencer::Identical),
 ];
 
-const GENERATORS: &[Choice] = &[
-    word("tausworthe", &[], "the standard generator"),
-    word("lfsr", &[], "every block once, one block size only"),
-    word("tausworthe64", &[], "the standard generator"),
+const GENERATORS: [Word<RandomGenerator>; 3] = [
+    word("tausworthe", &[], "the standard generator", RandomGenerator::Standard),
+    word("lfsr", &[], "every block once, one block size only", RandomGenerator::Lfsr),
+    word("tausworthe64", &[], "the standard generator", RandomGenerator::Standard),
 ];
 
 const ZONE_MODES: &[Choice] = &[
-    word("none", &[], "no zones"),
-    word("strided", &[], "zones with gaps"),
-    word("zbd", &[], "zoned block device (not supported yet)"),
+    idle_word("none", "no zones"),
+    idle_word("strided", "zones with gaps"),
+    idle_word("zbd", "zoned block device (not supported yet)"),
 ];
+
+const READ: Access = Access::READ;
+const WRITE: Access = Access { read: false, write: true, ..READ };
+const TRIM: Access = Access { read: false, trim: true, ..READ };
+const MIXED: Access = Access { write: true, ..READ };
+const TRIM_WRITE: Access = Access { trim_then_write: true, trim: true, ..WRITE };
+
+const fn random(access: Access) -> Access {
+    Access { random: true, ..access }
+}
+
+/// The words of `access`, without what stands behind their colon.
+const ACCESSES: [Word<Access>; 10] = [
+    word("read", &[], "sequential reads", READ),
+    word("write", &[], "sequential writes", WRITE),
+    word("trim", &[], "sequential trims", TRIM),
+    word("randread", &[], "random reads", random(READ)),
+    word("randwrite", &[], "random writes", random(WRITE)),
+    word("randtrim", &[], "random trims", random(TRIM)),
+    word("rw", &["readwrite"], "sequential reads and writes", MIXED),
+    word("randrw", &[], "random reads and writes", random(MIXED)),
+    word("trimwrite", &[], "each block is trimmed, then written, in sequence", TRIM_WRITE),
+    word(
+        "randtrimwrite",
+        &[],
+        "each block is trimmed, then written, at random",
+        random(TRIM_WRITE),
+    ),
+];
+
+/// The words of `access`, for texts.
+pub const ACCESS_WORDS: &[Choice] = &choices(&ACCESSES);
+
+/// Finds the directions and the walk that a word of `access` stands for; case counts.
+pub fn find_access(word: &str) -> Option<Access> {
+    let found = ACCESS_WORDS.iter().find(|it| it.name == word || it.aliases.contains(&word))?;
+    meaning(&ACCESSES, &Value::Choice(found.name)).ok()
+}
+
+/// Returns the word for directions and a walk; `None` where there is none.
+pub(super) fn access_word(access: Access) -> Option<&'static str> {
+    word_for(&ACCESSES, &access)?.choice().ok()
+}
 
 fn lower_access(job: &mut Job, value: &Value) -> Result<(), String> {
     let AccessValue { access, postfix } = value.access()?;
@@ -491,6 +542,30 @@ fn lower_access(job: &mut Job, value: &Value) -> Result<(), String> {
         None => {}
     }
     Ok(())
+}
+
+fn get_access(job: &Job) -> Option<Value> {
+    let workload = &job.workload;
+    let access = workload.access;
+    let postfix = match (access.random, workload.ios_per_draw, workload.sequential_step_bytes) {
+        (true, n_ios, _) => (n_ios != 1).then_some(n_ios.into()),
+        (false, _, step_bytes) => (step_bytes != 0).then_some(step_bytes),
+    };
+    access_word(access)?;
+    Some(Value::Access(AccessValue { access, postfix }))
+}
+
+fn lower_block_sizes(job: &mut Job, value: &Value) -> Result<(), String> {
+    let Value::BlockSizes(given) = value else {
+        return Err(mismatch("block sizes", value));
+    };
+    put_given(&mut job.workload.block_size, given);
+    Ok(())
+}
+
+/// Returns the sizes of directions that are given in one of the ways.
+fn block_sizes(job: &Job, of: fn(&BlockSize) -> Option<BlockSize>) -> Option<Value> {
+    given(|dir| of(&job.workload.block_size[dir])).map(Value::BlockSizes)
 }
 
 fn lower_zone_mode(job: &mut Job, value: &Value) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Zoned devices and placement of data; none of it is supported yet.
 
-use super::lower::{BASE, NUMBER, word};
+use super::fields::{BASE, NUMBER, idle_word};
 use super::{Category, Choice, Kind, Param, Support};
 
 pub(super) static PARAMS: &[Param] = &[
@@ -159,15 +159,15 @@ pub(super) static PARAMS: &[Param] = &[
 ];
 
 const PLACEMENTS: &[Choice] = &[
-    word("none", &[], "no tags"),
-    word("fdp", &[], "flexible data placement"),
-    word("streams", &[], "streams"),
+    idle_word("none", "no tags"),
+    idle_word("fdp", "flexible data placement"),
+    idle_word("streams", "streams"),
 ];
 
 const SELECTS: &[Choice] = &[
-    word("roundrobin", &[], "in turn"),
-    word("random", &[], "at random"),
-    word("scheme", &[], "from a table"),
+    idle_word("roundrobin", "in turn"),
+    idle_word("random", "at random"),
+    idle_word("scheme", "from a table"),
 ];
 
 const NO_ZONES: Support =

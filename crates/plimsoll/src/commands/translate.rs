@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         (To::Fio, _) => (fio::write(&parsed.plan), '#'),
         (To::Vdbench, Some(text)) => {
             let losses = kinder_forms(&text, &runs.unwrap_or_default(), &parsed.plan);
-            (Translation { text, losses }, '*')
+            (Translation { text, losses, ..Translation::default() }, '*')
         }
         (To::Vdbench, None) => (vdbench::write(&parsed.plan), '*'),
         (To::Toml, _) => (native::write(&parsed.plan), '#'),

@@ -1,12 +1,13 @@
 //! Directions, block sizes and distributions of offsets.
 
 use plan::PerDir;
-use plan::param::AccessValue;
-use plan::workload::{Access, BlockSize, Distribution, fio_normal_deviation_pct};
+use plan::param::{ACCESS_WORDS, AccessValue, find_access};
+use plan::workload::{BlockSize, Distribution, fio_normal_deviation_pct};
 use units::fio;
 
 use super::Reading;
 use super::number::float;
+use super::text::choice_names;
 
 /// Most sizes of one `bssplit` list, as in fio.
 pub(super) const SPLITS_MAX: usize = 64;
@@ -15,45 +16,19 @@ const ZONES_MAX: usize = 256;
 /// Most block numbers of a sequence, as in fio.
 const SEQUENCE_MAX: usize = 64;
 
-const READ: Access = Access::READ;
-const WRITE: Access = Access { read: false, write: true, ..READ };
-const TRIM: Access = Access { read: false, trim: true, ..READ };
-const MIXED: Access = Access { write: true, ..READ };
-const TRIM_WRITE: Access = Access { trim_then_write: true, trim: true, ..WRITE };
-
-const fn random(access: Access) -> Access {
-    Access { random: true, ..access }
-}
-
-/// The words of `rw`.
-const WALKS: &[(&str, Access)] = &[
-    ("read", READ),
-    ("write", WRITE),
-    ("trim", TRIM),
-    ("randread", random(READ)),
-    ("randwrite", random(WRITE)),
-    ("randtrim", random(TRIM)),
-    ("rw", MIXED),
-    ("readwrite", MIXED),
-    ("randrw", random(MIXED)),
-    ("trimwrite", TRIM_WRITE),
-    ("randtrimwrite", random(TRIM_WRITE)),
-];
-
 impl Reading<'_> {
     /// `randread`, `read:8k`, `randrw:4`.
     pub(super) fn access(&mut self, text: &str) -> Result<AccessValue, String> {
         let (word, postfix) = text.split_once(':').unwrap_or((text, ""));
         let word = word.trim();
-        let Some((_, access)) = WALKS.iter().find(|(name, _)| *name == word) else {
-            let names: Vec<&str> = WALKS.iter().map(|(name, _)| *name).collect();
-            return Err(format!("is not known; expected one of {}", names.join(", ")));
+        let Some(access) = find_access(word) else {
+            return Err(format!("is not known; expected one of {}", choice_names(ACCESS_WORDS)));
         };
         let postfix = match postfix.trim() {
             "" => None,
             number => Some(self.int(number, i64::MIN, i64::MAX)?),
         };
-        Ok(AccessValue { access: *access, postfix })
+        Ok(AccessValue { access, postfix })
     }
 
     /// `4k-64k`, perhaps another range for writes and trims behind a comma or slash.

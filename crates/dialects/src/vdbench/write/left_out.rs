@@ -3,7 +3,13 @@
 use plan::{EngineKind, EngineWork, Job};
 
 use super::Writer;
+use super::places::n_luns;
 use super::read_back::Place;
+
+/// Most files of a job that are written, each as a storage definition: a text of some 100 KiB.
+/// Vdbench keeps buffers, threads and tables for each of them, and a job of a million files of
+/// which a few are open is another load there in any case.
+const LUNS_MAX: u64 = 4096;
 
 impl Writer<'_> {
     /// Says whether a job is left out, and notes why.
@@ -19,6 +25,14 @@ impl Writer<'_> {
         if let Some(instead) = not_real(job.engine.kind) {
             let engine = &job.engine.name;
             self.to.lose(format!("`{name}` is left out: engine `{engine}` {instead}"));
+            return true;
+        }
+        let n_luns = n_luns(job);
+        if n_luns > LUNS_MAX {
+            self.to.lose(format!(
+                "`{name}` is left out: it has {n_luns} files, and each would be a storage \
+                 definition; at most {LUNS_MAX} are written"
+            ));
             return true;
         }
         let access = job.access();

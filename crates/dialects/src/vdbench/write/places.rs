@@ -1,5 +1,7 @@
 //! Where I/Os go and how they divide into reads and writes, in Vdbench's words.
 
+use std::collections::HashSet;
+
 use plan::files::Size;
 use plan::job::PartRegion;
 use plan::load::Rate;
@@ -54,7 +56,10 @@ impl Writer<'_> {
         }
         let goes_on = !workload.access.random || workload.random_pct[dir] < 100.0;
         if workload.access.is_mixed() && !workload.one_cursor && goes_on {
-            self.to.lose("a place of its own that each of reads and writes goes on from");
+            self.to.lose_values(
+                &["one_cursor"],
+                "a place of its own that each of reads and writes goes on from",
+            );
         }
         if !workload.access.random {
             if workload.sequential_step_bytes != 0 {
@@ -144,7 +149,15 @@ pub(super) fn range_pct(job: &Job) -> Option<(u8, u8)> {
     }
 }
 
-/// Returns the files of a job, as named or as generated for each worker.
+/// Counts the files of a job.
+pub(super) fn n_luns(job: &Job) -> u64 {
+    match job.files.names.len() {
+        0 => u64::from(job.n_workers.max(1)) * u64::from(job.files.n_files.max(1)),
+        n_names => n_names as u64,
+    }
+}
+
+/// Returns the files of a job, as named or as generated for each worker, each once.
 pub(super) fn luns(job: &Job) -> Vec<String> {
     let folder = job.files.directories.first().map(|folder| folder.trim_end_matches('/'));
     let below = |name: &str| match folder {
@@ -152,7 +165,9 @@ pub(super) fn luns(job: &Job) -> Vec<String> {
         _ => name.to_owned(),
     };
     if !job.files.names.is_empty() {
-        return job.files.names.iter().map(|name| below(name)).collect();
+        let mut seen = HashSet::new();
+        let names = job.files.names.iter().map(|name| below(name));
+        return names.filter(|name| seen.insert(name.clone())).collect();
     }
     let workers = 0..job.n_workers.max(1);
     let files = 0..job.files.n_files.max(1);
@@ -161,13 +176,16 @@ pub(super) fn luns(job: &Job) -> Vec<String> {
 }
 
 /// Returns the size of each of a job's files, where the job says it in bytes.
-pub(super) fn lun_bytes(job: &Job, n_luns: u64) -> Option<u64> {
+pub(super) fn lun_bytes(job: &Job) -> Option<u64> {
     if let Some((_, max)) = job.files.file_size_bytes {
         return Some(max);
     }
     let Some(Size::Bytes(bytes)) = job.files.size else { return None };
-    let per_worker = if job.files.names.is_empty() { u64::from(job.files.n_files) } else { n_luns };
-    Some(bytes / per_worker.max(1))
+    let n_files = match job.files.names.len() {
+        0 => u64::from(job.files.n_files),
+        n_names => n_names as u64,
+    };
+    Some(bytes / n_files.max(1))
 }
 
 /// Returns the size of the part that hits go to, of the first workload that has one.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::job::Part;
-use plan::param::{self, Category, Param};
+use plan::param::{self, Category, Param, Setting};
 use plan::tree::{Activity, TreeWork};
 use plan::{Job, Plan, Severity, Step};
 
@@ -50,8 +50,8 @@ pub(super) struct Back {
     usual_of_trees: Values,
 }
 
-/// Texts of values by our names of their parameters.
-type Values = BTreeMap<&'static str, String>;
+/// Values by our names of their parameters.
+type Values = BTreeMap<&'static str, Setting>;
 
 /// Two short files with nothing in common: what the jobs of both have, every job has.
 const USUAL: [&str; 2] = [
@@ -118,12 +118,9 @@ fn usual(files: [&str; 2]) -> Values {
         let steps = steps_of(text).expect("these files are right");
         let job = steps.first().and_then(|(_, step)| step.jobs.first());
         let job = job.expect("each of these files has a run of one job");
-        texts(&alone(job, job.parts.first()))
-            .into_iter()
-            .map(|(name, (_, text))| (name, text))
-            .collect::<Values>()
+        settings(&alone(job, job.parts.first()))
     });
-    values.retain(|name, text| others.get(name) == Some(text));
+    values.retain(|name, it| others.get(name).is_some_and(|other| other.value == it.value));
     values
 }
 
@@ -133,10 +130,8 @@ pub(super) fn alone(job: &Job, part: Option<&Part>) -> Job {
     Job { workload, parts: Vec::new(), tree: None, options: Vec::new(), ..job.clone() }
 }
 
-type Texts = BTreeMap<&'static str, (&'static Param, String)>;
-
-fn texts(job: &Job) -> Texts {
-    param::written(job).into_iter().map(|(param, text)| (param.name, (param, text))).collect()
+fn settings(job: &Job) -> Values {
+    param::settings(job).into_iter().map(|it| (it.param.name, it)).collect()
 }
 
 /// A value that did not come back.
@@ -275,7 +270,7 @@ fn of_storage(
         ));
     }
     for it in &unsaid {
-        to.lose(it.loss());
+        to.lose_values(&[it.param.name], it.loss());
     }
     None
 }
@@ -297,7 +292,7 @@ fn of_tree(said: &Said, work: &TreeWork, in_step: &InStep<'_>, back: &Back, to: 
         for it in differing(&pair, &back.usual_of_trees, idx > 0) {
             // What the job as a whole says of its I/O is a summary of its tasks.
             if it.param.category != Category::Workload && it.param.name != "engine" {
-                to.lose(it.loss());
+                to.lose_values(&[it.param.name], it.loss());
             }
         }
     }
@@ -306,20 +301,21 @@ fn of_tree(said: &Said, work: &TreeWork, in_step: &InStep<'_>, back: &Back, to: 
 /// Returns the values that did not come back and were not noted; of further parts those of their
 /// own alone.
 fn differing(pair: &same::Pair<'_>, usual: &Values, is_further: bool) -> Vec<Unsaid> {
-    let (was, is) = (texts(pair.was), texts(pair.is));
+    let (was, is) = (settings(pair.was), settings(pair.is));
     let names: BTreeSet<&'static str> = was.keys().chain(is.keys()).copied().collect();
     let mut unsaid = Vec::new();
     for name in names {
-        let of = |texts: &Texts| texts.get(name).map(|(_, text)| text.clone());
-        let (was_text, is_text) = (of(&was), of(&is));
-        let Some((param, _)) = was.get(name).or(is.get(name)) else { continue };
-        let is_said = was_text == is_text
+        let (was, is) = (was.get(name), is.get(name));
+        let Some(param) = was.or(is).map(|it| it.param) else { continue };
+        let value = |it: Option<&Setting>| it.map(|it| it.value.clone());
+        let is_said = value(was) == value(is)
             || (is_further && param.category != Category::Workload)
             || pair.said.noted.contains(name)
-            || (was_text.is_none() && is_text.as_ref() == usual.get(name))
+            || (was.is_none() && value(is) == value(usual.get(name)))
             || same::means_the_same(name, pair);
         if !is_said {
-            unsaid.push(Unsaid { param, was: was_text, is: is_text });
+            let text = |it: Option<&Setting>| it.map(|it| it.text.clone());
+            unsaid.push(Unsaid { param, was: text(was), is: text(is) });
         }
     }
     unsaid

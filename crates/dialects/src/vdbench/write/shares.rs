@@ -3,8 +3,8 @@
 use plan::load::RatePeriods;
 use plan::{Job, Step};
 
-use super::RunWords;
 use super::places::rate_of;
+use super::run_words::RunWords;
 use super::words::{rate_words, rounded};
 
 /// Returns the progress of a job beside the others that it is kept in step with.
