@@ -31,7 +31,7 @@ pub use contents::{Contents, ContentsSpec, Refresh};
 pub use error::PatternError;
 pub use files::FilePicker;
 pub use mix::Mix;
-pub use offsets::{Extent, Offsets, Region};
+pub use offsets::{Cursor, Division, Extent, Offsets, Region};
 pub use periods::Periods;
 pub use permutation::Permutation;
 pub use rng::{Chance, Rng, Stream, derive};

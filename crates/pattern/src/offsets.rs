@@ -12,6 +12,9 @@ mod composite;
 mod general;
 mod lengths;
 mod order;
+mod shared;
+
+use std::sync::Arc;
 
 use plan::workload::{BlockSize, Distribution, RandomGenerator, Workload};
 use plan::{Direction, PerDir};
@@ -22,6 +25,9 @@ use crate::rng::{Rng, Stream, derive};
 use composite::Composite;
 use general::General;
 use lengths::ByLength;
+use shared::Shared;
+
+pub use shared::{Cursor, Division};
 
 /// One I/O's place: `len` bytes at `offset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -75,6 +81,7 @@ enum Walk {
     ByLength(Box<ByLength>),
     General(Box<General>),
     Composite(Box<Composite>),
+    Shared(Box<Shared>),
 }
 
 impl Offsets {
@@ -138,6 +145,10 @@ impl Offsets {
             Walk::ByLength(walk) => walk.next(dir),
             Walk::General(walk) => walk.next(dir),
             Walk::Composite(walk) => walk.next(dir),
+            Walk::Shared(walk) => {
+                let mut claimed = [Extent::default()];
+                (walk.fill(dir, &mut claimed) == 1).then_some(claimed[0])
+            }
         }
     }
 
@@ -161,6 +172,7 @@ impl Offsets {
             Walk::ByLength(walk) => fill(out, || walk.next(dir)),
             Walk::General(walk) => fill(out, || walk.next(dir)),
             Walk::Composite(walk) => fill(out, || walk.next(dir)),
+            Walk::Shared(walk) => walk.fill(dir, out),
         }
     }
 
@@ -172,6 +184,8 @@ impl Offsets {
         match &mut self.walk {
             Walk::General(walk) if !walk.is_random() => walk.rewind(dir),
             Walk::Composite(walk) => walk.restart(dir),
+            // It goes round by itself.
+            Walk::Shared(_) => {}
             _ => self.next_pass(),
         }
     }
@@ -180,10 +194,36 @@ impl Offsets {
     pub fn next_pass(&mut self) {
         self.pass += 1;
         match &mut self.walk {
-            Walk::Repeats(_) | Walk::ByLength(_) => {}
+            // What is shared goes round by itself.
+            Walk::Repeats(_) | Walk::ByLength(_) | Walk::Shared(_) => {}
             Walk::Once(walk) => walk.start_pass(self.pass),
             Walk::General(walk) => walk.next_pass(),
             Walk::Composite(walk) => walk.next_pass(),
+        }
+    }
+
+    /// Does the walk together with others: what follows from where the I/O before it ended goes on
+    /// where the last of any of them ended. Before the first I/O, for all who walk together, with
+    /// the same workload and region.
+    ///
+    /// `cursor` gives the cursor of a walk that begins at a place: the first worker makes it, and
+    /// the others take the same. It is asked once for each walk of the workload that has one, always
+    /// in the same order. Returns whether it was asked: not for draws that follow from nothing.
+    ///
+    /// A walk that goes round does so without a [`Offsets::restart`], once for all.
+    pub fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) -> bool {
+        match &mut self.walk {
+            Walk::General(walk) if walk.goes_on_from_one() => {
+                let cursor = cursor(walk.first_bytes());
+                self.walk = Walk::Shared(Box::new(Shared::new((**walk).clone(), cursor)));
+                true
+            }
+            Walk::Composite(walk) => walk.share(cursor),
+            Walk::Repeats(_)
+            | Walk::Once(_)
+            | Walk::ByLength(_)
+            | Walk::General(_)
+            | Walk::Shared(_) => false,
         }
     }
 

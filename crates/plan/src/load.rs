@@ -136,6 +136,9 @@ pub struct Load {
     /// So many workers, the last of the job, hold one I/O more in flight than `queue_depth`: what
     /// dividing a queue leaves.
     pub n_deeper: u32,
+    /// The workers of the job do one walk together: each goes on where the last I/O of any of them
+    /// ended. What dividing a queue leaves of work whose I/Os follow from one another.
+    pub walks_together: bool,
     /// I/Os handed over per submission; `None` lets the engine choose.
     pub submit_batch: Option<u32>,
     /// Completions to wait for at least; `None` is 1, 0 polls.
@@ -185,6 +188,7 @@ impl Default for Load {
             spreads: false,
             spread_workers_max: None,
             n_deeper: 0,
+            walks_together: false,
             submit_batch: None,
             complete_min: None,
             complete_max: None,

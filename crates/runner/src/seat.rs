@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::thread::{JoinHandle, Thread};
 
 use pattern::ContentsSpec;
-use worker::{FlowGroup, FormatStatus, Meters, Worker, WorkerSpec};
+use worker::{FlowGroup, FormatStatus, Meters, SharedWalks, Worker, WorkerSpec};
 
 use crate::amount::AmountShare;
 use crate::bind::BoundWorker;
@@ -52,7 +52,9 @@ pub(crate) enum SeatState {
 }
 
 /// What a worker shares with others.
-pub(crate) struct Shared {
+pub(crate) struct Shared<'a> {
+    /// With the workers of the same job, where that does its walks together.
+    pub(crate) walks: &'a mut SharedWalks,
     pub(crate) flow: Option<FlowGroup>,
     pub(crate) waits: WaitsForOthers,
     /// Of a job on a tree of files: the tree.
@@ -86,7 +88,7 @@ impl<'a> Seat<'a> {
         &mut self,
         context: &StepContext<'_>,
         idx: usize,
-        shared: Shared,
+        shared: Shared<'_>,
         logs: &mut LogSetup,
         events: Sender<WorkerEvent>,
     ) -> Result<(), SetupError> {
@@ -100,6 +102,9 @@ impl<'a> Seat<'a> {
         let builder = builder.on_tree(shared.tree.clone());
         self.tree.clone_from(&shared.tree);
         let (mut worker, filler) = self.build(context, number, shared.flow, logs)?;
+        if bound.job.load.walks_together {
+            worker.share_walks(shared.walks);
+        }
         if let Some(tree) = &shared.tree {
             worker
                 .join_tree(Arc::clone(&tree.shared))

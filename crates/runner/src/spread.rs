@@ -6,16 +6,18 @@
 //! Threads of Vdbench run on all processors; so there is one worker for each, as far as there are
 //! I/Os to issue. Operation k of a worker stays a function of the plan, the seed and the worker.
 //!
-//! Only random work is divided: two workers on one sequential walk would read everything twice.
-//! Nor is work that knows what it did before: verification, logs, amounts.
+//! Work whose I/Os follow from one another is divided where each goes on from where the one before
+//! it ended: the workers then do one walk together ([`pattern::Division`]), as threads of a storage
+//! definition of Vdbench do. Two walks of their own would read everything twice. Work that knows
+//! what it did before is not divided: verification, logs, amounts.
 //!
 //! Pure: the number of processors comes from the caller.
 
 use std::borrow::Cow;
 
+use pattern::Division;
 use plan::files::{Durability, Size};
 use plan::report::Logs;
-use plan::workload::Workload;
 use plan::{Direction, EngineQueue, Job, Plan, Step};
 
 /// I/Os per second that one worker carries without being the limit, on a slow core and with data to
@@ -41,6 +43,7 @@ pub(crate) fn spread(plan: &Plan, n_cpus: u32) -> Cow<'_, Plan> {
     for (step, n) in plan.steps.iter_mut().zip(&divided) {
         keep_flows(step, n);
         for (job, n) in step.jobs.iter_mut().zip(n).filter(|(_, n)| **n > 1) {
+            job.load.walks_together = walks_together(job);
             job.n_workers *= n;
             job.load.n_deeper = job.load.queue_depth % n;
             job.load.queue_depth /= n;
@@ -133,22 +136,18 @@ fn is_divisible(job: &Job) -> bool {
         && is_timed
         && is_alone
         && job.parts.iter().all(|part| part.rate_iops.is_none())
-        && job.workloads().all(is_random)
+        && job.workloads().all(|it| Division::of(it).is_some())
+        && (!walks_together(job) || is_one_walk(job))
 }
 
-/// Says whether the places of a workload do not follow from one another.
-fn is_random(workload: &Workload) -> bool {
-    let draws_each = Direction::ALL.iter().all(|dir| workload.random_pct[*dir] >= 100.0);
-    workload.access.random
-        && !workload.access.trim_then_write
-        && draws_each
-        && workload.ios_per_draw <= 1
-        && workload.skip_bytes.is_none()
-        && workload.strided.is_none()
-        && !workload.ends_with_region
-        && workload.n_streams == 0
-        && (workload.trim_pct, workload.trim_backlog) == (0, 0)
-        && workload.recordings.is_empty()
+/// Says whether workers among which the job is divided have to go on from where the others are.
+fn walks_together(job: &Job) -> bool {
+    job.workloads().any(|it| Division::of(it) == Some(Division::Together))
+}
+
+/// Says whether a job's walks are those of one worker, over one target or several as one.
+fn is_one_walk(job: &Job) -> bool {
+    job.n_workers == 1 && (job.files.names.len() == 1 || job.files.concatenate)
 }
 
 #[cfg(test)]
@@ -264,15 +263,54 @@ mod tests {
     fn what_cannot_be_divided_stays_whole() {
         check(2, |job| job.load.spreads = false, 1);
         check(2, |job| job.engine.kind = EngineKind::Sync, 1);
-        check(2, |job| job.workload.access.random = false, 1);
-        check(2, |job| job.workload.random_pct.read = 50.0, 1);
-        check(2, |job| job.workload.n_streams = 4, 1);
-        check(2, |job| job.workload.ends_with_region = true, 1);
+        check(2, |job| job.workload.ios_per_draw = 8, 1);
         check(2, |job| job.limits.n_ios_max = Some(1000), 1);
         check(2, |job| job.limits.time_based = false, 1);
         check(2, |job| job.durability.fsync_every = 1, 1);
         check(2, |job| job.verify.method = Some(plan::verify::VerifyMethod::Crc32c), 1);
         check(2, |job| job.load.rate.read = Some(Rate::Iops(1_000_000)), 1);
+    }
+
+    #[test]
+    fn work_that_goes_on_from_the_last_io_is_one_walk_of_all_workers() {
+        let sequential = |job: &mut Job| job.workload.access.random = false;
+        let seeking = |job: &mut Job| {
+            (job.workload.no_repeats, job.workload.random_pct.read) = (false, 50.0);
+        };
+        check(2, sequential, 2);
+        check(2, seeking, 2);
+        // Each worker of a job with several has a walk of its own, as has each of several files.
+        let of_several = |job: &mut Job| {
+            sequential(job);
+            (job.n_workers, job.reporting.group_reporting) = (2, true);
+        };
+        check(8, of_several, 1);
+        let two_files = |job: &mut Job| {
+            sequential(job);
+            job.files.names.push("/dev/y".to_owned());
+        };
+        check(8, two_files, 1);
+        let as_one = |job: &mut Job| {
+            two_files(job);
+            job.files.concatenate = true;
+        };
+        check(8, as_one, 8);
+        // Each direction has a walk of its own.
+        let both = |job: &mut Job| {
+            sequential(job);
+            job.workload.access.write = true;
+        };
+        check(8, both, 1);
+        let together = |change: &dyn Fn(&mut Job)| {
+            let mut job = job();
+            change(&mut job);
+            let plan = plan_of(vec![job]);
+            spread(&plan, 2).steps[0].jobs[0].load.walks_together
+        };
+        assert_eq!(
+            [together(&|_| {}), together(&sequential), together(&seeking)],
+            [false, true, true]
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use plan::job::AmountMax;
 use record::{Interval, IoErrorRecord, JobRecord, NoteSeverity, StepConditions};
 
-use worker::ErrorBudget;
+use worker::{ErrorBudget, SharedWalks};
 
 use crate::amount::{AmountShare, Moved};
 use crate::bind::BoundStep;
@@ -95,7 +95,12 @@ pub(crate) fn run_step(
     let mut logs =
         LogSetup::new(context.clock, context.zero_unix_ms, context.log_dir(), step.workers.len());
     let mut seats = Vec::with_capacity(step.workers.len());
+    let mut walks = SharedWalks::default();
     for (idx, bound) in step.workers.iter().enumerate() {
+        if bound.worker_idx == 0 {
+            // The first of the next job.
+            walks = SharedWalks::default();
+        }
         let (tree, tree_error) = trees.seat_of(bound);
         let mut seat = Seat::new(bound, setup[idx].take().or(tree_error));
         if context.options.detailed_intervals.is_some() {
@@ -105,7 +110,7 @@ pub(crate) fn run_step(
             let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
             let amount = moved.as_ref().map(|moved| AmountShare::new(moved, &seat.meters));
             let (flow, claims) = (flows.remove(&idx), Arc::clone(&claims));
-            let shared = Shared { flow, waits, tree, amount, claims };
+            let shared = Shared { walks: &mut walks, flow, waits, tree, amount, claims };
             if let Err(error) = seat.spawn(context, idx, shared, &mut logs, sender.clone()) {
                 seat.setup_error = Some(error);
             }

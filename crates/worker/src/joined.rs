@@ -1,7 +1,9 @@
 //! Several files as one volume, in order.
 
+use std::sync::Arc;
+
 use pattern::PatternError;
-use pattern::offsets::{Extent, Offsets, Region};
+use pattern::offsets::{Cursor, Extent, Offsets, Region};
 use plan::Direction;
 use plan::workload::Workload;
 
@@ -39,6 +41,11 @@ impl Joined {
 
     pub(crate) fn n_files(&self) -> u32 {
         self.members.len() as u32
+    }
+
+    /// Does the walk together with others: see [`Offsets::share`].
+    pub(crate) fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) {
+        self.offsets.share(cursor);
     }
 
     /// Returns the file and the place of the next I/O; `None` at the end of the pass. One that

@@ -1,6 +1,8 @@
 //! Several workloads that one worker mixes, operation by operation.
 
-use pattern::offsets::Extent;
+use std::sync::Arc;
+
+use pattern::offsets::{Cursor, Extent};
 use pattern::{PatternError, Stream, derive};
 use plan::job::{Part, PartRegion};
 use plan::{Direction, Job};
@@ -88,6 +90,13 @@ impl Parts {
 
     pub(crate) fn n_files(&self) -> u32 {
         self.members.first().map_or(0, |member| member.source.n_files())
+    }
+
+    /// Does the walks of each part together with others.
+    pub(crate) fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) {
+        for member in &mut self.members {
+            member.source.share(cursor);
+        }
     }
 
     /// Says whether every part has done its work for good.

@@ -1,9 +1,11 @@
 //! Which operation comes next: direction, file, place and length.
 
+use std::sync::Arc;
+
 use pattern::PatternError;
 use pattern::files::FilePicker;
 use pattern::mix::Mix;
-use pattern::offsets::{Extent, Offsets, Region};
+use pattern::offsets::{Cursor, Extent, Offsets, Region};
 use plan::job::Part;
 use plan::op::OpKind;
 use plan::workload::Workload;
@@ -115,6 +117,9 @@ pub(crate) struct Source {
     ahead: (usize, usize),
     batch_kind: OpKind,
     batch_series: u16,
+    /// More may be chosen than is handed over now. Not of a walk that others do along: they go on
+    /// behind what is chosen.
+    looks_ahead: bool,
     /// Longest operation.
     len_max: u64,
     /// What [`Source::take_turns`] chose; empty for sources that it chooses nothing of.
@@ -228,6 +233,7 @@ impl Source {
             ahead: (0, 0),
             batch_kind: OpKind::Read,
             batch_series: NO_SERIES,
+            looks_ahead: true,
             len_max: u64::from(len_max.max(1)),
             turns: Box::default(),
         }
@@ -390,7 +396,8 @@ impl Source {
         if end - first <= n_asked {
             self.batch.copy_within(first..end, 0);
             let mut end = end - first;
-            let room = n_left.min(BATCH_MAX as u64) as usize;
+            let n_known_max = if self.looks_ahead { BATCH_MAX } else { n_asked };
+            let room = n_left.min(n_known_max as u64) as usize;
             if end < room {
                 end += offsets.fill(dir, &mut self.batch[end..room]);
             }
@@ -591,6 +598,17 @@ impl Source {
             Files::Whole { next_idx, .. } => *next_idx = 0,
             Files::Replay(replaying) => replaying.restart(),
             Files::Parts(parts) => parts.restart(),
+        }
+    }
+
+    /// Does the walks together with others: see [`Offsets::share`].
+    pub(crate) fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) {
+        match &mut self.files {
+            Files::One(offsets) => self.looks_ahead = !offsets.share(cursor),
+            Files::Joined(joined) => joined.share(cursor),
+            Files::Parts(parts) => parts.share(cursor),
+            // Which file is next follows from all that came before; so does what is recorded.
+            Files::Many { .. } | Files::Replay(_) | Files::Whole { .. } => {}
         }
     }
 

@@ -24,6 +24,7 @@ use crate::series::{Series, SeriesRuns};
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
+use crate::together::SharedWalks;
 use crate::tree::Hand;
 use crate::verifying::Verifying;
 
@@ -236,6 +237,16 @@ impl Worker {
     /// Makes the worker a member of a flow. Before the start.
     pub fn join_flow(&mut self, flow: FlowGroup) {
         self.flow = Some(flow);
+    }
+
+    /// Lets the worker do its walks together with those that were given the same `walks`: the
+    /// workers that a job was divided among ([`plan::load::Load::walks_together`]). Before the
+    /// start.
+    ///
+    /// Panics if the other workers are not of the same job.
+    pub fn share_walks(&mut self, walks: &mut SharedWalks) {
+        assert!(self.phase == Phase::New, "a walk is shared before it begins");
+        walks.give_to(&mut self.source);
     }
 
     /// Makes the worker count its errors with those of others. Before the start.

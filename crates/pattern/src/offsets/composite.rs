@@ -1,9 +1,11 @@
 //! Several walks over parts of one region: a hit area and the rest, or streams.
 
+use std::sync::Arc;
+
 use plan::workload::{HitArea, Workload};
 use plan::{Direction, PerDir};
 
-use super::{Extent, Offsets, Region, largest_block};
+use super::{Cursor, Extent, Offsets, Region, largest_block};
 use crate::error::PatternError;
 use crate::rng::{Chance, Rng, Stream, derive};
 
@@ -78,6 +80,19 @@ impl Composite {
             Composite::Streams(walk) => {
                 walk.next_idx = 0;
                 walk.walks.iter_mut().for_each(Offsets::next_pass);
+            }
+        }
+    }
+
+    /// See [`Offsets::share`].
+    pub(super) fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) -> bool {
+        match self {
+            Composite::Hits(walk) => {
+                let is_hot_shared = walk.hot.share(cursor);
+                walk.rest.share(cursor) || is_hot_shared
+            }
+            Composite::Streams(walk) => {
+                walk.walks.iter_mut().fold(false, |any, stream| stream.share(cursor) || any)
             }
         }
     }

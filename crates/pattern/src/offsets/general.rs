@@ -4,7 +4,7 @@ use plan::workload::{Sequencer, Strided, Workload};
 use plan::{Direction, PerDir};
 
 use super::order::{Order, n_places};
-use super::{Extent, Region, dirs, random_size};
+use super::{Division, Extent, Region, dirs, random_size};
 use crate::error::PatternError;
 use crate::rng::{Chance, Rng, Stream};
 use crate::sizes::Sizes;
@@ -62,6 +62,9 @@ pub(super) struct General {
     trim_then_write: bool,
     sequencer: Sequencer,
     one_cursor: bool,
+    /// All that an I/O follows from is where the one before it ended.
+    goes_on_from_one: bool,
+    ends_with_region: bool,
     skip_bytes: Option<(u64, u64)>,
     starts_anywhere: bool,
     step_bytes: i64,
@@ -120,6 +123,8 @@ impl General {
             trim_then_write: workload.access.trim_then_write,
             sequencer: workload.sequencer,
             one_cursor: workload.one_cursor,
+            goes_on_from_one: Division::of(workload) == Some(Division::Together),
+            ends_with_region: workload.ends_with_region && !workload.access.random,
             skip_bytes: workload.skip_bytes.filter(|_| workload.access.random),
             starts_anywhere: workload.starts_anywhere && workload.strided.is_none(),
             step_bytes: workload.sequential_step_bytes,
@@ -145,6 +150,32 @@ impl General {
 
     pub(super) fn map_bytes(&self) -> u64 {
         self.order.map_bytes()
+    }
+
+    /// See [`Division::Together`].
+    pub(super) fn goes_on_from_one(&self) -> bool {
+        self.goes_on_from_one
+    }
+
+    /// Says whether the walk is over at the end of its region.
+    pub(super) fn ends_with_region(&self) -> bool {
+        self.ends_with_region
+    }
+
+    /// Returns where the walk begins.
+    pub(super) fn first_bytes(&self) -> u64 {
+        let mut positions = self.positions.iter().filter_map(|(_, position)| position.as_ref());
+        positions.next().map_or(self.window.start_bytes, |position| position.first_bytes)
+    }
+
+    /// Goes on as if an I/O had just ended at `end_bytes`; `None` is a walk that begins, at
+    /// `first_bytes`.
+    #[inline]
+    pub(super) fn go_on_from(&mut self, end_bytes: Option<u64>, first_bytes: u64) {
+        let last = end_bytes.map(|offset| Extent { offset, len: 0 });
+        for position in self.positions.iter_mut().flatten() {
+            (position.last, position.first_bytes) = (last, first_bytes);
+        }
     }
 
     /// Goes back to the start in one direction of a sequential walk, or in all that share it.

@@ -29,8 +29,9 @@ pub(super) static PARAMS: &[Param] = &[
         default: "0",
         short: "let several workers share the queue",
         long: "Divides `queue_depth` over workers on several processors where the host has them, \
-               so that one processor is not the limit. What is in flight stays the same, and only \
-               random work without an order to keep is divided. Threads of Vdbench's storage \
+               so that one processor is not the limit. What is in flight stays the same. Work that \
+               goes on where the I/O before it ended stays one walk, which the workers do together. \
+               Verification, logs and amounts stay with one worker. Threads of Vdbench's storage \
                definitions have it.",
         ..field!(load.spreads)
     },

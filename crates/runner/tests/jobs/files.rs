@@ -166,3 +166,22 @@ fn a_new_file_is_written_through_a_mapping_however_space_is_reserved() {
         assert!(bytes.len() == 256 << 10 && bytes.iter().any(|byte| *byte != 0), "{fallocate}");
     }
 }
+
+#[test]
+fn workers_that_walk_together_write_every_block_once() {
+    let bench = Bench::new();
+    let mut plan = bench.plan(
+        "[a]\nfilename=@/n\nsize=16m\nbs=4k\nrw=write\nioengine=io_uring\niodepth=4\nnumjobs=3\n\
+         group_reporting=1\ntime_based=1\nruntime=60\nfallocate=none\n",
+    );
+    let job = &mut plan.steps[0].jobs[0];
+    (job.load.walks_together, job.workload.ends_with_region) = (true, true);
+    let options = runner::RunOptions::default();
+    let record = runner::run(&plan, &options, &Control::new(), &mut |_| {}).expect("it runs");
+    assert_eq!(record.outcome, Outcome::Complete);
+    assert_eq!(record.jobs.iter().map(n_ios).sum::<u64>(), 4096);
+    let bytes = std::fs::read(bench.path("n")).expect("it was made");
+    assert_eq!(bytes.len(), 16 << 20);
+    assert!(bytes.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)));
+    assert!(record.elapsed_ns < 50_000_000_000, "it ends with the region");
+}

@@ -11,4 +11,5 @@ mod rates;
 mod regions;
 mod replay;
 mod swap;
+mod together;
 mod verify;

@@ -1,0 +1,127 @@
+//! A walk that several workers do together: each place goes to one of them.
+//!
+//! Where a sequential walk goes on follows from one number: where the I/O before it ended. So does
+//! a random walk that goes on from there. The workers keep that number in one [`Cursor`]. To claim
+//! places, a worker reads it, works out where as many I/Os as it hands over now would go, and
+//! writes the end of the last one back, unless another worker was faster: then it begins anew.
+//! Nobody waits, and who begins anew does so because another has made progress.
+//!
+//! A claim is of neighbours, and no larger than what is handed over at once. So a device sees the
+//! order of the walk but for what is in flight, as it does from threads that take turns.
+//!
+//! Sizes and draws are each worker's own. Which of them comes to a place first is settled by the
+//! run, so what is issued where can be repeated only where all I/Os are alike.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use plan::Direction;
+use plan::workload::Workload;
+
+use super::general::General;
+use super::{Extent, dirs, is_once};
+
+/// How several workers can do the work of one, each with a part of the I/Os in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Each I/O is drawn by itself: each worker draws its own.
+    Apart,
+    /// An I/O goes on where the one before it ended: the workers share a [`Cursor`]
+    /// ([`super::Offsets::share`]).
+    Together,
+}
+
+impl Division {
+    /// Returns how a workload can be divided; `None` where an I/O follows from more than where the
+    /// one before it ended.
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let is_simple = !workload.access.trim_then_write
+            && workload.ios_per_draw <= 1
+            && workload.strided.is_none()
+            && (workload.trim_pct, workload.trim_backlog) == (0, 0)
+            && workload.recordings.is_empty();
+        if !is_simple {
+            return None;
+        }
+        let draws_all = dirs(workload).all(|dir| workload.random_pct[dir] >= 100.0);
+        if workload.access.random && draws_all && workload.skip_bytes.is_none() {
+            return Some(Division::Apart);
+        }
+        let goes_on_from_one = workload.one_cursor || dirs(workload).count() == 1;
+        let remembers = workload.access.random && is_once(workload);
+        (goes_on_from_one && !remembers).then_some(Division::Together)
+    }
+}
+
+/// Marks a walk that nobody has begun. No I/O ends there: regions end below 2^63.
+const NOT_BEGUN: u64 = u64::MAX;
+
+/// Where the workers of one walk go on. On a cache line of its own, and on its neighbour, which
+/// processors load with it.
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct Cursor {
+    /// Where the last I/O that was claimed ends.
+    end_bytes: AtomicU64,
+    /// Where the first one begins.
+    first_bytes: u64,
+}
+
+impl Cursor {
+    /// Makes the cursor of a walk that begins at `first_bytes`.
+    pub fn new(first_bytes: u64) -> Arc<Self> {
+        Arc::new(Cursor { end_bytes: AtomicU64::new(NOT_BEGUN), first_bytes })
+    }
+}
+
+/// One worker's side of a walk.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    walk: General,
+    cursor: Arc<Cursor>,
+    /// The end of the region ends the walk. Otherwise it goes on at the region's start.
+    ends: bool,
+}
+
+impl Shared {
+    pub(super) fn new(walk: General, cursor: Arc<Cursor>) -> Self {
+        let ends = walk.ends_with_region();
+        Shared { walk, cursor, ends }
+    }
+
+    /// Claims the next places, one after another. Returns how many: fewer than there is room for
+    /// only at the end of a walk that ends.
+    #[inline]
+    pub(super) fn fill(&mut self, dir: Direction, out: &mut [Extent]) -> usize {
+        let mut seen = self.cursor.end_bytes.load(Relaxed);
+        loop {
+            let n_found = self.work_out(seen, dir, out);
+            let Some(last) = out[..n_found].last() else { return 0 };
+            // Nothing else follows from the number: what order memory is seen in does not matter.
+            let claimed = &self.cursor.end_bytes;
+            match claimed.compare_exchange_weak(seen, last.end(), Relaxed, Relaxed) {
+                Ok(_) => return n_found,
+                Err(other) => seen = other,
+            }
+        }
+    }
+
+    /// Works out where the I/Os behind `seen` would go.
+    fn work_out(&mut self, seen: u64, dir: Direction, out: &mut [Extent]) -> usize {
+        let end_bytes = (seen != NOT_BEGUN).then_some(seen);
+        self.walk.go_on_from(end_bytes, self.cursor.first_bytes);
+        for (n_found, place) in out.iter_mut().enumerate() {
+            let mut next = self.walk.next(dir);
+            if next.is_none() && !self.ends {
+                self.walk.rewind(dir);
+                next = self.walk.next(dir);
+            }
+            match next {
+                Some(extent) => *place = extent,
+                None => return n_found,
+            }
+        }
+        out.len()
+    }
+}
