@@ -7,6 +7,7 @@ use crate::data::Data;
 use crate::errors::{EDQUOT, EILSEQ, EIO, ENOSPC, ETIMEDOUT, Failure, FailureKind, IoError};
 use crate::log::LoggedIo;
 use crate::meters::{add, batch_class, depth_class};
+use crate::paths::Complete;
 use crate::slots::Slot;
 use crate::source::Chosen;
 use crate::worker::{Phase, Worker};
@@ -37,9 +38,9 @@ impl Worker {
         if done.is_empty() {
             return;
         }
-        let measured = now_ns >= self.measured_ns;
-        let is_plain = self.completes_plainly;
-        let by_series = self.counts_series;
+        let measured = now_ns >= self.times.measured_ns;
+        let is_plain = self.paths.complete == Complete::Counts;
+        let by_series = self.tally.counts_series;
         for completion in done {
             let slot = self.slots.get(completion.slot);
             let whole = completion.is_whole(&slot.op);
@@ -74,11 +75,11 @@ impl Worker {
             }
         }
         if by_series {
-            while let Some((series, run)) = self.series_runs.pop() {
+            while let Some((series, run)) = self.tally.series_runs.pop() {
                 self.add_run(series, &run, now_ns);
             }
         }
-        if !(self.defers_meters && measured) {
+        if !(self.tally.defers && measured) {
             self.publish();
         }
         if self.verifying.is_late() {
@@ -108,14 +109,6 @@ impl Worker {
         add(&meters.complete_batches[batch_class(n_done)], u64::from(n_done > 0));
     }
 
-    /// Says whether a completion is counted and timed, and nothing else follows from it.
-    pub(crate) fn completes_plainly(&self) -> bool {
-        let watches = Direction::ALL.iter().any(|dir| self.watches(*dir));
-        let follows = self.verifying.is_on() || self.job.workload.access.trim_then_write;
-        let times = self.search.is_some() || self.source.is_timed();
-        self.gate.is_open() && self.tree.is_none() && !times && !watches && !follows
-    }
-
     /// Counts a completed operation.
     #[inline]
     pub(crate) fn count(
@@ -126,10 +119,10 @@ impl Worker {
         bytes: u64,
         now_ns: u64,
     ) {
-        if self.pending[dir as usize].is_full() {
+        if self.tally.pending[dir as usize].is_full() {
             self.publish_dir(dir);
         }
-        self.pending[dir as usize].note(start_ns, submit_ns, now_ns, bytes);
+        self.tally.pending[dir as usize].note(start_ns, submit_ns, now_ns, bytes);
     }
 
     /// Counts a completed operation with those of its part and kind. Where all are plain, what
@@ -142,14 +135,14 @@ impl Worker {
         bytes: u64,
         now_ns: u64,
     ) {
-        if !self.series_runs.count(series, handed_over, bytes) {
+        if !self.tally.series_runs.count(series, handed_over, bytes) {
             self.begin_run(series, handed_over, bytes, now_ns);
         }
     }
 
     #[inline(never)]
     fn begin_run(&mut self, series: u16, handed_over: (u64, u64), bytes: u64, now_ns: u64) {
-        if let Some(before) = self.series_runs.begin(series, handed_over, bytes) {
+        if let Some(before) = self.tally.series_runs.begin(series, handed_over, bytes) {
             self.add_run(series, &before, now_ns);
         }
     }
@@ -157,18 +150,18 @@ impl Worker {
     /// Adds a run of a series to its meters, and notes it for those of its direction.
     fn add_run(&mut self, series: u16, run: &series::Run, now_ns: u64) {
         if let Some(all) = self.meters.series() {
-            all.add_run(series, run, now_ns, now_ns >= self.measured_ns);
+            all.add_run(series, run, now_ns, now_ns >= self.times.measured_ns);
         }
-        if !self.completes_plainly {
+        if self.paths.complete == Complete::General {
             return;
         }
         let dir = series::direction_of(series);
-        if self.pending[dir as usize].is_full() {
+        if self.tally.pending[dir as usize].is_full() {
             self.publish_dir(dir);
         }
         let &series::Run { start_ns, submit_ns, n_ios, bytes } = run;
         let noted = pending::Run { start_ns, submit_ns, done_ns: now_ns, n_ios, bytes };
-        self.pending[dir as usize].note_run(noted);
+        self.tally.pending[dir as usize].note_run(noted);
     }
 
     /// Records one completed operation, and what only some jobs ask for.
@@ -184,10 +177,10 @@ impl Worker {
             return;
         };
         self.gate.completed();
-        if self.counts_series {
+        if self.tally.counts_series {
             self.count_series(slot.series, (slot.start_ns, slot.submit_ns), bytes, now_ns);
         }
-        if !(self.counts_series && self.completes_plainly) {
+        if !(self.tally.counts_series && self.paths.complete == Complete::Counts) {
             self.count(dir, slot.start_ns, slot.submit_ns, bytes, now_ns);
         }
         if !measured {
@@ -198,7 +191,7 @@ impl Worker {
         if self.gate.has_rate() || self.source.is_timed() {
             let response = &self.meters.dirs[dir as usize].response;
             let response_ns = now_ns.saturating_sub(slot.intended_ns);
-            self.pending[dir as usize].response.record(response_ns, response);
+            self.tally.pending[dir as usize].response.record(response_ns, response);
         }
         if let Some(search) = &mut self.search {
             search.record(lat_ns);
@@ -206,6 +199,11 @@ impl Worker {
         if self.watches(dir) {
             self.watch(dir, slot, now_ns, [slat_ns, clat_ns, lat_ns], bytes as u32);
         }
+    }
+
+    /// Says whether completions of any direction are looked at one by one.
+    pub(crate) fn watches_any(&self) -> bool {
+        Direction::ALL.iter().any(|dir| self.watches(*dir))
     }
 
     #[inline]
@@ -220,7 +218,7 @@ impl Worker {
     #[cold]
     fn watch(&mut self, dir: Direction, slot: &Slot, now_ns: u64, latencies: [u64; 3], len: u32) {
         let [slat_ns, clat_ns, lat_ns] = latencies;
-        let at_ns = now_ns - self.measured_ns;
+        let at_ns = now_ns - self.times.measured_ns;
         if let Some(log) = &mut self.log {
             let (offset, file_idx, priority) =
                 (slot.first_offset, slot.op.file.0, slot.op.priority);
@@ -257,8 +255,9 @@ impl Worker {
 
     /// Adds a direction's completions to the meters. All are of the measured time, or none.
     fn publish_dir(&mut self, dir: Direction) {
-        let (meters, pending) = (&self.meters.dirs[dir as usize], &mut self.pending[dir as usize]);
-        let Some(measured) = pending.runs().last().map(|run| run.done_ns >= self.measured_ns)
+        let (meters, pending) =
+            (&self.meters.dirs[dir as usize], &mut self.tally.pending[dir as usize]);
+        let Some(measured) = pending.runs().last().map(|run| run.done_ns >= self.times.measured_ns)
         else {
             return;
         };
@@ -267,10 +266,10 @@ impl Worker {
             n_ios += run.n_ios;
             bytes += run.bytes;
         }
-        self.bytes_done += bytes;
+        self.tally.bytes_done += bytes;
         add(&meters.n_ios_live, n_ios);
         add(&meters.bytes_live, bytes);
-        if !self.counts_series
+        if !self.tally.counts_series
             && let Some(series) = self.meters.series()
         {
             for run in pending.runs() {
@@ -294,7 +293,7 @@ impl Worker {
                 // Writes come after reads in the series of a part, trims after writes.
                 let series = slot.series.saturating_sub(1);
                 let write = Chosen::new(OpKind::Write, file_idx, slot.first_offset, len, series);
-                self.queued.push(write);
+                self.waiting.queued.push(write);
             }
             OpKind::Read if self.verifying.is_on() => self.verify(slot, data),
             OpKind::Write if self.verifying.is_on() => self.verifying.completed(slot),
@@ -333,7 +332,7 @@ impl Worker {
         let goes_on = self.job.errors.continue_verify && !self.job.verify.fatal;
         if goes_on || self.ignores(2, errno) {
             add(&self.meters.n_errors, n_blocks);
-            self.first_ignored.get_or_insert(errno);
+            self.faults.first_ignored.get_or_insert(errno);
         } else if self.job.verify.fatal {
             self.fail(failure);
         } else {
@@ -370,7 +369,7 @@ impl Worker {
         rest.op.offset += u64::from(moved);
         rest.op.buf_offset_bytes += moved;
         rest.op.len -= moved;
-        self.retries.push(slot.op.slot);
+        self.waiting.retries.push(slot.op.slot);
         Outcome::Continues
     }
 
@@ -388,14 +387,14 @@ impl Worker {
         let policy = &self.job.errors;
         let allowed = if is_read { policy.continue_read } else { policy.continue_write };
         let goes_on = allowed && (errno == EIO || errno == EILSEQ);
-        self.errors_seen.count(slot.op.kind.direction(), errno);
+        self.faults.seen.count(slot.op.kind.direction(), errno);
         let goes_on = goes_on || self.ignores(class, errno);
         if self.survives(slot, errno, goes_on) {
             add(&self.meters.n_errors, 1);
             if let Some(series) = self.meters.series().and_then(|all| all.get(slot.series)) {
                 add(&series.n_failed, 1);
             }
-            self.first_ignored.get_or_insert(errno);
+            self.faults.first_ignored.get_or_insert(errno);
             return;
         }
         self.fail(Failure { kind, errno, op: Some(slot.op) });
@@ -405,10 +404,10 @@ impl Worker {
     /// limit it does whatever the number, until all workers of the step together have reached it.
     fn survives(&mut self, slot: &Slot, errno: i32, goes_on: bool) -> bool {
         let Some(n_errors_max) = self.job.errors.n_errors_max else { return goes_on };
-        if self.io_errors.len() < self.io_errors.capacity() {
+        if self.faults.io_errors.len() < self.faults.io_errors.capacity() {
             let (offset, len) = (slot.first_offset, slot.whole_len());
             let op = Op { offset, len, buf_offset_bytes: 0, ..slot.op };
-            self.io_errors.push(IoError { op, errno, at_ns: self.occupancy.seen_ns });
+            self.faults.io_errors.push(IoError { op, errno, at_ns: self.occupancy.seen_ns });
         }
         // In a tree, what fails to open or make a file leaves nothing to go on with.
         let is_survivable = self.tree.is_none()
@@ -416,12 +415,12 @@ impl Worker {
                 slot.op.kind,
                 OpKind::Read | OpKind::Write | OpKind::Copy | OpKind::Move | OpKind::Close
             );
-        self.error_budget.count() < n_errors_max.max(1) && is_survivable
+        self.faults.budget.count() < n_errors_max.max(1) && is_survivable
     }
 
     /// Remembers a failure that does not stop the worker; it fails when it ends.
     fn fail_later(&mut self, failure: Failure) {
-        self.failure.get_or_insert(failure);
+        self.faults.failure.get_or_insert(failure);
     }
 
     fn ignores(&self, class: usize, errno: i32) -> bool {

@@ -8,6 +8,7 @@ use crate::data::{Data, WriteFacts};
 use crate::flow::FlowGroup;
 use crate::gate::Pass;
 use crate::occupancy::LATE_NS;
+use crate::paths::Issue;
 use crate::source::{BATCH_MAX, Chosen, Place};
 use crate::verifying::Replay;
 use crate::worker::Worker;
@@ -44,7 +45,7 @@ impl Worker {
                 return Filled::QueueFull;
             }
             self.refilling = true;
-            self.room_ns = now;
+            self.late.room_ns = now;
         }
         self.resubmit(ops);
         self.fill_plainly(now, ops, data);
@@ -59,7 +60,7 @@ impl Worker {
                 Err(filled) => return filled,
             };
             if self.must_wait(&chosen) {
-                self.held = Some(chosen);
+                self.waiting.held = Some(chosen);
                 return Filled::Drain;
             }
             if self.verifying.is_on() {
@@ -91,40 +92,42 @@ impl Worker {
         Filled::QueueFull
     }
 
-    /// Says whether nothing is asked of the job but its operations.
-    pub(crate) fn issues_plainly(&self) -> bool {
-        self.gate.is_open()
-            && self.tree.is_none()
-            && !self.verifying.is_on()
-            && !self.job.load.serialize_overlap
-            && !self.job.load.last_io_waits
-            && !self.has_syncs()
-    }
-
     /// Fills a batch as far as it goes without asking what most jobs leave out: rates, think time,
     /// verification, syncs, trees of files. What stops it is not said; [`Worker::fill`] finds it.
     #[inline]
     fn fill_plainly<D: Data>(&mut self, now: u64, ops: &mut Vec<Op>, data: &mut D) {
-        if !self.issues_plainly || self.held.is_some() || !self.queued.is_empty() {
+        if self.waiting.held.is_some() || !self.waiting.queued.is_empty() {
             return;
         }
         let n_free = (self.depth() as usize).saturating_sub(self.slots.n_in_flight());
-        let mut n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
-        if self.flow.is_none() && self.source.takes_batches() {
-            // A batch of the source may be smaller than the one that goes over.
-            while n_ops > 0 {
-                let n_taken = self.source.take_batch(n_ops);
-                for idx in 0..n_taken {
-                    let place = self.source.of_batch(idx);
-                    self.issue_plain(place, now, ops, data);
-                }
-                self.n_issued += n_taken as u64;
-                n_ops = if n_taken == 0 { 0 } else { n_ops - n_taken };
+        let n_ops = self.pace.batch().saturating_sub(ops.len()).min(n_free);
+        match self.paths.issue {
+            Issue::General => {}
+            Issue::Batches => self.fill_by_batches(n_ops, now, ops, data),
+            Issue::Turns => self.fill_by_turns(n_ops, now, ops, data),
+            Issue::OneByOne => self.fill_in_turn(n_ops, now, ops, data),
+        }
+    }
+
+    /// Issues operations of one file and one direction. A batch of the source may be smaller than
+    /// the one that goes over.
+    #[inline]
+    fn fill_by_batches<D: Data>(
+        &mut self,
+        n_ops: usize,
+        now: u64,
+        ops: &mut Vec<Op>,
+        data: &mut D,
+    ) {
+        let mut n_left = n_ops;
+        while n_left > 0 {
+            let n_taken = self.source.take_batch(n_left);
+            for idx in 0..n_taken {
+                let place = self.source.of_batch(idx);
+                self.issue_plain(place, now, ops, data);
             }
-        } else if self.source.takes_turns() {
-            self.fill_by_turns(n_ops, now, ops, data);
-        } else if !self.source.is_timed() {
-            self.fill_in_turn(n_ops, now, ops, data);
+            self.n_issued += n_taken as u64;
+            n_left = if n_taken == 0 { 0 } else { n_left - n_taken };
         }
     }
 
@@ -169,10 +172,10 @@ impl Worker {
         if self.tree.is_some() {
             return self.choose_of_tree(now);
         }
-        if let Some(chosen) = self.held.take() {
+        if let Some(chosen) = self.waiting.held.take() {
             return Ok(chosen);
         }
-        if let Some(chosen) = self.queued.pop() {
+        if let Some(chosen) = self.waiting.queued.pop() {
             return Ok(chosen);
         }
         if self.verifying.is_on()
@@ -218,13 +221,13 @@ impl Worker {
         if asks {
             self.gate.issued(dir, chosen.len);
         }
-        if self.counts_late
+        if self.paths.counts_late
             && let Some(due_ns) = intended_ns
         {
             if now - due_ns > LATE_NS || !self.refilling {
                 self.count_late(due_ns, now);
             }
-            self.chosen_ns = now;
+            self.late.chosen_ns = now;
         }
         Ok(chosen)
     }
@@ -249,14 +252,14 @@ impl Worker {
         if !self.refilling {
             // The queue was full from the last choice until now.
             self.refilling = true;
-            if self.chosen_ns.saturating_sub(self.room_ns) > LATE_NS {
-                self.room_before_ns = (self.room_ns, self.chosen_ns);
+            if self.late.chosen_ns.saturating_sub(self.late.room_ns) > LATE_NS {
+                self.late.room_before_ns = (self.late.room_ns, self.late.chosen_ns);
             }
-            self.room_ns = now;
+            self.late.room_ns = now;
         }
         let idle_ns = |(from_ns, to_ns): (u64, u64)| to_ns.saturating_sub(from_ns.max(due_ns));
-        let own_ns = idle_ns((self.room_ns, now)).max(idle_ns(self.room_before_ns));
-        self.kept.n_late += u64::from(own_ns > LATE_NS && now >= self.measured_ns);
+        let own_ns = idle_ns((self.late.room_ns, now)).max(idle_ns(self.late.room_before_ns));
+        self.late.kept.n_late += u64::from(own_ns > LATE_NS && now >= self.times.measured_ns);
     }
 
     /// Says whether the worker itself holds back what overlaps. Threads that issue for it do so
@@ -281,7 +284,7 @@ impl Worker {
     /// Goes on with the rest of short transfers.
     #[inline]
     fn resubmit(&mut self, ops: &mut Vec<Op>) {
-        while let Some(slot_idx) = self.retries.pop() {
+        while let Some(slot_idx) = self.waiting.retries.pop() {
             ops.push(self.slots.get(slot_idx).op);
         }
     }
@@ -300,7 +303,7 @@ impl Worker {
         data: &mut D,
     ) {
         let Some(slot_idx) = self.slots.take() else {
-            self.queued.push(chosen);
+            self.waiting.queued.push(chosen);
             return;
         };
         let op = op(slot_idx, chosen.kind, chosen.file_idx, chosen.offset, chosen.len);
@@ -315,7 +318,7 @@ impl Worker {
             self.issue_verifying(&chosen, slot_idx);
         }
         if let Some(log) = &self.log {
-            log.issue(now.saturating_sub(self.start_ns), &op);
+            log.issue(now.saturating_sub(self.times.start_ns), &op);
         }
         ops.push(op);
     }
@@ -347,7 +350,7 @@ impl Worker {
             self.issue_write(&op, now, data);
         }
         if let Some(log) = &self.log {
-            log.issue(now.saturating_sub(self.start_ns), &op);
+            log.issue(now.saturating_sub(self.times.start_ns), &op);
         }
         op
     }
@@ -356,13 +359,6 @@ impl Worker {
     /// no single one does.
     pub(crate) fn is_whole_sync(&self, kind: OpKind) -> bool {
         matches!(kind, OpKind::Fsync | OpKind::Fdatasync) && self.source.n_files() == 1
-    }
-
-    /// Says whether writes are followed by syncs.
-    fn has_syncs(&self) -> bool {
-        let due = &self.job.durability;
-        let every = due.fsync_every | due.fdatasync_every | due.sync_file_range_every;
-        every | due.barrier_every != 0
     }
 
     /// Notes what else than a write is issued while written blocks are remembered.
@@ -379,8 +375,8 @@ impl Worker {
     /// a read does not save registers for it.
     #[inline(never)]
     fn issue_write<D: Data>(&mut self, op: &Op, now: u64, data: &mut D) {
-        let number = self.n_writes;
-        self.n_writes += 1;
+        let number = self.writes.n;
+        self.writes.n += 1;
         self.slots.get_mut(op.slot).write_number = number;
         let facts = WriteFacts { number, seed: write_seed(self.seed, number), at_ns: now };
         self.verifying.issued(op, number);
@@ -398,12 +394,12 @@ impl Worker {
             (due.sync_file_range_every, OpKind::SyncFileRange),
             (due.barrier_every, OpKind::Fsync),
         ];
-        for (n_since, (every, kind)) in self.n_since_sync.iter_mut().zip(rules) {
+        for (n_since, (every, kind)) in self.writes.n_since_sync.iter_mut().zip(rules) {
             if every > 0 {
                 *n_since += 1;
                 if *n_since == every {
                     *n_since = 0;
-                    self.queued.push(Chosen::sync(kind, file_idx));
+                    self.waiting.queued.push(Chosen::sync(kind, file_idx));
                 }
             }
         }
@@ -421,7 +417,7 @@ impl Worker {
             if self.slots.n_in_flight() >= self.slots.len() {
                 return Filled::QueueFull;
             }
-            let Some(chosen) = self.queued.pop() else { return Filled::EndOfPhase };
+            let Some(chosen) = self.waiting.queued.pop() else { return Filled::EndOfPhase };
             self.issue(chosen, now, ops, data);
         }
         self.batch_full(self.slots.len())

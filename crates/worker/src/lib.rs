@@ -9,7 +9,8 @@
 //! start and end an allocation or a lock.
 //!
 //! The way in: [`Worker::next`] (`worker.rs`, `issue.rs`) and [`Worker::complete`] (`complete.rs`);
-//! `source.rs` chooses the operations, `gate.rs` says when, `meters.rs` counts.
+//! `source.rs` chooses the operations, `gate.rs` says when, `paths.rs` by which way, `keeping.rs`
+//! holds what is known of the course so far, `meters.rs` counts.
 //!
 //! Tests: `tests/`, which drive a worker in virtual time.
 
@@ -20,12 +21,14 @@ mod flow;
 mod gate;
 mod issue;
 mod joined;
+mod keeping;
 mod latency_target;
 mod log;
 mod meters;
 mod occupancy;
 mod pace;
 mod parts;
+mod paths;
 mod pending;
 mod raising;
 mod replaying;

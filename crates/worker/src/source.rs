@@ -82,6 +82,17 @@ impl Chosen {
     }
 }
 
+/// How a source chooses several operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Of one file and in one direction: [`Source::take_batch`].
+    Batches,
+    /// Of parts without rates of their own, where no amount ends a pass: [`Source::take_turns`].
+    Turns,
+    /// One after another: [`Source::take_next`].
+    OneByOne,
+}
+
 /// Most operations chosen at once: what engines take in one call.
 pub(crate) const BATCH_MAX: usize = 32;
 
@@ -334,10 +345,18 @@ impl Source {
         dir
     }
 
-    /// Says whether [`Source::take_batch`] chooses anything: of one file and in one direction.
-    #[inline]
-    pub(crate) fn takes_batches(&self) -> bool {
-        matches!(self.files, Files::One(_)) && self.mix.only().is_some()
+    /// Returns how several operations can be chosen at once.
+    pub(crate) fn choice(&self) -> Choice {
+        match &self.files {
+            Files::One(_) if self.mix.only().is_some() => Choice::Batches,
+            Files::Parts(_) if !self.turns.is_empty() => Choice::Turns,
+            Files::One(_)
+            | Files::Many { .. }
+            | Files::Joined(_)
+            | Files::Parts(_)
+            | Files::Replay(_)
+            | Files::Whole { .. } => Choice::OneByOne,
+        }
     }
 
     /// Chooses the next operation, of a source that is not timed. `None` where a pass ends: then
@@ -408,13 +427,6 @@ impl Source {
         n_asked.min(self.ahead.1 - self.ahead.0)
     }
 
-    /// Says whether [`Source::take_turns`] chooses anything: of parts without rates of their own,
-    /// where no amount ends a pass.
-    #[inline]
-    pub(crate) fn takes_turns(&self) -> bool {
-        !self.turns.is_empty()
-    }
-
     /// Chooses operations of parts in turn, at most `n_max`. Returns how many, which
     /// [`Source::of_turns`] then gives; fewer where the work ends.
     #[inline]
@@ -462,7 +474,7 @@ impl Source {
     /// is known yet: that costs less than to choose each when it is taken.
     #[inline]
     pub(crate) fn look_ahead(&mut self) {
-        if self.ahead.0 == self.ahead.1 && self.takes_batches() {
+        if self.ahead.0 == self.ahead.1 && self.choice() == Choice::Batches {
             self.take_batch(0);
         }
     }

@@ -48,33 +48,17 @@ impl Worker {
         Some(Swap { op, min: self.await_min() })
     }
 
-    /// Says whether operations can be swapped, as far as the job has a say in it.
-    pub(crate) fn swaps_plainly(&self) -> bool {
-        let load = &self.job.load;
-        let is_closed = load.queue_depth_low.is_none() && load.complete_min != Some(0);
-        let is_alone = self.flow.is_none();
-        let is_alike =
-            self.raising.is_none() && !self.counts_series && self.meters.touched().is_none();
-        let chooses_ahead = self.issues_plainly && self.source.takes_batches();
-        self.defers_meters
-            && self.completes_plainly
-            && chooses_ahead
-            && is_closed
-            && is_alone
-            && is_alike
-    }
-
     /// Says whether nothing is due at `now_ns` but that one operation takes another's place: the
     /// queue is full, no limit is near, and what comes next is known.
     #[inline]
     fn is_quiet(&self, now_ns: u64) -> bool {
-        self.swaps_plainly
-            && now_ns < self.quiet_until_ns
+        self.paths.swaps
+            && now_ns < self.times.quiet_until_ns
             && self.phase == Phase::Io
             && !self.stopping
             && self.slots.is_full()
-            && self.retries.is_empty()
-            && self.queued.is_empty()
+            && self.waiting.retries.is_empty()
+            && self.waiting.queued.is_empty()
             && self.source.knows_two()
     }
 }

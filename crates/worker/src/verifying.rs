@@ -330,8 +330,8 @@ impl Worker {
         let dry_run = self.verifying.is_dry_run();
         match chosen.kind {
             OpKind::Write if dry_run => {
-                let number_io = self.n_writes;
-                self.n_writes += 1;
+                let number_io = self.writes.n;
+                self.writes.n += 1;
                 let file = FileIdx(chosen.file_idx);
                 let Chosen { offset, len, .. } = *chosen;
                 let record = WriteRecord { offset, number_io, len, file, trimmed: false };

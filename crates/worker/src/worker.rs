@@ -13,14 +13,14 @@ use crate::errors::{EIO, ETIMEDOUT, ErrorBudget, ErrorsSeen, Failure, FailureKin
 use crate::flow::FlowGroup;
 use crate::gate::Gate;
 use crate::issue::Filled;
+use crate::keeping::{Faults, Lateness, Passes, Tally, Times, Waiting, Writes};
 use crate::latency_target::{DepthSearch, Trial};
 use crate::log::LogSender;
-use crate::meters::{Meters, SampleUnit, Sampler, add};
+use crate::meters::{Meters, add};
 use crate::occupancy::{Kept, Occupancy};
 use crate::pace::Pace;
-use crate::pending::Pending;
+use crate::paths::{Asks, Paths};
 use crate::raising::Raising;
-use crate::series::{Series, SeriesRuns};
 use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
@@ -69,94 +69,41 @@ pub enum Phase {
 /// One worker. Times are nanoseconds on the driver's clock.
 pub struct Worker {
     pub(crate) job: Arc<Job>,
+    pub(crate) seed: u64,
     pub(crate) meters: Arc<Meters>,
+    pub(crate) phase: Phase,
+    pub(crate) stopping: bool,
+    // What comes next, and when.
     pub(crate) source: Source,
     pub(crate) gate: Gate,
-    pub(crate) slots: Slots,
-    pub(crate) verifying: Verifying,
-    pub(crate) search: Option<DepthSearch>,
     pub(crate) flow: Option<FlowGroup>,
+    pub(crate) search: Option<DepthSearch>,
+    pub(crate) verifying: Verifying,
     /// Of a job on a tree of files: what the worker does there.
     pub(crate) tree: Option<Box<Hand>>,
-    pub(crate) log: Option<LogSender>,
     pub(crate) raising: Option<Raising>,
-    pub(crate) pending: [Pending; 3],
-    /// Meters follow when they are asked for, not after every batch.
-    pub(crate) defers_meters: bool,
-    /// See [`Worker::completes_plainly`] and [`Worker::issues_plainly`], from the start on.
-    pub(crate) completes_plainly: bool,
-    pub(crate) issues_plainly: bool,
-    /// See [`Worker::swaps_plainly`], from the start on.
-    pub(crate) swaps_plainly: bool,
-    pub(crate) series_runs: SeriesRuns,
-    /// Each operation is counted by its series. Otherwise those of a direction all have the same.
-    pub(crate) counts_series: bool,
-    pub(crate) phase: Phase,
-    pub(crate) failure: Option<Failure>,
-    /// An operation that was chosen but must wait for an overlapping one.
-    pub(crate) held: Option<Chosen>,
-    /// Syncs and follow-up writes that go before the next choice.
-    pub(crate) queued: Vec<Chosen>,
+    /// Which way operations take, from the start on, and who chooses it.
+    pub(crate) paths: Paths,
+    pub(crate) choose_paths: fn(&Asks) -> Paths,
+    // The queue.
+    pub(crate) slots: Slots,
+    pub(crate) waiting: Waiting,
+    pub(crate) pace: Pace,
     /// The queue is being refilled (see `queue_depth_low`).
     pub(crate) refilling: bool,
-    pub(crate) pace: Pace,
     /// The batch at hand is full, and there is room for more.
     pub(crate) goes_on_at_once: bool,
     pub(crate) n_issued: u64,
-    pub(crate) n_writes: u64,
-    pub(crate) n_since_sync: [u32; 4],
-    pub(crate) bytes_done: u64,
-    pub(crate) start_ns: u64,
-    /// Start of the measured time; `u64::MAX` while a ramp by bytes lasts.
-    pub(crate) measured_ns: u64,
-    /// Nothing is issued from here on.
-    end_ns: u64,
-    /// No sample is due and no limit is reached before.
-    pub(crate) quiet_until_ns: u64,
-    phase_since_ns: u64,
-    last_done_ns: u64,
+    // What has come of it.
+    pub(crate) times: Times,
+    pub(crate) passes: Passes,
+    pub(crate) writes: Writes,
+    pub(crate) tally: Tally,
+    pub(crate) log: Option<LogSender>,
     /// What was in flight, up to when completions were last seen or operations chosen.
     pub(crate) occupancy: Occupancy,
-    pub(crate) kept: Kept,
-    /// Late operations are the driver's fault: nothing else may hold them back.
-    pub(crate) counts_late: bool,
-    /// Since when there is room in flight, and the last long stretch with room before: from, to.
-    pub(crate) room_ns: u64,
-    pub(crate) room_before_ns: (u64, u64),
-    /// When the last operation with a due time was chosen.
-    pub(crate) chosen_ns: u64,
-    /// Nothing is issued from here on, as somebody else decided.
-    stopped_ns: u64,
-    samplers: [Sampler; 2],
-    n_passes_left: u32,
-    pub(crate) stopping: bool,
-    /// The next pass starts with new files.
-    removes_files: bool,
-    /// A phase begins for which the cache is dropped, and when it is, at the next call.
-    drops_cache: bool,
-    resumes: bool,
-    rate_check: Option<RateCheck>,
-    pub(crate) seed: u64,
-    /// Slots whose operation goes on with the rest of a short transfer.
-    pub(crate) retries: Vec<u32>,
-    pub(crate) errors_seen: ErrorsSeen,
-    /// Errors that the workers of the step survive together; counted if the job has a limit.
-    pub(crate) error_budget: ErrorBudget,
-    /// Failed operations that nobody has taken note of yet.
-    pub(crate) io_errors: Vec<IoError>,
-    /// First error that did not end the job.
-    pub(crate) first_ignored: Option<i32>,
-}
-
-/// Failed operations kept until somebody takes them: more than come in a batch.
-const IO_ERRORS_MAX: usize = 64;
-
-/// Window of the check for a minimum rate.
-#[derive(Debug)]
-struct RateCheck {
-    since_ns: u64,
-    /// I/Os and bytes at the start of the window.
-    seen: [(u64, u64); 3],
+    pub(crate) late: Lateness,
+    pub(crate) faults: Faults,
 }
 
 impl Worker {
@@ -167,68 +114,33 @@ impl Worker {
     pub fn new(spec: &WorkerSpec, meters: Arc<Meters>) -> Result<Self, pattern::PatternError> {
         let job = Arc::clone(&spec.job);
         let depth = job.load.queue_depth.max(1);
-        let [bandwidth_ms, iops_ms] = job.reporting.sample_intervals_ms(&job.logs);
-        let has_minimum = Direction::ALL.iter().any(|dir| job.load.rate_min[*dir].is_some());
         Ok(Worker {
+            seed: spec.seed,
+            phase: Phase::New,
+            stopping: false,
             source: Source::new(spec)?,
             gate: Gate::new(&job, spec.worker_idx, spec.seed)?,
-            slots: Slots::new(depth),
-            verifying: Verifying::new(&job, spec.seed),
-            search: job.load.latency_target.map(|target| DepthSearch::new(target, depth)),
             flow: None,
+            search: job.load.latency_target.map(|target| DepthSearch::new(target, depth)),
+            verifying: Verifying::new(&job, spec.seed),
             tree: None,
-            log: None,
             raising: Raising::new(&job, spec.seed),
-            pending: [Pending::new(), Pending::new(), Pending::new()],
-            defers_meters: false,
-            completes_plainly: false,
-            issues_plainly: false,
-            swaps_plainly: false,
-            series_runs: SeriesRuns::new(meters.series()),
-            counts_series: meters.series().is_some() && Series::differ(&job),
-            phase: Phase::New,
-            failure: None,
-            held: None,
-            queued: Vec::with_capacity(depth as usize + spec.files.len() + 4),
-            refilling: true,
+            paths: Paths::BEFORE,
+            choose_paths: Paths::of,
+            slots: Slots::new(depth),
+            waiting: Waiting::new(depth, spec.files.len()),
             pace: Pace::new(depth, job.load.submit_batch, spec.batch_max),
+            refilling: true,
             goes_on_at_once: false,
             n_issued: 0,
-            n_writes: 0,
-            n_since_sync: [0; 4],
-            bytes_done: 0,
-            start_ns: 0,
-            measured_ns: 0,
-            end_ns: u64::MAX,
-            quiet_until_ns: 0,
-            phase_since_ns: 0,
-            last_done_ns: 0,
+            times: Times::new(),
+            passes: Passes::new(job.limits.loops),
+            writes: Writes::default(),
+            tally: Tally::new(&job, &meters),
+            log: None,
             occupancy: Occupancy::default(),
-            kept: Kept::default(),
-            counts_late: false,
-            room_ns: 0,
-            room_before_ns: (0, 0),
-            chosen_ns: 0,
-            stopped_ns: u64::MAX,
-            samplers: [
-                Sampler::new(bandwidth_ms, SampleUnit::KibPerSecond),
-                Sampler::new(iops_ms, SampleUnit::Iops),
-            ],
-            n_passes_left: job.limits.loops.max(1),
-            stopping: false,
-            removes_files: false,
-            drops_cache: false,
-            resumes: false,
-            rate_check: has_minimum.then_some(RateCheck { since_ns: 0, seen: [(0, 0); 3] }),
-            seed: spec.seed,
-            retries: Vec::with_capacity(depth as usize),
-            errors_seen: ErrorsSeen::new(),
-            error_budget: ErrorBudget::default(),
-            io_errors: Vec::with_capacity(match job.errors.n_errors_max {
-                Some(_) => IO_ERRORS_MAX,
-                None => 0,
-            }),
-            first_ignored: None,
+            late: Lateness::default(),
+            faults: Faults::new(&job),
             job,
             meters,
         })
@@ -251,14 +163,14 @@ impl Worker {
 
     /// Makes the worker count its errors with those of others. Before the start.
     pub fn share_errors(&mut self, budget: ErrorBudget) {
-        self.error_budget = budget;
+        self.faults.budget = budget;
     }
 
     /// Returns the failed operations since they were last taken, for whoever drives the worker to
     /// take; at most 64 are kept. Only of jobs with a limit to their errors.
     #[inline]
     pub fn io_errors(&mut self) -> &mut Vec<IoError> {
-        &mut self.io_errors
+        &mut self.faults.io_errors
     }
 
     /// Gives the worker a log. Before the start.
@@ -270,13 +182,13 @@ impl Worker {
     /// start, by a driver that calls [`Worker::publish`] before anybody reads the meters: where
     /// every batch is one operation, adding them costs as much as all else that a worker does.
     pub fn defer_meters(&mut self) {
-        self.defers_meters = true;
+        self.tally.defers = true;
     }
 
     /// Ends the worker: nothing more is issued, what is in flight completes.
     pub fn stop(&mut self) {
         if !self.stopping {
-            self.stopped_ns = self.occupancy.seen_ns;
+            self.times.stopped_ns = self.occupancy.seen_ns;
         }
         self.stopping = true;
     }
@@ -288,12 +200,12 @@ impl Worker {
 
     /// Returns the first failure, if any.
     pub fn failure(&self) -> Option<Failure> {
-        self.failure
+        self.faults.failure
     }
 
     /// Fails the worker from outside, as when its engine cannot go on.
     pub fn fail(&mut self, failure: Failure) {
-        self.failure.get_or_insert(failure);
+        self.faults.failure.get_or_insert(failure);
         self.stopping = true;
     }
 
@@ -307,12 +219,12 @@ impl Worker {
 
     /// Returns failed operations by direction and error number.
     pub fn errors_seen(&self) -> &ErrorsSeen {
-        &self.errors_seen
+        &self.faults.seen
     }
 
     /// Returns the error number of the first error that did not end the job.
     pub fn first_ignored_error(&self) -> Option<i32> {
-        self.first_ignored
+        self.faults.first_ignored
     }
 
     /// Returns until when waiting must spin instead of sleep (`thinktime_spin`); a time that has
@@ -333,17 +245,18 @@ impl Worker {
 
     /// Returns the start of the measured time, or `None` while the ramp lasts.
     pub fn measured_since_ns(&self) -> Option<u64> {
-        (self.phase != Phase::New && self.measured_ns != u64::MAX).then_some(self.measured_ns)
+        (self.phase != Phase::New && self.times.measured_ns != u64::MAX)
+            .then_some(self.times.measured_ns)
     }
 
     /// Returns when the last operation completed; the start where none has.
     pub fn last_done_ns(&self) -> u64 {
-        self.last_done_ns
+        self.times.last_done_ns
     }
 
     /// Returns bandwidth (KiB/s) and IOPS samples per direction.
     pub fn samples(&self) -> [[hist::Stats; 3]; 2] {
-        [self.samplers[0].stats, self.samplers[1].stats]
+        [self.tally.samplers[0].stats, self.tally.samplers[1].stats]
     }
 
     /// Returns the state of the search for a depth, if the job asks for one: the target, the
@@ -366,26 +279,18 @@ impl Worker {
 
     /// Returns how an open load was kept up with; complete when the worker has ended.
     pub fn kept(&self) -> Kept {
-        self.kept
+        self.late.kept
     }
 
     /// Returns how many operations are due at `at_ns` and not chosen.
     fn backlog(&self, at_ns: u64) -> u64 {
-        let len = self.bytes_done.checked_div(self.n_issued).unwrap_or(0) as u32;
+        let len = self.tally.bytes_done.checked_div(self.n_issued).unwrap_or(0) as u32;
         self.gate.backlog(at_ns, len.max(1)) + self.source.backlog(at_ns)
-    }
-
-    /// Says whether an operation that is late although there was room is late because of whoever
-    /// drives the worker: pauses, flows, checks and trees hold operations back, too.
-    fn counts_late(&self) -> bool {
-        let waits = self.flow.is_some() || self.verifying.is_on() || self.tree.is_some();
-        let is_open = self.gate.has_rate() || self.source.is_timed();
-        is_open && !self.gate.has_think_time() && !waits && !self.job.load.serialize_overlap
     }
 
     /// Returns the number of writes issued.
     pub fn n_writes(&self) -> u64 {
-        self.n_writes
+        self.writes.n
     }
 
     /// Returns where the next operation will probably be, if that is known already: the file and
@@ -426,21 +331,21 @@ impl Worker {
             self.occupancy.pass(now_ns, self.slots.n_in_flight());
         }
         self.tick(now_ns);
-        if std::mem::take(&mut self.resumes) {
-            self.phase_since_ns = now_ns;
+        if std::mem::take(&mut self.passes.resumes) {
+            self.times.phase_since_ns = now_ns;
         }
         loop {
-            if std::mem::take(&mut self.removes_files) {
+            if std::mem::take(&mut self.passes.removes_files) {
                 return Decision::RemoveFiles;
             }
-            if std::mem::take(&mut self.drops_cache) {
-                self.resumes = true;
+            if std::mem::take(&mut self.passes.drops_cache) {
+                self.passes.resumes = true;
                 return Decision::DropCache;
             }
             let filled = match self.phase {
                 Phase::New | Phase::Done => return Decision::Done,
                 _ if self.stopping => {
-                    while let Some(slot_idx) = self.retries.pop() {
+                    while let Some(slot_idx) = self.waiting.retries.pop() {
                         self.slots.release(slot_idx);
                     }
                     Filled::EndOfPhase
@@ -478,7 +383,7 @@ impl Worker {
             Filled::BatchFull => Decision::Exchange { min: 0, until_ns: None },
             Filled::QueueFull => Decision::Exchange { min: self.await_min(), until_ns: None },
             Filled::Until(until_ns) => {
-                let until_ns = Some(until_ns.min(self.end_ns));
+                let until_ns = Some(until_ns.min(self.times.end_ns));
                 Decision::Exchange { min: u32::from(n_in_flight > 0), until_ns }
             }
             // What is awaited together is seen together, at the time of the last: to wait for all
@@ -509,7 +414,7 @@ impl Worker {
         match self.job.load.complete_max {
             Some(0) => u32::MAX,
             Some(n) => n,
-            None if self.completes_plainly && self.issues_plainly => self.pace.complete_max(),
+            None if self.paths.is_by_depth => self.pace.complete_max(),
             None => u32::MAX,
         }
     }
@@ -525,22 +430,19 @@ impl Worker {
 
     fn start(&mut self, now_ns: u64) {
         let limits = &self.job.limits;
-        self.start_ns = now_ns;
+        self.times.start_ns = now_ns;
         let ramp_end = now_ns.saturating_add(limits.ramp_ns);
-        self.measured_ns = if limits.ramp_bytes > 0 { u64::MAX } else { ramp_end };
+        self.times.measured_ns = if limits.ramp_bytes > 0 { u64::MAX } else { ramp_end };
         if let Some(runtime_ns) = limits.runtime_ns {
-            self.end_ns = ramp_end.saturating_add(runtime_ns);
+            self.times.end_ns = ramp_end.saturating_add(runtime_ns);
         }
-        self.last_done_ns = now_ns;
+        self.times.last_done_ns = now_ns;
         self.occupancy.seen_ns = now_ns;
-        self.counts_late = self.counts_late();
-        self.completes_plainly = self.completes_plainly();
-        self.issues_plainly = self.issues_plainly();
-        self.swaps_plainly = self.swaps_plainly();
+        self.paths = (self.choose_paths)(&self.asks());
         self.gate.start(now_ns);
-        self.begin_measuring(self.measured_ns);
+        self.begin_measuring(self.times.measured_ns);
         self.phase = Phase::Io;
-        self.phase_since_ns = now_ns;
+        self.times.phase_since_ns = now_ns;
         if let Some(search) = &mut self.search {
             search.start(ramp_end);
         }
@@ -548,10 +450,10 @@ impl Worker {
 
     fn begin_measuring(&mut self, at_ns: u64) {
         self.meters.measured_since_ns.store(at_ns, Relaxed);
-        for sampler in &mut self.samplers {
+        for sampler in &mut self.tally.samplers {
             sampler.start(at_ns);
         }
-        if let Some(check) = &mut self.rate_check {
+        if let Some(check) = &mut self.tally.rate_check {
             check.since_ns = at_ns;
         }
     }
@@ -559,7 +461,7 @@ impl Worker {
     /// Takes samples and checks limits, where that is due. Once per batch.
     #[inline]
     fn tick(&mut self, now_ns: u64) {
-        if now_ns >= self.quiet_until_ns {
+        if now_ns >= self.times.quiet_until_ns {
             self.check_limits(now_ns);
         }
     }
@@ -567,18 +469,18 @@ impl Worker {
     /// Takes samples and checks limits. Notes when that is due next.
     #[cold]
     fn check_limits(&mut self, now_ns: u64) {
-        if now_ns >= self.end_ns {
+        if now_ns >= self.times.end_ns {
             self.stopping = true;
         }
-        if now_ns < self.measured_ns {
+        if now_ns < self.times.measured_ns {
             self.end_ramp_by_bytes(now_ns);
             return;
         }
         if self.occupancy.begin() {
-            self.kept.backlog_start = self.backlog(now_ns);
+            self.late.kept.backlog_start = self.backlog(now_ns);
         }
         self.publish();
-        for sampler in &mut self.samplers {
+        for sampler in &mut self.tally.samplers {
             sampler.tick(now_ns, &self.meters);
         }
         match self.search.as_mut().map(|search| search.tick(now_ns)) {
@@ -589,30 +491,31 @@ impl Worker {
                 self.fail(Failure { kind, errno: ETIMEDOUT, op: None });
             }
         }
-        if self.rate_check.is_some() {
+        if self.tally.rate_check.is_some() {
             self.check_rate(now_ns);
         }
-        let looks_always = self.search.is_some() || self.rate_check.is_some() || self.stopping;
-        let [bandwidth, iops] = &self.samplers;
-        let next_ns = self.end_ns.min(bandwidth.due_ns()).min(iops.due_ns());
-        self.quiet_until_ns = if looks_always { 0 } else { next_ns };
+        let looks_always =
+            self.search.is_some() || self.tally.rate_check.is_some() || self.stopping;
+        let [bandwidth, iops] = &self.tally.samplers;
+        let next_ns = self.times.end_ns.min(bandwidth.due_ns()).min(iops.due_ns());
+        self.times.quiet_until_ns = if looks_always { 0 } else { next_ns };
     }
 
     fn end_ramp_by_bytes(&mut self, now_ns: u64) {
         let ramp_bytes = self.job.limits.ramp_bytes;
-        let ramp_end = self.start_ns.saturating_add(self.job.limits.ramp_ns);
-        if ramp_bytes > 0 && self.bytes_done >= ramp_bytes && now_ns >= ramp_end {
-            self.measured_ns = now_ns;
+        let ramp_end = self.times.start_ns.saturating_add(self.job.limits.ramp_ns);
+        if ramp_bytes > 0 && self.tally.bytes_done >= ramp_bytes && now_ns >= ramp_end {
+            self.times.measured_ns = now_ns;
             self.begin_measuring(now_ns);
             if let Some(runtime_ns) = self.job.limits.runtime_ns {
-                self.end_ns = now_ns.saturating_add(runtime_ns);
+                self.times.end_ns = now_ns.saturating_add(runtime_ns);
             }
         }
     }
 
     #[cold]
     fn check_rate(&mut self, now_ns: u64) {
-        let Some(check) = &mut self.rate_check else { return };
+        let Some(check) = &mut self.tally.rate_check else { return };
         let passed_ns = now_ns.saturating_sub(check.since_ns);
         if passed_ns < self.job.load.rate_cycle_ns.max(1) || self.phase != Phase::Io {
             return;
@@ -647,8 +550,8 @@ impl Worker {
             Phase::EndOfPass if self.verifying.has_work() => Phase::Verify,
             _ => self.next_pass(now_ns),
         };
-        self.phase_since_ns = now_ns;
-        self.drops_cache = self.phase == Phase::Verify && self.reads_past_cache();
+        self.times.phase_since_ns = now_ns;
+        self.passes.drops_cache = self.phase == Phase::Verify && self.reads_past_cache();
     }
 
     /// Says whether what was written is read back from the target and not from the page cache.
@@ -661,11 +564,11 @@ impl Worker {
     /// Adds the time of the phase to the directions that were busy in it.
     fn end_phase_time(&mut self, now_ns: u64) {
         self.publish();
-        let since_ns = self.phase_since_ns.max(self.measured_ns.min(now_ns));
+        let since_ns = self.times.phase_since_ns.max(self.times.measured_ns.min(now_ns));
         // A phase that was cut short lasted until then, even if nothing completed at its end: two
         // operations in three seconds are 0.7 per second, also where the second came after one.
-        let cut_ns = if self.stopping { now_ns.min(self.end_ns) } else { 0 };
-        let passed_ns = self.last_done_ns.max(cut_ns).saturating_sub(since_ns);
+        let cut_ns = if self.stopping { now_ns.min(self.times.end_ns) } else { 0 };
+        let passed_ns = self.times.last_done_ns.max(cut_ns).saturating_sub(since_ns);
         for dir in Direction::ALL {
             let busy = match self.phase {
                 Phase::Io => self.meters.dir(dir).n_ios.load(Relaxed) > 0,
@@ -681,15 +584,15 @@ impl Worker {
     /// The region is done: queues the syncs that end a pass.
     fn end_pass(&mut self) -> Phase {
         let is_dry_run = self.verifying.is_dry_run();
-        if is_dry_run && self.n_passes_left > 1 && !self.verifying.is_exhausted() {
+        if is_dry_run && self.passes.n_left > 1 && !self.verifying.is_exhausted() {
             // What an earlier run wrote in all its passes is read back once.
-            self.n_passes_left -= 1;
+            self.passes.n_left -= 1;
             self.source.restart();
             return Phase::Io;
         }
         if self.job.durability.end_fsync && self.job.access().write && !is_dry_run {
             for file_idx in 0..self.source.n_files() {
-                self.queued.push(Chosen::sync(OpKind::Fsync, file_idx));
+                self.waiting.queued.push(Chosen::sync(OpKind::Fsync, file_idx));
             }
         }
         Phase::EndOfPass
@@ -700,16 +603,16 @@ impl Worker {
         if self.verifying.is_exhausted() || self.source.is_over() {
             return self.finish(now_ns);
         }
-        let again_by_time = self.job.limits.time_based && self.end_ns != u64::MAX;
+        let again_by_time = self.job.limits.time_based && self.times.end_ns != u64::MAX;
         if !again_by_time {
-            self.n_passes_left -= 1;
-            if self.n_passes_left == 0 {
+            self.passes.n_left -= 1;
+            if self.passes.n_left == 0 {
                 return self.finish(now_ns);
             }
         }
         self.source.restart();
         self.verifying.clear();
-        self.removes_files = self.job.files.unlink_each_loop;
+        self.passes.removes_files = self.job.files.unlink_each_loop;
         Phase::Io
     }
 
@@ -718,13 +621,13 @@ impl Worker {
         if let Some(flow) = &self.flow {
             flow.end();
         }
-        let end_ns = now_ns.min(self.end_ns).min(self.stopped_ns);
+        let end_ns = now_ns.min(self.times.end_ns).min(self.times.stopped_ns);
         if self.stopping {
             // One that ends by itself has nothing left to do, whatever the schedule says.
-            self.kept.backlog_end = self.backlog(end_ns);
+            self.late.kept.backlog_end = self.backlog(end_ns);
         }
-        self.occupancy.end(if self.stopping { end_ns } else { self.last_done_ns });
-        let at_ns = now_ns.saturating_sub(self.measured_ns);
+        self.occupancy.end(if self.stopping { end_ns } else { self.times.last_done_ns });
+        let at_ns = now_ns.saturating_sub(self.times.measured_ns);
         if let Some(log) = &mut self.log {
             log.finish(at_ns);
         }
@@ -732,6 +635,6 @@ impl Worker {
     }
 
     pub(crate) fn mark_done(&mut self, now_ns: u64) {
-        self.last_done_ns = now_ns;
+        self.times.last_done_ns = now_ns;
     }
 }

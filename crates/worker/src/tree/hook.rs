@@ -186,7 +186,9 @@ impl Worker {
         let Some(op) = hand.in_flight() else { return };
         let verdict = hand.completed(errno);
         match verdict {
-            Verdict::Done if op.is_asked => self.record(slot, now_ns, now_ns >= self.measured_ns),
+            Verdict::Done if op.is_asked => {
+                self.record(slot, now_ns, now_ns >= self.times.measured_ns)
+            }
             Verdict::Done => {
                 let bytes = u64::from(slot.whole_len());
                 let handed_over = (slot.start_ns, slot.submit_ns);

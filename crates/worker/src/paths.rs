@@ -1,0 +1,234 @@
+//! Which way operations take through a worker.
+//!
+//! There is one way that every job can take, operation by operation ([`Issue::General`],
+//! [`Complete::General`]), and there are short ones for what most jobs ask. Which ones a worker
+//! takes is decided here, once, when it starts, from one description of all that its job asks for
+//! ([`Asks`]). The description is taken apart without a rest in [`Paths::of`], and so is what the
+//! plan says of load and durability where it is made: what is new there does not compile before it
+//! is decided whether a short way serves it, too.
+//!
+//! Tests: below, every short way against the general one, over all that selects it.
+
+use plan::files::Durability;
+use plan::load::Load;
+
+use crate::source::Choice;
+use crate::worker::Worker;
+
+/// What the job of a worker asks for, as far as it decides which way its operations take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asks {
+    /// How the next operations are chosen.
+    pub(crate) choice: Choice,
+    /// A rate holds operations back.
+    pub(crate) has_rate: bool,
+    /// Operations are due at recorded times, or by rates of parts.
+    pub(crate) is_timed: bool,
+    /// Pauses.
+    pub(crate) thinks: bool,
+    /// Keeps pace with other workers.
+    pub(crate) is_in_flow: bool,
+    /// Works on a tree of files.
+    pub(crate) is_on_tree: bool,
+    /// What is read is checked, and what is written remembered.
+    pub(crate) verifies: bool,
+    /// I/O that overlaps one in flight is held back.
+    pub(crate) serializes: bool,
+    /// The last I/O of a pass waits for all others.
+    pub(crate) last_io_waits: bool,
+    /// The queue is refilled when it has fallen to a depth.
+    pub(crate) refills_low: bool,
+    /// Completions are looked for, never waited for.
+    pub(crate) polls: bool,
+    /// Writes are followed by syncs.
+    pub(crate) syncs: bool,
+    /// A write follows each trim.
+    pub(crate) writes_after_trims: bool,
+    /// Looks for the depth that meets a latency.
+    pub(crate) searches_depth: bool,
+    /// Each completion is looked at: logs, a largest latency, latencies by priority.
+    pub(crate) watches: bool,
+    /// Operations have priorities of their own.
+    pub(crate) raises: bool,
+    /// Operations are counted by part and kind.
+    pub(crate) counts_series: bool,
+    /// The blocks that were touched are counted.
+    pub(crate) counts_touched: bool,
+    /// Meters follow when they are asked for, not after every batch.
+    pub(crate) defers_meters: bool,
+}
+
+/// How operations are chosen and issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Issue {
+    /// One by one, with all that may hold one back or follow from it.
+    General,
+    /// Several of one file and one direction at once.
+    Batches,
+    /// Several of parts that take turns at once.
+    Turns,
+    /// One by one, with nothing but a flow to ask.
+    OneByOne,
+}
+
+/// What becomes of completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Complete {
+    /// All that may follow from one.
+    General,
+    /// They are counted and timed, by part and kind where the worker counts so.
+    Counts,
+}
+
+/// The ways that a worker's operations take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Paths {
+    pub(crate) issue: Issue,
+    pub(crate) complete: Complete,
+    /// One operation may take the place of another in one step ([`Worker::swap`]).
+    pub(crate) swaps: bool,
+    /// Nothing but the depth holds operations back: completions are taken as batches go over.
+    pub(crate) is_by_depth: bool,
+    /// Operations that are late although there was room are late because of whoever drives the
+    /// worker: nothing else holds them back.
+    pub(crate) counts_late: bool,
+}
+
+impl Paths {
+    /// Of a worker that has not started.
+    pub(crate) const BEFORE: Paths = Paths {
+        issue: Issue::General,
+        complete: Complete::General,
+        swaps: false,
+        is_by_depth: false,
+        counts_late: false,
+    };
+
+    /// Chooses the shortest ways that give what is asked for.
+    pub(crate) fn of(asks: &Asks) -> Self {
+        let &Asks {
+            choice,
+            has_rate,
+            is_timed,
+            thinks,
+            is_in_flow,
+            is_on_tree,
+            verifies,
+            serializes,
+            last_io_waits,
+            refills_low,
+            polls,
+            syncs,
+            writes_after_trims,
+            searches_depth,
+            watches,
+            raises,
+            counts_series,
+            counts_touched,
+            defers_meters,
+        } = asks;
+        let waits = has_rate || thinks || is_on_tree || verifies;
+        let is_issued_plainly = !(waits || is_timed || serializes || last_io_waits || syncs);
+        let is_counted_only =
+            !(waits || is_timed || writes_after_trims || searches_depth || watches);
+        let issue = match choice {
+            _ if !is_issued_plainly => Issue::General,
+            Choice::Batches if !is_in_flow => Issue::Batches,
+            Choice::Turns => Issue::Turns,
+            Choice::Batches | Choice::OneByOne => Issue::OneByOne,
+        };
+        let is_alike = !(raises || counts_series || counts_touched);
+        Paths {
+            issue,
+            complete: if is_counted_only { Complete::Counts } else { Complete::General },
+            swaps: issue == Issue::Batches
+                && is_counted_only
+                && is_alike
+                && defers_meters
+                && !(refills_low || polls),
+            is_by_depth: is_issued_plainly && is_counted_only,
+            counts_late: (has_rate || is_timed)
+                && !(thinks || is_in_flow || verifies || is_on_tree || serializes),
+        }
+    }
+
+    /// Takes the ways that every job can take, whatever is asked for.
+    #[cfg(test)]
+    pub(crate) fn general(asks: &Asks) -> Self {
+        let (issue, complete) = (Issue::General, Complete::General);
+        Paths { issue, complete, swaps: false, ..Paths::of(asks) }
+    }
+}
+
+impl Worker {
+    /// Describes what the worker is asked for. All that a job says of its load and of durability is
+    /// decided here; what else there is has its own part of the worker, which is asked.
+    pub(crate) fn asks(&self) -> Asks {
+        let job = &self.job;
+        let &Load {
+            // How much is in flight and by whom; what is handed over and taken at once.
+            queue_depth: _,
+            spreads: _,
+            spread_workers_max: _,
+            n_deeper: _,
+            walks_together: _,
+            submit_batch: _,
+            complete_min,
+            complete_max: _,
+            queue_depth_low,
+            // The gate knows of rates and pauses.
+            rate: _,
+            rate_total_iops: _,
+            rate_periods: _,
+            arrivals: _,
+            rate_ignores_think_time: _,
+            think: _,
+            // Looked at now and then, not for each operation.
+            rate_min: _,
+            rate_cycle_ns: _,
+            // The search, the flow and what watches know of theirs.
+            latency_target: _,
+            latency_max_ns: _,
+            flow: _,
+            // Somebody else carries out what the worker issues as ever.
+            offload: _,
+            serialize_overlap,
+            last_io_waits,
+        } = &job.load;
+        let &Durability {
+            fsync_every,
+            fdatasync_every,
+            sync_file_range_every,
+            sync_file_range_flags: _,
+            barrier_every,
+            // At the end of a pass, which is a phase of its own.
+            end_fsync: _,
+            end_syncfs: _,
+        } = &job.durability;
+        let syncs = [fsync_every, fdatasync_every, sync_file_range_every, barrier_every];
+        Asks {
+            choice: self.source.choice(),
+            has_rate: self.gate.has_rate(),
+            is_timed: self.source.is_timed(),
+            thinks: self.gate.has_think_time(),
+            is_in_flow: self.flow.is_some(),
+            is_on_tree: self.tree.is_some(),
+            verifies: self.verifying.is_on(),
+            serializes: serialize_overlap,
+            last_io_waits,
+            refills_low: queue_depth_low.is_some(),
+            polls: complete_min == Some(0),
+            syncs: syncs.iter().any(|every| *every > 0),
+            writes_after_trims: job.workload.access.trim_then_write,
+            searches_depth: self.search.is_some(),
+            watches: self.watches_any(),
+            raises: self.raising.is_some(),
+            counts_series: self.tally.counts_series,
+            counts_touched: self.meters.touched().is_some(),
+            defers_meters: self.tally.defers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
