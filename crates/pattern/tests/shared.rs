@@ -132,7 +132,7 @@ fn claim_in_threads(workers: Vec<Offsets>) -> Vec<Vec<Extent>> {
             let mut all = Vec::new();
             let mut places = [Extent::default(); 8];
             for turn in idx.. {
-                let asked = &mut places[..1 + turn % 8];
+                let asked = &mut places[..=turn % 8];
                 let n_asked = asked.len();
                 let n_claimed = offsets.fill(Read, asked);
                 all.extend_from_slice(&places[..n_claimed]);

@@ -15,6 +15,7 @@ const IO_ERRORS_MAX: usize = 64;
 
 /// When what begins and ends, on the driver's clock.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "a time has its unit in its name")]
 pub(crate) struct Times {
     pub(crate) start_ns: u64,
     /// Start of the measured time; `u64::MAX` while a ramp by bytes lasts.

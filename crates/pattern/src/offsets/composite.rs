@@ -92,7 +92,8 @@ impl Composite {
                 walk.rest.share(cursor) || is_hot_shared
             }
             Composite::Streams(walk) => {
-                walk.walks.iter_mut().fold(false, |any, stream| stream.share(cursor) || any)
+                walk.walks.iter_mut().map(|stream| stream.share(cursor)).filter(|it| *it).count()
+                    > 0
             }
         }
     }

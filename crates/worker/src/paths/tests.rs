@@ -246,7 +246,9 @@ fn drive(worker: &mut Worker, others: &[FlowGroup]) -> Device {
         };
         worker.submitted(now_ns, &ops);
         n_submitted = ops.len();
-        ops.iter().for_each(|op| device.submit(now_ns, op));
+        for op in &ops {
+            device.submit(now_ns, op);
+        }
         while (min, until_ns) == (1, None)
             && let Some((due_ns, completion)) = device.lone()
             && let Some(next) = worker.swap(due_ns, n_submitted, completion, &mut NoData)

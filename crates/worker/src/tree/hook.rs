@@ -187,7 +187,7 @@ impl Worker {
         let verdict = hand.completed(errno);
         match verdict {
             Verdict::Done if op.is_asked => {
-                self.record(slot, now_ns, now_ns >= self.times.measured_ns)
+                self.record(slot, now_ns, now_ns >= self.times.measured_ns);
             }
             Verdict::Done => {
                 let bytes = u64::from(slot.whole_len());
