@@ -381,6 +381,27 @@ fn changes_without_editing() {
 }
 
 #[test]
+fn any_keyword_can_be_set() {
+    let set = |pairs: &[(&str, &str)], text: &str| {
+        let pair = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let options = Options { set: pairs.iter().map(pair).collect(), ..Options::default() };
+        parse_text("t", text, &options, &MapHost::default())
+    };
+    let text = raw("iorate=9").replace("sd=sd1\n", "sd=sd1,rdpct=50\n");
+    let parsed = set(&[("maxdataread", "1g"), ("wrpct", "30")], &text);
+    assert_eq!(all_shown(&parsed.diagnostics), "");
+    assert_eq!(parsed.runs[0].maxdata.read_bytes, 1 << 30);
+    let Work::Raw(work) = &parsed.runs[0].work else { panic!() };
+    assert_eq!(Some(work.wds[0].rdpct), Some(70.0));
+    let dedup = "dedupratio=2,dedupunit=4k\nsd=sd1,lun=/a,size=1g,dedupratio=3\nwd=wd1,sd=sd1\n\
+                 rd=r1,wd=wd1,iorate=9,elapsed=4\n";
+    let parsed = set(&[("dedupratio", "5")], dedup);
+    assert_eq!(all_shown(&parsed.diagnostics), "");
+    assert_eq!(parsed.sds[0].dedup.as_ref().map(|sets| sets.ratio), Some(5.0));
+    assert_eq!(Some(parsed.settings.contents.dedupratio), Some(2.0));
+}
+
+#[test]
 fn files_are_written_before_the_first_run() {
     let parsed = compat(
         "sd=sd1,lun=/a,size=40m\nsd=sd2,lun=/b,size=40m\nsd=sd3,lun=/dev/c,size=1g\n\

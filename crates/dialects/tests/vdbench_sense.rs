@@ -373,6 +373,15 @@ fn sections_out_of_order_say_the_order() {
 }
 
 #[test]
+fn an_unknown_keyword_is_unknown_whatever_its_value_is() {
+    check_kind(
+        &rd("iorate=9,elapsed=4,maxdatax=no"),
+        "unknown-keyword 3:44 unknown parameter: maxdatax | write maxdata, maxdataread or \
+         maxdatawritten",
+    );
+}
+
+#[test]
 fn a_file_that_includes_itself_says_so() {
     let host = MapHost::of_files(&[("a", "include=b\n"), ("b", "* b\ninclude=a\n")]);
     let found = parse_files(&["a"], &Options::default(), &host);

@@ -2,22 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::expand_raw::{Picked, xfersize};
+use super::expansion::Expansion;
 use super::findings::Place;
-use super::input::Input;
 use super::loops::LoopKind;
+use super::pick_raw::Picked;
 use super::rd::{CURVE_PCTS, RdEntry};
 use super::run::Xfersize;
 use super::values::{CURVE_RATE, NS_PER_S};
-use super::wd::WdEntry;
 
-impl Input<'_> {
+impl Expansion<'_> {
     /// Checks what holds for all runs of a run definition.
     pub(super) fn check_raw(&mut self, picked: &Picked) {
         let rd = &picked.rd;
         let looped = |kind: LoopKind| rd.loops.iter().find(|looped| looped.kind == kind);
         // Below 0 it is a share of an earlier run's rate, of which there is none.
-        if rd.iorate <= 0.0 && !rd.is_variable && !self.flags.is_replay {
+        if rd.iorate <= 0.0 && !rd.is_variable && !self.known().is_replay {
             let mut message = format!("rd={}: iorate= parameter is missing", rd.name);
             if rd.has_iorate() {
                 let _ = write!(message, ", as Vdbench says: `{}` is no rate above 0", rd.iorate);
@@ -50,15 +49,15 @@ impl Input<'_> {
         let most = most.map(|all| all.iter().copied().fold(0.0, f64::max) as i64);
         // Each storage definition counts once, at the first of its hosts.
         let asked = picked.threads.iter().filter(|(_, host_idx, _)| *host_idx == 0);
-        self.has_threads(rd, asked.map(|(threads, _, _)| most.unwrap_or(*threads)));
+        self.check_threads(rd, asked.map(|(threads, _, _)| most.unwrap_or(*threads)));
         if self.is_kind() {
             self.check_ranges(picked);
             self.check_sizes(picked);
             self.check_hit_areas(picked);
             self.warn_of_own_rates(picked);
         }
-        let lacks_threads = self.settings.concatenate_sds && looped(LoopKind::Threads).is_none();
-        if let Some(wd) = self.wds.iter().find(|wd| lacks_threads && wd.threads == 0) {
+        let lacks_threads = self.settings().concatenate_sds && looped(LoopKind::Threads).is_none();
+        if let Some(wd) = self.sections.wds.all.iter().find(|wd| lacks_threads && wd.threads == 0) {
             let message = format!(
                 "wd={}: for SD concatenation each workload needs threads=, unless the run \
                  definition has it",
@@ -67,7 +66,7 @@ impl Input<'_> {
             self.findings.error(wd.place, "missing-threads", message);
         }
         let has_compratio = looped(LoopKind::Compratio).is_some();
-        if has_compratio && self.settings.validate {
+        if has_compratio && self.settings().validate {
             let message = "the 'forcompratio=' parameter may not be used during data validation";
             self.findings.error(rd.place, "exclusive-parameters", message);
         }
@@ -148,7 +147,7 @@ impl Input<'_> {
                  places are multiples of it all the same",
                 sd.name, wd.entry.name
             );
-            if self.is_new("alignment", &format!("{} {}", wd.entry.name, sd.name)) {
+            if self.is_first_report(format!("alignment {} {}", wd.entry.name, sd.name)) {
                 let help = format!("write `align={align}` into the storage definition");
                 self.findings.warning(wd.entry.place, "missing-alignment", message, help);
             }
@@ -171,7 +170,7 @@ impl Input<'_> {
                  openflags of both",
                 sd.name
             );
-            if self.is_new("openflags", &format!("{one} {two} {}", sd.name)) {
+            if self.is_first_report(format!("openflags {one} {two} {}", sd.name)) {
                 let help = "write the same openflags= into all workload definitions that use it";
                 self.findings.warning(other.entry.place, "mixed-openflags", message, help);
             }
@@ -198,7 +197,7 @@ impl Input<'_> {
         for wd in &picked.wds {
             let largest = match looped {
                 Some(looped) => looped.values.iter().copied().fold(0.0, f64::max),
-                None => largest_bytes(&xfersize(&wd.entry.xfersizes)) as f64,
+                None => largest_bytes(&wd.entry.xfersize()) as f64,
             };
             let sds = wd.sds.iter().filter_map(|idx| picked.sds.get(*idx));
             let small = sds.into_iter().find_map(|sd| {
@@ -206,7 +205,7 @@ impl Input<'_> {
                 Some((sd.name.clone(), size_bytes))
             });
             let Some((name, size_bytes)) = small else { continue };
-            let entry = self.sds.iter().find(|entry| entry.name == name);
+            let entry = self.sections.sds.iter().find(|entry| entry.name == name);
             let message = format!(
                 "sd={name}: size={size_bytes} is less than one transfer of wd={}: {largest}",
                 wd.entry.name
@@ -238,7 +237,7 @@ impl Input<'_> {
                 Some((sd.name.clone(), hitarea, size_bytes))
             });
             let Some((name, hitarea, size_bytes)) = small else { continue };
-            let entry = self.sds.iter().find(|entry| entry.name == name);
+            let entry = self.sections.sds.iter().find(|entry| entry.name == name);
             let place = entry.map_or(picked.rd.place, |entry| entry.place);
             let message = format!(
                 "sd={name}: hitarea={hitarea} is more than size={size_bytes}, and wd={} asks for \
@@ -257,7 +256,7 @@ impl Input<'_> {
             .sds
             .iter()
             .filter_map(|sd| {
-                let entry = self.sds.iter().find(|entry| entry.name == sd.name)?;
+                let entry = self.sections.sds.iter().find(|entry| entry.name == sd.name)?;
                 Some((entry.place, entry.range?, sd.size_bytes))
             })
             .collect();
@@ -281,30 +280,6 @@ impl Input<'_> {
             let help = "up to 200 the values are percentages, above they are bytes";
             self.findings.error_help(place, "wrong-range", message, help);
         }
-    }
-
-    pub(super) fn check_priorities(&mut self, rd: &RdEntry, wds: &[WdEntry]) {
-        let mut priorities: Vec<i64> = wds.iter().filter_map(|wd| wd.priority).collect();
-        priorities.sort_unstable();
-        priorities.dedup();
-        let has_any = !priorities.is_empty() || wds.iter().any(|wd| wd.iorate != 0.0);
-        let lowest_free =
-            wds.iter().filter(|wd| wd.iorate == 0.0).filter_map(|wd| wd.priority).min();
-        let is_late = |wd: &&WdEntry| {
-            wd.iorate != 0.0 && lowest_free.is_some_and(|free| wd.priority >= Some(free))
-        };
-        let message = if wds.iter().any(|wd| wd.iorate != 0.0 && wd.priority.is_none()) {
-            "a workload with iorate= also must have priority= specified"
-        } else if has_any && priorities.len() != wds.len() {
-            "when one workload has a priority= or iorate=, all need a different priority="
-        } else if wds.iter().find(is_late).is_some() {
-            "workloads with iorate= need a higher priority than those without"
-        } else {
-            return;
-        };
-        let message = format!("rd={}: {message}", rd.name);
-        let help = "priorities are 1, 2, 3 and so on; 1 is the highest";
-        self.findings.error_help(rd.place, "wrong-priority", message, help);
     }
 }
 

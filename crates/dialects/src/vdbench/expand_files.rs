@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use super::announce::files_text;
+use super::expansion::Expansion;
 use super::fwd::{FwdEntry, OPERATIONS};
-use super::input::{Input, fits};
+use super::hosts;
+use super::known::fits;
 use super::loops::{LoopKind, Point, n_points, points, short_size};
 use super::rd::{CURVE_PCTS, RdEntry};
 use super::run::{
@@ -42,7 +44,7 @@ struct Picked {
     is_formatted: bool,
 }
 
-impl Input<'_> {
+impl Expansion<'_> {
     /// Returns all runs of one run definition.
     pub(super) fn file_runs(&mut self, rd: &RdEntry, runs: &mut Vec<Run>) {
         let Some(fwds) = self.fwds_of(rd) else { return };
@@ -56,7 +58,7 @@ impl Input<'_> {
         let looped = rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
         let most = looped.map(|all| all.values.iter().copied().fold(0.0, f64::max) as i64);
         let asked = |cell: &Cell| most.unwrap_or(picked.fwds[cell.fwd].threads);
-        self.has_threads(rd, picked.cells.iter().map(|cell| threads_of(cell, asked(cell), rd)));
+        self.check_threads(rd, picked.cells.iter().map(|cell| threads_of(cell, asked(cell), rd)));
         for point in points(&rd.loops, true) {
             if self.findings.n_errors > 0 {
                 return;
@@ -75,11 +77,12 @@ impl Input<'_> {
         }
         let mut found: Vec<FwdEntry> = Vec::new();
         if rd.fwds.is_empty() {
-            found.push(self.fwd_default.renamed(&rd.name));
+            found.push(self.sections.fwds.default.renamed(&rd.name));
         }
         for name in &rd.fwds {
             let before = found.len();
-            found.extend(self.fwds.iter().filter(|fwd| fits(name, &fwd.name)).cloned());
+            found
+                .extend(self.sections.fwds.all.iter().filter(|fwd| fits(name, &fwd.name)).cloned());
             if found.len() == before {
                 self.findings.error_help(
                     rd.place,
@@ -108,11 +111,13 @@ impl Input<'_> {
         let mut cells = Vec::new();
         for (idx, fwd) in fwds.iter().enumerate() {
             let fsds = self.fsds_of(fwd)?;
-            let mut hosts = self.select_hosts(&fwd.hosts, fwd.place);
-            if self.options.all_hosts_local && fsds.iter().any(|fsd| !self.fsds[*fsd].is_shared) {
+            let mut hosts = hosts::select(&fwd.hosts, fwd.place, self.known(), self.findings);
+            if self.options.all_hosts_local
+                && fsds.iter().any(|fsd| !self.sections.fsds[*fsd].is_shared)
+            {
                 hosts.truncate(1);
             }
-            let is_shared = |fsd: &usize| self.fsds[*fsd].is_shared;
+            let is_shared = |fsd: &usize| self.sections.fsds[*fsd].is_shared;
             if hosts.len() > 1 && !fsds.iter().all(is_shared) {
                 self.findings.error_help(
                     rd.place,
@@ -152,7 +157,7 @@ impl Input<'_> {
     fn fsds_of(&mut self, fwd: &FwdEntry) -> Option<Vec<usize>> {
         let mut found: Vec<usize> = Vec::new();
         for name in &fwd.fsds {
-            let fitting: Vec<usize> = (self.fsds.iter().enumerate())
+            let fitting: Vec<usize> = (self.sections.fsds.iter().enumerate())
                 .filter(|(_, fsd)| fits(name, &fsd.name))
                 .map(|(idx, _)| idx)
                 .collect();
@@ -228,7 +233,7 @@ impl Input<'_> {
             self.check_structures(picked);
         }
         let format = rd.format;
-        let is_shared = picked.cells.iter().any(|cell| self.fsds[cell.fsd].is_shared);
+        let is_shared = picked.cells.iter().any(|cell| self.sections.fsds[cell.fsd].is_shared);
         if is_shared && format.is_requested && !format.is_clean && !format.is_restart {
             self.findings.error_help(
                 rd.place,
@@ -251,7 +256,7 @@ impl Input<'_> {
                 rd.name, fwd.name
             );
             let help = "write a multiple of their number";
-            if self.flags.no_thread_adjust {
+            if self.known().general.no_thread_adjust {
                 self.findings.error_help(rd.place, "uneven-threads", message, help);
             } else {
                 self.findings.warning(rd.place, "uneven-threads", message, help);
@@ -263,16 +268,16 @@ impl Input<'_> {
     fn check_structures(&mut self, picked: &Picked) {
         let mut known: HashMap<(&str, usize), usize> = HashMap::new();
         let shape = |idx: usize| {
-            let fsd = &self.fsds[idx];
+            let fsd = &self.sections.fsds[idx];
             (fsd.depth, fsd.width, fsd.files, &fsd.sizes, fsd.bottom_only, &fsd.mask)
         };
         let mut others = picked.cells.iter().filter_map(|cell| {
-            let anchor = self.fsds[cell.fsd].anchor.as_str();
+            let anchor = self.sections.fsds[cell.fsd].anchor.as_str();
             let first = *known.entry((anchor, cell.host)).or_insert(cell.fsd);
             (shape(first) != shape(cell.fsd)).then_some((first, cell.fsd))
         });
         let Some((first, other)) = others.next() else { return };
-        let (first, other) = (&self.fsds[first], &self.fsds[other]);
+        let (first, other) = (&self.sections.fsds[first], &self.sections.fsds[other]);
         let message = format!(
             "rd={}: fsd={} and fsd={} are different structures in one anchor, `{}`",
             picked.rd.name, first.name, other.name, first.anchor
@@ -284,8 +289,8 @@ impl Input<'_> {
     /// A target needs the structure of its source.
     fn check_target(&mut self, fwd: &FwdEntry, fsd: usize) {
         let Some(target) = &fwd.target else { return };
-        let source = &self.fsds[fsd];
-        let message = match self.fsds.iter().find(|other| other.name == *target) {
+        let source = &self.sections.fsds[fsd];
+        let message = match self.sections.fsds.iter().find(|other| other.name == *target) {
             None => format!("'target={target}' of fwd={}: FSD not found", fwd.name),
             Some(other)
                 if other.depth != source.depth
@@ -370,7 +375,7 @@ impl Input<'_> {
     /// Says whether the structures of a run may lie there, after all formats before it; reports it
     /// if not. Vdbench finds it when it gets there.
     fn may_be_there(&mut self, rd: &RdEntry, work: &Work) -> bool {
-        if !self.is_kind() || self.hosts.iter().any(|entry| !entry.host.is_local) {
+        if !self.is_kind() || self.known().hosts.iter().any(|entry| !entry.host.is_local) {
             return true;
         }
         let mistake = match work {
@@ -387,7 +392,7 @@ impl Input<'_> {
 
     /// Returns a structure with what a run changes; reports one that cannot be.
     fn fsd_at(&mut self, rd: &RdEntry, idx: usize, n_hosts: usize, point: &Point) -> Option<Fsd> {
-        let entry = &self.fsds[idx];
+        let entry = &self.sections.fsds[idx];
         let int = |kind, written: i64| point.get(kind).map_or(written, |value| value as i64).max(1);
         let depth = int(LoopKind::Depth, entry.depth);
         let width = int(LoopKind::Width, entry.width);
@@ -417,7 +422,7 @@ impl Input<'_> {
         let fsd = Fsd {
             name: entry.name.clone(),
             anchor: entry.anchor.clone(),
-            create_parents: self.settings.create_anchors,
+            create_parents: self.settings().create_anchors,
             depth: depth.min(i64::from(u32::MAX)) as u32,
             width: width.min(i64::from(u32::MAX)) as u32,
             files: files as u64,
@@ -449,7 +454,7 @@ impl Input<'_> {
     fn add_targets(&self, picked: &Picked, fsd_idxs: &mut Vec<usize>) {
         for cell in &picked.cells {
             let Some(target) = &picked.fwds[cell.fwd].target else { continue };
-            let found = self.fsds.iter().position(|fsd| fsd.name == *target);
+            let found = self.sections.fsds.iter().position(|fsd| fsd.name == *target);
             if let Some(idx) = found.filter(|idx| !fsd_idxs.contains(idx)) {
                 fsd_idxs.push(idx);
             }
@@ -459,7 +464,7 @@ impl Input<'_> {
     /// Formats structures. Those from `n_worked_on` on are only copied or moved to.
     fn format_run(&self, rd: &RdEntry, fsds: &[Fsd], n_worked_on: usize, point: &Point) -> Run {
         let format = rd.format;
-        let asked = self.fwd_format.open.or(rd.open);
+        let asked = self.sections.fwds.format.open.or(rd.open);
         let first = fsds.first().map(|fsd| fsd.open);
         let (fsds, n_targets) = structures::once_each(fsds, fsds.len() - n_worked_on);
         let work = FormatWork {
@@ -470,9 +475,9 @@ impl Input<'_> {
             restart: format.is_restart,
             directories_only: format.is_folders,
             limited: format.is_limited,
-            threads: self.fwd_format.threads.clamp(1, i64::from(u32::MAX)) as u32,
-            n_slaves: self.hosts.first().map_or(1, |entry| entry.host.jvms),
-            xfersize_bytes: self.fwd_format.xfersize as u32,
+            threads: self.sections.fwds.format.threads.clamp(1, i64::from(u32::MAX)) as u32,
+            n_slaves: self.known().hosts.first().map_or(1, |entry| entry.host.jvms),
+            xfersize_bytes: self.sections.fwds.format.xfersize as u32,
             open: asked.or(first).unwrap_or_default(),
         };
         let mut run = self.bare_run(rd, point, Work::Format(work));
@@ -501,7 +506,7 @@ impl Input<'_> {
                 .map_or(cell.operation, |(_, operation)| *operation);
             let asked = point.get(LoopKind::Threads).map_or(entry.threads, |n| n as i64);
             let position =
-                |name: &String| fsds.iter().position(|idx| self.fsds[*idx].name == *name);
+                |name: &String| fsds.iter().position(|idx| self.sections.fsds[*idx].name == *name);
             let name = if rd.fwds.is_empty() && !rd.operations.is_empty() {
                 let text = OPERATIONS.iter().find(|(_, known)| *known == operation);
                 format!("{}_{}", entry.name, text.map_or("", |(text, _)| text))
@@ -512,8 +517,8 @@ impl Input<'_> {
             fwds.push(Fwd {
                 name,
                 fsd: fsds.iter().position(|idx| *idx == cell.fsd).unwrap_or(0),
-                host: self.hosts[cell.host].host.label.clone(),
-                n_slaves: self.hosts[cell.host].host.jvms,
+                host: self.known().hosts[cell.host].host.label.clone(),
+                n_slaves: self.known().hosts[cell.host].host.jvms,
                 target: entry.target.as_ref().and_then(position),
                 operation: mixed(operation, rdpct),
                 rdpct,
@@ -578,7 +583,7 @@ impl Input<'_> {
     }
 }
 
-impl Input<'_> {
+impl Expansion<'_> {
     /// Reports a workload for which the shares of the others leave nothing.
     fn lacks_share(&mut self, picked: &Picked, host: usize) {
         let is_open = |cell: &&Cell| cell.host == host && picked.fwds[cell.fwd].skew == 0.0;

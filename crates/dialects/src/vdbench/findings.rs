@@ -130,6 +130,14 @@ impl Findings {
         }
     }
 
+    /// Reports that there is too much of something, once.
+    pub(super) fn too_many(&mut self, place: Place, what: &str, max: usize) {
+        let message = format!("more than {max} {what}");
+        if self.diagnostics.iter().all(|other| other.message != message) {
+            self.error_help(place, "too-many", message, "write fewer, or split the file");
+        }
+    }
+
     /// Says of how many findings nothing is said, if there are such.
     pub(super) fn tell_of_others(&mut self) {
         let is_error = |it: &&Diagnostic| it.severity == Severity::Error;

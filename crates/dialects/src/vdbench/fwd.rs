@@ -1,13 +1,18 @@
 //! File system workload definitions.
 
-use super::findings::Place;
-use super::input::Input;
-use super::keywords::Name::{Any, Full};
-use super::keywords::Table;
+use super::findings::{Findings, Place};
+use super::known::fits;
+use super::openflags::open_flags;
 use super::params::Param;
 use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
-use super::sense;
+use super::scan::Scan;
+use super::section::Meaning::{Begin, Int, Number, Own, Same, Word, Words};
+use super::section::Name::{Any, Full};
+use super::section::{self, Definition, Section};
+use super::sense::{FREE, PERCENT, THREADS, XFERSIZE};
 use super::values::java_number;
+
+type Row = section::Row<FwdEntry>;
 
 /// A file system workload definition as written.
 #[derive(Clone, Debug)]
@@ -31,7 +36,7 @@ pub(super) struct FwdEntry {
     pub(super) rdpct: Option<f64>,
     pub(super) open: Option<OpenFlags>,
     pub(super) operation: FileOperation,
-    written: Vec<Key>,
+    written: Vec<&'static str>,
 }
 
 impl Default for FwdEntry {
@@ -103,91 +108,145 @@ pub(super) fn operation(name: &str) -> Option<FileOperation> {
     OPERATIONS.iter().find(|(known, _)| *known == name).map(|(_, operation)| *operation)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Fwd,
-    Fsd,
-    Rdpct,
-    Stopafter,
-    Operation,
-    Fileselect,
-    Fileio,
-    Xfersizes,
-    Skew,
-    Threads,
-    Target,
-    Host,
-    Openflags,
+pub(super) static SECTION: Section<FwdEntry> = Section {
+    name: "fwd",
+    what: "a file system workload definition: operations on a structure",
+    ends: &["rd", "wd"],
+    lead: "fwd=fwd1,fsd=fsd1",
+    rows: &[
+        Row::new(Full("fwd"), Begin).set_where_written().doc(
+            "name, default or format",
+            "Begins a file system workload definition. fwd=format sets threads=, xfersize= and \
+             openflags= of formats.",
+            "fwd=fwd1,fsd=fsd1,operation=read",
+        ),
+        Row::new(Full("fsd"), Words(|it, names| names.clone_into(&mut it.fsds)))
+            .set_where_written()
+            .doc(
+                "names or a wildcard; required",
+                "The structures that it works on.",
+                "fwd=fwd1,fsd=fsd*",
+            ),
+        Row::new(Any("readpct"), Same("rdpct")),
+        Row::new(Any("rdpct"), Own(PERCENT, |it, p, s| it.rdpct = p.number(&mut s.findings)))
+            .set_where_written()
+            .doc(
+                "percent",
+                "A mix of reads and writes of each file, in place of operation=. Needs \
+                 fileio=random.",
+                "fileio=random,rdpct=70",
+            ),
+        Row::new(Any("stopafter"), Number(FREE, |it, after| it.stopafter = Some(after))).doc(
+            "count, or percent such as 5%; 100%",
+            "Leaves a file after so many I/Os, or so much of its size; without it after I/Os for \
+             as many bytes as it has.",
+            "fileio=random,stopafter=10",
+        ),
+        Row::new(Any("operation"), Own(FREE, set_operation)).doc(
+            "read, write, mkdir, rmdir, create, delete, open, close, access, getattr, setattr, \
+             copy, move; read",
+            "What is done, one operation. rd.operations takes several.",
+            "operation=getattr",
+        ),
+        Row::new(Any("fileselect"), Own(FREE, fileselect)).doc(
+            "random, seq, seqnz, (poisson,n), empty, full, notfull, once; seq",
+            "Which file a thread takes next.",
+            "fileselect=random",
+        ),
+        Row::new(Full("fileio"), Own(FREE, fileio)).doc(
+            "random, (random,shared), sequential, sequentialnz, (seq,delete); sequential",
+            "How a file is read or written. shared lets several threads use one file; delete \
+             removes it behind.",
+            "fileio=random",
+        ),
+        Row::new(Any("xfersizes"), Own(XFERSIZE, xfersizes)).doc(
+            "bytes, or (bytes,pct,..); 4k",
+            "Bytes of one read or write.",
+            "xfersizes=(4k,70,64k,30)",
+        ),
+        Row::new(Any("skew"), Own(PERCENT, skew)).set_where_written().doc(
+            "percent; an equal part of what is left",
+            "Share of the run's operations.",
+            "skew=40",
+        ),
+        Row::new(Any("threads"), Int(THREADS, |it, n_threads| it.threads = n_threads)).doc(
+            "count; 1",
+            "Threads over all its structures and operations together.",
+            "threads=8",
+        ),
+        Row::new(Any("target"), Word(|it, name| it.target = Some(name.to_owned())))
+            .set_where_written()
+            .doc(
+                "name of an fsd",
+                "Where operation=copy and operation=move go: a structure of the same form.",
+                "target=fsd2,operation=copy",
+            ),
+        Row::new(Any("host"), Own(FREE, host)).set_where_written().doc(
+            "names; all",
+            "The hosts that do it. Several need fsd.shared=yes.",
+            "host=(host1,host2)",
+        ),
+        Row::new(Full("hd"), Same("host")),
+        Row::new(Any("openflags"), Own(FREE, |it, p, s| it.open = Some(open_flags(p, s)))).doc(
+            "as sd.openflags; none",
+            "How files are opened, beside what the structure says.",
+            "openflags=o_dsync",
+        ),
+        // For `--set`, which wants keywords in full.
+        Row::new(Full("xfersize"), Same("xfersizes")),
+    ],
+};
+
+/// File system workload definitions, and what formats are done with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fwds {
+    pub(super) default: FwdEntry,
+    pub(super) all: Vec<FwdEntry>,
+    pub(super) format: FormatFwd,
 }
 
-pub(super) const TABLE: &Table<Key> = &[
-    (Full("fwd"), Key::Fwd),
-    (Full("fsd"), Key::Fsd),
-    (Any("readpct"), Key::Rdpct),
-    (Any("rdpct"), Key::Rdpct),
-    (Any("stopafter"), Key::Stopafter),
-    (Any("operation"), Key::Operation),
-    (Any("fileselect"), Key::Fileselect),
-    (Full("fileio"), Key::Fileio),
-    (Any("xfersizes"), Key::Xfersizes),
-    (Any("skew"), Key::Skew),
-    (Any("threads"), Key::Threads),
-    (Any("target"), Key::Target),
-    (Any("host"), Key::Host),
-    (Full("hd"), Key::Host),
-    (Any("openflags"), Key::Openflags),
-    // For `--set`, which wants keywords in full.
-    (Full("xfersize"), Key::Xfersizes),
-];
-
-/// `--set` changes these only where they are written.
-const SET_WHERE_WRITTEN: &[Key] =
-    &[Key::Fwd, Key::Fsd, Key::Rdpct, Key::Skew, Key::Target, Key::Host];
-
-impl Input<'_> {
-    pub(super) fn read_fwds(&mut self) {
-        let mut current: Option<FwdEntry> = None;
-        while let Some(param) = self.take(&["rd", "wd"]) {
-            let Some(key) = self.keyword(TABLE, &param) else { continue };
-            if key == Key::Fwd {
-                self.keep_fwd(current.take());
-                current = Some(self.begin_fwd(&param));
-            } else if let Some(mut entry) = current.take() {
-                if !param.is_broken {
-                    self.fwd_value(key, &param, &mut entry);
-                }
-                entry.written.push(key);
-                current = Some(entry);
-            } else {
-                self.no_definition(&param, "fwd");
+/// Reads the file system workload definitions.
+pub(super) fn read(scan: &mut Scan<'_>) -> Fwds {
+    let read = SECTION.read(scan);
+    let mut fwds = Fwds { default: read.default, ..Fwds::default() };
+    for entry in read.all {
+        match entry.name.as_str() {
+            "format" => {
+                fwds.format = FormatFwd {
+                    threads: entry.threads,
+                    xfersize: entry.xfersizes.first().copied().unwrap_or(fwds.format.xfersize),
+                    open: entry.open,
+                };
             }
-        }
-        self.keep_fwd(current);
-        for idx in 0..self.fwds.len() {
-            let entry = self.fwds[idx].clone();
-            self.check_fwd(&entry);
+            // The workload of a recovery from journals.
+            "journal_recovery" => {}
+            _ => fwds.all.push(entry),
         }
     }
+    for entry in &fwds.all {
+        check(entry, scan.is_kind(), &mut scan.findings);
+    }
+    fwds
+}
 
-    fn begin_fwd(&mut self, param: &Param) -> FwdEntry {
-        self.plain.begin();
-        self.flags.is_files = true;
-        let name = self.name_of(param);
+impl Definition for FwdEntry {
+    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+        scan.known.is_files = true;
+        let name = scan.name_of(param);
         let is_special = matches!(name.as_str(), "default" | "format" | "journal_recovery");
-        if !is_special && !self.is_new("fwd", &name.to_ascii_lowercase()) {
+        if !is_special && !scan.is_new("fwd", &name.to_ascii_lowercase()) {
             let message = format!("duplicate FWD name: {name}");
-            self.findings.error(param.place, "duplicate-name", message);
+            scan.findings.error(param.place, "duplicate-name", message);
         }
         if operation(&name).is_some() {
-            self.findings.error_help(
+            scan.findings.error_help(
                 param.place,
                 "wrong-name",
                 format!("fwd name may not match a valid operation: fwd={name}"),
                 "give it another name",
             );
         }
-        let mut entry = FwdEntry { place: param.place, ..self.fwd_default.clone() };
-        entry.written.clear();
+        let mut entry = FwdEntry { place: param.place, written: Vec::new(), ..default.clone() };
         if name == "format" {
             entry.xfersizes = vec![FormatFwd::default().xfersize];
         }
@@ -195,220 +254,185 @@ impl Input<'_> {
         entry
     }
 
-    fn keep_fwd(&mut self, entry: Option<FwdEntry>) {
-        let Some(mut entry) = entry else { return };
-        for param in self.sets(TABLE, &entry.written.clone(), SET_WHERE_WRITTEN) {
-            if let Some(key) = self.keyword(TABLE, &param) {
-                self.fwd_value(key, &param, &mut entry);
-            }
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write(&mut self, key: &'static str) {
+        self.written.push(key);
+    }
+
+    fn is_set(&self, row: &Row, _: bool) -> bool {
+        row.is_set(&self.written)
+    }
+}
+
+fn xfersizes(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if param.number(&mut scan.findings).is_none() {
+        return;
+    }
+    let sizes = &param.values.numbers;
+    let total: f64 = sizes.iter().skip(1).step_by(2).sum();
+    if sizes.len() > 1 && total as i64 != 100 {
+        scan.findings.error_help(
+            param.place,
+            "wrong-xfersize",
+            format!("xfersize distribution does not add up to 100: {total}"),
+            "write sizes and their percentages, such as (4k,70,8k,30)",
+        );
+    }
+    entry.xfersizes.clone_from(sizes);
+}
+
+fn skew(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.skew = param.number(&mut scan.findings).unwrap_or_default();
+    if scan.known.hosts.iter().any(|host| host.host.jvms > 1) {
+        scan.findings.error_help(
+            param.key_place,
+            "skew-with-jvms",
+            "no multi-JVM supported for FWD skew",
+            "write several hosts, or `clients=`, instead of `jvms=`",
+        );
+    }
+}
+
+fn set_operation(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let Some(word) = param.word(&mut scan.findings) else { return };
+    match operation(word) {
+        Some(operation) if param.values.words.len() == 1 => entry.operation = operation,
+        Some(_) => scan.findings.error_help(
+            param.place,
+            "too-many-values",
+            format!("fwd={}: operation= accepts only one value", entry.name),
+            "list operations in the run definition: `operations=(read,write)`",
+        ),
+        None => {
+            let message = format!("unknown operation: {word}");
+            let names: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+            let help = format!("write one of {}", names.join(", "));
+            scan.findings.error_help(param.place, "unknown-operation", message, help);
         }
-        match entry.name.as_str() {
-            "default" => self.fwd_default = entry,
-            "format" => {
-                self.fwd_format = FormatFwd {
-                    threads: entry.threads,
-                    xfersize: entry.xfersizes.first().copied().unwrap_or(131_072.0),
-                    open: entry.open,
+    }
+}
+
+/// Vdbench knows no wildcards here.
+fn host(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
+    for name in &param.values.words {
+        if scan.known.hosts.iter().any(|host| host.host.label == *name) {
+            continue;
+        }
+        let is_fitting = scan.known.hosts.iter().any(|host| fits(name, &host.host.label));
+        if scan.is_kind() && is_fitting {
+            scan.findings.warning(
+                param.place,
+                "host-wildcard",
+                format!("Vdbench takes no wildcard here, and would end with host={name}"),
+                "list the hosts",
+            );
+            continue;
+        }
+        scan.findings.error_help(
+            param.place,
+            "unknown-name",
+            format!("unable to locate host {name} (no wildcards allowed)"),
+            "define it with `hd=`, before the file system definitions",
+        );
+    }
+    entry.hosts.clone_from(&param.values.words);
+}
+
+fn fileio(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let Some(first) = param.word(&mut scan.findings) else { return };
+    let second = param.values.words.get(1).map(String::as_str);
+    if "random".starts_with(first) {
+        entry.is_sequential = false;
+        match second {
+            Some(word) if "shared".starts_with(word) => {
+                entry.is_shared = true;
+                if scan.known.general.settings.validate {
+                    let message = "'fileio=(random,shared)' may not be used with validation";
+                    scan.findings.error(param.place, "exclusive-parameters", message);
+                }
+            }
+            Some(_) => scan.wrong(param, "random or (random,shared)"),
+            None => {}
+        }
+        return;
+    }
+    let is_nonzero = "sequentialnz".starts_with(first) || "seqnz".starts_with(first);
+    if "sequential".starts_with(first) || is_nonzero {
+        entry.is_sequential = true;
+        entry.is_nonzero = !"sequential".starts_with(first);
+        match second {
+            Some(word) if "delete".starts_with(word) => entry.is_delete = true,
+            Some(_) => scan.wrong(param, "sequential or (sequential,delete)"),
+            None => {}
+        }
+    } else {
+        scan.wrong(param, "random, (random,shared), sequential or sequentialnz");
+    }
+}
+
+fn fileselect(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let select = &mut entry.select;
+    for word in &param.values.raw {
+        let is = |name: &str| name.starts_with(word.as_str());
+        let midpoint = word.strip_prefix("midpoint=").unwrap_or(word);
+        match (midpoint.parse::<i64>(), java_number(word)) {
+            _ if is("random") => select.order = SelectOrder::Random,
+            _ if is("sequential") => select.order = SelectOrder::Seq,
+            _ if is("sequentialnz") || is("seqnz") => select.order = SelectOrder::SeqNz,
+            _ if word == "once" => select.once = true,
+            _ if word == "skewed" => select.order = SelectOrder::Skewed(3.0),
+            _ if word == "poisson" => select.order = SelectOrder::Poisson(3.0),
+            _ if word == "empty" => select.filter = SelectFilter::Empty,
+            _ if word == "full" => select.filter = SelectFilter::Full,
+            _ if word == "notfull" => select.filter = SelectFilter::NotFull,
+            (Ok(number), _) if midpoint.len() < word.len() && number > 0 => {
+                select.order = SelectOrder::Skewed(number as f64);
+            }
+            (_, Some(number)) if number.is_finite() => {
+                select.order = match select.order {
+                    SelectOrder::Skewed(_) => SelectOrder::Skewed(number),
+                    _ => SelectOrder::Poisson(number),
                 };
             }
-            // The workload of a recovery from journals.
-            "journal_recovery" => {}
-            _ => self.fwds.push(entry),
-        }
-    }
-
-    fn fwd_value(&mut self, key: Key, param: &Param, entry: &mut FwdEntry) {
-        let sense = match key {
-            Key::Rdpct | Key::Skew => Some(sense::PERCENT),
-            Key::Xfersizes => Some(sense::XFERSIZE),
-            Key::Threads => Some(sense::THREADS),
-            _ => None,
-        };
-        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
-            return;
-        }
-        let findings = &mut self.findings;
-        match key {
-            Key::Fsd => entry.fsds.clone_from(&param.values.words),
-            Key::Rdpct => entry.rdpct = param.number(findings),
-            Key::Stopafter => entry.stopafter = param.number(findings),
-            Key::Operation => self.fwd_operation(param, entry),
-            Key::Fileselect => self.fileselect(param, entry),
-            Key::Fileio => self.fileio(param, entry),
-            Key::Xfersizes => {
-                if param.number(findings).is_none() {
-                    return;
-                }
-                let sizes = &param.values.numbers;
-                let total: f64 = sizes.iter().skip(1).step_by(2).sum();
-                if sizes.len() > 1 && total as i64 != 100 {
-                    findings.error_help(
-                        param.place,
-                        "wrong-xfersize",
-                        format!("xfersize distribution does not add up to 100: {total}"),
-                        "write sizes and their percentages, such as (4k,70,8k,30)",
-                    );
-                }
-                entry.xfersizes.clone_from(sizes);
-            }
-            Key::Skew => {
-                entry.skew = param.number(findings).unwrap_or_default();
-                if self.hosts.iter().any(|host| host.host.jvms > 1) {
-                    self.findings.error_help(
-                        param.key_place,
-                        "skew-with-jvms",
-                        "no multi-JVM supported for FWD skew",
-                        "write several hosts, or `clients=`, instead of `jvms=`",
-                    );
-                }
-            }
-            Key::Threads => entry.threads = param.int(findings).unwrap_or(1),
-            Key::Target => entry.target = param.word(findings).map(str::to_owned),
-            Key::Host => self.fwd_host(param, entry),
-            Key::Openflags => entry.open = Some(self.open_flags(param)),
-            Key::Fwd => {}
-        }
-    }
-
-    fn fwd_operation(&mut self, param: &Param, entry: &mut FwdEntry) {
-        let Some(word) = param.word(&mut self.findings) else { return };
-        match operation(word) {
-            Some(operation) if param.values.words.len() == 1 => entry.operation = operation,
-            Some(_) => self.findings.error_help(
-                param.place,
-                "too-many-values",
-                format!("fwd={}: operation= accepts only one value", entry.name),
-                "list operations in the run definition: `operations=(read,write)`",
-            ),
-            None => {
-                let message = format!("unknown operation: {word}");
-                let names: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
-                let help = format!("write one of {}", names.join(", "));
-                self.findings.error_help(param.place, "unknown-operation", message, help);
+            _ => {
+                let wanted = "random, seq, seqnz, (poisson,3), (skewed,midpoint=3), empty, \
+                              full, notfull, and once beside them";
+                scan.wrong(param, wanted);
+                return;
             }
         }
     }
+}
 
-    /// Vdbench knows no wildcards here.
-    fn fwd_host(&mut self, param: &Param, entry: &mut FwdEntry) {
-        for name in &param.values.words {
-            if self.hosts.iter().any(|host| host.host.label == *name) {
-                continue;
-            }
-            let is_fitting =
-                self.hosts.iter().any(|host| super::input::fits(name, &host.host.label));
-            if self.is_kind() && is_fitting {
-                self.findings.warning(
-                    param.place,
-                    "host-wildcard",
-                    format!("Vdbench takes no wildcard here, and would end with host={name}"),
-                    "list the hosts",
-                );
-                continue;
-            }
-            self.findings.error_help(
-                param.place,
-                "unknown-name",
-                format!("unable to locate host {name} (no wildcards allowed)"),
-                "define it with `hd=`, before the file system definitions",
-            );
-        }
-        entry.hosts.clone_from(&param.values.words);
+fn check(entry: &FwdEntry, is_kind: bool, findings: &mut Findings) {
+    let is_copy = matches!(entry.operation, FileOperation::Copy | FileOperation::Move);
+    let mistakes = [
+        (
+            entry.is_sequential && entry.is_delete && entry.rdpct.is_some(),
+            "'rdpct=' and 'fileio=(sequential,delete)' are mutually exclusive",
+            "leave one of them out",
+        ),
+        (
+            entry.fsds.is_empty(),
+            "fwd parameter requires at least one 'fsd='",
+            "write `fsd=` with a name or a wildcard",
+        ),
+        (
+            entry.target.is_some() && !is_copy,
+            "'target=' may only be specified together with operation=move or copy",
+            "leave it out, or write `operation=copy`",
+        ),
+    ];
+    for (_, message, help) in mistakes.into_iter().filter(|(is_wrong, _, _)| *is_wrong) {
+        let message = format!("fwd={}: {message}", entry.name);
+        findings.error_help(entry.place, "exclusive-parameters", message, help);
     }
-
-    fn fileio(&mut self, param: &Param, entry: &mut FwdEntry) {
-        let Some(first) = param.word(&mut self.findings) else { return };
-        let second = param.values.words.get(1).map(String::as_str);
-        if "random".starts_with(first) {
-            entry.is_sequential = false;
-            match second {
-                Some(word) if "shared".starts_with(word) => {
-                    entry.is_shared = true;
-                    if self.settings.validate {
-                        let message = "'fileio=(random,shared)' may not be used with validation";
-                        self.findings.error(param.place, "exclusive-parameters", message);
-                    }
-                }
-                Some(_) => self.wrong(param, "random or (random,shared)"),
-                None => {}
-            }
-            return;
-        }
-        let is_nonzero = "sequentialnz".starts_with(first) || "seqnz".starts_with(first);
-        if "sequential".starts_with(first) || is_nonzero {
-            entry.is_sequential = true;
-            entry.is_nonzero = !"sequential".starts_with(first);
-            match second {
-                Some(word) if "delete".starts_with(word) => entry.is_delete = true,
-                Some(_) => self.wrong(param, "sequential or (sequential,delete)"),
-                None => {}
-            }
-        } else {
-            self.wrong(param, "random, (random,shared), sequential or sequentialnz");
-        }
-    }
-
-    fn fileselect(&mut self, param: &Param, entry: &mut FwdEntry) {
-        let select = &mut entry.select;
-        for word in &param.values.raw {
-            let is = |name: &str| name.starts_with(word.as_str());
-            let midpoint = word.strip_prefix("midpoint=").unwrap_or(word);
-            match (midpoint.parse::<i64>(), java_number(word)) {
-                _ if is("random") => select.order = SelectOrder::Random,
-                _ if is("sequential") => select.order = SelectOrder::Seq,
-                _ if is("sequentialnz") || is("seqnz") => select.order = SelectOrder::SeqNz,
-                _ if word == "once" => select.once = true,
-                _ if word == "skewed" => select.order = SelectOrder::Skewed(3.0),
-                _ if word == "poisson" => select.order = SelectOrder::Poisson(3.0),
-                _ if word == "empty" => select.filter = SelectFilter::Empty,
-                _ if word == "full" => select.filter = SelectFilter::Full,
-                _ if word == "notfull" => select.filter = SelectFilter::NotFull,
-                (Ok(number), _) if midpoint.len() < word.len() && number > 0 => {
-                    select.order = SelectOrder::Skewed(number as f64);
-                }
-                (_, Some(number)) if number.is_finite() => {
-                    select.order = match select.order {
-                        SelectOrder::Skewed(_) => SelectOrder::Skewed(number),
-                        _ => SelectOrder::Poisson(number),
-                    };
-                }
-                _ => {
-                    let wanted = "random, seq, seqnz, (poisson,3), (skewed,midpoint=3), empty, \
-                                  full, notfull, and once beside them";
-                    self.wrong(param, wanted);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn check_fwd(&mut self, entry: &FwdEntry) {
-        let is_copy = matches!(entry.operation, FileOperation::Copy | FileOperation::Move);
-        let mistakes = [
-            (
-                entry.is_sequential && entry.is_delete && entry.rdpct.is_some(),
-                "'rdpct=' and 'fileio=(sequential,delete)' are mutually exclusive",
-                "leave one of them out",
-            ),
-            (
-                entry.fsds.is_empty(),
-                "fwd parameter requires at least one 'fsd='",
-                "write `fsd=` with a name or a wildcard",
-            ),
-            (
-                entry.target.is_some() && !is_copy,
-                "'target=' may only be specified together with operation=move or copy",
-                "leave it out, or write `operation=copy`",
-            ),
-        ];
-        for (_, message, help) in mistakes.into_iter().filter(|(is_wrong, _, _)| *is_wrong) {
-            let message = format!("fwd={}: {message}", entry.name);
-            self.findings.error_help(entry.place, "exclusive-parameters", message, help);
-        }
-        if self.is_kind() && is_copy && entry.target.is_none() {
-            let message = format!("fwd={}: copy and move need a target", entry.name);
-            let help = "write `target=` with a file system definition of the same structure";
-            self.findings.error_help(entry.place, "missing-target", message, help);
-        }
+    if is_kind && is_copy && entry.target.is_none() {
+        let message = format!("fwd={}: copy and move need a target", entry.name);
+        let help = "write `target=` with a file system definition of the same structure";
+        findings.error_help(entry.place, "missing-target", message, help);
     }
 }

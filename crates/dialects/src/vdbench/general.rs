@@ -3,89 +3,284 @@
 use plan::verify::FlipFlop;
 
 use super::findings::Place;
-use super::input::{Dedup, Input};
-use super::keywords::Name::{Any, Full, Stem};
-use super::keywords::Table;
+use super::known::{Dedup, General};
 use super::params::Param;
 use super::parsed::Repeat;
 use super::run::{Command, CommandTime, SetCount};
-use super::sense;
+use super::scan::Scan;
+use super::section::Meaning::{Int, Long, Nothing, Number, Own, Same, Word};
+use super::section::Name::{Any, Full, Line, Stem};
+use super::section::Section;
+use super::sense::{COMPRESSION, FREE, RATIO, SECTORS};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Compression,
-    Compratio,
-    CompressionSeed,
-    Dedup,
-    Port,
-    Pattern,
-    DataErrors,
-    Swat,
-    Validate,
-    Journal,
-    StartCmd,
-    EndCmd,
-    Ignored,
-    Debug,
-    FormatXfersize,
-    CreateAnchors,
-    FormatSds,
-    Report,
-    RunTotals,
-    Histogram,
-    Psrset,
-    Monitor,
-    Concatenate,
-    MessageScan,
-    AbortSkew,
-    Loop,
-    Timeout,
-    ThreadAdjust,
-    IosPerJvm,
-}
+type Row = super::section::Row<General>;
 
-pub(super) const TABLE: &Table<Key> = &[
-    (Full("compression"), Key::Compression),
-    (Any("compratio"), Key::Compratio),
-    (Any("compressionseed"), Key::CompressionSeed),
-    (Stem("dedup"), Key::Dedup),
-    (Any("port"), Key::Port),
-    (Any("pattern"), Key::Pattern),
-    (Any("data_errors"), Key::DataErrors),
-    (Any("dataerrors"), Key::DataErrors),
-    (Any("swat"), Key::Swat),
-    (Any("validate"), Key::Validate),
-    (Full("journal"), Key::Journal),
-    (Full("startcmd"), Key::StartCmd),
-    (Full("start_cmd"), Key::StartCmd),
-    (Full("endcmd"), Key::EndCmd),
-    (Full("end_cmd"), Key::EndCmd),
-    (Full("heartbeat_error"), Key::Ignored),
-    (Full("debug"), Key::Debug),
-    (Any("unix2windows"), Key::Ignored),
-    (Any("formatxfersize"), Key::FormatXfersize),
-    (Any("create_anchors"), Key::CreateAnchors),
-    (Any("formatsds"), Key::FormatSds),
-    (Any("report"), Key::Report),
-    (Any("report_run_totals"), Key::RunTotals),
-    (Any("histogram"), Key::Histogram),
-    (Any("psrset"), Key::Psrset),
-    (Any("auxreport"), Key::Ignored),
-    (Any("monitor"), Key::Monitor),
-    (Any("concatenatesds"), Key::Concatenate),
-    (Any("messagescan"), Key::MessageScan),
-    (Any("abort_failed_skew"), Key::AbortSkew),
-    (Any("misc"), Key::Ignored),
-    (Full("pattern_buffer"), Key::Ignored),
-    (Full("showlba"), Key::Ignored),
-    (Full("loop"), Key::Loop),
-    (Any("timeout"), Key::Timeout),
-    (Any("fwd_thread_adjust"), Key::ThreadAdjust),
-    (Any("ios_per_jvm"), Key::IosPerJvm),
-];
-
-/// Keywords that end the section.
-const ENDS: &[&str] = &["rg", "sd", "fsd", "wd", "fwd", "rd", "hd", "host"];
+pub(super) static SECTION: Section<General> = Section {
+    name: "general",
+    what: "what holds for everything, before the first definition",
+    ends: &["rg", "sd", "fsd", "wd", "fwd", "rd", "hd", "host"],
+    lead: "",
+    rows: &[
+        Row::new(Full("compression"), Number(COMPRESSION, |it, pct| it.compress(100.0 / pct))).doc(
+            "percent of the size that is left",
+            "The old form of compratio=: 100 divided by it.",
+            "compression=50",
+        ),
+        Row::new(Any("compratio"), Number(RATIO, General::compress)).doc(
+            "ratio, 1 or more; 1",
+            "How many times smaller the written data gets when it is compressed. rd.forcompratio \
+             tries several.",
+            "compratio=2",
+        ),
+        Row::new(Any("compressionseed"), Own(FREE, without_effect)).doc(
+            "number",
+            "Seed of Vdbench's data; without effect here, where contents follow from names.",
+            "compressionseed=1",
+        ),
+        Row::new(Full("dedupratio"), Own(FREE, |it, p, s| it.dedup.put(Dedup::ratio, p, s)))
+            .never_set()
+            .doc(
+                "ratio, 1 or more; 1",
+                "How many times smaller the written data gets when equal blocks are kept once. \
+                 Needs dedupunit=.",
+                "dedupratio=2,dedupunit=4k",
+            ),
+        Row::new(Full("dedupunit"), Own(FREE, |it, p, s| it.dedup.put(Dedup::unit, p, s)))
+            .never_set()
+            .doc(
+                "bytes, a multiple of 512",
+                "Size of the blocks of which some are equal.",
+                "dedupratio=2,dedupunit=4k",
+            ),
+        Row::new(Full("dedupsets"), Own(FREE, |it, p, s| it.dedup.put(Dedup::n_sets, p, s)))
+            .never_set()
+            .doc(
+                "count, or percent such as 5%; 5%",
+                "How many different contents the duplicates have.",
+                "dedupratio=2,dedupunit=4k,dedupsets=100",
+            ),
+        Row::new(Full("deduphotsets"), Own(FREE, |it, p, s| it.dedup.put(Dedup::hot_sets, p, s)))
+            .never_set()
+            .doc(
+                "(sets,blocks,..)",
+                "Sets of known size at the start of each target.",
+                "dedupratio=2,dedupunit=4k,deduphotsets=(2,1000)",
+            ),
+        Row::new(Full("dedupflipflop"), Own(FREE, |it, p, s| it.dedup.put(Dedup::flip_flop, p, s)))
+            .never_set()
+            .doc(
+                "yes, no or hot; no",
+                "A duplicate that is written again has the other version of its set.",
+                "dedupratio=2,dedupunit=4k,dedupflipflop=yes",
+            ),
+        Row::new(Full("dedupacross"), Own(FREE, |it, p, s| it.dedup.put(Dedup::nothing, p, s)))
+            .never_set()
+            .doc(
+                "yes or no",
+                "Undocumented; without effect here.",
+                "dedupratio=2,dedupunit=4k,dedupacross=yes",
+            ),
+        Row::new(Full("dedupmaxkey"), Own(FREE, |it, p, s| it.dedup.put(Dedup::nothing, p, s)))
+            .never_set()
+            .doc(
+                "number",
+                "Undocumented; without effect here.",
+                "dedupratio=2,dedupunit=4k,dedupmaxkey=1",
+            ),
+        Row::new(Stem("dedup"), Own(FREE, |it, p, s| it.dedup.put(Dedup::unknown, p, s)))
+            .never_set(),
+        Row::new(Any("port"), Int(FREE, |it, port| it.settings.port = port.clamp(0, 65535) as u16))
+            .doc("number; 5570", "Port at which other hosts would report.", "port=5571"),
+        Row::new(Any("pattern"), Own(FREE, General::pattern)).doc(
+            "file",
+            "The bytes of this file are written over and over.",
+            "pattern=/tmp/data",
+        ),
+        Row::new(Any("data_errors"), Own(FREE, General::data_errors)).doc(
+            "count, or (count,seconds); 50",
+            "After so many failed I/Os everything ends; with seconds, only if none of them passed \
+             without another. Commands are not run.",
+            "data_errors=1",
+        ),
+        Row::new(Any("dataerrors"), Same("data_errors")),
+        Row::new(Any("swat"), Own(FREE, removed)).doc(
+            "any",
+            "No parameter any more since 5.04, and a mistake.",
+            "swat=x",
+        ),
+        Row::new(Any("validate"), Own(FREE, General::validate)).never_set().doc(
+            "yes, read_after_write, no_preread, time or no; no",
+            "Checks what is read against what was written. It is read, and does not run yet.",
+            "validate=yes",
+        ),
+        Row::new(Full("journal"), Own(FREE, General::journal)).never_set().doc(
+            "yes, recover, noflush, maponly or no; no",
+            "Keeps a journal of what was written, to check it after a crash. It is read, and does \
+             not run yet.",
+            "journal=yes",
+        ),
+        Row::new(
+            Full("startcmd"),
+            Own(FREE, |it, p, _| it.settings.commands.extend(commands(CommandTime::Start, p))),
+        )
+        .doc(
+            "\"command\", and cons, sum or log",
+            "A command before all runs, if the command line has --allow-commands. $output is the \
+             output directory.",
+            "startcmd=\"date\"",
+        ),
+        Row::new(Full("start_cmd"), Same("startcmd")),
+        Row::new(
+            Full("endcmd"),
+            Own(FREE, |it, p, _| it.settings.commands.extend(commands(CommandTime::End, p))),
+        )
+        .doc(
+            "\"command\", and cons, sum or log",
+            "A command behind all runs, if the command line has --allow-commands.",
+            "endcmd=\"iostat -x\"",
+        ),
+        Row::new(Full("end_cmd"), Same("endcmd")),
+        Row::new(Full("heartbeat_error"), Own(FREE, without_effect)).doc(
+            "any",
+            "Of Vdbench's processes; without effect here.",
+            "heartbeat_error=x",
+        ),
+        Row::new(Full("debug"), Number(FREE, |_, _| {})).doc(
+            "numbers",
+            "Vdbench's debugging; without effect here.",
+            "debug=1",
+        ),
+        Row::new(Any("unix2windows"), Own(FREE, without_effect)).doc(
+            "(unix,windows)",
+            "Replaces paths for Windows; without effect here. --remap A=B replaces any prefix.",
+            "unix2windows=(/mnt,c:)",
+        ),
+        Row::new(Any("formatxfersize"), Int(SECTORS, General::format_xfersize)).doc(
+            "bytes; 128k",
+            "Transfer size of that writing.",
+            "formatxfersize=1m",
+        ),
+        Row::new(
+            Any("create_anchors"),
+            Word(|it, word| it.settings.create_anchors = begins_with_y(word)),
+        )
+        .doc(
+            "yes or no; no",
+            "Makes missing folders above anchors; without it only the last folder is made.",
+            "create_anchors=yes",
+        ),
+        Row::new(Any("formatsds"), Own(FREE, General::format_sds)).doc(
+            "yes or no; files that are missing or short",
+            "yes writes every file of a storage definition before the first run, no writes none.",
+            "formatsds=yes",
+        ),
+        Row::new(Any("report"), Own(FREE, General::report)).doc(
+            "host_detail, slave_detail, no_sd_detail, no_fsd_detail",
+            "Which pages the output directory has.",
+            "report=(host_detail,no_sd_detail)",
+        ),
+        Row::new(
+            Any("report_run_totals"),
+            Word(|it, word| it.settings.report.run_totals = begins_with_y(word)),
+        )
+        .doc(
+            "yes or no; no",
+            "Writes totals_optional.html, with what the runs so far come to.",
+            "report_run_totals=yes",
+        ),
+        Row::new(Any("histogram"), Own(FREE, General::histogram)).doc(
+            "(default,limit,..); limits in u, m or s",
+            "Limits of the buckets in the histogram pages, at most 64. The record has all \
+             latencies, whatever is said here.",
+            "histogram=(default,100,1m,10m,1s)",
+        ),
+        Row::new(Any("psrset"), Own(FREE, not_here)).doc(
+            "number",
+            "Processor sets of Solaris, and a mistake here.",
+            "psrset=1",
+        ),
+        Row::new(Any("auxreport"), Own(FREE, without_effect)).doc(
+            "any",
+            "Of another tool; read, and without effect here.",
+            "auxreport=x",
+        ),
+        Row::new(Any("monitor"), Word(|it, path| it.settings.monitor = Some(path.to_owned()))).doc(
+            "file",
+            "A file that is watched: end_rd in it ends the run, end_vdbench everything.",
+            "monitor=/tmp/stop.txt",
+        ),
+        Row::new(Any("concatenatesds"), Own(FREE, General::concatenate_sds)).doc(
+            "yes or no; no",
+            "The storage definitions of a workload form one volume, addressed from end to end; \
+             threads then belong to the workload.",
+            "concatenatesds=yes",
+        ),
+        Row::new(Any("messagescan"), Own(FREE, General::message_scan)).doc(
+            "yes, no, nodisplay or count",
+            "Scanning of the system's log; without effect here.",
+            "messagescan=no",
+        ),
+        Row::new(
+            Any("abort_failed_skew"),
+            Number(FREE, |it, pct| it.settings.abort_failed_skew_pct = Some(pct)),
+        )
+        .doc(
+            "percent",
+            "Ends everything when the share of a workload is off its skew= by more than this.",
+            "abort_failed_skew=5",
+        ),
+        Row::new(Any("misc"), Own(FREE, without_effect)).doc(
+            "words",
+            "Undocumented switches; without effect here.",
+            "misc=x",
+        ),
+        Row::new(Full("pattern_buffer"), Own(FREE, without_effect)).doc(
+            "bytes",
+            "Undocumented; without effect here.",
+            "pattern_buffer=1m",
+        ),
+        Row::new(Full("showlba"), Own(FREE, without_effect)).doc(
+            "yes or no",
+            "Records addresses for another program; without effect here.",
+            "showlba=yes",
+        ),
+        Row::new(Full("loop"), Own(FREE, General::repeat)).doc(
+            "count, or a time such as 10m; 1",
+            "How often all runs are repeated.",
+            "loop=3",
+        ),
+        Row::new(Any("timeout"), Own(FREE, General::timeout)).doc(
+            "seconds, report or script",
+            "Watches for idle storage; without effect here.",
+            "timeout=60",
+        ),
+        Row::new(
+            Any("fwd_thread_adjust"),
+            Word(|it, word| it.no_thread_adjust = !begins_with_y(word)),
+        )
+        .doc(
+            "yes or no; yes",
+            "With no, threads of an fwd that cannot be divided evenly are a mistake and no \
+             warning.",
+            "fwd_thread_adjust=no",
+        ),
+        Row::new(
+            Any("ios_per_jvm"),
+            Long(FREE, |it, ios| it.settings.ios_per_jvm = ios.max(1) as u64),
+        )
+        .doc(
+            "I/Os per second; 100000",
+            "Above this rate per process a warning is due.",
+            "ios_per_jvm=200000",
+        ),
+        Row::new(Line("include"), Nothing).never_set().doc(
+            "file",
+            "Reads another file here. It is looked for beside this one, then where Vdbench looks: \
+             in the folder above, then in the current one.",
+            "include=luns.txt",
+        ),
+    ],
+};
 
 /// Most limits of a histogram.
 const BUCKETS_MAX: usize = 64;
@@ -93,179 +288,91 @@ const BUCKETS_MAX: usize = 64;
 /// Nanoseconds of a microsecond.
 const NS_PER_US: u64 = 1000;
 
-impl Input<'_> {
+/// Reads the general parameters.
+pub(super) fn read(scan: &mut Scan<'_>) -> General {
+    let mut general = General::default();
+    general.apply_switches(scan);
+    while let Some(param) = scan.take(SECTION.ends) {
+        let Some(row) = SECTION.row_of(&param, scan) else { continue };
+        if !param.is_broken {
+            row.put(&mut general, &param, scan);
+        } else if row.key() == "dedupratio" {
+            // That it is missing because of that is no mistake of its own.
+            general.dedup.ratio = Some(1.0);
+        }
+    }
+    for (row, param) in SECTION.sets(|row| row.is_set(&[]), scan) {
+        row.put(&mut general, &param, scan);
+    }
+    general.check(scan);
+    general
+}
+
+/// Says whether a keyword stands for a general parameter.
+pub(super) fn knows(key: &str) -> bool {
+    key.len() >= 2 && (SECTION.find(key).is_some() || SECTION.has(key))
+}
+
+impl General {
     /// Takes over what the command line switches on.
-    pub(super) fn apply_switches(&mut self) {
-        if self.options.validate.is_some() || self.options.journal.is_some() {
+    fn apply_switches(&mut self, scan: &mut Scan<'_>) {
+        let options = scan.options;
+        if options.validate.is_some() || options.journal.is_some() {
             self.settings.validate = true;
-            self.settings.journal = self.options.journal.is_some();
-            self.flags.is_recovery =
-                self.options.journal.as_ref().is_some_and(|letters| letters.contains('r'));
-            self.refuse_validation(Place::NONE);
+            self.settings.journal = options.journal.is_some();
+            self.is_recovery =
+                options.journal.as_ref().is_some_and(|letters| letters.contains('r'));
+            refuse_validation(Place::NONE, scan);
         }
     }
 
-    pub(super) fn read_general(&mut self) {
-        while let Some(param) = self.take(ENDS) {
-            let Some(key) = self.keyword(TABLE, &param) else { continue };
-            if !param.is_broken {
-                self.general(key, &param);
-            } else if param.key == "dedupratio" {
-                // That it is missing because of that is no mistake of its own.
-                self.flags.dedup.ratio = Some(1.0);
-            }
-        }
-        for param in self.sets(TABLE, &[], &[Key::Dedup, Key::Validate, Key::Journal]) {
-            if let Some(key) = self.keyword(TABLE, &param) {
-                self.general(key, &param);
-            }
-        }
-        self.check_general();
+    fn compress(&mut self, ratio: f64) {
+        self.settings.contents.compratio = ratio;
+        self.has_compratio = true;
     }
 
-    fn general(&mut self, key: Key, param: &Param) {
-        match key {
-            Key::Compression if !self.first_makes_sense(param, sense::COMPRESSION) => return,
-            Key::Compratio if !self.first_makes_sense(param, sense::RATIO) => return,
-            Key::FormatXfersize if !self.first_makes_sense(param, sense::SECTORS) => return,
-            _ => {}
-        }
-        let findings = &mut self.findings;
-        let settings = &mut self.settings;
-        match key {
-            Key::Compression => {
-                let Some(pct) = param.number(findings) else { return };
-                settings.contents.compratio = 100.0 / pct;
-                self.flags.has_compratio = true;
-            }
-            Key::Compratio => {
-                let Some(ratio) = param.number(findings) else { return };
-                settings.contents.compratio = ratio;
-                self.flags.has_compratio = true;
-            }
-            Key::CompressionSeed | Key::Ignored => {
-                self.has_no_effect(param, "is without effect here");
-            }
-            Key::Dedup => {
-                let mut dedup = std::mem::take(&mut self.flags.dedup);
-                self.dedup(&mut dedup, param, true);
-                self.flags.dedup = dedup;
-            }
-            Key::Port => {
-                let Some(port) = param.int(findings) else { return };
-                settings.port = port.clamp(0, 65535) as u16;
-            }
-            Key::FormatXfersize => {
-                let size = param.int(findings).filter(|size| *size > 0);
-                settings.format_xfersize_bytes = size.map(|size| size as u32);
-            }
-            Key::AbortSkew => settings.abort_failed_skew_pct = param.number(findings),
-            Key::IosPerJvm => {
-                let Some(ios) = param.long(findings) else { return };
-                settings.ios_per_jvm = ios.max(1) as u64;
-            }
-            Key::Timeout => {
-                settings.timeout.clone_from(&param.values.raw);
-                self.has_no_effect(param, "is without effect: nobody watches for idle storage");
-            }
-            Key::Monitor => settings.monitor = param.word(findings).map(str::to_owned),
-            _ => self.general_word(key, param),
+    fn format_xfersize(&mut self, bytes: i64) {
+        self.settings.format_xfersize_bytes = (bytes > 0).then_some(bytes as u32);
+    }
+
+    fn format_sds(&mut self, param: &Param, scan: &mut Scan<'_>) {
+        if let Some(is_yes) = yes_or_no(param, scan) {
+            self.settings.format_sds = Some(is_yes);
         }
     }
 
-    /// Warns of what is read and changes nothing.
-    fn has_no_effect(&mut self, param: &Param, what: &str) {
-        let message = format!("`{}=` {what}", param.key);
-        self.findings.warning(param.key_place, "without-effect", message, "it may be left out");
+    fn concatenate_sds(&mut self, param: &Param, scan: &mut Scan<'_>) {
+        self.settings.concatenate_sds |= yes_or_no(param, scan) == Some(true);
     }
 
-    /// Reads the parameters whose values are words, or of several kinds.
-    fn general_word(&mut self, key: Key, param: &Param) {
-        match key {
-            Key::Pattern => self.pattern(param),
-            Key::DataErrors => self.data_errors(param),
-            Key::Swat => self.findings.error_help(
-                param.key_place,
-                "removed-parameter",
-                "the 'swat=' parameter is no longer supported",
-                "leave it out: Vdbench 5.04 draws no charts any more",
-            ),
-            Key::Validate => self.validate(param),
-            Key::Journal => self.journal(param),
-            Key::StartCmd => {
-                let commands = commands(CommandTime::Start, param);
-                self.settings.commands.extend(commands);
-            }
-            Key::EndCmd => self.settings.commands.extend(commands(CommandTime::End, param)),
-            Key::Debug => {
-                param.number(&mut self.findings);
-            }
-            Key::Report => self.report(param),
-            Key::Histogram => self.histogram(param),
-            Key::Psrset => {
-                let message = "'psrset=' option is only supported on Solaris";
-                self.findings.error_help(param.key_place, "not-here", message, "leave it out");
-            }
-            Key::MessageScan => self.message_scan(param),
-            Key::Loop => {
-                let written = param.values.raw.first().map_or("", String::as_str);
-                match repeat(written) {
-                    Some(repeat) => self.settings.repeat = repeat,
-                    None => self.wrong(param, "a number, or a time such as 10m"),
-                }
-            }
-            Key::CreateAnchors | Key::RunTotals | Key::ThreadAdjust => self.yes_or_no(key, param),
-            Key::FormatSds | Key::Concatenate => self.strict_yes_or_no(key, param),
-            _ => {}
+    fn repeat(&mut self, param: &Param, scan: &mut Scan<'_>) {
+        match repeat(param.values.raw.first().map_or("", String::as_str)) {
+            Some(repeat) => self.settings.repeat = repeat,
+            None => scan.wrong(param, "a number, or a time such as 10m"),
         }
     }
 
-    /// Yes is whatever begins with `y`.
-    fn yes_or_no(&mut self, key: Key, param: &Param) {
-        let Some(word) = param.word(&mut self.findings) else { return };
-        let is_yes = word.to_lowercase().starts_with('y');
-        match key {
-            Key::CreateAnchors => self.settings.create_anchors = is_yes,
-            Key::RunTotals => self.settings.report.run_totals = is_yes,
-            _ => self.flags.no_thread_adjust = !is_yes,
-        }
+    fn timeout(&mut self, param: &Param, scan: &mut Scan<'_>) {
+        self.settings.timeout.clone_from(&param.values.raw);
+        has_no_effect(param, "is without effect: idle storage is not looked for", scan);
     }
 
-    fn strict_yes_or_no(&mut self, key: Key, param: &Param) {
-        let Some(word) = param.word(&mut self.findings) else { return };
-        let word = word.to_lowercase();
-        if !word.starts_with(['y', 'n']) {
-            self.wrong(param, "yes or no");
-        } else if key == Key::FormatSds {
-            self.settings.format_sds = Some(word.starts_with('y'));
-        } else if word.starts_with('y') {
-            self.settings.concatenate_sds = true;
-        }
-    }
-
-    pub(super) fn wrong(&mut self, param: &Param, wanted: &str) {
-        let value = super::values::unquoted(&param.text);
-        let message = format!("`{}=` cannot be `{value}`", param.key);
-        let help = format!("write {wanted}");
-        self.findings.error_help(param.place, "wrong-value", message, help);
-    }
-
-    fn pattern(&mut self, param: &Param) {
+    fn pattern(&mut self, param: &Param, scan: &mut Scan<'_>) {
         let is_again = self.settings.contents.pattern_file.is_some();
         if is_again || param.values.words.len() > 1 {
             let message = "only one pattern= parameter value may be coded, once";
-            self.findings.error(param.key_place, "repeated-parameter", message);
-        } else if let Some(word) = param.word(&mut self.findings) {
+            scan.findings.error(param.key_place, "repeated-parameter", message);
+        } else if let Some(word) = param.word(&mut scan.findings) {
             self.settings.contents.pattern_file = Some(word.to_owned());
         }
     }
 
-    fn data_errors(&mut self, param: &Param) {
+    fn data_errors(&mut self, param: &Param, scan: &mut Scan<'_>) {
         let count = |number: &f64| number.max(0.0) as u64;
         if let Some(n_errors) = param.values.numbers.first() {
             let seconds = param.values.numbers.get(1).map(count);
             self.settings.data_errors = Some((count(n_errors), seconds));
-        } else if let Some(word) = param.word(&mut self.findings) {
+        } else if let Some(word) = param.word(&mut scan.findings) {
             let is_remove = "remove_device".starts_with(word);
             self.settings.data_errors = Some((if is_remove { 10_000 } else { 0 }, None));
             let command = if is_remove { "remove_device" } else { word };
@@ -278,25 +385,25 @@ impl Input<'_> {
             if let Some(instead) = instead {
                 let message = format!("`data_errors={command}`: {instead}");
                 let help = "write `data_errors=n` to go on until n I/Os have failed";
-                self.findings.warning(param.place, "data-errors-command", message, help);
+                scan.findings.warning(param.place, "data-errors-command", message, help);
             }
             self.settings.data_errors_command = Some(command);
         }
     }
 
-    fn message_scan(&mut self, param: &Param) {
+    fn message_scan(&mut self, param: &Param, scan: &mut Scan<'_>) {
         if !self.settings.messagescan.is_empty() {
             let message = "duplicate keyword not allowed: 'messagescan'";
-            self.findings.error(param.key_place, "repeated-parameter", message);
+            scan.findings.error(param.key_place, "repeated-parameter", message);
         }
         let numbers = param.values.numbers.iter().map(ToString::to_string);
         self.settings.messagescan = param.values.words.iter().cloned().chain(numbers).collect();
         if self.settings.messagescan != ["no"] {
-            self.has_no_effect(param, "is without effect: the system's log is not read");
+            has_no_effect(param, "is without effect: the system's log is not read", scan);
         }
     }
 
-    fn validate(&mut self, param: &Param) {
+    fn validate(&mut self, param: &Param, scan: &mut Scan<'_>) {
         if param.values.words.iter().any(|word| "no".starts_with(word.as_str())) {
             self.settings.validate = false;
             return;
@@ -308,17 +415,17 @@ impl Input<'_> {
                 || word == "time"
                 || word.starts_with("xfersize");
             if !is_known {
-                self.wrong(param, "yes, read_after_write, no_preread, time or no");
+                scan.wrong(param, "yes, read_after_write, no_preread, time or no");
                 return;
             }
             self.settings.validate = true;
         }
         if self.settings.validate {
-            self.refuse_validation(param.key_place);
+            refuse_validation(param.key_place, scan);
         }
     }
 
-    fn journal(&mut self, param: &Param) {
+    fn journal(&mut self, param: &Param, scan: &mut Scan<'_>) {
         let known = ["yes", "recover", "noflush", "skip_read_all", "ignore_pending"];
         for word in &param.values.words {
             if word == "no" {
@@ -330,27 +437,19 @@ impl Input<'_> {
                 || word == "only"
                 || word.starts_with("max=");
             if !is_known {
-                self.wrong(param, "yes, recover, only, noflush, maponly, max=size or no");
+                scan.wrong(param, "yes, recover, only, noflush, maponly, max=size or no");
                 return;
             }
-            self.flags.is_recovery |= "recover".starts_with(word.as_str());
+            self.is_recovery |= "recover".starts_with(word.as_str());
             self.settings.validate = true;
             self.settings.journal = true;
         }
         if self.settings.journal {
-            self.refuse_validation(param.key_place);
+            refuse_validation(param.key_place, scan);
         }
     }
 
-    fn refuse_validation(&mut self, place: Place) {
-        self.findings.refuse(
-            place,
-            "no-validation",
-            "data validation and journaling (`validate=`, `journal=`, -v, -j) do not run yet",
-        );
-    }
-
-    fn report(&mut self, param: &Param) {
+    fn report(&mut self, param: &Param, scan: &mut Scan<'_>) {
         for word in &param.values.words {
             let report = &mut self.settings.report;
             if "slave_detail".starts_with(word.as_str()) {
@@ -362,15 +461,15 @@ impl Input<'_> {
             } else if "no_fsd_detail".starts_with(word.as_str()) {
                 report.fsd_detail = false;
             } else {
-                self.wrong(param, "host_detail, slave_detail, no_sd_detail or no_fsd_detail");
+                scan.wrong(param, "host_detail, slave_detail, no_sd_detail or no_fsd_detail");
                 return;
             }
         }
     }
 
-    fn histogram(&mut self, param: &Param) {
+    fn histogram(&mut self, param: &Param, scan: &mut Scan<'_>) {
         let words = &param.values.words;
-        let Some(name) = words.first() else { return self.wrong(param, "(default,20,40,..)") };
+        let Some(name) = words.first() else { return scan.wrong(param, "(default,20,40,..)") };
         if words.len() == 2 && "suppress".starts_with(words[1].as_str()) && name == "default" {
             return;
         }
@@ -380,98 +479,30 @@ impl Input<'_> {
             .filter(|word| !"suppress".starts_with(word))
             .collect();
         let is_limit = |word: &str| buckets_us(&[word]).is_some();
-        if self.is_kind() && (name != "default" && is_limit(name)) {
+        if scan.is_kind() && (name != "default" && is_limit(name)) {
             let message = "the first word of histogram= is its name, not a limit: without \
                            `default` Vdbench keeps its own limits";
             let help = "write histogram=(default,100u,1m,..)";
-            self.findings.warning(param.place, "unnamed-histogram", message, help);
+            scan.findings.warning(param.place, "unnamed-histogram", message, help);
         }
-        if self.is_kind() && limits.last().is_some_and(|last| falls_back(&limits, last)) {
+        if scan.is_kind() && limits.last().is_some_and(|last| falls_back(&limits, last)) {
             let message = "histogram= ends below its largest limit: the last number is no limit";
             let help = "let limits rise; a smaller number between two is the step from one to the \
                         other";
-            self.findings.warning(param.place, "falling-limits", message, help);
+            scan.findings.warning(param.place, "falling-limits", message, help);
         }
         match buckets_us(&limits) {
             Some(limits) if name == "default" => {
                 self.settings.histogram_ns = limits.iter().map(|us| us * NS_PER_US).collect();
             }
             Some(_) => {}
-            None => self.wrong(param, "at most 63 rising limits, such as (default,20,40,1m,1s)"),
+            None => scan.wrong(param, "at most 63 rising limits, such as (default,20,40,1m,1s)"),
         }
     }
 
-    /// Reads a `dedup..=` parameter, general or of one definition.
-    pub(super) fn dedup(&mut self, dedup: &mut Dedup, param: &Param, is_general: bool) {
-        dedup.is_on = true;
-        dedup.place.get_or_insert(param.key_place);
-        let numbers = &param.values.numbers;
-        let is_bad = match param.key.as_str() {
-            "dedupratio" => {
-                dedup.ratio = param.number(&mut self.findings);
-                dedup.ratio.is_some_and(|ratio| ratio < 1.0)
-            }
-            "dedupunit" if !is_general => true,
-            "dedupunit" => {
-                let unit = param.int(&mut self.findings).unwrap_or_default();
-                dedup.unit_bytes = unit.max(0) as u64;
-                false
-            }
-            "dedupsets" => {
-                match numbers.as_slice() {
-                    [sets] if *sets < 0.0 => dedup.sets = Some(SetCount::Pct(-sets)),
-                    [sets] => dedup.sets = Some(SetCount::Count(*sets as u64)),
-                    _ => {}
-                }
-                numbers.as_slice() == [0.0]
-            }
-            "deduphotsets" => {
-                let pairs = numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32));
-                dedup.hot_sets = pairs.collect();
-                !numbers.len().is_multiple_of(2) || numbers.contains(&0.0)
-            }
-            "dedupflipflop" => param.word(&mut self.findings).is_some_and(|word| {
-                dedup.flip_flop = match word {
-                    word if word.starts_with("hot") => Some(FlipFlop::Hot),
-                    word if word.starts_with('y') => Some(FlipFlop::All),
-                    word if word.starts_with('n') => Some(FlipFlop::None),
-                    _ => None,
-                };
-                dedup.flip_flop.is_none()
-            }),
-            "dedupacross" | "dedupmaxkey" => false,
-            _ => true,
-        };
-        if is_bad {
-            let message = format!("`{}=` is not allowed here, or not with this value", param.key);
-            let help = "dedupratio is at least 1; dedupsets and deduphotsets have no zeros; \
-                        dedupunit is a general parameter";
-            self.findings.error_help(param.place, "wrong-value", message, help);
-        }
-    }
-
-    /// Checks deduplication once it is complete.
-    pub(super) fn check_dedup(&mut self, dedup: &Dedup) {
-        if !dedup.is_on {
-            return;
-        }
-        let message = if self.flags.dedup.unit_bytes == 0 {
-            "requesting dedup without specifying dedupunit=nnn"
-        } else if !self.flags.dedup.unit_bytes.is_multiple_of(512) {
-            "dedupunit= value must be a multiple of 512"
-        } else if dedup.ratio.is_none() {
-            "dedupratio= parameter is required"
-        } else {
-            return;
-        };
-        let place = dedup.place.unwrap_or(Place::NONE);
-        let help = "write such as `dedupratio=2,dedupunit=4k`";
-        self.findings.error_help(place, "incomplete-dedup", message, help);
-    }
-
-    fn check_general(&mut self) {
-        let dedup = self.flags.dedup.clone();
-        self.check_dedup(&dedup);
+    fn check(&mut self, scan: &mut Scan<'_>) {
+        let dedup = self.dedup.clone();
+        dedup.check(dedup.unit_bytes, &mut scan.findings);
         let contents = &mut self.settings.contents;
         if dedup.is_on {
             contents.dedupratio = dedup.ratio.unwrap_or(1.0);
@@ -484,11 +515,11 @@ impl Input<'_> {
         let other = [
             (dedup.is_on, "dedupratio="),
             (self.settings.validate, "validate=yes"),
-            (self.flags.has_compratio && self.settings.contents.compratio > 1.0, "compratio="),
+            (self.has_compratio && self.settings.contents.compratio > 1.0, "compratio="),
         ];
         for (_, name) in other.iter().filter(|(is_on, _)| *is_on && has_pattern) {
             let message = format!("{name} and pattern= are mutually exclusive");
-            self.findings.error(Place::NONE, "exclusive-parameters", message);
+            scan.findings.error(Place::NONE, "exclusive-parameters", message);
         }
         if self.settings.concatenate_sds {
             let other = [
@@ -497,10 +528,57 @@ impl Input<'_> {
             ];
             for (_, name) in other.iter().filter(|(is_on, _)| *is_on) {
                 let message = format!("{name} and concatenatesds=yes are mutually exclusive");
-                self.findings.error(Place::NONE, "exclusive-parameters", message);
+                scan.findings.error(Place::NONE, "exclusive-parameters", message);
             }
         }
     }
+}
+
+/// Warns of what is read and changes nothing.
+fn has_no_effect(param: &Param, what: &str, scan: &mut Scan<'_>) {
+    let message = format!("`{}=` {what}", param.key);
+    scan.findings.warning(param.key_place, "without-effect", message, "it may be left out");
+}
+
+fn without_effect(_: &mut General, param: &Param, scan: &mut Scan<'_>) {
+    has_no_effect(param, "is without effect here", scan);
+}
+
+fn removed(_: &mut General, param: &Param, scan: &mut Scan<'_>) {
+    scan.findings.error_help(
+        param.key_place,
+        "removed-parameter",
+        "the 'swat=' parameter is no longer supported",
+        "leave it out: Vdbench 5.04 draws no charts any more",
+    );
+}
+
+fn not_here(_: &mut General, param: &Param, scan: &mut Scan<'_>) {
+    let message = "'psrset=' option is only supported on Solaris";
+    scan.findings.error_help(param.key_place, "not-here", message, "leave it out");
+}
+
+fn refuse_validation(place: Place, scan: &mut Scan<'_>) {
+    scan.findings.refuse(
+        place,
+        "no-validation",
+        "data validation and journaling (`validate=`, `journal=`, -v, -j) do not run yet",
+    );
+}
+
+/// Yes is whatever begins with `y`.
+pub(super) fn begins_with_y(word: &str) -> bool {
+    word.to_lowercase().starts_with('y')
+}
+
+/// Reads yes or no, where nothing else is taken.
+fn yes_or_no(param: &Param, scan: &mut Scan<'_>) -> Option<bool> {
+    let is_yes = begins_with_y(param.word(&mut scan.findings)?);
+    if !is_yes && !param.values.words[0].to_lowercase().starts_with('n') {
+        scan.wrong(param, "yes or no");
+        return None;
+    }
+    Some(is_yes)
 }
 
 /// Reads commands and where their output goes.
@@ -575,9 +653,4 @@ fn buckets_us(words: &[&str]) -> Option<Vec<u64>> {
     }
     let is_fine = limits.first().is_some_and(|first| *first > 0) && limits.len() < BUCKETS_MAX;
     is_fine.then_some(limits)
-}
-
-/// Says whether a keyword stands for a general parameter.
-pub(super) fn knows(key: &str) -> bool {
-    key.len() >= 2 && super::keywords::find(TABLE, key).is_some()
 }

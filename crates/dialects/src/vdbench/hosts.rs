@@ -1,344 +1,324 @@
 //! Host definitions, replay groups, and definitions repeated for every host.
 
-use super::findings::Place;
-use super::input::{HOSTS_MAX, Input, fits};
-use super::keywords::Name::{Any, Full};
-use super::keywords::Table;
+use super::findings::{Findings, Place};
+use super::known::{HostEntry, Known};
 use super::lines::Line;
 use super::params::Param;
-use super::parsed::Host;
+use super::parsed::few;
+use super::scan::Scan;
+use super::section::Meaning::{Begin, Int, Number, Own, Word};
+use super::section::Name::{Any, Full};
+use super::section::{self, Definition, Section};
+use super::sense::{COUNT, FREE};
 
-/// A host as written.
-#[derive(Clone, Debug)]
-pub(super) struct HostEntry {
-    pub(super) host: Host,
-    clients: i64,
-    pub(super) place: Place,
-    /// `jvms=` as a number of its own: Vdbench may raise it.
-    pub(super) has_jvms: bool,
-}
+type Row = section::Row<HostEntry>;
 
-impl Default for HostEntry {
-    fn default() -> Self {
-        HostEntry {
-            host: Host {
-                label: "localhost".to_owned(),
-                system: "localhost".to_owned(),
-                shell: "rsh".to_owned(),
-                user: None,
-                folder: None,
-                jvms: 1,
-                jvms_raised_for: None,
-                master: None,
-                mounts: Vec::new(),
-                is_local: true,
-            },
-            clients: 0,
-            place: Place::NONE,
-            has_jvms: false,
-        }
+/// Most hosts that `clients=` may make. Real clusters have a thousandth.
+const HOSTS_MAX: usize = 10_000;
+
+pub(super) static SECTION: Section<HostEntry> = Section {
+    name: "hd",
+    what: "a host definition: where work runs",
+    ends: &["rg", "sd", "fsd", "wd", "fwd", "rd"],
+    lead: "hd=host1",
+    rows: &[
+        Row::new(Full("hd"), Begin).doc(
+            "name, default or localhost",
+            "Begins a host definition.",
+            "hd=host1,system=10.0.0.1",
+        ),
+        Row::new(Full("host"), Begin).doc(
+            "(address,name)",
+            "The old form of a host definition.",
+            "host=(10.0.0.1,host1)",
+        ),
+        Row::new(Any("system"), Own(FREE, system)).doc(
+            "name or address; the label",
+            "Where the host is. One that is not this machine needs the fleet; --all-hosts-local \
+             runs everything here.",
+            "system=10.0.0.1",
+        ),
+        Row::new(Any("vdbench"), Word(|it, path| it.host.folder = Some(path.to_owned()))).doc(
+            "folder",
+            "Where Vdbench is installed there.",
+            "vdbench=/opt/vdbench/",
+        ),
+        Row::new(Any("shell"), Word(|it, shell| shell.clone_into(&mut it.host.shell))).doc(
+            "rsh, ssh or vdbench; rsh",
+            "How the host is reached.",
+            "shell=ssh",
+        ),
+        Row::new(Any("user"), Word(|it, user| it.host.user = Some(user.to_owned()))).doc(
+            "name",
+            "The user under whom it is reached.",
+            "user=bench",
+        ),
+        Row::new(Any("jvms"), Int(COUNT, HostEntry::set_jvms)).doc(
+            "count; 1",
+            "Processes on the host, which are threads here: each has its part of the threads of \
+             every storage definition; sequential work stays with one. Vdbench starts up to 8 by \
+             itself for large rates; those have pages and divide nothing.",
+            "hd=localhost,jvms=4",
+        ),
+        Row::new(Any("clients"), Int(COUNT, |it, n_clients| it.clients = n_clients)).doc(
+            "count",
+            "Makes so many hosts of one, named host1_cl0, host1_cl1 and so on.",
+            "clients=4",
+        ),
+        Row::new(Any("mount"), Own(FREE, mount)).doc(
+            "\"command\"",
+            "How rd.mount= mounts there. Nothing is mounted here.",
+            "mount=\"mount srv:/e /mnt\"",
+        ),
+        Row::new(Any("master"), Word(|it, address| it.host.master = Some(address.to_owned()))).doc(
+            "address",
+            "This host's address, as the other one sees it.",
+            "system=10.0.0.1,master=10.0.0.9",
+        ),
+    ],
+};
+
+/// Reads the hosts: without any there is one, this.
+pub(super) fn read(scan: &mut Scan<'_>) -> Vec<HostEntry> {
+    let read = SECTION.read(scan);
+    if scan.is_at_end() && !scan.findings.is_hopeless() {
+        scan.end_of_file("definitions behind the general parameters and hosts");
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Host,
-    System,
-    Vdbench,
-    Shell,
-    User,
-    Jvms,
-    Clients,
-    Mount,
-    Master,
-}
-
-pub(super) const TABLE: &Table<Key> = &[
-    (Full("hd"), Key::Host),
-    (Full("host"), Key::Host),
-    (Any("system"), Key::System),
-    (Any("vdbench"), Key::Vdbench),
-    (Any("shell"), Key::Shell),
-    (Any("user"), Key::User),
-    (Any("jvms"), Key::Jvms),
-    (Any("clients"), Key::Clients),
-    (Any("mount"), Key::Mount),
-    (Any("master"), Key::Master),
-];
-
-const ENDS: &[&str] = &["rg", "sd", "fsd", "wd", "fwd", "rd"];
-
-impl Input<'_> {
-    pub(super) fn read_hosts(&mut self) {
-        let mut default = HostEntry::default();
-        // The default while nothing else was begun, then the last host.
-        let mut current: Option<HostEntry> = None;
-        let mut is_default = true;
-        while let Some(param) = self.take(ENDS) {
-            let Some(key) = self.keyword(TABLE, &param) else { continue };
-            if key == Key::Host {
-                self.keep_host(current.take(), is_default, &mut default);
-                let begun = self.begin_host(&param, &default);
-                is_default = begun.is_none();
-                current = Some(begun.unwrap_or_else(|| default.clone()));
-            } else if let Some(entry) = &mut current
-                && !param.is_broken
-            {
-                let mut taken = entry.clone();
-                self.host_value(key, &param, &mut taken);
-                current = Some(taken);
-            }
-        }
-        self.keep_host(current, is_default, &mut default);
-        if self.ahead.is_none() && !self.findings.is_hopeless() {
-            self.end_of_file("definitions behind the general parameters and hosts");
-        }
-        if self.hosts.is_empty() {
-            self.hosts.push(HostEntry { place: Place::NONE, ..default });
-        }
-        self.finish_hosts();
+    warn_of_unresolved(&read, &mut scan.findings);
+    let mut hosts = read.all;
+    if hosts.is_empty() {
+        hosts.push(HostEntry { place: Place::NONE, ..read.default });
     }
+    finish(&mut hosts, scan);
+    hosts
+}
 
-    /// Returns the new host; `None` for the default.
-    fn begin_host(&mut self, param: &Param, default: &HostEntry) -> Option<HostEntry> {
-        self.plain.begin();
+impl Definition for HostEntry {
+    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
         let words = &param.values.words;
-        let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
-        if name == "default" {
-            return None;
+        let name = param.word(&mut scan.findings).unwrap_or("?").to_owned();
+        let mut entry = HostEntry { name, unresolved: Vec::new(), ..default.clone() };
+        if entry.name == "default" {
+            return entry;
         }
         if param.key == "host" || words.len() > 1 {
-            self.findings.warning(
+            scan.findings.warning(
                 param.key_place,
                 "old-parameter",
                 "`host=(address,label)` is the old form of a host definition",
                 "write `hd=label,system=address`",
             );
         }
-        let mut entry = default.clone();
-        entry.host.system.clone_from(&name);
-        entry.host.label = words.get(1).cloned().unwrap_or(name);
+        entry.host.system.clone_from(&entry.name);
+        entry.host.label = words.get(1).unwrap_or(&entry.name).clone();
         entry.place = param.place;
-        Some(entry)
+        entry
     }
 
-    fn keep_host(&mut self, entry: Option<HostEntry>, is_default: bool, default: &mut HostEntry) {
-        match entry {
-            Some(entry) if is_default => *default = entry,
-            Some(entry) => self.hosts.push(entry),
-            None => {}
-        }
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn host_value(&mut self, key: Key, param: &Param, entry: &mut HostEntry) {
-        if matches!(key, Key::Jvms | Key::Clients)
-            && !self.first_makes_sense(param, super::sense::COUNT)
-        {
-            return;
-        }
-        let findings = &mut self.findings;
-        let host = &mut entry.host;
-        match key {
-            Key::Jvms => {
-                let Some(jvms) = param.int(findings) else { return };
-                host.jvms = jvms.max(1) as u32;
-                entry.has_jvms = true;
-                return;
-            }
-            Key::Clients => {
-                entry.clients = param.int(findings).unwrap_or(0);
-                return;
-            }
-            _ => {}
-        }
-        let Some(word) = param.word(findings).map(str::to_owned) else { return };
-        match key {
-            Key::System => {
-                if !self.options.all_hosts_local
-                    && !word.starts_with("localhost")
-                    && !self.loader.host_exists(&word)
-                {
-                    self.unknown_host(param, &word);
-                }
-                host.system = word;
-            }
-            Key::Vdbench => host.folder = Some(word),
-            Key::Shell => host.shell = word,
-            Key::User => host.user = Some(word),
-            Key::Master => host.master = Some(word),
-            Key::Mount => {
-                if param.values.words.iter().any(|line| line.split_whitespace().count() < 2) {
-                    self.wrong(param, "a mount command with its device and its folder");
-                }
-                host.mounts.clone_from(&param.values.words);
-            }
-            Key::Host | Key::Jvms | Key::Clients => {}
-        }
+    fn is_set(&self, _: &section::Row<Self>, _: bool) -> bool {
+        false
     }
+}
 
-    /// Vdbench ends at the first host that it cannot find. The kind mode lists the runs all the
-    /// same, and names all of them at once.
-    fn unknown_host(&mut self, param: &Param, system: &str) {
-        if self.is_kind() {
-            self.unknown_hosts.push((system.to_owned(), param.place));
-            return;
-        }
-        self.findings.error_help(
-            param.place,
-            "unknown-host",
-            format!("Host '{system}' does not exist"),
-            "write an address, or a name that this machine can resolve; with \
-             `--all-hosts-local` everything runs on this host",
-        );
+impl HostEntry {
+    fn set_jvms(&mut self, jvms: i64) {
+        self.host.jvms = jvms.max(1) as u32;
+        self.has_jvms = true;
     }
+}
 
-    fn tell_unknown_hosts(&mut self) {
-        let Some((_, place)) = self.unknown_hosts.first() else { return };
-        let place = *place;
-        let mut names: Vec<&str> =
-            self.unknown_hosts.iter().map(|(system, _)| system.as_str()).collect();
-        names.dedup();
-        let message = format!(
-            "this machine cannot resolve {}: Vdbench would end here",
-            super::parsed::few(&names)
-        );
-        self.findings.warning(
-            place,
-            "unknown-host",
-            message,
-            "write an address, or a name that can be resolved",
-        );
+fn system(entry: &mut HostEntry, param: &Param, scan: &mut Scan<'_>) {
+    let Some(system) = param.word(&mut scan.findings).map(str::to_owned) else { return };
+    if !scan.options.all_hosts_local
+        && !system.starts_with("localhost")
+        && !scan.loader.host_exists(&system)
+    {
+        unresolved(entry, param, &system, scan);
     }
+    entry.host.system = system;
+}
 
-    /// Repeats hosts for `clients=`, and checks them.
-    fn finish_hosts(&mut self) {
-        self.tell_unknown_hosts();
-        let n_clients = |entry: &HostEntry| entry.clients.clamp(1, HOSTS_MAX as i64) as usize;
-        if self.hosts.iter().map(n_clients).sum::<usize>() > HOSTS_MAX {
-            self.too_many(Place::NONE, "hosts", HOSTS_MAX);
-            self.hosts.iter_mut().for_each(|entry| entry.clients = 0);
-        }
-        let mut extra = Vec::new();
-        for entry in &mut self.hosts {
-            let label = entry.host.label.clone();
-            if entry.clients > 0 {
-                for client in 1..entry.clients {
-                    let mut other = entry.clone();
-                    other.host.label = format!("{label}_cl{client}");
-                    extra.push(other);
-                }
-                entry.host.label = format!("{label}_cl0");
-            }
-        }
-        self.hosts.extend(extra);
-        for entry in &mut self.hosts {
-            if let Some(jvms) = self.options.jvms {
-                entry.host.jvms = jvms;
-                entry.has_jvms = true;
-            }
-            let is_this = matches!(entry.host.system.as_str(), "localhost" | "127.0.0.1" | "::1");
-            entry.host.is_local = is_this || self.options.all_hosts_local;
-        }
-        for idx in 0..self.hosts.len() {
-            let (label, place) = (self.hosts[idx].host.label.clone(), self.hosts[idx].place);
-            if !self.is_new("hd", &label.to_ascii_lowercase()) {
-                let message = format!("using duplicate host names: {label}");
-                self.findings.error(place, "duplicate-name", message);
-            }
-            if let Some(folder) = &self.hosts[idx].host.folder
-                && !folder.contains(['/', '\\'])
-            {
-                let message =
-                    format!("'vdbench=' directory name must end with a file separator: {folder}");
-                self.findings.error(place, "wrong-value", message);
-            }
-        }
+/// Vdbench ends at the first host that it cannot find. The kind mode lists the runs all the same,
+/// and names all of them at once.
+fn unresolved(entry: &mut HostEntry, param: &Param, system: &str, scan: &mut Scan<'_>) {
+    if scan.is_kind() {
+        entry.unresolved.push((system.to_owned(), param.place));
+        return;
     }
+    scan.findings.error_help(
+        param.place,
+        "unknown-host",
+        format!("Host '{system}' does not exist"),
+        "write an address, or a name that this machine can resolve; with `--all-hosts-local` \
+         everything runs on this host",
+    );
+}
 
-    /// Returns the positions of the hosts that patterns fit, by label or address.
-    pub(super) fn select_hosts(&mut self, patterns: &[String], place: Place) -> Vec<usize> {
-        let mut found = Vec::new();
-        for pattern in patterns {
-            for (idx, entry) in self.hosts.iter().enumerate() {
-                if fits(pattern, &entry.host.label) || fits(pattern, &entry.host.system) {
-                    found.push(idx);
-                }
-            }
-            if found.is_empty() {
-                let message = format!("could not find host={pattern}");
-                let help = "define it with `hd=`, before the storage definitions";
-                self.findings.error_help(place, "unknown-name", message, help);
-                return found;
-            }
-        }
-        found
-    }
+fn warn_of_unresolved(read: &section::Definitions<HostEntry>, findings: &mut Findings) {
+    let of_default = read.default.unresolved.iter();
+    let mut all = of_default.chain(read.all.iter().flat_map(|entry| &entry.unresolved)).peekable();
+    let Some((_, place)) = all.peek().copied() else { return };
+    let mut names: Vec<&str> = all.map(|(system, _)| system.as_str()).collect();
+    names.dedup();
+    let message = format!("this machine cannot resolve {}: Vdbench would end here", few(&names));
+    let help = "write an address, or a name that can be resolved";
+    findings.warning(*place, "unknown-host", message, help);
+}
 
-    /// Repeats definitions that name `$host` or `#host` for every host.
-    pub(super) fn replicate_hosts(&mut self) {
-        let lines = self.params.lines_left();
-        let is_asked =
-            |line: &Line| ["$host", "!host", "#host"].iter().any(|name| line.text.contains(name));
-        if self.ahead.is_none() || !lines.iter().any(is_asked) {
-            return;
-        }
-        let n_hosts = self.hosts.len().to_string();
-        let mut left: Vec<Line> = Vec::new();
-        let lines: Vec<Line> =
-            lines.iter().map(|line| line.replaced(&[("#hosts", &n_hosts)])).collect();
-        let mut start = 0;
-        while start < lines.len() {
-            let n_more = lines[start + 1..].iter().take_while(|line| !is_start(line)).count();
-            let block = &lines[start..=start + n_more];
-            start += block.len();
-            let is_rd = block[0].text.to_lowercase().starts_with("rd=");
-            if is_rd || !is_start(&block[0]) || !block.iter().any(is_asked) {
-                left.extend_from_slice(block);
-                continue;
-            }
-            for (idx, entry) in self.hosts.iter().enumerate() {
-                let (label, idx) = (entry.host.label.as_str(), idx.to_string());
-                let names = [("$host", label), ("!host", label), ("#host", idx.as_str())];
-                left.extend(block.iter().map(|line| line.replaced(&names)));
-            }
-        }
-        self.params.restart_with(left);
-        self.advance();
+fn mount(entry: &mut HostEntry, param: &Param, scan: &mut Scan<'_>) {
+    if param.word(&mut scan.findings).is_none() {
+        return;
     }
+    if param.values.words.iter().any(|line| line.split_whitespace().count() < 2) {
+        scan.wrong(param, "a mount command with its device and its folder");
+    }
+    entry.host.mounts.clone_from(&param.values.words);
+}
 
-    /// Reads replay groups, which cannot run.
-    pub(super) fn read_replay_groups(&mut self) {
-        let mut names: Vec<String> = Vec::new();
-        while let Some(param) = self.take(&["wd", "fwd", "sd", "fsd", "rd"]) {
-            let table: &Table<bool> = &[(Full("rg"), true), (Any("devices"), false)];
-            match self.keyword(table, &param) {
-                Some(true) => {
-                    self.plain.begin();
-                    let name = param.word(&mut self.findings).unwrap_or("?").to_owned();
-                    if names.contains(&name) {
-                        let message = format!("adding duplicate replay group: {name}");
-                        self.findings.error(param.place, "duplicate-name", message);
-                    }
-                    names.push(name);
-                    self.set_replay(param.key_place);
-                }
-                Some(false) => {
-                    param.number(&mut self.findings);
-                }
-                None => {}
-            }
+/// Repeats hosts for `clients=`, and checks them.
+fn finish(hosts: &mut Vec<HostEntry>, scan: &mut Scan<'_>) {
+    let n_clients = |entry: &HostEntry| entry.clients.clamp(1, HOSTS_MAX as i64) as usize;
+    if hosts.iter().map(n_clients).sum::<usize>() > HOSTS_MAX {
+        scan.findings.too_many(Place::NONE, "hosts", HOSTS_MAX);
+        for entry in hosts.iter_mut() {
+            entry.clients = 0;
         }
     }
-
-    pub(super) fn set_replay(&mut self, place: Place) {
-        self.flags.is_replay = true;
-        let message = "replay of traces (`rg=`, `replay=`) does not run: \
-                       its trace format belongs to another tool";
-        self.findings.refuse(place, "no-replay", message);
+    let mut extra = Vec::new();
+    for entry in hosts.iter_mut() {
+        let label = entry.host.label.clone();
+        if entry.clients > 0 {
+            for client in 1..entry.clients {
+                let mut other = entry.clone();
+                other.host.label = format!("{label}_cl{client}");
+                extra.push(other);
+            }
+            entry.host.label = format!("{label}_cl0");
+        }
     }
+    hosts.extend(extra);
+    for entry in hosts.iter_mut() {
+        if let Some(jvms) = scan.options.jvms {
+            entry.host.jvms = jvms;
+            entry.has_jvms = true;
+        }
+        let is_this = matches!(entry.host.system.as_str(), "localhost" | "127.0.0.1" | "::1");
+        entry.host.is_local = is_this || scan.options.all_hosts_local;
+    }
+    for HostEntry { host, place, .. } in hosts {
+        if !scan.is_new("hd", &host.label.to_ascii_lowercase()) {
+            let message = format!("using duplicate host names: {}", host.label);
+            scan.findings.error(*place, "duplicate-name", message);
+        }
+        if let Some(folder) = host.folder.as_ref().filter(|path| !path.contains(['/', '\\'])) {
+            let message =
+                format!("'vdbench=' directory name must end with a file separator: {folder}");
+            scan.findings.error(*place, "wrong-value", message);
+        }
+    }
+}
+
+/// Returns the positions of the hosts that patterns fit, by label or address; reports a pattern
+/// that fits none.
+pub(super) fn select(
+    patterns: &[String],
+    place: Place,
+    known: &Known,
+    findings: &mut Findings,
+) -> Vec<usize> {
+    let mut found = Vec::new();
+    for pattern in patterns {
+        found.extend(known.hosts_of(pattern));
+        if found.is_empty() {
+            let message = format!("could not find host={pattern}");
+            let help = "define it with `hd=`, before the storage definitions";
+            findings.error_help(place, "unknown-name", message, help);
+            return found;
+        }
+    }
+    found
+}
+
+/// Repeats definitions that name `$host` or `#host` for every host.
+pub(super) fn replicate(scan: &mut Scan<'_>) {
+    let lines = scan.lines_left();
+    let is_asked =
+        |line: &Line| ["$host", "!host", "#host"].iter().any(|name| line.text.contains(name));
+    if scan.is_at_end() || !lines.iter().any(is_asked) {
+        return;
+    }
+    let hosts = &scan.known.hosts;
+    let n_hosts = hosts.len().to_string();
+    let mut left: Vec<Line> = Vec::new();
+    let lines: Vec<Line> =
+        lines.iter().map(|line| line.replaced(&[("#hosts", &n_hosts)])).collect();
+    let mut start = 0;
+    while start < lines.len() {
+        let n_more = lines[start + 1..].iter().take_while(|line| !is_start(line)).count();
+        let block = &lines[start..=start + n_more];
+        start += block.len();
+        let is_rd = block[0].text.to_lowercase().starts_with("rd=");
+        if is_rd || !is_start(&block[0]) || !block.iter().any(is_asked) {
+            left.extend_from_slice(block);
+            continue;
+        }
+        for (idx, entry) in hosts.iter().enumerate() {
+            let (label, idx) = (entry.host.label.as_str(), idx.to_string());
+            let names = [("$host", label), ("!host", label), ("#host", idx.as_str())];
+            left.extend(block.iter().map(|line| line.replaced(&names)));
+        }
+    }
+    scan.restart_with(left);
 }
 
 fn is_start(line: &Line) -> bool {
     let key = line.text.split('=').next().unwrap_or_default().to_lowercase();
     matches!(key.as_str(), "sd" | "fsd" | "wd" | "fwd" | "rd")
+}
+
+/// A replay group, of which nothing is kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group;
+
+pub(super) static GROUPS: Section<Group> = Section {
+    name: "rg",
+    what: "a replay group: devices of a recorded trace",
+    ends: &["wd", "fwd", "sd", "fsd", "rd"],
+    lead: "",
+    rows: &[
+        section::Row::new(Full("rg"), Begin).doc(
+            "name",
+            "Begins a replay group. Traces of another tool are not replayed.",
+            "rg=g1,devices=(1,2)",
+        ),
+        section::Row::new(Any("devices"), Number(FREE, |_, _| {})).doc(
+            "(number,..)",
+            "Devices of the trace that belong to the group.",
+            "rg=g1,devices=(1,2)",
+        ),
+    ],
+};
+
+impl Definition for Group {
+    fn begin(_: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+        let name = param.word(&mut scan.findings).unwrap_or("?").to_owned();
+        if !scan.is_new("rg", &name) {
+            let message = format!("adding duplicate replay group: {name}");
+            scan.findings.error(param.place, "duplicate-name", message);
+        }
+        scan.refuse_replay(param.key_place);
+        Group
+    }
+
+    fn name(&self) -> &'static str {
+        ""
+    }
+
+    fn is_set(&self, _: &section::Row<Self>, _: bool) -> bool {
+        false
+    }
 }

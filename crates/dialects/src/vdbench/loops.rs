@@ -42,6 +42,29 @@ impl LoopKind {
         )
     }
 
+    /// Returns the keyword of a run definition that makes the loop; none for rates, whose list
+    /// makes it.
+    pub(super) fn keyword(self) -> &'static str {
+        match self {
+            LoopKind::Xfersize => "forxfersize",
+            LoopKind::Seekpct => "forseekpct",
+            LoopKind::Hitarea => "forhitarea",
+            LoopKind::Threads => "forthreads",
+            LoopKind::Rdpct => "forrdpct",
+            LoopKind::Rhpct => "forrhpct",
+            LoopKind::Whpct => "forwhpct",
+            LoopKind::Rate => "",
+            LoopKind::Compratio => "forcompratio",
+            LoopKind::Depth => "fordepth",
+            LoopKind::Width => "forwidth",
+            LoopKind::Files => "forfiles",
+            LoopKind::Operation => "foroperations",
+            LoopKind::Sizes => "forsizes",
+            LoopKind::TotalSize => "fortotalsize",
+            LoopKind::WorkingSet => "forworkingsetsize",
+        }
+    }
+
     fn label(self, is_files: bool) -> &'static str {
         match self {
             LoopKind::Xfersize => "xfersize",

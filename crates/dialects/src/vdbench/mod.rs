@@ -6,10 +6,13 @@
 //! does.
 //!
 //! The way of a file: `lines` drops comments, follows includes and replaces names; `params` joins
-//! lines and takes them apart; `values` tells numbers from words and carries ranges out. One module
-//! per section gives its parameters a meaning, with its keywords in Vdbench's order (`general`,
-//! `hosts`, `fsd`, `sd`, `wd`, `fwd`, `rd`). `select` completes run definitions, `expand_raw` and
-//! `expand_files` make runs of them, `announce` says what Vdbench says of each.
+//! lines and takes them apart; `values` tells numbers from words and carries ranges out. A section
+//! is data (`section`): a row for each keyword, in Vdbench's order, with how its value is read,
+//! what it sets and what it means. One module per section holds its rows and the values with a
+//! grammar of their own (`general`, `hosts`, `fsd`, `sd`, `wd`, `fwd`, `rd`); `sections` reads
+//! all of them. `expand` makes runs of what was read: `select` completes run definitions,
+//! `pick_raw` finds what they name, `check_raw` checks it, `expand_raw` and `expand_files` carry
+//! loops out, `announce` says what Vdbench says of each.
 //!
 //! Two modes ([`Mode`]) share all of it. Every mistake is reported with its place, not only the
 //! first; what is understood but cannot run is apart, in [`Parsed::refusals`].
@@ -21,15 +24,18 @@ mod announce;
 mod args;
 mod check_raw;
 mod context;
+mod dedup;
+mod expand;
 mod expand_files;
 mod expand_raw;
+mod expansion;
 mod findings;
+mod format;
 mod fsd;
 mod fwd;
 mod general;
 mod hosts;
-mod input;
-mod keywords;
+mod known;
 mod lines;
 mod loops;
 mod lower_files;
@@ -40,10 +46,15 @@ mod openflags;
 mod options;
 mod params;
 mod parsed;
+mod pick_raw;
 mod plain;
 mod rd;
 mod read;
+mod repeat;
+mod scan;
 mod sd;
+mod section;
+mod sections;
 mod select;
 mod sense;
 mod slaves;
@@ -66,5 +77,5 @@ pub use options::{FormatOverride, Mode, Options};
 pub use parsed::{Host, Parsed, Repeat, Report, Settings};
 pub use read::{Lun, parse_files, parse_text, sd_format};
 pub use sniff::sniff;
-pub use words::{SECTIONS, Word, explain, words};
+pub use words::explain;
 pub use write::write;

@@ -6,6 +6,9 @@ use super::findings::{Findings, Place};
 use super::lines::{Line, is_blank};
 use super::values::{self, Values};
 
+/// Keywords that begin definitions, in the order of a file.
+pub(super) const DEFINITIONS: [&str; 7] = ["hd", "rg", "fsd", "sd", "wd", "fwd", "rd"];
+
 /// One `key=value`.
 #[derive(Clone, Debug)]
 pub(super) struct Param {
@@ -175,7 +178,7 @@ impl Params {
 
 fn starts_definition(text: &str) -> bool {
     let key = text.split('=').next().unwrap_or_default().to_lowercase();
-    matches!(key.as_str(), "sd" | "wd" | "rd" | "fsd" | "fwd" | "hd" | "rg")
+    DEFINITIONS.contains(&key.as_str())
 }
 
 /// Lines joined, with their places.

@@ -2,7 +2,6 @@
 //! included, substituted, repeated for hosts, remapped or set any more.
 
 use super::findings::Place;
-use super::keywords::{self, Table};
 use super::params::Param;
 use super::values::unquoted;
 
@@ -55,13 +54,12 @@ impl Plain {
         self.params.insert(self.params.len() - n_begun, Taken::of(param));
     }
 
-    /// Writes what was taken last with its keyword in full.
-    pub(super) fn name<K: Copy>(&mut self, table: &Table<K>, param: &Param) {
+    /// Writes what was taken last with its keyword in full, if it has one.
+    pub(super) fn name(&mut self, param: &Param, name: Option<&str>) {
         let Some(taken) = self.params.last_mut() else { return };
         if taken.key_place != param.key_place || taken.key != param.key {
             return;
         }
-        let name = keywords::name(table, &param.key);
         if let Some(name) = name.filter(|name| !READ_BY_NAME.contains(name)) {
             name.clone_into(&mut taken.key);
         }

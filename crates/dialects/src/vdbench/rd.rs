@@ -1,20 +1,27 @@
 //! Run definitions.
 
 use super::findings::Place;
+use super::format::Format;
 use super::fwd::{OPERATIONS, operation};
 use super::general::commands;
-use super::input::Input;
-use super::keywords::Name::{Any, Full, Stem};
-use super::keywords::{self, Table};
 use super::loops::{Loop, LoopKind};
-use super::options::FormatOverride;
+use super::openflags::open_flags;
 use super::params::Param;
 use super::run::{
     AmountMax, Arrivals, Command, CommandTime, FileOperation, OpenFlags, RatePeriod, RatePeriods,
 };
-use super::sense;
+use super::scan::Scan;
+use super::section::Meaning::{Begin, Long, Number, Own, Same, Words};
+use super::section::Name::{Any, Full, Stem};
+use super::section::{self, Definition, Section};
+use super::sense::{
+    ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, PERCENT, RATE, RATE_OF_LIST, RATIO, SECONDS, SEEK,
+    Sense, THREADS, XFERSIZE,
+};
 use super::values;
 use super::values::{CURVE_CODE, CURVE_RATE, MAX_CODE, MAX_RATE, NS_PER_S};
+
+type Row = section::Row<RdEntry>;
 
 /// Elapsed seconds of a run that lasts until its work is done.
 pub(super) const NO_ELAPSED_S: i64 = 99_999_998;
@@ -58,7 +65,7 @@ pub(super) struct RdEntry {
     pub(super) commands: Vec<Command>,
     pub(super) format: Format,
     pub(super) open: Option<OpenFlags>,
-    written: Vec<Key>,
+    written: Vec<&'static str>,
 }
 
 impl Default for RdEntry {
@@ -116,7 +123,7 @@ impl RdEntry {
 
     /// Says whether a rate is written, be it one that cannot be.
     pub(super) fn has_iorate(&self) -> bool {
-        self.iorate != 0.0 || self.written.contains(&Key::Iorate)
+        self.iorate != 0.0 || self.written.contains(&"iorate")
     }
 
     /// Returns how the rate changes within a run. What is below 0 are percentages: of the largest
@@ -154,148 +161,268 @@ impl RdEntry {
     }
 }
 
-/// What `format=` asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Format {
-    pub(super) is_requested: bool,
-    pub(super) is_restart: bool,
-    pub(super) is_clean: bool,
-    pub(super) is_only: bool,
-    pub(super) is_folders: bool,
-    pub(super) is_once: bool,
-    pub(super) is_limited: bool,
-    is_complete: bool,
-}
+/// What a loop takes.
+const LOOP: &str = "number, (list), (first-last,step) or (first-last,d)";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Rd,
-    Wd,
-    Sd,
-    Fsd,
-    Iorate,
-    Maxdata,
-    Curve,
-    Stopcurve,
-    Elapsed,
-    Interval,
-    Warmup,
-    Replay,
-    Pause,
-    Loop(LoopKind),
-    Compression,
-    ForOperations,
-    Distribution,
-    StartCmd,
-    EndCmd,
-    Fwd,
-    Fwdrate,
-    Operations,
-    Format,
-    Openflags,
-    Mount,
-}
+pub(super) static SECTION: Section<RdEntry> = Section {
+    name: "rd",
+    what: "a run definition: workloads, their rate, and for how long",
+    ends: &[],
+    lead: "rd=rd1,wd=wd1,iorate=max",
+    rows: &[
+        Row::new(Full("rd"), Begin).set_where_written().doc(
+            "name or default",
+            "Begins a run definition; rd=default sets what later ones have.",
+            "rd=rd1,wd=wd1,iorate=max,elapsed=60,interval=1",
+        ),
+        Row::new(Full("wd"), Own(FREE, wds)).set_where_written().doc(
+            "names or a wildcard",
+            "The workloads that run, once per run definition.",
+            "rd=rd1,wd=(wd1,wd2),iorate=max",
+        ),
+        Row::new(Full("sd"), Words(|it, names| it.sds = Some(names.to_vec())))
+            .set_where_written()
+            .doc(
+                "names, single, range or setsofN",
+                "Storage definitions, in place of those that the workloads name. single makes a \
+                 run for each, setsofN one for N at a time.",
+                "rd=rd1,wd=wd1,sd=single,iorate=max",
+            ),
+        Row::new(Full("fsd"), Words(|it, names| names.clone_into(&mut it.fsds)))
+            .set_where_written()
+            .doc(
+                "names or a wildcard",
+                "Structures, in place of those that the workloads name.",
+                "rd=rd1,fsd=fsd1,operations=read,fwdrate=max",
+            ),
+        Row::new(Any("iorate"), Own(FREE, iorate)).doc(
+            "I/Os per second, (list), max or curve; required",
+            "How many I/Os are asked for per second, over everything. A list is the innermost \
+             loop; curve measures the maximum, then shares of it.",
+            "rd=rd1,wd=wd1,iorate=(1000,2000,max)",
+        ),
+        Row::new(Full("maxdata"), Own(ABOVE_ZERO, |it, p, s| it.maxdata(0, p, s))).doc(
+            "bytes, or below 100 multiples of all sizes",
+            "Ends the run after this much data.",
+            "maxdata=1",
+        ),
+        Row::new(Full("maxdataread"), Own(ABOVE_ZERO, |it, p, s| it.maxdata(1, p, s))).doc(
+            "as maxdata",
+            "Ends the run after this much data was read.",
+            "maxdataread=10g",
+        ),
+        Row::new(Full("maxdatawritten"), Own(ABOVE_ZERO, |it, p, s| it.maxdata(2, p, s))).doc(
+            "as maxdata",
+            "Ends the run after this much data was written.",
+            "maxdatawritten=10g",
+        ),
+        Row::new(Stem("maxdata"), Own(FREE, unknown_maxdata)),
+        Row::new(Any("curve"), Own(FREE, curve)).set_where_written().doc(
+            "(percent,..); (10,50,70,80,90,100)",
+            "Points of iorate=curve and fwdrate=curve: shares of the maximum that was measured \
+             first.",
+            "rd=rd1,wd=wd1,iorate=curve,curve=(10-100,10)",
+        ),
+        Row::new(Any("stopcurve"), Number(ABOVE_ZERO, |it, ms| it.stopcurve_ms = Some(ms))).doc(
+            "milliseconds",
+            "A curve ends when the mean response time of a point is above this.",
+            "rd=rd1,wd=wd1,iorate=curve,stopcurve=5",
+        ),
+        Row::new(Any("elapsed"), Long(DURATION, |it, s| it.elapsed_s = s)).doc(
+            "seconds, or such as 10m, 2h; 30",
+            "How long it is measured: at least two intervals, and a whole number of them.",
+            "elapsed=10m",
+        ),
+        Row::new(Any("interval"), Long(DURATION, |it, s| it.interval_s = s)).doc(
+            "seconds; 1",
+            "Time between two rows of results.",
+            "elapsed=60,interval=5",
+        ),
+        Row::new(Any("warmup"), Long(SECONDS, |it, s| it.warmup_s = s)).doc(
+            "seconds; 0",
+            "Time before elapsed= that is not counted.",
+            "warmup=30",
+        ),
+        Row::new(Full("replay"), Own(FREE, replay)).set_where_written().doc(
+            "(file,..)",
+            "Replays a trace of another tool, which does not run.",
+            "replay=trace.bin",
+        ),
+        Row::new(Any("pause"), Long(SECONDS, |it, s| it.pause_s = s)).doc(
+            "seconds; 0",
+            "Time between this run and the one before.",
+            "pause=10",
+        ),
+        Row::new(Any("forxfersize"), Own(FREE, |it, p, s| it.looped(LoopKind::Xfersize, p, s)))
+            .set_where_written()
+            .doc(
+                LOOP,
+                "A run for each transfer size. These are sizes, and no distribution.",
+                "forxfersize=(4k-64k,d)",
+            ),
+        Row::new(Any("forthreads"), Own(FREE, |it, p, s| it.looped(LoopKind::Threads, p, s)))
+            .set_where_written()
+            .doc(
+                LOOP,
+                "A run for each number of threads: sd.threads, fwd.threads.",
+                "forthreads=(1-64,d)",
+            ),
+        Row::new(Any("forrdpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Rdpct, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each wd.rdpct.", "forrdpct=(0,50,100)"),
+        Row::new(Any("forrhpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Rhpct, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each wd.rhpct.", "forrhpct=(0,50)"),
+        Row::new(Any("forwhpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Whpct, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each wd.whpct.", "forwhpct=(0,50)"),
+        Row::new(Any("forseekpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Seekpct, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each wd.seekpct, in numbers.", "forseekpct=(0,100)"),
+        Row::new(Any("forhitarea"), Own(FREE, |it, p, s| it.looped(LoopKind::Hitarea, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each sd.hitarea.", "forhitarea=(1m,10m)"),
+        Row::new(Any("forcompratio"), Own(FREE, |it, p, s| it.looped(LoopKind::Compratio, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each ratio of compression.", "forcompratio=(1,2,4)"),
+        Row::new(Any("forcompression"), Own(FREE, compression)).set_where_written().doc(
+            LOOP,
+            "The old form of forcompratio=, in percent of the size that is left.",
+            "forcompression=(50,100)",
+        ),
+        Row::new(Any("fordepth"), Own(FREE, |it, p, s| it.looped(LoopKind::Depth, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each fsd.depth.", "rd=rd1,fwd=fwd1,fwdrate=max,fordepth=(1-3,1)"),
+        Row::new(Any("forwidth"), Own(FREE, |it, p, s| it.looped(LoopKind::Width, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each fsd.width.", "rd=rd1,fwd=fwd1,fwdrate=max,forwidth=(1,10)"),
+        Row::new(Any("forfiles"), Own(FREE, |it, p, s| it.looped(LoopKind::Files, p, s)))
+            .set_where_written()
+            .doc(
+                LOOP,
+                "A run for each fsd.files.",
+                "rd=rd1,fwd=fwd1,fwdrate=max,forfiles=(10,100)",
+            ),
+        Row::new(Any("forsizes"), Own(FREE, |it, p, s| it.looped(LoopKind::Sizes, p, s)))
+            .set_where_written()
+            .doc(LOOP, "A run for each fsd.sizes.", "rd=rd1,fwd=fwd1,fwdrate=max,forsizes=(4k,1m)"),
+        Row::new(Any("fortotalsize"), Own(FREE, |it, p, s| it.looped(LoopKind::TotalSize, p, s)))
+            .set_where_written()
+            .doc(
+                LOOP,
+                "A run for each fsd.totalsize.",
+                "rd=rd1,fwd=fwd1,fwdrate=max,fortotalsize=(1g,2g)",
+            ),
+        Row::new(Any("forwss"), Same("forworkingsetsize")),
+        Row::new(
+            Any("forworkingsetsize"),
+            Own(FREE, |it, p, s| it.looped(LoopKind::WorkingSet, p, s)),
+        )
+        .set_where_written()
+        .doc(
+            LOOP,
+            "A run for each fsd.workingsetsize.",
+            "rd=rd1,fwd=fwd1,fwdrate=max,forworkingsetsize=(1g,2g)",
+        ),
+        Row::new(Any("foroperations"), Own(FREE, for_operations)).set_where_written().doc(
+            "(operation,..)",
+            "A run for each operation.",
+            "rd=rd1,fwd=fwd1,fwdrate=max,foroperations=(read,write)",
+        ),
+        Row::new(Any("xfersize"), Same("forxfersize")),
+        Row::new(Any("threads"), Same("forthreads")),
+        Row::new(Any("rdpct"), Same("forrdpct")),
+        Row::new(Any("rhpct"), Same("forrhpct")),
+        Row::new(Any("whpct"), Same("forwhpct")),
+        Row::new(Any("seekpct"), Same("forseekpct")),
+        Row::new(Any("hitarea"), Same("forhitarea")),
+        Row::new(Any("compratio"), Same("forcompratio")),
+        Row::new(Any("compression"), Same("forcompression")),
+        Row::new(Any("depth"), Same("fordepth")),
+        Row::new(Any("width"), Same("forwidth")),
+        Row::new(Any("files"), Same("forfiles")),
+        Row::new(Any("sizes"), Same("forsizes")),
+        Row::new(Any("totalsize"), Same("fortotalsize")),
+        Row::new(Any("wss"), Same("forworkingsetsize")),
+        Row::new(Any("workingsetsize"), Same("forworkingsetsize")),
+        Row::new(Any("distribution"), Own(FREE, distribution)).doc(
+            "exponential, uniform, deterministic, variable, spike; exponential",
+            "How I/Os are spaced under a rate. With variable, iorate= is a list of rates and \
+             seconds in turn, over and over; with spike those of each second start together.",
+            "rd=rd1,wd=wd1,iorate=(100,10,1000,5),distribution=variable",
+        ),
+        Row::new(Any("startcmd"), Own(FREE, |it, p, _| it.add_commands(CommandTime::Start, p)))
+            .doc(
+                "\"command\"",
+                "A command before each run, if the command line has --allow-commands.",
+                "startcmd=\"date\"",
+            ),
+        Row::new(Any("start_cmd"), Same("startcmd")),
+        Row::new(Any("endcmd"), Own(FREE, |it, p, _| it.add_commands(CommandTime::End, p))).doc(
+            "\"command\"",
+            "A command behind each run, if the command line has --allow-commands.",
+            "endcmd=\"date\"",
+        ),
+        Row::new(Any("end_cmd"), Same("endcmd")),
+        Row::new(Full("fwd"), Words(|it, names| names.clone_into(&mut it.fwds)))
+            .set_where_written()
+            .doc(
+                "names or a wildcard",
+                "The workloads of files that run.",
+                "rd=rd1,fwd=fwd*,fwdrate=max",
+            ),
+        Row::new(Any("fwdrate"), Own(FREE, fwdrate)).doc(
+            "operations per second, (list), max or curve; required",
+            "How many operations are asked for per second, over everything. A list is the \
+             innermost loop.",
+            "rd=rd1,fwd=fwd1,fwdrate=(100,200,max)",
+        ),
+        Row::new(Any("operations"), Own(FREE, operations)).set_where_written().doc(
+            "operation or (operation,..)",
+            "Operations in place of fwd.operation, all in one run.",
+            "rd=rd1,fsd=fsd1,fwdrate=max,operations=(read,getattr)",
+        ),
+        Row::new(Any("format"), Own(FREE, format)).set_where_written().doc(
+            "yes, no, restart, clean, only, once, limited, directories, or a list; no",
+            "What becomes of the structures before the run: yes makes them anew, restart \
+             completes what is there, (clean,only) removes it.",
+            "rd=rd1,fwd=fwd1,fwdrate=max,format=yes",
+        ),
+        Row::new(Any("openflags"), Own(FREE, |it, p, s| it.open = Some(open_flags(p, s)))).doc(
+            "as sd.openflags",
+            "How everything is opened in this run.",
+            "openflags=o_direct",
+        ),
+        Row::new(Any("mount"), Own(FREE, mount)).set_where_written().doc(
+            "\"options\"",
+            "Mounts anew for each run. Nothing is mounted here.",
+            "mount=\"-o hard\"",
+        ),
+    ],
+};
 
-pub(super) const TABLE: &Table<Key> = &[
-    (Full("rd"), Key::Rd),
-    (Full("wd"), Key::Wd),
-    (Full("sd"), Key::Sd),
-    (Full("fsd"), Key::Fsd),
-    (Any("iorate"), Key::Iorate),
-    (Stem("maxdata"), Key::Maxdata),
-    (Any("curve"), Key::Curve),
-    (Any("stopcurve"), Key::Stopcurve),
-    (Any("elapsed"), Key::Elapsed),
-    (Any("interval"), Key::Interval),
-    (Any("warmup"), Key::Warmup),
-    (Full("replay"), Key::Replay),
-    (Any("pause"), Key::Pause),
-    (Any("forxfersize"), Key::Loop(LoopKind::Xfersize)),
-    (Any("forthreads"), Key::Loop(LoopKind::Threads)),
-    (Any("forrdpct"), Key::Loop(LoopKind::Rdpct)),
-    (Any("forrhpct"), Key::Loop(LoopKind::Rhpct)),
-    (Any("forwhpct"), Key::Loop(LoopKind::Whpct)),
-    (Any("forseekpct"), Key::Loop(LoopKind::Seekpct)),
-    (Any("forhitarea"), Key::Loop(LoopKind::Hitarea)),
-    (Any("forcompratio"), Key::Loop(LoopKind::Compratio)),
-    (Any("forcompression"), Key::Compression),
-    (Any("fordepth"), Key::Loop(LoopKind::Depth)),
-    (Any("forwidth"), Key::Loop(LoopKind::Width)),
-    (Any("forfiles"), Key::Loop(LoopKind::Files)),
-    (Any("forsizes"), Key::Loop(LoopKind::Sizes)),
-    (Any("fortotalsize"), Key::Loop(LoopKind::TotalSize)),
-    (Any("forwss"), Key::Loop(LoopKind::WorkingSet)),
-    (Any("forworkingsetsize"), Key::Loop(LoopKind::WorkingSet)),
-    (Any("foroperations"), Key::ForOperations),
-    (Any("xfersize"), Key::Loop(LoopKind::Xfersize)),
-    (Any("threads"), Key::Loop(LoopKind::Threads)),
-    (Any("rdpct"), Key::Loop(LoopKind::Rdpct)),
-    (Any("rhpct"), Key::Loop(LoopKind::Rhpct)),
-    (Any("whpct"), Key::Loop(LoopKind::Whpct)),
-    (Any("seekpct"), Key::Loop(LoopKind::Seekpct)),
-    (Any("hitarea"), Key::Loop(LoopKind::Hitarea)),
-    (Any("compratio"), Key::Loop(LoopKind::Compratio)),
-    (Any("compression"), Key::Compression),
-    (Any("depth"), Key::Loop(LoopKind::Depth)),
-    (Any("width"), Key::Loop(LoopKind::Width)),
-    (Any("files"), Key::Loop(LoopKind::Files)),
-    (Any("sizes"), Key::Loop(LoopKind::Sizes)),
-    (Any("totalsize"), Key::Loop(LoopKind::TotalSize)),
-    (Any("wss"), Key::Loop(LoopKind::WorkingSet)),
-    (Any("workingsetsize"), Key::Loop(LoopKind::WorkingSet)),
-    (Any("distribution"), Key::Distribution),
-    (Any("startcmd"), Key::StartCmd),
-    (Any("start_cmd"), Key::StartCmd),
-    (Any("endcmd"), Key::EndCmd),
-    (Any("end_cmd"), Key::EndCmd),
-    (Full("fwd"), Key::Fwd),
-    (Any("fwdrate"), Key::Fwdrate),
-    (Any("operations"), Key::Operations),
-    (Any("format"), Key::Format),
-    (Any("openflags"), Key::Openflags),
-    (Any("mount"), Key::Mount),
-];
-
-impl Input<'_> {
-    pub(super) fn read_rds(&mut self) {
-        let mut default = RdEntry::default();
-        let mut current: Option<RdEntry> = None;
-        let mut is_default = false;
-        while let Some(param) = self.take(&[]) {
-            let Some(key) = self.keyword(TABLE, &param) else { continue };
-            if key == Key::Rd {
-                self.keep_rd(current.take(), is_default, &mut default);
-                let begun = self.begin_rd(&param, &default);
-                is_default = begun.name == "default";
-                current = Some(begun);
-            } else if let Some(mut entry) = current.take() {
-                if !param.is_broken {
-                    self.rd_value(key, &param, &mut entry);
-                }
-                entry.written.push(key);
-                current = Some(entry);
-            } else {
-                self.no_definition(&param, "rd");
-            }
-        }
-        self.keep_rd(current, is_default, &mut default);
-        if self.rds.is_empty() && self.findings.n_errors == 0 {
-            self.end_of_file("a run definition (`rd=`) at the end");
-        }
+/// Reads the run definitions.
+pub(super) fn read(scan: &mut Scan<'_>) -> Vec<RdEntry> {
+    let mut rds = SECTION.read(scan).all;
+    // The run of a recovery from journals; others make it.
+    rds.retain(|rd| rd.name != "journal_recovery");
+    if rds.is_empty() && scan.findings.n_errors == 0 {
+        scan.end_of_file("a run definition (`rd=`) at the end");
     }
+    rds
+}
 
-    fn begin_rd(&mut self, param: &Param, default: &RdEntry) -> RdEntry {
-        self.plain.begin();
-        let name = self.name_of(param);
-        let mut entry = RdEntry { place: param.place, ..default.clone() };
-        entry.written.clear();
+impl Definition for RdEntry {
+    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+        let name = scan.name_of(param);
+        let mut entry = RdEntry { place: param.place, written: Vec::new(), ..default.clone() };
         if name != "default" {
-            if !self.is_new("rd", &name) {
+            if !scan.is_new("rd", &name) {
                 let message = format!("duplicate RD names not allowed: {name}");
-                self.findings.error(param.place, "duplicate-name", message);
+                scan.findings.error(param.place, "duplicate-name", message);
             }
-            if self.flags.is_files {
-                self.force_format(&mut entry.format);
+            if scan.known.is_files {
+                entry.format.force(scan.options.format);
             }
         }
         entry.rd.clone_from(&name);
@@ -303,151 +430,94 @@ impl Input<'_> {
         entry
     }
 
-    fn keep_rd(&mut self, entry: Option<RdEntry>, is_default: bool, default: &mut RdEntry) {
-        let Some(mut entry) = entry else { return };
-        if is_default {
-            *default = entry;
-            return;
-        }
-        // The run of a recovery from journals; others make it.
-        if entry.name == "journal_recovery" {
-            return;
-        }
-        let loops: Vec<Key> = entry.loops.iter().map(|looped| Key::Loop(looped.kind)).collect();
-        let other_rate = if self.flags.is_files { Key::Iorate } else { Key::Fwdrate };
-        let all_loops = TABLE.iter().map(|(_, key)| *key).filter(|key| {
-            matches!(key, Key::Loop(_) | Key::Compression | Key::ForOperations | Key::Operations)
-        });
-        let where_written: Vec<Key> = [
-            Key::Rd,
-            Key::Wd,
-            Key::Sd,
-            Key::Fsd,
-            Key::Fwd,
-            Key::Format,
-            Key::Curve,
-            Key::Replay,
-            Key::Mount,
-            other_rate,
-        ]
-        .into_iter()
-        .chain(all_loops)
-        .collect();
-        let written: Vec<Key> = entry.written.iter().copied().chain(loops).collect();
-        for param in self.sets(TABLE, &written, &where_written) {
-            let Some(key) = keywords::find(TABLE, &param.key) else { continue };
-            if matches!(key, Key::Wd) {
-                entry.wds.clear();
-            }
-            self.rd_value(key, &param, &mut entry);
-        }
-        self.rds.push(entry);
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn rd_value(&mut self, key: Key, param: &Param, entry: &mut RdEntry) {
-        let sense = match key {
-            Key::Elapsed | Key::Interval => Some(sense::DURATION),
-            Key::Warmup | Key::Pause => Some(sense::SECONDS),
-            Key::Stopcurve | Key::Maxdata => Some(sense::ABOVE_ZERO),
-            _ => None,
-        };
-        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
-            return;
-        }
-        let findings = &mut self.findings;
-        match key {
-            Key::Sd => entry.sds = Some(param.values.words.clone()),
-            Key::Fsd => entry.fsds.clone_from(&param.values.words),
-            Key::Fwd => entry.fwds.clone_from(&param.values.words),
-            Key::Curve => {
-                if param.number(findings).is_some() {
-                    entry.curve_pcts = Some(param.values.numbers.clone());
-                }
-            }
-            Key::Stopcurve => entry.stopcurve_ms = param.number(findings),
-            Key::Elapsed => entry.elapsed_s = param.long(findings).unwrap_or(30),
-            Key::Interval => entry.interval_s = param.long(findings).unwrap_or(1),
-            Key::Warmup => entry.warmup_s = param.long(findings).unwrap_or_default(),
-            Key::Pause => entry.pause_s = param.long(findings).unwrap_or_default(),
-            Key::Loop(kind) => self.rd_loop(kind, param, param.values.numbers.clone(), entry),
-            Key::Compression => {
-                let ratio = |pct: &f64| ((100_000.0 / pct + 0.5).floor()) / 1000.0;
-                let ratios = param.values.numbers.iter().map(ratio).collect();
-                self.rd_loop(LoopKind::Compratio, param, ratios, entry);
-            }
-            Key::StartCmd => entry.commands.extend(commands(CommandTime::Start, param)),
-            Key::EndCmd => entry.commands.extend(commands(CommandTime::End, param)),
-            Key::Openflags => entry.open = Some(self.open_flags(param)),
-            Key::Replay => self.rd_replay(param),
-            _ => self.rd_word(key, param, entry),
-        }
+    fn write(&mut self, key: &'static str) {
+        self.written.push(key);
     }
 
-    fn rd_word(&mut self, key: Key, param: &Param, entry: &mut RdEntry) {
-        match key {
-            Key::Wd => {
-                if !entry.wds.is_empty() {
-                    let message =
-                        format!("rd={}: 'wd=' may be specified only once per RD", entry.name);
-                    let help = format!("write `rd={},wd=(w1,w2,w3)`", entry.name);
-                    self.findings.error_help(param.key_place, "repeated-parameter", message, help);
-                }
-                entry.wds.clone_from(&param.values.words);
-                entry.wds_place = param.place;
-            }
-            Key::Iorate => self.iorate(param, entry),
-            Key::Fwdrate => self.fwdrate(param, entry),
-            Key::Maxdata => self.maxdata(param, entry),
-            Key::Distribution => self.distribution(param, entry),
-            Key::Format => {
-                if entry.name == "default" {
-                    let message = "'format=' parameter is not allowed for rd=default";
-                    let help = "write it into each run definition";
-                    self.findings.error_help(param.key_place, "not-in-default", message, help);
-                } else {
-                    self.format(param, &mut entry.format);
-                }
-            }
-            Key::Operations | Key::ForOperations => self.operations(key, param, entry),
-            Key::Mount => {
-                if self.hosts.iter().all(|host| host.host.mounts.is_empty()) {
-                    let message = format!("rd={}: 'mount=' without an 'hd=..,mount='", entry.name);
-                    self.findings.error(param.key_place, "missing-mount", message);
-                } else {
-                    let message = "mounting (`mount=`) is not done";
-                    self.findings.refuse(param.key_place, "no-mount", message);
-                }
-            }
-            _ => {}
-        }
+    fn is_set(&self, row: &Row, is_files: bool) -> bool {
+        let is_written = || self.written.contains(&row.key());
+        let is_looped = || self.loops.iter().any(|looped| looped.kind.keyword() == row.key());
+        let is_other_rate = row.key() == if is_files { "iorate" } else { "fwdrate" };
+        self.name != "default"
+            && (row.is_set(&self.written) || is_looped())
+            && (!is_other_rate || is_written())
     }
 
-    /// Returns the numbers of a list that Vdbench keeps as words, as it does those of `seekpct=`
-    /// wherever that stands, and then misses.
-    ///
-    /// Nothing is returned of a list that cannot be read, which is reported.
-    fn numbers_of_words(&mut self, param: &Param) -> Option<Vec<f64>> {
-        let key = format!("for{}", param.key);
-        let values = match values::read(&key, &param.text, true) {
-            Ok(values) => values,
-            Err(wrong) => {
-                self.findings.error_help(param.place, wrong.code, wrong.message, wrong.help);
-                return None;
-            }
-        };
-        if !values.words.is_empty() || values.numbers.is_empty() {
-            return Some(Vec::new());
+    fn forget(&mut self, key: &str) {
+        if key == "wd" {
+            self.wds.clear();
         }
-        self.plain.rename(param, "forseekpct");
-        let message = format!("Vdbench finds no numbers in a list of {}=", param.key);
-        let help = format!("write {key}=, which it takes");
-        self.findings.warning(param.place, "list-of-words", message, help);
-        Some(values.numbers)
+    }
+}
+
+fn wds(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if !entry.wds.is_empty() {
+        let message = format!("rd={}: 'wd=' may be specified only once per RD", entry.name);
+        let help = format!("write `rd={},wd=(w1,w2,w3)`", entry.name);
+        scan.findings.error_help(param.key_place, "repeated-parameter", message, help);
+    }
+    entry.wds.clone_from(&param.values.words);
+    entry.wds_place = param.place;
+}
+
+fn curve(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if param.number(&mut scan.findings).is_some() {
+        entry.curve_pcts = Some(param.values.numbers.clone());
+    }
+}
+
+fn compression(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let ratio = |pct: &f64| ((100_000.0 / pct + 0.5).floor()) / 1000.0;
+    let ratios = param.values.numbers.iter().map(ratio).collect();
+    entry.add_loop(LoopKind::Compratio, ratios, param, scan);
+}
+
+fn mount(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if scan.known.hosts.iter().all(|host| host.host.mounts.is_empty()) {
+        let message = format!("rd={}: 'mount=' without an 'hd=..,mount='", entry.name);
+        scan.findings.error(param.key_place, "missing-mount", message);
+    } else {
+        let message = "mounting (`mount=`) is not done";
+        scan.findings.refuse(param.key_place, "no-mount", message);
+    }
+}
+
+/// Returns the numbers of a list that Vdbench keeps as words, as it does those of `seekpct=`
+/// wherever that stands, and then misses.
+///
+/// Nothing is returned of a list that cannot be read, which is reported.
+fn numbers_of_words(param: &Param, scan: &mut Scan<'_>) -> Option<Vec<f64>> {
+    let key = format!("for{}", param.key);
+    let values = match values::read(&key, &param.text, true) {
+        Ok(values) => values,
+        Err(wrong) => {
+            scan.findings.error_help(param.place, wrong.code, wrong.message, wrong.help);
+            return None;
+        }
+    };
+    if !values.words.is_empty() || values.numbers.is_empty() {
+        return Some(Vec::new());
+    }
+    scan.plain.rename(param, "forseekpct");
+    let message = format!("Vdbench finds no numbers in a list of {}=", param.key);
+    let help = format!("write {key}=, which it takes");
+    scan.findings.warning(param.place, "list-of-words", message, help);
+    Some(values.numbers)
+}
+
+impl RdEntry {
+    /// Adds a loop over the numbers of a list.
+    fn looped(&mut self, kind: LoopKind, param: &Param, scan: &mut Scan<'_>) {
+        self.add_loop(kind, param.values.numbers.clone(), param, scan);
     }
 
-    fn rd_loop(&mut self, kind: LoopKind, param: &Param, values: Vec<f64>, entry: &mut RdEntry) {
+    fn add_loop(&mut self, kind: LoopKind, values: Vec<f64>, param: &Param, scan: &mut Scan<'_>) {
         let values = match (values.is_empty(), kind) {
-            (true, LoopKind::Seekpct) if self.is_kind() => self.numbers_of_words(param),
+            (true, LoopKind::Seekpct) if scan.is_kind() => numbers_of_words(param, scan),
             _ => Some(values),
         };
         let Some(values) = values else { return };
@@ -457,259 +527,234 @@ impl Input<'_> {
             } else {
                 "in a run definition it takes numbers only"
             };
-            self.findings.error_help(
+            scan.findings.error_help(
                 param.place,
                 "empty-loop",
-                format!("rd={},{}=: the list of numeric values is empty", entry.name, param.key),
+                format!("rd={},{}=: the list of numeric values is empty", self.name, param.key),
                 help,
             );
             return;
         }
-        if kind == LoopKind::Xfersize && self.is_kind() && looks_like_distribution(&values) {
-            self.findings.warning(
+        if kind == LoopKind::Xfersize && scan.is_kind() && looks_like_distribution(&values) {
+            scan.findings.warning(
                 param.place,
                 "distribution-in-rd",
                 "in a run definition these are several sizes, one run each, and no distribution",
                 "write the distribution into the workload definition",
             );
         }
-        if let Some(sense) = sense::of_loop(kind)
-            && !self.all_make_sense(param, &values, sense)
+        if let Some(sense) = sense_of(kind)
+            && !scan.all_make_sense(param, &values, sense)
         {
             return;
         }
-        entry.loops.retain(|other| other.kind != kind);
-        entry.loops.push(Loop { kind, values, place: param.place });
+        self.loops.retain(|other| other.kind != kind);
+        self.loops.push(Loop { kind, values, place: param.place });
     }
 
-    fn iorate(&mut self, param: &Param, entry: &mut RdEntry) {
-        // Vdbench keeps the list of rates of `rd=default` beside a rate of the definition's own.
-        if self.is_kind() {
-            if !entry.rates.is_empty() && !entry.written.contains(&Key::Iorate) {
-                self.warn_of_default_rates(param);
-            }
-            entry.rates.clear();
-        }
-        match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
-            ([word], _) if word == "curve" => entry.iorate = CURVE_RATE,
-            ([word], _) if word.eq_ignore_ascii_case("max") => entry.iorate = MAX_RATE,
-            (_, []) => self.wrong(param, "a rate, a list of rates, max or curve"),
-            (_, rates) => {
-                if !self.all_make_sense(param, rates, sense::RATE_OF_LIST) {
-                    return;
-                }
-                let rates: Vec<f64> = rates.iter().map(|rate| self.rate(param, *rate)).collect();
-                if rates[0] == 0.0 && rates.len() == 1 {
-                    self.makes_sense(param, 0.0, sense::RATE);
-                }
-                entry.iorate = rates[0];
-                if rates.len() > 1 {
-                    entry.rates = rates;
-                }
-            }
-        }
-    }
-
-    fn warn_of_default_rates(&mut self, param: &Param) {
-        self.findings.warning(
-            param.key_place,
-            "rates-of-default",
-            "Vdbench keeps the list of rates of `rd=default` beside this one, and runs that",
-            "write the rates into the run definitions that are to have them",
-        );
-    }
-
-    /// Returns a written rate. Two numbers are words to Vdbench.
-    fn rate(&mut self, param: &Param, written: f64) -> f64 {
-        let (word, meant) = match written {
-            MAX_CODE => ("max", MAX_RATE),
-            CURVE_CODE => ("curve", CURVE_RATE),
-            rate => return rate,
-        };
-        if !self.is_kind() {
-            return meant;
-        }
-        self.findings.warning(
-            param.place,
-            "rate-code",
-            format!("Vdbench takes the rate {written} for the word `{word}`"),
-            format!("write another number, or `{word}` where that is meant"),
-        );
-        written
-    }
-
-    fn fwdrate(&mut self, param: &Param, entry: &mut RdEntry) {
-        if self.is_kind() {
-            let has_rates = entry.loops.iter().any(|looped| looped.kind == LoopKind::Rate);
-            if has_rates && !entry.written.contains(&Key::Fwdrate) {
-                self.warn_of_default_rates(param);
-            }
-            entry.loops.retain(|looped| looped.kind != LoopKind::Rate);
-        }
-        if self.is_kind() && !param.values.words.is_empty() && param.values.shown.len() > 1 {
-            let word = &param.values.words[0];
-            let message = format!("max and curve stand alone in fwdrate=: only {word} counts");
-            let help = "write a run definition of its own for max";
-            self.findings.warning(param.place, "rate-beside-word", message, help);
-        }
-        match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
-            ([word], _) if word == "curve" => entry.fwdrate = CURVE_RATE,
-            ([word, ..], _) if word.eq_ignore_ascii_case("max") => entry.fwdrate = MAX_RATE,
-            (_, []) => self.wrong(param, "a rate, a list of rates, max or curve"),
-            (_, [rate]) => {
-                self.makes_sense(param, *rate, sense::RATE);
-                entry.fwdrate = self.rate(param, *rate);
-            }
-            (_, rates) => {
-                entry.fwdrate = 1.0;
-                let rates = rates.iter().map(|rate| self.rate(param, *rate)).collect();
-                self.rd_loop(LoopKind::Rate, param, rates, entry);
-            }
-        }
-    }
-
-    fn maxdata(&mut self, param: &Param, entry: &mut RdEntry) {
-        let Some(bytes) = param.number(&mut self.findings) else { return };
-        let idx = match param.key.as_str() {
-            "maxdata" => 0,
-            "maxdataread" => 1,
-            "maxdatawritten" => 2,
-            _ => {
-                let message = format!("unknown parameter: {}", param.key);
-                let help = "write maxdata, maxdataread or maxdatawritten";
-                self.findings.error_help(param.key_place, "unknown-keyword", message, help);
-                return;
-            }
-        };
-        if bytes < 100.0 && self.flags.is_files {
+    fn maxdata(&mut self, idx: usize, param: &Param, scan: &mut Scan<'_>) {
+        let Some(bytes) = param.number(&mut scan.findings) else { return };
+        if bytes < 100.0 && scan.known.is_files {
             let message = "maxdata= (<100) only allowed for SD/WD workloads";
             let help = "multiples of the size are for storage definitions: write bytes";
-            self.findings.error_help(param.place, "wrong-value", message, help);
+            scan.findings.error_help(param.place, "wrong-value", message, help);
         }
-        entry.maxdata[idx] = bytes;
+        self.maxdata[idx] = bytes;
     }
 
-    fn distribution(&mut self, param: &Param, entry: &mut RdEntry) {
-        for word in &param.values.words {
-            let word = word.to_lowercase();
-            let is = |name: &str| name.starts_with(&word);
-            if is("exponential") {
-                entry.arrivals = Arrivals::Poisson;
-            } else if is("uniform") {
-                entry.arrivals = Arrivals::Uniform;
-            } else if is("deterministic") {
-                entry.arrivals = Arrivals::Linear;
-            } else if is("variable") || is("spike") {
-                entry.is_variable = true;
-                entry.in_spikes |= !is("variable");
-            } else {
-                self.wrong(param, "exponential, uniform, deterministic, variable or spike");
+    fn add_commands(&mut self, time: CommandTime, param: &Param) {
+        self.commands.extend(commands(time, param));
+    }
+}
+
+/// Returns what the values of a loop must be.
+fn sense_of(kind: LoopKind) -> Option<Sense> {
+    Some(match kind {
+        LoopKind::Threads => THREADS,
+        LoopKind::Depth | LoopKind::Width | LoopKind::Files => COUNT,
+        LoopKind::Rdpct | LoopKind::Rhpct | LoopKind::Whpct => PERCENT,
+        LoopKind::Seekpct => SEEK,
+        LoopKind::Xfersize => XFERSIZE,
+        LoopKind::Hitarea | LoopKind::Sizes => BYTES,
+        LoopKind::Compratio => RATIO,
+        LoopKind::Rate => RATE,
+        LoopKind::Operation | LoopKind::TotalSize | LoopKind::WorkingSet => return None,
+    })
+}
+
+fn unknown_maxdata(_: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let message = format!("unknown parameter: {}", param.key);
+    let help = "write maxdata, maxdataread or maxdatawritten";
+    scan.findings.error_help(param.key_place, "unknown-keyword", message, help);
+}
+
+fn iorate(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    // Vdbench keeps the list of rates of `rd=default` beside a rate of the definition's own.
+    if scan.is_kind() {
+        if !entry.rates.is_empty() && !entry.written.contains(&"iorate") {
+            warn_of_default_rates(param, scan);
+        }
+        entry.rates.clear();
+    }
+    match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
+        ([word], _) if word == "curve" => entry.iorate = CURVE_RATE,
+        ([word], _) if word.eq_ignore_ascii_case("max") => entry.iorate = MAX_RATE,
+        (_, []) => scan.wrong(param, "a rate, a list of rates, max or curve"),
+        (_, rates) => {
+            if !scan.all_make_sense(param, rates, RATE_OF_LIST) {
                 return;
             }
-        }
-    }
-
-    fn operations(&mut self, key: Key, param: &Param, entry: &mut RdEntry) {
-        let is_loop = key == Key::ForOperations;
-        let has_loop = entry.loops.iter().any(|looped| looped.kind == LoopKind::Operation);
-        if (is_loop && !entry.operations.is_empty()) || (!is_loop && has_loop) {
-            let message = format!(
-                "rd={}: 'operations' and 'foroperations' parameters are mutually exclusive",
-                entry.name
-            );
-            self.findings.error(param.key_place, "exclusive-parameters", message);
-        }
-        let mut found = Vec::new();
-        for word in &param.values.words {
-            let Some(operation) = operation(word) else {
-                let message = format!("unknown operation: {word}");
-                let help = "write such as read, write, mkdir, create, delete, getattr";
-                self.findings.error_help(param.place, "unknown-operation", message, help);
-                continue;
-            };
-            found.push(operation);
-        }
-        if !is_loop {
-            entry.operations = found;
-            return;
-        }
-        let number = |wanted: FileOperation| {
-            OPERATIONS.iter().position(|(_, operation)| *operation == wanted).unwrap_or(0) as f64
-        };
-        let values = found.into_iter().map(number).collect();
-        self.rd_loop(LoopKind::Operation, param, values, entry);
-    }
-
-    fn rd_replay(&mut self, param: &Param) {
-        let path = param.values.words.first().map_or("", String::as_str);
-        if !self.loader.is_file(path) {
-            self.findings.error_help(
-                param.place,
-                "no-such-file",
-                format!("replay file name does not exist: {path}"),
-                "replay needs a trace of another tool",
-            );
-        }
-        self.set_replay(param.key_place);
-    }
-
-    fn format(&mut self, param: &Param, format: &mut Format) {
-        let words = &param.values.words;
-        format.is_complete |= words.iter().any(|word| word == "complete");
-        let is_no = words.iter().any(|word| "no".starts_with(word.as_str()));
-        if is_no {
-            format.is_requested = false;
-        } else {
-            for word in words {
-                match word.as_str() {
-                    word if "directories".starts_with(word) => format.is_folders = true,
-                    "restart" => format.is_restart = true,
-                    "only" => format.is_only = true,
-                    "once" => format.is_once = true,
-                    "clean" => (format.is_only, format.is_clean) = (true, true),
-                    "limited" => format.is_limited = true,
-                    "complete" => {}
-                    word if "yes".starts_with(word) => {}
-                    _ => {
-                        let wanted = "yes, no, only, restart, clean, once, limited, directories \
-                                      or complete";
-                        return self.wrong(param, wanted);
-                    }
-                }
-                format.is_requested = true;
+            let rates: Vec<f64> = rates.iter().map(|rate| rate_of(param, *rate, scan)).collect();
+            if rates[0] == 0.0 && rates.len() == 1 {
+                scan.makes_sense(param, 0.0, RATE);
+            }
+            entry.iorate = rates[0];
+            if rates.len() > 1 {
+                entry.rates = rates;
             }
         }
-        self.force_format(format);
-        let mistakes = [
-            (
-                format.is_requested && format.is_complete,
-                "'format=yes' and 'format=complete' are mutually exclusive",
-                "write `format=(no,complete)`",
-            ),
-            (
-                !is_no && format.is_limited && !format.is_only,
-                "the use of 'format=limited' requires the use of 'format=(only,limited)'",
-                "write `format=(only,limited)`",
-            ),
-            (
-                !is_no && format.is_requested && self.flags.is_recovery,
-                "'format=yes' and journal recovery are mutually exclusive",
-                "write `format=no`",
-            ),
-        ];
-        for (_, message, help) in mistakes.into_iter().filter(|(is_wrong, _, _)| *is_wrong) {
-            self.findings.error_help(param.place, "wrong-format", message, help);
+    }
+}
+
+fn warn_of_default_rates(param: &Param, scan: &mut Scan<'_>) {
+    scan.findings.warning(
+        param.key_place,
+        "rates-of-default",
+        "Vdbench keeps the list of rates of `rd=default` beside this one, and runs that",
+        "write the rates into the run definitions that are to have them",
+    );
+}
+
+/// Returns a written rate. Two numbers are words to Vdbench.
+fn rate_of(param: &Param, written: f64, scan: &mut Scan<'_>) -> f64 {
+    let (word, meant) = match written {
+        MAX_CODE => ("max", MAX_RATE),
+        CURVE_CODE => ("curve", CURVE_RATE),
+        rate => return rate,
+    };
+    if !scan.is_kind() {
+        return meant;
+    }
+    scan.findings.warning(
+        param.place,
+        "rate-code",
+        format!("Vdbench takes the rate {written} for the word `{word}`"),
+        format!("write another number, or `{word}` where that is meant"),
+    );
+    written
+}
+
+fn fwdrate(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if scan.is_kind() {
+        let has_rates = entry.loops.iter().any(|looped| looped.kind == LoopKind::Rate);
+        if has_rates && !entry.written.contains(&"fwdrate") {
+            warn_of_default_rates(param, scan);
+        }
+        entry.loops.retain(|looped| looped.kind != LoopKind::Rate);
+    }
+    if scan.is_kind() && !param.values.words.is_empty() && param.values.shown.len() > 1 {
+        let word = &param.values.words[0];
+        let message = format!("max and curve stand alone in fwdrate=: only {word} counts");
+        let help = "write a run definition of its own for max";
+        scan.findings.warning(param.place, "rate-beside-word", message, help);
+    }
+    match (param.values.words.as_slice(), param.values.numbers.as_slice()) {
+        ([word], _) if word == "curve" => entry.fwdrate = CURVE_RATE,
+        ([word, ..], _) if word.eq_ignore_ascii_case("max") => entry.fwdrate = MAX_RATE,
+        (_, []) => scan.wrong(param, "a rate, a list of rates, max or curve"),
+        (_, [rate]) => {
+            scan.makes_sense(param, *rate, RATE);
+            entry.fwdrate = rate_of(param, *rate, scan);
+        }
+        (_, rates) => {
+            entry.fwdrate = 1.0;
+            let rates = rates.iter().map(|rate| rate_of(param, *rate, scan)).collect();
+            entry.add_loop(LoopKind::Rate, rates, param, scan);
         }
     }
+}
 
-    /// What `-c` says goes.
-    fn force_format(&self, format: &mut Format) {
-        match self.options.format {
-            Some(FormatOverride::No) => format.is_requested = false,
-            Some(FormatOverride::Yes) => format.is_requested = true,
-            Some(FormatOverride::Only) => (format.is_requested, format.is_only) = (true, true),
-            None => {}
+fn distribution(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    for word in &param.values.words {
+        let word = word.to_lowercase();
+        let is = |name: &str| name.starts_with(&word);
+        if is("exponential") {
+            entry.arrivals = Arrivals::Poisson;
+        } else if is("uniform") {
+            entry.arrivals = Arrivals::Uniform;
+        } else if is("deterministic") {
+            entry.arrivals = Arrivals::Linear;
+        } else if is("variable") || is("spike") {
+            entry.is_variable = true;
+            entry.in_spikes |= !is("variable");
+        } else {
+            scan.wrong(param, "exponential, uniform, deterministic, variable or spike");
+            return;
         }
+    }
+}
+
+/// Returns the operations of a list; reports names that are none.
+fn operations_of(param: &Param, scan: &mut Scan<'_>) -> Vec<FileOperation> {
+    let mut found = Vec::new();
+    for word in &param.values.words {
+        if let Some(operation) = operation(word) {
+            found.push(operation);
+            continue;
+        }
+        let message = format!("unknown operation: {word}");
+        let help = "write such as read, write, mkdir, create, delete, getattr";
+        scan.findings.error_help(param.place, "unknown-operation", message, help);
+    }
+    found
+}
+
+fn both_operations(entry: &RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let message = format!(
+        "rd={}: 'operations' and 'foroperations' parameters are mutually exclusive",
+        entry.name
+    );
+    scan.findings.error(param.key_place, "exclusive-parameters", message);
+}
+
+fn operations(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if entry.loops.iter().any(|looped| looped.kind == LoopKind::Operation) {
+        both_operations(entry, param, scan);
+    }
+    entry.operations = operations_of(param, scan);
+}
+
+fn for_operations(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if !entry.operations.is_empty() {
+        both_operations(entry, param, scan);
+    }
+    let number = |wanted: FileOperation| {
+        OPERATIONS.iter().position(|(_, operation)| *operation == wanted).unwrap_or(0) as f64
+    };
+    let values = operations_of(param, scan).into_iter().map(number).collect();
+    entry.add_loop(LoopKind::Operation, values, param, scan);
+}
+
+fn replay(_: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let path = param.values.words.first().map_or("", String::as_str);
+    if !scan.loader.is_file(path) {
+        scan.findings.error_help(
+            param.place,
+            "no-such-file",
+            format!("replay file name does not exist: {path}"),
+            "replay needs a trace of another tool",
+        );
+    }
+    scan.refuse_replay(param.key_place);
+}
+
+fn format(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if entry.name == "default" {
+        let message = "'format=' parameter is not allowed for rd=default";
+        let help = "write it into each run definition";
+        scan.findings.error_help(param.key_place, "not-in-default", message, help);
+    } else {
+        entry.format.put(param, scan);
     }
 }
 

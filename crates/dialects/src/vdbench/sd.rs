@@ -1,13 +1,25 @@
 //! Storage definitions.
 
-use super::findings::Place;
-use super::input::{DEFINITIONS_MAX, Dedup, Input, LUNS_MAX};
-use super::keywords::Name::{Any, Full, Stem};
-use super::keywords::Table;
+use std::collections::HashSet;
+
+use super::findings::{Findings, Place};
+use super::hosts;
+use super::known::Dedup;
+use super::openflags::open_flags;
 use super::params::Param;
 use super::parsed::Host;
+use super::repeat::{self, DEFINITIONS_MAX};
 use super::run::{OpenFlags, Sd, Span};
-use super::sense;
+use super::scan::Scan;
+use super::section::Meaning::{Begin, Nothing, Own, Same, Words};
+use super::section::Name::{Any, Full, Stem};
+use super::section::{self, Definition, Section};
+use super::sense::{BYTES, FREE, SIZE, THREADS};
+
+type Row = section::Row<SdEntry>;
+
+/// Most pairs of storage definitions and hosts. Real clusters have a thousandth.
+const LUNS_MAX: usize = 1_000_000;
 
 /// A storage definition as written.
 #[derive(Clone, Debug)]
@@ -26,9 +38,11 @@ pub(super) struct SdEntry {
     dedup: Option<Dedup>,
     hosts: Vec<String>,
     count: Option<(i64, i64)>,
-    /// `lun=` and `host=` of this definition, until both are known.
-    pending: Vec<String>,
-    written: Vec<Key>,
+    /// Every `lun=`, until those of `host=` are known; then none.
+    lun_list: Vec<String>,
+    /// Every `host=` until then. Vdbench keeps those of `sd=default` for the next definition.
+    host_lists: Vec<Vec<String>>,
+    written: Vec<&'static str>,
 }
 
 impl Default for SdEntry {
@@ -47,7 +61,8 @@ impl Default for SdEntry {
             dedup: None,
             hosts: vec!["*".to_owned()],
             count: None,
-            pending: Vec::new(),
+            lun_list: Vec::new(),
+            host_lists: Vec::new(),
             written: Vec::new(),
         }
     }
@@ -80,363 +95,347 @@ pub(super) fn span((low, high): (f64, f64)) -> Span {
     if high > 200.0 { Span::Bytes(low.max(0.0) as u64, high as u64) } else { Span::Pct(low, high) }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Sd,
-    Host,
-    Lun,
-    Count,
-    Size,
-    Threads,
-    Hitarea,
-    Offset,
-    Align,
-    Ignored,
-    Replay,
-    Reset,
-    Openflags,
-    Range,
-    Dedup,
-    Streams,
+pub(super) static SECTION: Section<SdEntry> = Section {
+    name: "sd",
+    what: "a storage definition: a file or device",
+    ends: &["wd", "rd", "fwd"],
+    lead: "sd=sd1,lun=/data/f",
+    rows: &[
+        Row::new(Full("sd"), Begin).set_where_written().doc(
+            "name or default",
+            "Begins a storage definition; sd=default sets what later ones have.",
+            "sd=sd1,lun=/data/file,size=1g",
+        ),
+        Row::new(Any("host"), Words(|it, names| it.host_lists.push(names.to_vec())))
+            .set_where_written()
+            .doc(
+                "names or wildcards; *",
+                "The hosts that have it; pairs of lun= and host= give it another path on each.",
+                "sd=sd1,host=(host1,host2),lun=/data/f",
+            ),
+        Row::new(Full("hd"), Same("host")),
+        Row::new(Any("lun"), Own(FREE, lun)).set_where_written().doc(
+            "path; required",
+            "The file or device. A file that is missing or shorter than size= is written first; a \
+             device needs openflags=o_direct.",
+            "sd=sd1,lun=/dev/sdb,openflags=o_direct",
+        ),
+        Row::new(Any("count"), Own(FREE, |it, p, s| it.count = repeat::count(p, s)))
+            .set_where_written()
+            .doc(
+                "(first,how many)",
+                "Makes so many definitions: the number goes to the end of name and lun, or to %d \
+                 in them.",
+                "sd=sd,lun=/data/f%02d,count=(1,8)",
+            ),
+        Row::new(Any("size"), Own(SIZE, |it, p, s| it.size_bytes = s.divided(p))).doc(
+            "bytes, or (bytes,divisor); what is there",
+            "How much of it is used. A file that is not there is made of this size.",
+            "size=100g",
+        ),
+        Row::new(Any("threads"), Own(THREADS, threads)).doc(
+            "count, or (count,divisor); 8",
+            "I/Os at a time, for all workloads on it together; spread over its hosts.",
+            "threads=32",
+        ),
+        Row::new(Any("hitarea"), Own(BYTES, hit_area)).doc(
+            "bytes; 1m",
+            "The bytes from the start that cache hits go to: wd.rhpct and wd.whpct.",
+            "hitarea=10m",
+        ),
+        Row::new(Any("offset"), Own(BYTES, |it, p, s| it.offset_bytes = sectors(p, s))).doc(
+            "bytes, a multiple of 512; 0",
+            "Added to every place.",
+            "offset=1m",
+        ),
+        Row::new(Any("align"), Own(BYTES, |it, p, s| it.align_bytes = sectors(p, s))).doc(
+            "bytes, a multiple of 512; the transfer size",
+            "Random places are multiples of this.",
+            "align=4k",
+        ),
+        Row::new(Any("kstat"), Nothing).doc(
+            "name",
+            "Statistics of Solaris; without effect here.",
+            "kstat=sd0",
+        ),
+        Row::new(Any("instance"), Nothing).doc(
+            "name",
+            "Statistics of Solaris; without effect here.",
+            "instance=sd0",
+        ),
+        Row::new(Any("replay"), Own(FREE, |_, p, s| s.refuse_replay(p.key_place)))
+            .set_where_written()
+            .doc(
+                "(group,..)",
+                "Devices of a trace that go to it. Traces are not replayed.",
+                "replay=g1",
+            ),
+        Row::new(Any("journal"), Nothing).doc(
+            "folder",
+            "Where the journal of data validation lies, which does not run yet.",
+            "journal=/tmp",
+        ),
+        Row::new(Any("resetlun"), Own(FREE, no_reset)).doc(
+            "seconds",
+            "Resets of the device, which are not done.",
+            "resetlun=60",
+        ),
+        Row::new(Any("resetbus"), Own(FREE, no_reset)).doc(
+            "seconds",
+            "Resets of the bus, which are not done.",
+            "resetbus=60",
+        ),
+        Row::new(Any("openflags"), Own(FREE, |it, p, s| it.open = open_flags(p, s))).doc(
+            "o_direct (directio), o_dsync, o_rsync, o_sync, fsync, 0xBITS; none",
+            "How it is opened. o_dsync, o_rsync and o_sync all mean O_DSYNC, as for Vdbench on \
+             Linux; 0x101000 is a true O_SYNC. fsync is one at the end.",
+            "openflags=(o_direct,o_dsync)",
+        ),
+        Row::new(Any("range"), Own(FREE, range)).doc(
+            "(low,high) in percent, above 200 bytes; all",
+            "The part that is used. Above 100 percent it goes on at the start.",
+            "range=(10,20)",
+        ),
+        Row::new(Full("dedupratio"), Own(FREE, |it, p, s| it.dedup(s).put(Dedup::ratio, p, s)))
+            .set_where_written()
+            .doc("ratio", DEDUP, "dedupratio=3"),
+        Row::new(Full("dedupsets"), Own(FREE, |it, p, s| it.dedup(s).put(Dedup::n_sets, p, s)))
+            .set_where_written()
+            .doc("count or percent", DEDUP, "dedupsets=10%"),
+        Row::new(
+            Full("deduphotsets"),
+            Own(FREE, |it, p, s| it.dedup(s).put(Dedup::hot_sets, p, s)),
+        )
+        .set_where_written()
+        .doc("(sets,blocks,..)", DEDUP, "deduphotsets=(2,100)"),
+        Row::new(
+            Full("dedupflipflop"),
+            Own(FREE, |it, p, s| it.dedup(s).put(Dedup::flip_flop, p, s)),
+        )
+        .set_where_written()
+        .doc("yes, no or hot", DEDUP, "dedupflipflop=hot"),
+        Row::new(Full("dedupacross"), Own(FREE, |it, p, s| it.dedup(s).put(Dedup::nothing, p, s)))
+            .set_where_written()
+            .doc("yes or no", "Undocumented; without effect here.", "dedupacross=yes"),
+        Row::new(Full("dedupmaxkey"), Own(FREE, |it, p, s| it.dedup(s).put(Dedup::nothing, p, s)))
+            .set_where_written()
+            .doc("number", "Undocumented; without effect here.", "dedupmaxkey=1"),
+        Row::new(Stem("dedup"), Own(FREE, |it, p, s| it.dedup(s).put(Dedup::unknown, p, s)))
+            .set_where_written(),
+        Row::new(Any("streams"), Own(FREE, moved)).set_where_written().doc(
+            "count",
+            "Moved to wd.streams, and a mistake here.",
+            "wd=wd1,sd=sd1,streams=4",
+        ),
+    ],
+};
+
+/// What dedup parameters mean in a storage definition.
+const DEDUP: &str = "As the general parameter, for this one alone.";
+
+/// Reads the storage definitions.
+pub(super) fn read(scan: &mut Scan<'_>) -> Vec<SdEntry> {
+    let mut sds = SECTION.read(scan).all;
+    repeat_all(&mut sds, scan.known.n_luns, &mut scan.findings);
+    for dedup in sds.iter().filter_map(|entry| entry.dedup.as_ref()) {
+        dedup.check(scan.known.general.dedup.unit_bytes, &mut scan.findings);
+    }
+    sds
 }
 
-pub(super) const TABLE: &Table<Key> = &[
-    (Full("sd"), Key::Sd),
-    (Any("host"), Key::Host),
-    (Full("hd"), Key::Host),
-    (Any("lun"), Key::Lun),
-    (Any("count"), Key::Count),
-    (Any("size"), Key::Size),
-    (Any("threads"), Key::Threads),
-    (Any("hitarea"), Key::Hitarea),
-    (Any("offset"), Key::Offset),
-    (Any("align"), Key::Align),
-    (Any("kstat"), Key::Ignored),
-    (Any("instance"), Key::Ignored),
-    (Any("replay"), Key::Replay),
-    (Any("journal"), Key::Ignored),
-    (Any("resetlun"), Key::Reset),
-    (Any("resetbus"), Key::Reset),
-    (Any("openflags"), Key::Openflags),
-    (Any("range"), Key::Range),
-    (Stem("dedup"), Key::Dedup),
-    (Any("streams"), Key::Streams),
-];
+fn too_many(place: Place, findings: &mut Findings) {
+    findings.too_many(place, "storage definitions at hosts", LUNS_MAX);
+}
 
-/// `--set` changes these only where they are written.
-const SET_WHERE_WRITTEN: &[Key] =
-    &[Key::Sd, Key::Host, Key::Lun, Key::Count, Key::Replay, Key::Dedup, Key::Streams];
-
-/// `host=` lists that wait for their `lun=`; Vdbench keeps those of `sd=default` for the next.
-type PendingHosts = Vec<Vec<String>>;
-
-impl Input<'_> {
-    pub(super) fn read_sds(&mut self) {
-        let mut default = SdEntry::default();
-        let mut current: Option<SdEntry> = None;
-        let mut hosts = PendingHosts::new();
-        while let Some(param) = self.take(&["wd", "rd", "fwd"]) {
-            let Some(key) = self.keyword(TABLE, &param) else { continue };
-            if key == Key::Sd {
-                self.keep_sd(current.take(), &mut default, &mut hosts);
-                current = Some(self.begin_sd(&param, &default));
-            } else if param.is_broken {
-                // What is missing because of it is no mistake of its own.
-                if let (Key::Lun, Some(entry)) = (key, &mut current) {
-                    entry.pending.push(String::new());
-                }
-            } else {
-                match current.take() {
-                    Some(mut entry) => {
-                        self.sd_value(key, &param, &mut entry, &mut hosts);
-                        entry.written.push(key);
-                        current = Some(entry);
-                    }
-                    None => self.no_definition(&param, "sd"),
-                }
-            }
-        }
-        self.keep_sd(current, &mut default, &mut hosts);
-        self.repeat_sds();
-        for idx in 0..self.sds.len() {
-            if let Some(dedup) = self.sds[idx].dedup.clone() {
-                self.check_dedup(&dedup);
-            }
-        }
-    }
-
-    /// Reports a parameter that stands before its definition.
-    pub(super) fn no_definition(&mut self, param: &Param, wanted: &str) {
-        let message = format!("`{}=` stands before any `{wanted}=`", param.key);
-        let help = format!("begin with `{wanted}=name`");
-        self.findings.error_help(param.key_place, "no-definition", message, help);
-    }
-
-    fn begin_sd(&mut self, param: &Param, default: &SdEntry) -> SdEntry {
-        self.plain.begin();
-        let name = self.name_of(param);
+impl Definition for SdEntry {
+    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+        let name = scan.name_of(param);
+        let entry = SdEntry { lun_list: Vec::new(), written: Vec::new(), ..default.clone() };
         if name == "default" {
-            return SdEntry { pending: Vec::new(), written: Vec::new(), ..default.clone() };
+            return entry;
         }
         if name.eq_ignore_ascii_case("concat") {
             let message = "creating an SD named 'concat' is not allowed";
-            self.findings.error(param.place, "wrong-name", message);
+            scan.findings.error(param.place, "wrong-name", message);
         }
-        if self.settings.validate && name.len() > 8 {
+        if scan.known.general.settings.validate && name.len() > 8 {
             let message = format!("with data validation an SD name has at most 8 bytes: {name}");
-            self.findings.error(param.place, "wrong-name", message);
+            scan.findings.error(param.place, "wrong-name", message);
         }
-        let place = param.place;
-        SdEntry { name, place, written: Vec::new(), ..default.clone() }
+        SdEntry { name, place: param.place, ..entry }
     }
 
-    fn keep_sd(&mut self, entry: Option<SdEntry>, default: &mut SdEntry, hosts: &mut PendingHosts) {
-        let Some(mut entry) = entry else { return };
-        if entry.name == "default" {
-            if let Some(first) = hosts.first() {
-                entry.hosts.clone_from(first);
-            }
-            *default = entry;
-            return;
-        }
-        for param in self.sets(TABLE, &entry.written.clone(), SET_WHERE_WRITTEN) {
-            if let Some(key) = self.keyword(TABLE, &param) {
-                self.sd_value(key, &param, &mut entry, hosts);
-            }
-        }
-        self.finish_sd(&mut entry, hosts);
-        self.sds.push(entry);
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn sd_value(&mut self, key: Key, param: &Param, entry: &mut SdEntry, hosts: &mut PendingHosts) {
-        let sense = match key {
-            Key::Size => Some(sense::SIZE),
-            Key::Threads => Some(sense::THREADS),
-            Key::Hitarea | Key::Offset | Key::Align => Some(sense::BYTES),
-            _ => None,
-        };
-        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
-            return;
-        }
-        let findings = &mut self.findings;
-        let second = param.values.numbers.get(1).map(|second| *second as i64);
-        match key {
-            Key::Host => hosts.push(param.values.words.clone()),
-            Key::Lun if entry.name == "default" => {
-                let message = "you may not specify the 'lun=' parameter for sd=default";
-                findings.error_help(
-                    param.key_place,
-                    "not-in-default",
-                    message,
-                    "write it into each storage definition",
-                );
-            }
-            Key::Lun => {
-                let lun = param.word(findings).unwrap_or_default().to_owned();
-                let lun = self.remap(&lun);
-                entry.pending.push(lun);
-            }
-            Key::Count => entry.count = self.count(param),
-            Key::Size => {
-                let size = param.long(findings).unwrap_or_default();
-                entry.size_bytes = self.divided(param, size, second);
-            }
-            Key::Threads => {
-                let threads = param.int(findings).unwrap_or(1);
-                entry.threads = threads / second.unwrap_or(1).max(1);
-            }
-            Key::Hitarea => {
-                entry.hitarea_bytes = param.long(findings).unwrap_or_default();
-                self.not_concatenated(param);
-            }
-            Key::Offset => entry.offset_bytes = self.sectors(param),
-            Key::Align => entry.align_bytes = self.sectors(param),
-            Key::Openflags => entry.open = self.open_flags(param),
-            Key::Range => {
-                entry.range = self.range(param);
-                self.not_concatenated(param);
-            }
-            Key::Dedup => {
-                let mut dedup = entry.dedup.take().unwrap_or_else(|| self.flags.dedup.clone());
-                self.dedup(&mut dedup, param, false);
-                entry.dedup = Some(dedup);
-            }
-            Key::Streams => findings.error_help(
-                param.key_place,
-                "moved-parameter",
-                "'streams=' is no storage definition parameter any more",
-                "write it into the workload definition: `wd=wd1,streams=4`",
-            ),
-            Key::Replay => self.set_replay(param.key_place),
-            Key::Reset => {
-                let message = format!("resets of devices (`{}=`) are not done", param.key);
-                findings.refuse(param.key_place, "no-reset", message);
-            }
-            Key::Sd | Key::Ignored => {}
+    fn write(&mut self, key: &'static str) {
+        self.written.push(key);
+    }
+
+    fn is_set(&self, row: &Row, _: bool) -> bool {
+        self.name != "default" && row.is_set(&self.written)
+    }
+
+    fn miss(&mut self, key: &str) {
+        // What is missing because of it is no mistake of its own.
+        if key == "lun" {
+            self.lun_list.push(String::new());
         }
     }
 
-    /// Reads `count=(start,count)`.
-    pub(super) fn count(&mut self, param: &Param) -> Option<(i64, i64)> {
-        match param.values.numbers.as_slice() {
-            [start, count] if *count as i32 > 0 => {
-                Some((i64::from(*start as i32), i64::from((*count as i32).min(100_000))))
-            }
-            _ => {
-                self.wrong(param, "the first number and how many, such as count=(1,5)");
-                None
-            }
+    fn end(&mut self, default: &mut Self, scan: &mut Scan<'_>) {
+        if self.name != "default" {
+            self.pair(scan);
+            default.host_lists.clear();
+        } else if let Some(first) = self.host_lists.first() {
+            self.hosts.clone_from(first);
         }
     }
+}
 
-    /// Divides a size by the second value of its parameter.
-    pub(super) fn divided(&mut self, param: &Param, size: i64, divisor: Option<i64>) -> i64 {
-        match divisor {
-            Some(0) => {
-                self.wrong(param, "a divisor that is not 0");
-                size
-            }
-            Some(divisor) => size.wrapping_div(divisor),
-            None => size,
-        }
-    }
-
-    /// Reads `range=(low,high)`.
-    pub(super) fn range(&mut self, param: &Param) -> Option<(f64, f64)> {
-        let [low, high, ..] = param.values.numbers.as_slice() else {
-            let wanted = format!("a beginning and an end, such as {}=(10,20)", param.key);
-            self.wrong(param, &wanted);
-            return None;
-        };
-        Some((*low, *high))
-    }
-
-    fn not_concatenated(&mut self, param: &Param) {
-        if self.settings.concatenate_sds {
-            let message = format!("'{}=' may not be used with concatenatesds=yes", param.key);
-            self.findings.error(param.key_place, "exclusive-parameters", message);
-        }
-    }
-
-    /// Reads an offset or alignment.
-    fn sectors(&mut self, param: &Param) -> i64 {
-        self.not_concatenated(param);
-        let bytes = param.long(&mut self.findings).unwrap_or_default();
-        if bytes % 512 != 0 {
-            let message = format!("SD {}= parameter must be multiple of 512 bytes", param.key);
-            self.findings.error(param.place, "wrong-value", message);
-        }
-        if self.settings.validate {
-            let message = format!("data validation and {}= are mutually exclusive", param.key);
-            self.findings.error(param.key_place, "exclusive-parameters", message);
-        }
-        bytes
+impl SdEntry {
+    /// Returns its own dedup parameters, which begin as the general ones.
+    fn dedup(&mut self, scan: &Scan<'_>) -> &mut Dedup {
+        self.dedup.get_or_insert_with(|| scan.known.general.dedup.clone())
     }
 
     /// Brings `lun=` and `host=` together.
-    fn finish_sd(&mut self, entry: &mut SdEntry, hosts: &mut PendingHosts) {
-        let luns = std::mem::take(&mut entry.pending);
+    fn pair(&mut self, scan: &mut Scan<'_>) {
+        let luns = std::mem::take(&mut self.lun_list);
+        let mut hosts = std::mem::take(&mut self.host_lists);
+        let findings = &mut scan.findings;
         if luns.is_empty() {
-            self.findings.error_help(
-                entry.place,
+            findings.error_help(
+                self.place,
                 "missing-lun",
-                format!("no lun name specified for sd={}", entry.name),
+                format!("no lun name specified for sd={}", self.name),
                 "write `lun=` with a file or device, and no blank behind a comma",
             );
-            hosts.clear();
             return;
         }
         if luns.len() == 1 && hosts.is_empty() {
-            hosts.push(entry.hosts.clone());
+            hosts.push(self.hosts.clone());
         }
-        if luns.len() == hosts.len() {
-            self.pair(entry, &luns, hosts);
-        } else {
-            self.findings.error_help(
-                entry.place,
+        if luns.len() != hosts.len() {
+            findings.error_help(
+                self.place,
                 "unpaired-lun",
-                format!("'host=' and 'lun=' must be defined in pairs for sd={}", entry.name),
+                format!("'host=' and 'lun=' must be defined in pairs for sd={}", self.name),
                 format!("there are {} lun= and {} host=", luns.len(), hosts.len()),
             );
+            return;
         }
-        hosts.clear();
-    }
-
-    fn pair(&mut self, entry: &mut SdEntry, luns: &[String], hosts: &PendingHosts) {
         for (lun, names) in luns.iter().zip(hosts) {
-            let found = self.select_hosts(names, entry.place);
-            self.n_luns += found.len();
-            if self.n_luns > LUNS_MAX {
-                self.too_many(entry.place, "storage definitions at hosts", LUNS_MAX);
-                return;
+            let found = hosts::select(&names, self.place, &scan.known, findings);
+            scan.known.n_luns += found.len();
+            if scan.known.n_luns > LUNS_MAX {
+                return too_many(self.place, findings);
             }
-            entry.luns.extend(found.into_iter().map(|host| (host, lun.clone())));
+            self.luns.extend(found.into_iter().map(|host| (host, lun.clone())));
         }
     }
 
-    /// Carries `count=` out, in the order in which Vdbench does, and looks for equal names.
-    fn repeat_sds(&mut self) {
-        loop {
-            let (mut is_found, mut idx) = (false, 0);
-            while idx < self.sds.len() {
-                if let Some((start, count)) = self.sds[idx].count {
-                    is_found = true;
-                    let entry = self.sds.remove(idx);
-                    let count = self.room_for(&entry, count);
-                    for number in start..start.saturating_add(count) {
-                        let copy = self.counted(&entry, number);
-                        self.sds.push(copy);
-                    }
-                }
-                idx += 1;
-            }
-            if !is_found {
-                break;
-            }
-        }
-        let mut names = std::collections::HashSet::new();
-        for entry in &self.sds {
-            let mut hosts = std::collections::HashSet::new();
-            let is_double = !names.insert(&entry.name)
-                || !entry.luns.iter().all(|(host, _)| hosts.insert(*host));
-            if is_double {
-                let message = format!("duplicate SD names not allowed: {}", entry.name);
-                self.findings.error_help(
-                    entry.place,
-                    "duplicate-name",
-                    message,
-                    "give each storage definition a name of its own, and each of its hosts once",
-                );
-            }
-        }
-    }
-
-    /// Returns how many copies there is room for: all, or none.
-    fn room_for(&mut self, entry: &SdEntry, count: i64) -> i64 {
-        self.n_luns = self.n_luns.saturating_add(entry.luns.len().saturating_mul(count as usize));
-        if self.n_luns > LUNS_MAX || self.sds.len() + count as usize > DEFINITIONS_MAX {
-            self.too_many(entry.place, "storage definitions at hosts", LUNS_MAX);
-            return 0;
-        }
-        count
-    }
-
-    fn counted(&mut self, entry: &SdEntry, number: i64) -> SdEntry {
-        let mut copy = SdEntry { count: None, ..entry.clone() };
-        let name = counted_name(&entry.name, number);
-        let luns: Option<Vec<(usize, String)>> = (entry.luns.iter())
+    /// Returns a copy of a definition with `count=`.
+    fn counted(&self, number: i64, findings: &mut Findings) -> SdEntry {
+        let mut copy = SdEntry { count: None, ..self.clone() };
+        let name = counted_name(&self.name, number);
+        let luns: Option<Vec<(usize, String)>> = (self.luns.iter())
             .map(|(host, lun)| Some((*host, counted_name(lun, number)?)))
             .collect();
         match (name, luns) {
             (Some(name), Some(luns)) => (copy.name, copy.luns) = (name, luns),
-            _ => self.findings.error_help(
-                entry.place,
+            _ => findings.error_help(
+                self.place,
                 "wrong-mask",
-                format!("the mask of sd={} takes no number", entry.name),
+                format!("the mask of sd={} takes no number", self.name),
                 "write one such as `%d` or `%04d`",
             ),
         }
         copy
+    }
+}
+
+fn lun(entry: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if entry.name == "default" {
+        let message = "you may not specify the 'lun=' parameter for sd=default";
+        let help = "write it into each storage definition";
+        scan.findings.error_help(param.key_place, "not-in-default", message, help);
+        return;
+    }
+    let lun = param.word(&mut scan.findings).unwrap_or_default();
+    entry.lun_list.push(scan.remap(lun));
+}
+
+fn threads(entry: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let divisor = param.values.numbers.get(1).map_or(1, |divisor| (*divisor as i64).max(1));
+    entry.threads = param.int(&mut scan.findings).unwrap_or(1) / divisor;
+}
+
+fn hit_area(entry: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.hitarea_bytes = param.long(&mut scan.findings).unwrap_or_default();
+    scan.not_concatenated(param);
+}
+
+fn range(entry: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.range = scan.range(param);
+    scan.not_concatenated(param);
+}
+
+/// Reads an offset or alignment.
+fn sectors(param: &Param, scan: &mut Scan<'_>) -> i64 {
+    scan.not_concatenated(param);
+    let bytes = param.long(&mut scan.findings).unwrap_or_default();
+    if bytes % 512 != 0 {
+        let message = format!("SD {}= parameter must be multiple of 512 bytes", param.key);
+        scan.findings.error(param.place, "wrong-value", message);
+    }
+    if scan.known.general.settings.validate {
+        let message = format!("data validation and {}= are mutually exclusive", param.key);
+        scan.findings.error(param.key_place, "exclusive-parameters", message);
+    }
+    bytes
+}
+
+fn no_reset(_: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let message = format!("resets of devices (`{}=`) are not done", param.key);
+    scan.findings.refuse(param.key_place, "no-reset", message);
+}
+
+fn moved(_: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
+    scan.findings.error_help(
+        param.key_place,
+        "moved-parameter",
+        "'streams=' is no storage definition parameter any more",
+        "write it into the workload definition: `wd=wd1,streams=4`",
+    );
+}
+
+/// Carries `count=` out, all copies of a definition or none, and looks for equal names.
+fn repeat_all(sds: &mut Vec<SdEntry>, mut n_luns: usize, findings: &mut Findings) {
+    repeat::carry_out(
+        sds,
+        |entry| entry.count,
+        |entry, numbers, n_others| {
+            let n_copies = (numbers.end - numbers.start) as usize;
+            n_luns = n_luns.saturating_add(entry.luns.len().saturating_mul(n_copies));
+            if n_luns > LUNS_MAX || n_others + n_copies > DEFINITIONS_MAX {
+                too_many(entry.place, findings);
+                return Vec::new();
+            }
+            numbers.map(|number| entry.counted(number, findings)).collect()
+        },
+    );
+    let mut names = HashSet::new();
+    for entry in sds.iter() {
+        let mut hosts = HashSet::new();
+        let is_double =
+            !names.insert(&entry.name) || !entry.luns.iter().all(|(host, _)| hosts.insert(*host));
+        if is_double {
+            let message = format!("duplicate SD names not allowed: {}", entry.name);
+            let help = "give each storage definition a name of its own, and each of its hosts once";
+            findings.error_help(entry.place, "duplicate-name", message, help);
+        }
     }
 }
 

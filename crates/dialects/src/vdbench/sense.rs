@@ -1,9 +1,5 @@
 //! Values that Vdbench takes and that make no sense. The kind mode refuses them.
 
-use super::input::Input;
-use super::loops::LoopKind;
-use super::params::Param;
-
 /// What a number must be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sense {
@@ -26,6 +22,9 @@ const ANY: Sense = Sense {
     limit: (f64::MAX, ""),
     wanted: "a number",
 };
+
+/// Whatever it is.
+pub(super) const FREE: Sense = Sense { min: f64::MIN, ..ANY };
 
 /// What signed integers of 32 bits hold.
 const INT_LIMIT: (f64, &str) = (2_147_483_647.0, "2147483647");
@@ -90,47 +89,18 @@ impl Sense {
             && (!self.is_whole || number.fract() == 0.0)
             && (self.multiple_of == 0.0 || number % self.multiple_of == 0.0)
     }
-}
 
-/// Returns what the values of a loop must be.
-pub(super) fn of_loop(kind: LoopKind) -> Option<Sense> {
-    Some(match kind {
-        LoopKind::Threads => THREADS,
-        LoopKind::Depth | LoopKind::Width | LoopKind::Files => COUNT,
-        LoopKind::Rdpct | LoopKind::Rhpct | LoopKind::Whpct => PERCENT,
-        LoopKind::Seekpct => SEEK,
-        LoopKind::Xfersize => XFERSIZE,
-        LoopKind::Hitarea | LoopKind::Sizes => BYTES,
-        LoopKind::Compratio => RATIO,
-        LoopKind::Rate => RATE,
-        LoopKind::Operation | LoopKind::TotalSize | LoopKind::WorkingSet => return None,
-    })
-}
-
-impl Input<'_> {
-    /// Says whether a number makes sense; reports one that does not, in the kind mode, or that no
+    /// Returns what to write in place of a number that makes no sense, in the kind mode, or that no
     /// mode takes.
-    pub(super) fn makes_sense(&mut self, param: &Param, number: f64, sense: Sense) -> bool {
-        let (limit, limit_written) = sense.limit;
-        if number.abs() <= limit && (!self.is_kind() || sense.holds(number)) {
-            return true;
-        }
-        if limit_written.is_empty() || number.abs() <= limit {
-            self.wrong(param, sense.wanted);
+    pub(super) fn instead_of(&self, number: f64, is_kind: bool) -> Option<String> {
+        let (limit, limit_written) = self.limit;
+        let is_within = number.abs() <= limit;
+        if is_within && (!is_kind || self.holds(number)) {
+            None
+        } else if limit_written.is_empty() || is_within {
+            Some(self.wanted.to_owned())
         } else {
-            self.wrong(param, &format!("{}, at most {limit_written}", sense.wanted));
+            Some(format!("{}, at most {limit_written}", self.wanted))
         }
-        false
-    }
-
-    /// The same for the first number of a parameter.
-    pub(super) fn first_makes_sense(&mut self, param: &Param, sense: Sense) -> bool {
-        let first = param.values.numbers.first().copied();
-        first.is_none_or(|number| self.makes_sense(param, number, sense))
-    }
-
-    /// The same for all numbers; the first that makes none is reported.
-    pub(super) fn all_make_sense(&mut self, param: &Param, numbers: &[f64], sense: Sense) -> bool {
-        numbers.iter().all(|number| self.makes_sense(param, *number, sense))
     }
 }

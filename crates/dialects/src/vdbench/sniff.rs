@@ -1,6 +1,8 @@
 //! Telling parameter files from others by their content.
 
+use super::general;
 use super::lines::is_blank;
+use super::params::DEFINITIONS;
 use crate::likeness::{LINES_MAX, pct};
 
 /// Says how much a text looks like a parameter file, 0..=100 on the scale of all dialects.
@@ -17,19 +19,14 @@ pub fn sniff(text: &str) -> u8 {
         let written = line.split(is_blank).next().unwrap_or_default();
         let key = written.split('=').next().unwrap_or_default().to_lowercase();
         let has_value = key.len() < written.len();
-        let is_definition =
-            has_value && matches!(key.as_str(), "sd" | "wd" | "rd" | "fsd" | "fwd" | "hd" | "rg");
-        let is_general = has_value && n_definitions == 0 && is_general(&key);
+        let is_definition = has_value && DEFINITIONS.contains(&key.as_str());
+        let is_general = has_value && n_definitions == 0 && general::knows(&key);
         n_definitions += usize::from(is_definition);
         let is_continued = (is_open || n_definitions > 0) && has_value && is_word(&key);
         n_known += usize::from(is_definition || is_general || is_continued || written == "eof");
         is_open = written.ends_with(',');
     }
     if n_definitions == 0 { 0 } else { pct(n_known, n_lines) }
-}
-
-fn is_general(key: &str) -> bool {
-    super::general::knows(key) || key == "include"
 }
 
 fn is_word(key: &str) -> bool {

@@ -1,13 +1,17 @@
 //! Workload definitions.
 
 use super::findings::Place;
-use super::input::Input;
-use super::keywords::Name::{Any, Full};
-use super::keywords::Table;
+use super::openflags::open_flags;
 use super::params::Param;
-use super::run::{OpenFlags, Seek};
-use super::sense;
+use super::run::{OpenFlags, Seek, Xfersize};
+use super::scan::Scan;
+use super::section::Meaning::{Begin, Number, Own, Same, Words};
+use super::section::Name::{Any, Full};
+use super::section::{self, Definition, Section};
+use super::sense::{FREE, PERCENT, RATE, SECTORS, SEEK, THREADS};
 use super::values::java_number;
+
+type Row = section::Row<WdEntry>;
 
 /// A workload definition as written.
 #[derive(Clone, Debug)]
@@ -35,7 +39,7 @@ pub(super) struct WdEntry {
     pub(super) rdpct: f64,
     pub(super) open: Option<OpenFlags>,
     pub(super) has_user: bool,
-    written: Vec<Key>,
+    written: Vec<&'static str>,
 }
 
 impl Default for WdEntry {
@@ -73,285 +77,314 @@ impl WdEntry {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Wd,
-    Sd,
-    Skew,
-    Xfersize,
-    Rdpct,
-    Wrpct,
-    Range,
-    Hotband,
-    Seekpct,
-    Stride,
-    Priority,
-    Iorate,
-    Rhpct,
-    Whpct,
-    Host,
-    Openflags,
-    User,
-    Threads,
-    Streams,
+pub(super) static SECTION: Section<WdEntry> = Section {
+    name: "wd",
+    what: "a workload definition: what the I/O on storage definitions looks like",
+    ends: &["fwd", "rd"],
+    lead: "wd=wd1,sd=sd1",
+    rows: &[
+        Row::new(Full("wd"), Begin).set_where_written().doc(
+            "name or default",
+            "Begins a workload definition; wd=default sets what later ones have.",
+            "wd=wd1,sd=sd*,xfersize=4k",
+        ),
+        Row::new(Full("sd"), Own(FREE, sds)).set_where_written().doc(
+            "names, a range or a wildcard",
+            "The storage definitions that it works on.",
+            "wd=wd1,sd=(sd1-sd4)",
+        ),
+        Row::new(Any("skew"), Number(PERCENT, |it, pct| it.skew = pct)).set_where_written().doc(
+            "percent; an equal part of what is left",
+            "Share of the run's I/Os. All of a run add up to 100.",
+            "skew=40",
+        ),
+        Row::new(Any("xfersize"), Own(FREE, xfersize)).doc(
+            "bytes; (bytes,pct,..); (least,most,step); 4k",
+            "Bytes of one I/O: one size, sizes with their percentages, or any multiple of the \
+             step between two.",
+            "xfersize=(4k,70,64k,30)",
+        ),
+        Row::new(Any("readpct"), Same("rdpct")),
+        Row::new(Any("rdpct"), Own(PERCENT, rdpct)).doc(
+            "percent; 100",
+            "Share of reads; the rest are writes.",
+            "rdpct=70",
+        ),
+        Row::new(Any("writepct"), Same("wrpct")),
+        Row::new(Any("wrpct"), Own(PERCENT, wrpct)).doc(
+            "percent; 0",
+            "Share of writes; the rest are reads.",
+            "wrpct=30",
+        ),
+        Row::new(Any("range"), Own(FREE, range)).doc(
+            "as sd.range",
+            "The part of each storage definition that is used.",
+            "range=(0,50)",
+        ),
+        Row::new(Any("hotband"), Own(FREE, hot_band)).doc(
+            "(low,high) in percent",
+            "The part that is used, most at its low end: the first tenth of it gets 46 % of the \
+             I/Os. Vdbench's own curve differs.",
+            "hotband=(0,20)",
+        ),
+        Row::new(Any("seekpct"), Own(FREE, seekpct)).doc(
+            "percent; 100; seq, seqnz, eof, random, (poisson,n)",
+            "How many of the I/Os go somewhere else: 100 is random, 0 or seq sequential. seqnz \
+             does not start at the beginning, eof ends at the end, poisson favours low addresses.",
+            "seekpct=seq",
+        ),
+        Row::new(Any("stride"), Own(FREE, stride)).doc(
+            "(least,most) in bytes",
+            "Goes forward by a random distance after each I/O.",
+            "stride=(64k,128k)",
+        ),
+        Row::new(Any("priority"), Own(FREE, priority)).set_where_written().doc(
+            "1, 2, 3 and so on",
+            "1 goes first where not everything can. All workloads of a run have one, or none.",
+            "priority=1",
+        ),
+        Row::new(Any("iorate"), Own(RATE, iorate)).set_where_written().doc(
+            "I/Os per second",
+            "A rate of its own, whatever the run's. Needs priority=.",
+            "iorate=100,priority=1",
+        ),
+        Row::new(Any("rhpct"), Own(PERCENT, |it, p, s| it.rhpct = hit_pct(p, s))).doc(
+            "percent; 0",
+            "Share of the reads that go to the hit area, sd.hitarea.",
+            "rhpct=20",
+        ),
+        Row::new(Any("whpct"), Own(PERCENT, |it, p, s| it.whpct = hit_pct(p, s))).doc(
+            "percent; 0",
+            "Share of the writes that go to the hit area, sd.hitarea.",
+            "whpct=20",
+        ),
+        Row::new(Any("host"), Words(|it, names| names.clone_into(&mut it.hosts)))
+            .set_where_written()
+            .doc("names or wildcards; *", "The hosts that do it.", "wd=wd1,sd=sd*,host=host1"),
+        Row::new(Full("hd"), Same("host")),
+        Row::new(Any("openflags"), Own(FREE, |it, p, s| it.open = Some(open_flags(p, s)))).doc(
+            "as sd.openflags",
+            "How its storage definitions are opened.",
+            "openflags=o_direct",
+        ),
+        Row::new(Full("user"), Own(FREE, user)).set_where_written().doc(
+            "name",
+            "Classes of the user. They do not run.",
+            "user=x",
+        ),
+        Row::new(Any("threads"), Own(THREADS, threads)).set_where_written().doc(
+            "count",
+            "I/Os at a time, with concatenatesds=yes only.",
+            "wd=wd1,sd=sd*,threads=64",
+        ),
+        Row::new(Any("streams"), Own(FREE, streams)).set_where_written().doc(
+            "count, 2 or more",
+            "So many sequential streams at once, each on its own part.",
+            "seekpct=0,streams=4",
+        ),
+    ],
+};
+
+impl Definition for WdEntry {
+    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+        let name = scan.name_of(param);
+        if name != "default" && !scan.is_new("wd", &name) {
+            let message = format!("duplicate WD names not allowed: {name}");
+            scan.findings.error(param.place, "duplicate-name", message);
+        }
+        WdEntry { name, place: param.place, written: Vec::new(), ..default.clone() }
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn write(&mut self, key: &'static str) {
+        self.written.push(key);
+    }
+
+    fn is_set(&self, row: &Row, _: bool) -> bool {
+        row.is_set(&self.written)
+    }
+
+    fn end(&mut self, _: &mut Self, scan: &mut Scan<'_>) {
+        if self.skew != 0.0 && self.iorate != 0.0 && self.name != "default" {
+            let message = format!("wd={}: 'iorate=' and 'skew=' are mutually exclusive", self.name);
+            scan.findings.error(self.place, "exclusive-parameters", message);
+        }
+    }
 }
 
-pub(super) const TABLE: &Table<Key> = &[
-    (Full("wd"), Key::Wd),
-    (Full("sd"), Key::Sd),
-    (Any("skew"), Key::Skew),
-    (Any("xfersize"), Key::Xfersize),
-    (Any("readpct"), Key::Rdpct),
-    (Any("rdpct"), Key::Rdpct),
-    (Any("writepct"), Key::Wrpct),
-    (Any("wrpct"), Key::Wrpct),
-    (Any("range"), Key::Range),
-    (Any("hotband"), Key::Hotband),
-    (Any("seekpct"), Key::Seekpct),
-    (Any("stride"), Key::Stride),
-    (Any("priority"), Key::Priority),
-    (Any("iorate"), Key::Iorate),
-    (Any("rhpct"), Key::Rhpct),
-    (Any("whpct"), Key::Whpct),
-    (Any("host"), Key::Host),
-    (Full("hd"), Key::Host),
-    (Any("openflags"), Key::Openflags),
-    (Full("user"), Key::User),
-    (Any("threads"), Key::Threads),
-    (Any("streams"), Key::Streams),
-];
-
-/// `--set` changes these only where they are written.
-const SET_WHERE_WRITTEN: &[Key] = &[
-    Key::Wd,
-    Key::Sd,
-    Key::Skew,
-    Key::Priority,
-    Key::Iorate,
-    Key::Host,
-    Key::User,
-    Key::Threads,
-    Key::Streams,
-];
-
-impl Input<'_> {
-    pub(super) fn read_wds(&mut self) {
-        let mut current: Option<WdEntry> = None;
-        while let Some(param) = self.take(&["fwd", "rd"]) {
-            let Some(key) = self.keyword(TABLE, &param) else { continue };
-            if key == Key::Wd {
-                self.keep_wd(current.take());
-                current = Some(self.begin_wd(&param));
-            } else if let Some(mut entry) = current.take() {
-                if !param.is_broken {
-                    self.wd_value(key, &param, &mut entry);
-                }
-                self.warn_of_rivals(key, &param, &entry);
-                entry.written.push(key);
-                current = Some(entry);
-            } else {
-                self.no_definition(&param, "wd");
+impl WdEntry {
+    /// Returns its transfer sizes: one, a distribution, or a range with its alignment.
+    pub(super) fn xfersize(&self) -> Xfersize {
+        match self.xfersizes.as_slice() {
+            [min, max, align] => {
+                Xfersize::Range { min: *min as u32, max: *max as u32, align: *align as u32 }
             }
+            [] => Xfersize::Fixed(4096),
+            // Of a single pair nothing is left to choose.
+            [size] | [size, _] => Xfersize::Fixed(*size as u32),
+            pairs => Xfersize::Split(
+                pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect(),
+            ),
         }
-        self.keep_wd(current);
     }
 
-    fn begin_wd(&mut self, param: &Param) -> WdEntry {
-        self.plain.begin();
-        let name = self.name_of(param);
-        if name != "default" && !self.is_new("wd", &name) {
-            let message = format!("duplicate WD names not allowed: {name}");
-            self.findings.error(param.place, "duplicate-name", message);
-        }
-        let written = Vec::new();
-        WdEntry { name, place: param.place, written, ..self.wd_default.clone() }
-    }
-
-    /// Says that a parameter takes the place of another one that the definition has as well.
-    fn warn_of_rivals(&mut self, key: Key, param: &Param, entry: &WdEntry) {
-        let (rival, name) = match key {
-            Key::Rdpct => (Key::Wrpct, "wrpct"),
-            Key::Wrpct => (Key::Rdpct, "rdpct"),
-            Key::Range => (Key::Hotband, "hotband"),
-            Key::Hotband => (Key::Range, "range"),
-            _ => return,
-        };
-        if entry.written.contains(&rival) {
+    /// Says that a parameter takes the place of another one that the definition has as well, as
+    /// one of `--set` is meant to.
+    fn replaces(&self, rival: &str, param: &Param, scan: &mut Scan<'_>) {
+        let is_set = param.key_place == Place::NONE;
+        if self.written.contains(&rival) && !is_set {
             let message = format!(
-                "wd={}: `{}=` takes the place of the `{name}=` before it",
-                entry.name, param.key
+                "wd={}: `{}=` takes the place of the `{rival}=` before it",
+                self.name, param.key
             );
-            self.findings.warning(param.key_place, "overridden", message, "write one of them");
+            scan.findings.warning(param.key_place, "overridden", message, "write one of them");
         }
     }
+}
 
-    fn keep_wd(&mut self, entry: Option<WdEntry>) {
-        let Some(mut entry) = entry else { return };
-        for param in self.sets(TABLE, &entry.written.clone(), SET_WHERE_WRITTEN) {
-            if let Some(key) = self.keyword(TABLE, &param) {
-                self.wd_value(key, &param, &mut entry);
-            }
-        }
-        if entry.skew != 0.0 && entry.iorate != 0.0 && entry.name != "default" {
-            let message =
-                format!("wd={}: 'iorate=' and 'skew=' are mutually exclusive", entry.name);
-            self.findings.error(entry.place, "exclusive-parameters", message);
-        }
-        if entry.name == "default" {
-            self.wd_default = entry;
-        } else {
-            self.wds.push(entry);
-        }
+fn sds(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    if param.word(&mut scan.findings).is_some() {
+        entry.sds.clone_from(&param.values.words);
+        entry.sds_place = param.place;
     }
+}
 
-    fn wd_value(&mut self, key: Key, param: &Param, entry: &mut WdEntry) {
-        let sense = sense_of(key);
-        if sense.is_some_and(|sense| !self.first_makes_sense(param, sense)) {
+fn rdpct(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.rdpct = param.int(&mut scan.findings).unwrap_or_default() as f64;
+    entry.replaces("wrpct", param, scan);
+}
+
+fn wrpct(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.rdpct = 100.0 - param.int(&mut scan.findings).unwrap_or_default() as f64;
+    entry.replaces("rdpct", param, scan);
+}
+
+fn range(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.range = scan.range(param);
+    entry.replaces("hotband", param, scan);
+}
+
+fn hot_band(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.range = scan.range(param);
+    entry.is_hotband = true;
+    entry.replaces("range", param, scan);
+}
+
+fn stride(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    match param.values.numbers.as_slice() {
+        [min, max] if max >= min => entry.stride = Some((*min as i64, *max as i64)),
+        _ => scan.wrong(param, "a smallest and a largest number: stride=(min,max)"),
+    }
+}
+
+fn priority(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let priority = param.int(&mut scan.findings).unwrap_or(1);
+    if priority == 0 {
+        scan.wrong(param, "1 for the highest priority, and so on");
+    }
+    entry.priority = Some(priority);
+}
+
+fn iorate(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.iorate = param.number(&mut scan.findings).unwrap_or_default();
+    if param.values.numbers.len() > 1 {
+        scan.wrong(param, "one rate: a workload definition takes no list");
+    }
+}
+
+fn hit_pct(param: &Param, scan: &mut Scan<'_>) -> f64 {
+    scan.not_concatenated(param);
+    param.number(&mut scan.findings).unwrap_or_default()
+}
+
+fn user(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.has_user = true;
+    let message = "classes of the user (`user=`) do not run";
+    scan.findings.refuse(param.key_place, "no-user-class", message);
+}
+
+fn threads(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.threads = param.int(&mut scan.findings).unwrap_or_default();
+    if !scan.known.general.settings.concatenate_sds {
+        scan.findings.error_help(
+            param.key_place,
+            "wd-threads",
+            "workload definition (WD) level thread= parameter may only be used together with \
+             'concatenatesds=yes'",
+            "write `threads=` into the storage or the run definition",
+        );
+    }
+}
+
+fn streams(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    entry.streams = param.int(&mut scan.findings).unwrap_or(2);
+    if entry.streams < 2 {
+        scan.wrong(param, "at least two streams");
+    }
+}
+
+/// Reads a size, a distribution, or a range with its alignment.
+fn xfersize(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    let sizes = &param.values.numbers;
+    let help = "write one size, sizes and their percentages such as (4k,70,8k,30), or \
+                smallest, largest and alignment";
+    let message = match sizes.as_slice() {
+        [] => {
+            param.number(&mut scan.findings);
             return;
         }
-        let findings = &mut self.findings;
-        match key {
-            Key::Sd => {
-                if param.word(findings).is_some() {
-                    entry.sds.clone_from(&param.values.words);
-                    entry.sds_place = param.place;
-                }
-            }
-            Key::Skew => entry.skew = param.number(findings).unwrap_or_default(),
-            Key::Xfersize => self.wd_xfersize(param, entry),
-            Key::Rdpct => entry.rdpct = param.int(findings).unwrap_or_default() as f64,
-            Key::Wrpct => entry.rdpct = 100.0 - param.int(findings).unwrap_or_default() as f64,
-            Key::Range | Key::Hotband => {
-                entry.range = self.range(param);
-                entry.is_hotband |= key == Key::Hotband;
-            }
-            Key::Seekpct => self.wd_seekpct(param, entry),
-            Key::Stride => match param.values.numbers.as_slice() {
-                [min, max] if max >= min => entry.stride = Some((*min as i64, *max as i64)),
-                _ => self.wrong(param, "a smallest and a largest number: stride=(min,max)"),
-            },
-            Key::Priority => {
-                let priority = param.int(findings).unwrap_or(1);
-                if priority == 0 {
-                    self.wrong(param, "1 for the highest priority, and so on");
-                }
-                entry.priority = Some(priority);
-            }
-            Key::Iorate => {
-                entry.iorate = param.number(findings).unwrap_or_default();
-                if param.values.numbers.len() > 1 {
-                    self.wrong(param, "one rate: a workload definition takes no list");
-                }
-            }
-            Key::Rhpct => entry.rhpct = self.hit_pct(param),
-            Key::Whpct => entry.whpct = self.hit_pct(param),
-            Key::Host => entry.hosts.clone_from(&param.values.words),
-            Key::Openflags => entry.open = Some(self.open_flags(param)),
-            Key::User => {
-                entry.has_user = true;
-                let message = "classes of the user (`user=`) do not run";
-                findings.refuse(param.key_place, "no-user-class", message);
-            }
-            Key::Threads => {
-                entry.threads = param.int(findings).unwrap_or_default();
-                if !self.settings.concatenate_sds {
-                    self.findings.error_help(
-                        param.key_place,
-                        "wd-threads",
-                        "workload definition (WD) level thread= parameter may only be used \
-                         together with 'concatenatesds=yes'",
-                        "write `threads=` into the storage or the run definition",
-                    );
-                }
-            }
-            Key::Streams => {
-                entry.streams = param.int(findings).unwrap_or(2);
-                if entry.streams < 2 {
-                    self.wrong(param, "at least two streams");
-                }
-            }
-            Key::Wd => {}
+        [min, max, _] if min >= max => {
+            Some("xfersize=(min,max,align): min must be below max".to_owned())
         }
-    }
-
-    fn hit_pct(&mut self, param: &Param) -> f64 {
-        if self.settings.concatenate_sds {
-            let message = format!("'{}=' may not be used with concatenatesds=yes", param.key);
-            self.findings.error(param.key_place, "exclusive-parameters", message);
+        [_, _, align] if *align == 0.0 || align % 512.0 != 0.0 => {
+            Some("xfersize=(min,max,align): align must be a multiple of 512".to_owned())
         }
-        param.number(&mut self.findings).unwrap_or_default()
-    }
-
-    /// Reads a size, a distribution, or a range with its alignment.
-    fn wd_xfersize(&mut self, param: &Param, entry: &mut WdEntry) {
-        let sizes = &param.values.numbers;
-        let help = "write one size, sizes and their percentages such as (4k,70,8k,30), or \
-                    smallest, largest and alignment";
-        let message = match sizes.as_slice() {
-            [] => {
-                param.number(&mut self.findings);
-                return;
-            }
-            [min, max, _] if min >= max => {
-                Some("xfersize=(min,max,align): min must be below max".to_owned())
-            }
-            [_, _, align] if *align == 0.0 || align % 512.0 != 0.0 => {
-                Some("xfersize=(min,max,align): align must be a multiple of 512".to_owned())
-            }
-            [_] | [_, _, _] => None,
-            _ if !sizes.len().is_multiple_of(2) => {
-                Some("xfersize distribution list must be in pairs".to_owned())
-            }
-            _ => distribution_mistake(sizes),
-        };
-        if let Some(message) = message {
-            self.findings.error_help(param.place, "wrong-xfersize", message, help);
-        } else if let [size] = sizes.as_slice() {
-            self.makes_sense(param, *size, sense::SECTORS);
+        [_] | [_, _, _] => None,
+        _ if !sizes.len().is_multiple_of(2) => {
+            Some("xfersize distribution list must be in pairs".to_owned())
         }
-        entry.xfersizes.clone_from(sizes);
+        _ => distribution_mistake(sizes),
+    };
+    if let Some(message) = message {
+        scan.findings.error_help(param.place, "wrong-xfersize", message, help);
+    } else if let [size] = sizes.as_slice() {
+        scan.makes_sense(param, *size, SECTORS);
     }
-
-    fn wd_seekpct(&mut self, param: &Param, entry: &mut WdEntry) {
-        for word in &param.values.raw {
-            let is = |name: &str| name.starts_with(word.as_str());
-            entry.seek = if is("sequential") {
-                Seek::Seq
-            } else if is("sequentialnz") || is("seqnz") {
-                Seek::SeqNz
-            } else if word.eq_ignore_ascii_case("eof") {
-                Seek::Eof
-            } else if is("random") {
-                Seek::Pct(100.0)
-            } else if is("poisson") {
-                Seek::Poisson(3.0)
-            } else {
-                match (java_number(word), entry.seek) {
-                    (Some(midpoint), Seek::Poisson(_)) if midpoint.is_finite() => {
-                        Seek::Poisson(midpoint)
-                    }
-                    (Some(pct), _) => {
-                        self.makes_sense(param, pct, sense::SEEK);
-                        seek_of(pct)
-                    }
-                    (None, _) => {
-                        self.wrong(param, "0 to 100, seq, seqnz, eof, random or (poisson,3)");
-                        return;
-                    }
-                }
-            };
-        }
-    }
+    entry.xfersizes.clone_from(sizes);
 }
 
-/// Returns what the number of a parameter must be.
-fn sense_of(key: Key) -> Option<sense::Sense> {
-    Some(match key {
-        Key::Skew | Key::Rdpct | Key::Wrpct | Key::Rhpct | Key::Whpct => sense::PERCENT,
-        Key::Iorate => sense::RATE,
-        Key::Threads => sense::THREADS,
-        _ => return None,
-    })
+fn seekpct(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
+    for word in &param.values.raw {
+        let is = |name: &str| name.starts_with(word.as_str());
+        entry.seek = if is("sequential") {
+            Seek::Seq
+        } else if is("sequentialnz") || is("seqnz") {
+            Seek::SeqNz
+        } else if word.eq_ignore_ascii_case("eof") {
+            Seek::Eof
+        } else if is("random") {
+            Seek::Pct(100.0)
+        } else if is("poisson") {
+            Seek::Poisson(3.0)
+        } else {
+            match (java_number(word), entry.seek) {
+                (Some(midpoint), Seek::Poisson(_)) if midpoint.is_finite() => {
+                    Seek::Poisson(midpoint)
+                }
+                (Some(pct), _) => {
+                    scan.makes_sense(param, pct, SEEK);
+                    seek_of(pct)
+                }
+                (None, _) => {
+                    scan.wrong(param, "0 to 100, seq, seqnz, eof, random or (poisson,3)");
+                    return;
+                }
+            }
+        };
+    }
 }
 
 /// Says what a percentage of seeks means.
