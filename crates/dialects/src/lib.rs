@@ -6,11 +6,12 @@
 //! host come in through a [`Loader`]; nothing here opens a file, reads the environment or a clock,
 //! and no input makes it panic: every mistake is a [`plan::Diagnostic`] with its place.
 //!
-//! `sniff` of each dialect says how much a text looks like one of its own, in percent of the lines
-//! that it would know; the largest is the likeliest.
+//! What each of them does alike is the trait [`Dialect`]: recognise, read, write. To add one: a
+//! module with a type that has the trait, its name here, and its place in [`DIALECTS`].
 //!
 //! Tests: `tests/fio_parse*.rs` for reading, beside the modules for the parts.
 
+pub mod dialect;
 pub mod fio;
 pub mod foreign;
 mod likeness;
@@ -19,6 +20,8 @@ pub mod native;
 pub mod translation;
 pub mod vdbench;
 
+pub use dialect::{DIALECTS, Dialect, Parsed, Request, Understood, find_dialect, likeliest};
+pub use fio::{Overrides, Wishes};
 pub use foreign::Foreign;
 pub use loader::{LoadError, Loader, NoHost};
 pub use translation::Translation;

@@ -21,6 +21,19 @@ pub enum LoadError {
     Failed(String),
 }
 
+/// What is at a path where a job works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lun {
+    /// Nothing.
+    Missing,
+    /// Not even the folder that it would be in.
+    NoFolder,
+    /// A file of so many bytes.
+    File(u64),
+    /// Something that cannot be made or made longer: a device.
+    Device,
+}
+
 /// Access to files, the environment and the host, for parsers that have none of their own.
 pub trait Loader {
     /// Returns the contents of the file; the path `-` is the standard input.
@@ -29,6 +42,11 @@ pub trait Loader {
     /// Says whether the path leads to a regular file.
     fn is_file(&self, path: &str) -> bool {
         self.read(path).is_ok()
+    }
+
+    /// Says what is at a path.
+    fn look(&self, path: &str) -> Lun {
+        self.read(path).map_or(Lun::Missing, |bytes| Lun::File(bytes.len() as u64))
     }
 
     /// Returns where a path leads, links followed as far as they are there: the same text for all

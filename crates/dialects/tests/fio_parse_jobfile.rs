@@ -2,7 +2,8 @@
 
 mod support;
 
-use dialects::fio::{Overrides, Parsed, Wishes, parse_args, parse_file, parse_text};
+use dialects::Parsed;
+use dialects::fio::{Overrides, Wishes, parse_args, parse_file, parse_text};
 use plan::EngineKind;
 use plan::workload::BlockSize;
 use support::fio::parse;

@@ -2,8 +2,8 @@
 
 mod support;
 
-use dialects::fio::{Parsed, Wishes};
 use dialects::native::{SCHEMA, parse_text, sniff, write};
+use dialects::{Parsed, Wishes};
 use plan::job::{AmountMax, Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Flow, RatePeriod, RatePeriods};
 use plan::op::OpKind;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 
-use dialects::loader::FILE_BYTES_MAX;
+use dialects::loader::{FILE_BYTES_MAX, Lun};
 use dialects::{LoadError, Loader};
 
 use crate::env;
@@ -31,6 +31,17 @@ impl Loader for HostLoader {
 
     fn is_file(&self, path: &str) -> bool {
         fs::metadata(path).is_ok_and(|facts| facts.is_file())
+    }
+
+    fn look(&self, path: &str) -> Lun {
+        match fs::metadata(path) {
+            Ok(found) if found.is_file() => Lun::File(found.len()),
+            Ok(_) => Lun::Device,
+            Err(_) => {
+                let folder = Path::new(path).parent().filter(|it| !it.as_os_str().is_empty());
+                if folder.is_none_or(Path::exists) { Lun::Missing } else { Lun::NoFolder }
+            }
+        }
     }
 
     fn real_path(&self, path: &str) -> String {

@@ -2,7 +2,7 @@
 //!
 //! The plan's types are no file format, on purpose: this page names what it shows.
 
-use dialects::fio::Parsed;
+use dialects::Parsed;
 use plan::files::Size;
 use plan::job::{Part, PartRegion, Source};
 use plan::load::{Rate, RatePeriod, RatePeriods};

@@ -112,8 +112,8 @@ fn several_mistakes_are_told_at_once() {
       = help: the default is `numjobs=1`
 
     error[bad-value]: value `randred` of `rw` is not known; expected one of read,
-                      write, trim, randread, randwrite, randtrim, rw, readwrite,
-                      randrw, trimwrite, randtrimwrite
+                      write, trim, randread, randwrite, randtrim, rw, randrw,
+                      trimwrite, randtrimwrite
      --> job.fio:5:4
       |
     5 | rw=randred
@@ -227,12 +227,13 @@ fn a_file_of_another_tool_is_told() {
       |
       = help: write `[global]` or a job's `[name]` above it
 
-    note[unknown-dialect]: `job.fio` does not look like a fio job file
+    note[unknown-dialect]: `job.fio` does not look like a job file of fio
      |
-     = help: a job file has a `[section]` for each job, with `option=value` lines
-     = help: Vdbench's parameter files are told by `sd=` or `fsd=` and `rd=` lines,
-             plans of our own by `schema = "plimsoll.plan/1"`; `--dialect` names
-             the language
+     = help: a job file of fio has a `[section]` for each job, with `option=value`
+             lines
+     = help: a parameter file of Vdbench has `sd=` or `fsd=` and `rd=` lines
+     = help: a plan of our own begins with `schema = "plimsoll.plan/1"`
+     = help: `--dialect` names the language
 
     2 errors
     exit code 2

@@ -10,7 +10,7 @@ use super::input::{Input, RawOption, Section};
 use super::overrides::Overrides;
 use super::switches::find_switch;
 use super::value::Reading;
-use crate::Loader;
+use crate::{Loader, Parsed};
 
 /// Most jobs of a plan, clones not counted: each takes some KiB, and a file of brackets must not
 /// fill the memory. fio itself stops at 4096.
@@ -51,26 +51,6 @@ pub struct Wishes<'a> {
     pub readonly: bool,
     /// Options and paths that replace what is written; `None` changes nothing.
     pub overrides: Option<&'a Overrides>,
-}
-
-/// A plan, and what is to be said about it.
-#[derive(Clone, Debug, Default)]
-pub struct Parsed {
-    /// The jobs without mistakes.
-    pub plan: Plan,
-    /// Mistakes, warnings and notes, in the order of the text. With an error, fio's `--parse-only`
-    /// fails too.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Why the plan cannot run although it parses: contradictions between options, engines and
-    /// options that are not built in, no job at all. A run is refused, `--parse-only` is not.
-    pub refusals: Vec<Diagnostic>,
-}
-
-impl Parsed {
-    /// Says whether the text itself holds an error.
-    pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
-    }
 }
 
 impl Input {

@@ -4,7 +4,7 @@
 //! `lower` gives sections their meaning through the parameter registry with a value reader per kind
 //! (`value`), and `cross` checks options against one another. A command line comes in through
 //! `args` and goes the same way. What fio's `--parse-only` accepts parses without an error here;
-//! what cannot run is told apart as [`Parsed::refusals`].
+//! what cannot run is told apart as [`crate::Parsed::refusals`].
 //!
 //! Facts come from fio's manual and the behaviour of fio 3.33. Tests: `tests/fio_parse*.rs`.
 
@@ -30,14 +30,70 @@ pub mod result;
 pub use args::read_args;
 pub use engines::enghelp;
 pub use input::Input;
-pub use lower::{Parsed, Wishes};
+pub use lower::Wishes;
 pub use overrides::Overrides;
 pub use showcmd::usage;
 pub use sniff::sniff;
 pub use switches::{Eta, Format, Switches};
 pub use write::write;
 
-use crate::Loader;
+use plan::{Plan, Severity};
+
+use crate::{Dialect, Loader, Parsed, Request, Translation, Understood};
+
+/// The language of fio's job files.
+#[derive(Clone, Copy, Debug)]
+pub struct Fio;
+
+impl Dialect for Fio {
+    fn name(&self) -> &'static str {
+        "fio"
+    }
+
+    fn about(&self) -> &'static str {
+        "Job files of fio"
+    }
+
+    fn file(&self) -> &'static str {
+        "a job file of fio"
+    }
+
+    fn signs(&self) -> &'static str {
+        "a job file of fio has a `[section]` for each job, with `option=value` lines"
+    }
+
+    fn comment(&self) -> char {
+        '#'
+    }
+
+    fn likeness(&self, text: &str) -> u8 {
+        sniff(text)
+    }
+
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
+        let mut parsed = parse_files(request.files, &Wishes::of(request), loader);
+        for finding in &mut parsed.diagnostics {
+            // fio takes an unset variable for nothing, which turns `${DIR}/f` into `/f`.
+            if finding.code == "undefined-variable" {
+                finding.severity = Severity::Error;
+                finding.help.push("one that shall be empty must be set, to nothing".to_owned());
+            }
+        }
+        Understood::of(parsed)
+    }
+
+    fn write(&self, plan: &Plan) -> Translation {
+        write(plan)
+    }
+}
+
+impl<'a> Wishes<'a> {
+    /// Returns what a request asks for.
+    pub(crate) fn of(request: &Request<'a>) -> Self {
+        let overrides = Some(request.overrides);
+        Wishes { sections: request.sections, readonly: false, overrides }
+    }
+}
 
 /// A command line, parsed in full.
 #[derive(Clone, Debug, Default)]

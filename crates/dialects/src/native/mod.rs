@@ -17,6 +17,48 @@ mod write;
 pub use read::{parse_file, parse_files, parse_text};
 pub use write::write;
 
+use plan::Plan;
+
+use crate::{Dialect, Loader, Request, Translation, Understood, Wishes};
+
+/// The language of our own plans.
+#[derive(Clone, Copy, Debug)]
+pub struct Native;
+
+impl Dialect for Native {
+    fn name(&self) -> &'static str {
+        "toml"
+    }
+
+    fn about(&self) -> &'static str {
+        "Plans of Plimsoll's own, in TOML"
+    }
+
+    fn file(&self) -> &'static str {
+        "a plan"
+    }
+
+    fn signs(&self) -> &'static str {
+        "a plan of our own begins with `schema = \"plimsoll.plan/1\"`"
+    }
+
+    fn comment(&self) -> char {
+        '#'
+    }
+
+    fn likeness(&self, text: &str) -> u8 {
+        sniff(text)
+    }
+
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
+        Understood::of(parse_files(request.files, &Wishes::of(request), loader))
+    }
+
+    fn write(&self, plan: &Plan) -> Translation {
+        write(plan)
+    }
+}
+
 /// Name and version of the form; the first key of every file.
 pub const SCHEMA: &str = "plimsoll.plan/1";
 

@@ -10,8 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{SCHEMA, steps, tree_read};
 use crate::fio::input::{Input, RawOption, Section};
-use crate::fio::{Parsed, Wishes};
-use crate::{LoadError, Loader};
+use crate::{LoadError, Loader, Parsed, Wishes};
 
 /// Parses plans of ours that run one after another.
 pub fn parse_files<P: AsRef<str>>(paths: &[P], wishes: &Wishes<'_>, loader: &dyn Loader) -> Parsed {

@@ -6,8 +6,8 @@ use plan::Diagnostic;
 
 use super::check_raw::largest_bytes;
 use super::parsed::Parsed;
-use super::read::Lun;
 use super::run::{RawWork, Sd, Wd, Work};
+use crate::loader::Lun;
 
 /// Returns the storage definitions that cannot run: files without `size=` that are not there, or
 /// too short for one transfer, and those in folders that are not there, unless a command may make

@@ -25,6 +25,7 @@ mod args;
 mod check_raw;
 mod context;
 mod dedup;
+mod dialect;
 mod expand;
 mod expand_files;
 mod expand_raw;
@@ -72,10 +73,13 @@ pub mod run;
 
 pub use announce::{announced_with_rate, simulation};
 pub use args::{CommandLine, Utility, parse_args};
+pub use dialect::{Vdbench, plan_of};
 pub use luns::unsized_luns;
 pub use options::{FormatOverride, Mode, Options};
 pub use parsed::{Host, Parsed, Repeat, Report, Settings};
-pub use read::{Lun, parse_files, parse_text, sd_format};
+pub use read::{parse_files, parse_text, sd_format};
 pub use sniff::sniff;
 pub use words::explain;
 pub use write::write;
+
+pub use crate::loader::Lun;

@@ -17,6 +17,7 @@ use super::sections::{self, Sections};
 use super::values::MAX_RATE;
 use super::words::sections_of;
 use crate::Loader;
+use crate::loader::Lun;
 
 /// Transfer size for writing files that are missing or short.
 const FORMAT_XFERSIZE_BYTES: u32 = 128 * 1024;
@@ -70,19 +71,6 @@ fn parse(
         diagnostics: findings.diagnostics,
         refusals: findings.refusals,
     }
-}
-
-/// What is at the path of a storage definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lun {
-    /// Nothing.
-    Missing,
-    /// Not even the folder that it would be in.
-    NoFolder,
-    /// A file of so many bytes.
-    File(u64),
-    /// Something that cannot be made or made longer: a device.
-    Device,
 }
 
 /// Returns the run that writes storage definitions which are files and missing or short; `None`

@@ -1,6 +1,7 @@
 //! fio's language.
 
-use dialects::fio::{Parsed, Wishes, parse_text};
+use dialects::Parsed;
+use dialects::fio::{Wishes, parse_text};
 
 use super::MapHost;
 

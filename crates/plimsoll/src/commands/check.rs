@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use dialects::{Loader, fio, native, vdbench};
+use dialects::{Loader, Understood, likeliest, native};
 use plan::Severity;
 
-use super::input::{self, Input, InputArgs};
+use super::input::{self, InputArgs};
 use super::on;
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -38,15 +38,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.input.files.iter().any(|name| Path::new(name).is_dir()) {
         return each(args);
     }
-    let Input { parsed, runs, .. } = args.input.parse(false);
+    let Understood { parsed, listing, .. } = args.input.parse(false);
     if args.json {
         stream::print(&plan_json::page(&parsed))?;
         return input::tell(&parsed).map(|()| Exit::Fine);
     }
     // A plan with a hole in it would mislead: after an error only the findings are shown.
     input::tell(&parsed)?;
-    if let Some(runs) = runs {
-        stream::print(&format!("{}\n", plan_text::folded(&runs)))?;
+    if let Some(listing) = listing {
+        stream::print(&format!("{}\n", plan_text::folded(&listing)))?;
     }
     stream::print(&plan_text::page(&parsed.plan))?;
     Ok(Exit::Fine)
@@ -122,8 +122,7 @@ fn one(args: &Args, file: &str) -> Found {
     if native::sniff(&text) == 0 && on::is_design(&text) {
         return Found::Other("it is a design; `plimsoll limits` checks it");
     }
-    let is_job = native::sniff(&text) > 0 || fio::sniff(&text) > 0 || vdbench::sniff(&text) > 0;
-    if !is_job && args.input.dialect.is_none() {
+    if likeliest(&text).is_none() && args.input.dialect.is_none() {
         return Found::Other("it does not look like a job file");
     }
     let input = InputArgs { files: vec![file.to_owned()], ..args.input.clone() };

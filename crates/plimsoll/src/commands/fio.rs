@@ -13,8 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::Rules;
+use dialects::Parsed;
 use dialects::fio::output::{COMPAT_VERSION, packed_log};
-use dialects::fio::{self, CommandLine, Parsed, Switches};
+use dialects::fio::{self, CommandLine, Switches};
 use plan::files::Size;
 use plan::{Diagnostic, Job, Plan, Severity, param};
 use record::{Outcome, Record};

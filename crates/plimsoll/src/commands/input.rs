@@ -1,11 +1,13 @@
 //! Job files and what changes them: the arguments that `run` and `check` share.
 
-use clap::ValueEnum;
-use dialects::fio::{self, Overrides, Parsed, Wishes};
-use dialects::{Foreign, Loader, native, vdbench};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use dialects::{
+    DIALECTS, Dialect, Foreign, Loader, Overrides, Parsed, Request, Understood, find_dialect,
+    likeliest,
+};
+use plan::job::Source;
 use plan::{Diagnostic, Severity};
 
-use super::vdbench::{self as vdbench_command, Understood, Wanted};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -31,45 +33,12 @@ pub(super) struct InputArgs {
     pub(super) section: Vec<String>,
 
     /// Language of the files, where it cannot be told from their content.
-    #[arg(long, value_enum)]
-    pub(super) dialect: Option<Dialect>,
+    #[arg(long, value_parser = dialect_parser())]
+    pub(super) dialect: Option<String>,
 
     /// Of Vdbench's files: every host is this one.
     #[arg(long)]
     pub(super) all_hosts_local: bool,
-}
-
-/// What files come to.
-#[derive(Debug)]
-pub(super) struct Input {
-    /// The plan, and what was found.
-    pub(super) parsed: Parsed,
-    /// The runs of Vdbench's files, as a simulation lists them.
-    pub(super) runs: Option<String>,
-    /// Vdbench's files in plain form.
-    pub(super) plain: Option<String>,
-}
-
-/// A language of job files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Dialect {
-    /// Job files of fio.
-    Fio,
-    /// Parameter files of Vdbench.
-    Vdbench,
-    /// Plans of Plimsoll's own.
-    Toml,
-}
-
-impl Input {
-    fn of(parsed: Parsed) -> Self {
-        Input { parsed, runs: None, plain: None }
-    }
-}
-
-/// Says whether a variable may have this name.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Splits `A=B` of `--remap`.
@@ -93,27 +62,26 @@ pub(super) fn setting(text: &str) -> Result<(String, String), String> {
 
 impl InputArgs {
     /// Parses the files, to be looked at or to be run.
-    pub(super) fn parse(&self, is_to_run: bool) -> Input {
+    pub(super) fn parse(&self, is_to_run: bool) -> Understood {
         let mistakes = self.foreign_files();
         if !mistakes.is_empty() {
-            return Input::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
+            return Understood::of(Parsed { diagnostics: mistakes, ..Parsed::default() });
         }
-        match self.language() {
-            Dialect::Fio => return Input::of(self.parse_fio()),
-            Dialect::Toml => return Input::of(self.parse_native()),
-            Dialect::Vdbench => {}
-        }
-        let (variables, files) = self.variables();
-        let wanted = Wanted {
-            files: &files,
-            variables: &variables,
-            set: &self.set,
-            remap: &self.remap,
+        let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
+        let request = Request {
+            files: &self.files,
+            sections: &self.section,
+            overrides: &overrides,
             all_hosts_local: self.all_hosts_local,
             is_to_run,
         };
-        let Understood { parsed, runs, plain } = vdbench_command::input(&wanted);
-        Input { parsed, runs: Some(runs), plain: Some(plain) }
+        let dialect = self.language(&request);
+        let mut understood = dialect.read(&request, &HostLoader);
+        let parsed = &mut understood.parsed;
+        if self.dialect.is_none() && parsed.has_errors() {
+            parsed.diagnostics.extend(self.unlike(dialect, &parsed.plan.sources));
+        }
+        understood
     }
 
     /// Names the files that are in no language that is read, unless one is named.
@@ -126,82 +94,45 @@ impl InputArgs {
         foreign.collect()
     }
 
-    /// Tells `NAME=VALUE` from files; what exists is a file.
-    fn variables(&self) -> (Vec<(String, String)>, Vec<String>) {
-        let (mut variables, mut files) = (Vec::new(), Vec::new());
-        for word in &self.files {
-            match word.split_once('=') {
-                Some((name, value)) if is_name(name) && !HostLoader.is_file(word) => {
-                    variables.push((name.to_owned(), value.to_owned()));
-                }
-                _ => files.push(word.clone()),
-            }
-        }
-        (variables, files)
+    /// Returns the language that was named.
+    pub(super) fn named_language(&self) -> Option<&'static dyn Dialect> {
+        find_dialect(self.dialect.as_deref()?)
     }
 
-    /// Returns the language that the files are in: the one told, or the one that the first of
-    /// them looks more like.
-    fn language(&self) -> Dialect {
-        if let Some(dialect) = self.dialect {
-            return dialect;
-        }
-        let (_, files) = self.variables();
-        let first = files.first().filter(|name| *name != "-");
-        let text = first.and_then(|name| HostLoader.read(name).ok()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        if native::sniff(&text) > 0 {
-            return Dialect::Toml;
-        }
-        let is_vdbench = vdbench::sniff(&text) > fio::sniff(&text);
-        if is_vdbench { Dialect::Vdbench } else { Dialect::Fio }
+    /// Returns the language that the files are in: the one named, or the one that the first of
+    /// them looks most like.
+    fn language(&self, request: &Request<'_>) -> &'static dyn Dialect {
+        let by_look = || {
+            let first = request.first_file(&HostLoader).filter(|name| name != "-")?;
+            let text = HostLoader.read(&first).unwrap_or_default();
+            likeliest(&String::from_utf8_lossy(&text))
+        };
+        self.named_language().or_else(by_look).unwrap_or(DIALECTS[0])
     }
 
-    /// Parses plans of our own; each further one runs when the one before has ended.
-    fn parse_native(&self) -> Parsed {
-        let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
-        let wishes =
-            Wishes { sections: &self.section, readonly: false, overrides: Some(&overrides) };
-        native::parse_files(&self.files, &wishes, &HostLoader)
+    /// Says which of the files do not look like their language at all, which explains their
+    /// mistakes.
+    fn unlike(&self, dialect: &dyn Dialect, sources: &[Source]) -> Vec<Diagnostic> {
+        let is_unlike = |source: &&Source| {
+            let text = &source.text;
+            self.files.contains(&source.name)
+                && dialect.likeness(text) == 0
+                && !text.trim().is_empty()
+        };
+        let unlike = sources.iter().filter(is_unlike).map(|source| {
+            let text = format!("`{}` does not look like {}", source.name, dialect.file());
+            let note = Diagnostic::note("unknown-dialect", text);
+            let note = DIALECTS.iter().fold(note, |note, it| note.help(it.signs()));
+            note.help("`--dialect` names the language")
+        });
+        unlike.collect()
     }
+}
 
-    fn parse_fio(&self) -> Parsed {
-        let overrides = Overrides { set: self.set.clone(), remap: self.remap.clone() };
-        let wishes =
-            Wishes { sections: &self.section, readonly: false, overrides: Some(&overrides) };
-        let mut parsed = fio::parse_files(&self.files, &wishes, &HostLoader);
-        for finding in &mut parsed.diagnostics {
-            // fio takes an unset variable for nothing, which turns `${DIR}/f` into `/f`.
-            if finding.code == "undefined-variable" {
-                finding.severity = Severity::Error;
-                finding.help.push("one that shall be empty must be set, to nothing".to_owned());
-            }
-        }
-        if self.dialect.is_none() && parsed.has_errors() {
-            parsed.diagnostics.extend(self.foreign(&parsed));
-        }
-        parsed
-    }
-
-    /// Says which of the files do not look like job files at all, which explains their mistakes.
-    fn foreign(&self, parsed: &Parsed) -> Vec<Diagnostic> {
-        let is_named = |name: &String| self.files.contains(name);
-        let sources = parsed.plan.sources.iter().filter(|source| is_named(&source.name));
-        let foreign = sources.filter(|source| fio::sniff(&source.text) == 0);
-        let foreign = foreign.filter(|source| !source.text.trim().is_empty());
-        foreign
-            .map(|source| {
-                let text = format!("`{}` does not look like a fio job file", source.name);
-                Diagnostic::note("unknown-dialect", text)
-                    .help("a job file has a `[section]` for each job, with `option=value` lines")
-                    .help(
-                        "Vdbench's parameter files are told by `sd=` or `fsd=` and `rd=` lines, \
-                           plans of our own by `schema = \"plimsoll.plan/1\"`; `--dialect` names \
-                           the language",
-                    )
-            })
-            .collect()
-    }
+/// Reads the name of a language.
+pub(super) fn dialect_parser() -> PossibleValuesParser {
+    let value = |it: &&dyn Dialect| PossibleValue::new(it.name()).help(it.about());
+    PossibleValuesParser::new(DIALECTS.iter().map(value))
 }
 
 /// Shows everything that is to be said about the files. An error ends the command with code 2.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use dialects::{Loader, fio, native, vdbench};
+use dialects::{Dialect, Loader, likeliest};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
@@ -263,15 +263,7 @@ fn foreign(text: &str) -> Option<&'static str> {
     if text.lines().any(|line| is_part(line.trim())) {
         return None;
     }
-    if native::sniff(text) > 0 {
-        return Some("a plan");
-    }
-    let (of_fio, of_vdbench) = (fio::sniff(text), vdbench::sniff(text));
-    match of_fio.max(of_vdbench) {
-        0 => None,
-        _ if of_vdbench > of_fio => Some("a parameter file of Vdbench"),
-        _ => Some("a job file of fio"),
-    }
+    likeliest(text).map(Dialect::file)
 }
 
 /// Says whether a text looks like a design: by the tables that only a design has.

@@ -1,10 +1,10 @@
 //! `plimsoll run`: runs job files.
 
-use dialects::{Loader, native};
+use dialects::{Loader, Understood, native};
 use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs};
-use super::input::{self, Input, InputArgs};
+use super::input::{self, InputArgs};
 use super::judge::JudgeArgs;
 use super::on::{self, OnArgs};
 use super::seed;
@@ -52,7 +52,7 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 }
 
 /// Reads the files. On emulated volumes no file is touched, so no folder needs to be there.
-fn parse(args: &Args) -> Input {
+fn parse(args: &Args) -> Understood {
     let mut input = args.input.parse(true);
     if args.on.is_given() {
         input.parsed.refusals.retain(|finding| finding.code != "missing-folder");
@@ -65,10 +65,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for name in args.input.files.iter().filter(|name| *name != "-") {
         refuse_design(name)?;
     }
-    let Input { mut parsed, runs, .. } = parse(args);
+    let Understood { mut parsed, draws_anew, .. } = parse(args);
     input::tell(&parsed)?;
-    // As Vdbench does, its files draw anew in every run.
-    if let Some(seed) = args.seed.or_else(|| runs.is_some().then(seed::drawn)) {
+    if let Some(seed) = args.seed.or_else(|| draws_anew.then(seed::drawn)) {
         seed::set(&mut parsed.plan, seed);
     }
     let emulation = args.on.emulation()?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bench::workers::Workers;
 use clap::ValueEnum;
 use dialects::fio::{self, Wishes};
-use dialects::{Loader, native, vdbench};
+use dialects::{Loader, likeliest};
 use plan::Plan;
 use runner::Emulation;
 
@@ -240,8 +240,7 @@ fn is_job_file(target: &str) -> bool {
         return false;
     };
     let Ok(text) = String::from_utf8(bytes) else { return false };
-    !text.contains('\0')
-        && (fio::sniff(&text) > 0 || native::sniff(&text) > 0 || vdbench::sniff(&text) > 0)
+    !text.contains('\0') && likeliest(&text).is_some()
 }
 
 /// Longest text that is taken for jobs.

@@ -34,9 +34,6 @@ use crate::loader::HostLoader;
 use crate::signals::Signals;
 use crate::stream;
 
-use lower::plan_of;
-pub(super) use lower::{Understood, Wanted, input};
-
 use demo::Scratch;
 use folder::Folder;
 use monitor::Monitor;
@@ -175,7 +172,7 @@ fn vdbench(args: &[String]) -> Result<Exit, Failure> {
     }
     let format = lower::sd_format(&line.parsed);
     let runs: Vec<Run> = format.into_iter().chain(line.parsed.runs.iter().cloned()).collect();
-    let (plan, findings) = plan_of(&runs, &line.parsed);
+    let (plan, findings) = vdbench::plan_of(&runs, &line.parsed, &HostLoader);
     let mut refusals = line.parsed.refusals.clone();
     refusals.extend(line.parsed.remote_finding());
     refusals.extend(lower::unsized_luns(&line.parsed));
@@ -385,7 +382,7 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
         if !again {
             break ending;
         }
-        (plan, _) = plan_of(&runs[n_formats..], &line.parsed);
+        (plan, _) = vdbench::plan_of(&runs[n_formats..], &line.parsed, &HostLoader);
     };
     let ending = session.unless_broken(ending);
     session.close(&ending);

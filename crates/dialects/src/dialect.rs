@@ -1,0 +1,153 @@
+//! A language of workload files: how one is recognised, read and written. Programs go through
+//! [`DIALECTS`] and need not know which there are.
+
+use plan::{Diagnostic, Plan, Severity};
+
+use crate::{Loader, Overrides, Translation};
+
+/// What every language does.
+pub trait Dialect: Sync + Send {
+    /// Returns the word that chooses it on a command line.
+    fn name(&self) -> &'static str;
+
+    /// Says what its files are, as a sentence without its stop: `Job files of fio`.
+    fn about(&self) -> &'static str;
+
+    /// Says what one of its files is, within a sentence: `a job file of fio`.
+    fn file(&self) -> &'static str;
+
+    /// Says what a user sees its files by.
+    fn signs(&self) -> &'static str;
+
+    /// Returns what a line begins with that means nothing.
+    fn comment(&self) -> char;
+
+    /// Says how much a text looks like one of its own, in percent of the lines that it would know.
+    fn likeness(&self, text: &str) -> u8;
+
+    /// Reads files that run one after another.
+    fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood;
+
+    /// Writes a plan. What is said otherwise than in the plan, or not at all, is listed.
+    fn write(&self, plan: &Plan) -> Translation;
+}
+
+impl std::fmt::Debug for dyn Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for dyn Dialect {
+    /// Names are unique.
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+/// All languages. What looks like several of them equally is taken for the first of these.
+pub static DIALECTS: &[&dyn Dialect] =
+    &[&crate::fio::Fio, &crate::vdbench::Vdbench, &crate::native::Native];
+
+/// Finds a language by the word that chooses it.
+pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|it| it.name() == name)
+}
+
+/// Returns the language that a text looks most like; `None` where it looks like none.
+pub fn likeliest(text: &str) -> Option<&'static dyn Dialect> {
+    let likeness = DIALECTS.iter().map(|it| (it.likeness(text), *it));
+    let best = likeness.reduce(|best, it| if it.0 > best.0 { it } else { best });
+    best.filter(|(likeness, _)| *likeness > 0).map(|(_, it)| it)
+}
+
+/// What is to be read, and what changes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Paths as a command line has them: where a language has variables, `NAME=VALUE` that is no
+    /// file sets one.
+    pub files: &'a [String],
+    /// Sections to take; empty is all.
+    pub sections: &'a [String],
+    /// Values and paths that replace what is written.
+    pub overrides: &'a Overrides,
+    /// Hosts that are named are all this one.
+    pub all_hosts_local: bool,
+    /// The plan is to be run here and now; else it is to be looked at.
+    pub is_to_run: bool,
+}
+
+impl Request<'_> {
+    /// Tells variables from files; what exists is a file.
+    pub(crate) fn variables(&self, loader: &dyn Loader) -> (Vec<(String, String)>, Vec<String>) {
+        let (mut variables, mut files) = (Vec::new(), Vec::new());
+        for word in self.files {
+            match word.split_once('=') {
+                Some((name, value)) if is_name(name) && !loader.is_file(word) => {
+                    variables.push((name.to_owned(), value.to_owned()));
+                }
+                _ => files.push(word.clone()),
+            }
+        }
+        (variables, files)
+    }
+
+    /// Returns the first of the files, by which the language of all is recognised.
+    pub fn first_file(&self, loader: &dyn Loader) -> Option<String> {
+        self.variables(loader).1.into_iter().next()
+    }
+}
+
+/// Says whether a variable may have this name.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A plan, and what is to be said about it.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The jobs without mistakes.
+    pub plan: Plan,
+    /// Mistakes, warnings and notes, in the order of the text. With an error, fio's `--parse-only`
+    /// fails too.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Why the plan cannot run although it parses: contradictions between options, engines and
+    /// options that are not built in, no job at all. A run is refused, `--parse-only` is not.
+    pub refusals: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// Says whether the text itself holds an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
+    }
+}
+
+/// What files come to.
+#[derive(Clone, Debug, Default)]
+pub struct Understood {
+    /// The plan, and what was found.
+    pub parsed: Parsed,
+    /// The runs as the language's own tool lists them, where it does.
+    pub listing: Option<String>,
+    /// The files in plain form; where there is none, the plan in the language's words is that.
+    pub plain: Option<Plain>,
+    /// Seeds are drawn anew in each run, as the language's own tool does.
+    pub draws_anew: bool,
+}
+
+/// Files in plain form: a definition per line, nothing to include or to substitute.
+#[derive(Clone, Debug, Default)]
+pub struct Plain {
+    /// The word for the language that they are in, and stay in.
+    pub language: &'static str,
+    /// The text, and what the language's own tool makes otherwise of it.
+    pub translation: Translation,
+}
+
+impl Understood {
+    /// Holds a plan, and nothing that only its language has.
+    pub fn of(parsed: Parsed) -> Self {
+        Understood { parsed, ..Understood::default() }
+    }
+}
