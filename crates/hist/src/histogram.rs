@@ -205,13 +205,6 @@ impl Histogram {
         below + (part / width) as u64
     }
 
-    /// Returns the share of values below `limit_ns` (0 to 1), or none when empty.
-    ///
-    /// As exact as [`Histogram::count_below`].
-    pub fn share_below(&self, limit_ns: u64) -> Option<f64> {
-        (!self.is_empty()).then(|| self.count_below(limit_ns) as f64 / self.count as f64)
-    }
-
     /// Returns the index of the bucket in which the cumulative count reaches `rank`.
     pub(crate) fn index_at_rank(&self, rank: u64) -> usize {
         let mut reached = 0_u64;
@@ -235,6 +228,8 @@ impl Histogram {
     /// Moments that contradict the counts are moved to the nearest value that does not: those
     /// of a snapshot taken during writing can be a few values behind its buckets.
     pub(crate) fn from_counts(first_idx: usize, counts: Vec<u64>, moments: &Moments) -> Self {
+        let n_buckets = counts.len();
+        assert!(first_idx + n_buckets <= N_BUCKETS, "{n_buckets} buckets from {first_idx} on");
         let Some(start) = counts.iter().position(|&n| n > 0) else {
             return Self::new();
         };
@@ -279,7 +274,7 @@ impl Histogram {
 
     /// Widens the range so that it holds the buckets from `first_idx` to `last_idx`.
     fn cover(&mut self, first_idx: usize, last_idx: usize) {
-        debug_assert!(first_idx <= last_idx && last_idx < N_BUCKETS);
+        assert!(first_idx <= last_idx && last_idx < N_BUCKETS, "{first_idx} to {last_idx}");
         if self.counts.is_empty() {
             self.first_idx = first_idx;
         }

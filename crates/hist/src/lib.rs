@@ -2,8 +2,8 @@
 //!
 //! Owns the bucket layout (log-linear, 128 buckets per octave, all of `u64`, worst midpoint error
 //! 0.4 %), the histogram that a worker writes while a sampler reads ([`LiveHistogram`]), the plain
-//! one that is merged, kept and printed ([`Histogram`]), its versioned bytes, and the running
-//! mean and deviation of interval samples ([`Stats`]).
+//! one that is merged, kept and printed ([`Histogram`]), its versioned bytes, the running mean
+//! and deviation of interval samples ([`Stats`]), and the quantiles of the normal distribution.
 //!
 //! Count, sum and sum of squares are exact integers beside the buckets, so mean and deviation do
 //! not depend on bucket width, and merging and subtracting lose nothing.
@@ -18,6 +18,7 @@ mod codec;
 mod fio;
 mod histogram;
 mod live;
+mod normal;
 mod stats;
 
 pub use bucket::{N_BUCKETS, SUB_BUCKET_BITS, bucket_bounds, bucket_index, bucket_mid_ns};
@@ -28,4 +29,5 @@ pub use fio::{
 };
 pub use histogram::Histogram;
 pub use live::{LiveHistogram, Zeroed};
+pub use normal::normal_quantile;
 pub use stats::Stats;

@@ -247,13 +247,13 @@ impl LiveHistogram {
 pub unsafe trait Zeroed: Sized {
     /// Returns an empty value without touching its memory.
     fn zeroed() -> Arc<Self> {
-        // SAFETY: the implementer vouches for zero bytes.
+        // SAFETY: zero bytes are valid, as the implementer states.
         unsafe { Arc::<Self>::new_zeroed().assume_init() }
     }
 
     /// Returns so many empty values without touching their memory.
     fn zeroed_slice(n: usize) -> Box<[Self]> {
-        // SAFETY: the implementer vouches for zero bytes.
+        // SAFETY: zero bytes are valid, as the implementer states.
         unsafe { Box::<[Self]>::new_zeroed_slice(n).assume_init() }
     }
 }

@@ -26,7 +26,7 @@ fn an_empty_histogram_has_no_figures() {
     let hist = Histogram::new();
     assert_eq!((hist.count(), hist.sum_ns()), (0, 0));
     assert_eq!((hist.min_ns(), hist.max_ns(), hist.mean_ns()), (None, None, None));
-    assert_eq!((hist.quantile(0.5), hist.share_below(10)), (None, None));
+    assert_eq!((hist.quantile(0.5), hist.count_below(10)), (None, 0));
     assert_eq!(hist.iter_nonempty().count(), 0);
 }
 

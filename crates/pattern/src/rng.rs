@@ -50,13 +50,7 @@ pub enum Stream {
 /// Steps of the `SplitMix64` counter: 2^64 divided by the golden ratio, made odd.
 const SPLITMIX_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Mixes 64 bits: the output function of `SplitMix64` (a bijection).
-#[inline]
-pub fn mix64(value: u64) -> u64 {
-    let z = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
+pub use units::mix64;
 
 /// Returns the next number of a `SplitMix64` counter.
 #[inline]

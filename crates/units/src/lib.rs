@@ -4,7 +4,9 @@
 //! where that is not what the text looks like. The functions at the top are our own: they take
 //! `64 KiB`, `1m30s` and `200 MiB/s`, refuse what is ambiguous, and print three digits.
 //!
-//! Beside them stands the hash that tells bytes apart where that is stored ([`fnv1a`]).
+//! Beside them stand the hash that tells bytes apart where that is stored ([`fnv1a`]), the mixer of
+//! 64 bits that random numbers come from ([`mix64`]), and the search for names that look alike
+//! ([`nearest`]).
 //!
 //! It never decides what a number is for: ranges of options belong to `plan`'s registry, lists
 //! and job files to `dialects`. No I/O, no panic on any text.
@@ -17,6 +19,7 @@ pub mod fio;
 mod fnv;
 mod human_parse;
 mod human_print;
+mod mix;
 mod near;
 
 pub use error::{Parsed, UnitError, UnitWarning};
@@ -26,4 +29,5 @@ pub use human_print::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
     format_rate_mib_s,
 };
-pub use near::{edit_distance, nearest, nearest_by};
+pub use mix::mix64;
+pub use near::{letters, nearest, nearest_by, nearest_of};

@@ -100,13 +100,6 @@ fn network() -> Design {
     Design { clients: vec![client], ..design(None, backing) }
 }
 
-/// Mixes 64 bits.
-fn mix64(value: u64) -> u64 {
-    let z = value.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z ^ (z >> 31)
-}
-
 /// A closed loop of random operations.
 struct Loop {
     system: System,
@@ -132,7 +125,7 @@ impl Loop {
     fn issue(&mut self, id: u64) {
         self.n_issued += 1;
         let n_places = self.span_bytes / u64::from(self.io.len_bytes);
-        let place = (u128::from(mix64(self.n_issued)) * u128::from(n_places)) >> 64;
+        let place = (u128::from(units::mix64(self.n_issued)) * u128::from(n_places)) >> 64;
         let offset_bytes = place as u64 * u64::from(self.io.len_bytes);
         self.system.submit(self.now_ns, Io { id, offset_bytes, ..self.io });
     }

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use crate::latency::mix64;
+use units::mix64;
 
 /// Blocks of a group: bits of a mask.
 const GROUP_SHIFT: u32 = 4;
@@ -402,8 +402,8 @@ impl BlockCache {
         set(&mut self.words, self.skip, idx)
     }
 
-    /// Returns whether blocks that nobody asked for yet are there already, and holds them then: in
-    /// a cache that began warm, if there is room.
+    /// Returns whether blocks that were not asked for yet are there already, and holds them then:
+    /// in a cache that began warm, if there is room.
     fn takes_for_warm(&mut self, set_idx: usize, tag: u16, missing: u16, way: &mut usize) -> bool {
         let n_after = self.n_held + u64::from(missing.count_ones());
         if n_after > self.n_blocks {

@@ -7,8 +7,9 @@
 
 use std::ops::Range;
 
+use units::mix64;
+
 use crate::cache::prefetch;
-use crate::latency::mix64;
 use crate::slab::NIL;
 
 /// Bytes of a region, as a power of two: what the cache writes to a disk at once at most.
@@ -40,7 +41,7 @@ pub(crate) struct Dirtied {
     pub(crate) number: u64,
     /// When it was submitted.
     pub(crate) now_ns: u64,
-    /// Whether it goes on to the disk itself, so that nobody else need bring the range there.
+    /// Whether it goes on to the disk itself, so that nothing else need bring the range there.
     pub(crate) is_leaving: bool,
 }
 

@@ -4,13 +4,15 @@
 //! until the caps before it let it go, then takes the latency of its medium. The operation is done
 //! when its last piece is.
 
+use units::mix64;
+
 use crate::cache::Spot;
 use crate::cap::{CapInfo, CapUsage, Demand};
-use crate::design::{CacheMode, Design};
+use crate::design::{Backing, CacheMode, Design, Latency};
 use crate::host::Host;
 use crate::io::{CapId, Done, Io, IoKind, Stations};
 use crate::lanes::{Joined, Lanes, Piece, Role, Task, WHOLE};
-use crate::latency::{Sampler, mix64};
+use crate::latency::Sampler;
 use crate::layout::{Layout, VolumePlace};
 use crate::network::SlotTable;
 use crate::operation::{Operation, Order};
@@ -54,7 +56,7 @@ pub(crate) struct Media {
 }
 
 /// Where a piece goes.
-struct Way {
+struct Route {
     /// The disk, or the client.
     disk: u16,
     len_bytes: u32,
@@ -96,9 +98,38 @@ pub struct System {
     pub(crate) start_ns: Option<u64>,
 }
 
+/// Asserts what positions of 16 bits can name, and that what is named is there.
+fn check(design: &Design) {
+    let most = usize::from(u16::MAX);
+    let (n_volumes, n_clients) = (design.volumes.len(), design.clients.len());
+    assert!(n_volumes < most, "{n_volumes} volumes are more than can be numbered");
+    assert!(n_clients < most, "{n_clients} clients are more than can be numbered");
+    let mut n_disks = 0;
+    for volume in &design.volumes {
+        match &volume.backing {
+            Backing::Disks(stripe) => n_disks += stripe.disks.len(),
+            Backing::Network(network) => {
+                let is_there = |pool: u16| usize::from(pool) < design.pools.len();
+                let mount = &volume.mount;
+                assert!(
+                    network.pool.is_none_or(is_there),
+                    "`{mount}` is in a pool that is missing"
+                );
+            }
+        }
+        let Latency { spread, .. } = volume.latency;
+        assert!(spread.is_finite() && spread >= 0.0, "a latency spreads by {spread}");
+    }
+    assert!(n_disks < most, "{n_disks} disks are more than can be numbered");
+}
+
 impl System {
     /// Builds a system at rest.
+    ///
+    /// Panics where a design has more volumes, disks, clients or caps than 65,535, or a volume in a
+    /// pool that is not there.
     pub fn new(design: &Design, options: &SystemOptions) -> System {
+        check(design);
         let n_waiting = options.n_waiting_max.max(1);
         let mut lanes = Lanes::new(0);
         let layout = Layout::new(design, &mut lanes);
@@ -138,10 +169,10 @@ impl System {
     pub fn submit(&mut self, now_ns: u64, io: Io) {
         self.advance(now_ns);
         if io.kind == IoKind::Read && !self.promises.are_kept {
-            let way = self.way(&io, io.offset_bytes, io.len_bytes);
-            if way.len_bytes == io.len_bytes {
+            let route = self.route(&io, io.offset_bytes, io.len_bytes);
+            if route.len_bytes == io.len_bytes {
                 self.n_whole += 1;
-                self.send_off(&io, io.offset_bytes, &way, WHOLE, Task::Plain);
+                self.send_off(&io, io.offset_bytes, &route, WHOLE, Task::Plain);
                 return;
             }
         }
@@ -224,6 +255,7 @@ impl System {
 
     /// Returns what each cap has carried until now, in the order of [`System::caps`].
     pub fn usage(&self, now_ns: u64) -> Vec<CapUsage> {
+        assert_eq!(self.layout.infos.len(), self.layout.in_force.len(), "a state for each cap");
         let now_ns = now_ns.max(self.now_ns);
         (0..self.layout.infos.len()).map(|idx| self.usage_of(idx, now_ns)).collect()
     }
@@ -317,10 +349,10 @@ impl System {
         let mut offset_bytes = io.offset_bytes;
         let mut left = io.len_bytes;
         loop {
-            let way = self.way(io, offset_bytes, left);
-            let len_bytes = way.len_bytes;
+            let route = self.route(io, offset_bytes, left);
+            let len_bytes = route.len_bytes;
             left -= len_bytes;
-            let task = match way.cache {
+            let task = match route.cache {
                 CacheMode::ReadWrite => self.task(io, offset_bytes, len_bytes, operation),
                 CacheMode::None | CacheMode::ReadOnly => {
                     self.task_uncached(io, offset_bytes, len_bytes, operation)
@@ -330,7 +362,7 @@ impl System {
             *n_pieces += 1;
             let is_last = left == 0 || *n_pieces >= n_pieces_max;
             self.widen_promise(operation);
-            self.send_off(io, offset_bytes, &way, operation, task);
+            self.send_off(io, offset_bytes, &route, operation, task);
             if is_last {
                 self.settle_promise(operation, 0);
                 return;
@@ -340,51 +372,51 @@ impl System {
     }
 
     /// Sends a piece off on its way.
-    #[expect(clippy::inline_always, reason = "a way that is known costs a third of it")]
+    #[expect(clippy::inline_always, reason = "a route that is known costs a third of it")]
     #[inline(always)]
-    fn send_off(&mut self, io: &Io, offset_bytes: u64, way: &Way, parent: u32, task: Task) {
+    fn send_off(&mut self, io: &Io, offset_bytes: u64, route: &Route, parent: u32, task: Task) {
         // A trim has no bytes that a cache could hold.
-        let bytes = if io.kind == IoKind::Trim { 0 } else { way.len_bytes };
-        let is_cached = way.cache != CacheMode::None && bytes > 0;
-        let units = if way.merges {
-            self.units_after_merging(io, offset_bytes, way)
+        let bytes = if io.kind == IoKind::Trim { 0 } else { route.len_bytes };
+        let is_cached = route.cache != CacheMode::None && bytes > 0;
+        let units = if route.merges {
+            self.units_after_merging(io, offset_bytes, route)
         } else {
-            units(bytes, way.unit_bytes)
+            units(bytes, route.unit_bytes)
         };
         let piece = self.lanes.pieces.insert(Piece {
             next: NIL,
             parent,
             id: io.id,
             offset_bytes,
-            len_bytes: way.len_bytes,
+            len_bytes: route.len_bytes,
             demand: Demand { bytes, units, writes: io.kind != IoKind::Read },
             since_ns: self.now_ns,
             held_ns: 0,
             held_by: CapId::NONE,
-            stations: if is_cached { Stations::CACHE } else { way.station },
-            disk: way.disk,
+            stations: if is_cached { Stations::CACHE } else { route.station },
+            disk: route.disk,
             volume: io.volume,
             task,
             spot: Spot::UNKNOWN,
         });
-        if way.station == Stations::NETWORK {
+        if route.station == Stations::NETWORK {
             self.send(piece);
         } else {
-            self.join(if is_cached { way.cached_lane } else { way.lane }, piece);
+            self.join(if is_cached { route.cached_lane } else { route.lane }, piece);
         }
     }
 
     /// Returns what a piece counts for on a disk that merges: nothing if it lies within the unit
     /// that the one before it began.
     #[cold]
-    fn units_after_merging(&mut self, io: &Io, offset_bytes: u64, way: &Way) -> u32 {
+    fn units_after_merging(&mut self, io: &Io, offset_bytes: u64, route: &Route) -> u32 {
         let VolumePlace::Disks { map, .. } = &self.layout.volumes[usize::from(io.volume)] else {
             return 1;
         };
         let on_disk = map.on_disk(offset_bytes);
-        match &mut self.layout.disks[usize::from(way.disk)].streams {
+        match &mut self.layout.disks[usize::from(route.disk)].streams {
             Some(streams) if io.kind != IoKind::Trim => {
-                streams.units(on_disk, way.len_bytes, io.kind != IoKind::Read)
+                streams.units(on_disk, route.len_bytes, io.kind != IoKind::Read)
             }
             _ => 1,
         }
@@ -393,12 +425,12 @@ impl System {
     /// Returns where the first piece of what is left of an operation goes.
     #[expect(clippy::inline_always, reason = "a call would pass its result through memory")]
     #[inline(always)]
-    fn way(&self, io: &Io, offset_bytes: u64, left: u32) -> Way {
+    fn route(&self, io: &Io, offset_bytes: u64, left: u32) -> Route {
         match &self.layout.volumes[usize::from(io.volume)] {
             VolumePlace::Disks { first, map } => {
                 let disk = first + map.disk(offset_bytes) as u16;
                 let place = &self.layout.disks[usize::from(disk)];
-                Way {
+                Route {
                     disk,
                     len_bytes: map.piece_bytes(offset_bytes, left),
                     unit_bytes: place.io_unit_bytes,
@@ -409,7 +441,7 @@ impl System {
                     station: Stations::DISKS,
                 }
             }
-            VolumePlace::Network { lane, transfer_bytes } => Way {
+            VolumePlace::Network { lane, transfer_bytes } => Route {
                 disk: io.client,
                 len_bytes: left.min(*transfer_bytes),
                 unit_bytes: None,

@@ -1,18 +1,12 @@
-//! Quantiles of the normal and of Student's distribution, by bisection of their integrals.
+//! Quantiles of Student's distribution, by bisection of its integral.
 //!
 //! Bisection instead of a rational approximation: an interval is made once per figure, so speed
 //! does not matter, and there is no table of constants to mistype.
 
+pub use hist::normal_quantile;
+
 /// Steps of bisection: each halves the range, and a 64-bit number has 53 digits.
 const N_STEPS: u32 = 60;
-
-/// Returns the value below which a standard normal variable lies with probability `p`.
-///
-/// `p` outside of 0 to 1, or not a number, gives none.
-pub fn normal_quantile(p: f64) -> Option<f64> {
-    // The t distribution with this many degrees of freedom differs from it by less than 1e-7.
-    t_quantile(p, 1e8)
-}
 
 /// Returns the value below which Student's t with `n_free` degrees of freedom lies with
 /// probability `p`. None unless `0 < p < 1` and `n_free > 0`.

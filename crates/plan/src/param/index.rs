@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use units::edit_distance;
-
 use super::{Param, buffers, engines, foreign, load, logs, native, nfs, process, report};
 use super::{target, time, verify, workload, zones};
 
@@ -71,9 +69,6 @@ pub fn apply_rank(param: &Param) -> u32 {
     early.unwrap_or(EARLY.len()) as u32
 }
 
-/// Most names that [`suggest`] returns: a hint, not a list to read.
-const SUGGESTIONS_MAX: usize = 3;
-
 /// Whose names a reader accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
@@ -101,72 +96,21 @@ impl Names {
 /// are nearest, and `name` itself is not among them.
 pub fn suggest(name: &str, accepted: Names) -> Vec<&'static str> {
     /// A name, what counts of it, and whose it is.
-    type Plain = (&'static str, Vec<char>, Names);
-    static NAMES: OnceLock<Vec<Plain>> = OnceLock::new();
-    let wanted = plain(name);
-    if wanted.is_empty() {
-        return Vec::new();
-    }
+    type Known = (&'static str, String, Names);
+    static NAMES: OnceLock<Vec<Known>> = OnceLock::new();
     let of = |whose: Names| {
         let names = all().flat_map(move |param| whose.of(param));
-        names.map(move |name| (name, plain(name), whose))
+        names.map(move |name| (name, units::letters(name), whose))
     };
     let known = NAMES.get_or_init(|| of(Names::Fio).chain(of(Names::Ours)).collect());
     let fits = |whose: Names| accepted == Names::Both || accepted == whose;
     let fitting = known.iter().filter(|(known, _, whose)| fits(*whose) && *known != name);
-    nearest(&wanted, fitting.map(|(name, word, _)| (*name, word.as_slice())))
+    units::nearest_of(&units::letters(name), fitting.map(|(name, letters, _)| (*name, letters)))
 }
 
 /// Returns the words that a parameter takes and that look most like `value`, nearest first; none
 /// when nothing is near.
 pub fn suggest_value(param: &Param, value: &str) -> Vec<&'static str> {
-    let wanted = plain(value);
-    if wanted.is_empty() {
-        return Vec::new();
-    }
     let words = super::text::words(param).into_iter().flat_map(|(names, _)| names);
-    let words: Vec<_> = words.map(|word| (word, plain(word))).collect();
-    nearest(&wanted, words.iter().map(|(name, word)| (*name, word.as_slice())))
-}
-
-/// Returns the candidates, each with what counts of it, that look most like the wanted word.
-fn nearest<'a>(
-    wanted: &[char],
-    candidates: impl Iterator<Item = (&'static str, &'a [char])>,
-) -> Vec<&'static str> {
-    // A third of the letters may be wrong: more finds words that have nothing to do with it.
-    let distance_max = (wanted.len() / 3).max(1);
-    let mut near: Vec<(usize, &'static str)> = Vec::new();
-    let letters = letters(wanted);
-    for (candidate, word) in candidates {
-        if word.len().abs_diff(wanted.len()) > distance_max
-            || apart(letters, self::letters(word)) > distance_max
-        {
-            continue;
-        }
-        let distance = edit_distance(wanted, word);
-        if distance <= distance_max {
-            near.push((distance, candidate));
-        }
-    }
-    near.sort_unstable();
-    near.dedup();
-    near.into_iter().map(|(_, name)| name).take(SUGGESTIONS_MAX).collect()
-}
-
-/// Returns a bit for each letter of a word; some share one.
-fn letters(word: &[char]) -> u64 {
-    word.iter().fold(0, |letters, c| letters | 1 << (u32::from(*c) % 64))
-}
-
-/// Returns how many changes one word needs at least to become the other: one for each letter that
-/// only one of them has.
-fn apart(one: u64, other: u64) -> usize {
-    let lacks = |a: u64, b: u64| (a & !b).count_ones() as usize;
-    lacks(one, other).max(lacks(other, one))
-}
-
-fn plain(name: &str) -> Vec<char> {
-    let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | ' '));
-    letters.flat_map(char::to_lowercase).take(64).collect()
+    units::nearest(value, words)
 }

@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 64;
 
 /// What an expression is about: `m` is 2^20 in sizes and a minute in times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Dimension {
     /// Bytes, or a plain count.
     Size,
     /// Microseconds.
@@ -29,7 +29,7 @@ pub(super) struct Outcome {
 }
 
 /// Evaluates an expression. Everything from `#`, `:` or `,` on is a comment.
-pub(super) fn evaluate(text: &str, kind: Kind) -> Result<Parsed<Outcome>, UnitError> {
+pub(super) fn evaluate(text: &str, kind: Dimension) -> Result<Parsed<Outcome>, UnitError> {
     let fault = |fault| match fault {
         Fault::TooLarge => UnitError::TooLarge { text: text.into() },
         Fault::Malformed(what) => UnitError::Expression { text: text.into(), what },
@@ -43,7 +43,7 @@ pub(super) fn evaluate(text: &str, kind: Kind) -> Result<Parsed<Outcome>, UnitEr
         return Err(fault(Fault::Malformed("it goes on after its end")));
     }
     let has_unit = parser.has_unit;
-    let is_wide = !has_unit && kind == Kind::Size && i32::try_from(value.whole).is_err();
+    let is_wide = !has_unit && kind == Dimension::Size && i32::try_from(value.whole).is_err();
     let warnings = if is_wide || parser.is_beyond_32_bits {
         vec![UnitWarning::Beyond32Bits]
     } else {
@@ -93,7 +93,7 @@ impl Value {
 
 struct Parser<'a> {
     rest: &'a str,
-    kind: Kind,
+    kind: Dimension,
     has_unit: bool,
     is_beyond_32_bits: bool,
     depth: u32,
@@ -263,7 +263,7 @@ fn cut(decimal: f64) -> Result<i64, Fault> {
 }
 
 /// Returns the unit at the start of text: (multiplier, whether it is a whole number, length).
-fn unit(text: &str, kind: Kind) -> Option<(i64, bool, usize)> {
+fn unit(text: &str, kind: Dimension) -> Option<(i64, bool, usize)> {
     let letter = |idx: usize| text.as_bytes().get(idx).map(u8::to_ascii_lowercase);
     let first = letter(0)?;
     if let Some(power) = b"kmgp".iter().position(|&c| c == first)
@@ -274,7 +274,7 @@ fn unit(text: &str, kind: Kind) -> Option<(i64, bool, usize)> {
     }
     if let Some(power) = b"kmgtp".iter().position(|&c| c == first) {
         let n_chars = if letter(1) == Some(b'b') { 2 } else { 1 };
-        let is_binary = first != b'm' || n_chars == 2 || kind == Kind::Size;
+        let is_binary = first != b'm' || n_chars == 2 || kind == Dimension::Size;
         if is_binary && !(first == b'm' && letter(1) == Some(b's')) {
             return Some((1 << (10 * (power + 1)), true, n_chars));
         }

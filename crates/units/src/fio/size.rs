@@ -109,7 +109,7 @@ fn parse_plain(text: &str, rules: SizeRules) -> Result<Parsed<i128>, UnitError> 
         return Err(UnitError::Zones { text: text.into() });
     }
     if text.starts_with('(') {
-        let result = expression::evaluate(text, expression::Kind::Size)?;
+        let result = expression::evaluate(text, expression::Dimension::Size)?;
         return Ok(result.map(|outcome| i128::from(outcome.value)));
     }
     let base = base_of(text);

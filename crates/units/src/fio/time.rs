@@ -77,7 +77,7 @@ fn unit_us(text: &str, rest: &str, default_unit: TimeUnit) -> (u64, Option<UnitW
 
 fn parse_expression(text: &str, default_unit: TimeUnit) -> Result<Parsed<u64>, UnitError> {
     let Parsed { value: outcome, mut warnings } =
-        expression::evaluate(text, expression::Kind::Time)?;
+        expression::evaluate(text, expression::Dimension::Time)?;
     let too_large = || UnitError::TooLarge { text: text.into() };
     let implied_us = if outcome.has_unit { 1 } else { default_unit.us() };
     let value = u64::try_from(outcome.value)
