@@ -8,6 +8,7 @@ mod crash;
 mod edit;
 mod export;
 mod mount;
+mod serving;
 mod set;
 mod status;
 mod table;
@@ -20,13 +21,11 @@ use clap::Subcommand;
 use serve::backing::{Backing, BackingError};
 use serve::control::{self, AskError, Command};
 use serve::holders::named;
-use serve::machine::{Machine, Shortage};
 use serve::mount::{Serving, find, resolve};
 use units::{format_bytes, format_rate_mb_s, format_rate_mib_s};
 use volume::design::is_in_mb;
 
 use crate::exit::{Exit, Failure};
-use crate::stream;
 
 /// Use the volumes of a design before they are bought: mount them, change them, crash them
 #[derive(Debug, clap::Args)]
@@ -94,7 +93,7 @@ fn rate_as_published(bytes_per_s: f64, origin: &str) -> String {
     if is_in_mb(origin) { format_rate_mb_s(bytes_per_s) } else { format_rate_mib_s(bytes_per_s) }
 }
 
-/// Returns a path without links, whoever serves it.
+/// Returns a path without links, whether a server answers or not.
 fn resolved(path: &Path) -> Result<PathBuf, Failure> {
     resolve(path)
         .map_err(|error| Failure::wrong_use(format!("`{}` is no path: {error}", path.display())))
@@ -135,12 +134,6 @@ fn mount_above(path: &Path) -> PathBuf {
     let nearest = mounts.into_iter().next();
     let ours = nearest.filter(|(_, mounted)| mounted.backing().is_some());
     ours.map_or(path, |(above, _)| above).to_owned()
-}
-
-/// Makes the process that serves known by the program's name: it was started by another.
-fn take_name() {
-    // Without it lists of processes say `exe`.
-    let _ = std::fs::write("/proc/self/comm", "plimsoll");
 }
 
 /// Says that a mount has lost its server, and what clears it.
@@ -211,27 +204,6 @@ fn unusable(error: &BackingError, end: &str) -> Failure {
     }
 }
 
-/// Says that the disk under the data is full before the volumes are.
-fn tell_of_shortage(machine: &Machine) {
-    let Some(Shortage { provisioned_bytes, free_bytes }) = machine.shortage() else { return };
-    let (left, free) = (format_bytes(provisioned_bytes), format_bytes(free_bytes));
-    let dir = machine.backing().dir().display();
-    let text = format!(
-        "the volumes have room for {left}, and the disk under `{dir}` for {free}: a program that \
-         writes more sees that disk full"
-    );
-    stream::remark("note: ", &text);
-}
-
-/// Tells of a crash that a killed process had begun and that the start has finished.
-fn tell_of_resumed_crash(machine: &Machine) {
-    if let Some(n_bytes) = machine.resumed_bytes() {
-        let lost = format_bytes(n_bytes);
-        let text = "the serving process was killed in a crash of the machine; it is finished now";
-        stream::tell(&format!("{text}: lost {lost}\n"));
-    }
-}
-
 /// Says that the serving process is there and says nothing.
 fn silent(path: &Path, backing: &Path) -> Failure {
     let servers = Backing::servers(backing);
@@ -250,7 +222,7 @@ fn lazily(path: &Path) -> String {
     format!("take it out of sight: plimsoll rehearse unmount {} --lazy", path.display())
 }
 
-/// Gives a command to whoever serves a path.
+/// Gives a command to the process that serves a path.
 fn ask(path: &Path, command: &Command) -> Result<serde_json::Value, Failure> {
     let backing = backing_of(path)?;
     control::ask(&backing, command).map_err(|error| match error {

@@ -148,14 +148,14 @@ fn write_back(path: &Path) -> Result<(), Failure> {
     };
     let waiting = Stopwatch::start();
     let first = left()?;
-    let mut told = Duration::ZERO;
+    let mut next_said = Duration::ZERO;
     let mut n_bytes = first;
     while n_bytes > 0 {
-        if waiting.elapsed() >= told {
+        if waiting.elapsed() >= next_said {
             let bytes = format_bytes(n_bytes);
             let text = format!("only the earlier cache has {bytes}: going to the disks\n");
             stream::tell(&text);
-            told = waiting.elapsed() + TELL_EVERY;
+            next_said = waiting.elapsed() + TELL_EVERY;
         }
         std::thread::sleep(ASK_EVERY);
         n_bytes = left()?;
@@ -167,13 +167,13 @@ fn write_back(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Columns of what is told.
+/// Columns of what is said.
 const COLUMNS: usize = 80;
 
 /// How often it is asked how much is left.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// How often it is told.
+/// How often it is said.
 const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// Shows what is wrong with a changed design, line by line.

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             .hint("what is mounted: findmnt -t fuse"));
     }
     let backing = backing_of(&path)?;
-    // Once it is out of sight, nobody can tell whose files are below it.
+    // Once it is out of sight, it is not known whose files are below it.
     let holders = if args.lazy { holders(&path) } else { Vec::new() };
     match control::ask(&backing, &Command::Unmount { is_lazy: args.lazy }) {
         // A server that ends may end before its answer is read.
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Takes away a mount that nobody answers for.
+/// Takes away a mount without a server.
 fn clear(path: &Path) -> Result<(), Failure> {
     mount::unmount(path, true)
         .map_err(|error| Failure::wrong_use(error.to_string()).with(Exit::RunFailed))
