@@ -201,7 +201,7 @@ fn put_caps(text: &mut String, job: &JobRecord) {
         let _ = write!(line, "; next: {}, {away} away", cap_words(cap));
     }
     put_line(text, "held by", &line);
-    if let Some(filling) = &caps.filling {
+    if let Some(filling) = caps.filling.as_ref().filter(|filling| !filling.never_fills) {
         put_line(text, "lasts", &filling_words(filling));
     }
 }

@@ -37,7 +37,7 @@ impl LatencyCounts {
         found
     }
 
-    /// Returns whether nothing was counted, or nobody counted.
+    /// Returns whether nothing was counted, or none was kept.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }

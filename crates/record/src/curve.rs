@@ -91,7 +91,7 @@ impl CurveRecord {
 
     /// Returns the two neighbouring loads around a mean latency, of which the first keeps it, where
     /// a closed load could be turned up only in steps of several and the next step carries more by
-    /// a twentieth: how much is carried at the latency is then told no finer than that.
+    /// a twentieth: how much is carried at the latency is then known no finer than that.
     pub fn coarse_step(&self, latency_ns: u64) -> Option<[&CurvePointRecord; 2]> {
         if self.lever == Lever::Rate {
             return None;
@@ -240,7 +240,7 @@ pub enum LineVerdict {
     Above(f64),
     /// Even the lowest load of the search is not carried.
     Below,
-    /// There is no line to be told, and why.
+    /// No line can be given, and why.
     CannotTell(CannotTell),
     /// The search was interrupted.
     Unfinished,

@@ -124,6 +124,10 @@ pub struct CapsRecord {
     /// did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filling: Option<FillingRecord>,
+    /// A write-back cache stands before caps, and has no room for a fifth more than came in while
+    /// the job was measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_full_cache: bool,
     /// Every cap that an I/O of the job met: the one that binds, those that bind as well, then by
     /// the time that they held I/Os, then by use.
     pub caps: Vec<CapRecord>,
@@ -135,18 +139,31 @@ pub struct CapsRecord {
 pub struct FillingRecord {
     /// By how much more comes in than goes on, bytes per second, of all that use the cache.
     pub bytes_per_s: f64,
-    /// For how long after the measured time writes would not have waited for the disks, seconds.
+    /// For how long after the measured time writes would not have waited for the disks, seconds; at
+    /// least, as what is written again while it is dirty takes no more room.
     pub lasts_s: f64,
     /// Name of the cap that holds what goes on.
     pub held_by: String,
+    /// All that the job's plan writes to fits into what may be dirty: writes never wait.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_fills: bool,
 }
 
 /// Share of a cap's capacity from which on it counts as used up. It leaves room for the start and
 /// the end of the measured time.
 pub const USED_UP_SHARE_MIN: f64 = 0.98;
 
-/// Share of a cap's capacity from which on nothing of it is left, to the digits that are printed.
-const AT_LIMIT_SHARE_MIN: f64 = 0.9995;
+/// Share of a cap's capacity from which on it is at its limit as well as another one that binds:
+/// with that lifted, a hundredth more comes through at most.
+const AT_LIMIT_SHARE_MIN: f64 = 0.99;
+
+/// Share of a cap's capacity from which on a job that has its part of another one cannot have more
+/// of that, though its I/Os wait there.
+const EXHAUSTED_SHARE_MIN: f64 = 0.995;
+
+/// Share of the capacity of a cap that I/Os waited for long from which on it is at its limit. Reads
+/// and writes that wait for different caps leave some of each.
+const WAITED_FOR_USED_MIN: f64 = 0.9;
 
 /// Share of the I/O time from which on I/Os waited for a cap because it gave all it has, and not
 /// because several came at once. Picked: single bursts make a few percent.
@@ -192,8 +209,8 @@ pub struct CapRecord {
     /// The same of the busiest of its disks, which a job on few of many columns meets first.
     #[serde(default)]
     pub busiest_used_share: f64,
-    /// What the job had of it, over the mean of all workers of the step whose I/Os met it: 1 where
-    /// all had as much, and in records of earlier versions.
+    /// What the job had of it per disk, over the mean of all workers and disks of the step that met
+    /// it: 1 where all had as much, and in records of earlier versions.
     #[serde(default = "one")]
     pub part: f64,
     /// A write-back cache stands before it: what it took goes there after the job's I/Os are done,
@@ -215,27 +232,60 @@ const PART_MIN: f64 = 0.5;
 const PART_FULL_MIN: f64 = 0.95;
 
 /// How much larger a job's part of one common cap is than of another where the first holds it.
-const LARGER_PART_MIN: f64 = 1.05;
+const LARGER_PART_MIN: f64 = 1.1;
 
 /// Notes in the entries of one step's workers what each had of the caps that several met.
 pub fn compare_parts(workers: &mut [JobRecord]) {
-    let mut all: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let mut all: BTreeMap<String, BTreeMap<String, Turns>> = BTreeMap::new();
     for worker in &*workers {
-        for cap in worker.caps.iter().flat_map(|caps| &caps.caps) {
-            let (amount, n_workers) = all.entry(cap.name.clone()).or_default();
-            *amount += taken_of(worker, cap);
-            *n_workers += 1.0;
+        let Some(caps) = &worker.caps else { continue };
+        for cap in &caps.caps {
+            let of_cap = all.entry(cap.name.clone()).or_default();
+            let turns = of_cap.entry(caps.mounts()).or_default();
+            turns.n_workers += 1.0;
+            turns.taken += taken_of(worker, cap);
+            turns.n_lanes = caps.n_lanes();
+            turns.at_disks = caps.at_disks(cap);
         }
     }
     for worker in workers {
         let Some(mut caps) = worker.caps.take() else { continue };
-        for cap in &mut caps.caps {
-            let (amount, n_workers) = all.get(&cap.name).copied().unwrap_or_default();
-            cap.part = if amount > 0.0 { taken_of(worker, cap) * n_workers / amount } else { 1.0 };
+        let mounts = caps.mounts();
+        let part = |cap: &CapRecord| {
+            let of_cap = all.get(&cap.name)?;
+            let own = of_cap.get(&mounts)?;
+            let is_at_disks = of_cap.values().all(|turns| turns.at_disks.is_some());
+            let amount =
+                |turns: &Turns| turns.at_disks.filter(|_| is_at_disks).unwrap_or(turns.taken);
+            let total: f64 = of_cap.values().map(amount).sum();
+            let n_lanes: f64 = of_cap.values().map(|turns| turns.n_lanes).sum();
+            let of_volume = amount(own) / own.n_lanes * n_lanes / total;
+            let within = taken_of(worker, cap) * own.n_workers / own.taken;
+            Some(of_volume * within).filter(|part| part.is_finite())
+        };
+        let parts: Vec<f64> = caps.caps.iter().map(|cap| part(cap).unwrap_or(1.0)).collect();
+        let has_written = worker.dirs.write.n_ios > 0;
+        for (cap, part) in caps.caps.iter_mut().zip(parts) {
+            cap.part = part;
+            cap.is_behind_cache &= has_written;
         }
         caps.settle();
         worker.caps = Some(caps);
     }
+}
+
+/// What the workers on one volume, or on the same volumes, had of a cap.
+#[derive(Default)]
+struct Turns {
+    n_workers: f64,
+    /// I/Os or bytes that they took by themselves.
+    taken: f64,
+    /// What goes to the volume's disks per second, where the cap is of what goes there: that is
+    /// other than what was taken where a cache stands before them.
+    at_disks: Option<f64>,
+    /// Lines in which I/Os wait for their turn, each of which gets as much as the others: one per
+    /// disk.
+    n_lanes: f64,
 }
 
 /// Returns what a worker took of a cap, in I/Os or bytes.
@@ -257,14 +307,14 @@ impl CapRecord {
         self.used_share.max(self.busiest_used_share)
     }
 
-    /// Says whether the job can have no more of it: because I/Os waited for it long, or because
-    /// nothing is left of it, to the digits that are printed. Of the latter kind is none that may
+    /// Says whether the job can have no more of it: because I/Os waited for it long, or because a
+    /// hundredth of it is left at most. Of the latter kind is none that may
     /// burst, none of which others have more than the job, and none that holds only what a cache
     /// wrote behind the job's back.
     fn is_at_limit(&self) -> bool {
         let is_waited_for = self.held_share >= WAITED_FOR_SHARE_MIN;
         !self.is_slots()
-            && (self.is_used_up() || (is_waited_for && self.fullest_share() >= USED_UP_SHARE_MIN))
+            && (self.is_used_up() || (is_waited_for && self.fullest_share() >= WAITED_FOR_USED_MIN))
     }
 
     /// Says whether nothing is left of it that the job could have.
@@ -287,11 +337,66 @@ impl CapRecord {
 }
 
 impl CapsRecord {
+    /// Returns the mounts of the volumes whose caps the job met, as one text.
+    fn mounts(&self) -> String {
+        let mut mounts: Vec<&str> =
+            self.caps.iter().filter_map(|cap| cap.mount.as_deref()).collect();
+        mounts.sort_unstable();
+        mounts.dedup();
+        mounts.join("\n")
+    }
+
+    /// Returns how many disks, or network volumes, the job's I/Os reached.
+    fn n_lanes(&self) -> f64 {
+        let n_disks = |mount: &str| {
+            let of_mount = self.caps.iter().filter(|cap| cap.mount.as_deref() == Some(mount));
+            of_mount.map(|cap| cap.n_disks).max().unwrap_or(0).max(1)
+        };
+        let n_lanes: u32 = self.mounts().split('\n').map(n_disks).sum();
+        f64::from(n_lanes)
+    }
+
+    /// Returns what went to the disks of the job's volumes per second, in what a cap counts; `None`
+    /// for caps that are not of what goes to disks, and where no cap of the disks counts it.
+    fn at_disks(&self, cap: &CapRecord) -> Option<f64> {
+        let of_disks = match &*cap.kind {
+            "vm_uncached_iops" => "disk_iops",
+            "vm_uncached_bytes" => "disk_bytes",
+            _ => return None,
+        };
+        let of_kind = self.caps.iter().filter(|other| other.kind == of_disks);
+        let amounts = of_kind.map(|other| other.used_share * other.per_s as f64);
+        amounts.reduce(|sum, amount| sum + amount)
+    }
+
     /// Makes the entry of a job from its caps; shares and order follow from them.
+    ///
+    /// Panics where two caps have one name, a cap's use is no share, or a cache fills for no time
+    /// that can be said.
     pub fn new(io_time_ns: u64, caps: Vec<CapRecord>, filling: Option<FillingRecord>) -> Self {
+        for (idx, cap) in caps.iter().enumerate() {
+            let (name, used_share) = (&cap.name, cap.used_share);
+            let is_twice = caps[..idx].iter().any(|other| other.name == *name);
+            assert!(!is_twice, "two caps are called `{name}`");
+            assert!(
+                used_share.is_finite() && used_share >= 0.0,
+                "`{name}` is used to {used_share}"
+            );
+        }
+        if let Some(FillingRecord { lasts_s, .. }) = filling {
+            assert!(lasts_s.is_finite() && lasts_s >= 0.0, "a cache fills for {lasts_s} s");
+        }
         let mut record = CapsRecord { io_time_ns, filling, caps, ..CapsRecord::default() };
         record.settle();
         record
+    }
+
+    /// Says whether a write-back cache has room for more than its disks take.
+    #[must_use]
+    pub fn with_full_cache(mut self, has_full_cache: bool) -> Self {
+        self.has_full_cache = has_full_cache;
+        self.settle();
+        self
     }
 
     /// Returns the cap that binds: the one that held the I/Os longest, if any held them for long.
@@ -311,12 +416,14 @@ impl CapsRecord {
     }
 
     /// Returns the share of the I/O time that the caps that bind held I/Os, 0 to 1: while they
-    /// waited for them, or for slots that these kept full.
+    /// waited for them, for slots that these kept full, or for a turn at a common cap of which the
+    /// job would have more, did not these give all they have.
     pub fn binding_held_share(&self) -> f64 {
         let Some(first) = self.caps.first() else { return 0.0 };
         let is_with_it = |cap: &&CapRecord| {
             (cap.is_slots() && first.fills_slots())
                 || (self.is_at_limit(first) && self.is_at_limit(cap))
+                || (self.gives_all(first) && self.is_passed_in_turn(cap))
         };
         let others = self.caps[1..].iter().filter(is_with_it);
         first.held_share + others.map(|cap| cap.held_share).sum::<f64>()
@@ -369,6 +476,7 @@ impl CapsRecord {
         if self.filling.is_none() {
             self.filling.clone_from(&other.filling);
         }
+        self.has_full_cache |= other.has_full_cache;
         self.settle();
     }
 
@@ -415,7 +523,18 @@ impl CapsRecord {
 
     /// Says whether the job can have no more of a cap, of which it has its part.
     fn is_at_limit(&self, cap: &CapRecord) -> bool {
-        cap.is_at_limit() && !self.is_passed_in_turn(cap)
+        (cap.is_at_limit() || self.holds_the_cache(cap)) && !self.is_passed_in_turn(cap)
+    }
+
+    /// Says whether a cap holds what a write-back cache sends to the disks, and the cache can take
+    /// no more than that: what is written waits for it in the end.
+    fn holds_the_cache(&self, cap: &CapRecord) -> bool {
+        let is_own = cap.mount.is_some() || cap.part >= PART_FULL_MIN;
+        cap.is_behind_cache
+            && self.has_full_cache
+            && is_own
+            && self.gives_all(cap)
+            && cap.fullest_share() >= AT_LIMIT_SHARE_MIN
     }
 
     /// Says whether I/Os only wait for their turn at a cap that would give the job more, did not
@@ -429,18 +548,27 @@ impl CapsRecord {
         may_be
             && !cap.is_slots()
             && self.caps.iter().any(|other| {
-                let is_own = other.mount.is_some();
+                let is_own = other.mount.is_some() || has_more && other.part >= PART_FULL_MIN;
                 let is_larger = is_own || other.part > cap.part * LARGER_PART_MIN;
-                let is_fuller = !has_more || other.fullest_share() >= AT_LIMIT_SHARE_MIN;
-                other.name != cap.name && self.gives_all(other) && is_larger && is_fuller
+                let is_exhausted = other.fullest_share() >= EXHAUSTED_SHARE_MIN;
+                let is_fuller = is_exhausted || other.held_share >= WAITED_FOR_SHARE_MIN;
+                // What writes pass by holds reads, beside them.
+                let is_before = cap.is_behind_cache || !self.is_passed_by_writes(other);
+                let is_other = other.name != cap.name && is_before;
+                is_other && self.gives_all(other) && is_larger && is_fuller
             })
+    }
+
+    /// Says whether a cache takes what is written, so that only reads wait for the cap.
+    fn is_passed_by_writes(&self, cap: &CapRecord) -> bool {
+        cap.is_behind_cache && (self.filling.is_some() || !self.has_full_cache)
     }
 
     /// Says whether a cap gives all that it has, to whoever it is. One that holds only what a cache
     /// wrote behind the job's back does not count while the cache takes more than that.
     fn gives_all(&self, cap: &CapRecord) -> bool {
         let may_burst = cap.burst_per_s > cap.per_s;
-        let is_behind = cap.is_behind_cache && self.filling.is_some();
+        let is_behind = self.is_passed_by_writes(cap) && cap.held_share < WAITED_FOR_SHARE_MIN;
         !cap.is_slots() && cap.fullest_share() >= USED_UP_SHARE_MIN && !may_burst && !is_behind
     }
 

@@ -107,7 +107,7 @@ impl JobRecord {
     fn merge_load(&mut self, other: &JobRecord) {
         self.in_flight_mean = self.in_flight_with(other);
         if self.is_direct != other.is_direct {
-            // Some went through the page cache, or nobody knows.
+            // Some went through the page cache, or it is not known.
             let is_buffered = self.is_direct == Some(false) || other.is_direct == Some(false);
             self.is_direct = is_buffered.then_some(false);
         }

@@ -21,7 +21,7 @@ pub struct Interval {
     /// The same by job, part and kind of operation; empty unless asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<IntervalSeries>,
-    /// What this host's processors did; `None` unless asked for, or where nobody knows.
+    /// What this host's processors did; `None` unless asked for, or where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuShares>,
 }
@@ -73,7 +73,7 @@ pub struct IntervalDir {
     pub latency_ns_p99: Option<u64>,
     /// Largest total latency, nanoseconds (upper bound of its histogram bucket).
     pub latency_ns_max: Option<u64>,
-    /// All total latencies in coarse bins; empty where nobody counted them.
+    /// All total latencies in coarse bins; empty where they were not counted.
     #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
     pub latency_counts: LatencyCounts,
     /// The same from the intended start: the response time. `None` unless every job of the step

@@ -52,13 +52,13 @@ pub struct JobRecord {
     pub queue_depth: u32,
     /// Mean of the operations in flight in the measured time, from the choice of an operation
     /// to its completion. Counted while the job ran, not computed from rate and latency; of a group
-    /// that of all its workers together. `None` where nobody counted.
+    /// that of all its workers together. `None` where none were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_mean: Option<f64>,
     /// How an open load was kept up with; `None` without a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
-    /// I/O went past the page cache of this host. `None` where nobody knows.
+    /// I/O went past the page cache of this host. `None` where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_direct: Option<bool>,
     /// Workers look for completions without sleeping: their CPU time says nothing.
@@ -75,7 +75,7 @@ pub struct JobRecord {
     /// CPU time in the kernel.
     pub cpu_system_ns: u64,
     /// Time that CPU time and waits were counted over, ramp included, summed over workers; 0 where
-    /// nobody says: then it is `runtime_ns`.
+    /// it is not said: then it is `runtime_ns`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub active_ns: u64,
     /// Time that workers were ready to run and did not, because others had the processor.

@@ -88,11 +88,11 @@ pub struct Record {
     /// Under which conditions the steps were measured, one entry for each that ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<StepConditions>,
-    /// What the checks of the steps said, one entry for each that ran; empty where nobody judged
+    /// What the checks of the steps said, one entry for each that ran; empty where none were judged
     /// the run, as of results that another program printed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub validity: Vec<StepValidity>,
-    /// What the targets lie on; empty where they are emulated, or nobody knows.
+    /// What the targets lie on; empty where they are emulated, or it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<PlaceRecord>,
     /// The load curve, where steps are its points.

@@ -56,7 +56,8 @@ pub struct NeedRecord {
     pub verdict: String,
     /// Each thing that must hold, with what was measured in the measurement that decided.
     pub conditions: Vec<NeedConditionRecord>,
-    /// Why it is not met or cannot be told; of one that is met, what else was seen. May be empty.
+    /// Why it is not met or cannot be decided; of one that is met, what else was seen. May be
+    /// empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Measurements.
@@ -81,7 +82,7 @@ pub struct NeedConditionRecord {
     /// What was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// It holds; none where that cannot be told.
+    /// It holds; none where that cannot be decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_kept: Option<bool>,
 }

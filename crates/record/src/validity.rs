@@ -107,7 +107,7 @@ pub struct StepValidity {
     /// What steadiness was judged by.
     pub rule: SteadyRuleRecord,
     /// Length of the warm-up that was found, milliseconds from the first measured interval of the
-    /// step; `None` where that could not be told. What it counts is still in all results.
+    /// step; `None` where that could not be found out. What it counts is still in all results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_ms: Option<u64>,
     /// The stretch that was steady, or was judged and was not, as milliseconds after the start of
@@ -174,7 +174,7 @@ impl Verdict {
 
 impl Record {
     /// Returns when the warm-up ended that was found, by step, as milliseconds after the start of
-    /// the run. Steps of which that could not be told are not in it.
+    /// the run. Steps of which that could not be found out are not in it.
     pub fn warm_up_ends_ms(&self) -> BTreeMap<u32, u64> {
         let end_ms = |step: &StepValidity| {
             let is_first = |it: &&Interval| it.step_idx == step.step_idx && !it.ramp;

@@ -28,6 +28,18 @@ const N_LEAVING_PER_DISK: usize = 8;
 /// Most that the cache writes at once: what counts as one operation on a premium disk.
 const LEAVING_BYTES_MAX: u64 = 256 << 10;
 
+/// What a write-back cache has dirty, and has taken since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirtyLevel {
+    /// Bytes that are dirty.
+    pub bytes: u64,
+    /// Bytes that may be dirty, in ranges as long as they are: from there on writes wait for the
+    /// disks.
+    pub full_bytes: u64,
+    /// Bytes that were written to it.
+    pub written_bytes: u64,
+}
+
 /// The host cache of the machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
@@ -35,7 +47,9 @@ pub(crate) struct Host {
     pub(crate) dirty: Extents,
     /// Dirty bytes at most: half of the cache.
     n_dirty_bytes_max: u64,
-    volumes: Vec<Behind>,
+    /// Bytes that were written to it since the start.
+    written_bytes: u64,
+    volumes: Vec<WriteBehind>,
     /// Ranges that reached the disk; kept from the first question on.
     flushed: Vec<(u16, Range<u64>)>,
     keeps_flushed: bool,
@@ -43,24 +57,24 @@ pub(crate) struct Host {
 
 /// Writing behind, for one volume.
 #[derive(Clone, Debug, Default)]
-struct Behind {
+struct WriteBehind {
     n_leaving: usize,
     is_timed: bool,
     /// Number before which every write is to leave at once: the machine's cache was changed after
     /// it.
     leaves_before: u64,
-    left: Left,
+    left: FlushWaits,
 }
 
 /// What writes took that the cache sent to the disks while a flush waited.
 #[derive(Clone, Debug, Default)]
-struct Left {
+struct FlushWaits {
     took_ns: u64,
     /// What each cap made them wait, by its position.
     held_ns: Vec<u64>,
 }
 
-impl Left {
+impl FlushWaits {
     fn count(&mut self, piece: &Piece, now_ns: u64) {
         self.took_ns += now_ns.saturating_sub(piece.since_ns);
         if let Some(held_ns) = self.held_ns.get_mut(usize::from(piece.held_by.0)) {
@@ -98,7 +112,8 @@ impl Host {
             blocks: BlockCache::new(cache_bytes, n_volumes, start == Start::Warm),
             dirty: Extents::new(n_volumes, if writes_behind { n_dirty_max } else { 0 }),
             n_dirty_bytes_max,
-            volumes: vec![Behind::default(); n_volumes],
+            written_bytes: 0,
+            volumes: vec![WriteBehind::default(); n_volumes],
             flushed: Vec::new(),
             keeps_flushed: false,
         }
@@ -112,6 +127,7 @@ impl Host {
         let n_max = self.dirty.n_max();
         self.dirty = old.dirty;
         self.dirty.reserve(n_max);
+        self.written_bytes = old.written_bytes;
         self.volumes = old.volumes;
         self.flushed = old.flushed;
         self.keeps_flushed = old.keeps_flushed;
@@ -137,7 +153,7 @@ impl Host {
 
     /// A flush begins to wait; no other one of its volume does.
     pub(crate) fn begin_to_blame(&mut self, volume: u16) {
-        let Left { took_ns, held_ns } = &mut self.volumes[usize::from(volume)].left;
+        let FlushWaits { took_ns, held_ns } = &mut self.volumes[usize::from(volume)].left;
         *took_ns = 0;
         held_ns.fill(0);
     }
@@ -153,7 +169,8 @@ impl Host {
         self.dirty.clear();
         for behind in &mut self.volumes {
             let held_ns = std::mem::take(&mut behind.left.held_ns);
-            *behind = Behind { left: Left { took_ns: 0, held_ns }, ..Behind::default() };
+            *behind =
+                WriteBehind { left: FlushWaits { took_ns: 0, held_ns }, ..WriteBehind::default() };
         }
     }
 
@@ -179,6 +196,7 @@ impl Host {
 impl System {
     /// Puts a range into the cache without time passing, as far as its disks are cached.
     pub fn warm(&mut self, volume: u16, offset_bytes: u64, len_bytes: u64) {
+        assert!(offset_bytes.checked_add(len_bytes).is_some(), "a range ends within 64 bits");
         let VolumePlace::Disks { first, .. } = self.layout.volumes[usize::from(volume)] else {
             return;
         };
@@ -212,12 +230,18 @@ impl System {
         }
     }
 
-    /// Returns how much a write-back cache has dirty, bytes, and how much of what it may have that
-    /// is, 0 to 1: from 1 on writes wait for the disks.
-    pub fn dirty_level(&self) -> (u64, f64) {
-        let bytes = self.host.dirty.n_bytes();
-        let by_bytes = bytes as f64 / self.host.n_dirty_bytes_max.max(1) as f64;
-        (bytes, by_bytes.max(self.host.dirty.used_share()))
+    /// Returns how much a write-back cache has dirty, and has taken until now.
+    pub fn dirty_level(&self) -> DirtyLevel {
+        let Host { dirty, n_dirty_bytes_max, written_bytes, .. } = &self.host;
+        let bytes = dirty.n_bytes();
+        let by_bytes = bytes as f64 / (*n_dirty_bytes_max).max(1) as f64;
+        let by_ranges = dirty.used_share();
+        let full_bytes = if by_ranges > by_bytes {
+            (bytes as f64 / by_ranges) as u64
+        } else {
+            *n_dirty_bytes_max
+        };
+        DirtyLevel { bytes, full_bytes, written_bytes: *written_bytes }
     }
 
     /// Returns the ranges of a volume that are in a write-back cache and not yet on its disks, in
@@ -240,6 +264,7 @@ impl System {
     /// Forgets what is dirty of a range that holds nothing any more: it need not reach the disks,
     /// and no flush waits for it. A trim does so by itself.
     pub fn discard(&mut self, volume: u16, range: Range<u64>) {
+        assert!(range.start <= range.end, "a range begins before it ends: {range:?}");
         if self.host.dirty.n_bytes_of(volume) == 0 {
             return;
         }
@@ -291,6 +316,7 @@ impl System {
         // What goes to the disk by itself is not sent there by the cache as well.
         let by = Dirtied { number, now_ns: self.now_ns, is_leaving: goes_through };
         let fits = self.host.dirty.add(io.volume, range, by);
+        self.host.written_bytes += u64::from(len);
         if goes_through || !fits { Task::Through } else { Task::Behind }
     }
 

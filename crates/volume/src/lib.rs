@@ -41,6 +41,7 @@ pub mod limits;
 
 pub use cap::{CapDirection, CapInfo, CapKind, CapUsage, Credits};
 pub use design::{CacheMode, Cap, Design, Limit};
+pub use host::DirtyLevel;
 pub use io::{CapId, Done, Io, IoKind, Stations};
 pub use lifecycle::ChangeError;
 pub use promise::Promise;

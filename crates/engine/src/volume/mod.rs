@@ -10,7 +10,7 @@ pub use engine::VolumeEngine;
 pub use host::{Account, Member, ReadClock, Volumes};
 
 use plan::op::{Op, OpKind};
-use volume::{CapId, CapKind, Done, Io, IoKind, Stations, System};
+use volume::{CapId, CapKind, DirtyLevel, Done, Io, IoKind, Stations, System};
 
 /// Where the bytes of a file lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +120,7 @@ pub struct UsageMark {
     shares: Vec<f64>,
     /// What each cap has carried since the start: operations (in units) or bytes.
     used: Vec<u64>,
-    /// Bytes that a write-back cache had dirty, and the share of what it may have that they are.
-    dirty: (u64, f64),
+    dirty: DirtyLevel,
 }
 
 /// How what is dirty in a write-back cache grew between two moments.
@@ -131,8 +130,15 @@ pub struct DirtyGrowth {
     pub bytes_per_s: f64,
     /// Bytes, over the whole time.
     pub bytes: f64,
-    /// From the later moment on, until writes wait for the disks; infinite where it does not grow.
+    /// From the later moment on, until writes wait for the disks, if it goes on growing as fast;
+    /// infinite where it does not grow. What is written again while it is dirty makes it longer.
     pub lasts_s: f64,
+    /// Bytes that there was still room for at the later moment.
+    pub left_bytes: f64,
+    /// Bytes that may be dirty.
+    pub full_bytes: f64,
+    /// Bytes that were written to it between the moments.
+    pub written_bytes: f64,
 }
 
 impl UsageMark {
@@ -147,11 +153,20 @@ impl UsageMark {
     /// Returns how what is dirty grew after `earlier`.
     pub fn dirty_since(&self, earlier: &UsageMark) -> DirtyGrowth {
         let passed_s = self.at_ns.saturating_sub(earlier.at_ns).max(1) as f64 / 1e9;
-        let bytes = self.dirty.0 as f64 - earlier.dirty.0 as f64;
-        let share_per_s = (self.dirty.1 - earlier.dirty.1) / passed_s;
-        let left = (1.0 - self.dirty.1).max(0.0);
-        let lasts_s = if share_per_s > 0.0 { left / share_per_s } else { f64::INFINITY };
-        DirtyGrowth { bytes_per_s: bytes / passed_s, bytes, lasts_s }
+        let (now, before) = (&self.dirty, &earlier.dirty);
+        let (end, begin) = (now.bytes as f64, before.bytes as f64);
+        let full_bytes = now.full_bytes as f64;
+        let left_bytes = (full_bytes - end).max(0.0);
+        let grown = end - begin;
+        let lasts_s = if grown > 0.0 { left_bytes / grown * passed_s } else { f64::INFINITY };
+        DirtyGrowth {
+            bytes_per_s: grown / passed_s,
+            bytes: grown,
+            lasts_s,
+            left_bytes,
+            full_bytes,
+            written_bytes: (now.written_bytes - before.written_bytes) as f64,
+        }
     }
 
     /// Returns what each cap carried per second after `earlier`, in the order of the system's list.

@@ -7,6 +7,8 @@ use record::{CapRecord, CapsRecord, FillingRecord};
 use volume::design::{Backing, is_in_mb};
 use volume::{CacheMode, CapDirection, CapId, CapInfo, CapKind, Design, System};
 
+use super::Placement;
+
 /// The caps of a design as a record lists them: equal ones of a volume's disks together.
 #[derive(Clone, Debug)]
 pub(crate) struct CapTable {
@@ -24,6 +26,10 @@ const USED_UP: f64 = 0.995;
 
 /// Growth that is no chance, as a share of what comes in.
 const GROWTH_MIN: f64 = 0.005;
+
+/// How much more has to fit into a cache for it to take more than its disks, as a share of what
+/// was written to it while the job was measured.
+const MORE_SHARE: f64 = 0.2;
 
 /// Caps that count as one.
 #[derive(Clone, Debug)]
@@ -124,13 +130,14 @@ impl CapTable {
         self.n_caps
     }
 
-    /// Makes the record of a worker whose files are at `places`, from its tally and what the caps
-    /// that its I/Os met gave between two moments.
+    /// Makes the record of a worker whose files are at `places` of all, from its tally and what the
+    /// caps that its I/Os met gave between two moments.
     pub(crate) fn record(
         &self,
         tally: &Tally,
         from: &UsageMark,
         to: &UsageMark,
+        placement: &Placement,
         places: &[Place],
     ) -> CapsRecord {
         let volumes: BTreeSet<u16> = places.iter().map(|place| place.volume).collect();
@@ -148,8 +155,22 @@ impl CapTable {
             ..group.record(tally, &used)
         };
         let caps: Vec<CapRecord> = groups.map(record).collect();
-        let filling = self.filling(&caps, &used, &to.dirty_since(from));
-        CapsRecord::new(tally.io_time_ns(), caps, filling)
+        let growth = to.dirty_since(from);
+        let in_per_s = growth.bytes_per_s + self.out_per_s(&used);
+        let writes_behind = |volume: u16| self.paths[usize::from(volume)].writes_behind;
+        // Files that fit into what may be dirty never fill it.
+        let is_larger = placement.bytes_on(writes_behind) > growth.full_bytes;
+        let filling = Self::filling(&caps, in_per_s, &growth);
+        let filling = filling.map(|filling| FillingRecord { never_fills: !is_larger, ..filling });
+        let has_full_cache = growth.left_bytes < growth.written_bytes * MORE_SHARE;
+        CapsRecord::new(tally.io_time_ns(), caps, filling).with_full_cache(has_full_cache)
+    }
+
+    /// Returns the bytes per second that went to the disks.
+    fn out_per_s(&self, used: &[(f64, f64)]) -> f64 {
+        let at_disks = self.groups.iter().filter(|group| group.kind == CapKind::DiskBytes);
+        let members = at_disks.flat_map(|group| &group.members);
+        members.filter_map(|member| used.get(usize::from(member.id.0))).map(|used| used.1).sum()
     }
 
     /// Says whether what these volumes write to a write-back cache goes to a cap later.
@@ -169,21 +190,9 @@ impl CapTable {
     }
 
     /// Says whether more comes into the cache than goes on to the disks behind it.
-    fn filling(
-        &self,
-        caps: &[CapRecord],
-        used: &[(f64, f64)],
-        growth: &DirtyGrowth,
-    ) -> Option<FillingRecord> {
+    fn filling(caps: &[CapRecord], in_per_s: f64, growth: &DirtyGrowth) -> Option<FillingRecord> {
         let behind = caps.iter().filter(|cap| cap.is_behind_cache);
         let fullest = behind.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
-        let at_disks = self.groups.iter().filter(|group| group.kind == CapKind::DiskBytes);
-        let members = at_disks.flat_map(|group| &group.members);
-        let out_per_s: f64 = members
-            .filter_map(|member| used.get(usize::from(member.id.0)))
-            .map(|used| used.1)
-            .sum();
-        let in_per_s = out_per_s + growth.bytes_per_s;
         // What is written stays dirty for a second whatever the disks take.
         let is_more = growth.bytes > in_per_s * DIRTY_S_MIN;
         let is_held = fullest.used_share >= USED_UP && growth.bytes_per_s > in_per_s * GROWTH_MIN;
@@ -191,6 +200,7 @@ impl CapTable {
             bytes_per_s: growth.bytes_per_s,
             lasts_s: growth.lasts_s,
             held_by: fullest.name.clone(),
+            never_fills: false,
         })
     }
 

@@ -111,6 +111,12 @@ fn on_no_volume(path: &Path, design: &Design) -> Diagnostic {
 }
 
 impl Placement {
+    /// Returns how many bytes the plan's files on some volumes have.
+    pub(crate) fn bytes_on(&self, is_one: impl Fn(u16) -> bool) -> f64 {
+        let places = self.by_path.values().filter(|place| is_one(place.volume));
+        places.map(|place| place.len_bytes as f64).sum()
+    }
+
     /// Gives every file of the plan its addresses, in the order of the plan.
     pub(super) fn new(bound: &BoundPlan, design: &Design) -> (Self, Vec<Diagnostic>) {
         let mut space: Vec<Space> = design.volumes.iter().map(|_| Space::default()).collect();

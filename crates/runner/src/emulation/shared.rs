@@ -64,7 +64,7 @@ impl SharedVolumes {
     pub(crate) fn caps_of(&self, bound: &BoundWorker, number: u32) -> Option<(CapsRecord, f64)> {
         let Account { tally, from, to } = self.volumes.account(number)?;
         let places = self.placement.of(bound);
-        Some((self.caps.record(&tally, &from, &to, &places), tally.late_share()))
+        Some((self.caps.record(&tally, &from, &to, &self.placement, &places), tally.late_share()))
     }
 }
 

@@ -275,7 +275,7 @@ impl Lane {
         let started_ns = self.started_ns.unwrap_or(now_ns);
         let caps = self.mark.map(|mark| {
             let end = UsageMark::of(&world.system, now_ns);
-            world.caps.record(&self.tally, &mark, &end, &self.places)
+            world.caps.record(&self.tally, &mark, &end, &world.placement, &self.places)
         });
         let worker = self.worker;
         WorkerResult {

@@ -102,69 +102,126 @@ fn run(design: &Design, jobs: &str) -> Vec<(f64, CapsRecord)> {
     record.jobs.iter().map(|job| (iops(job), job.caps.clone().expect("caps"))).collect()
 }
 
-/// Returns what is wrong about what one design says, if anything is.
-fn look(seed: u64) -> Result<bool, String> {
-    let case = case(seed);
-    let before = run(&case.design, &case.jobs);
-    let mut names: Vec<String> = Vec::new();
-    for cap in before.iter().flat_map(|(_, caps)| &caps.caps) {
-        if !names.contains(&cap.name) {
-            names.push(cap.name.clone());
+/// What one design carries, and what it would carry with caps lifted.
+struct Lifts {
+    case: Case,
+    before: Vec<(f64, CapsRecord)>,
+    /// What each job carries with each of the caps lifted alone.
+    alone: Vec<(String, Vec<f64>)>,
+}
+
+impl Lifts {
+    fn new(case: Case) -> Lifts {
+        let before = run(&case.design, &case.jobs);
+        let mut names: Vec<String> = Vec::new();
+        for cap in before.iter().flat_map(|(_, caps)| &caps.caps) {
+            if !names.contains(&cap.name) {
+                names.push(cap.name.clone());
+            }
         }
+        let mut lifts = Lifts { case, before, alone: Vec::new() };
+        for name in names {
+            let rates = lifts.rates(&[&name]);
+            lifts.alone.push((name, rates));
+        }
+        lifts
     }
-    let rates = |lifted: &[&String]| -> Vec<f64> {
-        let mut design = case.design.clone();
+
+    /// Returns what each job carries with these caps lifted.
+    fn rates(&self, lifted: &[&String]) -> Vec<f64> {
+        if let [name] = lifted
+            && let Some((_, rates)) = self.alone.iter().find(|(known, _)| known == *name)
+        {
+            return rates.clone();
+        }
+        let mut design = self.case.design.clone();
         for name in lifted {
             lift(&mut design, name);
         }
-        run(&design, &case.jobs).into_iter().map(|(iops, _)| iops).collect()
-    };
-    let alone: Vec<Vec<f64>> = names.iter().map(|name| rates(&[name])).collect();
-    let mut wrong = String::new();
-    for (job, (iops, caps)) in before.iter().enumerate() {
-        let gain = |rates: &[f64]| rates[job] / iops - 1.0;
-        let gains: Vec<(&String, f64)> =
-            names.iter().zip(alone.iter().map(|rates| gain(rates))).collect();
-        let named: Vec<&String> = caps.binding.iter().chain(&caps.binding_too).collect();
-        let of_named = gains.iter().filter(|(name, _)| named.contains(name));
-        let of_others = gains.iter().filter(|(name, _)| !named.contains(name));
-        let most = of_others.map(|(_, gain)| *gain).fold(0.0, f64::max);
-        let is_right = match named.len() {
-            0 => true,
-            1 => of_named.into_iter().all(|(_, gain)| *gain >= GAIN_MIN),
-            _ => {
-                let best = of_named.map(|(_, gain)| *gain).fold(0.0, f64::max);
-                best <= STRAY_MAX && gain(&rates(&named)) >= GAIN_MIN
-            }
-        };
-        // Once half of the cache is dirty, writes take the way to the disk, which is longer: near
-        // to it, more of another cap can even be less.
-        let is_near = |cap: &record::CapRecord| cap.is_behind_cache && cap.used_share > 1.0 / LIFT;
-        let is_at_corner = !named.is_empty()
-            && caps.caps.iter().any(|cap| is_near(cap) && cap.held_share < GAIN_MIN)
-            && caps.filling.is_none();
-        if !is_at_corner && (!is_right || most > STRAY_MAX) {
-            wrong.push_str(&told(seed, job, (*iops, caps), &gains));
-        }
+        run(&design, &self.case.jobs).into_iter().map(|(iops, _)| iops).collect()
     }
-    if wrong.is_empty() { Ok(true) } else { Err(wrong) }
+
+    fn named(&self, job: usize) -> Vec<&String> {
+        let caps = &self.before[job].1;
+        caps.binding.iter().chain(&caps.binding_too).collect()
+    }
+
+    /// Returns by how much more a job carries than with other rates, as a share of what it carries
+    /// now. What a common cap gives more is shared anew among those that such caps hold, and one
+    /// may lose by it: what one of them gains counts.
+    fn gain(&self, job: usize, caps: &[&String], rates: (&[f64], &[f64])) -> f64 {
+        let is_common = |name: &str| !name.contains(' ');
+        let meets = |other: usize, name: &String| {
+            is_common(name) && self.before[other].1.caps.iter().any(|cap| cap.name == *name)
+        };
+        let shares = |other: &usize| {
+            self.named(*other).iter().any(|name| is_common(name))
+                && caps.iter().any(|name| meets(*other, name))
+        };
+        let of = |job: usize| (rates.1[job] - rates.0[job]) / self.before[job].0;
+        (0..self.before.len()).filter(shares).map(of).fold(of(job), f64::max)
+    }
+
+    /// Returns what is wrong about what is said of a job.
+    fn wrong(&self, job: usize) -> Option<String> {
+        let before: Vec<f64> = self.before.iter().map(|(iops, _)| *iops).collect();
+        let named = self.named(job);
+        for (name, rates) in &self.alone {
+            let is_of_others = (0..before.len()).any(|other| self.named(other).contains(&name));
+            if !is_of_others && rates[job] / before[job] - 1.0 > STRAY_MAX {
+                return Some(format!("{name} is not named"));
+            }
+        }
+        if named.is_empty() {
+            return None;
+        }
+        let together = self.rates(&named);
+        if self.gain(job, &named, (&before, &together)) < GAIN_MIN {
+            return Some("to lift what is named brings nothing".to_owned());
+        }
+        for name in named.iter().filter(|_| named.len() > 1) {
+            let others: Vec<&String> =
+                named.iter().copied().filter(|other| other != name).collect();
+            if self.gain(job, &[name], (&self.rates(&others), &together)) < GAIN_MIN {
+                return Some(format!("{name} is named in vain"));
+            }
+        }
+        None
+    }
 }
 
-/// Describes a job whose named caps are not those that hold it.
-fn told(
-    seed: u64,
-    job: usize,
-    (iops, caps): (f64, &CapsRecord),
-    gains: &[(&String, f64)],
-) -> String {
-    let (binding, too) = (&caps.binding, &caps.binding_too);
-    let mut text = format!("seed {seed}, job {job}: {iops:.0} IOPS, {binding:?} {too:?} named\n");
-    for (name, gain) in gains {
-        text.push_str(&format!("   {name} lifted: {gain:.3}\n"));
+/// Returns what is wrong about what one design says, if anything is.
+fn look(seed: u64) -> Result<(), String> {
+    let lifts = Lifts::new(case(seed));
+    let mut wrong = String::new();
+    for job in 0..lifts.before.len() {
+        if let Some(why) = lifts.wrong(job) {
+            wrong.push_str(&format!("seed {seed}, job {job}: {why}\n{}", told(&lifts, job)));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// Describes a job and its caps.
+fn told(lifts: &Lifts, job: usize) -> String {
+    let (iops, caps) = &lifts.before[job];
+    let named = lifts.named(job);
+    let mut text = format!("  {iops:.0} IOPS, {named:?} named, filling: {:?}\n", caps.filling);
+    for line in lifts.case.jobs.lines().filter(|line| !line.contains("time") && !line.is_empty()) {
+        text.push_str(&format!("{line} "));
+    }
+    text.push('\n');
+    for (name, rates) in &lifts.alone {
+        let gains = rates.iter().zip(&lifts.before).map(|(rate, (iops, _))| rate / iops - 1.0);
+        text.push_str(&format!("   {name} lifted: {:.3?}\n", gains.collect::<Vec<_>>()));
     }
     for cap in &caps.caps {
         let (held, used, part) = (cap.held_share, cap.fullest_share(), cap.part);
-        text.push_str(&format!("   {} held {held:.3} used {used:.4} part {part:.2}\n", cap.name));
+        let n = cap.n_disks;
+        text.push_str(&format!(
+            "   {} held {held:.3} used {used:.4} part {part:.2} n {n}\n",
+            cap.name
+        ));
     }
     text
 }

@@ -4,6 +4,7 @@ mod bench;
 mod caps;
 mod clients;
 mod demands;
+mod dirty;
 mod figures;
 mod lifts;
 mod real_time;

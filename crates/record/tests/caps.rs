@@ -1,0 +1,89 @@
+//! What is said to hold a job, from caps as they were used.
+
+use record::{CapRecord, CapsRecord, DirRecord, FillingRecord, JobRecord, compare_parts};
+
+fn cap(name: &str, held_ns: u64, used_share: f64) -> CapRecord {
+    let (kind, mount) = name.split_once(' ').map_or((name, None), |(kind, at)| (kind, Some(at)));
+    CapRecord {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        mount: mount.map(str::to_owned),
+        per_s: 1000,
+        n_disks: 1,
+        held_ns,
+        used_share,
+        busiest_used_share: used_share,
+        part: 1.0,
+        ..CapRecord::default()
+    }
+}
+
+#[track_caller]
+fn check(caps: &[CapRecord], expected: &[&str]) {
+    let record = CapsRecord::new(1_000_000, caps.to_vec(), None);
+    let named: Vec<&String> = record.binding.iter().chain(&record.binding_too).collect();
+    assert_eq!(named, expected, "{record:#?}");
+}
+
+#[test]
+fn a_cap_that_leaves_a_hundredth_binds_as_well() {
+    check(&[cap("disk_iops /a", 900_000, 1.0), cap("vm_uncached_iops", 0, 0.9)], &["disk_iops /a"]);
+    let both = ["disk_iops /a", "vm_uncached_iops"];
+    check(&[cap("disk_iops /a", 900_000, 1.0), cap("vm_uncached_iops", 0, 0.992)], &both);
+    check(&[cap("disk_iops /a", 900_000, 1.0), cap("vm_uncached_iops", 0, 0.988)], &both[..1]);
+}
+
+#[test]
+fn a_cap_behind_a_cache_binds_where_the_cache_can_take_no_more() {
+    let behind = CapRecord { is_behind_cache: true, ..cap("disk_iops /a", 0, 0.998) };
+    let caps = vec![cap("vm_cached_iops", 900_000, 1.0), behind];
+    let record = CapsRecord::new(1_000_000, caps, None);
+    assert_eq!(record.binding_too, Vec::<String>::new(), "there is room for more");
+    let record = record.with_full_cache(true);
+    let named = (record.binding.as_deref(), record.binding_too);
+    assert_eq!(named, (Some("disk_iops /a"), vec!["vm_cached_iops".to_owned()]));
+}
+
+/// A worker that read so many bytes, on a volume of so many disks.
+fn worker(mount: &str, n_disks: u32, io_bytes: u64) -> JobRecord {
+    let own = CapRecord { n_disks, ..cap(&format!("disk_iops {mount}"), 0, 0.1) };
+    let caps = CapsRecord::new(1_000_000, vec![own, cap("pool", 500_000, 1.0)], None);
+    let mut job = JobRecord { caps: Some(caps), ..JobRecord::default() };
+    job.dirs.read = DirRecord { io_bytes, n_ios: io_bytes, ..DirRecord::default() };
+    job
+}
+
+#[test]
+fn a_part_is_of_what_each_disk_has() {
+    let mut workers = vec![worker("/a", 4, 800), worker("/b", 1, 200), worker("/b", 1, 200)];
+    compare_parts(&mut workers);
+    let part = |job: &JobRecord| {
+        let caps = job.caps.as_ref().expect("caps");
+        caps.caps.iter().find(|cap| cap.name == "pool").expect("the pool").part
+    };
+    let parts: Vec<f64> = workers.iter().map(part).collect();
+    // 1,200 over five disks are 240 each: four have 200 each, one 400.
+    let expected = [200.0 / 240.0, 400.0 / 240.0, 400.0 / 240.0];
+    for (part, expected) in parts.iter().zip(expected) {
+        assert!((part - expected).abs() < 1e-9, "{parts:?}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "two caps are called `pool`")]
+fn a_cap_is_named_once() {
+    CapsRecord::new(1, vec![cap("pool", 0, 0.1), cap("pool", 0, 0.1)], None);
+}
+
+#[test]
+#[should_panic(expected = "`pool` is used to NaN")]
+fn a_use_is_a_share() {
+    CapsRecord::new(1, vec![cap("pool", 0, f64::NAN)], None);
+}
+
+#[test]
+#[should_panic(expected = "a cache fills for inf s")]
+fn a_cache_fills_for_a_time() {
+    let filling = FillingRecord { lasts_s: f64::INFINITY, ..FillingRecord::default() };
+    CapsRecord::new(1, Vec::new(), Some(filling));
+}
