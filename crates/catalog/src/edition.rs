@@ -93,7 +93,8 @@ impl Edition {
         let mut read = Tables::default();
         read.read(info.name, files, sources, errors);
         if let Some(base) = info.based_on {
-            // A document's own surfaces stand alone: mixed with others they would be nobody's.
+            // A document's own surfaces stand alone: mixed with others they would belong to no
+            // document.
             let has_surfaces = read.facts.iter().any(|fact| fact.scope.starts_with("surface."));
             let n_facts = read.facts.len();
             read.read(base, files, sources, errors);

@@ -16,7 +16,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Returns the names that begin as a name does, those with most of it first. A letter alone is
-/// nobody's beginning.
+/// no beginning.
 fn of_same_begin<'a>(name: &str, candidates: Vec<&'a str>) -> Vec<&'a str> {
     let wanted = key(name);
     let n_same = |candidate: &str| {
@@ -32,7 +32,7 @@ fn of_same_begin<'a>(name: &str, candidates: Vec<&'a str>) -> Vec<&'a str> {
     near.into_iter().take(NUMBERS_MAX).map(|(_, name)| name).collect()
 }
 
-/// Most names of another number, or of the same beginning, that are told.
+/// Most names of another number, or of the same beginning, that are suggested.
 const NUMBERS_MAX: usize = 3;
 
 fn of_other_number<'a>(name: &str, candidates: &[&'a str]) -> Vec<&'a str> {

@@ -1,6 +1,6 @@
 //! Published tables, read and compared with what is known.
 
-use catalog::import::{self, Form, Kind, Read, Report};
+use catalog::import::{self, Form, Read, Report, TableKind};
 use catalog::{Catalog, Exactness};
 use proptest::prelude::*;
 
@@ -335,8 +335,8 @@ fn texts_without_a_table_are_told() {
 #[test]
 fn what_was_taken_comes_back_from_a_folder() {
     let report = compare(OLD_PAGE);
-    let table = import::table(&report.taken, Kind::Vms, "page").expect("a table");
-    assert_eq!(import::table(&report.taken, Kind::Disks, "page"), None);
+    let table = import::table(&report.taken, TableKind::Vms, "page").expect("a table");
+    assert_eq!(import::table(&report.taken, TableKind::Disks, "page"), None);
     let sources = import::with_source("", "page", "a page", "2026-01-01");
     let sources = import::with_source(&sources, "page", "the page", "2026-01-02");
     let tables =
@@ -419,7 +419,7 @@ proptest! {
             let n_out = report.taken.len() + report.rejected.len();
             prop_assert!(n_out <= report.n_read, "{report:?}");
             // What was taken is fit to be read back.
-            for kind in [Kind::Vms, Kind::Disks] {
+            for kind in [TableKind::Vms, TableKind::Disks] {
                 let Some(table) = import::table(&report.taken, kind, "csi") else { continue };
                 let path = format!("2018/{}-mine.csv", kind.as_str());
                 let catalog = Catalog::with(vec![(path, table.clone())]);
@@ -434,7 +434,7 @@ fn a_limit_that_reads_and_writes_share_is_known_by_either_name() {
     let header = "type,read_iops_per_gib,write_iops_per_gib,throughput_per_gib_mib_s\n";
     let same = compare(&format!("{header}pd-ssd,30,30,0.48\npd-balanced,6,6,0.28\n"));
     assert_eq!((same.n_same, same.changed.len(), same.doubted.len()), (2, 0, 0), "{same:?}");
-    let table = import::table(&same.taken, Kind::Disks, "t").expect("a table");
+    let table = import::table(&same.taken, TableKind::Disks, "t").expect("a table");
     assert!(
         table.starts_with("name,cloud,iops_per_gib,mib_s_per_gib,source\npd-ssd,GCP,30,"),
         "{table}"
@@ -452,7 +452,7 @@ fn a_limit_that_reads_and_writes_share_is_known_by_either_name() {
 fn another_name_of_a_disk_finds_it() {
     let report = compare("type,iops_per_gib,iops_max\nio2 Block Express,1000,256000\n");
     assert_eq!((report.n_same, report.new.len()), (1, 0), "{report:?}");
-    let table = import::table(&report.taken, Kind::Disks, "t").expect("a table");
+    let table = import::table(&report.taken, TableKind::Disks, "t").expect("a table");
     assert!(table.contains("io2,AWS,"), "{table}");
 }
 
@@ -536,7 +536,7 @@ fn a_table_that_says_whose_a_machine_is_is_believed() {
     let found = read(text);
     assert!(found.ignored.is_empty(), "{:?}", found.ignored);
     let taken = compare(text).taken;
-    let table = import::table(&taken, Kind::Vms, "own").expect("a table");
+    let table = import::table(&taken, TableKind::Vms, "own").expect("a table");
     assert!(table.starts_with("name,cloud,"), "{table}");
     assert!(table.contains("\nn9-standard-16,GCP,"), "{table}");
     let other = read("name,cloud,vcpus,uncached_iops\nn9-standard-16,Gogle,16,15000\n");

@@ -87,8 +87,8 @@ enum Answer {
 /// Why a command could not be given.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// Nobody listens.
-    #[error("nobody serves from `{}`", backing.display())]
+    /// No process listens.
+    #[error("no process serves the data in `{}`", backing.display())]
     NoServer {
         /// The backing.
         backing: PathBuf,
@@ -131,7 +131,7 @@ pub fn listen(
     let listen = move || {
         let _held = held;
         for stream in listener.incoming().flatten() {
-            // Whoever breaks off gets no answer; the next one does.
+            // A program that breaks off gets no answer; the next one does.
             let _ = converse(&stream, &mut answer);
         }
     };

@@ -2,12 +2,12 @@
 //!
 //! Every read and write of a program comes here: files are opened for direct I/O, so that no page
 //! cache hides the caps. (A mapped file has one; its misses and write-backs come here.) A request
-//! is stamped when it is read from the kernel, less the way that a request takes to here and back
-//! ([`way`]); its data are moved at once, and the answer is sent when the model says. Names and
-//! attributes take no modelled time.
+//! is stamped when it is read from the kernel, less the overhead that a request takes to here and
+//! back ([`overhead`]); its data are moved at once, and the answer is sent when the model says.
+//! Names and attributes take no modelled time.
 //!
-//! No request ends the server: numbers that nobody was given are `ESTALE` or `EBADF`, names that
-//! are none `EINVAL`, and what the protocol has and we have not `ENOSYS`.
+//! No request ends the server: numbers that were never given out are `ESTALE` or `EBADF`, names
+//! that are none `EINVAL`, and what the protocol has and we have not `ENOSYS`.
 
 mod convert;
 mod handles;
@@ -31,21 +31,21 @@ use rustix::fs::{FallocateFlags, FileType, OFlags, SeekFrom, Stat, getxattr, see
 use rustix::io::Errno;
 
 use crate::machine::Machine;
+use crate::overhead;
 use crate::pacer::{Arrival, lock};
 use crate::store::Opened;
 use crate::tree::{Changes, Identity, NewKind, Node};
-use crate::way;
 use handles::{Handle, Handles};
 
-/// How long the kernel may remember names and attributes. Nobody else changes them but a crash,
-/// after which the kernel is told.
+/// How long the kernel may remember names and attributes. Only a crash changes them besides, and
+/// the kernel learns of it.
 const REMEMBERED: Duration = Duration::from_secs(1);
 
 /// Requests that the kernel keeps in flight without a thread that waits for each (asynchronous
 /// I/O). Above the depth of any sensible job; each may hold 1 MiB.
 const BACKGROUND_MAX: u16 = 1024;
 
-/// Largest read or write of one request: what the kernel allows unless told otherwise.
+/// Largest read or write of one request: what the kernel allows by default.
 const TRANSFER_MAX_BYTES: u32 = 1 << 20;
 
 /// Block that `statfs` counts in.
@@ -54,8 +54,8 @@ const BLOCK_BYTES: u64 = 4096;
 /// Longest name, as nearly everywhere.
 const NAME_MAX: u32 = 255;
 
-/// An attribute that only we know, to measure the way with: there need be no file.
-const WAY_NAME: &str = "user.plimsoll.way";
+/// An attribute that only we know, to measure the overhead with: there need be no file.
+const OVERHEAD_NAME: &str = "user.plimsoll.overhead";
 
 /// The file system.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Volumes {
     fn arrival(&self, request: &Request) -> Arrival {
         // What the kernel does by itself has no number.
         let program = Some(u64::from(request.pid())).filter(|pid| *pid != 0);
-        Arrival { made_ns: self.machine.pacer().way().made_ns(), program }
+        Arrival { made_ns: self.machine.pacer().overhead().made_ns(), program }
     }
 
     fn attributes(&self, node: &Node, stat: &Stat) -> fuser::FileAttr {
@@ -587,10 +587,10 @@ impl Filesystem for Volumes {
     }
 
     fn getxattr(&self, _: &Request, number: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        if name == WAY_NAME && self.machine.pacer().way().is_being_measured() {
-            let value = vec![0; way::ANSWER_BYTES];
+        if name == OVERHEAD_NAME && self.machine.pacer().overhead().is_being_measured() {
+            let value = vec![0; overhead::ANSWER_BYTES];
             let send = move || extended(Ok(value), size, reply);
-            return way::answer(self.machine.pacer(), send);
+            return overhead::answer(self.machine.pacer(), send);
         }
         let node = self.node(number);
         extended(node.and_then(|node| node.xattr(name)), size, reply);
@@ -647,10 +647,13 @@ impl Filesystem for Volumes {
 const FILE_FLAGS: FopenFlags =
     FopenFlags::FOPEN_DIRECT_IO.union(FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
 
-/// Measures the way of requests to a mount.
+/// Measures the overhead of requests to a mount.
 pub(crate) fn measure_way(machine: &Machine, mount: &Path) {
-    let mut value = [0; way::ANSWER_BYTES];
-    machine.pacer().way().measure(|| getxattr(mount, WAY_NAME, &mut value).ok().map(drop));
+    let mut value = [0; overhead::ANSWER_BYTES];
+    machine
+        .pacer()
+        .overhead()
+        .measure(|| getxattr(mount, OVERHEAD_NAME, &mut value).ok().map(drop));
 }
 
 /// Tells the kernel to ask again for what it remembers of all files.

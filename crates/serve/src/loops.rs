@@ -1,9 +1,9 @@
 //! Programs that ask again once they are answered: when their next request counts as made.
 //!
-//! Of a request is known when it was read. The way that it took ([`crate::way`]) is one figure for
-//! what differs from request to request; but a program that keeps a number of requests going has
-//! made none before the answer that it waited for. So no request counts as made before the
-//! modelled end of the one that it follows, and such a program never gets more than the model
+//! Of a request is known when it was read. The overhead that it took ([`crate::overhead`]) is one
+//! figure for what differs from request to request; but a program that keeps a number of requests
+//! going has made none before the answer that it waited for. So no request counts as made before
+//! the modelled end of the one that it follows, and such a program never gets more than the model
 //! says. Where an answer was late, since this machine had no processor for it in time, those that
 //! follow count as made a little earlier, until that is made up for: on average the program gets
 //! what the model says.
@@ -14,7 +14,7 @@
 use std::collections::{HashMap, VecDeque};
 
 /// Requests of one program beyond which nothing is made up for: with so many, waiting for caps
-/// hides the way.
+/// hides the overhead.
 const DEPTH_MAX: usize = 64;
 
 /// Requests of a program after which its depth is seen anew: the deepest of this span and the one
@@ -36,7 +36,7 @@ pub(crate) struct Loops {
 
 /// How a request counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct RequestTime {
     /// When it was made.
     pub(crate) at_ns: u64,
     /// How late the answers before it were, as far as that is not made up for.
@@ -64,24 +64,26 @@ struct Answered {
 }
 
 impl Loops {
-    /// Takes in a request that was made at a time, as far as the way tells, and says how it
+    /// Takes in a request that was made at a time, as far as the overhead tells, and says how it
     /// counts. At most `part_ns` of what answers were late is made up for at once.
-    pub(crate) fn begin(&mut self, program: u64, made_ns: u64, part_ns: u64) -> Made {
+    pub(crate) fn begin(&mut self, program: u64, made_ns: u64, part_ns: u64) -> RequestTime {
         if self.programs.len() >= N_MAX && !self.programs.contains_key(&program) {
             self.programs.retain(|_, program| program.n_inside > 0);
         }
         let program = self.programs.entry(program).or_default();
         program.count();
-        let Some(before) = program.followed() else { return Made { at_ns: made_ns, owed_ns: 0 } };
+        let Some(before) = program.followed() else {
+            return RequestTime { at_ns: made_ns, owed_ns: 0 };
+        };
         // When it would have been made had no answer been late.
         let owed_ns = std::mem::take(&mut before.owed_ns);
         let punctual_ns = made_ns.max(before.due_ns).saturating_sub(owed_ns);
         let at_ns = punctual_ns.max(made_ns.saturating_sub(part_ns));
-        Made { at_ns, owed_ns: at_ns - punctual_ns }
+        RequestTime { at_ns, owed_ns: at_ns - punctual_ns }
     }
 
     /// A request was answered now that was due at a time.
-    pub(crate) fn end(&mut self, program: u64, made: Made, due_ns: u64, now_ns: u64) {
+    pub(crate) fn end(&mut self, program: u64, made: RequestTime, due_ns: u64, now_ns: u64) {
         let Some(program) = self.programs.get_mut(&program) else { return };
         program.n_inside = program.n_inside.saturating_sub(1);
         if program.answers.len() == DEPTH_MAX {
@@ -132,7 +134,7 @@ mod tests {
         let mut loops = Loops::default();
         let made = |loops: &mut Loops, read_ns: u64| loops.begin(7, read_ns - known_ns, PART_NS);
         let step = LATENCY_NS / depth;
-        let mut inside: VecDeque<Made> =
+        let mut inside: VecDeque<RequestTime> =
             (0..depth).map(|i| made(&mut loops, 10_000 + i * step)).collect();
         let mut now_ns = 0;
         for i in 0..depth * n {
@@ -149,7 +151,7 @@ mod tests {
     fn a_program_gets_what_the_model_says_and_never_more() {
         for depth in [1, 4, 5] {
             let ideal_ns = 400 * LATENCY_NS;
-            // The way is as long as is known, shorter, longer; and one answer is late.
+            // The overhead is as long as is known, shorter, longer; and one answer is late.
             let cases = [
                 ((60, 60), (u64::MAX, 0), 0),
                 ((20, 60), (u64::MAX, 0), 0),
@@ -169,23 +171,23 @@ mod tests {
     fn what_is_late_is_made_up_for_in_parts() {
         let mut loops = Loops::default();
         let first = loops.begin(1, 10_000, PART_NS);
-        assert_eq!(first, Made { at_ns: 10_000, owed_ns: 0 });
+        assert_eq!(first, RequestTime { at_ns: 10_000, owed_ns: 0 });
         loops.end(1, first, 11_000, 11_600);
         let second = loops.begin(1, 11_650, PART_NS);
-        assert_eq!(second, Made { at_ns: 11_400, owed_ns: 350 });
+        assert_eq!(second, RequestTime { at_ns: 11_400, owed_ns: 350 });
         loops.end(1, second, 12_400, 12_400);
         // No earlier than the answer before it would have been due had none been late.
         let third = loops.begin(1, 12_380, PART_NS);
-        assert_eq!(third, Made { at_ns: 12_130, owed_ns: 80 });
+        assert_eq!(third, RequestTime { at_ns: 12_130, owed_ns: 80 });
         loops.end(1, third, 13_130, 13_130);
         let fourth = loops.begin(1, 13_100, PART_NS);
-        assert_eq!(fourth, Made { at_ns: 13_050, owed_ns: 0 });
+        assert_eq!(fourth, RequestTime { at_ns: 13_050, owed_ns: 0 });
         loops.end(1, fourth, 14_050, 14_050);
-        assert_eq!(loops.begin(1, 14_000, PART_NS), Made { at_ns: 14_050, owed_ns: 0 });
+        assert_eq!(loops.begin(1, 14_000, PART_NS), RequestTime { at_ns: 14_050, owed_ns: 0 });
         loops.end(1, fourth, 14_050, u64::MAX / 2);
         assert_eq!(loops.begin(1, u64::MAX / 2, 0).owed_ns, OWED_MAX_NS);
         // Another program has nothing to do with it.
-        assert_eq!(loops.begin(2, 500, PART_NS), Made { at_ns: 500, owed_ns: 0 });
+        assert_eq!(loops.begin(2, 500, PART_NS), RequestTime { at_ns: 500, owed_ns: 0 });
     }
 
     #[test]
@@ -198,7 +200,7 @@ mod tests {
         assert!(loops.programs.len() <= N_MAX);
         loops.clear();
         // What was asked before ends without a trace.
-        loops.end(5, Made::default(), 3, 4);
+        loops.end(5, RequestTime::default(), 3, 4);
         assert!(loops.programs.is_empty());
     }
 }

@@ -17,7 +17,7 @@ use volume::design::Backing as Medium;
 use volume::{CacheMode, CapId, Design, IoKind, Start};
 
 use crate::backing::{self, Backing, BackingError};
-use crate::pacer::{Arrival, Crashed, Extent, Look, Outcome, Pacer, Request, lock};
+use crate::pacer::{Arrival, Crashed, Extent, ModelState, Outcome, Pacer, Request, lock};
 use crate::status::{self, Recent, Report, VolumeReport};
 use crate::store::undo::{Before, Lost, Overwrite, Undo};
 use crate::store::{Opened, Store, write_whole};
@@ -317,7 +317,7 @@ impl Machine {
     }
 
     /// Returns what the model says now.
-    pub(crate) fn look(&self) -> Look {
+    pub(crate) fn look(&self) -> ModelState {
         self.pacer.look()
     }
 
@@ -546,7 +546,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Tells the model that blocks hold nothing any more. Nobody waits for it.
+    /// Tells the model that blocks hold nothing any more. No program waits for it.
     fn trim(&self, store: &Store, node: &Node, offset: u64, len: u64) {
         let Some(volume) = node.volume else { return };
         let now_ns = crate::clock::now_ns();
@@ -600,7 +600,7 @@ impl Machine {
         settled.map_err(|error| errno(&error))
     }
 
-    /// Gives a deleted file's space back, once nobody reads it any more.
+    /// Gives a deleted file's space back, once no request reads it any more.
     pub(crate) fn release(&self, node: &Node) {
         if !node.is_gone() {
             return;

@@ -21,7 +21,7 @@ use crate::fuse::{Volumes, forget_cached, measure_way};
 use crate::holders::{holders, named};
 use crate::machine::Machine;
 use crate::priority;
-use crate::server::Place;
+use crate::server::Endpoint;
 
 /// What the source of our mounts begins with; the backing follows.
 const SOURCE: &str = "plimsoll:";
@@ -150,7 +150,7 @@ impl Mounted {
 pub enum Serving {
     /// The server does.
     Answers,
-    /// Nobody does any more: the server was killed.
+    /// No process does any more: the server was killed.
     Gone,
     /// The server is there and says nothing: it was stopped, or hangs.
     Silent,
@@ -345,7 +345,7 @@ impl MountPoint {
     }
 }
 
-impl Place for MountPoint {
+impl Endpoint for MountPoint {
     fn name(&self) -> String {
         self.path.display().to_string()
     }

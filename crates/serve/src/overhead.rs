@@ -1,9 +1,9 @@
-//! The way of a request: what it takes from a program to us and back.
+//! The overhead of a request: what it takes from a program to us and back.
 //!
-//! Who waits for an answer waits for the way as well, so a request counts as made by so much
-//! earlier than it was read. The way is measured when a mount or an export begins, with requests
-//! that are as a small read in all but the model: the same system calls and buffers, the same
-//! threads that are woken after the same wait.
+//! A program that waits for an answer waits for the overhead as well, so a request counts as made
+//! earlier than it was read by so much. It is measured when a mount or an export begins, with
+//! requests that are as a small read in all but the model: the same system calls and buffers, the
+//! same threads that are woken after the same wait.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -20,18 +20,18 @@ const WAIT_NS: u64 = 1_000_000;
 /// How often is asked.
 const N_PROBES: usize = 64;
 
-/// Longest way that is made up for. Far above what a calm machine takes; more means that the
+/// Longest overhead that is made up for. Far above what a calm machine takes; more means that the
 /// machine was busy all the time, and is no measure of a calm one.
 const MAX_NS: u64 = 250_000;
 
-/// The way of a mount's or an export's requests, as it was measured.
+/// The overhead of a mount's or an export's requests, as it was measured.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct Overhead {
     length_ns: AtomicU64,
     is_being_measured: AtomicBool,
 }
 
-impl Way {
+impl Overhead {
     /// Returns how long it is, nanoseconds; 0 before it was measured.
     pub(crate) fn length_ns(&self) -> u64 {
         self.length_ns.load(Relaxed)
@@ -42,16 +42,16 @@ impl Way {
         now_ns().saturating_sub(self.length_ns())
     }
 
-    /// Says whether the way is being measured.
+    /// Says whether the overhead is being measured.
     pub(crate) fn is_being_measured(&self) -> bool {
         self.is_being_measured.load(Relaxed)
     }
 
-    /// Measures the way, from now on counted: what nine in ten take at most. `ask` has a request
-    /// answered that is handed to [`answer`].
+    /// Measures the overhead, which counts from now on: what nine in ten requests take at most.
+    /// `ask` has a request answered that is handed to [`answer`].
     ///
-    /// What a way is shorter by than this a program that waits for its answers does not gain
-    /// ([`crate::loops`]), and what one is longer by it loses.
+    /// A program that waits for its answers does not gain where a request takes less
+    /// ([`crate::loops`]), and loses what one takes more.
     pub(crate) fn measure(&self, mut ask: impl FnMut() -> Option<()>) {
         self.is_being_measured.store(true, Relaxed);
         let mut once = |_| {

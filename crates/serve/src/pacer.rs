@@ -6,9 +6,10 @@
 //! tens of microseconds. What the answers of a program were late by its next requests make up for
 //! ([`crate::loops`]).
 //!
-//! The model stays behind the clock by the way of a request ([`Way`]), or it would have gone past
-//! the moment that a request was made at whenever another one ended meanwhile. Answers are on time
-//! all the same: the model promises an end as soon as it is certain, a medium's latency ahead.
+//! The model stays behind the clock by the overhead of a request ([`Overhead`]), or it would have
+//! gone past the moment that a request was made at whenever another one ended meanwhile. Answers
+//! are on time all the same: the model promises an end as soon as it is certain, a medium's latency
+//! ahead.
 //!
 //! Locks are taken in this order: what a crash takes back ([`Undo`]), the model, where files lie.
 
@@ -28,12 +29,12 @@ use volume::{
 };
 
 use crate::clock::now_ns;
-use crate::loops::{Loops, Made};
+use crate::loops::{Loops, RequestTime};
+use crate::overhead::Overhead;
 use crate::priority;
 use crate::store::Ino;
 use crate::store::undo::{self, Lost, Undo};
 use crate::waits::{Lateness, Waits};
-use crate::way::Way;
 
 /// The end of a wait that is spun, nanoseconds. A sleep ends this late at worst on an idle machine.
 const SPIN_NS: u64 = 50_000;
@@ -85,15 +86,15 @@ pub struct Request {
 /// When a request came, and whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it was made, as far as the way tells, by [`crate::clock::now_ns`].
+    /// When it was made, as far as the overhead tells, by [`crate::clock::now_ns`].
     pub made_ns: u64,
     /// The program that waits for it: a number that no other one has meanwhile. `None` where
-    /// nobody waits, or it is not known who.
+    /// no program waits, or it is not known which.
     pub program: Option<u64>,
 }
 
 impl Request {
-    /// Makes a request of one extent for the only client, which nobody waits for.
+    /// Makes a request of one extent for the only client, whose answer no program waits for.
     pub fn new(kind: IoKind, volume: u16, extent: Extent, made_ns: u64) -> Self {
         let arrival = Arrival { made_ns, program: None };
         Request { kind, volume, client: 0, extents: vec![extent], arrival }
@@ -112,7 +113,7 @@ struct Waiting {
     /// When the model took it in, by the model's time.
     submitted_ns: u64,
     /// Whose it is, and how it counts for that program.
-    program: Option<(u64, Made)>,
+    program: Option<(u64, RequestTime)>,
 }
 
 struct Queue {
@@ -149,7 +150,7 @@ struct Shared {
     wake: Condvar,
     /// When something is due next; what the pacing thread waits for.
     due_ns: AtomicU64,
-    way: Way,
+    overhead: Overhead,
 }
 
 /// When something is due next, by the clock.
@@ -169,7 +170,7 @@ impl Due {
 
 /// What a machine's caps and I/Os are doing.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct ModelState {
     /// The model's own.
     pub(crate) status: Status,
     /// By volume.
@@ -226,7 +227,7 @@ impl Pacer {
             queue: Mutex::new(queue),
             wake: Condvar::new(),
             due_ns: AtomicU64::new(u64::MAX),
-            way: Way::default(),
+            overhead: Overhead::default(),
         });
         let pacing = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("pacer".to_owned());
@@ -234,9 +235,9 @@ impl Pacer {
         Ok(Pacer { shared, thread: Some(thread) })
     }
 
-    /// Returns the way of the requests that come here.
-    pub(crate) fn way(&self) -> &Way {
-        &self.shared.way
+    /// Returns the overhead of the requests that come here.
+    pub(crate) fn overhead(&self) -> &Overhead {
+        &self.shared.overhead
     }
 
     /// Hands a request to the model. The reply is called exactly once, possibly before this
@@ -318,13 +319,13 @@ impl Pacer {
 
     /// Looks at the caps and at what the volumes' I/Os have waited for them, all that were
     /// answered until now.
-    pub(crate) fn look(&self) -> Look {
+    pub(crate) fn look(&self) -> ModelState {
         let mut undo = lock(&self.shared.undo);
         let mut queue = lock(&self.shared.queue);
         let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.advance(now_ns());
         let (status, waits) = (queue.system.status(time_ns), queue.waits.clone());
-        let look = Look { status, waits, lateness: queue.lateness };
+        let look = ModelState { status, waits, lateness: queue.lateness };
         self.shared.plan(&queue);
         drop(queue);
         drop(undo);
@@ -346,8 +347,8 @@ impl Pacer {
     }
 
     /// Crashes the machine: what waits is lost, and what only the cache had is taken back. `owner`
-    /// says which file an address of a volume belongs to, and where in it; it is asked while nobody
-    /// can let go of a deleted file.
+    /// says which file an address of a volume belongs to, and where in it; it is asked while no
+    /// program can let go of a deleted file.
     pub(crate) fn crash(
         &self,
         n_volumes: u16,
@@ -355,6 +356,7 @@ impl Pacer {
     ) -> Crashed {
         let mut undo = lock(&self.shared.undo);
         let mut queue = lock(&self.shared.queue);
+        assert_eq!(usize::from(n_volumes), queue.waits.len(), "all volumes crash");
         let ended = queue.collect(&mut undo, 0);
         let time_ns = queue.time_ns;
         // What never came into the model has found no room in its cache, and was not answered.
@@ -435,7 +437,11 @@ impl Queue {
             return;
         }
         let Some(slot) = self.free.pop() else { return };
+        assert!(self.waiting[slot].is_none(), "place {slot} is free and in use");
         let Request { kind, volume, client, extents, arrival } = request;
+        // What has no extent would never end.
+        assert!(!extents.is_empty(), "a request has an extent");
+        assert!(usize::from(volume) < self.waits.len(), "no volume {volume}");
         let part_ns = part_ns(self.latency_min_ns);
         let begin = |program| (program, self.loops.begin(program, arrival.made_ns, part_ns));
         let program = arrival.program.map(begin);
@@ -547,7 +553,7 @@ impl Queue {
     fn settle(&mut self, undo: &mut Undo) {
         self.system.take_flushed(&mut self.flushed);
         for (volume, addresses) in self.flushed.drain(..) {
-            // What cannot be forgotten would be taken back by a crash, which is then to be told.
+            // What cannot be forgotten would be taken back by a crash, which must then be reported.
             let settled = undo.settle(volume, &addresses);
             self.settle_error = self.settle_error.take().or(settled.err());
         }
@@ -572,7 +578,8 @@ impl Queue {
         if let Some(waits) = self.waits.get_mut(usize::from(waiting.volume)) {
             waits.count(&done, waiting.submitted_ns);
         }
-        waiting.n_extents_left = waiting.n_extents_left.saturating_sub(1);
+        assert!(waiting.n_extents_left > 0, "an extent of {slot} ends twice");
+        waiting.n_extents_left -= 1;
         if waiting.n_extents_left > 0 {
             return None;
         }
@@ -597,6 +604,7 @@ impl Queue {
         self.loops.clear();
         replies.extend(self.timed.take().map(|(_, reply)| reply));
         replies.extend(self.outside.drain(..).map(|(_, reply)| reply));
+        assert_eq!(self.free.len(), self.waiting.len(), "each place is free again, once");
         replies
     }
 }
@@ -605,7 +613,7 @@ impl Shared {
     /// Returns how far the model stays behind the clock: by as much as requests count as made
     /// before they are read, as long as it can promise that far ahead.
     fn behind_ns(&self, queue: &Queue) -> u64 {
-        let early_ns = self.way.length_ns() + part_ns(queue.latency_min_ns);
+        let early_ns = self.overhead.length_ns() + part_ns(queue.latency_min_ns);
         early_ns.min(queue.latency_min_ns)
     }
 

@@ -12,7 +12,7 @@ use crate::machine::{ChangeError, Machine};
 use crate::status::{ExportReport, Report};
 
 /// The place where a machine is served: a mount point, or an address.
-pub trait Place: Send + 'static {
+pub trait Endpoint: Send + 'static {
     /// Returns its name.
     fn name(&self) -> String;
 
@@ -29,7 +29,7 @@ pub trait Place: Send + 'static {
 }
 
 /// Starts to obey commands for a machine.
-pub fn obey(machine: &Arc<Machine>, place: impl Place) -> std::io::Result<()> {
+pub fn obey(machine: &Arc<Machine>, place: impl Endpoint) -> std::io::Result<()> {
     let backing = machine.backing().dir().to_owned();
     let machine = Arc::clone(machine);
     control::listen(&backing, move |command| answer(&machine, &place, command))
@@ -52,7 +52,7 @@ fn catalog_with(tables: Vec<(String, String)>) -> Result<Arc<Catalog>, Refusal> 
 }
 
 /// Says why a design does not take the place of another, and what to do.
-fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Place) -> Refusal {
+fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Endpoint) -> Refusal {
     let refusal = Refusal::new(error.to_string());
     let (name, backing) = (place.name(), machine.backing().dir().display().to_string());
     let again = format!("to have it: plimsoll rehearse unmount {name}, then mount the new design");
@@ -65,7 +65,7 @@ fn unchanged(error: &ChangeError, machine: &Machine, place: &impl Place) -> Refu
     }
 }
 
-fn answer(machine: &Machine, place: &impl Place, command: Command) -> Result<Value, Refusal> {
+fn answer(machine: &Machine, place: &impl Endpoint, command: Command) -> Result<Value, Refusal> {
     let broken = |error: serde_json::Error| Refusal::new(format!("cannot answer: {error}"));
     match command {
         Command::Status => {

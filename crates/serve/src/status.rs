@@ -9,7 +9,7 @@ use volume::{CacheMode, CapKind, CapStatus, CapUsage, Design};
 
 use crate::clock::now_ns;
 use crate::machine::Machine;
-use crate::pacer::{Look, lock};
+use crate::pacer::{ModelState, lock};
 use crate::waits::{Lateness, Waits};
 
 /// Name and version of the page.
@@ -188,7 +188,7 @@ pub struct CapReport {
 pub(crate) struct Recent {
     start_ns: u64,
     /// The older one first.
-    looks: Mutex<[Option<Look>; 2]>,
+    looks: Mutex<[Option<ModelState>; 2]>,
 }
 
 impl Recent {
@@ -197,7 +197,7 @@ impl Recent {
         Recent { start_ns: now_ns(), looks: Mutex::default() }
     }
 
-    fn keep(&self, look: Look) {
+    fn keep(&self, look: ModelState) {
         let mut looks = lock(&self.looks);
         looks.swap(0, 1);
         looks[1] = Some(look);
@@ -220,7 +220,7 @@ pub(crate) fn watch(machine: &Arc<Machine>) -> std::io::Result<()> {
 }
 
 /// Says what each volume's I/Os have waited for since the look before the last.
-pub(crate) fn waits(recent: &Recent, now: &Look) -> Vec<Option<WaitReport>> {
+pub(crate) fn waits(recent: &Recent, now: &ModelState) -> Vec<Option<WaitReport>> {
     let looks = lock(&recent.looks);
     let before = looks.iter().flatten().next();
     let none = Waits::default();
@@ -238,7 +238,7 @@ pub(crate) fn waits(recent: &Recent, now: &Look) -> Vec<Option<WaitReport>> {
 }
 
 /// Says how late the answers since the look before the last were.
-pub(crate) fn lateness(recent: &Recent, now: &Look) -> LatenessReport {
+pub(crate) fn lateness(recent: &Recent, now: &ModelState) -> LatenessReport {
     let looks = lock(&recent.looks);
     let before = looks.iter().flatten().next().map(|look| look.lateness);
     let Lateness { n_answers, n_late, late_ns } = now.lateness.since(before.unwrap_or_default());
@@ -271,7 +271,7 @@ fn is_met(kind: CapKind, design: &Design) -> bool {
 /// only volume which is shown can meet.
 pub(crate) fn caps(
     recent: &Recent,
-    now: &Look,
+    now: &ModelState,
     design: &Design,
     only: Option<usize>,
 ) -> Vec<CapReport> {

@@ -216,7 +216,7 @@ pub(crate) struct Opened {
     pub(crate) file: Arc<File>,
     /// Whether every write goes through all caches.
     pub(crate) is_sync: bool,
-    /// Crashes that whoever opened it knows of.
+    /// Crashes that the program which opened it knows of.
     pub(crate) n_crashes: AtomicU64,
 }
 

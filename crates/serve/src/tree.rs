@@ -177,7 +177,7 @@ impl Tree {
         Ok((Arc::clone(&entry.node), stat))
     }
 
-    /// Takes lookups back; a file that nobody knows any more is let go. Returns it then.
+    /// Takes lookups back; a file that the kernel knows no more is let go. Returns it then.
     pub(crate) fn forget(&self, number: u64, n_lookups: u64) -> Option<Arc<Node>> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let entry = known.get_mut(&number)?;

@@ -2,7 +2,8 @@
 //!
 //! A run is there from its start on. While it goes, its intervals are appended and the record as it
 //! stands is renewed; when it ends, its final record takes that place. A run whose program was
-//! killed is found as interrupted by whoever looks next, with what was measured until then.
+//! killed is found as interrupted by the next program that looks, with what was measured until
+//! then.
 //!
 //! Several programs may write at once: SQLite's write-ahead log lets readers go on, and a writer
 //! waits for another one. Nothing here is on the path of an I/O.
@@ -188,7 +189,7 @@ fn alone(path: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-/// Opens a file that nobody changes, without the log beside it that readers otherwise share.
+/// Opens a file that nothing changes, without the log beside it that readers otherwise share.
 fn unchanging(path: &Path) -> Result<Connection, StoreError> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

@@ -65,7 +65,7 @@ impl Store {
         let added = self.insert(begin, State::of(record.outcome), Some(record), Some(source));
         match added {
             Ok(id) => Ok(Imported::Added(id)),
-            // Whoever was first has it; the index tells also where two import at once.
+            // The first one has it; the index tells also where two import at once.
             Err(error) => match self.of_source(&source.sha256)? {
                 Some(run) => Ok(Imported::Known(run.id)),
                 None => Err(error.at(&self.path)),
@@ -203,7 +203,7 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         if !self.is_finished {
-            // Whoever looks later finds out by itself if this fails.
+            // The next program that looks finds out by itself if this fails.
             let _ = self.tail.write(&self.store, self.id);
             let update = "UPDATE runs SET state = 'interrupted' WHERE id = ?1";
             let _ = self.store.db.execute(update, [self.id]);

@@ -1,4 +1,4 @@
-//! Who writes a run: a process, told apart from a later one with the same number.
+//! Who writes a run: a process, distinct from a later one with the same number.
 
 use std::fs;
 

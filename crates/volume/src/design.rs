@@ -48,7 +48,7 @@ pub struct Design {
     pub pools: Vec<Pool>,
     /// Seed of the latency samples.
     pub seed: u64,
-    /// Bytes of a published MB whose size nobody states.
+    /// Bytes of a published MB whose size the source does not state.
     pub mb_bytes: u64,
     /// Time for which an idle cap keeps what it did not use, nanoseconds. Credits are apart.
     pub bucket_window_ns: u64,
@@ -260,7 +260,7 @@ pub struct Client {
     /// Jobs that run on it, by name; `*` stands for any letters. Empty: those that no other client
     /// names, where it is the first such client.
     pub jobs: Vec<String>,
-    /// Where its calls come from when the volumes are exported; `None` is whoever comes.
+    /// Where its calls come from when the volumes are exported; `None` is any machine.
     pub address: Option<IpAddr>,
 }
 

@@ -166,7 +166,7 @@ pub const ERRATA: &[Erratum] = &[
         place: "NetApp Files on Linux (2024), lines 44, 167, 169 and 171",
         printed: &["64 KiB random", "64 KiB sequential", "chunks of 4 KiB"],
         used: "the order only: more connections, more I/O at less latency",
-        why: "size and pattern of the test cannot be told",
+        why: "the size and the pattern of the test are not stated",
     },
     Erratum {
         cases: &["M-02"],

@@ -175,7 +175,7 @@ impl Layout {
         }
         for (idx, pool) in design.pools.iter().enumerate() {
             let name = format!("pool {}", pool.name);
-            let gate = Place::Gate(GATE_POOLS + idx as u32);
+            let gate = CapSite::Gate(GATE_POOLS + idx as u32);
             let key = (CapKind::Pool, idx, 0, 0);
             setter.set(gate, key, Some(&pool.throughput), Measure::BYTES, None, name);
         }
@@ -186,7 +186,7 @@ impl Layout {
 
 /// What a cap stands before.
 #[derive(Clone, Copy)]
-enum Place {
+enum CapSite {
     Lane(u32),
     Gate(u32),
     /// Nothing that waits for a rate.
@@ -203,7 +203,7 @@ impl Setter<'_> {
     /// Sets one cap, or none if there is no limit.
     fn set(
         &mut self,
-        place: Place,
+        place: CapSite,
         key: Key,
         limit: Option<&Limit>,
         measure: Measure,
@@ -232,15 +232,17 @@ impl Setter<'_> {
             self.layout.in_force[idx] = true;
             id
         } else {
+            let n_caps = self.layout.infos.len();
+            assert!(n_caps < usize::from(u16::MAX), "{n_caps} caps are more than can be numbered");
             self.layout.keys.push(key);
             self.layout.infos.push(info);
             self.layout.in_force.push(true);
             self.lanes.caps.push(cap)
         };
         match place {
-            Place::Lane(lane) => self.lanes.all[lane].own.push(id),
-            Place::Gate(gate) => self.lanes.gates[gate as usize].shared.push(id),
-            Place::Apart => {}
+            CapSite::Lane(lane) => self.lanes.all[lane].own.push(id),
+            CapSite::Gate(gate) => self.lanes.gates[gate as usize].shared.push(id),
+            CapSite::Apart => {}
         }
         Some(id)
     }
@@ -248,14 +250,14 @@ impl Setter<'_> {
     fn set_vm(&mut self, design: &Design) {
         let Some(vm) = &design.vm else { return };
         let (ops, bytes, units) = (Measure::OPS, Measure::BYTES, Measure::UNITS);
-        let gate = Place::Gate(GATE_UNCACHED);
+        let gate = CapSite::Gate(GATE_UNCACHED);
         let name = |what: &str| format!("vm {} {what}", vm.size);
         let uncached = &vm.uncached;
         let key = (CapKind::VmUncachedIops, 0, 0, 0);
         self.set(gate, key, uncached.iops.as_ref(), units, None, name("uncached iops"));
         let key = (CapKind::VmUncachedBytes, 0, 0, 0);
         self.set(gate, key, uncached.bytes.as_ref(), bytes, None, name("uncached bytes"));
-        let gate = Place::Gate(GATE_CACHED);
+        let gate = CapSite::Gate(GATE_CACHED);
         let caps = match &vm.cached_write {
             None => vec![(&vm.cached, ops, bytes, 0, "cached")],
             Some(write) => vec![
@@ -281,7 +283,7 @@ impl Setter<'_> {
             place.io_unit_bytes = disk.io_unit_bytes.filter(|&unit| unit > 0);
             let unit = place.io_unit_bytes.filter(|_| disk.merging != Merging::None);
             place.streams = unit.map(|unit| Box::new(Streams::new(unit)));
-            let (lane, place_unit) = (Place::Lane(place.lane), place.io_unit_bytes);
+            let (lane, place_unit) = (CapSite::Lane(place.lane), place.io_unit_bytes);
             let owner = Some(volume as u16);
             let name = |what: &str| format!("disk {mount}[{idx}] {} {what}", disk.sku);
             let iops = disk.cap.iops.as_ref();
@@ -307,7 +309,7 @@ impl Setter<'_> {
             return;
         };
         *transfer_bytes = network.transfer_bytes.max(1);
-        let lane = Place::Lane(*lane);
+        let lane = CapSite::Lane(*lane);
         let owner = Some(volume as u16);
         let name = |what: &str| format!("volume {mount} {} {what}", network.level);
         let key = (CapKind::VolumeQuota, volume, 0, 0);
@@ -343,14 +345,14 @@ impl Setter<'_> {
         let sent = Measure { op: [CALL_BYTES; 2], unit: [0; 2], byte: [0, 1] };
         let key = |idx| (CapKind::VmEgress, idx, 0, 0);
         if design.clients.is_empty() {
-            let card = Place::Gate(self.layout.clients[0].gate);
+            let card = CapSite::Gate(self.layout.clients[0].gate);
             if let Some(vm) = &design.vm {
                 let name = format!("vm {} egress", vm.size);
                 self.set(card, key(0), vm.egress.as_ref(), sent, None, name);
             }
         }
         for (idx, client) in design.clients.iter().enumerate() {
-            let card = Place::Gate(self.layout.clients[idx].gate);
+            let card = CapSite::Gate(self.layout.clients[idx].gate);
             let name = format!("client {} egress", client.name);
             let egress = self.set(card, key(idx), client.egress.as_ref(), sent, None, name);
             let slots = self.set_slots(idx, client);
@@ -370,7 +372,7 @@ impl Setter<'_> {
         };
         let key = (CapKind::NfsSlots, idx, 0, 0);
         let name = format!("client {} slots", client.name);
-        let id = self.set(Place::Apart, key, Some(&limit), Measure::OPS, None, name);
+        let id = self.set(CapSite::Apart, key, Some(&limit), Measure::OPS, None, name);
         let place = &mut self.layout.clients[idx];
         place.round_trip_ns = client.round_trip_ns;
         place.slots = id.map(|id| (n_slots, id));

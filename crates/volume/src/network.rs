@@ -54,6 +54,7 @@ impl SlotTable {
     /// Gives a call's slot back. Ask who is next then.
     pub(crate) fn give_back(&mut self, client: u16, now_ns: u64) {
         let slots = &mut self.clients[usize::from(client)];
+        assert!(slots.n_used > 0, "client {client} gives a slot back that no call has");
         slots.count(now_ns);
         slots.n_used -= 1;
     }
@@ -79,6 +80,7 @@ impl SlotTable {
 
     /// Takes other numbers of slots; calls that have one keep it.
     pub(crate) fn change(&mut self, clients: &[ClientPlace]) {
+        assert_eq!(clients.len(), self.clients.len(), "clients neither come nor go");
         for (slots, client) in self.clients.iter_mut().zip(clients) {
             slots.limit = client.slots;
         }

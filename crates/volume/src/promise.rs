@@ -20,20 +20,20 @@ pub struct Promise {
 
 /// What of an operation is not certain yet.
 #[derive(Clone, Copy, Debug, Default)]
-struct Open {
+struct Unsettled {
     /// Pieces whose end is unknown; one more while the operation is being split.
     n_left: u32,
     /// End of the last of the others.
     end_ns: u64,
 }
 
-/// Promises that nobody has taken yet.
+/// Promises that were not taken yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Promises {
     /// From the first question on.
     pub(crate) are_kept: bool,
     /// By operation.
-    open: Vec<Open>,
+    open: Vec<Unsettled>,
     made: Vec<Promise>,
 }
 
@@ -63,9 +63,9 @@ impl System {
         if self.promises.are_kept {
             let idx = operation as usize;
             if self.promises.open.len() <= idx {
-                self.promises.open.resize(idx + 1, Open::default());
+                self.promises.open.resize(idx + 1, Unsettled::default());
             }
-            self.promises.open[idx] = Open { n_left: 1, end_ns: 0 };
+            self.promises.open[idx] = Unsettled { n_left: 1, end_ns: 0 };
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check_list::{Repriced, compare_fact, compare_price, without_contradictions};
 use super::doubt::{Doubt, Ranges, doubts};
-use super::{CLOUD, Kind, Read, Rejected, Row, editions};
+use super::{CLOUD, Read, Rejected, Row, TableKind, editions};
 use crate::column::{Column, Unit};
 use crate::edition::Edition;
 use crate::figure::{Exactness, Figure, Source};
@@ -83,15 +83,15 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
     let disks = Ranges::of(edition.disks().iter().map(|disk| &**disk));
     let vms = Ranges::of(edition.vms().iter().map(|vm| &**vm));
     let known = |row: &Row| match row.kind {
-        Kind::Disks => {
+        TableKind::Disks => {
             let item = edition.disk(&row.name).map(|disk| &**disk);
             Some(Known { item, ranges: &disks, source: &source })
         }
-        Kind::Vms => {
+        TableKind::Vms => {
             let item = edition.vm(&row.name).map(|vm| &**vm);
             Some(Known { item, ranges: &vms, source: &source })
         }
-        Kind::Prices | Kind::Network => None,
+        TableKind::Prices | TableKind::Network => None,
     };
     let is_known = |row: &Row| {
         let weighed = known(row).map(|known| weigh(row.clone(), &known, accept));
@@ -99,7 +99,7 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
     };
     let (lists, items): (Vec<Row>, Vec<Row>) = read.rows.into_iter().partition(Row::is_of_a_list);
     for row in without_contradictions(lists, edition, &mut report) {
-        if row.kind == Kind::Prices {
+        if row.kind == TableKind::Prices {
             compare_price(row, edition, accept, &mut report);
         } else {
             compare_fact(row, edition, accept, &source, &mut report);
@@ -281,7 +281,7 @@ pub(super) fn disagrees(before: &Figure, after: &Figure) -> Option<String> {
 
 /// Writes rows of one kind as a table of the catalogue, with `source` as their source's key.
 /// Returns nothing if there is none of the kind.
-pub fn table(rows: &[Row], kind: Kind, source: &str) -> Option<String> {
+pub fn table(rows: &[Row], kind: TableKind, source: &str) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
     let columns: BTreeSet<&'static str> =
         rows.iter().flat_map(|row| row.cells.keys().copied()).filter(|it| *it != CLOUD).collect();
@@ -291,12 +291,12 @@ pub fn table(rows: &[Row], kind: Kind, source: &str) -> Option<String> {
     // A table is of one cloud: what is new in it is of that of the others.
     let others = rows.iter().find_map(|row| row.cells.get(CLOUD));
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let first: &[&str] = if kind == Kind::Network { &["scope"] } else { &["name", "cloud"] };
+    let first: &[&str] = if kind == TableKind::Network { &["scope"] } else { &["name", "cloud"] };
     let header = first.iter().copied().chain(columns.iter().copied()).chain(["source"]);
     let mut is_written = writer.write_record(header).is_ok();
     for row in rows {
         let cell = |column: &&'static str| row.cells.get(column).map_or("", String::as_str);
-        let of_others = others.filter(|_| kind == Kind::Disks);
+        let of_others = others.filter(|_| kind == TableKind::Disks);
         let cloud = match row.cells.get(CLOUD).or(of_others) {
             Some(cloud) => cloud.as_str(),
             None => cloud(&row.name, kind),
@@ -328,9 +328,9 @@ pub fn with_source(before: &str, key: &str, title: &str, date: &str) -> String {
 }
 
 /// Tells clouds apart by how they spell sizes: `m5.large`, `Standard_D2s_v3`.
-fn cloud(name: &str, kind: Kind) -> &'static str {
+fn cloud(name: &str, kind: TableKind) -> &'static str {
     match kind {
-        Kind::Vms | Kind::Prices if name.contains('.') => "AWS",
+        TableKind::Vms | TableKind::Prices if name.contains('.') => "AWS",
         _ => "Azure",
     }
 }

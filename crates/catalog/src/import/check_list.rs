@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check::{Change, Report, disagrees};
 use super::dates::{ItemKey, item_key};
-use super::{Kind, Rejected, Row};
+use super::{Rejected, Row, TableKind};
 use crate::column::Unit;
 use crate::edition::Edition;
 use crate::figure::{Figure, Source};
@@ -46,7 +46,7 @@ pub(super) fn without_contradictions(
     report: &mut Report,
 ) -> Vec<Row> {
     let mut first: BTreeMap<ItemKey, Vec<(String, u64)>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.kind == Kind::Prices) {
+    for row in rows.iter().filter(|row| row.kind == TableKind::Prices) {
         let usd = row.cells.get("usd").cloned().unwrap_or_default();
         first.entry(item_key(row)).or_default().push((usd, row.line));
     }

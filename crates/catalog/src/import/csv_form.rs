@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::dates::{self, DATE};
 use super::header::{self, Target};
 use super::list::List;
-use super::{CLOUD, EDITION, Form, ImportError, Kind, Read, Rejected, Row, cell, go_map};
+use super::{CLOUD, EDITION, Form, ImportError, Read, Rejected, Row, TableKind, cell, go_map};
 use crate::column::Owner;
 
 /// Clouds that rows can be of.
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<Read, ImportError> {
     };
     let ignored = names.iter().enumerate().filter(|(idx, _)| !keeps(*idx));
     read.ignored = ignored.map(|(_, name)| name.to_owned()).collect();
-    let kind = if list.is_none() { kind(&names, &targets)? } else { Kind::Disks };
+    let kind = if list.is_none() { kind(&names, &targets)? } else { TableKind::Disks };
     let account = names.iter().position(|name| name.trim() == "account_type");
     for record in reader.records() {
         let record = match record {
@@ -90,14 +90,14 @@ pub(super) fn read(text: &str) -> Result<Read, ImportError> {
 }
 
 /// Says what a table is of by its columns: machines where one is a figure of machines.
-fn kind(names: &csv::StringRecord, targets: &[Target]) -> Result<Kind, ImportError> {
+fn kind(names: &csv::StringRecord, targets: &[Target]) -> Result<TableKind, ImportError> {
     let owner = |target: &Target| match target {
         Target::One(column) => super::column(column).map(|column| column.of),
         Target::Name | Target::Pair(..) | Target::Second(_) | Target::Nothing => None,
     };
     let first = |of: Owner| targets.iter().position(|target| owner(target) == Some(of));
-    let Some(of_machines) = first(Owner::Machine) else { return Ok(Kind::Disks) };
-    let Some(of_disks) = first(Owner::Disk) else { return Ok(Kind::Vms) };
+    let Some(of_machines) = first(Owner::Machine) else { return Ok(TableKind::Disks) };
+    let Some(of_disks) = first(Owner::Disk) else { return Ok(TableKind::Vms) };
     let name = names.get(of_disks).unwrap_or("").trim().to_owned();
     let before = names.iter().take(of_disks).map(|name| name.chars().count() + 1);
     let ours = OF_MACHINES.iter().find(|(disks, _)| *disks == name).map(|(_, ours)| *ours);
@@ -145,7 +145,7 @@ fn row(
     record: &csv::StringRecord,
     targets: &[Target],
     line: u64,
-    kind: Kind,
+    kind: TableKind,
 ) -> Result<Option<Row>, Rejected> {
     let name_idx = targets.iter().position(|target| *target == Target::Name).unwrap_or(0);
     let name = record.get(name_idx).unwrap_or("").trim().to_owned();
@@ -182,7 +182,7 @@ fn row(
         }
     }
     // A list may give a size with processors switched off those of the whole one.
-    if let Some(vcpus) = go_map::constrained(&name).filter(|_| kind == Kind::Vms)
+    if let Some(vcpus) = go_map::constrained(&name).filter(|_| kind == TableKind::Vms)
         && let Some(cell) = cells.get_mut("vcpus")
         && *cell != vcpus.to_string()
     {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{EDITION, Kind, Read, Rejected, Row};
+use super::{EDITION, Read, Rejected, Row, TableKind};
 
 /// What tables call the column of dates.
 const COLUMNS: [&str; 4] = ["date", "as_of", "valid_from", "effective_date"];
@@ -14,7 +14,7 @@ pub(super) const DATE: &str = "date";
 const KEYS: [&str; 5] = [EDITION, "per", "region", "currency", "parameter"];
 
 /// What a row is about.
-pub(super) type ItemKey = (Kind, String, [Option<String>; KEYS.len()]);
+pub(super) type ItemKey = (TableKind, String, [Option<String>; KEYS.len()]);
 
 /// Returns what a row is about: rows of the same key speak of the same thing.
 pub(super) fn item_key(row: &Row) -> ItemKey {
@@ -28,7 +28,7 @@ pub(super) fn column(names: &csv::StringRecord) -> Option<usize> {
 }
 
 /// Keeps of rows about the same thing those of the newest date, and says so of the others. Where
-/// their dates cannot be told apart all stay: what contradicts is found later.
+/// their dates are alike all stay: what contradicts is found later.
 pub(super) fn newest(mut read: Read) -> Read {
     let mut of_item: BTreeMap<ItemKey, Vec<usize>> = BTreeMap::new();
     for (idx, row) in read.rows.iter().enumerate().filter(|(_, row)| row.cells.contains_key(DATE)) {
@@ -59,7 +59,7 @@ pub(super) fn newest(mut read: Read) -> Read {
     Read { rows, ..read }
 }
 
-/// Returns a row's date if it can be told from others: `2024`, `2024-03` or `2024-03-01`.
+/// Returns a row's date if it is one: `2024`, `2024-03` or `2024-03-01`.
 fn date(row: &Row) -> Option<&str> {
     let date = row.cells.get(DATE)?.as_str();
     let lens: Vec<usize> = date.split('-').map(str::len).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Form, Kind, Read, Rejected, Row};
+use super::{Form, Read, Rejected, Row, TableKind};
 
 /// Field of the map, column of the catalogue. Burst fields of machines equal the base in every row
 /// and say nothing.
@@ -38,9 +38,9 @@ pub(super) fn read(text: &str) -> Read {
         let fields = fields(literal);
         let field = |name: &str| fields.get(name).map(|value| value.trim_matches('"'));
         let (kind, name, columns) = if let Some(name) = field("SkuName") {
-            (Kind::Vms, name, &NODE[..])
+            (TableKind::Vms, name, &NODE[..])
         } else if let Some(name) = field("DiskSize") {
-            (Kind::Disks, name, &DISK[..])
+            (TableKind::Disks, name, &DISK[..])
         } else {
             continue;
         };
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str) -> Read {
         }
         match cells(columns, &fields) {
             Ok(mut cells) => {
-                if let Some(vcpus) = constrained(name).filter(|_| kind == Kind::Vms) {
+                if let Some(vcpus) = constrained(name).filter(|_| kind == TableKind::Vms) {
                     cells.insert("vcpus", format!("={vcpus}"));
                 }
                 read.rows.push(Row { line, kind, name: name.to_owned(), cells });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::header::{self, Target};
-use super::{Kind, Read, Rejected, Row, cell};
+use super::{Read, Rejected, Row, TableKind, cell};
 use crate::built_in::EDITIONS;
 
 /// Columns of a price as other lists call them: how much it is for, where the name says so.
@@ -22,7 +22,7 @@ const PRICES: [(&str, &str); 9] = [
 /// What the columns of a list are, by their place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct List {
-    kind: Kind,
+    kind: TableKind,
     name: usize,
     columns: Vec<(&'static str, usize)>,
     /// What a price is for, where its column says so.
@@ -45,7 +45,7 @@ impl List {
         if let (Some(name), Some(_), Some(_)) = (at("scope"), at("parameter"), at("value")) {
             let columns = present(&["parameter", "value", "unit"]);
             return Some(List {
-                kind: Kind::Network,
+                kind: TableKind::Network,
                 name,
                 columns,
                 per: "",
@@ -67,7 +67,7 @@ impl List {
         let mut columns = present(&["per", "region", "currency"]);
         columns.insert(0, ("usd", at(column)?));
         let is_in_usd = column.starts_with("usd");
-        let (kind, quantity, edition) = (Kind::Prices, at("quantity"), None);
+        let (kind, quantity, edition) = (TableKind::Prices, at("quantity"), None);
         Some(List { kind, name, columns, per, is_in_usd, quantity, edition })
     }
 
@@ -94,7 +94,7 @@ impl List {
             .map(|(column, idx)| (*column, text(*idx).to_owned()))
             .filter(|(_, cell)| !cell.is_empty())
             .collect();
-        if self.kind == Kind::Prices {
+        if self.kind == TableKind::Prices {
             match cells.get("usd").map_or(Ok(None), |usd| cell::number(usd)) {
                 // A price of nothing is how lists say that they have none.
                 Ok(None) => read.left_out.push(told("no price")),

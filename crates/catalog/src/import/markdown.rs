@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::header::{self, Target};
-use super::{Form, Kind, Read, Rejected, Row, cell};
+use super::{Form, Read, Rejected, Row, TableKind, cell};
 
 /// Says whether a text has a Markdown table with a column of sizes.
 pub(super) fn fits(text: &str) -> bool {
@@ -102,6 +102,6 @@ fn row(line: &str, targets: &[Target], line_number: u64) -> Result<Option<Row>, 
             Target::Name | Target::Nothing => {}
         }
     }
-    let row = Row { line: line_number, kind: Kind::Vms, name, cells: found };
+    let row = Row { line: line_number, kind: TableKind::Vms, name, cells: found };
     Ok(Some(row).filter(|row| !row.cells.is_empty()))
 }

@@ -34,7 +34,7 @@ const CLOUD: &str = "cloud";
 
 /// What rows are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum TableKind {
     /// Disk tiers.
     Disks,
     /// Machine sizes.
@@ -45,14 +45,14 @@ pub enum Kind {
     Network,
 }
 
-impl Kind {
+impl TableKind {
     /// Returns the word that a table's file name starts with.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Disks => "disks",
-            Kind::Vms => "vms",
-            Kind::Prices => "prices",
-            Kind::Network => "network",
+            TableKind::Disks => "disks",
+            TableKind::Vms => "vms",
+            TableKind::Prices => "prices",
+            TableKind::Network => "network",
         }
     }
 }
@@ -84,7 +84,7 @@ pub struct Row {
     /// Line of the table, from 1.
     pub line: u64,
     /// What it is about.
-    pub kind: Kind,
+    pub kind: TableKind,
     /// Name of the tier or size.
     pub name: String,
     /// Cells by column name.
@@ -94,7 +94,7 @@ pub struct Row {
 impl Row {
     /// Says whether it is of a list: a price or a fact.
     fn is_of_a_list(&self) -> bool {
-        matches!(self.kind, Kind::Prices | Kind::Network)
+        matches!(self.kind, TableKind::Prices | TableKind::Network)
     }
 }
 

@@ -197,7 +197,7 @@ fn hit_ratios(args: &Args, design: &Design) -> Result<Vec<f64>, Failure> {
     Ok(vec![found.hit_ratio])
 }
 
-/// Returns a design by every reading of a published MB whose bytes nobody states.
+/// Returns a design by every reading of a published MB whose bytes the source does not state.
 fn readings(text: &str, design: &Design) -> Vec<Design> {
     let of = |mb_bytes| parse_in_mb(text, &design.catalog, mb_bytes);
     MB_READINGS.into_iter().filter_map(of).collect()

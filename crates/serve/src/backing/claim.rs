@@ -91,7 +91,7 @@ impl Backing {
         Ok(true)
     }
 
-    /// Returns the volumes that the data belong to; `None` where nobody has noted them, or what is
+    /// Returns the volumes that the data belong to; `None` where they were not noted, or what is
     /// noted cannot be read.
     fn claimed(&self) -> Result<Option<Vec<Claimed>>, BackingError> {
         match fs::read(self.claim_path()) {

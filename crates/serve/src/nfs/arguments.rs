@@ -17,17 +17,17 @@ const PATH_BYTES_MAX: usize = 4096;
 
 /// A name in a folder.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct EntryName<'a> {
     /// The folder's handle.
     pub(super) folder: &'a [u8],
     pub(super) name: &'a OsStr,
 }
 
-impl<'a> Place<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Place<'a>, Flaw> {
+impl<'a> EntryName<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<EntryName<'a>, Flaw> {
         let folder = handle(reader)?;
         let name = reader.opaque(PATH_BYTES_MAX, "name")?;
-        Ok(Place { folder, name: OsStr::from_bytes(name) })
+        Ok(EntryName { folder, name: OsStr::from_bytes(name) })
     }
 }
 
@@ -53,20 +53,20 @@ impl Wanted {
 
 /// How CREATE treats a file that is there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum How {
+pub(super) enum CreateMode {
     Unchecked(Wanted),
     Guarded(Wanted),
     /// By times that stand for the caller's own number, so that a repeated call is known.
     Exclusive(Timespec, Timespec),
 }
 
-impl How {
-    fn read(reader: &mut Reader<'_>) -> Result<How, Flaw> {
+impl CreateMode {
+    fn read(reader: &mut Reader<'_>) -> Result<CreateMode, Flaw> {
         let seconds = |seconds: u32| Timespec { tv_sec: i64::from(seconds), tv_nsec: 0 };
         Ok(match reader.u32()? {
-            0 => How::Unchecked(Wanted::read(reader)?),
-            1 => How::Guarded(Wanted::read(reader)?),
-            2 => How::Exclusive(seconds(reader.u32()?), seconds(reader.u32()?)),
+            0 => CreateMode::Unchecked(Wanted::read(reader)?),
+            1 => CreateMode::Guarded(Wanted::read(reader)?),
+            2 => CreateMode::Exclusive(seconds(reader.u32()?), seconds(reader.u32()?)),
             _ => return Err(Flaw::Malformed("how a file is made")),
         })
     }
@@ -76,7 +76,7 @@ impl How {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Special {
     /// A socket or a pipe.
-    Made(FileType, Wanted),
+    RequestTime(FileType, Wanted),
     /// A device of the server.
     Device,
     /// What it never makes.
@@ -90,8 +90,8 @@ impl Special {
         const SOCKET: u32 = 6;
         const PIPE: u32 = 7;
         Ok(match reader.u32()? {
-            SOCKET => Special::Made(FileType::Socket, Wanted::read(reader)?),
-            PIPE => Special::Made(FileType::Fifo, Wanted::read(reader)?),
+            SOCKET => Special::RequestTime(FileType::Socket, Wanted::read(reader)?),
+            PIPE => Special::RequestTime(FileType::Fifo, Wanted::read(reader)?),
             BLOCK | CHARACTER => Special::Device,
             _ => Special::Other,
         })
@@ -100,7 +100,7 @@ impl Special {
 
 /// What a call of the NFS program asks for. Files and folders are named by their handles.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Asked<'a> {
+pub(super) enum NfsRequest<'a> {
     Null,
     Getattr(&'a [u8]),
     /// The guard is the time of the last change that the file must still have.
@@ -109,7 +109,7 @@ pub(super) enum Asked<'a> {
         wanted: Wanted,
         guard: Option<(u32, u32)>,
     },
-    Lookup(Place<'a>),
+    Lookup(EntryName<'a>),
     Access {
         file: &'a [u8],
         asked: u32,
@@ -126,19 +126,19 @@ pub(super) enum Asked<'a> {
         stable: u32,
         data: &'a [u8],
     },
-    Create(Place<'a>, How),
-    Mkdir(Place<'a>, Wanted),
-    Symlink(Place<'a>, &'a OsStr),
-    Mknod(Place<'a>, Special),
-    Remove(Place<'a>),
-    Rmdir(Place<'a>),
+    Create(EntryName<'a>, CreateMode),
+    Mkdir(EntryName<'a>, Wanted),
+    Symlink(EntryName<'a>, &'a OsStr),
+    Mknod(EntryName<'a>, Special),
+    Remove(EntryName<'a>),
+    Rmdir(EntryName<'a>),
     Rename {
-        from: Place<'a>,
-        to: Place<'a>,
+        from: EntryName<'a>,
+        to: EntryName<'a>,
     },
     Link {
         file: &'a [u8],
-        to: Place<'a>,
+        to: EntryName<'a>,
     },
     Readdir {
         folder: &'a [u8],
@@ -157,53 +157,66 @@ pub(super) enum Asked<'a> {
     Commit(&'a [u8]),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> NfsRequest<'a> {
     /// Reads the arguments of a procedure.
     ///
     /// # Errors
     /// When they end early, or say what no caller may.
-    pub(super) fn read(procedure: NFS_PROGRAM, reader: &mut Reader<'a>) -> Result<Asked<'a>, Flaw> {
+    pub(super) fn read(
+        procedure: NFS_PROGRAM,
+        reader: &mut Reader<'a>,
+    ) -> Result<NfsRequest<'a>, Flaw> {
         use NFS_PROGRAM as P;
         Ok(match procedure {
-            P::NFSPROC3_NULL => Asked::Null,
-            P::NFSPROC3_GETATTR => Asked::Getattr(handle(reader)?),
+            P::NFSPROC3_NULL => NfsRequest::Null,
+            P::NFSPROC3_GETATTR => NfsRequest::Getattr(handle(reader)?),
             P::NFSPROC3_SETATTR => setattr(reader)?,
-            P::NFSPROC3_LOOKUP => Asked::Lookup(Place::read(reader)?),
-            P::NFSPROC3_ACCESS => Asked::Access { file: handle(reader)?, asked: reader.u32()? },
-            P::NFSPROC3_READLINK => Asked::Readlink(handle(reader)?),
-            P::NFSPROC3_READ => {
-                Asked::Read { file: handle(reader)?, offset: reader.u64()?, count: reader.u32()? }
+            P::NFSPROC3_LOOKUP => NfsRequest::Lookup(EntryName::read(reader)?),
+            P::NFSPROC3_ACCESS => {
+                NfsRequest::Access { file: handle(reader)?, asked: reader.u32()? }
             }
+            P::NFSPROC3_READLINK => NfsRequest::Readlink(handle(reader)?),
+            P::NFSPROC3_READ => NfsRequest::Read {
+                file: handle(reader)?,
+                offset: reader.u64()?,
+                count: reader.u32()?,
+            },
             P::NFSPROC3_WRITE => write(reader)?,
-            P::NFSPROC3_CREATE => Asked::Create(Place::read(reader)?, How::read(reader)?),
-            P::NFSPROC3_MKDIR => Asked::Mkdir(Place::read(reader)?, Wanted::read(reader)?),
+            P::NFSPROC3_CREATE => {
+                NfsRequest::Create(EntryName::read(reader)?, CreateMode::read(reader)?)
+            }
+            P::NFSPROC3_MKDIR => NfsRequest::Mkdir(EntryName::read(reader)?, Wanted::read(reader)?),
             P::NFSPROC3_SYMLINK => {
-                let (place, _wanted) = (Place::read(reader)?, Wanted::read(reader)?);
+                let (place, _wanted) = (EntryName::read(reader)?, Wanted::read(reader)?);
                 let target = reader.opaque(PATH_BYTES_MAX, "target")?;
-                Asked::Symlink(place, OsStr::from_bytes(target))
+                NfsRequest::Symlink(place, OsStr::from_bytes(target))
             }
-            P::NFSPROC3_MKNOD => Asked::Mknod(Place::read(reader)?, Special::read(reader)?),
-            P::NFSPROC3_REMOVE => Asked::Remove(Place::read(reader)?),
-            P::NFSPROC3_RMDIR => Asked::Rmdir(Place::read(reader)?),
+            P::NFSPROC3_MKNOD => {
+                NfsRequest::Mknod(EntryName::read(reader)?, Special::read(reader)?)
+            }
+            P::NFSPROC3_REMOVE => NfsRequest::Remove(EntryName::read(reader)?),
+            P::NFSPROC3_RMDIR => NfsRequest::Rmdir(EntryName::read(reader)?),
             P::NFSPROC3_RENAME => {
-                Asked::Rename { from: Place::read(reader)?, to: Place::read(reader)? }
+                NfsRequest::Rename { from: EntryName::read(reader)?, to: EntryName::read(reader)? }
             }
-            P::NFSPROC3_LINK => Asked::Link { file: handle(reader)?, to: Place::read(reader)? },
+            P::NFSPROC3_LINK => {
+                NfsRequest::Link { file: handle(reader)?, to: EntryName::read(reader)? }
+            }
             P::NFSPROC3_READDIR => {
                 let (folder, behind, _verifier) = (handle(reader)?, reader.u64()?, reader.u64()?);
-                Asked::Readdir { folder, behind, count: reader.u32()? }
+                NfsRequest::Readdir { folder, behind, count: reader.u32()? }
             }
             P::NFSPROC3_READDIRPLUS => {
                 let (folder, behind, _verifier) = (handle(reader)?, reader.u64()?, reader.u64()?);
                 let _names = reader.u32()?;
-                Asked::Readdirplus { folder, behind, count: reader.u32()? }
+                NfsRequest::Readdirplus { folder, behind, count: reader.u32()? }
             }
-            P::NFSPROC3_FSSTAT => Asked::Fsstat(handle(reader)?),
-            P::NFSPROC3_FSINFO => Asked::Fsinfo(handle(reader)?),
-            P::NFSPROC3_PATHCONF => Asked::Pathconf(handle(reader)?),
+            P::NFSPROC3_FSSTAT => NfsRequest::Fsstat(handle(reader)?),
+            P::NFSPROC3_FSINFO => NfsRequest::Fsinfo(handle(reader)?),
+            P::NFSPROC3_PATHCONF => NfsRequest::Pathconf(handle(reader)?),
             P::NFSPROC3_COMMIT => {
                 let (file, _offset, _count) = (handle(reader)?, reader.u64()?, reader.u32()?);
-                Asked::Commit(file)
+                NfsRequest::Commit(file)
             }
         })
     }
@@ -212,15 +225,15 @@ impl<'a> Asked<'a> {
     pub(super) fn is_once(&self) -> bool {
         matches!(
             self,
-            Asked::Setattr { .. }
-                | Asked::Create(..)
-                | Asked::Mkdir(..)
-                | Asked::Symlink(..)
-                | Asked::Mknod(..)
-                | Asked::Remove(_)
-                | Asked::Rmdir(_)
-                | Asked::Rename { .. }
-                | Asked::Link { .. }
+            NfsRequest::Setattr { .. }
+                | NfsRequest::Create(..)
+                | NfsRequest::Mkdir(..)
+                | NfsRequest::Symlink(..)
+                | NfsRequest::Mknod(..)
+                | NfsRequest::Remove(_)
+                | NfsRequest::Rmdir(_)
+                | NfsRequest::Rename { .. }
+                | NfsRequest::Link { .. }
         )
     }
 }
@@ -229,14 +242,14 @@ fn handle<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Flaw> {
     reader.opaque(HANDLE_BYTES_MAX, "handle")
 }
 
-fn setattr<'a>(reader: &mut Reader<'a>) -> Result<Asked<'a>, Flaw> {
+fn setattr<'a>(reader: &mut Reader<'a>) -> Result<NfsRequest<'a>, Flaw> {
     let (file, wanted) = (handle(reader)?, Wanted::read(reader)?);
     let is_guarded = reader.bool("guard follows")?;
     let guard = if is_guarded { Some((reader.u32()?, reader.u32()?)) } else { None };
-    Ok(Asked::Setattr { file, wanted, guard })
+    Ok(NfsRequest::Setattr { file, wanted, guard })
 }
 
-fn write<'a>(reader: &mut Reader<'a>) -> Result<Asked<'a>, Flaw> {
+fn write<'a>(reader: &mut Reader<'a>) -> Result<NfsRequest<'a>, Flaw> {
     let (file, offset) = (handle(reader)?, reader.u64()?);
     let (count, stable) = (reader.u32()?, reader.u32()?);
     let data = reader.opaque(TRANSFER_BYTES_MAX as usize, "data")?;
@@ -244,7 +257,7 @@ fn write<'a>(reader: &mut Reader<'a>) -> Result<Asked<'a>, Flaw> {
         return Err(Flaw::Malformed("stability"));
     }
     let data = data.get(..count as usize).ok_or(Flaw::Malformed("count"))?;
-    Ok(Asked::Write { file, offset, stable, data })
+    Ok(NfsRequest::Write { file, offset, stable, data })
 }
 
 fn time(reader: &mut Reader<'_>) -> Result<Option<Timespec>, Flaw> {

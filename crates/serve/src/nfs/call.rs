@@ -4,7 +4,7 @@ use engine::nfs::xdr::{Flaw, Reader};
 use nfs3_types::rpc::RPC_VERSION_2;
 use nfs3_types::{mount as mount_types, nfs3, portmap};
 
-use super::arguments::Asked;
+use super::arguments::NfsRequest;
 use super::mount::{MountAsked, PortmapAsked};
 
 /// Longest body of a credential (RFC 5531, section 8.2).
@@ -17,7 +17,7 @@ const MACHINE_BYTES_MAX: usize = 255;
 /// `AUTH_SYS`.
 const AUTH_SYS: u32 = 1;
 
-/// Who nobody in particular is.
+/// The user and group `nobody`.
 const NOBODY: u32 = 65_534;
 
 /// Who calls.
@@ -67,7 +67,7 @@ pub(super) struct Call<'a> {
 /// Reads a call.
 ///
 /// # Errors
-/// When the bytes are no call: then there is nobody to answer.
+/// When the bytes are no call: then there is no one to answer.
 pub(super) fn read(message: &[u8]) -> Result<Call<'_>, Flaw> {
     let mut reader = Reader::new(message);
     let xid = reader.u32()?;
@@ -105,7 +105,7 @@ fn caller(credential: &[u8]) -> Result<Caller, Flaw> {
 /// What a call asks of which program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Question<'a> {
-    Nfs(Asked<'a>),
+    Nfs(NfsRequest<'a>),
     Mount(MountAsked<'a>),
     Portmap(PortmapAsked),
 }
@@ -133,7 +133,7 @@ impl<'a> Call<'a> {
             nfs3::PROGRAM => {
                 let procedure = nfs3::NFS_PROGRAM::try_from(self.procedure);
                 let procedure = procedure.map_err(|_| Refusal::Procedure)?;
-                Question::Nfs(Asked::read(procedure, arguments)?)
+                Question::Nfs(NfsRequest::read(procedure, arguments)?)
             }
             mount_types::PROGRAM => Question::Mount(MountAsked::read(self.procedure, arguments)?),
             _ => Question::Portmap(PortmapAsked::read(self.procedure, arguments)?),

@@ -10,8 +10,8 @@ use engine::nfs::record::RECORD_BYTES_MAX;
 use super::Server;
 use super::call::{self, Question};
 use super::{mount, names};
+use crate::overhead;
 use crate::pacer::{Arrival, lock};
-use crate::way;
 
 /// Bytes read from the socket at once.
 const READ_BYTES: usize = 256 << 10;
@@ -71,13 +71,15 @@ pub(super) fn run(server: &Arc<Server>, opened: &super::Opened, client: u16) {
     let mut input = BufReader::with_capacity(READ_BYTES, stream);
     while let Ok(message) = record(&mut input) {
         opened.used();
-        let made_ns = server.machine.pacer().way().made_ns();
+        let made_ns = server.machine.pacer().overhead().made_ns();
         // The connections of a client are one program's, which takes the next free one.
         let arrival = Arrival { made_ns, program: Some(u64::from(client)) };
         let Ok(call) = call::read(&message) else { break };
         let answer = Answer { answers: answers.clone(), slot: take(&slots), xid: call.xid };
-        if server.machine.pacer().way().is_being_measured() {
-            way::answer(server.machine.pacer(), move || answer.send(vec![0; way::ANSWER_BYTES]));
+        if server.machine.pacer().overhead().is_being_measured() {
+            overhead::answer(server.machine.pacer(), move || {
+                answer.send(vec![0; overhead::ANSWER_BYTES]);
+            });
             continue;
         }
         let caller = server.trust.taken_for(call.caller);
@@ -124,7 +126,7 @@ pub(super) fn record(input: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Writes answers until nobody can send any more, or the client is gone.
+/// Writes answers until there is nothing that could send any more, or the client is gone.
 fn write_all(stream: &TcpStream, answers: &Receiver<(Vec<u8>, Slot)>) {
     let mut stream = io::BufWriter::with_capacity(64 << 10, stream);
     while let Ok(first) = answers.recv() {

@@ -1,4 +1,4 @@
-//! What a connection reads, without a server behind it: for whoever wants to see what becomes of
+//! What a connection reads, without a server behind it: to see what becomes of
 //! bytes before anything is carried out.
 
 use std::io::{self, Read};

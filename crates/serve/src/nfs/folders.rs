@@ -1,8 +1,8 @@
 //! Listing folders.
 //!
 //! A client reads a long folder in pieces, and may remove what it has read meanwhile. So the place
-//! where it goes on is not a position: entries are told in the order of a sum of their names, which
-//! stays whatever comes and goes.
+//! where it goes on is not a position: entries are listed in the order of a sum of their names,
+//! which stays whatever comes and goes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -80,7 +80,7 @@ pub(super) fn readdirplus(
             b"." | b".." => Err(Errno::NOENT),
             _ => server.machine.tree().lookup(&folder, OsStr::from_bytes(name)),
         };
-        // One that is gone meanwhile is told without, as is a folder of the tree's own.
+        // One that is gone meanwhile is listed without, as is a folder of the tree's own.
         let Ok(child) = found else {
             word(message, 0);
             word(message, 0);

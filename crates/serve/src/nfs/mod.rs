@@ -27,8 +27,8 @@ mod folders;
 mod info;
 mod mount;
 mod names;
+mod overhead;
 mod repeated;
-mod way;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -328,7 +328,7 @@ impl Export {
         if trust == Trust::Squashed && rustix::process::geteuid().is_root() {
             server.open_new_volumes();
         }
-        way::measure(&server);
+        overhead::measure(&server);
         let accepting = Arc::clone(&server);
         let thread = std::thread::Builder::new().name("nfs".to_owned());
         let thread = thread.spawn(move || accepting.accept(&listener))?;

@@ -22,7 +22,7 @@ const FLAVORS: [u32; 2] = [1, 0];
 /// What a call of MOUNT asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MountAsked<'a> {
-    /// Nothing, or to unmount: nobody keeps a list of who has mounted what.
+    /// Nothing, or to unmount: no list is kept of who has mounted what.
     Nothing,
     /// The handle of a folder.
     Mount(&'a [u8]),

@@ -8,7 +8,7 @@ use nfs3_types::xdr_codec::{Opaque, Pack};
 use rustix::fs::{FileType, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::arguments::{Asked, How, Place, Special, Wanted};
+use super::arguments::{CreateMode, EntryName, NfsRequest, Special, Wanted};
 use super::attributes::status;
 use super::call::{self, Call};
 use super::connection::{Answer, Origin};
@@ -68,12 +68,12 @@ impl Body {
         }
     }
 
-    fn of(asked: &Asked<'_>) -> Body {
+    fn of(asked: &NfsRequest<'_>) -> Body {
         match asked {
-            Asked::Null | Asked::Getattr(_) => Body::Empty,
-            Asked::Rename { .. } => Body::TwoChanges,
-            Asked::Link { .. } => Body::AttributesAndChanges,
-            Asked::Write { .. } | Asked::Commit(_) => Body::Changes,
+            NfsRequest::Null | NfsRequest::Getattr(_) => Body::Empty,
+            NfsRequest::Rename { .. } => Body::TwoChanges,
+            NfsRequest::Link { .. } => Body::AttributesAndChanges,
+            NfsRequest::Write { .. } | NfsRequest::Commit(_) => Body::Changes,
             once if once.is_once() => Body::Changes,
             _ => Body::Attributes,
         }
@@ -129,25 +129,25 @@ pub(super) fn changes(message: &mut Vec<u8>, after: Option<&fattr3>) {
 pub(super) fn nfs(
     server: &Arc<Server>,
     call: &Call<'_>,
-    asked: &Asked<'_>,
+    asked: &NfsRequest<'_>,
     origin: Origin,
     answer: Answer,
 ) {
     match *asked {
-        Asked::Read { file, offset, count } => {
+        NfsRequest::Read { file, offset, count } => {
             data::read(server, file, (offset, count), origin, answer);
         }
-        Asked::Write { file, offset, stable, data } => {
+        NfsRequest::Write { file, offset, stable, data } => {
             data::write(server, file, (offset, data), stable, origin, answer);
         }
-        Asked::Commit(file) => data::commit(server, file, origin, answer),
+        NfsRequest::Commit(file) => data::commit(server, file, origin, answer),
         _ => answer.send(once(server, call, asked, origin)),
     }
 }
 
 /// Answers a call that takes no modelled time. One that comes again and must not happen twice is
 /// answered as it was.
-fn once(server: &Server, call: &Call<'_>, asked: &Asked<'_>, origin: Origin) -> Vec<u8> {
+fn once(server: &Server, call: &Call<'_>, asked: &NfsRequest<'_>, origin: Origin) -> Vec<u8> {
     if !asked.is_once() {
         return answer_to(server, call.xid, asked, origin);
     }
@@ -161,7 +161,7 @@ fn once(server: &Server, call: &Call<'_>, asked: &Asked<'_>, origin: Origin) -> 
 }
 
 /// Carries out a call that takes no modelled time, and returns its answer.
-fn answer_to(server: &Server, xid: u32, asked: &Asked<'_>, origin: Origin) -> Vec<u8> {
+fn answer_to(server: &Server, xid: u32, asked: &NfsRequest<'_>, origin: Origin) -> Vec<u8> {
     let mut message = call::accepted(xid);
     match carry_out(server, asked, origin, &mut message) {
         Ok(()) => message,
@@ -172,57 +172,61 @@ fn answer_to(server: &Server, xid: u32, asked: &Asked<'_>, origin: Origin) -> Ve
 
 fn carry_out(
     server: &Server,
-    asked: &Asked<'_>,
+    asked: &NfsRequest<'_>,
     origin: Origin,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     match *asked {
-        Asked::Null => Ok(()),
-        Asked::Getattr(file) => info::getattr(server, file, message),
-        Asked::Setattr { file, ref wanted, guard } => {
+        NfsRequest::Null => Ok(()),
+        NfsRequest::Getattr(file) => info::getattr(server, file, message),
+        NfsRequest::Setattr { file, ref wanted, guard } => {
             info::setattr(server, file, (wanted, guard), &origin.caller, message)
         }
-        Asked::Access { file, asked } => info::access(server, file, asked, &origin.caller, message),
-        Asked::Fsstat(file) => info::fsstat(server, file, message),
-        Asked::Fsinfo(file) => info::fsinfo(server, file, message),
-        Asked::Pathconf(file) => info::pathconf(server, file, message),
-        Asked::Readlink(file) => info::readlink(server, file, message),
-        Asked::Readdir { folder, behind, count } => {
+        NfsRequest::Access { file, asked } => {
+            info::access(server, file, asked, &origin.caller, message)
+        }
+        NfsRequest::Fsstat(file) => info::fsstat(server, file, message),
+        NfsRequest::Fsinfo(file) => info::fsinfo(server, file, message),
+        NfsRequest::Pathconf(file) => info::pathconf(server, file, message),
+        NfsRequest::Readlink(file) => info::readlink(server, file, message),
+        NfsRequest::Readdir { folder, behind, count } => {
             folders::readdir(server, folder, (behind, count), message)
         }
-        Asked::Readdirplus { folder, behind, count } => {
+        NfsRequest::Readdirplus { folder, behind, count } => {
             folders::readdirplus(server, folder, (behind, count), message)
         }
-        Asked::Lookup(place) => lookup(server, place, message),
-        Asked::Create(place, ref how) => create(server, place, how, origin, message),
-        Asked::Mkdir(place, wanted) => {
+        NfsRequest::Lookup(place) => lookup(server, place, message),
+        NfsRequest::Create(place, ref how) => create(server, place, how, origin, message),
+        NfsRequest::Mkdir(place, wanted) => {
             let mode = wanted.changes.mode.unwrap_or(FOLDER_MODE);
             make(server, place, (NewKind::Folder, mode), origin, message)
         }
-        Asked::Symlink(place, target) => {
+        NfsRequest::Symlink(place, target) => {
             let kind = NewKind::Link(Path::new(target));
             make(server, place, (kind, LINK_MODE), origin, message)
         }
-        Asked::Mknod(place, Special::Made(kind, wanted)) => {
+        NfsRequest::Mknod(place, Special::RequestTime(kind, wanted)) => {
             let mode = wanted.changes.mode.unwrap_or(MODE) & 0o7777;
             let mode = server.trust.mode(kind, mode);
             let made = (NewKind::Special(0), kind.as_raw_mode() | mode);
             make(server, place, made, origin, message)
         }
         // A device of the server is nothing that a client should make.
-        Asked::Mknod(_, Special::Device) => Err(Errno::PERM.into()),
-        Asked::Mknod(_, Special::Other) => Err(Failure::Status(BAD_TYPE)),
-        Asked::Remove(place) => remove(server, place, false, message),
-        Asked::Rmdir(place) => remove(server, place, true, message),
-        Asked::Rename { from, to } => rename(server, from, to, message),
-        Asked::Link { file, to } => link(server, file, to, message),
-        Asked::Read { .. } | Asked::Write { .. } | Asked::Commit(_) => Err(Errno::INVAL.into()),
+        NfsRequest::Mknod(_, Special::Device) => Err(Errno::PERM.into()),
+        NfsRequest::Mknod(_, Special::Other) => Err(Failure::Status(BAD_TYPE)),
+        NfsRequest::Remove(place) => remove(server, place, false, message),
+        NfsRequest::Rmdir(place) => remove(server, place, true, message),
+        NfsRequest::Rename { from, to } => rename(server, from, to, message),
+        NfsRequest::Link { file, to } => link(server, file, to, message),
+        NfsRequest::Read { .. } | NfsRequest::Write { .. } | NfsRequest::Commit(_) => {
+            Err(Errno::INVAL.into())
+        }
     }
 }
 
 impl Server {
     /// Finds the folder that a name is in.
-    fn folder(&self, place: Place<'_>) -> Result<Arc<Node>, Failure> {
+    fn folder(&self, place: EntryName<'_>) -> Result<Arc<Node>, Failure> {
         if place.name.len() > NAME_BYTES_MAX as usize {
             return Err(Errno::NAMETOOLONG.into());
         }
@@ -268,7 +272,7 @@ fn identity(origin: Origin) -> Identity {
     Identity { uid: origin.caller.uid, gid: origin.caller.gid }
 }
 
-fn lookup(server: &Server, place: Place<'_>, message: &mut Vec<u8>) -> Result<(), Failure> {
+fn lookup(server: &Server, place: EntryName<'_>, message: &mut Vec<u8>) -> Result<(), Failure> {
     let folder = server.folder(place)?;
     let (handle, node) = if place.name == "." {
         (server.files.handle_of(&folder)?, Arc::clone(&folder))
@@ -288,15 +292,15 @@ fn lookup(server: &Server, place: Place<'_>, message: &mut Vec<u8>) -> Result<()
 
 fn create(
     server: &Server,
-    place: Place<'_>,
-    how: &How,
+    place: EntryName<'_>,
+    how: &CreateMode,
     origin: Origin,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let folder = server.folder(place)?;
     let wanted = match *how {
-        How::Unchecked(wanted) | How::Guarded(wanted) => wanted,
-        How::Exclusive(atime, mtime) => Wanted {
+        CreateMode::Unchecked(wanted) | CreateMode::Guarded(wanted) => wanted,
+        CreateMode::Exclusive(atime, mtime) => Wanted {
             changes: Changes { atime: Some(atime), mtime: Some(mtime), ..Changes::default() },
             size: None,
         },
@@ -312,9 +316,9 @@ fn create(
         Err(Errno::EXIST) => {
             let child = tree.lookup(&folder, place.name)?;
             let is_fine = match how {
-                How::Unchecked(_) => child.0.kind == FileType::RegularFile,
-                How::Guarded(_) => false,
-                How::Exclusive(atime, mtime) => {
+                CreateMode::Unchecked(_) => child.0.kind == FileType::RegularFile,
+                CreateMode::Guarded(_) => false,
+                CreateMode::Exclusive(atime, mtime) => {
                     (child.1.st_atime, child.1.st_mtime) == (atime.tv_sec, mtime.tv_sec)
                 }
             };
@@ -323,7 +327,7 @@ fn create(
             if !is_fine {
                 return Err(Errno::EXIST.into());
             }
-            if let (How::Unchecked(_), Some(_)) = (how, wanted.size) {
+            if let (CreateMode::Unchecked(_), Some(_)) = (how, wanted.size) {
                 let wanted = Wanted { changes: Changes::default(), ..wanted };
                 server.finish(&child.0, &wanted, origin)?;
             }
@@ -337,7 +341,7 @@ fn create(
 /// Makes what is no regular file.
 fn make(
     server: &Server,
-    place: Place<'_>,
+    place: EntryName<'_>,
     (kind, mode): (NewKind<'_>, u32),
     origin: Origin,
     message: &mut Vec<u8>,
@@ -350,7 +354,7 @@ fn make(
 
 fn remove(
     server: &Server,
-    place: Place<'_>,
+    place: EntryName<'_>,
     is_folder: bool,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
@@ -371,8 +375,8 @@ fn remove(
 
 fn rename(
     server: &Server,
-    from: Place<'_>,
-    to: Place<'_>,
+    from: EntryName<'_>,
+    to: EntryName<'_>,
     message: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let (folder, to_folder) = (server.folder(from)?, server.folder(to)?);
@@ -387,7 +391,12 @@ fn rename(
     Ok(())
 }
 
-fn link(server: &Server, file: &[u8], to: Place<'_>, message: &mut Vec<u8>) -> Result<(), Failure> {
+fn link(
+    server: &Server,
+    file: &[u8],
+    to: EntryName<'_>,
+    message: &mut Vec<u8>,
+) -> Result<(), Failure> {
     let node = server.files.node(file)?;
     let folder = server.folder(to)?;
     let child = server.machine.tree().link(&node, &folder, to.name)?;

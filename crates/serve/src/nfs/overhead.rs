@@ -1,4 +1,4 @@
-//! How long the way of a call is: measured over a connection of our own, before others come.
+//! How long the overhead of a call is: measured over a connection of our own, before others come.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use super::{Opened, Server};
 /// empty credential and verifier. It stands for a small read.
 const CALL: [u32; 10] = [1, 0, 2, 100_003, 3, 0, 0, 0, 0, 0];
 
-/// Measures the way of calls. Where that fails nothing is made up for.
+/// Measures the overhead of calls. Where that fails nothing is made up for.
 pub(super) fn measure(server: &Arc<Server>) {
     let _ = measured(server);
 }
@@ -30,7 +30,7 @@ fn measured(server: &Arc<Server>) -> io::Result<()> {
     let thread = thread.spawn(move || connection::run(&serving, &Opened::new(theirs), 0))?;
     let mut call = (LAST | size_of_val(&CALL) as u32).to_be_bytes().to_vec();
     call.extend(CALL.iter().flat_map(|word| word.to_be_bytes()));
-    server.machine.pacer().way().measure(|| {
+    server.machine.pacer().overhead().measure(|| {
         ours.write_all(&call).ok()?;
         connection::record(&mut ours).ok().map(drop)
     });

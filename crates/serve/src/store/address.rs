@@ -49,7 +49,9 @@ impl Addresses {
     /// Forgets a file and returns where its regions began.
     pub(crate) fn remove(&mut self, ino: Ino) -> Vec<u64> {
         let regions = self.regions.remove(&ino).unwrap_or_default();
-        let free = |&(_, region): &(u64, u64)| {
+        let free = |&(position, region): &(u64, u64)| {
+            let owner = self.owners[region as usize];
+            assert_eq!(owner, Some((ino, position)), "region {region} is another file's");
             self.owners[region as usize] = None;
             self.free.push(region);
             region * REGION_BYTES

@@ -33,7 +33,7 @@ pub(crate) type FileId = (u64, Ino);
 
 /// A block to be put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct SavedBlock {
     /// Where it begins in the file.
     pub(crate) offset: u64,
     /// Where its contents lie in the log.
@@ -47,12 +47,12 @@ pub(crate) struct Kept {
 pub(crate) struct Rollback {
     /// Bytes that only the cache had.
     pub(crate) n_lost: u64,
-    pub(crate) blocks: Vec<(FileId, Kept)>,
+    pub(crate) blocks: Vec<(FileId, SavedBlock)>,
     /// Lengths that files may have at most.
     pub(crate) sizes: Vec<(FileId, u64)>,
 }
 
-impl Kept {
+impl SavedBlock {
     /// Puts a block back. May be done again.
     pub(crate) fn restore(self, log: &File, file: &File) -> io::Result<()> {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -171,7 +171,7 @@ fn find(data: &Path, rollback: &Rollback) -> io::Result<HashMap<FileId, PathBuf>
 impl Rollback {
     fn to_text(&self) -> String {
         let mut text = format!("{HEAD}\nlost {}\n", self.n_lost);
-        for ((device, ino), Kept { offset, at, len }) in &self.blocks {
+        for ((device, ino), SavedBlock { offset, at, len }) in &self.blocks {
             let _ = writeln!(text, "block {device} {ino} {offset} {at} {len}");
         }
         for ((device, ino), size) in &self.sizes {
@@ -194,7 +194,7 @@ impl Rollback {
             match (kind, &*numbers) {
                 ("lost", &[n_bytes]) => rollback.n_lost = n_bytes,
                 ("block", &[device, ino, offset, at, len]) if len <= BLOCK_BYTES => {
-                    let kept = Kept { offset, at, len: len as u32 };
+                    let kept = SavedBlock { offset, at, len: len as u32 };
                     rollback.blocks.push(((device, ino), kept));
                 }
                 ("size", &[device, ino, bytes]) => rollback.sizes.push(((device, ino), bytes)),
@@ -212,7 +212,7 @@ mod tests {
     fn rollback() -> Rollback {
         Rollback {
             n_lost: 5000,
-            blocks: vec![((1, 2), Kept { offset: 4096, at: 7, len: 4096 })],
+            blocks: vec![((1, 2), SavedBlock { offset: 4096, at: 7, len: 4096 })],
             sizes: vec![((1, 2), 8192)],
         }
     }

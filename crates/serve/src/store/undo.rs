@@ -25,7 +25,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use super::Ino;
 use super::ranges::Ranges;
-use super::rollback::{Kept, Marker, Rollback, finish_file};
+use super::rollback::{Marker, Rollback, SavedBlock, finish_file};
 
 /// What is kept at once: a page, as most writes are whole pages.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -126,6 +126,8 @@ impl Undo {
         write: &Overwrite<'_>,
         before: &mut Vec<Before>,
     ) -> io::Result<()> {
+        let (in_file, on_volume) = (write.offset % BLOCK_BYTES, write.address % BLOCK_BYTES);
+        assert_eq!(in_file, on_volume, "a block of a file is a block of its volume");
         let first = write.address / BLOCK_BYTES;
         let end = (write.address + write.len).div_ceil(BLOCK_BYTES);
         let touched = self.files.entry((write.volume, write.ino)).or_insert_with(|| Touched {
@@ -256,6 +258,7 @@ impl Undo {
     /// Takes blocks off a file's count, and forgets a file that has none.
     fn release(&mut self, volume: u16, ino: Ino, n_blocks: u64) {
         if let Some(touched) = self.files.get_mut(&(volume, ino)) {
+            assert!(touched.n_blocks >= n_blocks, "file {ino} gives up a block too many");
             touched.n_blocks -= n_blocks;
             if touched.n_blocks == 0 {
                 self.files.remove(&(volume, ino));
@@ -394,8 +397,8 @@ impl Undo {
 }
 
 impl Block {
-    fn kept(&self) -> Kept {
-        Kept { offset: self.offset, at: self.at, len: self.len }
+    fn kept(&self) -> SavedBlock {
+        SavedBlock { offset: self.offset, at: self.at, len: self.len }
     }
 }
 

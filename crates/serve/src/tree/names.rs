@@ -102,7 +102,7 @@ impl Tree {
         give(parent, name, who)?;
         let child = self.lookup(parent, name)?;
         if !matches!(kind, NewKind::Link(_)) {
-            // The serving process has a mask of its own, which is nobody's wish.
+            // The serving process has a mask of its own, which no program asked for.
             let inherited = child.1.st_mode & 0o2000;
             rustix::fs::chmod(child.0.path(), Mode::from_raw_mode((mode & 0o7777) | inherited))?;
         }

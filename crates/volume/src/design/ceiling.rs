@@ -99,7 +99,7 @@ fn mixed(chosen: &[&Surface<'_>], surfaces: &[Surface<'_>]) -> Option<u64> {
     surfaces.iter().filter_map(of).min()
 }
 
-/// Tells which ceilings nobody measured in this edition, and what holds in their place.
+/// Reports which ceilings were not measured in this edition, and what holds in their place.
 fn tell_unknown(
     ceiling: &Ceiling,
     kind: VolumeKind,

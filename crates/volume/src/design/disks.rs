@@ -215,7 +215,7 @@ fn n_disks(
     if !(1..=DISKS_MAX).contains(&count) {
         let text = format!("`count` is {count}, expected 1 to {DISKS_MAX}");
         parser.findings.error("out-of-range", &at, text);
-        // One, so that nothing is said of a number that nobody meant.
+        // One, so that nothing is said of a number that was not meant.
         return (1, Some(at));
     }
     if listed.is_some_and(|listed| u64::from(listed) != count) {

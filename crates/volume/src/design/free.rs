@@ -357,7 +357,7 @@ impl Free<'_> {
     }
 
     /// Tells of a limit that follows from the size by a rule which is not known. One that was to be
-    /// chosen and is not there is a mistake, told already.
+    /// chosen and is not there is a mistake that was reported already.
     fn tell_unknown(&self, cap: &Cap, parser: &mut Parser<'_, '_>) {
         for (what, word, limit) in
             [("IOPS", "iops", &cap.iops), ("throughput", "throughput", &cap.bytes)]

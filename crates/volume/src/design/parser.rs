@@ -23,7 +23,7 @@ pub(super) const CACHE_DEFAULT: &str = "cache-default";
 /// Edition where a design names none.
 const EDITION_DEFAULT: &str = "current";
 
-/// Bytes of a published MB where nobody states how many, unless the design does.
+/// Bytes of a published MB where the source does not state how many, unless the design does.
 pub const MB_BYTES_DEFAULT: u64 = 1_000_000;
 
 /// Bytes that a published MB has been found to have: 10^6, 1,000 KiB, 2^20.
@@ -57,8 +57,8 @@ pub fn parse_with(text: &str, catalog: &Arc<Catalog>) -> (Option<Design>, Vec<Di
     parse_again(text, catalog, None)
 }
 
-/// Reads a design as it would be if a published MB, where nobody states its bytes, had so many;
-/// what the design says of it does not count. `None` if it is none, or cannot be then.
+/// Reads a design as it would be if a published MB, where the source does not state its bytes, had
+/// so many; what the design says of it does not count. `None` if it is none, or cannot be then.
 pub fn parse_in_mb(text: &str, catalog: &Arc<Catalog>, mb_bytes: u64) -> Option<Design> {
     parse_again(text, catalog, Some(mb_bytes)).0
 }
@@ -90,7 +90,7 @@ fn parse_again(
     (design.filter(|_| !has_error), findings)
 }
 
-/// Of a line that cannot be read the first mistake is told. What seems to be missing may stand
+/// Of a line that cannot be read the first mistake is reported. What seems to be missing may stand
 /// there, and the head of a table to which keys belong.
 fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
     let line = |finding: &Diagnostic| finding.span.as_ref().map(|span| span.line);
@@ -99,9 +99,9 @@ fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
     if unread.is_empty() {
         return;
     }
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     findings.retain(|finding| match line(finding) {
-        line if unread.contains(&line) => is_syntax(finding) && told.insert(line),
+        line if unread.contains(&line) => is_syntax(finding) && reported.insert(line),
         _ => !matches!(finding.code, "missing-key" | "unknown-key"),
     });
 }
@@ -109,9 +109,9 @@ fn drop_what_follows_from_syntax(findings: &mut Vec<Diagnostic>) {
 /// What the parts of a design are read with.
 pub(super) struct Parser<'p, 'a> {
     pub(super) edition: &'p Edition,
-    /// Bytes of a published MB whose size nobody states.
+    /// Bytes of a published MB whose size the source does not state.
     mb_bytes: u64,
-    /// Whether it was told that a host cache is not stated.
+    /// Whether it was reported that a host cache is not stated.
     pub(super) has_told_of_cache: bool,
     pub(super) findings: &'p mut Findings<'a>,
 }
@@ -360,7 +360,7 @@ fn edition<'p>(
 }
 
 /// Returns what a figure is in operations or bytes per second, with so many bytes to an MB whose
-/// size nobody states. At least 1.
+/// size the source does not state. At least 1.
 pub(crate) fn per_s(figure: &Figure, mb_bytes: u64) -> u64 {
     let per_s = match figure.exactness {
         Exactness::UnitUnclear => (figure.value * mb_bytes as f64).round() as u64,

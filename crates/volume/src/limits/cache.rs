@@ -34,6 +34,7 @@ impl WorkingSet {
         if path::mode_at_work(design, stripe) == CacheMode::None {
             return None;
         }
+        assert!(bytes > 0.0 && bytes.is_finite(), "{bytes} is no size of a working set");
         let cache_bytes = design.vm.as_ref().and_then(|vm| vm.cache_bytes)? as f64;
         let reads = |hit_ratio| {
             let load = Load { read_share: 1.0, hit_ratio, ..*load };
@@ -80,6 +81,7 @@ impl WarmUp {
 
     /// Returns when a share below 1 is warm, seconds from the start.
     pub fn seconds_to(&self, warm: f64) -> f64 {
+        assert!((0.0..1.0).contains(&warm), "{warm} is no share below 1");
         let linear_until = self.linear_until();
         if warm <= linear_until {
             return warm * self.bytes / self.disk_bytes_per_s;

@@ -15,7 +15,7 @@ use crate::design::Design;
 pub struct Load {
     /// Bytes per I/O, at least 1.
     pub size_bytes: u64,
-    /// Offsets are multiples of this; the I/O's own size unless told.
+    /// Offsets are multiples of this; the I/O's own size unless given.
     pub align_bytes: Option<u64>,
     /// Each follows the one before, and disks that merge such I/Os do; otherwise at random places.
     pub is_sequential: bool,
@@ -96,6 +96,21 @@ pub struct Flow {
     pub load: Load,
     /// How many I/Os per second are asked; `None` are all there are.
     pub demand: Option<f64>,
+}
+
+impl Flow {
+    /// Asserts that it is a load of a volume of the design.
+    fn check(&self, design: &Design) {
+        let Load { size_bytes, align_bytes, read_share, hit_ratio, queue_depth, .. } = self.load;
+        let (volume, n_volumes) = (self.volume, design.volumes.len());
+        assert!(usize::from(volume) < n_volumes, "volume {volume} of {n_volumes}");
+        assert!(size_bytes > 0, "an I/O has bytes");
+        assert!(align_bytes != Some(0), "offsets are multiples of something");
+        assert!((0.0..=1.0).contains(&read_share), "{read_share} is no share of reads");
+        assert!((0.0..=1.0).contains(&hit_ratio), "{hit_ratio} is no share of hits");
+        assert!(queue_depth != Some(0), "none in flight is no load");
+        assert!(self.demand.is_none_or(|demand| demand >= 0.0), "{:?} is no rate", self.demand);
+    }
 }
 
 /// What a volume does under its load.
@@ -193,6 +208,7 @@ struct Path {
 
 impl Path {
     fn new(design: &Design, flow: &Flow) -> Self {
+        flow.check(design);
         let latency_s = path::latency_s(design, flow.volume, &flow.load);
         let mut caps = path::caps(design, flow.volume, &flow.load);
         if let Some(queue_depth) = flow.load.queue_depth {

@@ -14,6 +14,7 @@ pub struct Credits {
 impl Credits {
     /// Returns how long a demand lasts from a full bucket; infinite if it needs no credits.
     pub fn burst_s(&self, demand: f64) -> f64 {
+        assert!(demand >= 0.0, "{demand} is no rate");
         let spent = demand.min(self.burst) - self.base;
         if spent > 0.0 { self.bucket / spent } else { f64::INFINITY }
     }

@@ -1,12 +1,12 @@
-//! What lifts the cap that binds: changes to a design, each tried before it is told.
+//! What lifts the cap that binds: changes to a design, each tried before it is proposed.
 //!
 //! Each is applied to the design and asked again beside the other needs; what lifts nothing is not
 //! told. Prices are not looked at. Settings stand before what is provisioned anew, and more of the
-//! same before another kind of it. Of a known need, the smallest change that meets it is told.
+//! same before another kind of it. Of a known need, the smallest change that meets it is proposed.
 //!
 //! Where no change alone is enough, pairs are tried: each kind's smallest change that takes the
 //! first cap out of the way, for the first [`FIRSTS_MAX`] kinds, with what lifts the cap that binds
-//! then. Of each the first pair that is enough is told.
+//! then. Of each the first pair that is enough is proposed.
 
 mod machine;
 mod provisioned;
@@ -20,7 +20,7 @@ use crate::design::{
     Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Volume, per_s,
 };
 
-/// Most of a rate by which a change must lift it to be told: less is rounding.
+/// Most of a rate by which a change must lift it to be proposed: less is rounding.
 const GAIN_MIN: f64 = 0.001;
 
 /// Most of a need that may be missing for it to be met: rounding.
@@ -107,7 +107,7 @@ fn singles(design: &Design, flows: &[Flow], flow_idx: usize) -> Singles {
     let before = together(design, flows);
     let rate = carried(&before[flow_idx]);
     let flow = &flows[flow_idx];
-    // A need that is met is no goal: what is told then is what it could be beyond.
+    // A need that is met is no goal: what is proposed then is what it could be beyond.
     let goal = flow.demand.filter(|demand| rate < demand * (1.0 - SHORT_MAX));
     let tries = Tries {
         design,
@@ -147,7 +147,7 @@ type Change = (String, Design);
 struct Tried {
     /// The change, if it lifts the rate and leaves to the others what they have.
     remedy: Option<Remedy>,
-    /// Whether the cap that had bound would carry what is wanted, at nobody's cost.
+    /// Whether the cap that had bound would carry what is wanted, at the cost of no other.
     clears: bool,
 }
 

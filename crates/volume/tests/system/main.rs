@@ -6,5 +6,6 @@ mod cache;
 mod caps;
 mod changes;
 mod common;
+mod contracts;
 mod network;
 mod properties;

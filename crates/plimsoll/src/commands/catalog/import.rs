@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::catalog::import::{self, ImportError, Kind, Rejected, Report};
+use ::catalog::import::{self, ImportError, Rejected, Report, TableKind};
 use serde_json::json;
 
 use super::{Which, text};
@@ -240,7 +240,7 @@ fn write(dir: &Path, args: &Args, report: &Report) -> Result<Vec<String>, Failur
     let key = if key.is_empty() { "table" } else { key };
     let edition = &args.which.edition;
     let mut written = Vec::new();
-    for kind in [Kind::Disks, Kind::Vms, Kind::Prices, Kind::Network] {
+    for kind in [TableKind::Disks, TableKind::Vms, TableKind::Prices, TableKind::Network] {
         if let Some(table) = import::table(&report.taken, kind, key) {
             let path = dir.join(edition).join(format!("{}-{key}.csv", kind.as_str()));
             save(&path, &table)?;

@@ -8,7 +8,7 @@ use super::demand::Demand;
 use super::notes;
 use crate::exit::Failure;
 
-/// Most changes that are told for one cap.
+/// Most changes that are proposed for one cap.
 const REMEDIES_MAX: usize = 3;
 
 /// What is asked.
@@ -23,7 +23,7 @@ pub(super) struct Question {
     pub(super) with_credits: bool,
     pub(super) is_sequential: bool,
     pub(super) demands: Vec<Demand>,
-    /// The design by the ways to read a published MB whose bytes nobody states.
+    /// The design by the ways to read a published MB whose bytes the source does not state.
     pub(super) readings: Vec<Design>,
 }
 
@@ -126,10 +126,10 @@ fn of_volume(design: &Design, volume: u16, question: &Question) -> OfVolume {
     let row = |load: Load| Row { load, done: alone(design, volume, &load) };
     let rows: Vec<Row> = loads(question, has_cache).into_iter().map(row).collect();
     let mut lifts: Vec<(usize, Vec<Remedy>)> = Vec::new();
-    let mut told: Vec<Bound> = Vec::new();
+    let mut listed: Vec<Bound> = Vec::new();
     for (idx, row) in rows.iter().enumerate() {
-        if !told.contains(&row.done.binds) {
-            told.push(row.done.binds);
+        if !listed.contains(&row.done.binds) {
+            listed.push(row.done.binds);
             lifts.push((idx, some_of(remedies(design, volume, &row.load))));
         }
     }

@@ -100,7 +100,7 @@ pub(super) fn of_readings(need: f64, readings: &[(u64, f64)]) -> Option<String> 
     ))
 }
 
-/// A burst of which nobody says how long it lasts cannot be counted.
+/// A burst without a stated length cannot be counted.
 fn of_aws(design: &Design, vm: &Vm, notes: &mut Vec<String>) {
     let edition = design.rows();
     let Some(size) = edition.and_then(|edition| edition.vm(&vm.size)) else { return };

@@ -137,7 +137,8 @@ fn raised(now: Option<u64>, need: Option<u64>, most: Option<u64>) -> Option<u64>
     (wanted > now.unwrap_or(0)).then_some(wanted)
 }
 
-/// Rounds up what is counted in millions to whole millions: nobody writes single bytes per second.
+/// Rounds up what is counted in millions to whole millions: a figure in single bytes per second is
+/// none that one would write.
 fn in_units(need: u64) -> u64 {
     const MB: u64 = 1_000_000;
     if need < MB { need } else { need.div_ceil(MB) * MB }
