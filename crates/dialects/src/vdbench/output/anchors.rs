@@ -17,7 +17,7 @@ pub struct TreeSeen {
     pub n_folders: u64,
     /// Bytes of these files.
     pub bytes: u64,
-    /// Files that were opened in the run so far; `None` where nobody counts.
+    /// Files that were opened in the run so far; `None` where they are not counted.
     pub n_opened: Option<u64>,
     /// Their bytes.
     pub opened_bytes: u64,

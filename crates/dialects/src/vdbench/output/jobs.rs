@@ -2,13 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::members::Kind;
 use super::stats::operation_name;
 use crate::vdbench::run::{FileOperation, FileWork, Fsd, Fwd, RawWork, Run, Sd, Work};
 use crate::vdbench::slaves::{self, Seat};
 
 /// Name of the workload of formats.
 pub(super) const FORMAT: &str = "format";
+
+/// What a member stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum MemberKind {
+    /// Everything.
+    Total,
+    Host,
+    /// A process of Vdbench's: here the jobs that would be its.
+    Slave,
+    /// What one host or slave does on one storage or structure (`report=`).
+    Part,
+    Sd,
+    Wd,
+    Fsd,
+    Fwd,
+}
 
 /// A job, and to what it counts besides the whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +45,7 @@ pub(super) struct Share {
 /// Storage or structure of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Storage {
-    pub(super) kind: Kind,
+    pub(super) kind: MemberKind,
     pub(super) name: String,
     /// The file, device or anchor.
     pub(super) path: String,
@@ -158,11 +173,11 @@ impl Share {
 }
 
 fn of_sd(sd: &Sd) -> Storage {
-    Storage { kind: Kind::Sd, name: sd.name.clone(), path: sd.lun.clone() }
+    Storage { kind: MemberKind::Sd, name: sd.name.clone(), path: sd.lun.clone() }
 }
 
 fn of_fsd(name: &str, anchor: &str) -> Storage {
-    Storage { kind: Kind::Fsd, name: name.to_owned(), path: anchor.to_owned() }
+    Storage { kind: MemberKind::Fsd, name: name.to_owned(), path: anchor.to_owned() }
 }
 
 /// Says whether a run works on files.

@@ -6,32 +6,16 @@ use hist::Histogram;
 use record::{Interval, JobRecord, SeriesRecord};
 
 use super::counters::Counters;
-use super::jobs::{Share, Storage, is_files, shares};
-use super::report::SetupHost;
+use super::jobs::{MemberKind, Share, Storage, is_files, shares};
+use super::setup::SetupHost;
 use super::stats::{OpStats, RowStats, Totals, operation_of};
 use crate::vdbench::parsed::Report as Detail;
 use crate::vdbench::run::{FileOperation, Run, Work};
 
-/// What a member stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    /// Everything.
-    Total,
-    Host,
-    /// A process of Vdbench's: here the jobs that would be its.
-    Slave,
-    /// What one host or slave does on one storage or structure (`report=`).
-    Part,
-    Sd,
-    Wd,
-    Fsd,
-    Fwd,
-}
-
 /// One that has rows of its own.
 #[derive(Debug)]
 pub(super) struct Member {
-    pub(super) kind: Kind,
+    pub(super) kind: MemberKind,
     /// Its name, which is that of its page.
     pub(super) name: String,
     /// Of a slave its host, of a part its host or slave: position among all.
@@ -82,7 +66,7 @@ pub(super) struct Members {
     pub(super) all: Vec<Member>,
     /// What was done in the run that is going on, warmup included.
     pub(super) counters: Counters,
-    by_name: BTreeMap<(Kind, String), usize>,
+    by_name: BTreeMap<(MemberKind, String), usize>,
     /// Slaves of each host, by its label.
     n_slaves: BTreeMap<String, u32>,
     first_host: String,
@@ -109,7 +93,7 @@ impl Members {
             asked: BTreeMap::new(),
             is_files: runs.iter().any(is_files),
         };
-        members.member(Kind::Total, "");
+        members.member(MemberKind::Total, "");
         for host in hosts {
             members.host(&host.label);
         }
@@ -123,7 +107,7 @@ impl Members {
     }
 
     /// Returns the position of a member, which is made where it is new.
-    fn member(&mut self, kind: Kind, name: &str) -> usize {
+    fn member(&mut self, kind: MemberKind, name: &str) -> usize {
         let next = self.all.len();
         let idx = *self.by_name.entry((kind, name.to_owned())).or_insert(next);
         if idx == next {
@@ -144,9 +128,9 @@ impl Members {
 
     /// Returns the position of a host, which is made with its slaves where it is new.
     fn host(&mut self, label: &str) -> usize {
-        let idx = self.member(Kind::Host, label);
+        let idx = self.member(MemberKind::Host, label);
         for number in 0..self.n_slaves_of(label) {
-            let slave = self.member(Kind::Slave, &slave_name(label, number));
+            let slave = self.member(MemberKind::Slave, &slave_name(label, number));
             self.all[slave].of = Some(idx);
         }
         idx
@@ -156,25 +140,26 @@ impl Members {
         self.n_slaves.get(host).copied().unwrap_or(1)
     }
 
-    pub(super) fn names(&self, kind: Kind) -> Vec<String> {
+    pub(super) fn names(&self, kind: MemberKind) -> Vec<String> {
         self.of_kind(kind).map(|(_, member)| member.name.clone()).collect()
     }
 
     /// Returns the members of a kind, with their positions.
-    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (usize, &Member)> {
+    pub(super) fn of_kind(&self, kind: MemberKind) -> impl Iterator<Item = (usize, &Member)> {
         self.all.iter().enumerate().filter(move |(_, member)| member.kind == kind)
     }
 
     /// Returns the slaves of a host, or the parts of a host or slave.
-    pub(super) fn below(&self, kind: Kind, of: usize) -> impl Iterator<Item = &Member> {
+    pub(super) fn below(&self, kind: MemberKind, of: usize) -> impl Iterator<Item = &Member> {
         self.of_kind(kind).map(|(_, member)| member).filter(move |member| member.of == Some(of))
     }
 
     /// Returns those that have rows in the run that is going on. Of files all structures and
     /// workloads do.
     pub(super) fn shown(&self) -> impl Iterator<Item = &Member> {
-        let is_always =
-            |member: &Member| self.is_files && matches!(member.kind, Kind::Fsd | Kind::Fwd);
+        let is_always = |member: &Member| {
+            self.is_files && matches!(member.kind, MemberKind::Fsd | MemberKind::Fwd)
+        };
         self.all.iter().filter(move |member| member.is_active || is_always(member))
     }
 
@@ -185,7 +170,7 @@ impl Members {
         host.map_or("", |host| &host.name)
     }
 
-    pub(super) fn active_of(&self, kind: Kind) -> Vec<&Member> {
+    pub(super) fn active_of(&self, kind: MemberKind) -> Vec<&Member> {
         self.all.iter().filter(|member| member.is_active && member.kind == kind).collect()
     }
 
@@ -202,7 +187,9 @@ impl Members {
             member.left_out = Latencies::default();
         }
         let wds: Vec<usize> = match &run.work {
-            Work::Raw(raw) => raw.wds.iter().map(|wd| self.member(Kind::Wd, &wd.name)).collect(),
+            Work::Raw(raw) => {
+                raw.wds.iter().map(|wd| self.member(MemberKind::Wd, &wd.name)).collect()
+            }
             _ => Vec::new(),
         };
         for idx in links.iter().flat_map(|(_, of)| of).copied().chain(wds).chain([0]) {
@@ -226,7 +213,7 @@ impl Members {
             let host = share.host.clone().unwrap_or_else(|| self.first_host.clone());
             let slave = slave_name(&host, share.slave % self.n_slaves_of(&host));
             let host = self.host(&host);
-            let slave = self.member(Kind::Slave, &slave);
+            let slave = self.member(MemberKind::Slave, &slave);
             let mut of = vec![host, slave];
             if let Some(storage) = &share.storage {
                 of.push(self.member(storage.kind, &storage.name));
@@ -239,13 +226,13 @@ impl Members {
                 }
             }
             if let Some(fwd) = &share.fwd {
-                of.push(self.member(Kind::Fwd, fwd));
+                of.push(self.member(MemberKind::Fwd, fwd));
             }
             links.push((share, of));
         }
         if let Work::Raw(raw) = &run.work {
             for wd in &raw.wds {
-                self.member(Kind::Wd, &wd.name);
+                self.member(MemberKind::Wd, &wd.name);
             }
         }
         links
@@ -253,7 +240,7 @@ impl Members {
 
     fn part(&mut self, owner: usize, storage: &Storage) -> usize {
         let name = format!("{}.{}", self.all[owner].name, storage.name);
-        let idx = self.member(Kind::Part, &name);
+        let idx = self.member(MemberKind::Part, &name);
         let member = &mut self.all[idx];
         (member.of, member.storage) = (Some(owner), Some(storage.clone()));
         idx
@@ -329,7 +316,7 @@ impl Members {
     fn involved(&self, job: &str, part: &str) -> Vec<usize> {
         let mut of = self.of_job.get(job).cloned().unwrap_or_else(|| vec![0]);
         if !self.is_files && !part.is_empty() {
-            of.extend(self.by_name.get(&(Kind::Wd, part.to_owned())));
+            of.extend(self.by_name.get(&(MemberKind::Wd, part.to_owned())));
         }
         of
     }

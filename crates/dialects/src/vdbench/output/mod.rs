@@ -24,6 +24,7 @@ mod page;
 mod raw;
 mod report;
 mod samples;
+mod setup;
 mod stats;
 mod time;
 mod words;
@@ -43,7 +44,8 @@ pub use raw::{
     raw_skew_row,
 };
 pub(super) use report::OTHER_PAGES;
-pub use report::{AnchorPart, Ending, LunSeen, Output, PAGES, Report, Setup, SetupHost, TreeSeen};
+pub use report::{AnchorPart, Ending, LunSeen, Output, PAGES, Report, TreeSeen};
+pub use setup::{Setup, SetupHost};
 pub use stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name, operation_of};
 pub use time::Moment;
 pub use words::Words;

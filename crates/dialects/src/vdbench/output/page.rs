@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::time::Moment;
 use crate::vdbench::run::Run;
 
-/// Most runs that are linked at the top of a page: with more, nobody looks there.
+/// Most runs that are linked at the top of a page: with more, they are of no use there.
 const LINKS_MAX: usize = 1000;
 /// Columns before a link.
 const LINK_COLUMN: usize = 33;

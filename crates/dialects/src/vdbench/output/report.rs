@@ -1,4 +1,4 @@
-//! The output directory and the console of a whole run, told event by event.
+//! The output directory and the console of a whole run, written event by event.
 //!
 //! A [`Report`] knows no file: each event comes back as an [`Output`], text for the console and
 //! for the ends of pages. Whatever was handed out is final, so a run that is killed leaves all
@@ -18,14 +18,14 @@ use super::flatfile::{
     Asked, file_flatfile_head, file_flatfile_row, raw_flatfile_head, raw_flatfile_row,
 };
 use super::histogram::{HISTOGRAM_LIMITS_US, file_histogram, raw_histograms};
-use super::jobs::{is_files, operations};
-use super::members::{Kind, Latencies, Member, Members};
+use super::jobs::{MemberKind, is_files, operations};
+use super::members::{Latencies, Member, Members};
 use super::page::{anchor, link_line, shown, status_line, title};
-use super::raw::{Layout, Megabyte, RawFigures, raw_header, raw_row};
+use super::raw::{Layout, RawFigures, raw_header, raw_row};
 use super::samples;
+use super::setup::{Setup, SetupHost};
 use super::stats::{RowStats, Totals};
 use super::time::Moment;
-use crate::vdbench::parsed::Report as Detail;
 use crate::vdbench::run::{FileOperation, Fsd, Run, Work};
 use run_totals::RunTotals;
 
@@ -35,61 +35,6 @@ pub use found::{AnchorPart, LunSeen};
 /// Intervals between headings.
 const ROWS_PER_HEADING: u32 = 30;
 const NS_PER_MS: u64 = 1_000_000;
-
-/// What the outputs depend on besides the runs.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// Name of the output directory as given.
-    pub folder: String,
-    /// Its full path.
-    pub folder_path: String,
-    /// Columns.
-    pub layout: Layout,
-    /// What a megabyte is.
-    pub megabyte: Megabyte,
-    /// Name and version of the program, for the head of summary.html.
-    pub program: String,
-    /// Number of the process.
-    pub pid: u32,
-    /// Hosts.
-    pub hosts: Vec<SetupHost>,
-    /// Upper limits of the histogram's buckets, nanoseconds; empty is [`HISTOGRAM_LIMITS_US`].
-    pub histogram_ns: Vec<u64>,
-    /// Which pages there are (`report=`).
-    pub detail: Detail,
-    /// Ends everything after a run whose shares are off by more percent (`abort_failed_skew`).
-    pub abort_skew_pct: Option<f64>,
-    /// Warns of more I/Os per second and slave (`ios_per_jvm`).
-    pub ios_per_slave_max: Option<u64>,
-    /// What parmfile.html lists.
-    pub copied: Vec<String>,
-    /// What parmscan.html lists.
-    pub scanned: Vec<String>,
-}
-
-/// A host, as far as pages show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetupHost {
-    /// Its label.
-    pub label: String,
-    /// Processes that Vdbench would start there (`jvms=`): each has pages, and its part of the
-    /// host's jobs.
-    pub n_slaves: u32,
-    /// More of them than were asked for, because of the largest rate: how many storage definitions
-    /// the host has. `None` where nobody raised the number.
-    pub raised_for_sds: Option<usize>,
-}
-
-impl SetupHost {
-    fn raised_line(&self) -> Option<String> {
-        let n_sds = self.raised_for_sds?;
-        Some(format!(
-            "Adjusted default JVM count for host={} from jvms=1 to jvms={} because of iorate= and \
-             a total of {n_sds} sds.",
-            self.label, self.n_slaves
-        ))
-    }
-}
 
 /// What is to be written now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -267,7 +212,7 @@ impl Report {
         let mut output = Output::default();
         let pid = self.setup.pid;
         let mut events = vec!["Starting slaves".to_owned()];
-        for slave in self.members.names(Kind::Slave) {
+        for slave in self.members.names(MemberKind::Slave) {
             events.push(connected(&slave, pid));
         }
         events.push("Slaves connected".to_owned());
@@ -283,7 +228,7 @@ impl Report {
                 lines.push(line);
             }
         }
-        let slaves = self.members.names(Kind::Slave);
+        let slaves = self.members.names(MemberKind::Slave);
         lines.extend(self.setup.hosts.iter().filter_map(SetupHost::raised_line));
         lines
             .extend(slaves.iter().map(|slave| format!("Starting slave: {slave}, in this process")));
@@ -397,7 +342,7 @@ impl Report {
         let mut pages = [SUMMARY, LOG, TOTALS, SKEW, HISTOGRAM].map(str::to_owned).to_vec();
         for member in self.members.all.iter().filter(|member| self.has_page(member)) {
             pages.push(format!("{}.html", member.name));
-            if member.kind == Kind::Slave {
+            if member.kind == MemberKind::Slave {
                 pages.push(format!("{}.stdout.html", member.name));
             } else if self.has_histogram(member) {
                 pages.push(format!("{}.histogram.html", member.name));
@@ -433,7 +378,7 @@ impl Report {
     }
 
     /// Says whether what happens now belongs to an interval that averages leave out: the first of
-    /// a run without a warmup. Then [`Report::leave_out`] is to be told before each sample.
+    /// a run without a warmup. Then [`Report::leave_out`] is to be called before each sample.
     pub fn leaves_out_this(&self) -> bool {
         let is_first = self.members.all[0].totals.n_intervals() == 0;
         self.current.as_ref().is_some_and(|current| current.n_warmup == 0) && is_first
@@ -500,7 +445,7 @@ impl Report {
         };
         for member in self.members.shown() {
             let text = format!("{header}{}", self.row(now, &label, &member.row, current));
-            if member.kind == Kind::Total {
+            if member.kind == MemberKind::Total {
                 output.summary(&text);
             } else if self.has_page(member) {
                 output.page(&format!("{}.html", member.name), &text);
@@ -585,7 +530,7 @@ impl Report {
         output.page(STATUS, &status_line(now, "Workload done", Some(run)));
         for member in self.members.shown() {
             let text = self.averages(now, member, &current);
-            if member.kind == Kind::Total {
+            if member.kind == MemberKind::Total {
                 output.summary(&text);
             } else if self.has_page(member) {
                 output.page(&format!("{}.html", member.name), &text);
@@ -648,7 +593,7 @@ impl Report {
 
     fn end_histogram(&self, output: &mut Output, member: &Member) {
         let page = match member.kind {
-            Kind::Total => HISTOGRAM.to_owned(),
+            MemberKind::Total => HISTOGRAM.to_owned(),
             _ if !self.has_histogram(member) => return,
             _ => format!("{}.histogram.html", member.name),
         };

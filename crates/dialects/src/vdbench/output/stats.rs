@@ -116,7 +116,7 @@ const NS_PER_MS: f64 = 1e6;
 pub struct RowStats {
     /// Length of the time, nanoseconds.
     pub length_ns: u64,
-    /// Processors; `None` where nobody knows.
+    /// Processors; `None` where it is unknown.
     pub cpu: Option<CpuShares>,
     /// What the user asked for, as opposed to the opens and closes that come with it. File systems
     /// only.

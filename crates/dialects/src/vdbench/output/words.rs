@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use plan::job::Source;
 
-use super::jobs::{Share, shares};
-use super::members::Kind;
+use super::jobs::{MemberKind, Share, shares};
 use crate::vdbench::run::Run;
 
 /// What our messages say, and what parameter files call it. In this order: what is longer first.
@@ -181,8 +180,8 @@ fn defined(share: Share) -> Defined {
     }
 }
 
-fn key_of(kind: Kind) -> &'static str {
-    if kind == Kind::Sd { "sd" } else { "fsd" }
+fn key_of(kind: MemberKind) -> &'static str {
+    if kind == MemberKind::Sd { "sd" } else { "fsd" }
 }
 
 /// Replaces `before` with a name and a closing quote by what the name stands for.

@@ -1,6 +1,6 @@
-//! What is told of storage before it is worked on: sizes, what is missing, what was made of trees.
+//! What is reported of storage before it is worked on: sizes, what is missing, what was made of trees.
 
-use super::super::members::Kind;
+use super::super::jobs::MemberKind;
 use super::super::number::{fixed, thousands};
 use super::{LOG, Output, Report};
 use crate::vdbench::output::Moment;
@@ -28,7 +28,7 @@ pub struct LunSeen {
     pub lun: String,
     /// Label of its host.
     pub host: String,
-    /// Bytes that are there, 0 of a file that is not; `None` where nobody can tell.
+    /// Bytes that are there, 0 of a file that is not; `None` where it is unknown.
     pub size_bytes: Option<u64>,
     /// It is written first, since it is missing or too short.
     pub is_to_be_written: bool,
@@ -59,7 +59,7 @@ impl Report {
 
     /// Returns what says that a part of a structure is there.
     pub fn made(&self, now: &Moment, anchor: &str, part: AnchorPart) -> Output {
-        let slaves = self.members.names(Kind::Slave);
+        let slaves = self.members.names(MemberKind::Slave);
         let slave = slaves.first().map_or("localhost-0", String::as_str);
         let text = match part {
             AnchorPart::Anchor => format!("{slave}: Created anchor directory: {anchor}"),

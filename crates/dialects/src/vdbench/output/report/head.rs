@@ -1,7 +1,7 @@
 //! Pages of a run before anything is measured: headings and links.
 
-use super::super::jobs::Storage;
-use super::super::members::{Kind, Member};
+use super::super::jobs::{MemberKind, Storage};
+use super::super::members::Member;
 use super::super::page::{link, link_line, link_lines, run_links, shown, title};
 use super::{
     ANCHORS, ERRORS, FLATFILE, HISTOGRAM, LOG, Output, RUN_TOTALS, Report, SKEW, SUMMARY, TOTALS,
@@ -33,10 +33,10 @@ impl Report {
         if self.setup.detail.run_totals {
             output.whole.push((RUN_TOTALS.to_owned(), self.run_totals_page(now)));
         }
-        for (idx, host) in self.members.of_kind(Kind::Host) {
+        for (idx, host) in self.members.of_kind(MemberKind::Host) {
             self.open_host(output, idx, host, &links);
         }
-        for (idx, slave) in self.members.of_kind(Kind::Slave) {
+        for (idx, slave) in self.members.of_kind(MemberKind::Slave) {
             self.open_slave(output, idx, slave, &links);
         }
         for member in &self.members.all {
@@ -52,7 +52,7 @@ impl Report {
     fn open_host(&self, output: &mut Output, idx: usize, host: &Member, links: &str) {
         let name = &host.name;
         let mut head = format!("Host summary report(s) for host={}\n\n", shown(name));
-        for slave in self.members.below(Kind::Slave, idx) {
+        for slave in self.members.below(MemberKind::Slave, idx) {
             let slave = &slave.name;
             let summary = link(&format!("{slave}.html"), &format!("{slave} summary"));
             let stdout = link(&format!("{slave}.stdout.html"), &format!("{slave} stdout"));
@@ -81,7 +81,7 @@ impl Report {
     fn part_links(&self, of_whom: &str, idx: usize) -> String {
         let what = if self.is_files { "FSD" } else { "SD" };
         let mut lines = String::new();
-        for part in self.members.below(Kind::Part, idx) {
+        for part in self.members.below(MemberKind::Part, idx) {
             let Some(storage) = &part.storage else { continue };
             // Of files every line says what it is, else the first one alone.
             let is_headed = self.is_files || lines.is_empty();
@@ -97,7 +97,7 @@ impl Report {
         let Storage { name, path, .. } = storage;
         let host = self.members.host_of(part);
         match storage.kind {
-            Kind::Fsd => format!("fsd={name}"),
+            MemberKind::Fsd => format!("fsd={name}"),
             _ => format!("sd={name},host={host},lun={path}"),
         }
     }
@@ -106,24 +106,24 @@ impl Report {
         let name = &member.name;
         let (page, histogram) = match member.kind {
             _ if !self.has_page(member) => return,
-            Kind::Sd => {
+            MemberKind::Sd => {
                 (format!("SD report for sd={name}"), "SD response time histogram.".to_owned())
             }
-            Kind::Wd => (
+            MemberKind::Wd => (
                 format!("Workload Report for wd={name}"),
                 format!("wd={name} response time histogram."),
             ),
-            Kind::Fsd => {
+            MemberKind::Fsd => {
                 (format!("Report for fsd {name}"), format!("Performance histogram for FSD={name}"))
             }
-            Kind::Fwd => {
+            MemberKind::Fwd => {
                 (format!("Report for fwd {name}"), format!("Performance histogram for FWD={name}"))
             }
-            Kind::Part => return self.open_part(output, member, links),
-            Kind::Total | Kind::Host | Kind::Slave => return,
+            MemberKind::Part => return self.open_part(output, member, links),
+            MemberKind::Total | MemberKind::Host | MemberKind::Slave => return,
         };
         let to_histogram = match member.kind {
-            Kind::Fsd | Kind::Fwd => "Link to Performance histogram:",
+            MemberKind::Fsd | MemberKind::Fwd => "Link to Performance histogram:",
             _ => "Link to response time histogram:",
         };
         let link = link_line(to_histogram, &format!("{name}.histogram.html"), "histogram");
@@ -135,7 +135,7 @@ impl Report {
 
     fn open_part(&self, output: &mut Output, part: &Member, links: &str) {
         let Some(storage) = &part.storage else { return };
-        let is_slave = part.of.is_some_and(|of| self.members.all[of].kind == Kind::Slave);
+        let is_slave = part.of.is_some_and(|of| self.members.all[of].kind == MemberKind::Slave);
         let owner = if is_slave { "Slave" } else { "Host" };
         let what = if self.is_files { "FSD" } else { "SD" };
         let text = self.part_text(part, storage);
@@ -146,16 +146,23 @@ impl Report {
     /// Says whether a member has a page of rows that is its alone.
     pub(super) fn has_page(&self, member: &Member) -> bool {
         match member.kind {
-            Kind::Total => false,
-            Kind::Sd => self.setup.detail.sd_detail,
-            Kind::Fsd => self.setup.detail.fsd_detail,
-            Kind::Host | Kind::Slave | Kind::Part | Kind::Wd | Kind::Fwd => true,
+            MemberKind::Total => false,
+            MemberKind::Sd => self.setup.detail.sd_detail,
+            MemberKind::Fsd => self.setup.detail.fsd_detail,
+            MemberKind::Host
+            | MemberKind::Slave
+            | MemberKind::Part
+            | MemberKind::Wd
+            | MemberKind::Fwd => true,
         }
     }
 
     /// Says whether it has a page of histograms, too.
     pub(super) fn has_histogram(&self, member: &Member) -> bool {
-        let has_one = matches!(member.kind, Kind::Sd | Kind::Wd | Kind::Fsd | Kind::Fwd);
+        let has_one = matches!(
+            member.kind,
+            MemberKind::Sd | MemberKind::Wd | MemberKind::Fsd | MemberKind::Fwd
+        );
         has_one && self.has_page(member)
     }
 
@@ -170,12 +177,12 @@ impl Report {
         }
         text.push('\n');
         let names = |kind| self.members.names(kind);
-        text.push_str(&link_lines("Link to HOST reports:", &names(Kind::Host)));
+        text.push_str(&link_lines("Link to HOST reports:", &names(MemberKind::Host)));
         if self.is_files {
             if self.setup.detail.fsd_detail {
-                text.push_str(&link_lines("Link to FSD reports:", &names(Kind::Fsd)));
+                text.push_str(&link_lines("Link to FSD reports:", &names(MemberKind::Fsd)));
             }
-            text.push_str(&link_lines("Link to FWD reports:", &names(Kind::Fwd)));
+            text.push_str(&link_lines("Link to FWD reports:", &names(MemberKind::Fwd)));
         }
         text.push_str(&link_line("Link to response time histogram:", HISTOGRAM, "histogram"));
         text.push_str(&link_line("Link to workload skew report:", SKEW, "skew"));
@@ -183,10 +190,10 @@ impl Report {
             text.push_str(&link_line("Link to anchor report:", ANCHORS, "anchors"));
         } else {
             if self.setup.detail.sd_detail {
-                text.push_str(&link_lines("Link to SD reports:", &names(Kind::Sd)));
+                text.push_str(&link_lines("Link to SD reports:", &names(MemberKind::Sd)));
             }
             text.push('\n');
-            for name in names(Kind::Wd) {
+            for name in names(MemberKind::Wd) {
                 let page = format!("{name}.html");
                 text.push_str(&link_line("Link to workload report:", &page, &name));
             }

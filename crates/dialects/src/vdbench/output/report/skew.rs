@@ -1,8 +1,8 @@
 //! skew.html: who did how much, and whether shares were kept.
 
 use super::super::files::{FileFigures, file_skew_header, file_skew_row};
-use super::super::jobs::FORMAT;
-use super::super::members::{Kind, Member};
+use super::super::jobs::{FORMAT, MemberKind};
+use super::super::members::Member;
 use super::super::number::{fixed, thousands};
 use super::super::page::boxed;
 use super::super::raw::{LABEL_COLUMNS, RawFigures, Skew, TOTAL, raw_skew_header, raw_skew_row};
@@ -75,10 +75,11 @@ impl Report {
         let members = &self.members;
         let total = &members.all[0];
         let mut tables = Vec::new();
-        let n_hosts = members.of_kind(Kind::Host).count();
-        if members.of_kind(Kind::Slave).count() > 1 {
-            for (idx, host) in members.of_kind(Kind::Host).filter(|(_, host)| host.is_active) {
-                let slaves: Vec<&Member> = members.below(Kind::Slave, idx).collect();
+        let n_hosts = members.of_kind(MemberKind::Host).count();
+        if members.of_kind(MemberKind::Slave).count() > 1 {
+            for (idx, host) in members.of_kind(MemberKind::Host).filter(|(_, host)| host.is_active)
+            {
+                let slaves: Vec<&Member> = members.below(MemberKind::Slave, idx).collect();
                 let total = (!self.is_files || slaves.len() > 1).then_some(host);
                 tables.push(Table { what: "Slave:", members: slaves, total, has_cpu: false });
             }
@@ -92,15 +93,15 @@ impl Report {
             tables.push(Table { what, members: of_kind, total, has_cpu });
         };
         if self.is_files || n_hosts > 1 {
-            add("Host:", Kind::Host, true, !self.is_files);
+            add("Host:", MemberKind::Host, true, !self.is_files);
         }
         if self.is_files {
-            add("FSD:", Kind::Fsd, true, false);
-            if !members.active_of(Kind::Fwd).iter().any(|fwd| fwd.name == FORMAT) {
-                add("FWD:", Kind::Fwd, true, false);
+            add("FSD:", MemberKind::Fsd, true, false);
+            if !members.active_of(MemberKind::Fwd).iter().any(|fwd| fwd.name == FORMAT) {
+                add("FWD:", MemberKind::Fwd, true, false);
             }
         } else if self.setup.detail.sd_detail {
-            add("SD:", Kind::Sd, true, false);
+            add("SD:", MemberKind::Sd, true, false);
         }
         tables
     }
@@ -154,7 +155,7 @@ impl Report {
         lines.push(String::new());
         let table = Table {
             what: "WD:",
-            members: self.members.active_of(Kind::Wd),
+            members: self.members.active_of(MemberKind::Wd),
             total: Some(&self.members.all[0]),
             has_cpu: false,
         };
@@ -163,7 +164,7 @@ impl Report {
 
     /// Returns the columns of names in tables of raw I/O.
     fn label_columns(&self) -> usize {
-        let kinds = [Kind::Host, Kind::Slave, Kind::Sd, Kind::Wd];
+        let kinds = [MemberKind::Host, MemberKind::Slave, MemberKind::Sd, MemberKind::Wd];
         let named = self.members.all.iter().filter(|member| kinds.contains(&member.kind));
         let longest = named.map(|member| member.name.chars().count()).max().unwrap_or(0);
         LABEL_COLUMNS.max(longest + LABEL_GAP)
@@ -185,7 +186,7 @@ impl Report {
             }
             Work::SdFormat(_) | Work::Format(_) => return Vec::new(),
         };
-        let kind = if self.is_files { Kind::Fwd } else { Kind::Wd };
+        let kind = if self.is_files { MemberKind::Fwd } else { MemberKind::Wd };
         let done = |member: &Member| {
             let sums = member.totals.sums();
             if self.is_files { sums.requested.n as f64 } else { sums.all().n as f64 }
@@ -253,14 +254,14 @@ impl Report {
         let cpu = sums.cpu.unwrap_or_default();
         let used_pct = cpu.user_pct + cpu.system_pct;
         if used_pct > CPU_PCT_MAX {
-            let host = self.members.names(Kind::Host).into_iter().next().unwrap_or_default();
+            let host = self.members.names(MemberKind::Host).into_iter().next().unwrap_or_default();
             let used = fixed(used_pct, 1);
             warnings.push(vec![
                 format!("Warning for host={host}: average processor utilization {used}%"),
                 "Above 80% this host may be what limits the rate.".to_owned(),
             ]);
         }
-        let n_slaves = self.members.active_of(Kind::Slave).len().max(1);
+        let n_slaves = self.members.active_of(MemberKind::Slave).len().max(1);
         let per_slave = (sums.per_s(sums.all().n as f64) / n_slaves as f64).round() as u64;
         let limit = self.setup.ios_per_slave_max;
         if limit.is_some_and(|limit| per_slave > limit) {
@@ -290,7 +291,7 @@ fn is_shared(run: &Run) -> bool {
     if let (Work::Raw(raw), Rate::Max | Rate::CurveMax) = (&run.work, run.rate) {
         let n_rated = raw.wds.iter().filter(|wd| wd.iorate_iops.is_some()).count();
         if (1..raw.wds.len()).contains(&n_rated) {
-            // What the others come to beside a fixed rate is nobody's wish.
+            // What the others come to beside a fixed rate was not asked for.
             return false;
         }
     }
