@@ -433,7 +433,7 @@ impl Lowering<'_> {
         param::finish(&mut draft.job);
         let job = &mut draft.job;
         if let Some(min) = job.load.complete_min.filter(|min| *min > 0) {
-            // fio takes no more than it waits for, unless it is told to.
+            // fio takes no more than it waits for, unless another number is asked for.
             job.load.complete_max = Some(job.load.complete_max.unwrap_or(min).max(min));
         }
         if self.wishes.readonly && job.modifies() {

@@ -4,7 +4,7 @@
 //! `lower` gives sections their meaning through the parameter registry with a value reader per kind
 //! (`value`), and `cross` checks options against one another. A command line comes in through
 //! `args` and goes the same way. What fio's `--parse-only` accepts parses without an error here;
-//! what cannot run is told apart as [`crate::Parsed::refusals`].
+//! what cannot run is apart, in [`crate::Parsed::refusals`].
 //!
 //! Facts come from fio's manual and the behaviour of fio 3.33. Tests: `tests/fio_parse*.rs`.
 

@@ -173,8 +173,8 @@ fn notes(jobs: &[record::JobRecord], version: &str) -> Vec<Note> {
     notes
 }
 
-/// Reads `disk_util`. A disk whose counters make no sense is left out and told: the kernel's wrap
-/// around and fio then prints what is negative, and no result of the jobs rests on them.
+/// Reads `disk_util`. A disk whose counters make no sense is left out and reported: the kernel's
+/// wrap around and fio then prints what is negative, and no result of the jobs rests on them.
 fn disks(of: &Value, notes: &mut Vec<Note>) -> Vec<DiskRecord> {
     let mut disks = Vec::new();
     for (idx, disk) in of.as_array().into_iter().flatten().enumerate() {

@@ -75,7 +75,7 @@ pub fn parse_text(name: &str, text: &str, wishes: &Wishes<'_>, loader: &dyn Load
         input.report(finding);
     }
     if has_error {
-        // What is wrong with the form would be told again as missing parameters.
+        // What is wrong with the form would be reported again as missing parameters.
         let plan = plan::Plan { sources: input.sources, ..plan::Plan::default() };
         return Parsed { plan, diagnostics: input.diagnostics, refusals: Vec::new() };
     }

@@ -10,8 +10,8 @@ use super::known::fits;
 use super::loops::{LoopKind, Point, n_points, points, short_size};
 use super::rd::{CURVE_PCTS, RdEntry};
 use super::run::{
-    FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, OpenFlags, Rate, Run,
-    StopAfter, Work, Xfersize, curve_rate_iops,
+    FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, Rate, Run, StopAfter, Work,
+    Xfersize, curve_rate_iops,
 };
 use super::structures;
 use super::values::{CURVE_RATE, MAX_RATE};
@@ -438,7 +438,7 @@ impl Expansion<'_> {
         match structure_mistake(&fsd) {
             None => Some(fsd),
             Some(message) => {
-                // What no loop changes is the same for all run definitions, and told once.
+                // What no loop changes is the same for all run definitions, and reported once.
                 let is_looped = rd.loops.iter().any(|looped| looped.kind.is_of_structures());
                 let rd = if is_looped { format!("rd={},", rd.name) } else { String::new() };
                 let message = format!("{rd}fsd={}: {message}", fsd.name);
@@ -516,7 +516,8 @@ impl Expansion<'_> {
             let rdpct = point.get(LoopKind::Rdpct).or(entry.rdpct);
             fwds.push(Fwd {
                 name,
-                fsd: fsds.iter().position(|idx| *idx == cell.fsd).unwrap_or(0),
+                fsd: (fsds.iter().position(|idx| *idx == cell.fsd))
+                    .expect("a run has the structures of all its workloads"),
                 host: self.known().hosts[cell.host].host.label.clone(),
                 n_slaves: self.known().hosts[cell.host].host.jvms,
                 target: entry.target.as_ref().and_then(position),
@@ -537,7 +538,7 @@ impl Expansion<'_> {
                     if after < 0.0 { StopAfter::Pct(-after) } else { StopAfter::Ios(after as u64) }
                 }),
                 skew_pct: 0.0,
-                open: merged_flags(rd.open.or(entry.open)),
+                open: rd.open.or(entry.open).unwrap_or_default(),
             });
         }
         self.share_files(picked, &mut fwds)?;
@@ -610,10 +611,6 @@ fn mixed(operation: FileOperation, rdpct: Option<f64>) -> FileOperation {
         _ if rdpct.is_some() => FileOperation::Read,
         _ => operation,
     }
-}
-
-fn merged_flags(open: Option<OpenFlags>) -> OpenFlags {
-    open.unwrap_or_default()
 }
 
 /// Reads the sizes of files.

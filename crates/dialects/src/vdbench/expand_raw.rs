@@ -83,7 +83,7 @@ impl Expansion<'_> {
             sds: run_sds(picked, point),
             wds: picked.wds.iter().map(|wd| self.run_wd(wd, point)).collect(),
         });
-        // Nobody else shows them: moved, which counts where there are 100,000 runs.
+        // Only this run shows them: moved, which counts where there are 100,000 runs.
         let loops = std::mem::take(&mut point.shown);
         let mut run = self.bare_run(rd, point, work);
         run.loops = loops;

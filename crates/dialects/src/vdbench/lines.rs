@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         depth: usize,
         findings: &mut Findings,
     ) {
-        // That of an include was told where it is written.
+        // That of an include was reported where it is written.
         if depth == 0 && is_too_large(&text, path, Place::NONE, findings) {
             return;
         }
@@ -353,7 +353,7 @@ impl<'a> Reader<'a> {
             return vdbench;
         }
         let found = [&beside, &above, &here].into_iter().find(exists).cloned();
-        // Within another it was told that Vdbench takes none.
+        // Within another it was reported that Vdbench takes none.
         if found.is_some() && found != vdbench && self.chain.len() < 2 {
             let instead = vdbench.map_or_else(
                 || "would not find it".to_owned(),

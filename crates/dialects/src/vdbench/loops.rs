@@ -117,6 +117,7 @@ pub(super) fn n_points(loops: &[Loop]) -> usize {
 
 /// Iterates over the runs of loops; the last loop is the fastest.
 pub(super) fn points(loops: &[Loop], is_files: bool) -> impl Iterator<Item = Point> {
+    assert!(loops.iter().all(|looped| !looped.values.is_empty()), "no run would be left");
     // Printed once for each value: there may be 100,000 points.
     let shown_of = |looped: &Loop| -> Vec<(String, String)> {
         looped.values.iter().map(|value| shown(looped.kind, *value, is_files)).collect()

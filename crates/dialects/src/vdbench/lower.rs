@@ -3,7 +3,7 @@
 //! `lower_raw` makes the jobs of storage definitions, `lower_files` those of file structures.
 
 use plan::job::RateOf;
-use plan::{Diagnostic, Step};
+use plan::{Diagnostic, Severity, Step};
 
 pub use super::context::Context;
 
@@ -28,8 +28,11 @@ pub fn step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> 
         job.group_id = group_id;
     }
     let names = job_names(run);
-    // With a mistake some jobs are missing, and nothing runs.
-    if names.len() == jobs.len() {
+    // With a mistake some jobs are missing, and nothing runs. Else the names are theirs: by them
+    // pages find what each job did.
+    let is_whole = names.len() == jobs.len();
+    assert!(is_whole || has_errors(findings), "{}: {} jobs, {names:?}", run.name, jobs.len());
+    if is_whole {
         jobs.iter_mut().zip(names).for_each(|(job, name)| job.name = name);
     }
     Step {
@@ -41,6 +44,10 @@ pub fn step(run: &Run, context: Context<'_>, findings: &mut Vec<Diagnostic>) -> 
         rate_of: rate_of(run, context, findings),
         amount_max: run.maxdata,
     }
+}
+
+fn has_errors(findings: &[Diagnostic]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// Returns the command lines that are for this time.

@@ -213,6 +213,7 @@ fn share(work: &FileWork, fwd: &Fwd, fsd: &Fsd) -> (u32, u32) {
             hosts.push(&other.host);
         }
     }
-    let position = hosts.iter().position(|host| *host == fwd.host).unwrap_or(0);
-    (position as u32, hosts.len().max(1) as u32)
+    let position = hosts.iter().position(|host| *host == fwd.host);
+    let position = position.expect("a workload is one of its run's, whose hosts these are");
+    (position as u32, hosts.len() as u32)
 }

@@ -130,7 +130,7 @@ impl Lowering<'_> {
         let of_share = |share: &f64| JobShare {
             rate_iops: total.map(|rate| rate * share),
             // Thousandths of the largest: exact enough, and small enough for the flow's counters.
-            // Who has rates of its own and no share waits for nobody, and nobody for it.
+            // A job with rates of its own and no share does not wait for others, nor they for it.
             flow_weight: (is_flow && *share > 0.0)
                 .then(|| (share / largest * 1000.0).round().max(1.0) as u32),
         };

@@ -93,7 +93,7 @@ pub struct Host {
     pub master: Option<String>,
     /// Mount commands.
     pub mounts: Vec<String>,
-    /// This host: `localhost`, or told to be it.
+    /// This host: `localhost`, or made so by `--all-hosts-local`.
     pub is_local: bool,
 }
 

@@ -78,7 +78,8 @@ impl Expansion<'_> {
             let entry = &self.sections.sds[*sd];
             let first = keys.partition_point(|key| key.0 < *sd);
             let behind = keys.partition_point(|key| key.0 <= *sd);
-            let lun = self.lun_of((*sd, *host)).unwrap_or_default();
+            let lun = self.lun_of((*sd, *host));
+            let lun = lun.expect("a storage definition is used only on hosts that have it");
             let host = &self.known().hosts[*host];
             threads.push((entry.threads, idx - first, behind - first));
             Sd { is_shared: host.has_jvms, ..entry.on_host(&host.host, lun) }
@@ -146,7 +147,7 @@ impl Expansion<'_> {
     }
 
     /// Looks for the storage definitions of all workloads, where a run definition names none of
-    /// them: all mistakes are told at once.
+    /// them: all mistakes are reported at once.
     pub(super) fn check_sd_names(&mut self) {
         for wd in self.sections.wds.all.clone() {
             for name in &wd.sds {

@@ -729,7 +729,8 @@ fn for_operations(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
         both_operations(entry, param, scan);
     }
     let number = |wanted: FileOperation| {
-        OPERATIONS.iter().position(|(_, operation)| *operation == wanted).unwrap_or(0) as f64
+        let position = OPERATIONS.iter().position(|(_, operation)| *operation == wanted);
+        position.expect("every operation has a number") as f64
     };
     let values = operations_of(param, scan).into_iter().map(number).collect();
     entry.add_loop(LoopKind::Operation, values, param, scan);

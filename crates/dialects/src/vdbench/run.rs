@@ -240,7 +240,7 @@ pub struct Wd {
     pub skew_pct: f64,
     /// A rate of its own, whatever the run's.
     pub iorate_iops: Option<f64>,
-    /// Priority, 1 is the highest; `None` where nobody has one.
+    /// Priority, 1 is the highest; `None` where it has none.
     pub priority: Option<u32>,
     /// Sequential streams at once, each on its own part.
     pub streams: Option<u32>,

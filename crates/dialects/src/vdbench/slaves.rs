@@ -7,8 +7,8 @@
 //!
 //! What is done in a structure of files on one host is done by one slave: only one may change it.
 //!
-//! Processes that nobody asked for, which Vdbench starts by itself for large rates, are for its own
-//! sake: there a storage definition stays whole, since what is in flight in one place costs less
+//! Processes that were not asked for, which Vdbench starts by itself for large rates, are for its
+//! own sake: there a storage definition stays whole, since what is in flight in one place costs less
 //! than the same in several, and they get storage definitions in turn.
 //!
 //! What differs besides: a slave that alone has a sequential workload gets a thread before the
@@ -45,7 +45,7 @@ pub(super) fn seats(work: &RawWork) -> Vec<Seat> {
     let n_slaves = |sd: usize| work.sds.get(sd).map_or(1, |sd| sd.n_slaves.max(1));
     let mut shares: Vec<Vec<Vec<usize>>> =
         (0..work.sds.len()).map(|sd| vec![Vec::new(); n_slaves(sd) as usize]).collect();
-    // Slaves of each storage definition that have something nobody else may do.
+    // Slaves of each storage definition that have something that no other may do.
     let mut alone: Vec<Vec<u32>> = vec![Vec::new(); work.sds.len()];
     let whole = whole_slaves(&work.sds);
     for (idx, wd) in work.wds.iter().enumerate() {

@@ -1,5 +1,5 @@
 //! Fields of an object. One that is absent, or `nan`, is zero or empty; one of another kind than
-//! fio writes is told with its place, since a zero made of it would pass for a measurement.
+//! fio writes is reported with its place, since a zero made of it would pass for a measurement.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! What is reported of storage before it is worked on: sizes, what is missing, what was made of trees.
+//! What is reported of storage before it is worked on: sizes, what is missing, what was made of
+//! trees.
 
 use super::super::jobs::MemberKind;
 use super::super::number::{fixed, thousands};
