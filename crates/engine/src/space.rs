@@ -29,9 +29,10 @@ impl CarryOut for Space {
             }
             (SpaceCall::Fallocate, _) => call::fallocate(fd, 0, op.offset, len),
             (SpaceCall::Ftruncate, OpKind::Write) => {
-                let end = op.offset.saturating_add(len) as i64;
+                // As in fio: to where the block begins, so the last of a file leaves it short.
+                let size_bytes = op.offset as i64;
                 // SAFETY: the call takes no memory.
-                call::retry(|| unsafe { libc::ftruncate64(fd, end) } as isize)
+                call::retry(|| unsafe { libc::ftruncate64(fd, size_bytes) } as isize)
             }
             (SpaceCall::Ftruncate, _) => -libc::EOPNOTSUPP,
         };

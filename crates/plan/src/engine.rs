@@ -32,7 +32,7 @@ pub enum EngineKind {
 pub enum SpaceCall {
     /// `fallocate`: read keeps the size, write allocates, trim punches. fio's `falloc`.
     Fallocate,
-    /// `ftruncate` to the end of each write.
+    /// `ftruncate` to where each write begins.
     Ftruncate,
 }
 
