@@ -12,6 +12,9 @@ use crate::files::{FileKind, FileTable};
 /// `BLKDISCARD` of `linux/fs.h`, `_IO(0x12, 119)`.
 const BLKDISCARD: u32 = 0x1277;
 
+/// An offset is one argument of a system call.
+const _: () = assert!(usize::BITS == 64, "only processors of 64 bits are served");
+
 /// Makes the call until no signal interrupts it.
 #[inline]
 pub(crate) fn retry(mut call: impl FnMut() -> isize) -> i32 {
@@ -35,17 +38,23 @@ pub(crate) fn errno() -> i32 {
 }
 
 /// Reads into memory of the arena.
+///
+/// Makes the system call itself. `pread64` of the GNU C library lets the thread be cancelled while
+/// it waits, which takes two locked instructions per call: a sixth of what the generator used per
+/// read from the page cache.
 #[inline]
 pub(crate) fn pread(fd: RawFd, to: *mut u8, len: u32, offset: u64) -> i32 {
+    let (number, len) = (libc::SYS_pread64, len as usize);
     // SAFETY: the caller took the pointer from the arena, which checked that `len` bytes fit.
-    retry(|| unsafe { libc::pread64(fd, to.cast(), len as usize, offset as i64) })
+    retry(|| unsafe { libc::syscall(number, i64::from(fd), to, len, offset as i64) as isize })
 }
 
-/// Writes from memory of the arena.
+/// Writes from memory of the arena; as [`pread`] does.
 #[inline]
 pub(crate) fn pwrite(fd: RawFd, from: *const u8, len: u32, offset: u64) -> i32 {
+    let (number, len) = (libc::SYS_pwrite64, len as usize);
     // SAFETY: as for `pread`.
-    retry(|| unsafe { libc::pwrite64(fd, from.cast(), len as usize, offset as i64) })
+    retry(|| unsafe { libc::syscall(number, i64::from(fd), from, len, offset as i64) as isize })
 }
 
 /// Carries out an operation that moves no data through buffers, in the calling thread.
