@@ -100,14 +100,16 @@ impl Arena {
     /// `Memory` when the kernel does not give it; `File` for a backing file that cannot be used.
     pub fn new(spec: &ArenaSpec) -> Result<Arena, EngineError> {
         let page_bytes = page_bytes();
+        assert!(spec.n_buffers > 0, "an arena has a buffer at least");
+        assert!(spec.buffer_bytes > 0, "a buffer has a byte at least");
         let align_bytes = match spec.align_bytes as usize {
             0 => (spec.buffer_bytes as usize)
                 .next_power_of_two()
                 .clamp(SECTOR_BYTES.min(page_bytes), page_bytes),
             asked => asked.next_power_of_two(),
         };
-        let n_buffers = spec.n_buffers.max(1);
-        let stride_bytes = (spec.buffer_bytes.max(1) as usize).next_multiple_of(align_bytes);
+        let n_buffers = spec.n_buffers;
+        let stride_bytes = (spec.buffer_bytes as usize).next_multiple_of(align_bytes);
         let kind = memory_kind(&spec.memory);
         let granule_bytes = match kind {
             MemoryKind::Huge | MemoryKind::SharedHuge => HUGE_PAGE_BYTES,
@@ -131,7 +133,7 @@ impl Arena {
             base: mapping.base,
             mapping: Arc::new(mapping),
             stride_bytes,
-            buffer_bytes: spec.buffer_bytes.max(1),
+            buffer_bytes: spec.buffer_bytes,
             n_buffers,
             kind,
         })
@@ -172,23 +174,30 @@ impl Arena {
         (self.base.as_ptr(), self.stride_bytes * self.n_buffers as usize)
     }
 
-    /// Returns the first `len` bytes of a buffer. The buffer must not be in flight: the kernel
-    /// writes into it until the completion has been returned.
+    /// Returns the first `len` bytes of a buffer.
     ///
     /// Panics when the buffer or the length is outside of the arena (programmer error).
+    ///
+    /// # Safety
+    /// No operation that uses the buffer is in flight while the bytes are borrowed: the kernel, or
+    /// the thread that carries the operation out, writes into it until its completion has been
+    /// returned.
     #[inline]
-    pub fn slice(&self, buf: BufId, len: u32) -> &[u8] {
+    pub unsafe fn slice(&self, buf: BufId, len: u32) -> &[u8] {
         let start = self.pointer(buf, len);
-        // SAFETY: `pointer` checked the bounds; the mapping lives as long as the arena, and
-        // every byte of it is initialised (zero pages).
+        // SAFETY: `pointer` checked the bounds; the mapping lives as long as the arena, and every
+        // byte of it is initialised (zero pages). The caller says that nobody else writes.
         unsafe { std::slice::from_raw_parts(start, len as usize) }
     }
 
-    /// Returns the first `len` bytes of a buffer, to fill. The buffer must not be in flight.
+    /// Returns the first `len` bytes of a buffer, to fill.
     ///
     /// Panics when the buffer or the length is outside of the arena (programmer error).
+    ///
+    /// # Safety
+    /// As for [`Arena::slice`]; nor may anybody else read the buffer meanwhile.
     #[inline]
-    pub fn slice_mut(&mut self, buf: BufId, len: u32) -> &mut [u8] {
+    pub unsafe fn slice_mut(&mut self, buf: BufId, len: u32) -> &mut [u8] {
         let start = self.pointer(buf, len);
         // SAFETY: as in `slice`, and the arena is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(start, len as usize) }

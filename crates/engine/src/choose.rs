@@ -61,6 +61,8 @@ pub fn build(
             expected: "below 2 GiB, since a completion counts bytes in 31 bits",
         });
     }
+    let has_buffers = arena.n_buffers() >= options.queue_depth;
+    assert!(has_buffers, "each operation in flight has a buffer of its own");
     let name = &spec.name;
     let sync = |calls, files, arena| {
         Box::new(OneByOne::new(OneCall::new(spec, calls, &options), name, files, arena))

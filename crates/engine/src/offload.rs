@@ -40,7 +40,8 @@ pub fn offload(
     arena: Arena,
     make: &MakeEngine<'_>,
 ) -> Result<Box<dyn Engine>, EngineError> {
-    let n_threads = n_threads.max(1);
+    assert!(n_threads > 0, "somebody issues what the worker hands over");
+    assert!(arena.n_buffers() >= n_threads, "each operation in flight has a buffer of its own");
     let desk = Arc::new(Desk::new(n_threads as usize, files.generation()));
     let mut pool = Offload {
         desk,
@@ -152,6 +153,11 @@ impl Offload {
     /// Puts operations on the desk and wakes threads that sleep, no more than are needed.
     fn hand_over(&self, ops: &[Op]) {
         let mut papers = self.desk.lock();
+        let n_open = papers.ops.len() + ops.len();
+        if n_open > self.threads.len() {
+            drop(papers);
+            panic!("no more is in flight than there are threads");
+        }
         papers.ops.extend(ops);
         papers.files_generation = self.files.generation();
         let n_to_wake = papers.n_idle.min(ops.len());

@@ -32,7 +32,7 @@ fn write_then_read(kind: EngineKind, open: OpenFlags) {
     let path = zeros(dir.path(), "data", 16 * u64::from(BLOCK));
     let mut engine = make(kind, vec![file(&path, open)], 8);
     for slot in 0..8 {
-        engine.arena().slice_mut(BufId(slot), BLOCK).fill(slot as u8 + 1);
+        unsafe { engine.arena().slice_mut(BufId(slot), BLOCK) }.fill(slot as u8 + 1);
     }
     let writes: Vec<Op> =
         (0..8).map(|slot| op(OpKind::Write, slot, u64::from(slot * 2 * BLOCK), BLOCK)).collect();
@@ -48,7 +48,7 @@ fn write_then_read(kind: EngineKind, open: OpenFlags) {
         assert_eq!(done.result, BLOCK as i32, "{kind:?}");
     }
     for slot in 0..8 {
-        let bytes = engine.arena().slice(BufId(slot), BLOCK);
+        let bytes = unsafe { engine.arena().slice(BufId(slot), BLOCK) };
         assert!(bytes.iter().all(|&byte| byte == 8 - slot as u8), "{kind:?}");
     }
     let expected: Vec<u8> = (0..16)
@@ -104,7 +104,7 @@ fn ten_thousand_random_operations_agree_with_a_model() {
                 .collect();
             for op in ops.iter().filter(|op| op.kind == OpKind::Write) {
                 let value = numbers.next() as u8;
-                engine.arena().slice_mut(op.buf, BLOCK).fill(value);
+                unsafe { engine.arena().slice_mut(op.buf, BLOCK) }.fill(value);
                 model[(op.offset / u64::from(BLOCK)) as usize] = value;
             }
             let mut done = Vec::with_capacity(DEPTH as usize);
@@ -114,7 +114,7 @@ fn ten_thousand_random_operations_agree_with_a_model() {
             assert!(done.iter().all(|done| done.result == BLOCK as i32), "{kind:?}: {done:?}");
             for op in ops.iter().filter(|op| op.kind == OpKind::Read) {
                 let expected = model[(op.offset / u64::from(BLOCK)) as usize];
-                let bytes = engine.arena().slice(op.buf, BLOCK);
+                let bytes = unsafe { engine.arena().slice(op.buf, BLOCK) };
                 assert!(bytes.iter().all(|&byte| byte == expected), "{kind:?}");
             }
             n_done += n_ops;
@@ -261,7 +261,7 @@ fn check_few_descriptors(spec: &EngineSpec) {
     let files = FileTable::new(specs, policy).unwrap();
     let mut engine = make_with(spec, files, options(10));
     for slot in 0..10 {
-        engine.arena().slice_mut(BufId(slot), BLOCK).fill(slot as u8 + 1);
+        unsafe { engine.arena().slice_mut(BufId(slot), BLOCK) }.fill(slot as u8 + 1);
     }
     let writes: Vec<Op> = (0..10)
         .map(|slot| Op { file: FileIdx(slot), ..op(OpKind::Write, slot, 0, BLOCK) })
@@ -324,7 +324,7 @@ fn an_engine_dropped_with_work_in_flight_lets_the_work_end() {
         let path = zeros(dir.path(), "data", 32 * u64::from(BLOCK));
         let mut engine = make(kind, vec![file(&path, read_write())], 32);
         for slot in 0..32 {
-            engine.arena().slice_mut(BufId(slot), BLOCK).fill(9);
+            unsafe { engine.arena().slice_mut(BufId(slot), BLOCK) }.fill(9);
         }
         let writes: Vec<Op> =
             (0..32).map(|slot| op(OpKind::Write, slot, u64::from(slot * BLOCK), BLOCK)).collect();

@@ -39,20 +39,20 @@ fn every_engine_moves_the_same_bytes_as_without_a_pool() {
             (0..DEPTH).map(at).collect::<Vec<_>>()
         };
         for slot in 0..DEPTH {
-            pool.arena().slice_mut(BufId(slot), BLOCK).fill(slot as u8 + 1);
+            unsafe { pool.arena().slice_mut(BufId(slot), BLOCK) }.fill(slot as u8 + 1);
         }
         let whole = |ops: &[Op]| ops.iter().map(Completion::whole).collect::<Vec<_>>();
         let writes = ops(OpKind::Write);
         assert_eq!(all(pool.as_mut(), &writes), whole(&writes), "{kind:?}");
         for slot in 0..DEPTH {
-            pool.arena().slice_mut(BufId(slot), BLOCK).fill(0);
+            unsafe { pool.arena().slice_mut(BufId(slot), BLOCK) }.fill(0);
         }
         for _ in 0..100 {
             let reads = ops(OpKind::Read);
             assert_eq!(all(pool.as_mut(), &reads), whole(&reads), "{kind:?}");
         }
         for slot in 0..DEPTH {
-            let bytes = pool.arena().slice(BufId(slot), BLOCK);
+            let bytes = unsafe { pool.arena().slice(BufId(slot), BLOCK) };
             assert!(bytes.iter().all(|byte| *byte == slot as u8 + 1), "{kind:?}, slot {slot}");
         }
         assert!(pool.name().ends_with("(issued by 8 threads)"), "{}", pool.name());

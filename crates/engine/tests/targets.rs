@@ -187,7 +187,7 @@ fn discards_and_transfers_work_on_a_device() {
         for direct in [false, true] {
             let open = OpenFlags { direct, ..read_write() };
             let mut engine = make(kind, vec![file(&device.0, open)], 2);
-            engine.arena().slice_mut(BufId(0), BLOCK).fill(7);
+            unsafe { engine.arena().slice_mut(BufId(0), BLOCK) }.fill(7);
             let write = op(OpKind::Write, 0, 8192, BLOCK);
             assert_eq!(one(&mut *engine, write), BLOCK as i32, "{kind:?}");
             assert_eq!(one(&mut *engine, op(OpKind::Fsync, 0, 0, 0)), 0, "{kind:?}");
@@ -195,7 +195,7 @@ fn discards_and_transfers_work_on_a_device() {
             assert_eq!(one(&mut *engine, trim), BLOCK as i32, "{kind:?}");
             let read = op(OpKind::Read, 0, 8192, BLOCK);
             assert_eq!(one(&mut *engine, read), BLOCK as i32, "{kind:?}");
-            let bytes = engine.arena().slice(BufId(0), BLOCK);
+            let bytes = unsafe { engine.arena().slice(BufId(0), BLOCK) };
             assert!(bytes.iter().all(|&byte| byte == 0), "{kind:?} direct={direct}");
             engine.files().invalidate().unwrap();
         }
@@ -381,10 +381,10 @@ fn check_arena(memory: Memory, align_bytes: u32, buffer_bytes: u32, expected_ali
         other => other.unwrap(),
     };
     for i in 0..5 {
-        arena.slice_mut(BufId(i), buffer_bytes).fill(i as u8);
+        unsafe { arena.slice_mut(BufId(i), buffer_bytes) }.fill(i as u8);
     }
     for i in 0..5 {
-        let bytes = arena.slice(BufId(i), buffer_bytes);
+        let bytes = unsafe { arena.slice(BufId(i), buffer_bytes) };
         assert_eq!(bytes.as_ptr() as usize % expected_align, 0);
         assert!(bytes.iter().all(|&byte| byte == i as u8));
     }
@@ -428,5 +428,5 @@ fn buffers_that_the_kernel_will_not_register_still_work() {
 #[should_panic(expected = "outside of the arena")]
 fn a_buffer_outside_of_the_arena_is_a_programmer_error() {
     let arena = Arena::new(&ArenaSpec::default()).unwrap();
-    arena.slice(BufId(1), 1);
+    unsafe { arena.slice(BufId(1), 1) };
 }

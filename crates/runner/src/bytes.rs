@@ -97,7 +97,8 @@ impl Filler {
         let arena = engine.arena();
         for buf_idx in 0..arena.n_buffers() {
             let len = arena.buffer_bytes();
-            let buf = arena.slice_mut(BufId(buf_idx), len);
+            // SAFETY: nothing has been handed over yet.
+            let buf = unsafe { arena.slice_mut(BufId(buf_idx), len) };
             self.contents.fill(buf, u64::from(buf_idx) * u64::from(len), 0);
         }
     }
@@ -167,12 +168,15 @@ pub(crate) struct Bytes<'a> {
 impl Data for Bytes<'_> {
     #[inline]
     fn write(&mut self, op: &Op, facts: WriteFacts) {
-        let block = self.engine.arena().slice_mut(op.buf, op.len);
+        // SAFETY: the buffer is that of the operation's slot, and the operation is about to be handed
+        // over.
+        let block = unsafe { self.engine.arena().slice_mut(op.buf, op.len) };
         self.filler.write(block, op, facts);
     }
 
     fn check(&mut self, op: &Op, facts: ReadFacts) -> Result<(), i32> {
-        let block = self.engine.arena().slice(op.buf, op.len);
+        // SAFETY: the operation has completed, and its slot is not taken again before the check.
+        let block = unsafe { self.engine.arena().slice(op.buf, op.len) };
         self.filler.check(block, op, facts)
     }
 

@@ -157,7 +157,14 @@ impl Aio {
     fn reap(&mut self, done: &mut Vec<Completion>) {
         let n_before = done.len();
         self.context.take_ready(|event| done.push(completion(event)));
-        self.in_flight -= (done.len() - n_before) as u32;
+        self.have_completed((done.len() - n_before) as u32);
+    }
+
+    /// Takes operations out of those in flight.
+    #[inline]
+    fn have_completed(&mut self, n_done: u32) {
+        assert!(n_done <= self.in_flight, "what completes was in flight, and completes once");
+        self.in_flight -= n_done;
     }
 
     fn wait(
@@ -168,7 +175,7 @@ impl Aio {
     ) -> Result<(), EngineError> {
         let n_before = done.len();
         let result = self.context.wait(min, timeout_ns, |event| done.push(completion(event)));
-        self.in_flight -= (done.len() - n_before) as u32;
+        self.have_completed((done.len() - n_before) as u32);
         result
     }
 }
@@ -185,6 +192,10 @@ impl Engine for Aio {
         wait: Wait,
         done: &mut Vec<Completion>,
     ) -> Result<(), EngineError> {
+        assert!(
+            ops.len() as u64 + u64::from(self.in_flight) <= u64::from(self.options.queue_depth),
+            "no more is in flight than the queue is deep"
+        );
         let n_before = done.len();
         for op in ops {
             if self.files.would_evict(op.file) {

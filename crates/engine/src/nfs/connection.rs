@@ -364,11 +364,16 @@ fn data_of<'a>(call: &Call, arena: &'a Arena) -> &'a [u8] {
     if call.question != Question::Write {
         return &[];
     }
-    &arena.slice(call.buf, call.buf_at + call.len)[call.buf_at as usize..]
+    // SAFETY: what is sent of a buffer is read by this thread, here; nothing is received into the
+    // buffer of a write.
+    let bytes = unsafe { arena.slice(call.buf, call.buf_at + call.len) };
+    &bytes[call.buf_at as usize..]
 }
 
 fn arena_range(arena: &mut Arena, buf: BufId, start: u32, len: u32) -> &mut [u8] {
-    &mut arena.slice_mut(buf, start + len)[start as usize..]
+    // SAFETY: only this thread receives into the buffer of a read, one call after another.
+    let bytes = unsafe { arena.slice_mut(buf, start + len) };
+    &mut bytes[start as usize..]
 }
 
 /// Receives into `to`. `None` when nothing is there.

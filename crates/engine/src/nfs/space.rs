@@ -159,7 +159,8 @@ fn write(
                 break;
             }
             let buf = BufId(slot);
-            fill(offset, engine.arena().slice_mut(buf, len));
+            // SAFETY: all operations of the round before have completed.
+            fill(offset, unsafe { engine.arena().slice_mut(buf, len) });
             ops.push(Op {
                 offset,
                 len,

@@ -104,7 +104,9 @@ impl Uring {
         let mut n_taken = self.prepare_some(ops, done);
         while n_taken < ops.len() {
             self.hand_over(done)?;
-            n_taken += self.prepare_some(&ops[n_taken..], done);
+            let n_more = self.prepare_some(&ops[n_taken..], done);
+            assert!(n_more > 0, "an empty submission queue takes an operation");
+            n_taken += n_more;
         }
         Ok(())
     }
@@ -125,8 +127,10 @@ impl Uring {
                     // SAFETY: the entry names memory of the arena and descriptors of the file
                     // table. Both outlive the operation: `drop` waits for all of them, and the
                     // table closes nothing that the queue still names.
-                    let pushed = unsafe { queue.push(&entry) };
-                    debug_assert!(pushed.is_ok(), "there is room: checked above");
+                    if unsafe { queue.push(&entry) }.is_err() {
+                        // Not in flight: it goes over with the next.
+                        break;
+                    }
                     n_pushed += 1;
                 }
                 Encoded::Done(result) => done.push(Completion { slot: op.slot, result }),
@@ -174,7 +178,9 @@ impl Uring {
             let result = if entry.result() == 0 { len } else { entry.result() };
             Completion { slot, result }
         }));
-        self.in_flight -= (done.len() - n_before) as u32;
+        let n_done = (done.len() - n_before) as u32;
+        assert!(n_done <= self.in_flight, "what completes was in flight, and completes once");
+        self.in_flight -= n_done;
     }
 }
 
@@ -191,6 +197,10 @@ impl Engine for Uring {
         if self.files_generation != self.encoder.files.generation() {
             self.register_files();
         }
+        assert!(
+            ops.len() as u64 + u64::from(self.in_flight) <= u64::from(self.batch_max),
+            "no more is in flight than the queue is deep"
+        );
         let n_before = done.len();
         self.prepare(ops, done)?;
         let mut n_refused = 0;

@@ -112,14 +112,14 @@ pub(crate) fn byte_at(offset: u64, salt: u8) -> u8 {
 }
 
 pub(crate) fn fill(engine: &mut dyn Engine, op: &Op, salt: u8) {
-    for (at, byte) in (op.offset..).zip(engine.arena().slice_mut(op.buf, op.len)) {
+    for (at, byte) in (op.offset..).zip(unsafe { engine.arena().slice_mut(op.buf, op.len) }) {
         *byte = byte_at(at, salt);
     }
 }
 
 #[track_caller]
 pub(crate) fn check_bytes(engine: &mut dyn Engine, op: &Op, n: usize, salt: u8) {
-    for (at, byte) in (op.offset..).zip(&engine.arena().slice(op.buf, op.len)[..n]) {
+    for (at, byte) in (op.offset..).zip(&unsafe { engine.arena().slice(op.buf, op.len) }[..n]) {
         assert_eq!(*byte, byte_at(at, salt), "byte {at}");
     }
 }
@@ -164,7 +164,7 @@ pub(crate) fn check_odd_places(setup: &Setup, name: &str) {
     assert_eq!(run(&mut *engine, &[op(OpKind::Read, 1, 1 << 40, 100)]), [0]);
     let hole = op(OpKind::Read, 1, 0, 1);
     assert_eq!(run(&mut *engine, &[hole]), [1]);
-    assert_eq!(engine.arena().slice(BufId(1), 1), [0]);
+    assert_eq!(unsafe { engine.arena().slice(BufId(1), 1) }, [0]);
     assert_eq!(run(&mut *engine, &[op(OpKind::Trim, 1, 0, 512)]), [-libc::EOPNOTSUPP]);
     engine.remove_files().expect("removed");
 }
