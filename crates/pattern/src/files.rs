@@ -97,6 +97,7 @@ impl FilePicker {
 
     /// Takes a file out of the choice.
     pub fn finish(&mut self, file_idx: u32) {
+        assert!(file_idx < self.n_files, "a file that is finished is one of the choice");
         if !self.done.is_visited(u64::from(file_idx)) {
             self.done.visit(u64::from(file_idx), 1);
             self.n_left -= 1;

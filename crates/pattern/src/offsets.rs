@@ -157,6 +157,11 @@ impl Offsets {
     /// Returns how many are filled: fewer than asked for only at the end of the pass.
     #[inline]
     pub fn fill(&mut self, dir: Direction, out: &mut [Extent]) -> usize {
+        #[expect(
+            clippy::inline_always,
+            reason = "without, it saves and restores registers for each place"
+        )]
+        #[inline(always)]
         fn fill(out: &mut [Extent], mut next: impl FnMut() -> Option<Extent>) -> usize {
             for (n_filled, place) in out.iter_mut().enumerate() {
                 match next() {

@@ -92,6 +92,7 @@ impl Worker {
     #[inline]
     pub(crate) fn see(&mut self, now_ns: u64, n_submitted: usize, n_done: usize) {
         let n_in_flight = self.slots.n_in_flight();
+        assert!(n_done <= n_in_flight, "what completes was in flight");
         self.count_batches(n_submitted, n_done, n_in_flight);
         self.pace.completed(now_ns, n_done);
         if n_done > 0 {

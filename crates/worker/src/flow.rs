@@ -35,6 +35,8 @@ pub struct FlowGroup {
 impl FlowGroup {
     /// Makes the memberships of a flow, in order.
     pub fn members(flows: &[Flow]) -> Vec<FlowGroup> {
+        let is_one = flows.windows(2).all(|pair| pair[0].id == pair[1].id);
+        assert!(is_one, "the members of a flow have its number");
         let members: Arc<Vec<AtomicU64>> =
             Arc::new(flows.iter().map(|_| AtomicU64::new(0)).collect());
         let member = |(own_idx, flow): (usize, &Flow)| {

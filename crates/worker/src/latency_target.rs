@@ -35,6 +35,9 @@ pub(crate) enum Trial {
 
 impl DepthSearch {
     pub(crate) fn new(target: LatencyTarget, depth_max: u32) -> Self {
+        assert!(depth_max > 0, "a search has a depth to find");
+        let is_share = (0.0..=100.0).contains(&target.percentile);
+        assert!(is_share, "a share of the operations is 0 to 100 percent");
         DepthSearch {
             target,
             depth_max,

@@ -25,6 +25,8 @@ mod keeping;
 mod latency_target;
 mod log;
 mod meters;
+#[cfg(test)]
+mod misuse;
 mod occupancy;
 mod pace;
 mod parts;

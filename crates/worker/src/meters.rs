@@ -126,12 +126,13 @@ impl Meters {
         meters
     }
 
-    /// Makes the worker count the different blocks that it touches. Without effect once shared.
+    /// Makes the worker count the different blocks that it touches.
+    ///
+    /// Panics once the meters are shared: what counts is settled before anybody reads.
     #[must_use]
     pub fn counting(mut self: Arc<Self>, touched: Touched) -> Arc<Self> {
-        if let Some(meters) = Arc::get_mut(&mut self) {
-            meters.touched = Some(Box::new(touched));
-        }
+        let meters = Arc::get_mut(&mut self).expect("meters are made before they are shared");
+        meters.touched = Some(Box::new(touched));
         self
     }
 

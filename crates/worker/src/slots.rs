@@ -80,6 +80,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) fn new(queue_depth: u32) -> Self {
+        assert!(queue_depth > 0, "a queue has a slot at least");
         let n_slots = queue_depth as usize;
         Slots {
             entries: vec![IDLE; n_slots].into_boxed_slice(),
@@ -140,6 +141,15 @@ impl Slots {
     #[inline]
     pub(crate) fn get_mut(&mut self, slot_idx: u32) -> &mut Slot {
         &mut self.entries[slot_idx as usize]
+    }
+
+    /// Panics unless every slot is free, and free once. Linear in the depth; for the end of a phase.
+    pub(crate) fn must_be_idle(&self) {
+        assert!(self.is_idle(), "nothing is in flight at the end of a phase");
+        assert!(self.entries.iter().all(|slot| !slot.busy), "a slot that is free is not in use");
+        let sum: u64 = self.free.iter().map(|slot_idx| u64::from(*slot_idx)).sum();
+        let n_slots = self.entries.len() as u64;
+        assert!(sum == n_slots * (n_slots - 1) / 2, "each slot is free once");
     }
 
     /// Says whether an operation in flight touches the bytes. Linear in the depth; used only where

@@ -41,6 +41,7 @@ impl Touched {
     /// Makes a count of nothing. A file's key is the same for every worker that has it, and its
     /// own. Operations have `len_min` to `len_max` bytes.
     pub fn new(keys: &[u64], len_min: u32, len_max: u32) -> Self {
+        assert!(len_min <= len_max, "the shortest operation is no longer than the longest");
         let len_min = len_min.max(1);
         let times = len_max.div_ceil(BLOCKS_PER_OP_MAX).div_ceil(len_min).max(1);
         Touched {

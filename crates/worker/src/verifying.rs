@@ -149,7 +149,7 @@ impl Verifying {
         self.remember(WriteRecord { offset, number_io, len, file, trimmed: false });
         if let Some(progress) = &mut self.progress {
             let issued = progress.issue();
-            debug_assert_eq!(issued, number_io, "writes are counted once");
+            assert_eq!(issued, number_io, "writes are counted once");
         }
     }
 
@@ -301,6 +301,7 @@ fn block(kind: OpKind, record: &WriteRecord) -> Chosen {
 impl Worker {
     /// Restricts verification to what an earlier run had written. Before the start.
     pub fn restrict_to(&mut self, state: VerifyState) {
+        self.must_be_new("what was written is said");
         self.verifying.restriction = Some(Restriction { state, n_reads: 0, exhausted: false });
     }
 

@@ -112,6 +112,7 @@ impl Worker {
     /// # Errors
     /// When the job's sizes and regions do not fit together.
     pub fn new(spec: &WorkerSpec, meters: Arc<Meters>) -> Result<Self, pattern::PatternError> {
+        assert!(spec.batch_max > 0, "at least one operation is handed over at once");
         let job = Arc::clone(&spec.job);
         let depth = job.load.queue_depth.max(1);
         Ok(Worker {
@@ -146,8 +147,17 @@ impl Worker {
         })
     }
 
+    /// What a worker is given, it has before it starts: the way its operations take follows from
+    /// it.
+    #[track_caller]
+    pub(crate) fn must_be_new(&self, what: &str) {
+        assert!(self.phase == Phase::New, "{what} before the worker starts");
+    }
+
     /// Makes the worker a member of a flow. Before the start.
     pub fn join_flow(&mut self, flow: FlowGroup) {
+        self.must_be_new("a flow is joined");
+        assert!(self.flow.is_none(), "a worker is in one flow");
         self.flow = Some(flow);
     }
 
@@ -157,12 +167,13 @@ impl Worker {
     ///
     /// Panics if the other workers are not of the same job.
     pub fn share_walks(&mut self, walks: &mut SharedWalks) {
-        assert!(self.phase == Phase::New, "a walk is shared before it begins");
+        self.must_be_new("a walk is shared");
         walks.give_to(&mut self.source);
     }
 
     /// Makes the worker count its errors with those of others. Before the start.
     pub fn share_errors(&mut self, budget: ErrorBudget) {
+        self.must_be_new("errors are shared");
         self.faults.budget = budget;
     }
 
@@ -175,6 +186,8 @@ impl Worker {
 
     /// Gives the worker a log. Before the start.
     pub fn log_to(&mut self, log: LogSender) {
+        self.must_be_new("a log is given");
+        assert!(self.log.is_none(), "a worker has one log");
         self.log = Some(log);
     }
 
@@ -182,6 +195,7 @@ impl Worker {
     /// start, by a driver that calls [`Worker::publish`] before anybody reads the meters: where
     /// every batch is one operation, adding them costs as much as all else that a worker does.
     pub fn defer_meters(&mut self) {
+        self.must_be_new("meters are put off");
         self.tally.defers = true;
     }
 
@@ -212,6 +226,7 @@ impl Worker {
     /// Ends the worker without a further word of it, as after [`Worker::fail`] where its engine can
     /// do nothing more: the time up to now counts, with what was done in it.
     pub fn abandon(&mut self, now_ns: u64) {
+        assert!(self.phase != Phase::Done, "a worker ends once");
         self.stopping = true;
         self.end_phase_time(now_ns);
         self.phase = self.finish(now_ns);
@@ -309,6 +324,7 @@ impl Worker {
     /// Tells the worker when the operations of the last [`Worker::next`] were handed over.
     #[inline]
     pub fn submitted(&mut self, at_ns: u64, ops: &[Op]) {
+        assert!(ops.len() <= self.slots.n_in_flight(), "what goes over has a slot each");
         for op in ops {
             self.slots.get_mut(op.slot).submit_ns = at_ns;
         }
@@ -390,7 +406,7 @@ impl Worker {
             // would give the first of them the last one's latency.
             Filled::Drain | Filled::EndOfPhase => {
                 let is_drain = matches!(filled, Filled::Drain);
-                debug_assert!(is_drain || n_in_flight > 0 || n_ops > 0, "an idle end advances");
+                assert!(is_drain || n_in_flight > 0 || n_ops > 0, "an idle end advances");
                 let min = self.pace.reap_min().min(n_in_flight);
                 Decision::Exchange { min, until_ns: None }
             }
@@ -542,6 +558,8 @@ impl Worker {
 
     /// Everything of the phase has completed: goes on to the next one.
     fn advance_phase(&mut self, now_ns: u64) {
+        assert!(self.waiting.retries.is_empty(), "the rests of short transfers have gone over");
+        self.slots.must_be_idle();
         self.end_phase_time(now_ns);
         let ended = self.phase;
         self.phase = match ended {
@@ -605,6 +623,7 @@ impl Worker {
         }
         let again_by_time = self.job.limits.time_based && self.times.end_ns != u64::MAX;
         if !again_by_time {
+            assert!(self.passes.n_left > 0, "a worker ends with its last pass");
             self.passes.n_left -= 1;
             if self.passes.n_left == 0 {
                 return self.finish(now_ns);

@@ -93,7 +93,7 @@ impl Tree {
             n_before += of_level;
             level_starts.push(n_before);
         }
-        debug_assert_eq!(n_before, n_folders, "both count the same tree");
+        assert_eq!(n_before, n_folders, "both count the same tree");
         let lowest_start = level_starts[level_starts.len() - 2];
         Ok(Tree {
             width,
@@ -143,7 +143,7 @@ impl Tree {
             return None;
         }
         let (position, above) = self.split(folder, level);
-        debug_assert!(position < self.width);
+        assert!(position < self.width, "a folder has its place in the one above");
         // By names the folder above comes `above`-th in its level; its own place there is last.
         let n_before = self.n_paths(level - 1);
         Some(

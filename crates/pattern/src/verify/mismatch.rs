@@ -123,7 +123,7 @@ impl Mismatch {
             Sequence { got, want } => write!(f, "bad header numberio {got}, wanted {want}")?,
             HeaderCrc { got, want } => write!(f, "bad header crc {got:x}, calculated {want:x}")?,
             _ => {
-                debug_assert_eq!(self.kind, Short, "other faults have their own text");
+                assert_eq!(self.kind, Short, "other faults have their own text");
                 write!(f, "no room for a header")?;
             }
         }

@@ -132,6 +132,9 @@ impl WriteLog {
                 if list.is_empty() {
                     self.base_number_io = record.number_io;
                 }
+                let last = list.back().map(|last| self.base_number_io + u64::from(last.number_io));
+                let ascends = last.is_none_or(|last| last < record.number_io);
+                assert!(ascends, "writes are noted in the order of their numbers");
                 if let Some(packed) = Packed::of(&record, self.base_number_io) {
                     list.push_back(packed);
                 } else {

@@ -35,6 +35,7 @@ impl Worker {
     /// # Errors
     /// When the job's sizes cannot be drawn, or it does nothing.
     pub fn join_tree(&mut self, job: Arc<TreeJob>) -> Result<(), PatternError> {
+        self.must_be_new("a tree is given");
         let n_asked_max = self.job.limits.n_ios_max;
         self.tree = Some(Box::new(Hand::new(job, self.seed, n_asked_max)?));
         Ok(())

@@ -17,6 +17,8 @@ pub use shared::TreeJob;
 pub use state::{FileFlags, TreeState};
 
 pub(crate) use hand::Hand;
+#[cfg(test)]
+pub(crate) use state::Effect;
 
 use plan::tree::{Activity, SelectFilter, TreeWork};
 

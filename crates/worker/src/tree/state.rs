@@ -260,11 +260,12 @@ impl TreeState {
 
     pub(crate) fn release_file(&self, file: u32, is_shared: bool) {
         let entry = &self.files[file as usize];
-        if is_shared {
-            entry.fetch_sub(USER, AcqRel);
+        let held = if is_shared {
+            entry.fetch_sub(USER, AcqRel) & ALONE != 0
         } else {
-            entry.fetch_and(!ALONE, AcqRel);
-        }
+            entry.fetch_and(!ALONE, AcqRel) & ALONE == ALONE
+        };
+        assert!(held, "a file is let go by who holds it");
     }
 
     /// Holds a folder that is to be made: missing, with the folder above it there, which then
@@ -321,7 +322,8 @@ impl TreeState {
     }
 
     pub(crate) fn release_folder(&self, folder: u32) {
-        self.folders[folder as usize].fetch_and(!FOLDER_BUSY, AcqRel);
+        let before = self.folders[folder as usize].fetch_and(!FOLDER_BUSY, AcqRel);
+        assert!(before & FOLDER_BUSY != 0, "a folder is let go by who holds it");
     }
 
     /// Keeps the folder of a file from being removed while the file is made: it counts as one
@@ -344,18 +346,16 @@ impl TreeState {
     }
 
     pub(crate) fn unpin_folder(&self, folder: u32) {
-        self.n_entries[folder as usize].fetch_sub(1, AcqRel);
+        let n_before = self.n_entries[folder as usize].fetch_sub(1, AcqRel);
+        assert!(n_before > 0, "a folder is kept before it is let go");
     }
 
     /// Says that a worker begins or ends work with these effects.
     pub(crate) fn count_at_work(&self, effects: &[Effect], begins: bool) {
         for effect in effects {
             let n = &self.n_at_work[*effect as usize];
-            if begins {
-                n.fetch_add(1, AcqRel)
-            } else {
-                n.fetch_sub(1, AcqRel)
-            };
+            let n_before = if begins { n.fetch_add(1, AcqRel) } else { n.fetch_sub(1, AcqRel) };
+            assert!(begins || n_before > 0, "work ends that has begun");
         }
     }
 
