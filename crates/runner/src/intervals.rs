@@ -69,6 +69,7 @@ impl Schedule {
     /// Says whether an interval ends now, if the workers' time is over at `ends_ns`. If it does,
     /// the next one has begun: from the schedule, so that intervals do not drift.
     fn ends(&mut self, now_ns: u64, ends_ns: Option<u64>) -> bool {
+        assert!(now_ns >= self.since_ns, "no interval ends before it has begun");
         if now_ns < self.next_ns {
             return false;
         }

@@ -79,10 +79,10 @@ impl Ranges {
     /// Gives a range back. Ranges that are claimed at the same time differ, so it is the only one.
     fn release(&self, range: (u64, u64)) {
         let mut claimed = self.lock();
-        if let Some(idx) = claimed.iter().position(|other| *other == range) {
-            claimed.swap_remove(idx);
-        }
+        let idx = claimed.iter().position(|other| *other == range);
+        idx.map(|idx| claimed.swap_remove(idx));
         drop(claimed);
+        assert!(idx.is_some(), "a range is given back by who claimed it");
         self.freed.notify_all();
     }
 }
@@ -154,6 +154,14 @@ mod tests {
             }
         });
         assert!(ranges.lock().is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "a range is given back by who claimed it")]
+    fn a_range_that_nobody_claimed_is_not_given_back() {
+        let ranges = Ranges::new(2);
+        ranges.claim((0, 4096));
+        ranges.release((0, 8192));
     }
 
     #[test]

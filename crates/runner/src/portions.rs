@@ -42,6 +42,8 @@ impl Portions {
         max: u32,
         done: &mut Vec<Completion>,
     ) -> Result<(), EngineError> {
+        assert!(max > 0, "a portion is a completion at least");
+        assert!(done.is_empty(), "what was returned before has been taken");
         if !self.kept.is_empty() {
             return self.exchange_some(engine, ops, wait, max, done);
         }
@@ -92,7 +94,7 @@ mod tests {
     fn null(queue_depth: u32) -> Box<dyn Engine> {
         let spec = EngineSpec { kind: EngineKind::Null, ..EngineSpec::default() };
         let files = FileTable::new(Vec::new(), TablePolicy::default()).expect("no files");
-        let arena = Arena::new(&ArenaSpec { n_buffers: 1, ..ArenaSpec::default() });
+        let arena = Arena::new(&ArenaSpec { n_buffers: queue_depth, ..ArenaSpec::default() });
         let options = BuildOptions { queue_depth, ..BuildOptions::default() };
         engine::build(&spec, files, arena.expect("a buffer"), options).expect("the null engine")
     }
@@ -138,15 +140,29 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "a portion is a completion at least")]
+    fn nothing_is_no_portion() {
+        taken(0, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "what was returned before has been taken")]
+    fn completions_are_taken_before_more_are_asked_for() {
+        let mut done = vec![Completion { slot: 0, result: 0 }];
+        let exchanged = Portions::new(8).exchange(null(8).as_mut(), &[], Wait::POLL, 1, &mut done);
+        drop(exchanged);
+    }
+
+    #[test]
     fn what_was_kept_comes_before_what_follows() {
         let mut engine = null(8);
         let mut portions = Portions::new(8);
-        let mut done = Vec::new();
+        let mut slots: Vec<u32> = Vec::new();
         for ops in [reads(0..6), reads(6..8)] {
-            let wait = Wait { min: 4, timeout_ns: None };
+            let (wait, mut done) = (Wait { min: 4, timeout_ns: None }, Vec::new());
             portions.exchange(engine.as_mut(), &ops, wait, 4, &mut done).expect("nothing can fail");
+            slots.extend(done.iter().map(|completion| completion.slot));
         }
-        let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
         assert_eq!(slots, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 }

@@ -216,6 +216,7 @@ impl Running<'_> {
         match event {
             WorkerEvent::Ready { idx, error } => {
                 let seat = &mut self.seats[idx];
+                assert!(seat.state == SeatState::Building, "a worker gets ready once");
                 seat.state = SeatState::Waiting;
                 if let Some(error) = error {
                     seat.state = SeatState::Ended;
@@ -240,6 +241,9 @@ impl Running<'_> {
                 self.stop_where(|_| true);
             }
             WorkerEvent::Ended { idx, result } => {
+                let is_there =
+                    matches!(self.seats[idx].state, SeatState::Waiting | SeatState::Running);
+                assert!(is_there, "a worker that ends was ready, and ends once");
                 self.note_verification(idx, &result);
                 self.note_remarks(idx, &result);
                 self.seats[idx].state = SeatState::Ended;

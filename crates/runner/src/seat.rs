@@ -92,6 +92,8 @@ impl<'a> Seat<'a> {
         logs: &mut LogSetup,
         events: Sender<WorkerEvent>,
     ) -> Result<(), SetupError> {
+        let is_unused = self.state == SeatState::Ended && self.result.is_none();
+        assert!(is_unused && self.thread.is_none(), "a seat has one worker");
         let bound = self.bound;
         let number = context.n_workers_before + idx as u32;
         let volumes = context.volumes.as_ref();
@@ -204,6 +206,7 @@ impl<'a> Seat<'a> {
     }
 
     pub(crate) fn go(&mut self) {
+        assert!(self.state == SeatState::Waiting, "a worker goes once, when it is ready");
         self.signals.go.store(true, Release);
         self.state = SeatState::Running;
         if let Some(thread) = self.handle() {

@@ -44,9 +44,14 @@ pub(crate) fn spread(plan: &Plan, n_cpus: u32) -> Cow<'_, Plan> {
         keep_flows(step, n);
         for (job, n) in step.jobs.iter_mut().zip(n).filter(|(_, n)| **n > 1) {
             job.load.walks_together = walks_together(job);
+            assert!(job.load.n_deeper == 0, "a queue is divided once");
+            let n_in_flight = u64::from(job.n_workers) * u64::from(job.load.queue_depth);
+            job.load.n_deeper = job.load.queue_depth % n * job.n_workers;
             job.n_workers *= n;
-            job.load.n_deeper = job.load.queue_depth % n;
             job.load.queue_depth /= n;
+            let n_left = u64::from(job.n_workers) * u64::from(job.load.queue_depth)
+                + u64::from(job.load.n_deeper);
+            assert!(n_left == n_in_flight, "as much is in flight as before");
             // One result for the job, as if it were one worker.
             job.reporting.group_reporting = true;
         }
@@ -238,6 +243,18 @@ mod tests {
         check(8, workers(4, true), 2);
         check(8, workers(8, true), 1);
         check(8, workers(3, false), 1);
+        // What is left of each of them is kept.
+        let uneven = |job: &mut Job| {
+            workers(2, true)(job);
+            job.load.queue_depth = 31;
+        };
+        check(4, uneven, 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "a queue is divided once")]
+    fn a_queue_that_was_divided_is_not_divided_again() {
+        check(2, |job| job.load.n_deeper = 1, 2);
     }
 
     #[test]

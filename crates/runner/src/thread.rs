@@ -206,17 +206,11 @@ fn drive<S: DataSource>(
         let (min, until_ns) = match decision {
             Decision::Exchange { min, until_ns } => (min, until_ns),
             Decision::RemoveFiles => {
-                if let Err(error) = engine.remove_files() {
-                    worker.abandon(clock.now_ns());
-                    return Err(error);
-                }
+                engine.remove_files().inspect_err(|_| worker.abandon(clock.now_ns()))?;
                 continue;
             }
             Decision::DropCache => {
-                if let Err(error) = engine.drop_cache() {
-                    worker.abandon(clock.now_ns());
-                    return Err(error);
-                }
+                engine.drop_cache().inspect_err(|_| worker.abandon(clock.now_ns()))?;
                 now_ns = clock.now_ns();
                 continue;
             }
