@@ -168,8 +168,8 @@ pub(crate) struct Bytes<'a> {
 impl Data for Bytes<'_> {
     #[inline]
     fn write(&mut self, op: &Op, facts: WriteFacts) {
-        // SAFETY: the buffer is that of the operation's slot, and the operation is about to be handed
-        // over.
+        // SAFETY: the buffer is that of the operation's slot, and the operation is about to be
+        // handed over.
         let block = unsafe { self.engine.arena().slice_mut(op.buf, op.len) };
         self.filler.write(block, op, facts);
     }

@@ -143,7 +143,8 @@ impl Slots {
         &mut self.entries[slot_idx as usize]
     }
 
-    /// Panics unless every slot is free, and free once. Linear in the depth; for the end of a phase.
+    /// Panics unless every slot is free, and free once. Linear in the depth; for the end of a
+    /// phase.
     pub(crate) fn must_be_idle(&self) {
         assert!(self.is_idle(), "nothing is in flight at the end of a phase");
         assert!(self.entries.iter().all(|slot| !slot.busy), "a slot that is free is not in use");

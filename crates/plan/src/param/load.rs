@@ -30,9 +30,9 @@ pub(super) static PARAMS: &[Param] = &[
         short: "let several workers share the queue",
         long: "Divides `queue_depth` over workers on several processors where the host has them, \
                so that one processor is not the limit. What is in flight stays the same. Work that \
-               goes on where the I/O before it ended stays one walk, which the workers do together. \
-               Verification, logs and amounts stay with one worker. Threads of Vdbench's storage \
-               definitions have it.",
+               goes on where the I/O before it ended stays one walk, which the workers do \
+               together. Verification, logs and amounts stay with one worker. Threads of \
+               Vdbench's storage definitions have it.",
         ..field!(load.spreads)
     },
     Param {
