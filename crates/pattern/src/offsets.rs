@@ -213,7 +213,8 @@ impl Offsets {
     ///
     /// `cursor` gives the cursor of a walk that begins at a place: the first worker makes it, and
     /// the others take the same. It is asked once for each walk of the workload that has one,
-    /// always in the same order. Returns whether it was asked: not for draws that follow from nothing.
+    /// always in the same order. Returns whether it was asked: not for draws that follow from
+    /// nothing.
     ///
     /// A walk that goes round does so without a [`Offsets::restart`], once for all.
     pub fn share(&mut self, cursor: &mut dyn FnMut(u64) -> Arc<Cursor>) -> bool {
