@@ -40,8 +40,8 @@ pub(crate) fn errno() -> i32 {
 /// Reads into memory of the arena.
 ///
 /// Makes the system call itself. `pread64` of the GNU C library lets the thread be cancelled while
-/// it waits, which takes two locked instructions per call: a sixth of what the generator used per
-/// read from the page cache.
+/// it waits, which takes two locked instructions per call: a twentieth of what the generator uses
+/// per read from the page cache.
 #[inline]
 pub(crate) fn pread(fd: RawFd, to: *mut u8, len: u32, offset: u64) -> i32 {
     let (number, len) = (libc::SYS_pread64, len as usize);
