@@ -241,9 +241,11 @@ impl Search {
             self.n_nothing += 1;
             let is_hopeless = result.answer == Answer::FewOperations
                 || self.n_nothing >= N_NOTHING_MAX
-                || self.taken.len() >= self.n_taken_max();
+                || self.taken.len() >= 2 * self.options.n_taken_max() as usize;
             if is_hopeless {
                 self.give_up();
+            } else if self.found.is_none() && self.is_out_of_probes() {
+                self.next = self.plan();
             }
             return;
         };
@@ -306,10 +308,19 @@ impl Search {
         self.belief.below(self.load(units))
     }
 
-    /// The most probes of all phases together.
-    fn n_taken_max(&self) -> usize {
-        let points = 2 * self.options.n_curve_points as usize;
-        2 * self.options.n_probes_max as usize + points + N_CONTROLS_MAX
+    /// Counts the probes of the curve.
+    fn n_of_curve(&self) -> usize {
+        let is_of_curve = |purpose| match purpose {
+            Purpose::Curve | Purpose::Again => true,
+            Purpose::Coarse | Purpose::Narrow | Purpose::Confirm | Purpose::Control => false,
+        };
+        self.taken.iter().filter(|(probe, _)| is_of_curve(probe.purpose)).count()
+    }
+
+    /// Says whether as many probes were made to find the line as may be. Those of the curve are none
+    /// of them; controls are, where the search goes on after them.
+    fn is_out_of_probes(&self) -> bool {
+        self.taken.len() - self.n_of_curve() >= self.options.n_probes_max as usize
     }
 
     /// Returns the highest measured load that is more likely carried than not, and the lowest one
@@ -349,7 +360,7 @@ impl Search {
     /// are probes left to find it.
     fn is_overturned(&self) -> bool {
         let is_line = |found: &Found| found.ends.is_some() && found.drift.is_none();
-        let may_go_on = self.taken.len() < self.options.n_probes_max as usize;
+        let may_go_on = !self.is_out_of_probes();
         // Where an end has turned out to be none, the next load that was carried may lie far below
         // the line although it is well known: one beside it is measured first.
         let (low, high) = self.ends();
@@ -363,7 +374,7 @@ impl Search {
     fn step(&mut self) -> Step {
         let n = self.taken.len();
         let ends = self.ends();
-        if n >= self.options.n_probes_max as usize {
+        if self.is_out_of_probes() {
             return Step::End(self.out_of_probes(ends));
         }
         if n >= N_DRIFT_MIN && n.is_multiple_of(6) && self.drift().is_some() {
@@ -562,7 +573,9 @@ impl Search {
             PointOrder::Descending => {}
             PointOrder::Shuffled { seed } => shuffle(&mut points, seed),
         }
-        points
+        // Of a search that went on after its curve, as many as are left.
+        let n_left = (self.options.n_of_curve_max() as usize).saturating_sub(self.n_of_curve());
+        points.split_off(points.len().saturating_sub(n_left))
     }
 
     /// Steps 4 and 5.
@@ -570,6 +583,7 @@ impl Search {
         if let Some((probe, result)) = self.taken.last()
             && probe.purpose == Purpose::Curve
             && result.answer == Answer::Failed
+            && self.n_of_curve() < self.options.n_of_curve_max() as usize
         {
             let units = self.options.units(probe.load);
             return Some((units, Purpose::Again));

@@ -452,7 +452,7 @@ proptest! {
             achieved: (noise.unit() < 0.5).then(|| load * 2.0 * noise.unit()),
             pressure: (noise.unit() < 0.5).then(|| 2.0 * noise.unit()),
         });
-        prop_assert!(search.taken().len() <= 60 + 20 + 6);
+        prop_assert!(search.taken().len() <= options.n_taken_max() as usize);
         prop_assert!(is_consistent(&search.line()), "{:?}", search.line());
     }
 }

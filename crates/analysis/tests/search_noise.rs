@@ -258,12 +258,16 @@ struct Score {
 }
 
 /// Lets a method find the lines of so many systems, on all processors.
-fn score(n_seeds: u64, method: Method, system: impl Fn(u64) -> System + Sync) -> Score {
+fn score(
+    n_seeds: u64,
+    method: impl Fn(System, u64) -> Found + Sync,
+    system: impl Fn(u64) -> System + Sync,
+) -> Score {
     let all: Mutex<Vec<(System, Found)>> = Mutex::new(Vec::new());
     let n_threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     thread::scope(|scope| {
         for first in 0..n_threads {
-            let (all, system) = (&all, &system);
+            let (all, system, method) = (&all, &system, &method);
             scope.spawn(move || {
                 let mine = (first..n_seeds).step_by(n_threads as usize);
                 let found = mine.map(|seed| (system(seed), method(system(seed), seed)));
@@ -313,6 +317,36 @@ fn failures_in_bursts_move_no_line() {
     check_trouble(1_000, BURSTS, 0.0);
     check_trouble(300, BURSTS, 0.01);
     check_trouble(300, Trouble::Bursts(0.1, 0.6), 0.0);
+}
+
+/// What the controls overturn goes on, however many points the curve has: they take no probe from
+/// those that may be made to find the line.
+#[test]
+fn points_of_the_curve_take_no_probe_from_the_search() {
+    let gone_on = Mutex::new(Vec::new());
+    score(
+        160,
+        |system, seed| {
+            let options = SearchOptions { n_curve_points: 60, ..SearchOptions::rate(system.start) };
+            let mut probed = Probed::new(system, seed);
+            let mut search = Search::new(options).expect("options");
+            while let Some(probe) = search.next_probe() {
+                search.take(probed.probe(probe.load));
+            }
+            let taken = search.taken();
+            assert!(taken.len() <= options.n_taken_max() as usize, "{}", taken.len());
+            let first = taken.iter().position(|(it, _)| it.purpose == Purpose::Control);
+            let is_of_search = |purpose| matches!(purpose, Purpose::Narrow | Purpose::Confirm);
+            let after = &taken[first.unwrap_or(taken.len())..];
+            if after.iter().any(|(it, _)| is_of_search(it.purpose)) {
+                gone_on.lock().expect("no thread panics").push(seed);
+            }
+            Found { line: search.line().load, ..Found::default() }
+        },
+        |seed| System::new(seed, SINGLE, 0.02),
+    );
+    let gone_on: Vec<u64> = gone_on.into_inner().expect("no thread panics");
+    assert!(gone_on.len() > 2, "{gone_on:?} go on");
 }
 
 /// Probes that the search took before it knew of wrong answers, on the same systems and with the

@@ -21,6 +21,8 @@ pub use need::Need;
 pub use read::parse;
 pub use steps::{Step, StepLoad, steps};
 
+use analysis::search::{PointOrder, SearchOptions};
+
 use crate::lever::Time;
 
 /// Name and version of the form; the first key of every file.
@@ -379,16 +381,32 @@ pub struct CurvePart {
     pub n_repeats: u32,
     /// Width of the bracket, as a share of the load.
     pub tolerance: f64,
-    /// Most measurements before the curve.
+    /// Most measurements to find the line.
     pub n_probes_max: u32,
 }
 
+/// Share of the first rate that is still tried where it breaks the limits: with fewer I/Os in a
+/// point its percentiles say nothing.
+const RATE_MIN_SHARE: f64 = 1.0 / 16.0;
+
 impl CurvePart {
+    /// Returns how to search.
+    pub fn search_options(&self) -> SearchOptions {
+        SearchOptions {
+            tolerance: self.tolerance,
+            n_repeats: self.n_repeats,
+            n_curve_points: self.n_points,
+            n_probes_max: self.n_probes_max,
+            order: PointOrder::Ascending,
+            min: (self.start_iops as f64 * RATE_MIN_SHARE).max(1.0),
+            ..SearchOptions::rate(self.start_iops as f64)
+        }
+    }
+
     /// Returns the longest time that the curve takes.
     pub fn time_max_ns(&self) -> u64 {
-        // A point of the curve that fails is measured again.
-        let n_points = u64::from(self.n_probes_max) + 2 * u64::from(self.n_points);
-        n_points.saturating_mul(self.time.measured_ns.saturating_add(self.time.ramp_ns))
+        let point_ns = self.time.measured_ns.saturating_add(self.time.ramp_ns);
+        u64::from(self.search_options().n_taken_max()).saturating_mul(point_ns)
     }
 }
 

@@ -1,5 +1,7 @@
 //! How to search.
 
+use super::N_CONTROLS_MAX;
+
 /// In which order the points of the curve are measured. What heats up or fills up follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointOrder {
@@ -35,7 +37,8 @@ pub struct SearchOptions {
     pub n_curve_points: u32,
     /// Their order.
     pub order: PointOrder,
-    /// Most probes before the curve: a volume without a line must not be probed for ever.
+    /// Most probes to find the line: a volume without one must not be probed for ever. The curve
+    /// and its controls come on top.
     pub n_probes_max: u32,
 }
 
@@ -99,6 +102,16 @@ impl SearchOptions {
     /// A closed load: queue depth from 1, which has the best possible latency, to `max`.
     pub fn depth(max: u32) -> Self {
         SearchOptions { max: f64::from(max), ..Self::rate(1.0) }
+    }
+
+    /// Returns the most probes of all phases together that say something.
+    pub fn n_taken_max(&self) -> u32 {
+        self.n_probes_max + self.n_of_curve_max() + N_CONTROLS_MAX as u32
+    }
+
+    /// Returns the most probes of the curve: a point that fails is measured again.
+    pub(super) fn n_of_curve_max(&self) -> u32 {
+        2 * self.n_curve_points
     }
 
     pub(super) fn check(&self) -> Result<(), SearchError> {

@@ -114,7 +114,7 @@ struct SweepArgs {
     #[arg(long, value_enum, default_value = "ascending")]
     order: Order,
 
-    /// Most measurements before the curve.
+    /// Most measurements to find the line; those of the curve and its controls come on top.
     #[arg(long, value_name = "N", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     probes_max: u32,

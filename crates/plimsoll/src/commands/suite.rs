@@ -280,7 +280,7 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
             curve.access.as_str(),
             labels::block(curve.block_bytes),
             curve.limits,
-            curve.n_probes_max + 2 * curve.n_points,
+            curve.search_options().n_taken_max(),
             duration(curve.time.ramp_ns),
             duration(curve.time.measured_ns),
         );

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use analysis::search::{PointOrder, SearchOptions};
 use analysis::steady::SteadyRule;
 use bench::suite::jobs::{self, Site};
 use bench::suite::need::{self, Need};
@@ -26,10 +25,6 @@ use crate::summary;
 
 /// Distance of the seeds of two steps; odd and large, so that no two jobs' seeds meet.
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Share of the first rate that is still tried where it breaks the limits: with fewer I/Os in a
-/// point its percentiles say nothing.
-const RATE_MIN_SHARE: f64 = 1.0 / 16.0;
 
 /// Measurements of a step at most to answer what is asked of it.
 const ATTEMPTS_MAX: u32 = 8;
@@ -469,15 +464,7 @@ impl Driver<'_> {
 }
 
 fn sweep_options(curve: &CurvePart) -> SweepOptions {
-    let search = SearchOptions {
-        tolerance: curve.tolerance,
-        n_repeats: curve.n_repeats,
-        n_curve_points: curve.n_points,
-        n_probes_max: curve.n_probes_max,
-        order: PointOrder::Ascending,
-        min: (curve.start_iops as f64 * RATE_MIN_SHARE).max(1.0),
-        ..SearchOptions::rate(curve.start_iops as f64)
-    };
+    let search = curve.search_options();
     let lever = Lever::Rate { arrivals: Arrivals::Poisson, in_flight_max: curve.in_flight_max };
     let workers = Workers::default();
     SweepOptions { lever, limits: curve.limits.clone(), search, time: curve.time, workers }
