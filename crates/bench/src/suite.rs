@@ -3,9 +3,11 @@
 //! [`parse`] reads one and returns every mistake with its place; [`BUILT_IN`] holds ours. A suite
 //! is made of parts, whose lists (block sizes, mixes, depths) multiply into steps ([`steps`]).
 //! [`changed`](change) applies what a user sets, [`jobs`] writes the steps as jobs, and
-//! [`rows`] turns the record of a run into rows with medians and verdicts.
+//! [`rows`] turns the record of a run into rows with medians and verdicts, and [`dividing`] says
+//! which of them want more workers.
 
 pub mod change;
+pub mod dividing;
 pub mod jobs;
 pub mod labels;
 pub mod need;

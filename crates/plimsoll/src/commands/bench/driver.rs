@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use analysis::steady::SteadyRule;
+use bench::suite::dividing::Dividing;
 use bench::suite::jobs::{self, Site};
 use bench::suite::need::{self, Need};
 use bench::suite::rounds::Verdict;
 use bench::suite::rows::Running;
 use bench::suite::{CurvePart, Step};
-use bench::workers::{Counts, Workers};
-use bench::{Lever, Sweep, SweepOptions, append, sweep};
+use bench::workers::Workers;
+use bench::{Lever, Sweep, SweepOptions, append};
 use dialects::fio::{self, Wishes};
 use plan::Plan;
 use plan::load::Arrivals;
@@ -344,41 +344,31 @@ impl Driver<'_> {
     /// Measures a step again with more workers while a core, and not the disk, is its limit; as
     /// often as the suite wants with the number that is kept.
     fn add_workers(&mut self, step: &Step) -> Result<(), Failure> {
-        let label = &step.label;
         let plan = plan_of(std::slice::from_ref(step), &self.sites.list, 0)?;
         let is_closed = step.loads.iter().all(|load| load.rate_iops.is_none());
         if step.is_preparation || !is_closed || !plan.jobs().any(runner::may_spread) {
             return Ok(());
         }
-        let n_repeats = self.running.steps_of(label).len();
-        let mut workers = Workers::default();
-        while !self.is_over() {
-            let (Some(whole), Some(idx)) = (&self.whole, self.running.steps_of(label).pop()) else {
-                break;
-            };
-            let gates = analysis::gates::of_step(whole, idx, true, &SteadyRule::default());
-            let seen = sweep::seen(whole, idx, &gates, true);
-            if seen.is_none_or(|seen| workers.take(&seen) == Counts::Yes) {
-                break;
-            }
-            self.measure_by(&workers, step)?;
+        let mut row = Dividing::new(&self.running, &step.label);
+        while !self.is_over()
+            && let Some(whole) = &self.whole
+            && let Some(n_parts) = row.next(&mut self.running, whole)
+        {
+            self.measure_by(n_parts, step)?;
         }
-        let (Some(whole), Some(n_kept)) = (&self.whole, workers.n_kept()) else { return Ok(()) };
-        self.running.set_aside(label, |idx| sweep::n_workers(whole, idx) != n_kept);
-        self.notes.extend(workers.note(&format!("`{label}`")));
-        while self.running.steps_of(label).len() < n_repeats && !self.is_over() {
-            self.measure_by(&workers, step)?;
+        if let Some(whole) = &self.whole {
+            self.notes.extend(row.end(&mut self.running, whole));
         }
         Ok(())
     }
 
-    /// Measures a step once more, its queue divided.
-    fn measure_by(&mut self, workers: &Workers, step: &Step) -> Result<(), Failure> {
+    /// Measures a step once more, each of its workers divided among so many.
+    fn measure_by(&mut self, n_parts: u32, step: &Step) -> Result<(), Failure> {
         let attempt = self.running.taken.iter().filter(|it| it.label == step.label).count() as u32;
         let mut plan = plan_of(std::slice::from_ref(step), &self.sites.list, attempt)?;
         for job in plan.steps.iter_mut().flat_map(|step| &mut step.jobs) {
             job.load.spreads = true;
-            job.load.spread_workers_max = workers.n_parts();
+            job.load.spread_workers_max = Some(n_parts);
         }
         self.session.tell_progress(&format!(
             "{}: a core was the limit, measured again with more workers\n",
