@@ -81,8 +81,18 @@ impl PausesRecord {
     /// Returns the share of the step's time, 0 to 1, at which a wake-up was later than `late_ns`
     /// because the process stood still; `None` where nothing was counted.
     pub fn still_share(&self, late_ns: u64) -> Option<f64> {
+        self.share(&self.still, late_ns)
+    }
+
+    /// Returns the share of the step's time, 0 to 1, at which a wake-up was later than `late_ns`
+    /// because others had the processor; `None` where nothing was counted.
+    pub fn waited_share(&self, late_ns: u64) -> Option<f64> {
+        self.share(&self.waited, late_ns)
+    }
+
+    fn share(&self, of: &Histogram, late_ns: u64) -> Option<f64> {
         let n = self.still.count().saturating_add(self.waited.count());
-        let n_late = self.still.count().saturating_sub(self.still.count_below(late_ns));
+        let n_late = of.count().saturating_sub(of.count_below(late_ns));
         (n > 0).then(|| n_late as f64 / n as f64)
     }
 }

@@ -13,6 +13,9 @@ use crate::gates::{
 /// three times what was seen on virtual machines.
 const WAKE_UP_NS: u64 = 15_000;
 
+/// What timers of a virtual machine are late by as a rule, nanoseconds: no wait.
+const TIMER_NS: u64 = 100_000;
+
 /// Shortest pause that counts: as [`record::ArrivalsRecord::n_late`] counts operations.
 const PAUSE_NS_MIN: u64 = 1_000_000;
 
@@ -82,11 +85,23 @@ impl Step<'_> {
         let shares = jobs.iter().map(|job| beyond_ns(job) / active_ns(job) as f64);
         let share_max = shares.max_by(f64::total_cmp)?;
         let n_ios = self.jobs.iter().map(|job| job.n_ios()).sum::<u64>().max(1) as f64;
+        let n_waits = jobs.iter().map(|job| job.n_cpu_slices).sum::<u64>().max(1) as f64;
+        let wait_ns = jobs.iter().map(|job| job.cpu_wait_ns).sum::<u64>() as f64;
         Some(WaitInputs {
             share_max,
             per_io_ns: jobs.iter().map(|job| beyond_ns(job)).sum::<f64>() / n_ios,
             latency_ns_mean: self.latency_ns_mean().unwrap_or(f64::INFINITY),
+            wait_ns_mean: wait_ns / n_waits,
+            long_share: self.long_share(),
         })
+    }
+
+    /// Returns the share of the time at which a thread that woke up waited for a processor for
+    /// longer than half of what operations take.
+    fn long_share(&self) -> Option<f64> {
+        let pauses = self.conditions?.pauses.as_ref()?;
+        let latency_ns = self.latency_ns_median()?;
+        pauses.waited_share((latency_ns / 2).max(TIMER_NS))
     }
 
     /// Returns how the process stood still, of pauses that operations notice.

@@ -69,6 +69,23 @@ pub struct WaitInputs {
     pub per_io_ns: f64,
     /// Mean latency of these, nanoseconds.
     pub latency_ns_mean: f64,
+    /// Mean of the waits of all workers, nanoseconds, the usual wake-ups among them.
+    pub wait_ns_mean: f64,
+    /// Share of the time at which a thread that woke up waited for longer than operations take:
+    /// others had the processor for so long. None where nothing is known of that.
+    pub long_share: Option<f64>,
+}
+
+impl WaitInputs {
+    /// Returns by what share throughput is too low at most. A worker that waits keeps one completion
+    /// waiting, and the others as far as the wait is long against the latency: the device works on
+    /// them meanwhile.
+    fn effect_max(self) -> f64 {
+        let Some(long_share) = self.long_share else { return self.share_max };
+        let of_one = self.per_io_ns / self.latency_ns_mean;
+        let of_others = self.wait_ns_mean / self.latency_ns_mean;
+        self.share_max.min(long_share + of_one + self.share_max * of_others)
+    }
 }
 
 /// How the process stood still: stopped, or without a processor that a hypervisor gave to others.
@@ -109,7 +126,7 @@ const N_STILL_MIN: u64 = 3;
 /// throughput, and few operations are in flight meanwhile.
 const STILL_CLOSED_MAX: f64 = 0.02;
 
-/// Time in waits for a processor by which throughput may be wrong.
+/// What waits for a processor may change throughput by.
 const WAIT_MAX: f64 = 0.05;
 
 /// Waits per operation by which its latency may be wrong: a share of it, and not less than the
@@ -126,6 +143,9 @@ const S_MIN: f64 = 0.9;
 /// So many times a limit is overwhelming at any length.
 const OVERWHELMING: f64 = 10.0;
 
+/// A host that is less busy has a processor for who waits for one.
+const ROOM_MAX: f64 = 0.6;
+
 /// Share of the processors from which on other programs are named.
 const OTHERS_MIN: f64 = 0.05;
 
@@ -138,6 +158,9 @@ enum Cause {
     Stolen,
     /// Other programs had it.
     Others,
+    /// Workers waited for one while there were others: by where the scheduler put them, or for the
+    /// kernel's own work.
+    Scheduler,
     /// This job uses all processors of the host.
     OwnHost,
     /// One worker uses all of its processor.
@@ -158,6 +181,10 @@ impl Cause {
                 "use a machine whose processors are its own, or measure at another time"
             }
             Cause::Others => "end the other programs, or measure on a host of its own",
+            Cause::Scheduler => {
+                "bind the workers to processors of their own (cpus_allowed), or measure on a host \
+                 that has nothing else to do"
+            }
             Cause::OwnHost => {
                 "this job needs more processors: use a larger host, or load from several"
             }
@@ -172,7 +199,7 @@ impl Cause {
     /// Says whether it may be gone when the measurement is repeated.
     fn passes(self) -> bool {
         match self {
-            Cause::Stopped | Cause::Stolen | Cause::Others => true,
+            Cause::Stopped | Cause::Stolen | Cause::Others | Cause::Scheduler => true,
             Cause::OwnHost | Cause::OwnWorker | Cause::Calls => false,
         }
     }
@@ -273,13 +300,14 @@ impl GeneratorInputs {
             && of_latency > WAIT_OF_LATENCY_MAX * times
             && waits.per_io_ns > WAIT_PER_IO_NS_MIN
             && waits.share_max > WAIT_MIN;
-        let is_broken = waits.share_max > WAIT_MAX * times || is_long;
+        let effect = waits.effect_max();
+        let is_broken = effect > WAIT_MAX * times || is_long;
         is_broken.then(|| {
-            let share = pct(waits.share_max);
-            if is_long && waits.share_max <= WAIT_MAX {
+            if is_long && effect <= WAIT_MAX {
                 let per_io = time(waits.per_io_ns as u64);
                 return format!("an operation waited {per_io} for a processor on average");
             }
+            let share = pct(waits.share_max);
             format!("workers waited for a processor for {share} of their time (limit 5 %)")
         })
     }
@@ -309,11 +337,18 @@ impl GeneratorInputs {
         let host = self.host.unwrap_or_default();
         let is_still = self.broken_pauses(1.0).is_some();
         let still_share = self.pauses.map_or(0.0, |pauses| pauses.share);
+        let others = self.others();
+        let own = host.own.unwrap_or(0.0);
+        // What looks for pauses waits for a processor, too. Others who have all of them explain the
+        // short ones.
+        let longest_ns = self.pauses.map_or(0, |pauses| pauses.longest_ns);
+        let are_others = host.busy > HOST_CPU_MAX && others > own && longest_ns < TOLD_NS;
+        if are_others && host.steal <= STEAL_MAX {
+            return Cause::Others;
+        }
         if host.steal > STEAL_MAX || is_still && host.steal > still_share / 2.0 {
             return Cause::Stolen;
         }
-        let others = self.others();
-        let own = host.own.unwrap_or(0.0);
         let is_filled = self.filled_share.is_some_and(|share| share > FILLED_MIN)
             || host.busy > HOST_CPU_MAX && own > others;
         let is_own_host = !self.is_null && is_filled;
@@ -322,14 +357,19 @@ impl GeneratorInputs {
         }
         let has_waited = self.broken_waits(1.0).is_some() || host.busy > HOST_CPU_MAX;
         let is_worker_full = self.worker_cpu_share_max.is_some_and(|it| it > WORKER_CPU_MAX);
-        if has_waited && others > OTHERS_MIN && others >= host.own.unwrap_or(0.0) / 4.0 {
+        if has_waited && others > OTHERS_MIN && others >= own / 4.0 {
             return Cause::Others;
         }
         if is_own_host {
             return Cause::OwnHost;
         }
         if host.busy > HOST_CPU_MAX || has_waited && !is_worker_full {
-            return if others > host.own.unwrap_or(0.0) { Cause::Others } else { Cause::OwnHost };
+            let has_room = self.host.is_some() && host.busy < ROOM_MAX;
+            return match others > own {
+                true => Cause::Others,
+                false if has_room => Cause::Scheduler,
+                false => Cause::OwnHost,
+            };
         }
         if is_worker_full {
             return Cause::OwnWorker;
@@ -367,6 +407,9 @@ impl GeneratorInputs {
                     Some(format!("this job itself used {} of all processors", pct(host.own?)))
                 }
             },
+            Cause::Scheduler => {
+                Some(format!("the host was busy for {} of the time only", pct(host.busy)))
+            }
             Cause::OwnWorker | Cause::Calls => None,
         }
     }
