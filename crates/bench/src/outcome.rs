@@ -112,6 +112,14 @@ pub(crate) fn curve(
         line: line(search, measured, lever.is_open(), &total),
         ..CurveRecord::default()
     };
+    // Points whose latency does not follow the load, or is the host's, bend nowhere.
+    let is_noise = curve.line.reason.is_some_and(|reason| match reason {
+        CannotTell::Host | CannotTell::NotOfLoad | CannotTell::Unsteady => true,
+        CannotTell::FewOperations | CannotTell::Probes => false,
+    });
+    if is_noise {
+        return curve;
+    }
     let measured = &*standing(measured, &curve);
     let grid: Vec<f64> = search.curve_loads().into_iter().map(&total).collect();
     let is_on_grid = |load: f64| grid.is_empty() || grid.iter().any(|it| is_same(*it, load));

@@ -81,7 +81,8 @@ const SHORTFALL_PER_WORKER: f64 = 0.1;
 /// nothing was sampled, rate x service time tells the depth.
 pub fn queue_depth(asked: f64, n_workers: u32, inputs: &FlightInputs) -> Gate {
     let name = GateName::QueueDepth;
-    let Some(achieved) = inputs.in_flight.or(inputs.by_law()) else {
+    let achieved = inputs.in_flight.or(inputs.by_law()).filter(|_| inputs.completed_iops > 0.0);
+    let Some(achieved) = achieved else {
         return Gate::unknown(name, "no operations to tell the queue depth by");
     };
     if asked.is_nan() || asked <= 0.0 {

@@ -17,7 +17,11 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
     let Some(suite) = &record.suite else { return Ok(()) };
     let usual = || {
         let moment = clock::local_minute(record.started_unix_ms).replace([' ', ':'], "-");
-        format!("plimsoll-{}-{moment}.html", suite.name)
+        let name = |more: &str| format!("plimsoll-{}-{moment}{more}.html", suite.name);
+        // Several that end within a minute leave each other's page alone.
+        let numbered = (2_u32..).map(|n| name(&format!("-{n}")));
+        let mut names = std::iter::once(name("")).chain(numbered);
+        names.find(|name| !Path::new(name).exists()).unwrap_or_else(|| name(""))
     };
     match named {
         Some("none") => Ok(()),
