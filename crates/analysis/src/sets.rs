@@ -9,7 +9,7 @@
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 
-use record::{Interval, IntervalDir, IntervalSeries, JobRecord, Record};
+use record::{Figure, Interval, IntervalDir, IntervalSeries, JobRecord, Record};
 
 use crate::alike::{Difference, DifferenceKind, differences};
 use crate::compare::{CompareOptions, Comparison, RunOrder, compare, compare_series};
@@ -58,6 +58,25 @@ pub struct Row {
     pub basis: Basis,
     /// What came of it.
     pub comparison: Comparison,
+}
+
+impl Row {
+    /// Returns the column that its values are shown in.
+    pub fn column(&self) -> Option<Figure> {
+        Figure::of_metric(self.figure.strip_prefix("second_").unwrap_or(self.figure))
+    }
+
+    /// Returns what its figure is called: `IOPS`, `p99`, `p99/second`.
+    pub fn title(&self) -> String {
+        let head = self.column().map_or(self.figure, Figure::head);
+        let of_second = if self.figure.starts_with("second_") { "/second" } else { "" };
+        format!("{head}{of_second}")
+    }
+
+    /// Prints a value of it.
+    pub fn shown(&self, value: f64) -> String {
+        self.column().map_or_else(|| value.to_string(), |column| column.shown(value))
+    }
 }
 
 /// What came of two sets.

@@ -5,8 +5,8 @@ mod answer;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use record::{EmulationRecord, Latency, NoteSeverity, Outcome, Record, Verdict};
-use units::{format_duration, format_iops, format_latency_ns, format_rate_mib_s};
+use record::{EmulationRecord, Figure, Figures, Latency, NoteSeverity, Outcome, Record, Verdict};
+use units::format_duration;
 
 use crate::table::Run;
 
@@ -100,8 +100,8 @@ fn put_checks(text: &mut String, record: &Record, invalidates: fn(&str) -> bool)
 }
 
 fn put_table(text: &mut String, record: &Record) {
-    text.push_str("| job | | IOPS | MiB/s | mean | p50 | p99 | p99.9 | max |\n");
-    text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    let of = &Figure::OF_JOB;
+    let _ = writeln!(text, "| job | | {} |\n|---|---|{}|", heads(of), rules(of));
     let (mut has_service, mut has_response) = (false, false);
     for job in &record.jobs {
         let step = record.steps.iter().find(|step| step.step_idx == job.step_idx);
@@ -110,18 +110,16 @@ fn put_table(text: &mut String, record: &Record) {
             step => escaped(&format!("{step}: {}", job.name)),
         };
         for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
-            let iops = format_iops(result.rate_iops());
-            let rate = mib_per_s(result.rate_bytes());
+            let shown = |latency: &Latency<'_>| cells(&Figures::of(latency).with_rates(result), of);
             if let Some(response) = result.response.as_ref().filter(|it| !it.is_empty()) {
                 has_response = true;
-                let shown = five(&Latency::Measured(response));
-                let _ = writeln!(text, "| {name} | {dir}, response | {iops} | {rate} | {shown} |");
+                let shown = shown(&Latency::Measured(response));
+                let _ = writeln!(text, "| {name} | {dir}, response | {shown} |");
             }
             let (is_total, latency) = result.shown_latency();
             has_service |= !is_total;
             let mark = if is_total { "" } else { " \\*" };
-            let shown = five(&latency);
-            let _ = writeln!(text, "| {name} | {dir}{mark} | {iops} | {rate} | {shown} |");
+            let _ = writeln!(text, "| {name} | {dir}{mark} | {} |", shown(&latency));
         }
     }
     if has_response {
@@ -132,21 +130,19 @@ fn put_table(text: &mut String, record: &Record) {
     }
 }
 
-/// Mean, p50, p99, p99.9 and max as cells.
-fn five(latency: &Latency<'_>) -> String {
-    let shown = [
-        latency.mean_ns().map(|mean_ns| mean_ns.round() as u64),
-        latency.percentile_ns(50.0),
-        latency.percentile_ns(99.0),
-        latency.percentile_ns(99.9),
-        latency.max_ns(),
-    ];
-    shown.map(|ns| ns.map_or("-".to_owned(), format_latency_ns)).join(" | ")
+/// Returns the heads of columns, and the rules below them: figures stand at the right.
+fn heads(of: &[Figure]) -> String {
+    of.iter().map(|figure| figure.head()).collect::<Vec<_>>().join(" | ")
 }
 
-/// Writes a rate of bytes without its unit.
-fn mib_per_s(bytes_per_s: f64) -> String {
-    format_rate_mib_s(bytes_per_s).trim_end_matches(" MiB/s").to_owned()
+fn rules(of: &[Figure]) -> String {
+    vec!["---:"; of.len()].join("|")
+}
+
+/// Returns figures as cells.
+fn cells(figures: &Figures, of: &[Figure]) -> String {
+    let cell = |figure: &Figure| figures.shown(*figure).unwrap_or_else(|| "-".to_owned());
+    of.iter().map(cell).collect::<Vec<_>>().join(" | ")
 }
 
 /// Says where, when, how long and by what it was measured.

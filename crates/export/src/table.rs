@@ -1,6 +1,6 @@
 //! Records as rows of one table.
 
-use record::{DirRecord, Interval, JobRecord, Latency, Record};
+use record::{DirRecord, Figure, Interval, JobRecord, Latency, Record};
 
 use crate::columns::{COLUMNS, Value};
 
@@ -88,19 +88,12 @@ impl Row {
 
     fn latency(&mut self, kind: &str, latency: &Latency<'_>) {
         self.text("latency", kind);
-        self.number("latency_ns_mean", latency.mean_ns());
-        self.whole("latency_ns_min", latency.min_ns());
-        for (column, percentile) in [
-            ("latency_ns_p50", 50.0),
-            ("latency_ns_p90", 90.0),
-            ("latency_ns_p95", 95.0),
-            ("latency_ns_p99", 99.0),
-            ("latency_ns_p99_9", 99.9),
-            ("latency_ns_p99_99", 99.99),
-        ] {
-            self.whole(column, latency.percentile_ns(percentile));
+        for figure in Figure::ALL.into_iter().filter(|figure| !figure.is_rate()) {
+            match (figure, figure.of(latency)) {
+                (Figure::Mean, mean_ns) => self.number(figure.name(), mean_ns),
+                (_, ns) => self.whole(figure.name(), ns.map(|ns| ns as u64)),
+            }
         }
-        self.whole("latency_ns_max", latency.max_ns());
     }
 }
 

@@ -10,7 +10,7 @@ use plan::job::{Part, PartRegion, RateOf};
 use plan::load::{Arrivals, Rate, RatePeriod, RatePeriods, ThinkCount};
 use plan::workload::{Access, BlockSize, Distribution, Workload};
 use plan::{Direction, Job, PerDir, Plan, Step};
-use units::{format_bytes, format_duration};
+use units::{format_bytes, format_duration, plural};
 
 use crate::summary::step_title;
 
@@ -28,9 +28,9 @@ pub(crate) fn page(plan: &Plan) -> String {
     let mut groups: Vec<u32> = plan.jobs().map(|job| job.group_id).collect();
     groups.dedup();
     let counts = [
-        plural(plan.steps.len() as u64, "step"),
-        plural(groups.len() as u64, "group"),
-        plural(n_jobs as u64, "job"),
+        plural(plan.steps.len(), "step"),
+        plural(groups.len(), "group"),
+        plural(n_jobs, "job"),
         plural(n_workers, "worker"),
     ];
     let mut page = format!("{}\n", counts.join(", "));
@@ -78,7 +78,7 @@ fn put_job(page: &mut String, job: &Job, rate_of: Option<RateOf>) {
     let _ = write!(page, "\n  {}", job.name);
     let mut remarks = Vec::new();
     if job.n_workers > 1 {
-        remarks.push(plural(u64::from(job.n_workers), "worker"));
+        remarks.push(plural(job.n_workers, "worker"));
     }
     remarks.push(format!("group {}", job.group_id));
     let _ = writeln!(page, " ({})", remarks.join(", "));
@@ -193,7 +193,7 @@ fn target_facts(job: &Job) -> Vec<String> {
     }
     let files = &job.files;
     if files.names.is_empty() && files.n_files > 1 {
-        facts.push(format!("{} per worker", plural(u64::from(files.n_files), "file")));
+        facts.push(format!("{} per worker", plural(files.n_files, "file")));
         facts.push(match files.service {
             FileService::RoundRobin => "in turn".to_owned(),
             FileService::Random => "at random".to_owned(),
@@ -344,13 +344,13 @@ fn spread(workload: &Workload) -> Option<String> {
         Distribution::Pareto { h, .. } => format!("pareto {h}"),
         Distribution::Normal { deviation_pct, .. } => format!("normal {deviation_pct:.1} %"),
         Distribution::Zoned(zones) => {
-            format!("{} of unequal load", plural(zones.len() as u64, "zone"))
+            format!("{} of unequal load", plural(zones.len(), "zone"))
         }
         Distribution::ZonedAbs(zones) => {
-            format!("{} of unequal load", plural(zones.len() as u64, "zone"))
+            format!("{} of unequal load", plural(zones.len(), "zone"))
         }
         Distribution::Sequence(blocks) => {
-            format!("a sequence of {}", plural(blocks.len() as u64, "block"))
+            format!("a sequence of {}", plural(blocks.len(), "block"))
         }
         Distribution::Exponential { mean } => format!("exponential {mean:.3}"),
         Distribution::Power { exponent } => format!("power {exponent}"),
@@ -415,7 +415,7 @@ fn load_facts(job: &Job, rate_of: Option<RateOf>) -> Vec<String> {
     let load = &job.load;
     let mut facts = Vec::new();
     if job.tree.is_some() {
-        facts.push(plural(u64::from(job.n_workers), "thread"));
+        facts.push(plural(job.n_workers, "thread"));
     } else if job.issues_one_at_a_time() {
         facts.push("one I/O at a time".to_owned());
     } else {
@@ -447,7 +447,7 @@ fn load_facts(job: &Job, rate_of: Option<RateOf>) -> Vec<String> {
             ThinkCount::Complete => "completed",
             ThinkCount::Issue => "issued",
         };
-        let ios = plural(u64::from(load.think.every_ios), "I/O");
+        let ios = plural(load.think.every_ios, "I/O");
         facts.push(format!("pause of {} after {ios} {count}", duration(load.think.pause_ns)));
     }
     if let Some(target) = load.latency_target {
@@ -525,7 +525,7 @@ fn other_facts(job: &Job) -> Vec<String> {
         [(durability.fsync_every, "fsync"), (durability.fdatasync_every, "fdatasync")]
     {
         if every > 0 {
-            facts.push(format!("{call} after {}", plural(u64::from(every), "write")));
+            facts.push(format!("{call} after {}", plural(every, "write")));
         }
     }
     if durability.end_fsync {
@@ -561,9 +561,4 @@ fn exact_bytes(bytes: u64) -> String {
 
 fn duration(ns: u64) -> String {
     format_duration(Duration::from_nanos(ns))
-}
-
-/// Counts things: `1 job`, `2 jobs`.
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -27,7 +27,7 @@ use record::{
 };
 use units::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
-    format_rate_mib_s,
+    format_rate_mib_s, plural,
 };
 
 use self::checks::put_checks;
@@ -35,9 +35,9 @@ pub(crate) use self::curve::point_line;
 use self::curve::put_curve;
 pub(crate) use self::suite::figure as published_figure;
 use self::suite::put_suite;
-pub(crate) use self::table::mib_per_s;
-use self::table::{HEADER, direction_rows};
-use self::words::{block_size, count, count_of, error_words, in_flight, percent, plural, unbroken};
+pub(crate) use self::table::Columns;
+use self::table::{direction_rows, header};
+use self::words::{block_size, count, count_of, error_words, in_flight, percent, unbroken};
 pub(crate) use self::words::{fit, step_title, wrap};
 
 /// Columns that every line keeps to.
@@ -147,7 +147,7 @@ fn put_emulation(text: &mut String, emulation: &EmulationRecord, elapsed_ns: u64
 }
 
 fn put_step(text: &mut String, record: &Record, step_idx: u32, jobs: &[&JobRecord]) {
-    text.push_str(HEADER);
+    text.push_str(&header());
     for job in jobs.iter().take(ENTRIES_MAX) {
         put_job(text, job, record);
     }

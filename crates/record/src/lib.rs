@@ -12,6 +12,7 @@ mod counts;
 pub mod curve;
 pub mod disk;
 pub mod emulation;
+pub mod figures;
 pub mod group;
 pub mod host;
 pub mod interval;
@@ -34,6 +35,7 @@ pub use emulation::{
     BurstRecord, CapRecord, CapsRecord, DesignChangeRecord, EmulationRecord, FillingRecord,
     compare_parts,
 };
+pub use figures::{Figure, Figures};
 pub use host::{ClockRecord, HostRecord};
 pub use interval::{CpuShares, Interval, IntervalDir, IntervalResponse, IntervalSeries};
 pub use job::{

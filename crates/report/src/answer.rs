@@ -4,14 +4,14 @@ use analysis::compare::{Comparison, Verdict};
 use analysis::sets::Row;
 use export::Run;
 use record::{CurveRecord, Lever, LineVerdict, Record};
-use units::{format_iops, format_latency_ns};
+use units::{format_iops, format_latency_ns, format_mib_s, format_percent, plural};
 
 use crate::chart::comparison::{Against, labelled};
 use crate::chart::curve::{line_words, load_words, unit};
 use crate::suite;
 use crate::validity::{self, State};
 use crate::view::{Step, steps};
-use crate::words::{difference, mib_per_s, percent, plural, round_latency, volume};
+use crate::words::{difference, round_latency, volume};
 
 /// What the first screen says.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ fn between(curve: &CurveRecord) -> String {
             " (between {} and {} with {})",
             load_words(interval.low),
             load_words(interval.high),
-            percent(interval.coverage)
+            format_percent(interval.coverage)
         )
     })
 }
@@ -127,7 +127,7 @@ fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
         figures.push(Figure::new("load line", line_words(curve, iops), "IOPS"));
     }
     if let Some(bytes_per_s) = curve.line.bytes_per_s {
-        figures.push(Figure::new("that is", mib_per_s(bytes_per_s), "MiB/s"));
+        figures.push(Figure::new("that is", format_mib_s(bytes_per_s), "MiB/s"));
     }
     for carried in curve.carried.iter().filter(|it| it.state == "reached").take(2) {
         if let Some(rate) = carried.rate_iops {
@@ -179,7 +179,7 @@ fn sentence(record: &Record, step: &Step<'_>) -> String {
         "{} did {} IOPS, {} MiB/s",
         volume(record),
         format_iops(step.rate_iops()),
-        mib_per_s(step.bytes_per_s())
+        format_mib_s(step.bytes_per_s())
     );
     let known = (latencies.percentile_ns(50.0), latencies.percentile_ns(99.0));
     match known {
@@ -196,7 +196,7 @@ fn step_figures(step: &Step<'_>) -> Vec<Figure> {
     let latencies = step.latencies();
     let mut figures = vec![
         Figure::new("rate", format_iops(step.rate_iops()), "IOPS"),
-        Figure::new("throughput", mib_per_s(step.bytes_per_s()), "MiB/s"),
+        Figure::new("throughput", format_mib_s(step.bytes_per_s()), "MiB/s"),
     ];
     let named = [
         ("median", latencies.percentile_ns(50.0)),
@@ -215,16 +215,8 @@ fn step_figures(step: &Step<'_>) -> Vec<Figure> {
 /// Returns a row's values before and after.
 fn both(row: &Row) -> String {
     let Comparison { baseline_median, candidate_median, .. } = &row.comparison;
-    let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| value_words(row, value));
+    let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| row.shown(value));
     format!("{} → {}", shown(*baseline_median), shown(*candidate_median))
-}
-
-fn value_words(row: &Row, value: f64) -> String {
-    match row.figure {
-        "iops" => format_iops(value),
-        "bytes_per_s" => mib_per_s(value),
-        _ => format_latency_ns(value.round() as u64),
-    }
 }
 
 /// Returns how a row changed, in percent.

@@ -2,9 +2,9 @@
 
 use export::Run;
 use record::{JobRecord, Outcome, Record};
-use units::format_bytes;
+use units::{format_bytes, plural};
 
-use crate::words::{duration_ns, moment, plural};
+use crate::words::{duration_ns, moment};
 
 /// Lines of one heading: (name, value).
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ fn host(record: &Record) -> Facts {
     let clock = &record.clock;
     let memory =
         if host.memory_bytes > 0 { format_bytes(host.memory_bytes) } else { String::new() };
-    let cpus = if host.n_cpus > 0 { plural(host.n_cpus as usize, "CPU") } else { String::new() };
+    let cpus = if host.n_cpus > 0 { plural(host.n_cpus, "CPU") } else { String::new() };
     let stamping = clock.stamping.replace('_', " ");
     facts(
         "Host",

@@ -6,7 +6,9 @@ use record::Interval;
 
 use analysis::sets::SetOptions;
 use analysis::whole::compare_records;
-use record::{Latency, Record};
+use record::{Figure, Figures, Latency, Record};
+
+use units::{format_percent, plural};
 
 use crate::answer::{self, Answer};
 use crate::chart::comparison::{self, Against};
@@ -22,7 +24,7 @@ use crate::table::{Cell, Table};
 use crate::thin::end_s;
 use crate::validity;
 use crate::view::steps;
-use crate::words::{percent, plural, round_latency, sentence_case};
+use crate::words::{round_latency, sentence_case};
 
 /// All of a page.
 pub(crate) struct Contents {
@@ -242,19 +244,9 @@ fn carried(record: &Record) -> Option<(String, Table)> {
 
 /// A row per job, direction and kind of latency.
 fn results_table(record: &Record) -> Table {
-    let mut table = Table::new(&[
-        ("step", "step"),
-        ("job", "job"),
-        ("", "dir"),
-        ("IOPS", "iops"),
-        ("MiB/s", "mib_per_s"),
-        ("mean", "latency_ns_mean"),
-        ("p50", "latency_ns_p50"),
-        ("p99", "latency_ns_p99"),
-        ("p99.9", "latency_ns_p99_9"),
-        ("max", "latency_ns_max"),
-        ("latency is", "latency"),
-    ]);
+    let mut table = Table::new(&[("step", "step"), ("job", "job"), ("", "dir")])
+        .figures(&Figure::OF_JOB)
+        .and(&[("latency is", "latency")]);
     for step in steps(record) {
         for job in &step.jobs {
             for (dir, result) in job.dirs.iter().filter(|(_, dir)| dir.n_ios > 0) {
@@ -265,19 +257,12 @@ fn results_table(record: &Record) -> Table {
                     Some((if is_total { "total" } else { "service" }, latency)),
                 ];
                 for (kind, latency) in kinds.into_iter().flatten() {
-                    table.rows.push(vec![
-                        Cell::text(step.name.as_str()),
-                        Cell::text(job.name.as_str()),
-                        Cell::text(dir),
-                        Cell::iops(result.rate_iops()),
-                        Cell::mib_per_s(result.rate_bytes()),
-                        Cell::latency_ns(latency.mean_ns().map(|ns| ns.round() as u64)),
-                        Cell::latency_ns(latency.percentile_ns(50.0)),
-                        Cell::latency_ns(latency.percentile_ns(99.0)),
-                        Cell::latency_ns(latency.percentile_ns(99.9)),
-                        Cell::latency_ns(latency.max_ns()),
-                        Cell::text(kind),
-                    ]);
+                    let figures = Figures::of(&latency).with_rates(result);
+                    let mut row =
+                        [step.name.as_str(), job.name.as_str(), dir].map(Cell::text).to_vec();
+                    row.extend(Cell::figures(&figures, &Figure::OF_JOB));
+                    row.push(Cell::text(kind));
+                    table.rows.push(row);
                 }
             }
         }
@@ -298,7 +283,7 @@ fn held_by(record: &Record) -> Option<(String, Table)> {
     for step in steps(record) {
         for job in &step.jobs {
             for cap in job.caps.iter().flat_map(|caps| &caps.caps).take(CAPS_MAX) {
-                let share = |share: f64| Cell::Number(share, percent(share));
+                let share = |share: f64| Cell::Number(share, format_percent(share));
                 table.rows.push(vec![
                     Cell::text(step.name.as_str()),
                     Cell::text(job.name.as_str()),

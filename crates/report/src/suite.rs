@@ -1,12 +1,11 @@
 //! What a suite of a benchmark came to, row by row.
 
-use record::{NeedConditionRecord, SuiteFigureRecord, SuiteRecord};
-use units::{format_iops, format_latency_ns};
+use record::{Figure, NeedConditionRecord, SuiteRecord};
+use units::{format_iops, format_latency_ns, format_mib_s, format_percent, plural};
 
 use crate::axis;
 use crate::spec::{Axis, ChartSpec, Colour, Marker, Scale, Series};
 use crate::table::{Cell, Table};
-use crate::words::{mib_per_s, percent, plural};
 
 /// Says how the suite was run.
 pub(crate) fn lead(suite: &SuiteRecord) -> String {
@@ -15,14 +14,14 @@ pub(crate) fn lead(suite: &SuiteRecord) -> String {
         parts.push("Its verdict is indicative: short runs give a first look.".to_owned());
     }
     if let Some(scale) = suite.scale {
-        parts.push(format!("Shortened to {} of its sizes and times.", percent(scale)));
+        parts.push(format!("Shortened to {} of its sizes and times.", format_percent(scale)));
     }
     if !suite.changed.is_empty() {
         let set = suite.changed.iter().map(|(name, value)| format!("{name}={value}"));
         parts.push(format!("Changed: {}.", set.collect::<Vec<_>>().join(", ")));
     }
     if suite.n_repeats > 1 {
-        let n = plural(suite.n_repeats as usize, "measurement");
+        let n = plural(suite.n_repeats, "measurement");
         parts.push(format!("Medians of {n}, in mixed order."));
     }
     if let Some(rounds) = &suite.rounds {
@@ -39,34 +38,28 @@ pub(crate) fn lead(suite: &SuiteRecord) -> String {
 pub(crate) fn table(suite: &SuiteRecord) -> Table {
     let has_ends = suite.rows.iter().any(|row| row.iops.interval.is_some());
     let ends = if has_ends { &[("from", "iops_low"), ("to", "iops_high")][..] } else { &[] };
-    let columns = [
-        &[("measurement", "label"), ("IOPS", "iops")],
-        ends,
-        &[("MiB/s", "mib_per_s"), ("p50", "latency_ns_p50"), ("p99", "latency_ns_p99")],
-        &[("verdict", "verdict"), ("because", "reason")],
-    ];
-    let mut table = Table::new(&columns.concat());
-    let latency = |it: &SuiteFigureRecord| {
-        Cell::Number(it.median, format_latency_ns(it.median.round() as u64))
-    };
+    // The ends of the first one stand behind it.
+    let (first, rest) = Figure::OF_ROW.split_at(1);
+    let mut table = Table::new(&[("measurement", "label")])
+        .figures(first)
+        .and(ends)
+        .figures(rest)
+        .and(&[("verdict", "verdict"), ("because", "reason")]);
     for row in suite.rows.iter().filter(|row| !row.preparation) {
         let verdict = match row.verdict.as_str() {
             "valid" | "not assessed" if suite.indicative => "indicative",
             word => word,
         };
-        let mut cells = vec![Cell::text(row.label.as_str()), Cell::iops(row.iops.median)];
+        let figures = row.into();
+        let mut cells = vec![Cell::text(row.label.as_str())];
+        cells.extend(Cell::figures(&figures, first));
         if has_ends {
             let interval = row.iops.interval.as_ref();
             cells.push(Cell::iops(interval.map(|it| it.low)));
             cells.push(Cell::iops(interval.map(|it| it.high)));
         }
-        cells.extend([
-            Cell::mib_per_s(row.bytes_per_s.median),
-            latency(&row.latency_p50_ns),
-            latency(&row.latency_p99_ns),
-            Cell::text(verdict),
-            Cell::text(row.reason.as_str()),
-        ]);
+        cells.extend(Cell::figures(&figures, rest));
+        cells.extend([Cell::text(verdict), Cell::text(row.reason.as_str())]);
         table.rows.push(cells);
     }
     table
@@ -139,7 +132,7 @@ pub(crate) fn chart(suite: &SuiteRecord, id: &str, source: &str) -> Option<Chart
         return None;
     }
     let text = |row: &&record::SuiteRowRecord| {
-        let (iops, rate) = (format_iops(row.iops.median), mib_per_s(row.bytes_per_s.median));
+        let (iops, rate) = (format_iops(row.iops.median), format_mib_s(row.bytes_per_s.median));
         format!("{iops} IOPS, {rate} MiB/s, {}", row.verdict)
     };
     let is_fine = |verdict: &str| matches!(verdict, "valid" | "not assessed");

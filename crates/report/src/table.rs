@@ -1,5 +1,6 @@
 //! The figures behind a chart: as people read them, and as CSV.
 
+use record::{Figure, Figures};
 use serde_json::Value;
 
 /// A table.
@@ -34,11 +35,21 @@ pub enum Cell {
 impl Table {
     /// Makes an empty table of columns given as (head, name).
     pub fn new(columns: &[(&str, &str)]) -> Self {
-        let mut table = Table::default();
-        for (head, name) in columns {
-            table.add_column(*head, *name);
-        }
-        table
+        Table::default().and(columns)
+    }
+
+    /// Adds columns given as (head, name).
+    #[must_use]
+    pub fn and(mut self, columns: &[(&str, &str)]) -> Self {
+        columns.iter().for_each(|(head, name)| self.add_column(*head, *name));
+        self
+    }
+
+    /// Adds columns of figures.
+    #[must_use]
+    pub fn figures(mut self, of: &[Figure]) -> Self {
+        of.iter().for_each(|figure| self.add_column(figure.head(), figure.name()));
+        self
     }
 
     /// Adds a column. The rows are for the caller to fill.
@@ -76,15 +87,27 @@ impl Cell {
         Cell::Text(text.into())
     }
 
+    /// A figure.
+    pub fn figure(figure: Figure, value: Option<f64>) -> Self {
+        match value.filter(|value| value.is_finite()) {
+            Some(value) => Cell::Number(figure.in_unit(value), figure.shown(value)),
+            None => Cell::Nothing,
+        }
+    }
+
+    /// Figures, a cell each.
+    pub fn figures(figures: &Figures, of: &[Figure]) -> Vec<Self> {
+        of.iter().map(|figure| Self::figure(*figure, figures.get(*figure))).collect()
+    }
+
     /// A rate of I/Os.
     pub fn iops(iops: impl Into<Option<f64>>) -> Self {
-        Self::shown(iops.into(), units::format_iops)
+        Self::figure(Figure::Iops, iops.into())
     }
 
     /// A rate of bytes, in MiB/s.
     pub fn mib_per_s(bytes_per_s: impl Into<Option<f64>>) -> Self {
-        let mib_per_s = bytes_per_s.into().map(|bytes| bytes / f64::from(1 << 20));
-        Self::shown(mib_per_s, |value| crate::words::mib_per_s(value * f64::from(1 << 20)))
+        Self::figure(Figure::BytesPerS, bytes_per_s.into())
     }
 
     /// A latency in nanoseconds.

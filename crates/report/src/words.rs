@@ -3,26 +3,11 @@
 use std::time::Duration;
 
 use record::Record;
-use units::{format_duration, format_rate_mib_s};
-
-/// Returns MiB/s without the unit.
-pub(crate) fn mib_per_s(bytes_per_s: f64) -> String {
-    format_rate_mib_s(bytes_per_s).trim_end_matches(" MiB/s").to_owned()
-}
-
-/// Returns a share in percent with one decimal.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
+use units::format_duration;
 
 /// Returns a difference in percent with its sign.
 pub(crate) fn difference(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 100.0).replace('-', "−")
-}
-
-/// Returns a count with its noun: `1 step`, `2 steps`.
-pub(crate) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Returns a latency for an axis: a round value without decimals.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hist::Histogram;
 use record::{
-    CurvePointRecord, CurveRecord, DirRecord, JobRecord, Latency, Note, NoteSeverity, Outcome,
-    Record,
+    CurvePointRecord, CurveRecord, DirRecord, Figure, JobRecord, Latency, Note, NoteSeverity,
+    Outcome, Record,
 };
 use rusqlite::{Row, params};
 
@@ -74,6 +74,17 @@ pub struct Figures {
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile, likewise.
     pub latency_ns_p99: Option<u64>,
+}
+
+impl From<&Figures> for record::Figures {
+    fn from(figures: &Figures) -> Self {
+        let ns = |value: Option<u64>| value.map(|ns| ns as f64);
+        record::Figures::default()
+            .with(Figure::Iops, figures.rate_iops)
+            .with(Figure::BytesPerS, figures.rate_bytes_per_s)
+            .with(Figure::P50, ns(figures.latency_ns_p50))
+            .with(Figure::P99, ns(figures.latency_ns_p99))
+    }
 }
 
 /// One of several steps.

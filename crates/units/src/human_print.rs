@@ -18,8 +18,28 @@ pub fn format_bytes(bytes: u64) -> String {
 ///
 /// Not a number and negative rates print as zero.
 pub fn format_rate_mib_s(bytes_per_s: f64) -> String {
+    format!("{} MiB/s", format_mib_s(bytes_per_s))
+}
+
+/// Prints a data rate as [`format_rate_mib_s`] does, without the unit: of a column that has it.
+pub fn format_mib_s(bytes_per_s: f64) -> String {
     let mib_per_s = bytes_per_s.max(0.0) / f64::from(1 << 20);
-    format!("{} MiB/s", three_digits((mib_per_s * 1000.0).round() as u64))
+    three_digits((mib_per_s * 1000.0).round() as u64)
+}
+
+/// Prints a share in percent with one decimal: `0.5 %`, `100.0 %`.
+pub fn format_percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Prints a count with its noun: `1 worker`, `2 workers`, `3 more entries`.
+pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
 }
 
 /// Prints a rate in MB/s of 10^6 bytes, with three digits, for what is published so.

@@ -25,7 +25,4 @@ pub(crate) use of_record::{active_ns, worker_cpu_share, worker_cpu_share_max};
 pub use offered::{Backlog, OfferedInputs, offered};
 pub use steadiness::{SteadyInputs, steadiness};
 
-/// Prints a share in percent with one digit.
-fn pct(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
+use units::format_percent as pct;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use record::{CurvePointRecord, CurveRecord, Lever, LineVerdict, SuiteRecord};
-use units::{format_iops, format_latency_ns};
+use record::{CurvePointRecord, CurveRecord, Figure, Lever, LineVerdict, SuiteRecord};
+use units::{format_iops, format_mib_s};
 
-use super::{escaped, mib_per_s};
+use super::{cells, escaped, heads, rules};
 
 /// Puts the load line, what it rests on, and the points by their load.
 pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
@@ -16,8 +16,8 @@ pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
         Lever::QueueDepth => "in flight",
         Lever::Workers => "workers",
     };
-    let _ = writeln!(text, "| {head} | IOPS | MiB/s | mean | p50 | p99 | max | |");
-    text.push_str("|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    let of = &Figure::OF_POINT;
+    let _ = writeln!(text, "| {head} | {} | |\n|---:|{}|---|", heads(of), rules(of));
     let mut points: Vec<&CurvePointRecord> = curve.points.iter().collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
     for point in points {
@@ -26,17 +26,8 @@ pub(super) fn put_curve(text: &mut String, curve: &CurveRecord) {
             (None, true) => "carried".to_owned(),
             (None, false) => escaped(&point.broken.join("; ")),
         };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {verdict} |",
-            load(point.load),
-            format_iops(point.achieved_iops),
-            mib_per_s(point.bytes_per_s),
-            format_latency_ns(point.latency_mean_ns.round() as u64),
-            format_latency_ns(point.latency_p50_ns),
-            format_latency_ns(point.latency_p99_ns),
-            format_latency_ns(point.latency_max_ns),
-        );
+        let shown = cells(&point.into(), of);
+        let _ = writeln!(text, "| {} | {shown} | {verdict} |", load(point.load));
     }
     let kind = if open { "response time, from when an I/O was due" } else { "service time" };
     let _ = writeln!(text, "\nlatency: {kind}");
@@ -79,7 +70,7 @@ fn line(curve: &CurveRecord) -> String {
     };
     text.push_str(&format!("{} IOPS", load(rate)));
     if let Some(bytes_per_s) = found.bytes_per_s {
-        text.push_str(&format!(" ({} MiB/s)", mib_per_s(bytes_per_s)));
+        text.push_str(&format!(" ({} MiB/s)", format_mib_s(bytes_per_s)));
     }
     match curve.lever {
         Lever::Rate => {}
@@ -117,22 +108,15 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
     if suite.n_repeats > 1 {
         let _ = write!(text, "; medians of {} measurements", suite.n_repeats);
     }
-    text.push_str("\n\n| measurement | IOPS | MiB/s | p50 | p99 | verdict | |\n");
-    text.push_str("|---|---:|---:|---:|---:|---|---|\n");
+    let of = &Figure::OF_ROW;
+    let (heads, rules) = (heads(of), rules(of));
+    let _ = writeln!(text, "\n\n| measurement | {heads} | verdict | |\n|---|{rules}|---|---|");
     for row in suite.rows.iter().filter(|row| !row.preparation) {
         let is_fine = matches!(row.verdict.as_str(), "valid" | "not assessed");
         let verdict = if suite.indicative && is_fine { "indicative" } else { &row.verdict };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            escaped(&row.label),
-            format_iops(row.iops.median),
-            mib_per_s(row.bytes_per_s.median),
-            format_latency_ns(row.latency_p50_ns.median.round() as u64),
-            format_latency_ns(row.latency_p99_ns.median.round() as u64),
-            escaped(verdict),
-            escaped(&row.reason),
-        );
+        let words = [&row.label, verdict, &row.reason].map(|text| escaped(text));
+        let [label, verdict, reason] = words;
+        let _ = writeln!(text, "| {label} | {} | {verdict} | {reason} |", cells(&row.into(), of));
     }
     text.push('\n');
     if suite.published.is_empty() {

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use record::Figure;
 use store::{Figures, Filter, FindError, RunRow, State, Which};
 
 use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
-use crate::{clock, stream, summary};
+use crate::summary::Columns;
+use crate::{clock, stream};
 
 /// List the runs that were kept, or name, tag, annotate and delete them
 #[derive(Debug, clap::Args)]
@@ -131,10 +133,8 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 /// Lays runs out, a line each. On a terminal of `columns` a long line is cut at its end; elsewhere
 /// it stays whole, for `grep`.
 fn table(runs: &[RunRow], columns: Option<usize>) -> String {
-    let mut text = format!(
-        "{:>5}  {:<16}  {:>8}  {:>8}  {:>8}  {}\n",
-        "run", "started", "IOPS", "MiB/s", "p99", "name or file"
-    );
+    let mut text =
+        format!("{:>5}  {:<16}{}  {}\n", "run", "started", OF_RUN.heads(), "name or file");
     let mut put = |line: &str| {
         text.push_str(&cut(line.trim_end(), columns));
         text.push('\n');
@@ -163,16 +163,14 @@ fn table(runs: &[RunRow], columns: Option<usize>) -> String {
     text
 }
 
+/// Figures of a run.
+const OF_RUN: Columns = Columns { figures: &Figure::OF_RUN, iops: 10, mib_s: 10, latency: 10 };
+
 /// Steps of a run that a list shows; `--json` has more, `show` all.
 const STEPS_SHOWN_MAX: usize = 8;
 
 fn row(head: &str, figures: &Figures, label: &str) -> String {
-    format!(
-        "{head}  {:>8}  {:>8}  {:>8}  {label}",
-        figures.rate_iops.map_or("-".to_owned(), units::format_iops),
-        figures.rate_bytes_per_s.map_or("-".to_owned(), summary::mib_per_s),
-        figures.latency_ns_p99.map_or("-".to_owned(), units::format_latency_ns),
-    )
+    format!("{head}{}  {label}", OF_RUN.row(&figures.into(), "-"))
 }
 
 /// Cuts a line so that it does not break on a terminal of `columns`.

@@ -4,9 +4,9 @@ use plan::op::OpKind;
 use plan::tree::{
     Activity, FileIo, FileSizes, SelectFilter, SelectOrder, StopAfter, TreeSpec, TreeTask, TreeWork,
 };
-use units::format_bytes;
+use units::{format_bytes, plural};
 
-use super::{block_words, exact_bytes, plural};
+use super::{block_words, exact_bytes};
 
 /// Says which folders and files there are.
 pub(super) fn structure(tree: &TreeSpec) -> Vec<String> {

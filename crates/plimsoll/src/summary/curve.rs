@@ -4,14 +4,17 @@ use std::fmt::Write as _;
 
 use analysis::GateName;
 use record::{
-    CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, Lever, LineVerdict,
+    CarriedRecord, CurvePointRecord, CurveRecord, Figure, IntervalRecord, Lever, LineVerdict,
     LoadLineRecord, Record, Verdict,
 };
-use units::{format_iops, format_latency_ns};
+use units::{format_iops, format_latency_ns, format_mib_s};
 
-use super::table::mib_per_s;
+use super::table::Columns;
 use super::words::wrap;
 use super::{COLUMNS, percent};
+
+/// Figures of a load.
+const OF_POINT: Columns = Columns { figures: &Figure::OF_POINT, iops: 9, mib_s: 9, latency: 10 };
 
 /// Rows and columns of the picture, without its axes.
 const PLOT: (usize, usize) = (12, 66);
@@ -40,7 +43,10 @@ pub(crate) fn load_words(load: f64) -> String {
 /// Returns the line about a point that is told as it is measured.
 pub(crate) fn point_line(point: &CurvePointRecord) -> String {
     let load = load_words(point.load);
-    let p99 = format_latency_ns(point.latency_p99_ns);
+    let p99 = match point.latency_p99_ns {
+        0 => "-".to_owned(),
+        ns => format_latency_ns(ns),
+    };
     let achieved = format_iops(point.achieved_iops);
     let verdict = match (&point.void, point.passed) {
         (Some(reason), _) => format!("says nothing: {reason}"),
@@ -82,7 +88,9 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
     let n_void = curve.points.iter().filter(|point| point.void.is_some()).count();
     if n_void > 0 {
         let n = curve.points.len();
-        sentences.push(format!("{n_void} of {n} measurements say nothing, and were repeated"));
+        let is_over = curve.line.verdict() != LineVerdict::Unfinished;
+        let then = if is_over { ", and were repeated" } else { "" };
+        sentences.push(format!("{n_void} of {n} measurements say nothing{then}"));
     }
     if let (Some(first_fail), [broken, ..]) = (line.first_fail, line.broken.as_slice()) {
         let load = load_words(first_fail);
@@ -160,7 +168,7 @@ fn headline(curve: &CurveRecord) -> String {
     let limits = &curve.limits;
     let rate = achieved_iops.map_or_else(String::new, format_iops);
     let moved = curve.line.bytes_per_s;
-    let moved = moved.map_or_else(String::new, |it| format!("{} MiB/s", mib_per_s(it)));
+    let moved = moved.map_or_else(String::new, |it| format!("{} MiB/s", format_mib_s(it)));
     let at = |load: f64| {
         let load = load_words(load);
         match curve.lever {
@@ -192,7 +200,7 @@ fn carried(curve: &CurveRecord) -> Option<String> {
     let told = curve.carried.iter().filter_map(|it| {
         let ms = it.latency_mean_ns / 1_000_000;
         let rate = format_iops(it.rate_iops?);
-        let moved = mib_per_s(it.bytes_per_s?);
+        let moved = format_mib_s(it.bytes_per_s?);
         match it.state.as_str() {
             "reached" => {
                 let step = coarse_step(curve, it).unwrap_or_default();
@@ -227,29 +235,16 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
         Lever::QueueDepth => "in flight",
         Lever::Workers => "workers",
     };
-    let _ = writeln!(
-        text,
-        "{unit:>10}{:>9}{:>9}{:>10}{:>10}{:>10}{:>10}",
-        "IOPS", "MiB/s", "mean", "p50", "p99", "max"
-    );
+    let _ = writeln!(text, "{unit:>10}{}", OF_POINT.heads());
     for point in by_load(curve) {
-        let mean = format_latency_ns(point.latency_mean_ns.round() as u64);
         let mark = match curve.measured(point.load) {
             (0, _) => "  says nothing".to_owned(),
             (_, 0) => String::new(),
             (n, n_over) if n_over == n => "  over".to_owned(),
             (n, n_over) => format!("  over {n_over}/{n}"),
         };
-        let _ = writeln!(
-            text,
-            "{:>10}{:>9}{:>9}{mean:>10}{:>10}{:>10}{:>10}{mark}",
-            load_words(point.load),
-            format_iops(point.achieved_iops),
-            mib_per_s(point.bytes_per_s),
-            format_latency_ns(point.latency_p50_ns),
-            format_latency_ns(point.latency_p99_ns),
-            format_latency_ns(point.latency_max_ns),
-        );
+        let row = OF_POINT.row(&point.into(), "-");
+        let _ = writeln!(text, "{:>10}{row}{mark}", load_words(point.load));
     }
 }
 

@@ -5,17 +5,20 @@ use std::time::Duration;
 
 use bench::suite::rows::is_invalid;
 use record::{
-    JobRecord, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord, SuiteRecord,
-    SuiteRowRecord, SuiteSourceRecord,
+    Figure, JobRecord, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord,
+    SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
 };
-use units::{format_duration, format_iops, format_latency_ns};
+use units::{format_duration, format_iops, format_latency_ns, format_mib_s};
 
-use super::table::mib_per_s;
+use super::table::Columns;
 use super::words::{fit, wrap};
 use super::{COLUMNS, percent};
 
 /// Columns of a row's name.
 const LABEL: usize = 30;
+
+/// Figures of a row.
+const OF_ROW: Columns = Columns { figures: &Figure::OF_ROW, iops: 8, mib_s: 8, latency: 10 };
 
 /// Reasons that are told below the table.
 const REASONS_MAX: usize = 6;
@@ -51,11 +54,7 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecor
 }
 
 fn put_rows(text: &mut String, suite: &SuiteRecord, rows: &[&SuiteRowRecord]) {
-    let _ = writeln!(
-        text,
-        "{:<LABEL$}{:>8}{:>8}{:>10}{:>10}  verdict",
-        "", "IOPS", "MiB/s", "p50", "p99"
-    );
+    let _ = writeln!(text, "{:<LABEL$}{}  verdict", "", OF_ROW.heads());
     for row in rows {
         put_row(text, row, suite);
     }
@@ -122,7 +121,13 @@ pub(crate) fn need_value(value: f64, unit: &str) -> String {
 fn put_head(text: &mut String, suite: &SuiteRecord) {
     text.push_str(&wrap(&format!("suite {}: {}", suite.name, suite.title), 2, COLUMNS));
     if suite.indicative {
-        let line = "verdict: indicative; short runs give a first look, `--suite` has longer ones";
+        let mut rows = suite.rows.iter().filter(|row| !row.preparation).peekable();
+        let is_void = rows.peek().is_some() && rows.all(|row| is_invalid(&row.verdict));
+        let line = if is_void {
+            "verdict: cannot tell; no row measured what was asked for, for the reasons below"
+        } else {
+            "verdict: indicative; short runs give a first look, `--suite` has longer ones"
+        };
         text.push_str(&wrap(line, 2, COLUMNS));
     }
     if let Some(scale) = suite.scale {
@@ -163,7 +168,7 @@ fn error(job: &JobRecord) -> String {
 
 fn preparation(row: &SuiteRowRecord) -> String {
     let time = format_duration(Duration::from_millis(row.measured_ns / 1_000_000));
-    let rate = mib_per_s(row.bytes_per_s.median);
+    let rate = format_mib_s(row.bytes_per_s.median);
     format!("{}, {rate} MiB/s for {time} ({})", row.label, row.verdict)
 }
 
@@ -173,15 +178,8 @@ fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
         word => word,
     };
     let latency = |figure: &SuiteFigureRecord| format_latency_ns(figure.median.round() as u64);
-    let _ = writeln!(
-        text,
-        "{:<LABEL$}{:>8}{:>8}{:>10}{:>10}  {verdict}",
-        fit(&row.label, LABEL - 1),
-        format_iops(row.iops.median),
-        mib_per_s(row.bytes_per_s.median),
-        latency(&row.latency_p50_ns),
-        latency(&row.latency_p99_ns),
-    );
+    let label = fit(&row.label, LABEL - 1);
+    let _ = writeln!(text, "{label:<LABEL$}{}  {verdict}", OF_ROW.row(&row.into(), "-"));
     if let (Some(p50), Some(p99)) = (&row.sync_p50_ns, &row.sync_p99_ns) {
         let _ =
             writeln!(text, "{:<46}{:>10}{:>10}", "  made durable in", latency(p50), latency(p99));
@@ -245,7 +243,7 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
 
 /// Returns a published figure, or ours beside it, without its unit.
 pub(crate) fn figure(value: f64, unit: &str) -> String {
-    if unit == "IOPS" { format_iops(value) } else { mib_per_s(value * f64::from(1 << 20)) }
+    if unit == "IOPS" { format_iops(value) } else { format_mib_s(value * f64::from(1 << 20)) }
 }
 
 fn source_words(source: &SuiteSourceRecord) -> String {

@@ -1,16 +1,50 @@
 //! The rows of rates and latencies.
 
-use std::fmt::Write as _;
-
-use record::{DirRecord, JobRecord, Latency};
-use units::{format_iops, format_latency_ns};
+use record::{DirRecord, Figure, Figures, JobRecord, Latency};
 
 /// Width of the first column with its indentation.
 pub(super) const LABEL_WIDTH: usize = 11;
 
-/// The names of the columns.
-pub(super) const HEADER: &str =
-    "               IOPS    MiB/s      mean       p50       p99     p99.9       max\n";
+/// Figures of a table on the terminal, and how wide their columns are.
+pub(crate) struct Columns {
+    pub(crate) figures: &'static [Figure],
+    pub(crate) iops: usize,
+    pub(crate) mib_s: usize,
+    pub(crate) latency: usize,
+}
+
+/// Those of a job.
+const OF_JOB: Columns = Columns { figures: &Figure::OF_JOB, iops: 8, mib_s: 9, latency: 10 };
+
+impl Columns {
+    fn cell(&self, figure: Figure, text: &str) -> String {
+        let width = match figure {
+            Figure::Iops => self.iops,
+            Figure::BytesPerS => self.mib_s,
+            _ => self.latency,
+        };
+        format!("{text:>width$}")
+    }
+
+    /// Returns the names of the columns.
+    pub(crate) fn heads(&self) -> String {
+        self.figures.iter().map(|figure| self.cell(*figure, figure.head())).collect()
+    }
+
+    /// Returns a row; `no_rate` stands where a rate is not known.
+    pub(crate) fn row(&self, figures: &Figures, no_rate: &str) -> String {
+        let cell = |figure: &Figure| match figures.shown(*figure) {
+            Some(shown) => self.cell(*figure, &shown),
+            None => self.cell(*figure, if figure.is_rate() { no_rate } else { "-" }),
+        };
+        self.figures.iter().map(cell).collect()
+    }
+}
+
+/// Returns the names of the columns of a job's rows.
+pub(super) fn header() -> String {
+    format!("{:LABEL_WIDTH$}{}\n", "", OF_JOB.heads())
+}
 
 /// Returns a row per direction with I/O, its response time under a rate, and the syncs.
 pub(super) fn direction_rows(job: &JobRecord) -> String {
@@ -37,22 +71,14 @@ pub(super) fn direction_rows(job: &JobRecord) -> String {
 }
 
 fn put_row(text: &mut String, label: &str, dir: Option<&DirRecord>, latency: &Latency<'_>) {
-    let iops = dir.map_or(String::new(), |dir| format_iops(dir.rate_iops()));
-    let moved = dir.filter(|dir| dir.io_bytes > 0);
-    let mib_s = moved.map_or(String::new(), |dir| mib_per_s(dir.rate_bytes()));
-    let mut row = format!("  {label:<9}{iops:>8} {mib_s:>8}");
-    let mean = latency.mean_ns().map(|mean_ns| mean_ns.round() as u64);
-    let percentiles = [50.0, 99.0, 99.9].map(|percentile| latency.percentile_ns(percentile));
-    for value_ns in [mean].into_iter().chain(percentiles).chain([latency.max_ns()]) {
-        let value = value_ns.map_or("-".to_owned(), format_latency_ns);
-        let _ = write!(row, "{value:>10}");
+    let mut figures = Figures::of(latency);
+    if let Some(dir) = dir {
+        figures = figures.with_rates(dir);
     }
+    if dir.is_none_or(|dir| dir.io_bytes == 0) {
+        figures = figures.with(Figure::BytesPerS, None);
+    }
+    let row = format!("  {label:<9}{}", OF_JOB.row(&figures, ""));
     text.push_str(row.trim_end());
     text.push('\n');
-}
-
-/// Returns a rate with three digits, at least; always in MiB/s, so that rows compare.
-pub(crate) fn mib_per_s(rate_bytes: f64) -> String {
-    let text = units::format_rate_mib_s(rate_bytes);
-    text.trim_end_matches(" MiB/s").to_owned()
 }

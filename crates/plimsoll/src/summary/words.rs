@@ -2,15 +2,6 @@
 
 use record::{DirRecord, JobRecord};
 
-/// Returns a count with its noun: `1 worker`, `2 workers`, `3 more entries`.
-pub(super) fn plural(count: u64, noun: &str) -> String {
-    match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) => format!("{count} {noun}s"),
-    }
-}
-
 /// Returns the title of a step: its number, and its name if it has one.
 pub(crate) fn step_title(number: u64, name: &str) -> String {
     if name.is_empty() { format!("step {number}") } else { format!("step {number}: {name}") }

@@ -117,18 +117,7 @@ pub(crate) fn labelled(found: &SetComparison) -> Vec<(String, &Row)> {
 }
 
 fn label(row: &Row, has_place: bool) -> String {
-    let figure = match row.figure {
-        "iops" => "IOPS",
-        "bytes_per_s" => "MiB/s",
-        "mean_ns" => "mean latency",
-        "p50_ns" => "p50",
-        "p95_ns" => "p95",
-        "p99_ns" => "p99",
-        "p99_9_ns" => "p99.9",
-        "second_p50_ns" => "p50/second",
-        "second_p99_ns" => "p99/second",
-        other => other,
-    };
+    let figure = row.title();
     let place = [row.step.as_str(), row.job.as_str()];
     let mut place: Vec<&str> = place.into_iter().filter(|it| !it.is_empty()).collect();
     place.dedup();
@@ -198,11 +187,7 @@ fn ratio_cell(ratio: f64) -> Cell {
 }
 
 fn value_cell(row: &Row, value: Option<f64>) -> Cell {
-    match row.figure {
-        "iops" => Cell::iops(value),
-        "bytes_per_s" => Cell::mib_per_s(value),
-        _ => Cell::latency_ns(value.map(|ns| ns.round() as u64)),
-    }
+    row.column().map_or(Cell::Nothing, |column| Cell::figure(column, value))
 }
 
 /// Draws the distributions of all sets over each other, each of all its runs together.

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use analysis::{Limit, Limits, Point, series};
-use record::{CurvePointRecord, CurveRecord, Lever, Record, ScalabilityRecord};
+use record::{CurvePointRecord, CurveRecord, Figure, Figures, Lever, Record, ScalabilityRecord};
 use units::format_iops;
 
 use super::over_time::Source;
@@ -344,7 +344,7 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
             load_words(interval.low),
             load_words(interval.high),
             unit(curve.lever),
-            crate::words::percent(interval.coverage)
+            units::format_percent(interval.coverage)
         ));
     }
     if let Some(knees) = curve.knees.as_ref().filter(|knees| !knees.rates_iops.is_empty()) {
@@ -398,33 +398,17 @@ fn table(curve: &CurveRecord, probes: &[Probe<'_>]) -> Table {
         Lever::QueueDepth => ("in flight", "in_flight"),
         Lever::Workers => ("workers", "n_workers"),
     };
-    let mut table = Table::new(&[
-        load,
-        ("IOPS", "iops"),
-        ("MiB/s", "mib_per_s"),
-        ("mean", "latency_ns_mean"),
-        ("p50", "latency_ns_p50"),
-        ("p99", "latency_ns_p99"),
-        ("p99.9", "latency_ns_p99_9"),
-        ("max", "latency_ns_max"),
-        ("measured for", "purpose"),
-        ("limits", "broken"),
-    ]);
+    let words = [("measured for", "purpose"), ("limits", "broken")];
+    let mut table = Table::new(&[load]).figures(&Figure::OF_JOB).and(&words);
     for probe in probes {
         let point = probe.point;
         let kept = if point.passed { "kept".to_owned() } else { point.broken.join("; ") };
-        table.rows.push(vec![
-            Cell::Number(point.load, load_words(point.load)),
-            Cell::iops(point.achieved_iops),
-            Cell::mib_per_s(point.bytes_per_s),
-            Cell::latency_ns(point.latency_mean_ns.round() as u64),
-            Cell::latency_ns(point.latency_p50_ns),
-            Cell::latency_ns(point.latency_p99_ns),
-            Cell::latency_ns(probe.p99_9_ns),
-            Cell::latency_ns(point.latency_max_ns),
-            Cell::text(point.purpose.as_str()),
-            Cell::text(kept),
-        ]);
+        let p99_9_ns = probe.p99_9_ns.map(|ns| ns as f64);
+        let figures = Figures::from(point).with(Figure::P99_9, p99_9_ns);
+        let mut row = vec![Cell::Number(point.load, load_words(point.load))];
+        row.extend(Cell::figures(&figures, &Figure::OF_JOB));
+        row.extend([Cell::text(point.purpose.as_str()), Cell::text(kept)]);
+        table.rows.push(row);
     }
     table
 }
@@ -467,7 +451,7 @@ fn rate_over_depth(source: &Source<'_>, curve: &CurveRecord, probes: &[Probe<'_>
             law.peak_depth,
             peak.low,
             peak.high,
-            crate::words::percent(peak.coverage)
+            units::format_percent(peak.coverage)
         ));
     }
     let mut table = Table::new(&[(unit(curve.lever), "load"), ("IOPS", "iops")]);

@@ -2,15 +2,14 @@
 //! jobs whose mix has parts.
 
 use hist::Histogram;
-use record::{JobRecord, Record, SeriesRecord};
-use units::{format_iops, format_latency_ns};
+use record::{Figure, Figures, JobRecord, Latency, Record, SeriesRecord};
+use units::{format_iops, format_latency_ns, format_percent};
 
 use super::over_time::Source;
 use crate::axis;
 use crate::spec::{ChartSpec, Colour, Marker, Series};
 use crate::table::{Cell, Table};
 use crate::view::{Step, steps};
-use crate::words::percent;
 
 /// Operations of one kind, of a step or of a job.
 struct Kind {
@@ -25,9 +24,9 @@ struct Kind {
 }
 
 /// A figure of a kind's latencies: its name, colour, marker, and where it is.
-type Figure = (&'static str, Colour, Marker, fn(&Histogram) -> Option<u64>);
+type Line = (&'static str, Colour, Marker, fn(&Histogram) -> Option<u64>);
 
-const FIGURES: [Figure; 4] = [
+const LINES: [Line; 4] = [
     ("mean", Colour::Of(1), Marker::Diamond, |lat| lat.mean_ns().map(|ns| ns.round() as u64)),
     ("p50", Colour::Shade(0, 0), Marker::TriangleUp, |lat| lat.quantile(0.5)),
     ("p99", Colour::Shade(0, 2), Marker::Circle, |lat| lat.quantile(0.99)),
@@ -41,7 +40,7 @@ pub(crate) fn chart(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec> {
         return None;
     }
     let n_all: u64 = kinds.iter().map(|kind| kind.n_ios).sum();
-    let series: Vec<Series> = FIGURES.iter().map(|figure| points(&kinds, figure)).collect();
+    let series: Vec<Series> = LINES.iter().map(|line| points(&kinds, line)).collect();
     let values: Vec<f64> = series.iter().flat_map(|it| it.x.iter().copied()).collect();
     let label = |kind: &Kind| format!("{}, {}", kind.name, share(kind.n_ios, n_all));
     Some(ChartSpec {
@@ -128,7 +127,7 @@ fn name(series: &SeriesRecord) -> String {
     }
 }
 
-fn points(kinds: &[Kind], (name, colour, marker, of): &Figure) -> Series {
+fn points(kinds: &[Kind], (name, colour, marker, of): &Line) -> Series {
     let known: Vec<(usize, &Kind, u64)> = kinds
         .iter()
         .enumerate()
@@ -167,18 +166,16 @@ fn notes(kinds: &[Kind]) -> Vec<String> {
 }
 
 fn table(kinds: &[Kind], n_all: u64) -> Table {
+    // Operations are not all I/O: their rate has a head of its own.
+    let (_, rest) = Figure::OF_POINT.split_at(1);
     let mut table = Table::new(&[
         ("operation", "op"),
         ("number", "n_ios"),
         ("failed", "n_failed"),
         ("share", "share"),
         ("per second", "iops"),
-        ("MiB/s", "mib_per_s"),
-        ("mean", "latency_ns_mean"),
-        ("p50", "latency_ns_p50"),
-        ("p99", "latency_ns_p99"),
-        ("max", "latency_ns_max"),
-    ]);
+    ])
+    .figures(rest);
     for kind in kinds {
         let part = kind.n_ios as f64 / n_all.max(1) as f64;
         let moved = (kind.rate_bytes > 0.0).then_some(kind.rate_bytes);
@@ -188,14 +185,14 @@ fn table(kinds: &[Kind], n_all: u64) -> Table {
             Cell::count(kind.n_failed),
             Cell::Number(part, share(kind.n_ios, n_all)),
             Cell::iops(kind.rate_iops),
-            Cell::mib_per_s(moved),
         ];
-        cells.extend(FIGURES.iter().map(|(_, _, _, of)| Cell::latency_ns(of(&kind.lat))));
+        let figures = Figures::of(&Latency::Measured(&kind.lat)).with(Figure::BytesPerS, moved);
+        cells.extend(Cell::figures(&figures, rest));
         table.rows.push(cells);
     }
     table
 }
 
 fn share(n_ios: u64, n_all: u64) -> String {
-    percent(n_ios as f64 / n_all.max(1) as f64)
+    format_percent(n_ios as f64 / n_all.max(1) as f64)
 }

@@ -2,12 +2,14 @@
 
 use record::{Interval, IntervalDir, Record, Verdict};
 
+use units::plural;
+
 use crate::axis;
 use crate::spec::{ChartSpec, Colour, Dash, Rule, Series, Span, SpanKind, Thinned};
 use crate::table::{Cell, Table};
 use crate::thin::{Level, POINTS_MAX, Seconds, end_s, start_s};
 use crate::view::Step;
-use crate::words::{plural, sentence_case};
+use crate::words::sentence_case;
 
 /// What the charts of a run are made from.
 pub(crate) struct Source<'a> {

@@ -1,14 +1,14 @@
 //! What many steps show together: a row each, and the matrices and lines that they span.
 
 use export::Run;
-use record::{Record, SuiteRowRecord};
-use units::format_iops;
+use record::{Figure, Figures, Record, SuiteRowRecord};
+use units::{format_iops, format_mib_s, plural};
 
 use crate::axis;
 use crate::spec::{Cells, ChartSpec, Colour, Dash, Marker, Series};
 use crate::table::{Cell, Table};
 use crate::view::{Step, steps};
-use crate::words::{mib_per_s, plural, round_bytes};
+use crate::words::round_bytes;
 
 /// A step of one of the runs with what tells it from the others.
 struct Shape {
@@ -144,7 +144,7 @@ fn of_each_setting(
 }
 
 fn setting_words((is_direct, depth, n_workers): Setting) -> String {
-    let workers = plural(n_workers as usize, "worker");
+    let workers = plural(n_workers, "worker");
     let depth = depth.map_or_else(String::new, |depth| format!(" x depth {depth}"));
     let cache = match is_direct {
         Some(true) => ", direct",
@@ -185,21 +185,17 @@ pub(crate) fn long_table(runs: &[Run]) -> Option<Table> {
 }
 
 fn table_of(shapes: &[Shape]) -> Table {
-    let mut table = Table::new(&[
-        ("step", "step"),
-        ("IOPS", "iops"),
-        ("MiB/s", "mib_per_s"),
-        ("mean", "latency_ns_mean"),
-        ("p99", "latency_ns_p99"),
-    ]);
+    let mut table = Table::new(&[("step", "step")]).figures(&Figure::OF_STEP);
     for shape in shapes {
-        table.rows.push(vec![
-            Cell::text(shape.name.as_str()),
-            Cell::iops(shape.iops),
-            Cell::mib_per_s(shape.bytes_per_s),
-            Cell::latency_ns(shape.mean_ns),
-            Cell::latency_ns(shape.p99_ns),
-        ]);
+        let ns = |value: Option<u64>| value.map(|ns| ns as f64);
+        let figures = Figures::default()
+            .with(Figure::Iops, shape.iops)
+            .with(Figure::BytesPerS, shape.bytes_per_s)
+            .with(Figure::Mean, ns(shape.mean_ns))
+            .with(Figure::P99, ns(shape.p99_ns));
+        let mut row = vec![Cell::text(shape.name.as_str())];
+        row.extend(Cell::figures(&figures, &Figure::OF_STEP));
+        table.rows.push(row);
     }
     table
 }
@@ -207,7 +203,7 @@ fn table_of(shapes: &[Shape]) -> Table {
 /// A row per step, by its rate.
 fn all(shapes: &[Shape]) -> ChartSpec {
     let text = |shape: &Shape| {
-        format!("{} IOPS, {} MiB/s", format_iops(shape.iops), mib_per_s(shape.bytes_per_s))
+        format!("{} IOPS, {} MiB/s", format_iops(shape.iops), format_mib_s(shape.bytes_per_s))
     };
     let values = Series {
         name: "IOPS".to_owned(),

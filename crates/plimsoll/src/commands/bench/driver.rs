@@ -562,7 +562,7 @@ fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
         }
     };
     let label = summary::fit(label, 29);
-    let (iops, moved) = (units::format_iops(iops), summary::mib_per_s(bytes));
+    let (iops, moved) = (units::format_iops(iops), units::format_mib_s(bytes));
     format!("{label:<30}{iops:>8} IOPS {moved:>7} MiB/s{left}\n")
 }
 

@@ -55,15 +55,3 @@ impl Wanted {
         is_figure && (self.dir.is_empty() || self.dir == row.dir)
     }
 }
-
-/// Returns what a row's figure is called in the table.
-pub(super) fn title(figure: &str) -> &str {
-    match figure {
-        "iops" => "IOPS",
-        "bytes_per_s" => "MiB/s",
-        "p99_9_ns" => "p99.9",
-        "second_p50_ns" => "p50/second",
-        "second_p99_ns" => "p99/second",
-        other => other.trim_end_matches("_ns"),
-    }
-}

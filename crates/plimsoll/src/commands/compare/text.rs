@@ -7,9 +7,7 @@ use analysis::compare::Verdict;
 use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
 use record::{NoteSeverity, Outcome};
-use units::{format_iops, format_latency_ns};
 
-use super::metrics::title;
 use super::{Judged, Untold, called};
 use crate::exit::Failure;
 use crate::summary;
@@ -142,7 +140,7 @@ fn is_of_curve(step: &str) -> bool {
 /// A row in words: direction, figure, both values, change, interval and verdict.
 pub(super) fn cells(row: &Row) -> [String; 7] {
     let found = &row.comparison;
-    let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| shown(row.figure, value));
+    let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| row.shown(value));
     let dir = if row.dir.is_empty() { "all" } else { row.dir };
     let change = found.ratio.map_or("-".to_owned(), |ratio| format!("{} %", percent(ratio)));
     let interval = found.interval.map_or("-".to_owned(), |interval| {
@@ -150,7 +148,7 @@ pub(super) fn cells(row: &Row) -> [String; 7] {
     });
     [
         dir.to_owned(),
-        title(row.figure).to_owned(),
+        row.title(),
         value(found.baseline_median),
         value(found.candidate_median),
         change,
@@ -165,14 +163,6 @@ fn put_row(text: &mut String, row: &Row) {
         text,
         "  {dir:<6}{figure:<11}{baseline:>9}{candidate:>10}{change:>9}{interval:>17}  {verdict}"
     );
-}
-
-fn shown(figure: &str, value: f64) -> String {
-    match figure {
-        "iops" => format_iops(value),
-        "bytes_per_s" => summary::mib_per_s(value),
-        _ => format_latency_ns(value.round() as u64),
-    }
 }
 
 /// Returns a ratio as a change in percent, with three digits at most.
@@ -193,7 +183,8 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
 /// Returns a row's name in a sentence: `oltp read p99`.
 fn name(row: &Row) -> String {
     let job = if row.job == row.step { "" } else { row.job.as_str() };
-    let parts = [row.step.as_str(), job, row.dir, title(row.figure)];
+    let title = row.title();
+    let parts = [row.step.as_str(), job, row.dir, title.as_str()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
 }
