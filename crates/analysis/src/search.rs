@@ -317,8 +317,8 @@ impl Search {
         self.taken.iter().filter(|(probe, _)| is_of_curve(probe.purpose)).count()
     }
 
-    /// Says whether as many probes were made to find the line as may be. Those of the curve are none
-    /// of them; controls are, where the search goes on after them.
+    /// Says whether as many probes were made to find the line as may be. Those of the curve are
+    /// none of them; controls are, where the search goes on after them.
     fn is_out_of_probes(&self) -> bool {
         self.taken.len() - self.n_of_curve() >= self.options.n_probes_max as usize
     }

@@ -466,6 +466,11 @@ fn a_short_time_is_judged_where_the_evidence_is_overwhelming() {
     check(&generator(&little), GateName::Generator, Unknown, "too short");
     trips(GeneratorInputs { pauses: Some(still(0.5, 200_000_000)), ..short }, "50.0 %", "stopped");
     trips(GeneratorInputs { late: Some(late(300, 1000)), ..short }, "30.0 %", "");
+    // A run of a millisecond may have waited once.
+    let waited = GeneratorInputs { waits: Some(waits(0.9, 9e5)), ..short };
+    trips(waited, "90.0 %", "");
+    let tiny = GeneratorInputs { window_s: Some(0.001), ..waited };
+    check(&generator(&tiny), GateName::Generator, Unknown, "too short");
     trips(GeneratorInputs { host: Some(host(1.0, 0.1, 0.8, 0.0)), ..short }, "100.0 %", "other");
 }
 

@@ -41,14 +41,18 @@ impl Table {
     /// Adds columns given as (head, name).
     #[must_use]
     pub fn and(mut self, columns: &[(&str, &str)]) -> Self {
-        columns.iter().for_each(|(head, name)| self.add_column(*head, *name));
+        for (head, name) in columns {
+            self.add_column(*head, *name);
+        }
         self
     }
 
     /// Adds columns of figures.
     #[must_use]
     pub fn figures(mut self, of: &[Figure]) -> Self {
-        of.iter().for_each(|figure| self.add_column(figure.head(), figure.name()));
+        for figure in of {
+            self.add_column(figure.head(), figure.name());
+        }
         self
     }
 

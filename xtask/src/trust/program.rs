@@ -108,6 +108,7 @@ impl Answer {
     /// Returns the line or what is there instead.
     pub(crate) fn line_text(&self) -> String {
         let code = self.code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
+        let code = format!("{code}{}", self.rows_text());
         match self.line() {
             Some(line) => format!("{line:.0} (exit {code})"),
             None => match self.record["curve"]["line"]["reason"].as_str() {
@@ -115,6 +116,18 @@ impl Answer {
                 None => format!("none (exit {code})"),
             },
         }
+    }
+
+    /// Names the verdicts of rows of a suite: they count for the exit code beside the line.
+    fn rows_text(&self) -> String {
+        let rows = self.record["suite"]["rows"].as_array().cloned().unwrap_or_default();
+        let verdicts = rows.iter().filter(|row| row["preparation"] != true);
+        let verdicts = verdicts.filter_map(|row| row["verdict"].as_str());
+        let mut counts: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
+        for verdict in verdicts.filter(|it| !matches!(*it, "valid" | "not assessed")) {
+            *counts.entry(verdict).or_default() += 1;
+        }
+        counts.iter().map(|(verdict, n)| format!(", {n} rows {verdict}")).collect()
     }
 
     /// Names the checks that failed, and the warnings.

@@ -247,12 +247,15 @@ impl Step<'_> {
 /// Says what keeps the depth, by what the jobs that missed it use.
 fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
     let used = |job: &JobRecord| {
-        let used = if job.engine_used.is_empty() { &job.engine } else { &job.engine_used };
-        // With the reason, where it is not the one that was asked for.
-        used.split_whitespace().next().unwrap_or("").to_owned()
+        // With the reason, where it is not the one that was asked for. An emulated volume takes as
+        // many at once as the engine that was asked for.
+        match job.engine_used.split_whitespace().next().unwrap_or("") {
+            "" | "volume" => job.engine.clone(),
+            used => used.to_owned(),
+        }
     };
     let is_asynchronous = |job: &JobRecord| matches!(used(job).as_str(), "io_uring" | "libaio");
-    let has_own = |job: &JobRecord| matches!(used(job).as_str(), "nfs" | "null" | "volume");
+    let has_own = |job: &JobRecord| matches!(used(job).as_str(), "nfs" | "null");
     if jobs.iter().any(|job| !is_asynchronous(job) && !has_own(job)) {
         return "this engine ends an operation before it begins the next: use ioengine=io_uring \
                 with direct=1, or more workers (numjobs)";

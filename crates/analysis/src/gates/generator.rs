@@ -77,9 +77,9 @@ pub struct WaitInputs {
 }
 
 impl WaitInputs {
-    /// Returns by what share throughput is too low at most. A worker that waits keeps one completion
-    /// waiting, and the others as far as the wait is long against the latency: the device works on
-    /// them meanwhile.
+    /// Returns by what share throughput is too low at most. A worker that waits keeps one
+    /// completion waiting, and the others as far as the wait is long against the latency: the
+    /// device works on them meanwhile.
     fn effect_max(self) -> f64 {
         let Some(long_share) = self.long_share else { return self.share_max };
         let of_one = self.per_io_ns / self.latency_ns_mean;
@@ -281,6 +281,12 @@ impl GeneratorInputs {
         })
     }
 
+    /// Says whether shares of processors mean something: in a shorter time a single wait may be all
+    /// there is.
+    fn is_judged(&self, times: f64) -> bool {
+        times <= 1.0 || self.window_s.is_some_and(|s| s >= S_MIN / 3.0)
+    }
+
     fn still_max(&self) -> f64 {
         if self.is_open { LATE_MAX } else { STILL_CLOSED_MAX }
     }
@@ -294,7 +300,8 @@ impl GeneratorInputs {
     }
 
     fn broken_waits(&self, times: f64) -> Option<String> {
-        let waits = self.waits.filter(|_| !self.is_null || self.others() > OTHERS_MIN)?;
+        let is_meant = self.is_judged(times) && (!self.is_null || self.others() > OTHERS_MIN);
+        let waits = self.waits.filter(|_| is_meant)?;
         let of_latency = waits.per_io_ns / waits.latency_ns_mean;
         let is_long = !self.is_null
             && of_latency > WAIT_OF_LATENCY_MAX * times
@@ -315,7 +322,6 @@ impl GeneratorInputs {
     /// Says which processors have nothing to spare. None can be so by ten times: these limits are
     /// the same at any length.
     fn broken_processors(&self, times: f64) -> Option<String> {
-        let is_judged = times <= 1.0 || self.window_s.is_some_and(|s| s >= S_MIN / 3.0);
         let mut broken = Vec::new();
         let limit = |share: f64| format!("{} (limit {})", pct(share), pct(WORKER_CPU_MAX));
         let worker = self.worker_cpu_share_max.filter(|_| !self.is_null);
@@ -329,7 +335,7 @@ impl GeneratorInputs {
         if let Some(host) = self.host.filter(|host| host.steal > STEAL_MAX) {
             broken.push(format!("{} of the processors' time was stolen", pct(host.steal)));
         }
-        (is_judged && !broken.is_empty()).then(|| broken.join("; "))
+        (self.is_judged(times) && !broken.is_empty()).then(|| broken.join("; "))
     }
 
     /// Finds out who it was: the weightiest evidence first.

@@ -114,7 +114,7 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
     for row in suite.rows.iter().filter(|row| !row.preparation) {
         let is_fine = matches!(row.verdict.as_str(), "valid" | "not assessed");
         let verdict = if suite.indicative && is_fine { "indicative" } else { &row.verdict };
-        let words = [&row.label, verdict, &row.reason].map(|text| escaped(text));
+        let words = [&row.label, verdict, &row.reason].map(escaped);
         let [label, verdict, reason] = words;
         let _ = writeln!(text, "| {label} | {} | {verdict} | {reason} |", cells(&row.into(), of));
     }

@@ -86,7 +86,9 @@ Examples:
   plimsoll runs --tag nightly -n 5
   plimsoll runs name last before-the-firmware
   plimsoll runs tag 12 nightly
-  plimsoll runs --all --json";
+  plimsoll runs --all --json
+
+A `!` before a name: remarks weigh on the figures, and `plimsoll show` has them.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -144,9 +146,12 @@ fn table(runs: &[RunRow], columns: Option<usize>) -> String {
         let started = clock::local_minute(run.started_unix_ms);
         let head = format!("{:>5}  {started:<16}", run.id);
         // Neither rates nor percentiles of steps have a mean.
-        let several = match totals.steps.len() {
-            0 => String::new(),
-            _ => format!("{} steps: ", totals.n_steps),
+        let is_curve = run.command.get(1).is_some_and(|it| it == "curve");
+        let several = match (totals.steps.len(), totals.figures.rate_iops) {
+            (0, None) if is_curve => "no load line: ".to_owned(),
+            (0, Some(_)) => String::new(),
+            (0, None) if totals.n_steps < 2 => String::new(),
+            (_, _) => format!("{} steps: ", totals.n_steps),
         };
         put(&row(&head, &totals.figures, &format!("{}{several}{}", state(run), label(run))));
         let shown = totals.steps.iter().take(STEPS_SHOWN_MAX);
