@@ -368,6 +368,7 @@ fn words_with_arguments_are_checked() {
     refuse("file_service_type", &word("zipf", "nan"), "not a positive number");
     refuse("sync_file_range", &word("write", "often"), "`often` is not a number");
     refuse("mem", &word("cudamalloc", ""), "GPU memory");
+    refuse("replay_align", &Value::Int(3), "power of two");
     refuse("ignore_error", &Value::Str("EIO,EWRONG".to_owned()), "`EWRONG` is neither");
     refuse("ignore_error", &Value::Str("1:2:3:4".to_owned()), "at most three");
     let job = lower(&[("ignore_error", Value::Str("EAGAIN,ENOSPC::122".to_owned()))]);

@@ -268,7 +268,15 @@ pub(super) static REPLAY: &[Param] = &[
         category: Category::Replay,
         kind: COUNT,
         short: "alignment of replayed offsets, in bytes",
-        long: "Rounds recorded offsets down to a multiple of this.",
+        long: "Rounds recorded offsets down to a multiple of this, a power of two; 0 leaves them.",
+        lower: |job, v| {
+            let align_bytes: u32 = v.int()?;
+            if align_bytes > 0 && !align_bytes.is_power_of_two() {
+                return Err("is no power of two".to_owned());
+            }
+            job.logs.replay.align_bytes = align_bytes;
+            Ok(())
+        },
         ..field!(logs.replay.align_bytes)
     },
     Param {

@@ -10,6 +10,10 @@ use plan::{IoPriority, PerDir, PriorityShare};
 pub(crate) fn samples(param: &Param) -> Vec<Value> {
     match param.kind {
         Kind::Flag | Kind::Bool => vec![Value::Bool(true), Value::Bool(false)],
+        // Powers of two alone.
+        Kind::Int { .. } if param.name == "replay_align_bytes" => {
+            vec![Value::Int(0), Value::Int(4096)]
+        }
         Kind::Int { min, max } => numbers(min, max).map(Value::Int).to_vec(),
         Kind::IntPerDir { min, max } => {
             let [one, other, third] = numbers(min, max);

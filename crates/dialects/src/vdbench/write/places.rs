@@ -169,10 +169,12 @@ pub(super) fn luns(job: &Job) -> Vec<String> {
         let names = job.files.names.iter().map(|name| below(name));
         return names.filter(|name| seen.insert(name.clone())).collect();
     }
+    // A name within a folder, as the runner makes it.
+    let job_name = job.name.replace('/', "_");
     let workers = 0..job.n_workers.max(1);
     let files = 0..job.files.n_files.max(1);
     let names = workers.flat_map(|worker| files.clone().map(move |file| (worker, file)));
-    names.map(|(worker, file)| below(&format!("{}.{worker}.{file}", job.name))).collect()
+    names.map(|(worker, file)| below(&format!("{job_name}.{worker}.{file}"))).collect()
 }
 
 /// Returns the size of each of a job's files, where the job says it in bytes.
