@@ -8,8 +8,8 @@
 //! What is done in a structure of files on one host is done by one slave: only one may change it.
 //!
 //! Processes that were not asked for, which Vdbench starts by itself for large rates, are for its
-//! own sake: there a storage definition stays whole, since what is in flight in one place costs less
-//! than the same in several, and they get storage definitions in turn.
+//! own sake: there a storage definition stays whole, since what is in flight in one place costs
+//! less than the same in several, and they get storage definitions in turn.
 //!
 //! What differs besides: a slave that alone has a sequential workload gets a thread before the
 //! others do, where Vdbench may drop the workload for want of threads; and streams stay together.
