@@ -139,6 +139,8 @@ pub struct DirtyGrowth {
     pub full_bytes: f64,
     /// Bytes that were written to it between the moments.
     pub written_bytes: f64,
+    /// Seconds between them.
+    pub passed_s: f64,
 }
 
 impl UsageMark {
@@ -166,6 +168,7 @@ impl UsageMark {
             left_bytes,
             full_bytes,
             written_bytes: (now.written_bytes - before.written_bytes) as f64,
+            passed_s,
         }
     }
 

@@ -156,21 +156,13 @@ impl CapTable {
         };
         let caps: Vec<CapRecord> = groups.map(record).collect();
         let growth = to.dirty_since(from);
-        let in_per_s = growth.bytes_per_s + self.out_per_s(&used);
         let writes_behind = |volume: u16| self.paths[usize::from(volume)].writes_behind;
         // Files that fit into what may be dirty never fill it.
         let is_larger = placement.bytes_on(writes_behind) > growth.full_bytes;
-        let filling = Self::filling(&caps, in_per_s, &growth);
+        let filling = Self::filling(&caps, &growth);
         let filling = filling.map(|filling| FillingRecord { never_fills: !is_larger, ..filling });
         let has_full_cache = growth.left_bytes < growth.written_bytes * MORE_SHARE;
         CapsRecord::new(tally.io_time_ns(), caps, filling).with_full_cache(has_full_cache)
-    }
-
-    /// Returns the bytes per second that went to the disks.
-    fn out_per_s(&self, used: &[(f64, f64)]) -> f64 {
-        let at_disks = self.groups.iter().filter(|group| group.kind == CapKind::DiskBytes);
-        let members = at_disks.flat_map(|group| &group.members);
-        members.filter_map(|member| used.get(usize::from(member.id.0))).map(|used| used.1).sum()
     }
 
     /// Says whether what these volumes write to a write-back cache goes to a cap later.
@@ -190,9 +182,10 @@ impl CapTable {
     }
 
     /// Says whether more comes into the cache than goes on to the disks behind it.
-    fn filling(caps: &[CapRecord], in_per_s: f64, growth: &DirtyGrowth) -> Option<FillingRecord> {
+    fn filling(caps: &[CapRecord], growth: &DirtyGrowth) -> Option<FillingRecord> {
         let behind = caps.iter().filter(|cap| cap.is_behind_cache);
         let fullest = behind.max_by(|a, b| a.used_share.total_cmp(&b.used_share))?;
+        let in_per_s = growth.written_bytes / growth.passed_s;
         // What is written stays dirty for a second whatever the disks take.
         let is_more = growth.bytes > in_per_s * DIRTY_S_MIN;
         let is_held = fullest.used_share >= USED_UP && growth.bytes_per_s > in_per_s * GROWTH_MIN;
