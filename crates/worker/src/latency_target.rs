@@ -85,17 +85,20 @@ impl DepthSearch {
             return Trial::Running;
         }
         let met = self.n_met as f64 >= self.n_ios as f64 * self.target.percentile / 100.0;
+        if !met && self.depth == 1 {
+            if is_strict {
+                return Trial::Missed;
+            }
+            // It goes on with one at a time, as in fio, which counts on: all I/Os since this
+            // window began may come to the percentile yet.
+            (self.good, self.bad) = (0, self.depth_max + 1);
+            return Trial::Running;
+        }
         (self.n_ios, self.n_met, self.window_since_ns) = (0, 0, now_ns);
         if met {
             self.good = self.depth;
-        } else if self.depth > 1 {
-            self.bad = self.depth;
-        } else if is_strict {
-            return Trial::Missed;
         } else {
-            // It goes on with one at a time, as in fio: that may become fast enough.
-            (self.good, self.bad) = (0, self.depth_max + 1);
-            return Trial::Running;
+            self.bad = self.depth;
         }
         if self.bad <= self.good + 1 {
             return self.settle();
@@ -118,5 +121,25 @@ impl DepthSearch {
         self.bad = self.depth_max + 1;
         self.good = self.good.saturating_sub(1);
         Trial::Running
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// fio 3.33, null engine: one slow I/O among the first keeps a job with a window of 0 running
+    /// until 99.9999 % of all are fast enough.
+    #[test]
+    fn at_depth_1_a_missed_window_counts_on() {
+        let target =
+            LatencyTarget { target_ns: 1_000, window_ns: 0, percentile: 90.0, keep_running: false };
+        let mut search = DepthSearch::new(target, 1);
+        search.start(0);
+        let n_ios = (1..100).find(|&n| {
+            search.record(if n == 1 { 2_000 } else { 500 });
+            search.tick(n * 1_000) == Trial::Found
+        });
+        assert_eq!(n_ios, Some(10));
     }
 }

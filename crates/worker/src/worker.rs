@@ -542,6 +542,10 @@ impl Worker {
             let meters = self.meters.dir(dir);
             let now = (meters.n_ios.load(Relaxed), meters.bytes.load(Relaxed));
             let before = std::mem::replace(&mut check.seen[dir as usize], now);
+            if now.1 == 0 {
+                // As fio: a direction that never moved a byte is not judged.
+                continue;
+            }
             let (delta, minimum) = match self.job.load.rate_min[dir] {
                 Some(plan::load::Rate::Iops(n)) => (now.0 - before.0, n),
                 Some(plan::load::Rate::Bytes(n)) => (now.1 - before.1, n),

@@ -431,6 +431,17 @@ fn a_minimum_rate_fails_the_worker() {
 }
 
 #[test]
+fn a_direction_that_moves_nothing_has_no_minimum_rate() {
+    let mut job = job(OpKind::Read, true, 1);
+    job.load.rate_min.read = Some(Rate::Iops(100));
+    job.load.rate_min.write = Some(Rate::Iops(100));
+    job.limits.runtime_ns = Some(5 * S);
+    job.limits.time_based = true;
+    let (_, _, worker) = run(job, MIB, MS);
+    assert_eq!(worker.failure(), None);
+}
+
+#[test]
 fn stopping_drains_what_is_in_flight() {
     let (mut worker, _) = worker_of(job(OpKind::Read, true, 8), MIB, 32);
     let mut sim = Sim::new(1_000);
