@@ -249,17 +249,66 @@ fn file_operations_say_what_they_lack() {
              rd=rd1,fwd=fwd1,fwdrate=max,elapsed=60,interval=1,{rd}\n"
         )
     };
-    let all = "create: all 6 files of fsd=fsd1 (a.parm:1) exist already: nothing is left to make";
-    check_failure(&text("create", "format=yes"), all);
     let none = "create: none of the 2 folders of fsd=fsd1 (a.parm:1) exists to make files in: let \
                 a format (format=yes or restart) make them first";
     check_failure(&text("create", "format=no"), none);
-    check_failure(&text("mkdir", "format=yes"), "all 2 folders of fsd=fsd1 (a.parm:1) exist");
     let empty = "has no file that is empty (fileselect=empty), and nobody makes one: 0 of its 6 \
                  files exist, 0 are full; let files be created first (operation create), or leave \
                  the fileselect out";
-    let write = "write,fileio=sequential,fileselect=empty";
+    let write = "write,fileio=random,fileselect=empty";
     check_failure(&text(write, "format=(yes,directories)"), empty);
+}
+
+/// As 5.04.07: a file that is missing is empty and not full, and is made when it is written.
+#[test]
+fn files_that_are_missing_are_empty() {
+    for filter in ["empty", "notfull"] {
+        let sandbox = Sandbox::new();
+        let text = format!(
+            "fsd=fsd1,anchor=tree,depth=1,width=2,files=5,size=16k\n\
+             fwd=fwd1,fsd=fsd1,operation=write,xfersize=4k,fileio=sequential,\
+             fileselect=({filter},random)\n\
+             rd=rd1,fwd=fwd1,fwdrate=10,elapsed=2,interval=1,format=directories\n"
+        );
+        vdbench(&sandbox, &text).success();
+        let is_file = |entry: &std::fs::DirEntry| entry.path().extension().is_some();
+        let folders = std::fs::read_dir(sandbox.path("tree")).expect("the anchor").flatten();
+        let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok());
+        let n_files = files.flatten().flatten().filter(is_file).count();
+        assert!((1..10).contains(&n_files), "{filter}: {n_files}");
+    }
+}
+
+/// As 5.04.07: the run ends at once, and the next one begins.
+#[test]
+fn a_run_whose_work_is_done_from_the_start_ends_well() {
+    let sandbox = Sandbox::new();
+    let text = "fsd=fsd1,anchor=tree,depth=1,width=2,files=3,size=4k\n\
+                fwd=fmkdir,fsd=fsd1,operation=mkdir\n\
+                fwd=fcreate,fsd=fsd1,operation=create\n\
+                fwd=frmdir,fsd=fsd1,operation=rmdir\n\
+                fwd=fdelete,fsd=fsd1,operation=delete\n\
+                fwd=fread,fsd=fsd1,operation=read\n\
+                rd=default,fwdrate=max,elapsed=2,interval=1\n\
+                rd=rd1,fwd=fmkdir,format=yes\n\
+                rd=rd2,fwd=fcreate\n\
+                rd=rd3,fwd=frmdir\n\
+                rd=rd4,fwd=fdelete\n\
+                rd=rd5,fwd=fdelete\n\
+                rd=rd6,fwd=frmdir\n\
+                rd=rd7,fwd=frmdir\n";
+    let outcome = vdbench(&sandbox, text);
+    let console = outcome.success();
+    for line in [
+        "mkdir: all 2 folders of fsd=fsd1 (a.parm:1) exist already: nothing is left to make",
+        "create: all 6 files of fsd=fsd1 (a.parm:1) exist already: nothing is left to make",
+        "rmdir: 10",
+        "delete: fsd=fsd1 (a.parm:1) has no file",
+        "rmdir: no folder of fsd=fsd1 (a.parm:1) exists that could be removed",
+        "Starting RD=rd7",
+    ] {
+        assert!(console.contains(line), "{line}: {console}");
+    }
 }
 
 #[test]

@@ -159,7 +159,15 @@ impl ThreadContext {
             after::finish(&self.surroundings, engine.as_mut(), failed, &self.signals);
         result.engine_error = result.engine_error.or(error);
         result.remarks = remarks;
+        result.remarks.extend(self.nothing_left());
         self.tell(WorkerEvent::Ended { idx: self.idx, result: Box::new(result) });
+    }
+
+    /// Says why work on a tree had nothing to do from the start.
+    fn nothing_left(&self) -> Option<String> {
+        let job = &self.surroundings.job;
+        let (work, stuck) = (job.tree.as_ref()?, self.worker.nothing_left()?);
+        Some(format!("job `{}`: {}", job.name, crate::tree::stuck_text(work, stuck)))
     }
 
     /// Has every failed operation told, where the job asks for it.

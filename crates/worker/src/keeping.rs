@@ -9,6 +9,7 @@ use crate::occupancy::Kept;
 use crate::pending::Pending;
 use crate::series::{Series, SeriesRuns};
 use crate::source::Chosen;
+use crate::tree::Stuck;
 
 /// Failed operations kept until somebody takes them: more than come in a batch.
 const IO_ERRORS_MAX: usize = 64;
@@ -147,6 +148,8 @@ impl Tally {
 pub(crate) struct Faults {
     /// What ended the worker.
     pub(crate) failure: Option<Failure>,
+    /// Work on a tree had nothing to do from the start, and that is no failure.
+    pub(crate) nothing_left: Option<Stuck>,
     pub(crate) seen: ErrorsSeen,
     /// Errors that the workers of the step survive together; counted if the job has a limit.
     pub(crate) budget: ErrorBudget,
@@ -161,6 +164,7 @@ impl Faults {
         let n_kept = if job.errors.n_errors_max.is_some() { IO_ERRORS_MAX } else { 0 };
         Faults {
             failure: None,
+            nothing_left: None,
             seen: ErrorsSeen::new(),
             budget: ErrorBudget::default(),
             io_errors: Vec::with_capacity(n_kept),

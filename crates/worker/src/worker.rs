@@ -25,7 +25,7 @@ use crate::slots::Slots;
 use crate::source::{Chosen, Source};
 use crate::spec::WorkerSpec;
 use crate::together::SharedWalks;
-use crate::tree::Hand;
+use crate::tree::{Hand, Stuck};
 use crate::verifying::Verifying;
 
 /// What the driver of a worker does next.
@@ -215,6 +215,11 @@ impl Worker {
     /// Returns the first failure, if any.
     pub fn failure(&self) -> Option<Failure> {
         self.faults.failure
+    }
+
+    /// Returns why work on a tree had nothing to do from the start, where that is no failure.
+    pub fn nothing_left(&self) -> Option<Stuck> {
+        self.faults.nothing_left
     }
 
     /// Fails the worker from outside, as when its engine cannot go on.

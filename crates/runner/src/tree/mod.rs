@@ -11,7 +11,7 @@ mod made;
 mod scan;
 mod words;
 
-pub(crate) use words::{failure_text, path_of};
+pub(crate) use words::{failure_text, path_of, stuck_text};
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

@@ -40,7 +40,8 @@ pub(crate) fn failure_text(work: &TreeWork, failure: &Failure) -> String {
     stuck_text(work, stuck)
 }
 
-fn stuck_text(work: &TreeWork, stuck: Stuck) -> String {
+/// Says why work on a tree found nothing to do.
+pub(crate) fn stuck_text(work: &TreeWork, stuck: Stuck) -> String {
     let name = stuck.operation.name();
     if stuck.n_tried > 0 {
         return unlucky_text(work, stuck);

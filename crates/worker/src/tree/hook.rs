@@ -79,7 +79,11 @@ impl Worker {
             }
             (Next::Done, _) => Err(Filled::EndOfPhase),
             (Next::Stuck(stuck), _) => {
-                self.fail_stuck(stuck);
+                if stuck.is_at_its_end() {
+                    self.faults.nothing_left = Some(stuck);
+                } else {
+                    self.fail_stuck(stuck);
+                }
                 Err(Filled::EndOfPhase)
             }
             (Next::Refused(errno), _) => {

@@ -93,6 +93,31 @@ pub struct Stuck {
     pub target: Option<There>,
 }
 
+impl Stuck {
+    /// Returns whether what the operation works towards is there before its first one: every
+    /// folder made, every file removed. Nothing failed then, as in Vdbench.
+    pub fn is_at_its_end(&self) -> bool {
+        match self.operation {
+            OpKind::Mkdir | OpKind::Delete => self.n_tried == 0,
+            OpKind::Create => self.n_tried == 0 && self.there.n_folders > 0,
+            OpKind::Rmdir => true,
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Trim
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange
+            | OpKind::Stat
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Access
+            | OpKind::Setattr
+            | OpKind::Copy
+            | OpKind::Move => false,
+        }
+    }
+}
+
 /// What is there of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct There {

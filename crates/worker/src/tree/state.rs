@@ -365,13 +365,20 @@ impl TreeState {
     }
 
     /// Says whether anything is there that the operation could work on, as far as counts show.
-    pub(crate) fn has_work(&self, operation: OpKind, filter: SelectFilter) -> bool {
+    pub(crate) fn has_work(
+        &self,
+        operation: OpKind,
+        filter: SelectFilter,
+        makes_files: bool,
+    ) -> bool {
         let There { n_files, n_full, n_folders } = self.there();
+        // A file that the operation would make is empty.
+        let has_missing = makes_files && n_files < u64::from(self.tree.n_files());
         let may_pass = match filter {
             SelectFilter::Any => true,
             SelectFilter::Full => n_full > 0,
-            SelectFilter::Empty => n_files > 0,
-            SelectFilter::NotFull => n_files > n_full,
+            SelectFilter::Empty => n_files > 0 || has_missing,
+            SelectFilter::NotFull => n_files > n_full || has_missing,
         };
         let is_on_files = !matches!(operation, OpKind::Mkdir | OpKind::Rmdir | OpKind::Create);
         if is_on_files && !may_pass {
@@ -391,12 +398,20 @@ impl TreeState {
 pub(crate) fn effects(task: &TreeTask) -> &'static [Effect] {
     use Effect::{CreatesFiles, DeletesFiles, FillsFiles, MakesFolders, RemovesFolders};
     let deletes = matches!(task.io, FileIo::Sequential { delete: true, .. });
+    // One that is chosen by what is in it is made only where it is written in order.
+    let is_made = match task.select.filter {
+        SelectFilter::Any => true,
+        SelectFilter::Empty | SelectFilter::NotFull => {
+            matches!(task.io, FileIo::Sequential { .. })
+        }
+        SelectFilter::Full => false,
+    };
     match task.operation {
         OpKind::Mkdir => &[MakesFolders],
         OpKind::Rmdir => &[RemovesFolders],
         OpKind::Create => &[CreatesFiles],
         OpKind::Delete | OpKind::Move => &[DeletesFiles],
-        OpKind::Write if task.select.filter != SelectFilter::Any => &[FillsFiles],
+        OpKind::Write if !is_made => &[FillsFiles],
         OpKind::Write if deletes => &[CreatesFiles, FillsFiles, DeletesFiles],
         OpKind::Write => &[CreatesFiles, FillsFiles],
         _ => &[],

@@ -115,7 +115,11 @@ impl Task {
 
     /// Says whether the next operation only ends what was asked for: it waits for no rate.
     pub(super) fn is_ending(&self) -> bool {
-        matches!(self.stage, Stage::Do(OpKind::Close)) && self.spec.operation != OpKind::Close
+        match (self.stage, self.spec.operation) {
+            (Stage::Do(OpKind::Open), OpKind::Create) => true,
+            (Stage::Do(OpKind::Close), operation) => operation != OpKind::Close,
+            (Stage::Pick | Stage::Do(_) | Stage::Io(_), _) => false,
+        }
     }
 
     /// Says whether a file or folder is held.
@@ -238,7 +242,9 @@ impl Task {
             OpKind::Create => {
                 held.flags = FileFlags::of_size(Some(0), size_bytes());
                 state.set_file(held.entry, held.flags);
-                next = is_write.then_some(Stage::Do(OpKind::Open));
+                // As Vdbench, which counts an open and a close for a file that it makes.
+                let opens = is_write || self.spec.operation == OpKind::Create;
+                next = opens.then_some(Stage::Do(OpKind::Open));
             }
             OpKind::Delete => {
                 held.flags = FileFlags::of_size(None, 0);
@@ -375,7 +381,8 @@ impl Task {
     /// Decides what to do when nothing that fits was found.
     fn without_luck(&mut self, job: &TreeJob) -> Picked {
         let (operation, filter) = (self.spec.operation, self.spec.select.filter);
-        let has_work = job.state.has_work(operation, filter);
+        let makes_files = operation == OpKind::Write && self.is_sequential();
+        let has_work = job.state.has_work(operation, filter, makes_files);
         if !has_work && !job.state.is_awaited(suppliers(operation)) {
             return if job.has_begun(self.idx) { Picked::Over } else { self.stuck(job, 0) };
         }
@@ -492,9 +499,11 @@ impl Task {
         of_operation
             && match self.spec.select.filter {
                 SelectFilter::Any => true,
-                SelectFilter::Empty => exists && !has_data,
+                // One that is missing is both, as in Vdbench; whether it may be missing is the
+                // operation's word.
+                SelectFilter::Empty => !has_data,
                 SelectFilter::Full => is_full,
-                SelectFilter::NotFull => exists && !is_full,
+                SelectFilter::NotFull => !is_full,
             }
     }
 }
