@@ -51,6 +51,8 @@ fn run_and_vdbench_mode_do_the_same() {
     };
     refused("removes `data`", 2, run("[x]\nfilename=data\nrw=read\nbs=1\nunlink=1\n"));
     refused("extends `data`", 2, run("[x]\nfilename=data\nrw=read\nsize=64k\n"));
+    let record = "[x]\nioengine=null\nrw=read\nsize=64k\nwrite_iolog=data\n";
+    refused("replaces `data` by what `write_iolog` writes", 2, run(record));
     refused(
         "runs `touch ran`",
         2,

@@ -146,13 +146,19 @@ fn areas(plan: &Plan) -> Vec<PathBuf> {
     plan.jobs().flat_map(of_job).map(whole).collect()
 }
 
-/// Refuses logs and the like that would be written where the plan measures.
+/// Refuses logs and the like that would be written where the plan measures, or over a file that
+/// is there.
 fn outputs(job: &Job, areas: &[PathBuf], aux_dir: &Path) -> Vec<Diagnostic> {
     let of_output = |output: change::OutputFile| {
         let path = aux_dir.join(&output.path);
         let folder = if output.path.is_empty() { Some(aux_dir) } else { path.parent() };
         let folder = folder.filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        if path.is_file() {
+            let (name, option, shown) = (&job.name, output.option, path.display());
+            let what = format!("job `{name}` replaces `{shown}` by what `{option}` writes");
+            return Some(refusal(&what, "name a new file, or leave out `--readonly`"));
+        }
         areas.iter().any(|area| folder.starts_with(area)).then(|| {
             let (name, option, shown) = (&job.name, output.option, folder.display());
             refusal(
