@@ -49,6 +49,23 @@ fn check_findings(text: &str, expected: &str) {
     assert_eq!(all_shown(&parse(text).diagnostics), expected.trim());
 }
 
+/// fio 3.33: `[s]` with `name=third` makes `s.0.0`.
+#[test]
+fn files_are_named_after_the_section() {
+    let format_of = |text: &str| {
+        let parsed = parse(text);
+        assert!(!parsed.has_errors(), "{}", all_shown(&parsed.diagnostics));
+        parsed.plan.jobs().next().and_then(|job| job.files.name_format.clone())
+    };
+    assert_eq!(format_of("[s]\nsize=4k\n"), None);
+    assert_eq!(format_of("[s]\nname=s\nsize=4k\n"), None);
+    assert_eq!(format_of("[s]\nname=third\nfilename=f\nsize=4k\n"), None);
+    let default = format_of("[s/t]\nname=third\nsize=4k\n");
+    assert_eq!(default.as_deref(), Some("s_t.$jobnum.$filenum"));
+    let own = format_of("[s]\nname=third\nfilename_format=a-$JobName-$jobnum\nsize=4k\n");
+    assert_eq!(own.as_deref(), Some("a-s-$jobnum"));
+}
+
 #[test]
 fn sections() {
     check_names("[a]\n[b]\n", &["a", "b"]);

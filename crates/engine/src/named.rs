@@ -21,13 +21,17 @@ pub(crate) struct At {
 pub(crate) struct Manner {
     /// Flags for `open` of a file that is made.
     pub(crate) create_flags: i32,
+    /// Permissions of a file that is made.
+    pub(crate) create_mode: libc::mode_t,
     pub(crate) stat_call: StatCall,
 }
 
 impl Manner {
-    /// As in fio: a file that is there is opened, and links are followed.
+    /// As in fio: a file that is there is opened, links are followed, and what is made is its
+    /// owner's alone.
     pub(crate) const fn of_fio(stat_call: StatCall) -> Self {
-        Manner { create_flags: libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, stat_call }
+        let create_flags = libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC;
+        Manner { create_flags, create_mode: 0o600, stat_call }
     }
 
     /// Within a tree: nothing is there yet, and no link leads out of it.
@@ -37,6 +41,7 @@ impl Manner {
             | libc::O_WRONLY
             | libc::O_CLOEXEC
             | libc::O_NOFOLLOW,
+        create_mode: 0o644,
         stat_call: StatCall::Lstat,
     };
 }
@@ -56,7 +61,8 @@ pub(crate) fn open(at: At, flags: i32, mode: libc::mode_t) -> Result<OwnedFd, i3
 /// number.
 pub(crate) fn carry_out(kind: OpKind, at: At, manner: Manner) -> i32 {
     if kind == OpKind::Create {
-        return open(at, manner.create_flags, 0o644).map_or_else(|result| result, |_| 0);
+        let made = open(at, manner.create_flags, manner.create_mode);
+        return made.map_or_else(|result| result, |_| 0);
     }
     // SAFETY: in each call the name ends with NUL and outlives the call. A null time means now.
     call::retry(|| unsafe {

@@ -148,6 +148,7 @@ impl Lowering<'_> {
             draft.stonewall |= is_further && is_first;
             is_first = false;
             self.override_options(&mut draft);
+            name_files_after(&section.name, &mut draft.job);
             self.push(draft, section);
         }
     }
@@ -574,4 +575,24 @@ fn did_you_mean(finding: Diagnostic, near: &[&str]) -> Diagnostic {
 fn join_or(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(" or ")
+}
+
+/// Has generated names begin with the section's name, as fio does, where `name=` says another one.
+fn name_files_after(section: &str, job: &mut Job) {
+    const WORD: &str = "$jobname";
+    if job.name == section || !job.files.names.is_empty() {
+        return;
+    }
+    let format = job.files.name_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
+    let section = section.replace('/', "_");
+    // The word counts whatever its case; lower case of ASCII keeps the places.
+    let lower = format.to_ascii_lowercase();
+    let (mut named, mut done) = (String::new(), 0);
+    for (at, _) in lower.match_indices(WORD) {
+        named.push_str(&format[done..at]);
+        named.push_str(&section);
+        done = at + WORD.len();
+    }
+    named.push_str(&format[done..]);
+    job.files.name_format = Some(named);
 }

@@ -174,7 +174,7 @@ impl<'a> Session<'a> {
         let version = TerseVersion::from_number(u32::from(self.switches.terse_version));
         let terse_text = terse(record, version.unwrap_or(TerseVersion::V3), COMPAT_VERSION);
         let mut text = String::new();
-        if has(Format::Terse) {
+        if has(Format::Terse) || self.switches.append_terse {
             text.push_str(&terse_text);
         }
         if has(Format::Json) || has(Format::JsonPlus) {
@@ -183,9 +183,6 @@ impl<'a> Session<'a> {
         }
         if has(Format::Normal) {
             text.push_str(&normal(record, now));
-        }
-        if self.switches.append_terse && !has(Format::Terse) {
-            text.push_str(&terse_text);
         }
         self.sink.write(&text)
     }
