@@ -97,7 +97,7 @@ fn cases_agree_with_vdbench() {
         }
         n_cases += 1;
     }
-    assert_eq!(n_cases, 17);
+    assert_eq!(n_cases, 18);
 }
 
 /// In plain form every accepted file comes to the same runs, in both modes.

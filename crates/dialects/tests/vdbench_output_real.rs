@@ -104,7 +104,7 @@ fn asked(line: &FlatLine<'_>) -> Asked {
         run: line.word("Run").to_owned(),
         reqrate: line.number("reqrate"),
         xfersize: line.known("xfersize").map(|size| size as u64),
-        threads: line.known("threads").map(|threads| threads as u64),
+        threads: line.known("threads").map(|threads| threads as i64),
         rdpct: line.known("rdpct"),
         rhpct: line.known("rhpct"),
         whpct: line.known("whpct"),

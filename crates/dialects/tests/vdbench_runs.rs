@@ -178,13 +178,13 @@ fn formats() {
 }
 
 #[test]
-fn rates_of_files_are_the_innermost_loop() {
+fn rates_of_files_are_a_loop_at_their_place() {
     let run = |depth: u32, rate: u32| {
-        format!("r1; elapsed=4; fwdrate={rate}; For loops: depth={depth} fwdrate={rate}")
+        format!("r1; elapsed=4; fwdrate={rate}; For loops: fwdrate={rate} depth={depth}")
     };
     check(
         &files("fwdrate=(1,2),fordepth=(1,2)"),
-        &[&run(1, 1), &run(1, 2), &run(2, 1), &run(2, 2)],
+        &[&run(1, 1), &run(2, 1), &run(1, 2), &run(2, 2)],
     );
 }
 

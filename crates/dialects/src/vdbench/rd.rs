@@ -373,8 +373,8 @@ pub(super) static SECTION: Section<RdEntry> = Section {
             ),
         Row::new(Any("fwdrate"), Own(FREE, fwdrate)).doc(
             "operations per second, (list), max or curve; required",
-            "How many operations are asked for per second, over everything. A list is the \
-             innermost loop.",
+            "How many operations are asked for per second, over everything. A list is a loop at \
+             its place among the others.",
             "rd=rd1,fwd=fwd1,fwdrate=(100,200,max)",
         ),
         Row::new(Any("operations"), Own(FREE, operations)).set_where_written().doc(

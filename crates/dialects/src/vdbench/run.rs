@@ -34,7 +34,7 @@ pub struct Run {
     pub announced: String,
     /// The same as listed by a simulation: an iorate list shows its first rate there.
     pub simulated: String,
-    /// Loop values in nesting order, as printed: `("xfersize", "4k")`, the rate last.
+    /// Loop values in nesting order, as printed: `("xfersize", "4k")`.
     pub loops: Vec<(String, String)>,
     /// The rate asked for.
     pub rate: Rate,

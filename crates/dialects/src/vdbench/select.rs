@@ -52,8 +52,11 @@ fn finish_rates(rd: &mut RdEntry, is_files: bool, findings: &mut Findings) {
             let values = rd.rates.clone();
             rd.loops.push(Loop { kind: LoopKind::Rate, values, place: rd.place });
         }
-        // Wherever it was written: rates are the innermost loop.
-        rd.loops.sort_by_key(|looped| looped.kind == LoopKind::Rate);
+        if !is_files {
+            // Wherever it was written: iorate= is the innermost loop. fwdrate= stands where it was
+            // written, as any other.
+            rd.loops.sort_by_key(|looped| looped.kind == LoopKind::Rate);
+        }
         return;
     }
     let seconds: f64 = rd.rates.iter().skip(1).step_by(2).map(|second| second.trunc()).sum();

@@ -1,6 +1,6 @@
 //! What a run asked for, as far as a flatfile tells.
 
-use super::flatfile::{Asked, reqrate};
+use super::flatfile::{Asked, THREADS_DIFFER, reqrate};
 use super::raw::Layout;
 use crate::vdbench::run::{Rate, RawWork, Run, Seek, Work, Xfersize};
 
@@ -28,20 +28,25 @@ pub(super) fn asked(
         Work::Raw(raw) => asked_raw(raw, asked),
         Work::SdFormat(format) => Asked {
             xfersize: Some(format.xfersize_bytes.into()),
-            threads: same(format.sds.iter().map(|sd| u64::from(sd.threads))),
+            threads: threads(format.sds.iter().map(|sd| sd.threads)),
             rdpct: Some(0.0),
             rhpct: Some(0.0),
             whpct: Some(0.0),
             ..asked
         },
-        Work::Files(_) | Work::Format(_) => asked,
+        // Known where a loop (forthreads=) sets them, as in Vdbench.
+        Work::Files(_) | Work::Format(_) => {
+            let of_loop = run.loops.iter().find(|(name, _)| name == "threads");
+            Asked { threads: of_loop.and_then(|(_, value)| value.parse().ok()), ..asked }
+        }
     }
 }
 
 fn asked_raw(raw: &RawWork, asked: Asked) -> Asked {
     let xfersize = |size: &Xfersize| match size {
         Xfersize::Fixed(bytes) => Some(u64::from(*bytes)),
-        Xfersize::Split(_) | Xfersize::Range { .. } => None,
+        Xfersize::Split(sizes) => sizes.first().map(|size| u64::from(size.0)),
+        Xfersize::Range { .. } => None,
     };
     let seekpct = |seek: Seek| match seek {
         Seek::Pct(pct) => Some(pct),
@@ -49,15 +54,21 @@ fn asked_raw(raw: &RawWork, asked: Asked) -> Asked {
         Seek::Eof | Seek::Poisson(_) => None,
     };
     Asked {
-        // Vdbench names the one size of the others where some workloads mix sizes.
+        // Of sizes by shares Vdbench takes the first.
         xfersize: same(raw.wds.iter().filter_map(|wd| xfersize(&wd.xfersize))),
-        threads: same(raw.sds.iter().map(|sd| u64::from(sd.threads))),
+        threads: threads(raw.sds.iter().map(|sd| sd.threads)),
         rdpct: same(raw.wds.iter().map(|wd| wd.rdpct)),
         rhpct: same(raw.wds.iter().map(|wd| wd.rhpct)),
         whpct: same(raw.wds.iter().map(|wd| wd.whpct)),
         seekpct: same(raw.wds.iter().map(|wd| seekpct(wd.seek))).flatten(),
         ..asked
     }
+}
+
+/// Returns the threads that all storage definitions have.
+fn threads(mut of_sds: impl Iterator<Item = u32>) -> Option<i64> {
+    let first = of_sds.next()?;
+    Some(if of_sds.all(|threads| threads == first) { first.into() } else { THREADS_DIFFER })
 }
 
 /// Returns the value that all have.

@@ -11,6 +11,9 @@ use super::stats::OPERATIONS;
 use super::time::Moment;
 use crate::vdbench::run::FileOperation;
 
+/// What 5.04.07 prints for threads that differ.
+pub(super) const THREADS_DIFFER: i64 = -1;
+
 /// What a run asked for, as far as columns show it; `None` where values are mixed or unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
@@ -20,8 +23,8 @@ pub struct Asked {
     pub reqrate: f64,
     /// Transfer size, bytes.
     pub xfersize: Option<u64>,
-    /// Threads.
-    pub threads: Option<u64>,
+    /// Threads; -1 where storage definitions have unlike numbers of them.
+    pub threads: Option<i64>,
     /// Percent of reads.
     pub rdpct: Option<f64>,
     /// Percent of reads that go to the hit area.
@@ -229,7 +232,7 @@ fn raw_asked(asked: &Asked, number: fn(f64) -> String) -> [String; 10] {
     let gib = asked.lun_bytes.map(|bytes| bytes as f64 / (1024.0 * 1024.0 * 1024.0));
     [
         count(asked.xfersize),
-        count(asked.threads),
+        asked.threads.map_or_else(|| NOT_KNOWN.to_owned(), |threads| threads.to_string()),
         known(asked.rdpct),
         known(asked.rhpct),
         known(asked.whpct),
