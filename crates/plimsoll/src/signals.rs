@@ -51,7 +51,7 @@ impl Signals {
 
 /// Returns the signals that end a run. A terminal that is lost (SIGHUP) ends it as an interrupt
 /// does, unless that was to be ignored from the start (`nohup`).
-fn heard() -> Vec<i32> {
+pub(crate) fn heard() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

@@ -97,7 +97,8 @@ fn attend(args: &Args, machine: &Arc<Machine>, path: &Path, mount: &Mount) -> Re
     if args.serving.keeps_terminal() { Ok(()) } else { detach(machine, "") }
 }
 
-/// Unmounts at SIGINT and SIGTERM: if programs are still there, at the second one, out of sight.
+/// Unmounts at SIGINT, SIGTERM and SIGHUP: if programs are still there, at the second one, out of
+/// sight.
 fn unmount_on_signal(path: PathBuf) -> io::Result<()> {
     let (signals, _) = on_signals()?;
     let wait = move || {

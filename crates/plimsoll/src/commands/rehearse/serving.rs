@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use serve::backing::Backing;
 use serve::machine::{Machine, MachineError, MachineOptions, Shortage};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use units::format_bytes;
 use volume::Design;
 
@@ -23,7 +22,7 @@ use crate::commands::catalog::CatalogArgs;
 use crate::commands::on::{read_again, read_design, tell_of_nothing_to_warm};
 use crate::env;
 use crate::exit::{Exit, Failure};
-use crate::stream;
+use crate::{signals, stream};
 
 /// What both commands take.
 #[derive(Debug, clap::Args)]
@@ -203,10 +202,11 @@ pub(super) fn tell_of_commands(place: &Path) {
     ));
 }
 
-/// Returns a socket that has a byte for each SIGINT and SIGTERM, and its other end, to write to.
+/// Returns a socket that has a byte for each SIGINT, SIGTERM and SIGHUP, and its other end, to
+/// write to.
 pub(super) fn on_signals() -> io::Result<(UnixStream, UnixStream)> {
     let (signals, sender) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM] {
+    for signal in signals::heard() {
         signal_hook::low_level::pipe::register(signal, sender.try_clone()?)?;
     }
     Ok((signals, sender))
@@ -234,6 +234,7 @@ fn tell_of_resumed_crash(machine: &Machine) {
 }
 
 /// Says why volumes cannot be served, or are not any more.
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
 pub(super) fn unable(error: io::Error) -> Failure {
     broken(&format!("cannot serve: {error}"))
 }
