@@ -580,16 +580,17 @@ impl Search {
 
     /// Steps 4 and 5.
     fn curve_step(&mut self) -> Option<(u64, Purpose)> {
+        let has_room = self.n_of_curve() < self.options.n_of_curve_max() as usize;
         if let Some((probe, result)) = self.taken.last()
             && probe.purpose == Purpose::Curve
             && result.answer == Answer::Failed
-            && self.n_of_curve() < self.options.n_of_curve_max() as usize
+            && has_room
         {
             let units = self.options.units(probe.load);
             return Some((units, Purpose::Again));
         }
         let found = self.found.as_mut()?;
-        if let Some(units) = found.points.pop() {
+        if has_room && let Some(units) = found.points.pop() {
             return Some((units, Purpose::Curve));
         }
         let (low, high) = found.ends?;

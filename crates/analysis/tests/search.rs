@@ -452,9 +452,30 @@ proptest! {
             achieved: (noise.unit() < 0.5).then(|| load * 2.0 * noise.unit()),
             pressure: (noise.unit() < 0.5).then(|| 2.0 * noise.unit()),
         });
-        prop_assert!(search.taken().len() <= options.n_taken_max() as usize);
+        let (n_taken, n_max) = (search.taken().len(), options.n_taken_max() as usize);
+        prop_assert!(n_taken <= n_max, "{n_taken} of {n_max}");
         prop_assert!(is_consistent(&search.line()), "{:?}", search.line());
     }
+}
+
+/// A search that goes on after its curve has as many points as are left, those again included.
+#[test]
+fn a_curve_that_is_taken_up_again_keeps_its_bound() {
+    let mut noise = Noise::new(9_999_451_463_140_008_927);
+    let options = SearchOptions {
+        start: 9_729.494_118_599_012,
+        min: 0.01,
+        step: 0.01,
+        n_repeats: 7,
+        ..SearchOptions::rate(1.0)
+    };
+    let search = drive(options, |load| ProbeResult {
+        answer: answer(noise.unit() < 0.5),
+        achieved: (noise.unit() < 0.5).then(|| load * 2.0 * noise.unit()),
+        pressure: (noise.unit() < 0.5).then(|| 2.0 * noise.unit()),
+    });
+    let (n_taken, n_max) = (search.taken().len(), options.n_taken_max() as usize);
+    assert!(n_taken <= n_max, "{n_taken} of {n_max}");
 }
 
 /// A line that is soft: the same load is carried or not, by chance.
