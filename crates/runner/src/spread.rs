@@ -125,8 +125,10 @@ fn is_divisible(job: &Job) -> bool {
         && limits.ramp_bytes == 0
         && limits.n_ios_max.is_none()
         && limits.steady.is_none();
-    let is_same = job.n_workers == 1
-        || job.reporting.group_reporting && job.files.offset_increment == Size::Bytes(0);
+    // Each worker of the divided job must have the region that the one has.
+    let is_one_region =
+        job.files.offset_increment == Size::Bytes(0) && job.files.file_size_bytes.is_none();
+    let is_same = is_one_region && (job.n_workers == 1 || job.reporting.group_reporting);
     let is_alone = is_same
         && job.tree.is_none()
         && job.wait_for.is_none()
@@ -283,6 +285,8 @@ mod tests {
         check(2, |job| job.workload.ios_per_draw = 8, 1);
         check(2, |job| job.limits.n_ios_max = Some(1000), 1);
         check(2, |job| job.limits.time_based = false, 1);
+        check(2, |job| job.files.offset_increment = Size::Bytes(1 << 30), 1);
+        check(2, |job| job.files.file_size_bytes = Some((1 << 20, 1 << 30)), 1);
         check(2, |job| job.durability.fsync_every = 1, 1);
         check(2, |job| job.verify.method = Some(plan::verify::VerifyMethod::Crc32c), 1);
         check(2, |job| job.load.rate.read = Some(Rate::Iops(1_000_000)), 1);

@@ -272,7 +272,7 @@ impl General {
             return Some(Extent { offset: last.offset, len });
         }
         let start = position.last.map_or(self.window.start_bytes, Extent::end);
-        let room = self.window.end_bytes() - start;
+        let room = self.window.end_bytes().saturating_sub(start);
         let sizes = position.sequential_sizes();
         if room >= u64::from(sizes.min_bytes()) {
             return Some(Extent { offset: start, len: sizes.next(room) });
