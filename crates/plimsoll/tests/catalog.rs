@@ -129,7 +129,7 @@ fn unknown_names_bring_the_nearest_and_exit_code_2() {
     assert_snapshot!(outcome.mistake(), @r#"
     error: unknown name `D32s_v33` in edition current
 
-    hint: did you mean `D32s_v3` or `D2s_v3` or `D32_v3` or `D32s_v4`?
+    hint: did you mean `D32s_v3` or `D2s_v3` or `D32_v3`?
     exit code 2
     "#);
     let outcome = sandbox.plimsoll(&["catalog", "list", "disks", "--edition", "2017"]);

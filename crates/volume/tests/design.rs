@@ -547,3 +547,13 @@ fn a_design_can_be_read_by_another_mb() {
     }
     assert_eq!(design::parse_in_mb("[[volume]]\n", design::Catalog::built_in(), 1_000_000), None);
 }
+
+#[test]
+fn a_design_has_as_many_disks_as_can_be_numbered() {
+    let design = |n_volumes: usize| {
+        let one = |idx| format!("[[volume]]\nmount = \"/v{idx}\"\ndisk = \"P30\"\ncount = 1024\n");
+        (0..n_volumes).map(one).collect::<String>()
+    };
+    let disks = |text: &str| lines(text).matches("more than 8192 disks in one design").count();
+    assert_eq!([disks(&design(8)), disks(&design(9))], [0, 1], "{}", lines(&design(9)));
+}

@@ -76,7 +76,7 @@ impl CreateMode {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Special {
     /// A socket or a pipe.
-    RequestTime(FileType, Wanted),
+    Made(FileType, Wanted),
     /// A device of the server.
     Device,
     /// What it never makes.
@@ -90,8 +90,8 @@ impl Special {
         const SOCKET: u32 = 6;
         const PIPE: u32 = 7;
         Ok(match reader.u32()? {
-            SOCKET => Special::RequestTime(FileType::Socket, Wanted::read(reader)?),
-            PIPE => Special::RequestTime(FileType::Fifo, Wanted::read(reader)?),
+            SOCKET => Special::Made(FileType::Socket, Wanted::read(reader)?),
+            PIPE => Special::Made(FileType::Fifo, Wanted::read(reader)?),
             BLOCK | CHARACTER => Special::Device,
             _ => Special::Other,
         })

@@ -205,7 +205,7 @@ fn carry_out(
             let kind = NewKind::Link(Path::new(target));
             make(server, place, (kind, LINK_MODE), origin, message)
         }
-        NfsRequest::Mknod(place, Special::RequestTime(kind, wanted)) => {
+        NfsRequest::Mknod(place, Special::Made(kind, wanted)) => {
             let mode = wanted.changes.mode.unwrap_or(MODE) & 0o7777;
             let mode = server.trust.mode(kind, mode);
             let made = (NewKind::Special(0), kind.as_raw_mode() | mode);

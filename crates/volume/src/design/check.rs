@@ -6,6 +6,7 @@ use std::ops::Range;
 use plan::Diagnostic;
 use plan::keys::At;
 
+use super::Backing;
 use super::network::ParsedPool;
 use super::parser::{DiskUse, ParsedVolume, Parser};
 
@@ -43,6 +44,26 @@ pub(super) fn mounts(volumes: &[ParsedVolume], parser: &mut Parser<'_, '_>) {
         if !seen.insert(mount) {
             let text = format!("two volumes are mounted at `{mount}`");
             parser.findings.error("duplicate-mount", &volume.mount_at, text);
+        }
+    }
+}
+
+/// Most disks of a design: positions of its caps, up to six per disk, have 16 bits.
+const DISKS_MAX: usize = 8192;
+
+/// Refuses more disks than a system can number.
+pub(super) fn disks(volumes: &[ParsedVolume], parser: &mut Parser<'_, '_>) {
+    let mut n_disks = 0;
+    for volume in volumes {
+        if let Backing::Disks(stripe) = &volume.volume.backing {
+            n_disks += stripe.disks.len();
+        }
+        if n_disks > DISKS_MAX {
+            let text = format!("more than {DISKS_MAX} disks in one design");
+            let finding = Diagnostic::error("out-of-range", text);
+            let help = "write several designs, or several of its machines one by one";
+            parser.findings.add(finding.help(help), &volume.mount_at);
+            return;
         }
     }
 }

@@ -173,6 +173,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let machine = vm.as_ref().and_then(|vm| parser.edition.vm(&vm.size));
         check::clouds(&parsed, !clients.is_empty(), machine, &mut parser);
         check::mounts(&parsed, &mut parser);
+        check::disks(&parsed, &mut parser);
         check::pools(&parsed, &pools, &mut parser);
         if is_without_volume {
             let text = "a design needs at least one [[volume]]";
