@@ -1,7 +1,7 @@
 //! What the targets of the fio dialect share: a small world to ask, and what must hold of any
 //! answer.
 
-use dialects::fio::Parsed;
+use dialects::Parsed;
 use dialects::{LoadError, Loader};
 use plan::job::Source;
 
