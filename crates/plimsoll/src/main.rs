@@ -23,6 +23,7 @@ mod loader;
 mod plan_json;
 mod plan_text;
 mod progress;
+mod result_file;
 mod signals;
 mod stream;
 mod summary;

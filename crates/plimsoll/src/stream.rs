@@ -1,8 +1,7 @@
 //! Where text goes: data to standard output or a file, everything else to standard error.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use plan::Plan;
@@ -10,6 +9,7 @@ use plan::Plan;
 use crate::env;
 use crate::exit::Failure;
 use crate::fill::fill;
+use crate::result_file::{ResultFile, not_written};
 
 /// Columns assumed where the terminal does not tell.
 const WIDTH_DEFAULT: usize = 80;
@@ -87,17 +87,6 @@ pub(crate) enum Sink {
     File(ResultFile),
 }
 
-/// A file for the result. What was in it stays until there is something to write; a file that was
-/// made for nothing is removed again.
-#[derive(Debug)]
-pub(crate) struct ResultFile {
-    file: File,
-    path: String,
-    /// Nobody had a file of that name.
-    is_new: bool,
-    is_written: bool,
-}
-
 /// A result that could not be written where it was to be, as was told already.
 #[derive(Debug)]
 pub(crate) struct AlreadyTold;
@@ -108,21 +97,6 @@ impl std::fmt::Display for AlreadyTold {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the result is not where it was to be")
     }
-}
-
-/// Writes a whole file, but no block device.
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    refuse_device(path)?;
-    std::fs::write(path, bytes)
-}
-
-/// Refuses a result to a block device: it would take the place of what the device holds.
-fn refuse_device(path: &Path) -> io::Result<()> {
-    let is_device = std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device());
-    if is_device {
-        return Err(io::Error::other("it is a block device, and what it holds would be lost"));
-    }
-    Ok(())
 }
 
 /// Says whether two paths lead to one file or device, or will once it is there.
@@ -137,50 +111,12 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-impl ResultFile {
-    fn open(path: &str) -> io::Result<Self> {
-        refuse_device(Path::new(path))?;
-        let created = File::options().write(true).create_new(true).open(path);
-        let is_new = created.is_ok();
-        let file = match created {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // It may be a link that leads nowhere yet.
-                File::options().write(true).create(true).truncate(false).open(path)?
-            }
-            other => other?,
-        };
-        Ok(ResultFile { file, path: path.to_owned(), is_new, is_written: false })
-    }
-
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        if !self.is_written {
-            // Only files have contents to replace; a pipe or terminal cannot be cut.
-            if self.file.metadata()?.is_file() {
-                self.file.set_len(0)?;
-            }
-            self.is_written = true;
-        }
-        self.file.write_all(text.as_bytes())
-    }
-}
-
-impl Drop for ResultFile {
-    fn drop(&mut self) {
-        if self.is_new && !self.is_written {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
 impl Sink {
     /// Opens the file, or takes standard output.
     pub(crate) fn open(path: Option<&str>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Sink::Stdout) };
-        match ResultFile::open(path) {
-            Ok(file) => Ok(Sink::File(file)),
-            Err(error) => Err(Failure::wrong_use(format!("cannot write to `{path}`: {error}"))
-                .hint("name a file in a folder that exists and that you may write to")),
-        }
+        let path = Path::new(path);
+        ResultFile::open(path).map(Sink::File).map_err(|error| not_written(path, &error))
     }
 
     /// Opens a file for the result of a plan, unless the plan was read from it, or works on it.
@@ -210,8 +146,8 @@ impl Sink {
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
         match self {
             Sink::Stdout => print(text),
-            Sink::File(file) => file.write(text).or_else(|error| {
-                let path = &file.path;
+            Sink::File(file) => file.write(text.as_bytes()).or_else(|error| {
+                let path = file.path().display();
                 tell(&format!("error: cannot write to `{path}`: {error}; it follows here\n"));
                 print(text)?;
                 // Who looks for the file must not take its absence for success.

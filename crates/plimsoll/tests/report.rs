@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::Sandbox;
 use serde_json::Value;
 
@@ -71,4 +73,67 @@ fn a_page_goes_where_it_is_wanted() {
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("cannot write to `no/such/folder.html`"), "{}", refused.stderr);
     assert_eq!(sandbox.plimsoll_keeping(&["report", "nothing-of-this-name"]).code, 2);
+}
+
+/// Whatever writes a result: it is whole or not there, what had its name stays, and the exit code
+/// says that the command failed after it had measured.
+#[test]
+fn a_full_disk_leaves_no_part_of_a_result() {
+    let sandbox = Sandbox::with_runs(JOB);
+    sandbox.write("table.csv", "name,iops,mb_s\nown-disk,15000,240\n");
+    std::fs::create_dir(sandbox.path("disk")).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=200k none disk || exit 77
+        for name in page run fio curve table job; do echo before >disk/$name; done
+        head -c 1m /dev/zero >disk/rest 2>/dev/null
+        program=$0; top=$PWD
+        refuse() { echo "$*"; cat "$top/out" "$top/err"; exit 1; }
+        fails() { "$program" "$@" >"$top/out" 2>"$top/err"; code=$?
+            test $code = 1 || refuse "$code: $*"
+            grep -q "No space left on device" "$top/err" || refuse "$*"; }
+        hinted() { fails "$@"; grep -q "hint: make room there" "$top/err" || refuse "$*"; }
+        hinted report one -o disk/page
+        hinted report one -o disk/new
+        hinted export one --format csv --output disk/table
+        hinted export one two --format json --output disk/
+        hinted bench --on P30 --virtual --suite io-size --scale 0.01 --no-progress \
+            --report disk/page
+        hinted catalog import table.csv --write disk/tables --source own --date 2026-01-02
+        fails run --no-progress --json --output disk/run job.fio
+        grep -q plimsoll.record/1 out || refuse run
+        fails fio --output=disk/fio job.fio
+        grep -q IOPS= out || refuse fio
+        fails curve --on P30 --virtual --no-progress --probes-max 3 --json --output disk/curve
+        fails translate job.fio --to toml --output disk/job
+        grep -q randrw out || refuse translate
+        cd disk; hinted suite new nightly; cd ..
+        for name in page run fio curve table job; do
+            test "$(cat disk/$name)" = before || refuse "$name"
+        done
+        rm -r disk/tables; ls -A disk"#;
+    let mut unshare = sandbox.command(Path::new("unshare"));
+    unshare.env("PLIMSOLL_STORE", sandbox.path("runs.db"));
+    unshare.args(["--mount", "--map-root-user", "--propagation", "private", "sh", "-c"]);
+    let run = match unshare.args([script, env!("CARGO_BIN_EXE_plimsoll")]).output() {
+        Ok(run) if run.stderr.starts_with(b"unshare") || run.status.code() == Some(77) => {
+            return testing::skipped!("{}", String::from_utf8_lossy(&run.stderr));
+        }
+        Err(error) => return testing::skipped!("no unshare here: {error}"),
+        Ok(run) => run,
+    };
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(said, "curve\nfio\njob\npage\nrest\nrun\ntable\n");
+}
+
+#[test]
+fn a_result_goes_through_links_and_pipes() {
+    let sandbox = Sandbox::with_runs(JOB);
+    std::os::unix::fs::symlink("there.csv", sandbox.path("link")).unwrap();
+    let export = ["export", "one", "--format", "csv", "--output"];
+    sandbox.plimsoll_keeping(&[&export[..], &["link"]].concat()).success();
+    let through = std::fs::read_to_string(sandbox.path("there.csv")).unwrap();
+    assert!(sandbox.path("link").is_symlink() && through.starts_with("run_id,run,"));
+    let printed = sandbox.plimsoll_keeping(&[&export[..], &["/dev/stdout"]].concat());
+    assert_eq!(printed.success(), through);
 }

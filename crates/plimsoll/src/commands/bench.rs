@@ -144,9 +144,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Driver { session, .. } = driver;
     remove_exports(&sites, &options);
     let record = finish(session, record, ran)?;
-    let exit = execute::print(&record, &args.result, &mut sink)?;
+    // Neither of the two is lost because the other cannot be written.
+    let printed = execute::print(&record, &args.result, &mut sink);
     page::write(&record, args.report.as_deref(), args.result.json)?;
-    Ok(ending(exit, &record, !args.need.is_empty()))
+    Ok(ending(printed?, &record, !args.need.is_empty()))
 }
 
 /// Returns what is measured: a suite, or needs.

@@ -11,6 +11,7 @@ use export::{Run, csv, markdown, parquet, table};
 use super::keep::StoreArgs;
 use super::several;
 use crate::exit::{Exit, Failure};
+use crate::result_file::{self, not_written};
 use crate::{clock, stream};
 
 /// Write runs as CSV, Parquet, Markdown or JSON
@@ -117,7 +118,7 @@ fn one_each(
     fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
     for (idx, run) in runs.iter().enumerate() {
         let path = folder.join(file_name(run, idx));
-        stream::write_file(&path, text(run).as_bytes())
+        result_file::write(&path, text(run).as_bytes())
             .map_err(|error| not_written(&path, &error))?;
     }
     let n_files =
@@ -138,13 +139,8 @@ fn file_name(run: &Run, idx: usize) -> String {
 
 fn write(output: Option<&str>, bytes: &[u8]) -> Result<Exit, Failure> {
     let Some(path) = output else { return Exit::Fine.once(stream::print_bytes(bytes)) };
-    let written = stream::write_file(Path::new(path), bytes);
+    let written = result_file::write(Path::new(path), bytes);
     written.map_err(|error| not_written(Path::new(path), &error))?;
     stream::tell(&format!("wrote {path} ({})\n", units::format_bytes(bytes.len() as u64)));
     Ok(Exit::Fine)
-}
-
-fn not_written(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::wrong_use(format!("cannot write to `{}`: {error}", path.display()))
-        .hint("name a file in a folder that exists and that you may write to")
 }

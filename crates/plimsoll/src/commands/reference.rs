@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use crate::exit::{Exit, Failure};
+use crate::result_file::{self, not_written};
 use crate::{env, stream};
 
 /// Print a page of the reference as Markdown, or write all of them
@@ -60,9 +61,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     for (page, name) in Page::ALL {
         let path = dir.join(name);
-        std::fs::write(&path, page.text()).map_err(|error| {
-            Failure::wrong_use(format!("cannot write `{}`: {error}", path.display()))
-        })?;
+        let written = result_file::write(&path, page.text().as_bytes());
+        written.map_err(|error| not_written(&path, &error))?;
         stream::print(&format!("{}\n", path.display()))?;
     }
     Ok(Exit::Fine)

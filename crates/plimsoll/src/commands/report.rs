@@ -8,6 +8,7 @@ use report::{Runs, Set, Subject};
 use super::keep::StoreArgs;
 use super::several;
 use crate::exit::{Exit, Failure};
+use crate::result_file::{self, not_written};
 use crate::{clock, stream};
 
 /// Make a page of charts: one file that holds all it shows
@@ -94,10 +95,7 @@ fn subject(args: &Args) -> Result<Subject, Failure> {
 
 /// Writes a page and says where.
 pub(super) fn write(path: &Path, page: &str) -> Result<(), Failure> {
-    stream::write_file(path, page.as_bytes()).map_err(|error| {
-        Failure::wrong_use(format!("cannot write to `{}`: {error}", path.display()))
-            .hint("name a file in a folder that exists and that you may write to")
-    })?;
+    result_file::write(path, page.as_bytes()).map_err(|error| not_written(path, &error))?;
     let size = units::format_bytes(page.len() as u64);
     stream::tell(&format!("wrote {} ({size})\n", path.display()));
     Ok(())

@@ -16,6 +16,7 @@ use super::input;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
+use crate::result_file::{self, not_written};
 use crate::stream;
 use crate::summary::{fit, wrap};
 
@@ -397,9 +398,8 @@ fn new(args: &NewArgs) -> Result<Exit, Failure> {
     });
     let text: String = lines.collect();
     let path = format!("{}.toml", args.name);
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
-    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| Failure::wrong_use(format!("cannot write `{path}`: {error}")))?;
+    let written = result_file::write_new(Path::new(&path), text.as_bytes());
+    written.map_err(|error| not_written(Path::new(&path), &error))?;
     stream::tell(&format!("{path} begins as `{}`: plimsoll bench DIR --suite {path}\n", args.from));
     Ok(Exit::Fine)
 }

@@ -7,9 +7,9 @@ use record::{PublishedRecord, Record, SuiteRecord};
 use report::{Reference, Runs, Subject};
 
 use super::super::report as command;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::stream::Sink;
-use crate::{clock, stream, summary};
+use crate::{clock, result_file, stream, summary};
 
 /// Writes the page to the file that is named, or to one with the suite's name and the time. Where
 /// none is named and none can be written, that is told, and the result stands.
@@ -26,14 +26,13 @@ pub(super) fn write(record: &Record, named: Option<&str>, is_json: bool) -> Resu
     match named {
         Some("none") => Ok(()),
         None if is_json => Ok(()),
-        Some(path) => command::write(Path::new(path), &report::page(&subject(record, suite))),
+        // Measured it is, whatever becomes of the page.
+        Some(path) => command::write(Path::new(path), &report::page(&subject(record, suite)))
+            .map_err(|failure| failure.with(Exit::RunFailed)),
         None => {
             let path = usual();
-            let written = stream::write_file(
-                Path::new(&path),
-                report::page(&subject(record, suite)).as_bytes(),
-            );
-            match written {
+            let page = report::page(&subject(record, suite));
+            match result_file::write(Path::new(&path), page.as_bytes()) {
                 Ok(()) => stream::tell(&format!("charts: {path}\n")),
                 Err(error) => stream::tell(&format!(
                     "note: no charts: cannot write `{path}`: {error}\n\

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{Which, text};
 use crate::exit::{Exit, Failure};
 use crate::limited::{self, TABLE_BYTES_MAX};
+use crate::result_file::{self, not_written};
 use crate::stream;
 
 /// Most lines of one kind that are printed; JSON has all.
@@ -262,9 +263,6 @@ fn write(dir: &Path, args: &Args, report: &Report) -> Result<Vec<String>, Failur
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    let saved = fs::create_dir_all(parent).and_then(|()| fs::write(path, text));
-    saved.map_err(|error| {
-        Failure::wrong_use(format!("cannot write `{}`: {error}", path.display()))
-            .with(Exit::RunFailed)
-    })
+    let saved = fs::create_dir_all(parent).and_then(|()| result_file::write(path, text.as_bytes()));
+    saved.map_err(|error| not_written(path, &error).with(Exit::RunFailed))
 }

@@ -27,8 +27,8 @@ pub(super) struct Session<'a> {
     /// Jobs whose layout was told.
     laid_out: BTreeSet<String>,
     signal_is_told: bool,
-    /// What comes before the run, for a file: it replaces an earlier result only when the run is
-    /// known to be allowed.
+    /// What comes before a report, for a file: both are written at once, so that an earlier result
+    /// is replaced by a whole one.
     held: String,
     /// The first failure to write; later events are then of no use.
     broken: io::Result<()>,
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Prints what comes before the run, or holds it until the first event. A reader that has gone
+    /// Prints what comes before the run, or holds it for the first report. A reader that has gone
     /// does not keep the run from being made.
     pub(super) fn start(&mut self, findings: &[&Diagnostic], texts: Texts<'_>) -> io::Result<()> {
         if !self.is_normal() {
@@ -79,14 +79,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Writes what was held.
-    fn release(&mut self) {
-        let text = std::mem::take(&mut self.held);
-        if !text.is_empty() {
-            self.write(&text);
-        }
-    }
-
     /// Tells a signal, once.
     pub(super) fn signal(&mut self, signal: Option<i32>) {
         let Some(signal) = signal.filter(|_| !self.signal_is_told) else { return };
@@ -98,7 +90,6 @@ impl<'a> Session<'a> {
 
     /// Takes an event of the run.
     pub(super) fn event(&mut self, event: &RunEvent<'_>) {
-        self.release();
         match event {
             RunEvent::Note(note) => match note.severity {
                 NoteSeverity::Error => stream::tell(&format!("fio: {}\n", note.message)),
@@ -147,7 +138,6 @@ impl<'a> Session<'a> {
 
     /// Prints the reports.
     pub(super) fn finish(&mut self, record: &Record) -> io::Result<()> {
-        self.release();
         if let Some(eta) = &mut self.eta {
             eta.clear();
         }
@@ -159,11 +149,11 @@ impl<'a> Session<'a> {
                 stream::tell(&format!("fio: {}: {}\n", job.name, job.error_message));
             }
         }
-        std::mem::replace(&mut self.broken, Ok(()))?;
         let asked = |kind: &str| self.switches.debug.iter().any(|word| word == kind);
         if self.is_normal() && (asked("random") || asked("all")) {
-            self.sink.write(&seed_lines(record))?;
+            self.write(&seed_lines(record));
         }
+        std::mem::replace(&mut self.broken, Ok(()))?;
         self.report(record)
     }
 
@@ -173,7 +163,7 @@ impl<'a> Session<'a> {
         let has = |format| self.switches.formats.contains(&format);
         let version = TerseVersion::from_number(u32::from(self.switches.terse_version));
         let terse_text = terse(record, version.unwrap_or(TerseVersion::V3), COMPAT_VERSION);
-        let mut text = String::new();
+        let mut text = std::mem::take(&mut self.held);
         if has(Format::Terse) || self.switches.append_terse {
             text.push_str(&terse_text);
         }
@@ -192,8 +182,9 @@ impl<'a> Session<'a> {
     }
 
     fn write(&mut self, text: &str) {
-        self.release();
-        if self.broken.is_ok() {
+        if !self.sink.is_stdout() {
+            self.held.push_str(text);
+        } else if self.broken.is_ok() {
             self.broken = self.sink.write(text);
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use dialects::vdbench::output::{Moment, PAGES};
 
 use crate::exit::Failure;
+use crate::result_file;
 
 /// Number of directories that `-o dir+` can make.
 const NUMBERED_MAX: u32 = 999;
@@ -146,13 +147,7 @@ impl Folder {
         if !self.own.contains(name) && path.symlink_metadata().is_ok() {
             return Err(foreign(io::ErrorKind::AlreadyExists.into()));
         }
-        let part = self.path.join(format!(".plimsoll-{}.part", std::process::id()));
-        let mut file = File::options().write(true).create_new(true).open(&part)?;
-        let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&part, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        written?;
+        result_file::write_between(&path, text.as_bytes())?;
         self.own.insert(name.to_owned());
         Ok(())
     }
