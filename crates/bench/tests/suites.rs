@@ -231,11 +231,11 @@ fn all_mistakes_are_told_with_their_places() {
     );
     check_mistake(
         "[[part]]\nname = \"a\"\nrw = \"read\"\n[[part]]\nname = \"a\"\nrw = \"write\"\n",
-        &["two steps are called `a`"],
+        &["6: two steps are called `a`"],
     );
     check_mistake(
         "[rounds]\ntracked = \"b\"\n[[part]]\nname = \"a\"\nrw = \"read\"\nplace = \"x\"\n",
-        &["no [[place]] is called `x`", "no step is called `b`"],
+        &["3: `tracked`: no step is called `b`", "5: no [[place]] is called `x`"],
     );
     check_mistake("[[part]]\nname = \"a\"\nrw = \"read\"\nuntil = \"dawn\"", &["6: `until`"]);
     let (suite, findings) = parse("name = 3\n[[part");

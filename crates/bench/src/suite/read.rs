@@ -1,5 +1,6 @@
 //! TOML into a suite, with every mistake.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use plan::Diagnostic;
@@ -51,30 +52,31 @@ fn read(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Suite {
     if parts.is_empty() {
         findings.error("missing-key", &keys.at, "a suite needs at least one [[part]]");
     }
+    let mut at = Spans { whole: keys.at.clone(), ..Spans::default() };
+    at.parts = parts.iter().map(|keys| keys.at.clone()).collect();
     let parts = parts.into_iter().map(|keys| read_part::part(keys, &defaults, findings)).collect();
-    let curve = keys.table("curve", findings);
-    let curve = curve.map(|keys| read_part::curve(keys, findings));
-    let rounds = keys.table("rounds", findings).map(|keys| rounds(keys, findings));
-    let at = keys.at.clone();
+    let curve = keys.table("curve", findings).map(|keys| {
+        at.curve = keys.at.clone();
+        read_part::curve(keys, findings)
+    });
+    let rounds = keys.table("rounds", findings).map(|keys| {
+        at.rounds = keys.at.clone();
+        rounds(keys, findings)
+    });
     keys.finish(findings);
-    let (suite, rounds_at) = match rounds {
-        Some((rounds, at)) => (Some(rounds), at),
-        None => (None, at),
-    };
-    let suite = Suite {
-        name,
-        title,
-        about,
-        is_indicative,
-        sources,
-        places,
-        prepare,
-        parts,
-        curve,
-        rounds: suite,
-    };
-    check(&suite, &rounds_at, findings);
+    let suite =
+        Suite { name, title, about, is_indicative, sources, places, prepare, parts, curve, rounds };
+    check(&suite, &at, findings);
     suite
+}
+
+/// Where tables stand.
+#[derive(Default)]
+struct Spans {
+    whole: Range<usize>,
+    parts: Vec<Range<usize>>,
+    curve: Range<usize>,
+    rounds: Range<usize>,
 }
 
 fn read_schema(keys: &mut Keys<'_>, findings: &mut Findings<'_>) {
@@ -92,37 +94,49 @@ fn read_schema(keys: &mut Keys<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Checks what refers to something else.
-fn check(suite: &Suite, at: &Range<usize>, findings: &mut Findings<'_>) {
-    let mut places: Vec<&str> = suite.parts.iter().map(|part| part.place.as_str()).collect();
-    places.extend(suite.parts.iter().flat_map(|part| &part.loads).map(|load| load.place.as_str()));
-    places.extend(suite.curve.iter().map(|curve| curve.place.as_str()));
-    places.sort_unstable();
-    places.dedup();
-    for place in places.into_iter().filter(|place| !place.is_empty()) {
-        if suite.places.iter().all(|known| known.name != place) {
+fn check(suite: &Suite, at: &Spans, findings: &mut Findings<'_>) {
+    let mut known_place = |place: &str, at: &Range<usize>| {
+        if !place.is_empty() && suite.places.iter().all(|known| known.name != place) {
             let text = format!("no [[place]] is called `{place}`");
             findings.error("unknown-place", at, text);
         }
+    };
+    for (part, at) in suite.parts.iter().zip(&at.parts) {
+        let of_loads = part.loads.iter().map(|load| &load.place);
+        let places: BTreeSet<&String> = of_loads.chain([&part.place]).collect();
+        for place in places {
+            known_place(place, at);
+        }
     }
-    let published = suite.parts.iter().flat_map(|part| &part.published).map(|it| &it.source);
-    let targets = suite.parts.iter().flat_map(|part| &part.targets).map(|it| &it.source);
-    for id in published.chain(targets) {
-        if !id.is_empty() && suite.sources.iter().all(|known| known.id != *id) {
-            findings.error("unknown-source", at, format!("no [[source]] has the id `{id}`"));
+    if let Some(curve) = &suite.curve {
+        known_place(&curve.place, &at.curve);
+    }
+    for (part, at) in suite.parts.iter().zip(&at.parts) {
+        let published = part.published.iter().map(|it| &it.source);
+        let ids: BTreeSet<&String> =
+            published.chain(part.targets.iter().map(|it| &it.source)).collect();
+        for id in ids.into_iter().filter(|id| !id.is_empty()) {
+            if suite.sources.iter().all(|known| known.id != *id) {
+                findings.error("unknown-source", at, format!("no [[source]] has the id `{id}`"));
+            }
         }
     }
     let n_steps = suite.parts.iter().map(steps::n_steps).fold(0, usize::saturating_add);
     if n_steps > STEPS_MAX {
         let text = format!("the parts come to {n_steps} steps; {STEPS_MAX} are the most");
-        findings.error("out-of-range", at, text);
+        findings.error("out-of-range", &at.whole, text);
         return;
     }
+    check_steps(suite, at, findings);
+}
+
+/// Checks that steps have names of their own, and that rounds watch one of them.
+fn check_steps(suite: &Suite, at: &Spans, findings: &mut Findings<'_>) {
     let all = steps::steps(suite, &steps::Order::default());
-    let mut labels: Vec<&str> = all.iter().map(|step| step.label.as_str()).collect();
     if let Some(rounds) = &suite.rounds
-        && !labels.contains(&rounds.tracked.as_str())
+        && all.iter().all(|step| step.label != rounds.tracked)
     {
-        let near = units::nearest(&rounds.tracked, labels.iter().copied());
+        let near = units::nearest(&rounds.tracked, all.iter().map(|step| step.label.as_str()));
         let mut finding = Diagnostic::error(
             "unknown-step",
             format!("`tracked`: no step is called `{}`", rounds.tracked),
@@ -130,12 +144,14 @@ fn check(suite: &Suite, at: &Range<usize>, findings: &mut Findings<'_>) {
         if let Some(near) = near.first() {
             finding = finding.help(format!("did you mean `{near}`?"));
         }
-        findings.add(finding, at);
+        findings.add(finding, &at.rounds);
     }
-    labels.sort_unstable();
-    if let Some([twice, _]) = labels.array_windows().find(|[one, other]| one == other) {
-        let text = format!("two steps are called `{twice}`: give their parts names");
-        findings.error("same-name", at, text);
+    let mut seen = BTreeSet::new();
+    let twice = all.iter().find(|step| !seen.insert(step.label.as_str()));
+    if let Some(step) = twice {
+        let text = format!("two steps are called `{}`: give their parts names", step.label);
+        let of_part = at.parts.get(step.part_idx).unwrap_or(&at.whole);
+        findings.error("same-name", of_part, text);
     }
 }
 
@@ -217,8 +233,7 @@ fn prepare(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Prepare {
     prepare
 }
 
-fn rounds(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> (Rounds, Range<usize>) {
-    let at = keys.at.clone();
+fn rounds(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Rounds {
     let count = |keys: &mut Keys<'_>, name, usual, findings: &mut Findings<'_>| {
         let found = keys.count(name, findings);
         found.map_or(usual, |(n, at)| within(n, 2..=1000, name, "2 to 1000", &at, findings) as u32)
@@ -229,7 +244,7 @@ fn rounds(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> (Rounds, Range<usi
         tracked: required(&mut keys, "tracked", findings),
     };
     keys.finish(findings);
-    (rounds, at)
+    rounds
 }
 
 /// Returns a value that lies in its range; else tells, and returns the nearest end.
