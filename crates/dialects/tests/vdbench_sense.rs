@@ -450,8 +450,8 @@ fn files_in_folders_that_are_not_there() {
     let text = "sd=sd1,lun=/a/b,size=1m\nsd=sd2,lun=/dev/sdx\nwd=w,sd=*\n\
                 rd=r1,wd=w,iorate=9,elapsed=4\n";
     let found = |text: &str| all_shown(&unsized_luns(&kind(text), &|_| Lun::NoFolder));
-    let mistake = "error missing-folder 1:4 sd=sd1: the folder of `/a/b` is not there | make it, \
-                   or write `--remap A=B` for another";
+    let mistake = "error missing-folder 1:4 sd=sd1: the folder of `/a/b` is not there | mkdir \
+                   -p '/a' makes it; `--remap A=B` names another";
     assert_eq!(found(text), mistake);
     // A command may make it.
     assert_eq!(found(&text.replace("elapsed=4", "elapsed=4,startcmd=\"mkdir /a\"")), "");

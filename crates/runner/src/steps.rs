@@ -22,10 +22,10 @@ pub(crate) fn check_commands(plan: &Plan, allowed: bool, is_virtual: bool) -> Op
     let of_step = |step: &Step| step.exec_before.iter().chain(&step.exec_after).next().cloned();
     if is_virtual {
         // Those of jobs are refused with what else virtual time cannot hold.
-        let (step, command) = plan.steps.iter().find_map(|step| Some((step, of_step(step)?)))?;
+        let mut steps = plan.steps.iter().enumerate();
+        let (step, command) = steps.find_map(|it| Some((named(it), of_step(it.1)?)))?;
         let text = format!(
-            "step `{}` runs a command of this host (`{command}`), which virtual time cannot hold",
-            step.name
+            "{step} runs a command of this host (`{command}`), which virtual time cannot hold"
         );
         return Some(Diagnostic::error("virtual-command", text).help("run without `--virtual`"));
     }
@@ -37,12 +37,18 @@ pub(crate) fn check_commands(plan: &Plan, allowed: bool, is_virtual: bool) -> Op
         let command = process.exec_before.as_ref().or(process.exec_after.as_ref())?;
         Some(format!("job `{}` runs a command: `{command}`", job.name))
     };
-    let first = |step: &Step| match of_step(step) {
-        Some(command) => Some(format!("step `{}` runs a command: `{command}`", step.name)),
-        None => step.jobs.iter().find_map(of_job),
+    let first = |it: (usize, &Step)| match of_step(it.1) {
+        Some(command) => Some(format!("{} runs a command: `{command}`", named(it))),
+        None => it.1.jobs.iter().find_map(of_job),
     };
-    let finding = Diagnostic::error("commands-not-allowed", plan.steps.iter().find_map(first)?);
+    let text = plan.steps.iter().enumerate().find_map(first)?;
+    let finding = Diagnostic::error("commands-not-allowed", text);
     Some(finding.help("if you trust the file, add `--allow-commands`"))
+}
+
+/// Returns what a step is known by: its name, or else its number.
+fn named((idx, step): (usize, &Step)) -> String {
+    if step.name.is_empty() { format!("step {}", idx + 1) } else { format!("step `{}`", step.name) }
 }
 
 /// Runs a command by the shell, until `stops` says that the run is to end. Returns what it wrote,

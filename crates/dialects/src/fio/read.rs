@@ -234,7 +234,7 @@ fn load(
 fn decode(bytes: Vec<u8>) -> Result<(String, bool), (&'static str, String)> {
     if bytes.len() > FILE_BYTES_MAX {
         let mib = FILE_BYTES_MAX >> 20;
-        let text = format!("holds {} B, more than a job file may ({mib} MiB)", bytes.len());
+        let text = format!("holds more than a job file may ({mib} MiB)");
         return Err(("file-too-large", text));
     }
     let is_control = |byte: &u8| byte.is_ascii_control() && !b"\t\n\r\x0b\x0c\x1b".contains(byte);

@@ -46,7 +46,8 @@ fn mistake(sd: &Sd, idx: usize, work: &RawWork, there: Lun) -> Option<Diagnostic
         Lun::Device => None,
         Lun::NoFolder if sd.size_bytes.is_some() => {
             let message = format!("sd={name}: the folder of `{lun}` is not there");
-            let help = "make it, or write `--remap A=B` for another";
+            let folder = lun.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let help = format!("mkdir -p '{folder}' makes it; `--remap A=B` names another");
             Some(Diagnostic::error("missing-folder", message).help(help))
         }
         Lun::Missing | Lun::NoFolder => Some(
