@@ -8,7 +8,7 @@ pub(crate) fn next_step(gate: &Gate) -> Option<&'static str> {
         _ if gate.advice.is_some() => gate.advice,
         GateVerdict::Passed => None,
         GateVerdict::Failed if is_on_other_credits(gate) => {
-            Some("run until all credits have run out: the level after the fall lives on some")
+            Some("run until all credits have run out: the level after the fall draws on others")
         }
         GateVerdict::Failed => Some(after_failure(gate.name)),
         GateVerdict::Unknown => to_tell(gate.name),
@@ -23,7 +23,7 @@ fn is_on_other_credits(gate: &Gate) -> bool {
 fn after_failure(name: GateName) -> &'static str {
     match name {
         GateName::Errors => {
-            "mend what fails before trusting a figure: failed operations are no latencies"
+            "repair what fails before trusting a figure: failed operations are no latencies"
         }
         GateName::Steady => "run longer, or with --until-steady; look for what changed meanwhile",
         GateName::Credits => "take the level after the fall for what the volume carries",

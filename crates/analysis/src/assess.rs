@@ -3,6 +3,7 @@
 mod host;
 mod load;
 mod place;
+mod standing;
 
 use record::{
     GateRecord, Interval, JobRecord, LineVerdict, Record, SteadyRuleRecord, StepConditions,
@@ -17,6 +18,8 @@ use crate::sampled::{evened, is_last_cut_off, per_s, sample_s};
 use crate::series;
 use crate::steady::SteadyRule;
 use crate::warmup::{BATCH_LEN, WarmUp};
+
+pub use standing::{Standing, is_invalid_row};
 
 /// Error number of a job that was stopped at once, or never began: of `errno.h` on Linux.
 const ECANCELED: i32 = 125;
@@ -41,7 +44,7 @@ pub struct Rules {
 /// whose median one hiccup does not move.
 pub const STEADY_S_MIN: f64 = 30.0;
 
-/// Difference of the level after the warm-up from the mean of the whole run that is told, a share.
+/// Difference of the level after the warm-up from the mean of the whole run that is noted, a share.
 const LEVEL_SHARE_MIN: f64 = 0.02;
 
 /// Samples for which a level is kept before it rises, so that it is none of a warm-up.
@@ -181,7 +184,7 @@ impl<'a> Step<'a> {
     }
 
     /// Judges the rate with the response time, or where a rate was asked for that is not carried,
-    /// with what the target took: what waits then is told by the check of the rate.
+    /// with what the target took: what waits then is the matter of the check of the rate.
     fn steady(&self, rules: &Rules, window: &Window, is_carried: bool) -> Gate {
         let length_s = window.samples.len() as f64 * self.series.sample_s;
         if rules.window_s.is_none() && length_s < STEADY_S_MIN {

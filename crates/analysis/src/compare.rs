@@ -41,7 +41,7 @@ pub enum RunOrder {
     Pairs,
     /// Mixed otherwise: what drifts met both sets.
     Mixed,
-    /// First one set, then the other; or nobody knows.
+    /// First one set, then the other; or unknown.
     Blocks,
 }
 
@@ -281,7 +281,7 @@ fn repeats_needed(coverage: f64) -> u32 {
     1 + doubt.log2().abs().ceil() as u32
 }
 
-/// Differences are told to a tenth of a percent: what lies within half of that either way is none,
+/// Differences are given to a tenth of a percent: what lies within half of that either way is none,
 /// however well it was measured.
 const TOLD_MIN: f64 = 0.0005;
 

@@ -97,6 +97,22 @@ impl GateName {
         }
     }
 
+    /// Returns what a row of a suite says where this is what spoils it; none of a check that is
+    /// shown with the run.
+    pub fn row_verdict(self) -> Option<&'static str> {
+        match self {
+            GateName::Errors => Some("errors"),
+            GateName::Generator => Some("client-bound"),
+            GateName::Little => Some("Little's law"),
+            GateName::PageCache => Some("page cache"),
+            GateName::QueueDepth => Some("depth missed"),
+            GateName::Offered => Some("rate missed"),
+            GateName::Credits => Some("credits?"),
+            GateName::Steady => Some("not steady"),
+            GateName::Footprint | GateName::SocketBuffers | GateName::MountOptions => None,
+        }
+    }
+
     /// Says of the name of a check what [`GateName::invalidates`] says; unknown ones do not.
     pub fn invalidates_by_name(name: &str) -> bool {
         GateName::ALL.iter().any(|it| it.as_str() == name && it.invalidates())

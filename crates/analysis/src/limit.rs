@@ -141,8 +141,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Share of the offered rate below which a point does not count as carried, unless told (SPEC's
-    /// and SFS's gate).
+    /// Share of the offered rate below which a point does not count as carried, unless given (the
+    /// gate of SPEC and SFS).
     pub const ACHIEVED_SHARE_MIN: f64 = 0.95;
 
     /// Adds the usual condition on the achieved rate, unless there is one.

@@ -157,7 +157,7 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the jobs of each run that has any.
-    fn jobs(&self, place: &Place<'_>) -> Vec<Vec<&'a JobRecord>> {
+    fn jobs(&self, place: &Subject<'_>) -> Vec<Vec<&'a JobRecord>> {
         let of_run = |entries: &Entries<'a>| {
             if place.is_all {
                 let of_step = entries.of_step(&place.entry.step);
@@ -206,16 +206,16 @@ impl<'a> Sides<'a> {
             }
             let seconds = seconds.as_ref().map(|(_, seconds)| seconds);
             if seen.insert(entry.step_idx) && !is_alone {
-                let place = Place { entry, is_all: true, is_alone: true, seconds };
+                let place = Subject { entry, is_all: true, is_alone: true, seconds };
                 self.put(&mut rows, &place);
             }
-            self.put(&mut rows, &Place { entry, is_all: false, is_alone, seconds });
+            self.put(&mut rows, &Subject { entry, is_all: false, is_alone, seconds });
         }
         rows
     }
 
     /// Puts the figures of a job, or of all jobs of its step.
-    fn put(&self, rows: &mut Vec<Row>, place: &Place<'_>) {
+    fn put(&self, rows: &mut Vec<Row>, place: &Subject<'_>) {
         let (baseline, candidate) = (self.baseline.jobs(place), self.candidate.jobs(place));
         // A time from when I/O was due and one from its submission are different quantities.
         let waited = waited_in_all(baseline.iter().chain(&candidate));
@@ -284,7 +284,7 @@ impl<'a> Sides<'a> {
     /// known.
     fn by_seconds(
         &self,
-        place: &Place<'_>,
+        place: &Subject<'_>,
         dir: &str,
         figure: &str,
         known: Option<(&[f64], &[f64])>,
@@ -310,7 +310,7 @@ fn values(set: &[Vec<Metric>], metric: &Metric) -> Vec<f64> {
 }
 
 /// Whose figures are compared.
-struct Place<'a> {
+struct Subject<'a> {
     /// The job, or the first one of a step.
     entry: &'a Entry<'a>,
     /// All jobs of its step are meant.
@@ -321,7 +321,7 @@ struct Place<'a> {
     seconds: Option<&'a StepSeconds<'a>>,
 }
 
-impl Place<'_> {
+impl Subject<'_> {
     fn row(
         &self,
         dir: &'static str,
@@ -382,7 +382,7 @@ impl<'a> Seconds<'a> {
 
     /// Returns a figure of each second, of a job or of all of the step; nothing where there is
     /// none.
-    fn figure(&self, job: &str, place: &Place<'_>, dir: &str, figure: &str) -> Option<Sampled> {
+    fn figure(&self, job: &str, place: &Subject<'_>, dir: &str, figure: &str) -> Option<Sampled> {
         let sampled: Vec<(u64, f64)> = match figure {
             // Seconds hold latencies of all jobs together.
             "second_p50_ns" | "second_p99_ns" if !place.is_alone => return None,
@@ -411,7 +411,7 @@ impl<'a> Seconds<'a> {
     }
 
     /// Returns the operations or bytes of each second.
-    fn counts(&self, job: &str, place: &Place<'_>, dir: &str, is_iops: bool) -> Option<Vec<u64>> {
+    fn counts(&self, job: &str, place: &Subject<'_>, dir: &str, is_iops: bool) -> Option<Vec<u64>> {
         let is_wanted = |name: &str| dir.is_empty() || name == dir;
         let mut counts = vec![0_u64; self.intervals.len()];
         if place.is_alone {

@@ -101,6 +101,10 @@ fn a_knee_comes_with_its_doubts() {
     assert_eq!(knees(&line, 1.0).unwrap().knees, []);
     let flat: Vec<(f64, f64)> = (0..10).map(|idx| (f64::from(idx), 1.0)).collect();
     assert_eq!(knees(&flat, 1.0), None);
+    // A level one that is measured: 1 ms, give or take a hundredth.
+    let noisy: Vec<(f64, f64)> =
+        (1..=10).map(|idx| (f64::from(idx), 1.0 + 0.01 * f64::from(idx * 7 % 5))).collect();
+    assert_eq!(knees(&noisy, 1.0), None);
     assert_eq!(knees(&A90[..2], 1.0), None);
 }
 

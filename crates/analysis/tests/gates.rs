@@ -5,8 +5,8 @@ mod common;
 use analysis::gates::{
     Backlog, BurstKnowledge, CacheSize, CreditInputs, ErrorInputs, FlightInputs, FootprintInputs,
     GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, OfferedInputs, PageCacheInputs,
-    PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, errors, footprint, generator,
-    little, offered, page_cache, queue_depth, socket_buffers, steadiness,
+    PauseInputs, SocketInputs, SteadyInputs, WaitInputs, credits, culprit, errors, footprint,
+    generator, little, offered, page_cache, queue_depth, socket_buffers, steadiness,
 };
 use analysis::steady::SteadyRule;
 use analysis::{Gate, GateName, GateVerdict};
@@ -338,7 +338,8 @@ fn a_generator_at_its_limit() {
             host: Some(host(0.9, 0.88, 0.0, 0.0)),
             ..EASY
         },
-        "waited for a processor for 30.0 %",
+        "waited for a processor for 30.0 % of their time, which costs up to 30.0 % of the \
+         throughput (limit 5.0 %)",
         "more processors",
     );
     let calls = GeneratorInputs { late: Some(late(1000, 5000)), ..EASY };
@@ -386,7 +387,7 @@ fn waits_that_are_short_against_the_latency_spoil_nothing() {
     check(&generator(&of(short)), GateName::Generator, Passed, "");
     let advice = "processors of their own";
     trips(of(WaitInputs { long_share: Some(0.05), ..short }), "for 7.0 %", advice);
-    trips(of(WaitInputs { long_share: None, ..short }), "busy for 30.0 % of the time only", advice);
+    trips(of(WaitInputs { long_share: None, ..short }), "on a host that was 30.0 % busy", advice);
     // One in flight: it is the one that waits.
     trips(of(WaitInputs { per_io_ns: 15_000.0, ..short }), "for 7.0 %", advice);
 }
@@ -637,4 +638,12 @@ fn a_backlog_grows_when_more_waits_than_chance_leaves() {
     assert!(pressure(150.0, true, 10 + 24) <= 1.0);
     assert!(pressure(150.0, true, 10 + 25) > 1.0);
     assert!(pressure(150.0, true, 3).abs() < f64::EPSILON, "it shrank");
+}
+
+#[test]
+fn who_was_at_fault_is_the_last_clause() {
+    let reason = "client-bound: 30.0 % of the operations were submitted late (limit 1 %); \
+                  other programs used the processor (92.0 %)";
+    assert_eq!(culprit(reason), "other programs used the processor (92.0 %)");
+    assert_eq!(culprit("client-bound: a worker was busy"), "a worker was busy");
 }

@@ -46,7 +46,7 @@ pub enum LeverError {
         /// Its name.
         job: String,
     },
-    /// A job that cannot be told how much to do.
+    /// A job whose amount cannot be set.
     #[error("job `{job}` {what}, which cannot be given a load")]
     NoLoad {
         /// Its name.

@@ -9,7 +9,7 @@ use hist::Histogram;
 use plan::load::Arrivals;
 use record::{
     CannotTell, CarriedRecord, CurvePointRecord, CurveRecord, IntervalRecord, KneesRecord,
-    LoadLineRecord, ScalabilityRecord,
+    LineVerdict, LoadLineRecord, ScalabilityRecord,
 };
 
 use crate::lever::Lever;
@@ -120,11 +120,22 @@ pub(crate) fn curve(
     if is_noise {
         return curve;
     }
+    let has_line = matches!(curve.line.verdict(), LineVerdict::Line(_) | LineVerdict::Above(_));
     let measured = &*standing(measured, &curve);
     let grid: Vec<f64> = search.curve_loads().into_iter().map(&total).collect();
-    let is_on_grid = |load: f64| grid.is_empty() || grid.iter().any(|it| is_same(*it, load));
+    // What was measured after the curve may have moved the line below its end.
+    let line = curve.line.load;
+    let is_carried = |load: f64| line.is_none_or(|line| load <= line);
+    let is_on_grid = |load: f64| {
+        is_carried(load) && (grid.is_empty() || grid.iter().any(|it| is_same(*it, load)))
+    };
     let on_grid = by_rate(measured, is_on_grid);
     curve.carried = ROUND_LATENCIES_NS.iter().map(|ns| carried(measured, *ns)).collect();
+    curve.scalability = if lever.is_open() { None } else { scalability(measured) };
+    if !has_line {
+        // How far the curve goes is chance.
+        return curve;
+    }
     curve.overall_response_ns = if lever.is_open() {
         overall_response_time(&on_grid)
     } else {
@@ -136,7 +147,6 @@ pub(crate) fn curve(
         rates_iops: found.loads(),
         leave_one_out_iops: found.leave_one_out,
     });
-    curve.scalability = if lever.is_open() { None } else { scalability(measured) };
     curve
 }
 

@@ -1,6 +1,6 @@
 //! A sweep at work: which point next, and what came of it.
 
-use analysis::gates::{Backlog, IS_TRANSIENT, of_step, worst_backlog};
+use analysis::gates::{Backlog, IS_TRANSIENT, culprit, of_step, worst_backlog};
 use analysis::limit::TooFew;
 use analysis::search::{Answer, Probe, ProbeResult, Purpose, Search, SearchError, SearchOptions};
 use analysis::steady::SteadyRule;
@@ -206,7 +206,7 @@ impl Sweep {
         let gates = of_step(whole, step_idx, !is_open, &SteadyRule::default());
         // Whatever the limits: what waits ever longer is not carried. A closed load has none.
         let backlog = worst_backlog(whole, step_idx).filter(|_| is_open);
-        let disturbed = disturbance(whole, step_idx).map(|gate| gate.reason.clone());
+        let disturbed = disturbance(whole, step_idx).map(|gate| culprit(&gate.reason).to_owned());
         let mut broken = self.broken(measured.as_ref(), &gates, failed);
         broken.extend(backlog.and_then(outcome::grown_backlog));
         let is_of_limits = measured
@@ -252,8 +252,8 @@ impl Sweep {
         let seen = seen(record, step_idx, gates, is_short)?;
         let counts = self.options.workers.take(&seen);
         (counts == Counts::No).then(|| match seen.n_workers {
-            1 => "the worker used all of its core: measured again with more".to_owned(),
-            n => format!("{n} workers used all of their cores: measured again with more"),
+            1 => "one core was the limit: again with more".to_owned(),
+            n => format!("{n} cores were the limit: again with more"),
         })
     }
 
@@ -420,7 +420,7 @@ fn disturbance(record: &Record, step_idx: u32) -> Option<&GateRecord> {
 
 /// Lets a load that was carried count although its generator had nothing to spare by itself: under
 /// an open load that makes operations late, and the limits were kept all the same. That the
-/// generator ends the line is told with the line.
+/// generator ends the line is said with the line.
 fn count_as_carried(record: &mut Record, step_idx: u32) {
     let judged = record.validity.iter_mut().find(|judged| judged.step_idx == step_idx);
     let Some(judged) = judged else { return };
@@ -479,7 +479,7 @@ fn with_curve(mut record: Record, curve: record::CurveRecord) -> Record {
         .find(|gate| gate.verdict != Verdict::Passed && !gate.reason.is_empty())
         .map(|gate| gate.reason.clone());
     if let Some(reason) = borrowed {
-        let message = format!("the load line is not one for ever: {reason}");
+        let message = format!("the load line does not last: {reason}");
         let code = "line-on-credits".to_owned();
         record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
     }

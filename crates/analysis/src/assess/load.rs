@@ -206,6 +206,10 @@ impl Step<'_> {
         if closed.is_empty() || in_flight.is_none() {
             return None;
         }
+        if closed.iter().any(|job| job.n_errors > 0 || job.error_errno != 0) {
+            let reason = "operations failed: what was in flight until then is no queue depth";
+            return Some(Gate::unknown(GateName::QueueDepth, reason));
+        }
         let asked: f64 =
             closed.iter().map(|job| f64::from(job.queue_depth) * f64::from(job.n_workers)).sum();
         let inputs = FlightInputs { in_flight, ..flight(&closed) };
@@ -230,7 +234,7 @@ impl Step<'_> {
     pub(super) fn little(&self) -> Option<Gate> {
         let name = GateName::Little;
         if self.jobs.iter().all(|job| job.in_flight_mean.is_none()) {
-            // Nobody counted, as in results that another program printed.
+            // Not counted, as in results that another program printed.
             return None;
         }
         if self.jobs.iter().any(|job| job.n_errors > 0) {
@@ -269,7 +273,8 @@ fn refill_advice(jobs: &[&JobRecord]) -> &'static str {
 }
 
 /// Returns the rate that was offered at least: random arrivals in a short time may be fewer than
-/// the rate says, which is nobody's fault. Three standard deviations of their number are allowed.
+/// the rate says, which is no fault of the volume. Three standard deviations of their
+/// number are allowed.
 fn least_offered(arrivals: &ArrivalsRecord, window_s: f64) -> f64 {
     let n_due = arrivals.offered_iops * window_s;
     let allowed = if arrivals.spacing == "even" { 0.0 } else { 3.0 * n_due.sqrt() };

@@ -22,9 +22,13 @@ impl Step<'_> {
         let storage = CacheSize { name: "storage's own cache", bytes: rules.cache_bytes };
         let caches = match &self.record.emulation {
             Some(emulation) => {
-                // An emulated volume has no cache of its own but for one that somebody names.
+                // An emulated volume has no cache of its own but for one that the user names.
                 let holds = emulation.host_cache_bytes;
                 let is_there = holds > 0 && self.is_cached(emulation);
+                if is_there && emulation.cache == "warm" && rules.cache_bytes.is_none() {
+                    let reason = "the host cache was warm, as was asked for";
+                    return Some(Gate::passed(GateName::Footprint, reason));
+                }
                 let host = CacheSize { name: "host cache", bytes: is_there.then_some(holds) };
                 let mut caches = vec![host, storage];
                 caches.retain(|cache| cache.bytes.is_some());
@@ -62,7 +66,7 @@ impl Step<'_> {
         }))
     }
 
-    /// Judges the socket buffers on the way to network storage; the worst way counts.
+    /// Judges the socket buffers of network storage; the worst network counts.
     pub(super) fn socket_buffers(&self) -> Option<Gate> {
         let sysctl = |name: &str| self.record.host.sysctls.get(name);
         let number = |name| sysctl(name)?.parse().ok();
@@ -71,17 +75,17 @@ impl Step<'_> {
                 sysctl(name)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
             <[u64; 3]>::try_from(words).ok()
         };
-        let ways = self.record.places.iter().filter_map(|place| place.network.as_ref());
-        let gates = ways.map(|way| {
+        let networks = self.record.places.iter().filter_map(|place| place.network.as_ref());
+        let gates = networks.map(|network| {
             socket_buffers(&SocketInputs {
-                bandwidth_bytes_s: way.link_bytes_s.unwrap_or(0.0),
-                round_trip_ns: way.round_trip_ns.unwrap_or(0.0),
-                n_connections: way.n_connections,
+                bandwidth_bytes_s: network.link_bytes_s.unwrap_or(0.0),
+                round_trip_ns: network.round_trip_ns.unwrap_or(0.0),
+                n_connections: network.n_connections,
                 tcp_rmem: three("net.ipv4.tcp_rmem"),
                 tcp_wmem: three("net.ipv4.tcp_wmem"),
                 rmem_max: number("net.core.rmem_max"),
                 wmem_max: number("net.core.wmem_max"),
-                is_set_by_program: way.sets_buffers,
+                is_set_by_program: network.sets_buffers,
             })
         });
         gates.max_by_key(|gate| match gate.verdict {

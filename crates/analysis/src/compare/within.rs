@@ -82,7 +82,7 @@ struct Error {
 /// their histograms, 1/128.
 const RESOLUTION: f64 = 1.0 / 256.0;
 
-/// Seconds of a run whose autocorrelation can be told at all.
+/// Seconds of a run whose autocorrelation can be estimated at all.
 const N_SECONDS_MIN: usize = 12;
 
 /// Highest autocorrelation that is allowed for.

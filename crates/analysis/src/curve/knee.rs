@@ -43,8 +43,12 @@ impl Knees {
     }
 }
 
+/// Latency at the slowest point over that at the fastest one from which on a curve has a bend: a
+/// curve is scaled before bends are looked for, so that the noise of a level one looks like them.
+const RISE_MIN: f64 = 1.2;
+
 /// Finds the knees of `points` (load, latency). None with fewer than three points, where loads do
-/// not ascend, or where latency does not change.
+/// not ascend, or where latency rises by less than a fifth.
 pub fn knees(points: &[(f64, f64)], sensitivity: f64) -> Option<Knees> {
     let found = find(points, sensitivity)?;
     let loads = |points: &[(f64, f64)]| -> Vec<f64> {
@@ -68,6 +72,9 @@ fn find(points: &[(f64, f64)], sensitivity: f64) -> Option<Vec<Knee>> {
     }
     let (x_min, x_span) = span(points.iter().map(|point| point.0))?;
     let (y_min, y_span) = span(points.iter().map(|point| point.1))?;
+    if y_min + y_span < RISE_MIN * y_min {
+        return None;
+    }
     // Turned round: from the highest load to the lowest.
     let distances: Vec<f64> =
         points.iter().rev().map(|(x, y)| (x - x_min) / x_span - (y - y_min) / y_span).collect();

@@ -205,6 +205,15 @@ impl Cause {
     }
 }
 
+/// Returns who was at fault: the last clause of the reason of a check that failed.
+pub fn culprit(reason: &str) -> &str {
+    let clause = reason.rsplit("; ").next().unwrap_or(reason);
+    clause.strip_prefix(CLIENT_BOUND).unwrap_or(clause)
+}
+
+/// What a reason begins with.
+const CLIENT_BOUND: &str = "client-bound: ";
+
 /// Name of the figure that is 1 where a repeated measurement may be undisturbed.
 pub const IS_TRANSIENT: &str = "is_transient";
 
@@ -228,7 +237,7 @@ pub fn generator(inputs: &GeneratorInputs) -> Gate {
         return gate.with(&figures).with(&inputs.remarks());
     }
     let cause = inputs.cause();
-    let mut reason = format!("client-bound: {}", broken.join("; "));
+    let mut reason = format!("{CLIENT_BOUND}{}", broken.join("; "));
     if let Some(who) = inputs.who(cause) {
         reason = format!("{reason}; {who}");
     }
@@ -314,8 +323,12 @@ impl GeneratorInputs {
                 let per_io = time(waits.per_io_ns as u64);
                 return format!("an operation waited {per_io} for a processor on average");
             }
-            let share = pct(waits.share_max);
-            format!("workers waited for a processor for {share} of their time (limit 5 %)")
+            let (share, cost) = (pct(waits.share_max), pct(effect));
+            format!(
+                "workers waited for a processor for {share} of their time, which costs up to \
+                 {cost} of the throughput (limit {})",
+                pct(WAIT_MAX)
+            )
         })
     }
 
@@ -348,7 +361,7 @@ impl GeneratorInputs {
         // What looks for pauses waits for a processor, too. Others who have all of them explain the
         // short ones.
         let longest_ns = self.pauses.map_or(0, |pauses| pauses.longest_ns);
-        let are_others = host.busy > HOST_CPU_MAX && others > own && longest_ns < TOLD_NS;
+        let are_others = host.busy > HOST_CPU_MAX && others > own && longest_ns < PAUSE_NAMED_NS;
         if are_others && host.steal <= STEAL_MAX {
             return Cause::Others;
         }
@@ -414,14 +427,14 @@ impl GeneratorInputs {
                 }
             },
             Cause::Scheduler => {
-                Some(format!("the host was busy for {} of the time only", pct(host.busy)))
+                Some(format!("workers waited on a host that was {} busy", pct(host.busy)))
             }
             Cause::OwnWorker | Cause::Calls => None,
         }
     }
 
     fn passed_reason(&self) -> String {
-        match self.pauses.filter(|pauses| pauses.longest_ns >= TOLD_NS) {
+        match self.pauses.filter(|pauses| pauses.longest_ns >= PAUSE_NAMED_NS) {
             Some(pauses) => format!(
                 "the generator had room to spare, but the process stood still once for {}: \
                  latencies of that length are not the storage's",
@@ -431,16 +444,16 @@ impl GeneratorInputs {
         }
     }
 
-    /// A pause that stands out among the latencies is told also where it moves no figure.
+    /// A pause that stands out among the latencies is named also where it moves no figure.
     fn remarks(&self) -> Vec<(&'static str, f64)> {
-        let is_told = self.pauses.is_some_and(|pauses| pauses.longest_ns >= TOLD_NS);
+        let is_told = self.pauses.is_some_and(|pauses| pauses.longest_ns >= PAUSE_NAMED_NS);
         if is_told { vec![("n_remarks", 1.0)] } else { Vec::new() }
     }
 }
 
-/// Shortest pause that is told in a run that is valid all the same: it is the largest latency that
+/// Shortest pause that is named in a run that is valid all the same: it is the largest latency that
 /// is shown.
-const TOLD_NS: u64 = 100_000_000;
+const PAUSE_NAMED_NS: u64 = 100_000_000;
 
 fn time(ns: u64) -> String {
     format_duration(Duration::from_nanos(ns))

@@ -7,7 +7,7 @@ use super::pct;
 /// What is known of operations in flight over one window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlightInputs {
-    /// Mean of the operations in flight, sampled while the run went on; none if nobody did.
+    /// Mean of the operations in flight, sampled while the run went on; none if that was not done.
     pub in_flight: Option<f64>,
     /// Operations completed per second.
     pub completed_iops: f64,

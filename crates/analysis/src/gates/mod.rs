@@ -15,7 +15,8 @@ pub use credits::{BurstKnowledge, CreditInputs, credits};
 pub use errors::{ErrorInputs, errors};
 pub use footprint::{CacheSize, FootprintInputs, PageCacheInputs, footprint, page_cache};
 pub use generator::{
-    GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, PauseInputs, WaitInputs, generator,
+    GeneratorInputs, HostShares, IS_TRANSIENT, LateCount, PauseInputs, WaitInputs, culprit,
+    generator,
 };
 pub use little::{FlightInputs, little, queue_depth};
 pub use mount::{MountRemark, mount_remarks};

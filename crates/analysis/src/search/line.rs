@@ -3,7 +3,7 @@
 use crate::stats::Interval;
 
 use super::belief::Belief;
-use super::{Answer, Search, SearchOptions, Tally};
+use super::{Answer, SURE, Search, SearchOptions, Tally};
 
 /// How far the search came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,8 @@ pub struct LoadLine {
     pub load: Option<f64>,
     /// The lowest measured load that is more likely not carried.
     pub first_fail: Option<f64>,
-    /// Two measured loads, and the probability with which the line lies between them.
+    /// Where the line lies by all probes together, and with which probability, [`SURE`] or more:
+    /// between the two measured loads around it, or a little further where these are less sure.
     pub interval: Option<Interval>,
     /// How far the search came.
     pub end: LineEnd,
@@ -72,10 +73,10 @@ const WELL_BELOW: f64 = 0.9;
 /// Share of failures whatever the load that a line is still found among.
 const TROUBLE_MAX: f64 = 0.2;
 
-/// Probability with which chance brings about what is told as no matter of the load.
+/// Probability with which chance brings about what is called no matter of the load.
 const CHANCE_MAX: f64 = 0.002;
 
-/// A highest confidence that is told: what the model of the answers leaves out is not in it.
+/// Highest probability that is given: what the model of the answers leaves out is not in it.
 const COVERAGE_MAX: f64 = 0.99;
 
 /// How much higher a load is that must not be faster than the lowest one, where both fail; and how
@@ -86,7 +87,7 @@ const FALLS_MIN: f64 = 0.5;
 /// The same, of the belief that it is so.
 const CHAOS_MAX: f64 = 0.7;
 
-/// Widest interval that is told as a line, as a share of the load.
+/// Widest interval that is given as a line, as a share of the load.
 const WIDTH_MAX: f64 = 0.1;
 
 /// How far a limit that has moved may have moved over all probes, up or down, as the logarithm.
@@ -142,19 +143,28 @@ impl Search {
         carried.find(|(_, tally)| tally.n_carried > 0).map(|(units, _)| *units)
     }
 
-    /// Returns the bracket of two measured loads, wider where nine tenths of the belief are not in
-    /// it, and how much lies between its ends.
+    /// Returns the bracket of two measured loads, wider where it holds less than [`SURE`] of the
+    /// belief, and how much it holds.
     fn interval(&self, line: u64, first_fail: u64) -> Interval {
-        let low = self.load(line).min(self.belief.quantile(0.05));
-        let high = self.load(first_fail).max(self.belief.quantile(0.95));
-        let coverage = self.belief.below(high) - self.belief.below(low);
-        Interval { low, high, coverage: coverage.clamp(0.0, COVERAGE_MAX) }
+        let held = |(low, high): (f64, f64)| self.belief.below(high) - self.belief.below(low);
+        let measured = (self.load(line), self.load(first_fail));
+        let ends =
+            if held(measured) >= SURE { measured } else { self.widened(line, first_fail, SURE) };
+        Interval { low: ends.0, high: ends.1, coverage: held(ends).clamp(0.0, COVERAGE_MAX) }
     }
 
-    /// Says whether a line is known well enough to be told.
+    /// Returns two measured loads, moved apart until either side leaves no more than half of the
+    /// rest outside.
+    fn widened(&self, low: u64, high: u64, share: f64) -> (f64, f64) {
+        let outside = (1.0 - share) / 2.0;
+        let low = self.load(low).min(self.belief.quantile(outside));
+        (low, self.load(high).max(self.belief.quantile(1.0 - outside)))
+    }
+
+    /// Says whether a line is known well enough to be given.
     pub(super) fn is_narrow(&self, low: u64, high: u64) -> bool {
         self.options.is_close(low, high) || {
-            let Interval { low, high, .. } = self.interval(low, high);
+            let (low, high) = self.widened(low, high, 0.9);
             high - low <= WIDTH_MAX * low
         }
     }

@@ -69,7 +69,7 @@ pub enum SearchError {
         /// As given.
         factor: f64,
     },
-    /// More steps than can be told apart.
+    /// More steps than can be counted.
     #[error("the largest load {max} has too many steps of {step}")]
     Steps {
         /// The largest load.

@@ -262,25 +262,17 @@ pub(super) fn only_slows(check: &Check) -> bool {
     check.name == GateName::Generator.as_str()
 }
 
-/// Checks that spoil a result, the weightiest first, and what a row says of it. Others are told
-/// with the run.
-const WEIGHTY: [(&str, &str); 8] = [
-    ("errors", "errors"),
-    ("generator", "client-bound"),
-    ("littles-law", "Little's law"),
-    ("page-cache", "page cache"),
-    ("queue-depth", "depth missed"),
-    ("offered", "rate missed"),
-    ("credits", "credits?"),
-    ("steady", "not steady"),
+/// Checks that spoil a result, the weightiest first. Others are shown with the run.
+const WEIGHTY: [GateName; 8] = [
+    GateName::Errors,
+    GateName::Generator,
+    GateName::Little,
+    GateName::PageCache,
+    GateName::QueueDepth,
+    GateName::Offered,
+    GateName::Credits,
+    GateName::Steady,
 ];
-
-/// Says whether a verdict means that a row did not measure what was asked for.
-pub fn is_invalid(verdict: &str) -> bool {
-    let gates = GateName::ALL.into_iter().filter(|name| name.invalidates());
-    let mut said = gates.filter_map(|name| WEIGHTY.iter().find(|(gate, _)| *gate == name.as_str()));
-    said.any(|(_, word)| *word == verdict)
-}
 
 /// Returns the checks of a step: those that were made when it ended, else what its record allows.
 pub(super) fn checks(record: &Record, step_idx: u32) -> Vec<Check> {
@@ -318,6 +310,10 @@ fn makes_all_durable(record: &Record, step_idx: u32) -> bool {
     })
 }
 
+fn row_verdict(name: GateName) -> String {
+    name.row_verdict().unwrap_or(name.as_str()).to_owned()
+}
+
 /// Returns what the checks of a row's steps say: the weightiest that failed in any of them.
 fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, String) {
     let checks: Vec<Check> = steps.iter().flat_map(|idx| checks(record, *idx)).collect();
@@ -337,17 +333,17 @@ fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, Str
         return (word.to_owned(), reason.to_owned());
     }
     let is_durable = steps.iter().all(|step_idx| makes_all_durable(record, *step_idx));
-    for (name, word) in WEIGHTY {
+    for name in WEIGHTY {
         // What returns when it is on the disk was not answered by memory.
-        if is_durable && name == GateName::PageCache.as_str() {
+        if is_durable && name == GateName::PageCache {
             continue;
         }
-        if let Some(check) = with(name, Verdict::Failed) {
-            return (word.to_owned(), check.reason.clone());
+        if let Some(check) = with(name.as_str(), Verdict::Failed) {
+            return (row_verdict(name), check.reason.clone());
         }
     }
     if let Some(check) = checks.iter().find(|check| check.is_borrowed) {
-        return ("credits?".to_owned(), check.reason.clone());
+        return (row_verdict(GateName::Credits), check.reason.clone());
     }
     match with("steady", Verdict::NotAssessed) {
         Some(check) => ("not assessed".to_owned(), check.reason.clone()),
