@@ -222,3 +222,40 @@ fn steps_are_listed_apart() {
     assert!(rates[0] < 1_100.0 && rates[1] > 4_900.0, "{rates:?}");
     assert!(lines[2].ends_with("step 1") && lines[3].ends_with("step 2"), "{table}");
 }
+
+/// What speaks against a run stands before its name, the worse word where there are two.
+#[test]
+fn what_a_run_comes_to_is_listed() {
+    let sandbox = Sandbox::new();
+    let design = "[[volume]]\nmount = \"/mnt/p30\"\ndisk = \"P30\"\ncache = \"None\"\n";
+    sandbox.write("p30.toml", design);
+    let job = |rate: u32| {
+        format!(
+            "[j]\nrw=randread\nbs=4k\nsize=64m\nruntime=20\ntime_based\nioengine=io_uring\n\
+             direct=1\nfilename=/mnt/p30/f\niodepth=64\nrate_iops={rate}\n"
+        )
+    };
+    sandbox.write("carried.fio", job(1_000));
+    sandbox.write("missed.fio", job(6_000));
+    let on = ["--on", "p30.toml", "--virtual", "--no-progress"];
+    let run = |args: &[&str]| plimsoll(&sandbox, &[args, &on].concat()).code;
+    assert_eq!(run(&["run", "carried.fio", "--name", "carried"]), 0);
+    assert_eq!(run(&["run", "missed.fio", "--name", "missed"]), 3);
+    assert_eq!(run(&["curve", "--points", "0", "--name", "line"]), 0);
+    let few = ["curve", "--points", "0", "--probes-max", "2", "--name", "open"];
+    assert_eq!(run(&few), 3);
+    let need = ["bench", "--need", "iops=9000", "--report", "none", "--name", "need"];
+    assert_eq!(run(&need), 4);
+    let standings: Vec<Value> = list(&sandbox).iter().map(|run| run["standing"].clone()).collect();
+    assert_eq!(standings, ["not met", "cannot tell", "sound", "invalid", "sound"]);
+    let table = plimsoll(&sandbox, &["runs"]).stdout;
+    for (line, end) in table.lines().skip(1).zip([
+        " steps: need (on p30.toml)",
+        "  cannot tell: no load line: open (on p30.toml)",
+        "  load line: line (on p30.toml)",
+        "  invalid: missed (on p30.toml)",
+        "  carried (on p30.toml)",
+    ]) {
+        assert!(line.ends_with(end), "`{end}` is not the end of: {table}");
+    }
+}

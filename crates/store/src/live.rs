@@ -130,7 +130,7 @@ impl Store {
         step.execute(
             "UPDATE runs SET elapsed_ns = ?2, state = ?3, n_jobs = ?4, rate_iops = ?5,
                 rate_bytes_per_s = ?6, latency_ns_p50 = ?7, latency_ns_p99 = ?8, n_warnings = ?9,
-                n_steps = ?10, steps = ?11
+                n_steps = ?10, steps = ?11, standing = ?12
              WHERE id = ?1",
             params![
                 id,
@@ -144,6 +144,7 @@ impl Store {
                 totals.n_warnings,
                 totals.n_steps,
                 steps_text(&totals),
+                totals.standing,
             ],
         )?;
         step.execute("UPDATE records SET record = ?2 WHERE run_id = ?1", params![id, packed])?;

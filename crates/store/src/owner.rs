@@ -26,7 +26,7 @@ fn boot() -> String {
 }
 
 /// When a process started, in ticks since the machine did. `None` if there is none, or only what
-/// nobody has waited for.
+/// its parent has not waited for.
 fn start(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in parentheses and may hold anything.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use analysis::assess::Standing;
 use hist::Histogram;
 use record::{
     CurvePointRecord, CurveRecord, DirRecord, Figure, JobRecord, Latency, Note, NoteSeverity,
@@ -56,6 +57,8 @@ pub struct Totals {
     pub steps: Vec<StepFigures>,
     /// Remarks that weigh on the figures.
     pub n_warnings: u32,
+    /// What the run comes to, a word of [`Standing`]; empty where an earlier version kept it.
+    pub standing: String,
 }
 
 /// Steps of a run whose figures a list has. A list is there to find a run; its record has all.
@@ -149,7 +152,7 @@ pub struct Filter {
 const COLUMNS: &str = "id, name, note, started_unix_ms, elapsed_ns, state, owner, command, n_jobs,
     rate_iops, rate_bytes_per_s, latency_ns_p50, latency_ns_p99, n_warnings,
     (SELECT group_concat(tag, char(31) ORDER BY tag) FROM tags WHERE run_id = id),
-    source_path, source_sha256, source_tool, n_steps, steps";
+    source_path, source_sha256, source_tool, n_steps, steps, standing";
 
 impl Store {
     /// Lists runs, the newest first.
@@ -252,6 +255,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             // Empty where there is one.
             steps: serde_json::from_str(&steps).unwrap_or_default(),
             n_warnings: row.get(13)?,
+            standing: row.get(20)?,
         },
         source: source(row)?,
     })
@@ -297,6 +301,7 @@ impl Totals {
             n_steps: record.jobs.iter().map(|job| job.step_idx).collect::<BTreeSet<_>>().len()
                 as u32,
             n_warnings: record.notes.iter().filter(weighs).count() as u32,
+            standing: Standing::of(record).word().to_owned(),
             ..Totals::default()
         }
     }

@@ -15,7 +15,7 @@ const APPLICATION: i64 = 0x706c_696d;
 
 /// What brings a store from one version to the next; the first makes it from nothing. Never
 /// changed, only added to.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     // 1. Figures that a list shows stand in columns of their own; the rest is in the record.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -65,6 +65,9 @@ const STEPS: [&str; 3] = [
     // 3. A run of several steps has figures for each, and none for all.
     "ALTER TABLE runs ADD COLUMN n_steps INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE runs ADD COLUMN steps TEXT NOT NULL DEFAULT '';",
+    // 4. What a run comes to: empty of those before, of which warnings are known.
+    "ALTER TABLE runs ADD COLUMN standing TEXT NOT NULL DEFAULT '';
+    UPDATE runs SET standing = 'caution' WHERE n_warnings > 0;",
 ];
 
 /// Layout from which on the figures of several steps stand apart.
@@ -124,7 +127,7 @@ fn part_steps(db: &Connection) -> rusqlite::Result<()> {
         let figures = &totals.figures;
         db.execute(
             "UPDATE runs SET rate_iops = ?2, rate_bytes_per_s = ?3, latency_ns_p50 = ?4,
-                latency_ns_p99 = ?5, n_steps = ?6, steps = ?7
+                latency_ns_p99 = ?5, n_steps = ?6, steps = ?7, standing = ?8
              WHERE id = ?1",
             params![
                 id,
@@ -134,6 +137,7 @@ fn part_steps(db: &Connection) -> rusqlite::Result<()> {
                 figures.latency_ns_p99.map(u64::cast_signed),
                 totals.n_steps,
                 steps_text(&totals),
+                totals.standing,
             ],
         )?;
     }

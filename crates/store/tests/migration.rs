@@ -91,6 +91,7 @@ fn version_1_opens_with_all_that_is_in_it() {
         (&["kept".to_owned()][..], Some(5.5))
     );
     assert_eq!((run.command[0].as_str(), &run.source), ("plimsoll", &None));
+    assert_eq!(run.totals.standing, "caution");
     assert_eq!(store.plan(1).unwrap(), "the plan");
     let record = store.record(1).unwrap().unwrap();
     assert_eq!((record.host.name.as_str(), record.intervals[0].dirs.read.n_ios), ("h", 5));

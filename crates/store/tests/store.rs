@@ -464,6 +464,7 @@ fn runs_of_an_older_store_lose_the_mean_of_their_steps() {
         "UPDATE runs SET rate_iops = 3050.0;
          ALTER TABLE runs DROP COLUMN n_steps;
          ALTER TABLE runs DROP COLUMN steps;
+         ALTER TABLE runs DROP COLUMN standing;
          PRAGMA user_version = 2;",
     )
     .unwrap();

@@ -5,16 +5,16 @@ mod page;
 mod sites;
 
 use bench::suite::need::{self, Need};
-use bench::suite::rows::{self, Running};
+use bench::suite::rows::Running;
 use bench::suite::steps;
 use record::{NoteSeverity, Record};
 use runner::{Control, RunOptions};
 
 use self::driver::Driver;
-use self::sites::{Kind, Sites};
+use self::sites::{SiteKind, Sites};
 use super::execute::{self, ResultArgs, SafetyArgs, Session};
+use super::existing;
 use super::on::OnArgs;
-use super::overwrite;
 use super::suite::{self, ChangeArgs, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::stream::{self, Sink};
@@ -35,7 +35,7 @@ pub(super) struct Args {
 
     /// Answer whether it is good enough, in place of a suite: a rate (iops=N or mb_s=N), and what
     /// must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). I/Os are reads of 8 KiB
-    /// anywhere unless told: bs=16k, read=70 (percent), seq (64 KiB unless bs= says). Each need is
+    /// anywhere unless given: bs=16k, read=70 (percent), seq (64 KiB unless bs= says). Each need is
     /// measured by itself, for 20 s or as long as its percentile takes; may be repeated.
     #[arg(long, value_name = "NEED", value_parser = need::parse)]
     need: Vec<Need>,
@@ -78,7 +78,7 @@ Examples:
   plimsoll bench uncached=/mnt/a cached=/mnt/b --suite premium-storage
 
 With needs, or a suite with published targets, the exit code is 0 if all are
-met, 4 if one is not, else 3 if one cannot be told.
+met, 4 if one is not, else 3 if one cannot be decided.
 
 `plimsoll suite show NAME` prints what a suite would do, `plimsoll suite new`
 begins one of your own.";
@@ -86,19 +86,22 @@ begins one of your own.";
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut running = running(args)?;
-    let suite = &mut running.suite;
     let emulation = args.on.emulation()?;
-    let mut sites = Sites::find(suite, args, emulation.as_ref())?;
+    let mut sites = Sites::find(&running.suite, args, emulation.as_ref())?;
     let mut sink = Sink::open(args.result.output.as_deref())?;
     page::check(args.report.as_deref())?;
     let options = execute::options(emulation, &args.result, args.safety);
-    let has_connections = suite.parts.iter().any(|part| part.connections.len() > 1);
-    let is_export = sites.kinds.contains(&Kind::Export);
-    if !is_export {
-        // A mount has the connections that it was made with.
-        suite.parts.iter_mut().for_each(|part| part.connections.clear());
+    let has_connections = running.suite.parts.iter().any(|part| part.connections.len() > 1);
+    let is_export = sites.kinds.contains(&SiteKind::Export);
+    if !is_export && running.changes.set.iter().any(|(name, _)| name == "connections") {
+        let message = "`--set connections=` is for NFS exports, and the target is none";
+        return Err(Failure::wrong_use(message).hint(
+            "name an export: nfs://SERVER/PATH; a mount has the connections it was made with",
+        ));
     }
     if !is_export {
+        // A mount has the connections that it was made with.
+        running.suite.parts.iter_mut().for_each(|part| part.connections.clear());
         running.steps = steps(&running.suite, &running.order);
     }
     let n_all = running.steps.len();
@@ -112,7 +115,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let n_left_out = n_all - running.steps.len();
     let plan = driver::plan_of(&running.steps, &sites.list, 0)?;
-    if sites.is_read_only || sites.kinds.iter().all(|kind| *kind == Kind::Emulated) {
+    if sites.is_read_only || sites.kinds.iter().all(|kind| *kind == SiteKind::Emulated) {
         // Nothing is written ahead.
         running.suite.prepare.n_fills = 0;
     }
@@ -131,7 +134,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     if n_left_out > 0 {
         let steps = if n_left_out == 1 { "step that writes is" } else { "steps that write are" };
-        let message = format!("{n_left_out} {steps} left out: {}", overwrite::READ_ONLY);
+        let message = format!("{n_left_out} {steps} left out: {}", existing::READ_ONLY);
         driver.session.tell(&format!("note: {message}\nhint: --overwrite measures them too\n"));
         driver.note(NoteSeverity::Info, "reads-only", message);
     }
@@ -147,7 +150,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     // Neither of the two is lost because the other cannot be written.
     let printed = execute::print(&record, &args.result, &mut sink);
     page::write(&record, args.report.as_deref(), args.result.json)?;
-    Ok(ending(printed?, &record, !args.need.is_empty()))
+    printed
 }
 
 /// Returns what is measured: a suite, or needs.
@@ -185,30 +188,6 @@ fn refuse_writes(needs: &[Need]) -> Result<(), Failure> {
     }
 }
 
-/// Returns what the answers and the rows' verdicts make of the exit code.
-fn ending(exit: Exit, record: &Record, is_of_needs: bool) -> Exit {
-    let needs = || record.suite.iter().flat_map(|suite| &suite.needs);
-    let is_any = |verdict: &str| needs().any(|need| need.verdict == verdict);
-    // What a need offers may be more than is carried, so that its rows have no verdict of weight.
-    let is_measured = exit == Exit::Fine || (exit == Exit::Invalid && is_of_needs);
-    match exit {
-        _ if !is_measured => exit,
-        _ if is_any("not met") => Exit::Missed,
-        _ if is_any("cannot tell") => Exit::Invalid,
-        _ if is_of_needs => Exit::Fine,
-        _ if !is_valid(record) => Exit::Invalid,
-        _ => exit,
-    }
-}
-
-/// Says whether every row measured what was asked for, as far as its checks could tell; other
-/// doubts are cautions, as for single runs.
-fn is_valid(record: &Record) -> bool {
-    let rows = record.suite.iter().flat_map(|suite| &suite.rows);
-    let mut measured = rows.filter(|row| !row.preparation);
-    measured.all(|row| !rows::is_invalid(&row.verdict))
-}
-
 /// Keeps what there is, also where a later stage was refused.
 fn finish(
     session: Session,
@@ -237,8 +216,8 @@ fn headline(running: &Running, sites: &Sites) -> String {
     for (site, kind) in sites.list.iter().zip(&sites.kinds) {
         let size = units::format_bytes(site.size_bytes);
         let what = match kind {
-            Kind::Scratch => "a scratch file of up to ",
-            Kind::File | Kind::Device | Kind::Export | Kind::Emulated => "",
+            SiteKind::Scratch => "a scratch file of up to ",
+            SiteKind::File | SiteKind::Device | SiteKind::Export | SiteKind::Emulated => "",
         };
         places.push(format!("{} ({what}{size})", site.file));
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::Rules;
-use analysis::assess::{has_valid_line, is_valid};
+use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
-use record::{Note, NoteSeverity, Outcome, Record};
+use record::{Note, Outcome, Record};
 use runner::{Control, Emulation, RunError, RunEvent, RunOptions};
 
 use super::judge::judge;
-use super::keep::{KeepArgs, Kept};
+use super::keep::{KeepArgs, Keeper};
 use crate::clock::Stopwatch;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
@@ -152,17 +152,17 @@ pub(super) fn print(
 
 /// Returns a run's summary without the notes that stand above it already.
 fn summary_beside(record: &Record) -> String {
-    let is_told = |note: &Note| diagnostics::was_told_there(&note.message);
-    if !record.notes.iter().any(is_told) {
+    let is_shown = |note: &Note| diagnostics::was_told_there(&note.message);
+    if !record.notes.iter().any(is_shown) {
         return summary::summary(record);
     }
     let mut record = record.clone();
-    record.notes.retain(|note| !is_told(note));
+    record.notes.retain(|note| !is_shown(note));
     summary::summary(&record)
 }
 
-/// What is done beside at an event of a run.
-pub(super) enum Also {
+/// What the caller wants done at an event of a run.
+pub(super) enum EventReply {
     /// Nothing.
     Nothing,
     /// This is said.
@@ -179,14 +179,14 @@ pub(super) struct Session {
     control: Arc<Control>,
     signals: Signals,
     progress: Progress,
-    kept: Kept,
+    kept: Keeper,
     /// What happens during a run is kept as it happens.
     is_followed: bool,
     /// What there is of a series is kept now and then; in virtual time it is soon had again.
     keeps_series: bool,
     /// When it was kept last.
     kept_last: Option<Stopwatch>,
-    is_told: bool,
+    has_said_stopping: bool,
     /// Progress is wanted.
     shows_progress: bool,
     /// What runs are judged by.
@@ -214,19 +214,19 @@ impl Session {
             signals: Signals::listen(&control),
             control,
             progress: Progress::new(when, result.status_interval),
-            kept: Kept::begin(&result.keep, options, plan),
+            kept: Keeper::begin(&result.keep, options, plan),
             is_followed: true,
             keeps_series: options.report_interval_ms.is_some(),
             kept_last: None,
-            is_told: false,
+            has_said_stopping: false,
             shows_progress: !result.no_progress,
             rules: Rules::default(),
         }
     }
 
-    /// Runs a plan, and judges what came out. One that is refused is told and forgotten.
+    /// Runs a plan, and judges what came out. One that is refused is not kept.
     pub(super) fn measure(&mut self, plan: &Plan, options: &RunOptions) -> Result<Record, Failure> {
-        self.measure_with(plan, options, &mut |_| Also::Nothing)
+        self.measure_with(plan, options, &mut |_| EventReply::Nothing)
     }
 
     /// Runs a plan, and does what the caller makes of each event beside.
@@ -234,12 +234,14 @@ impl Session {
         &mut self,
         plan: &Plan,
         options: &RunOptions,
-        also: &mut dyn FnMut(&RunEvent<'_>) -> Also,
+        also: &mut dyn FnMut(&RunEvent<'_>) -> EventReply,
     ) -> Result<Record, Failure> {
-        let Session { control, signals, progress, kept, is_followed, is_told, rules, .. } = self;
+        let Session {
+            control, signals, progress, kept, is_followed, has_said_stopping, rules, ..
+        } = self;
         let outcome = runner::run(plan, options, control, &mut |event| {
-            if signals.last().is_some() && !*is_told {
-                *is_told = true;
+            if signals.last().is_some() && !*has_said_stopping {
+                *has_said_stopping = true;
                 progress.tell("stopping; a second signal stops at once\n");
             }
             progress.event(&event);
@@ -250,13 +252,13 @@ impl Session {
                 kept.event(&event);
             }
             match also(&event) {
-                Also::Nothing => {}
-                Also::Tell(text) => progress.tell(&text),
-                Also::EndWith(text) => {
+                EventReply::Nothing => {}
+                EventReply::Tell(text) => progress.tell(&text),
+                EventReply::EndWith(text) => {
                     progress.tell(&text);
                     control.request_end_after_step();
                 }
-                Also::Keep(record) => kept.event(&RunEvent::Report(&record)),
+                EventReply::Keep(record) => kept.event(&RunEvent::Report(&record)),
             }
         });
         let refused = match outcome {
@@ -318,13 +320,11 @@ fn exit(record: &Record) -> Exit {
     match record.outcome {
         Outcome::Failed => Exit::RunFailed,
         Outcome::Interrupted => Exit::Interrupted,
-        Outcome::Complete => {
-            let is_bad = record.notes.iter().any(|note| note.severity == NoteSeverity::Error);
-            // The rows of a suite have verdicts of their own.
-            let is_valid =
-                if record.suite.is_some() { has_valid_line(record) } else { is_valid(record) };
-            if is_bad || !is_valid { Exit::Invalid } else { Exit::Fine }
-        }
+        Outcome::Complete => match Standing::of(record) {
+            Standing::Sound | Standing::Caution => Exit::Fine,
+            Standing::NotMet => Exit::Missed,
+            Standing::CannotTell | Standing::Invalid => Exit::Invalid,
+        },
     }
 }
 

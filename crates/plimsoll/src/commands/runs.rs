@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use analysis::assess::Standing;
 use record::Figure;
-use store::{Figures, Filter, FindError, RunRow, State, Which};
+use store::{Figures, Filter, FindError, RunRow, State, Totals, Which};
 
 use super::keep::{self, StoreArgs, failure};
 use crate::exit::{Exit, Failure};
@@ -88,7 +89,9 @@ Examples:
   plimsoll runs tag 12 nightly
   plimsoll runs --all --json
 
-A `!` before a name: remarks weigh on the figures, and `plimsoll show` has them.";
+Before a name stands what became of a run that is not simply complete, and what
+speaks against its figures: `invalid`, `cannot tell`, `not met` (a need of
+bench) or `caution`. `plimsoll show N` says why.";
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -145,15 +148,7 @@ fn table(runs: &[RunRow], columns: Option<usize>) -> String {
         let totals = &run.totals;
         let started = clock::local_minute(run.started_unix_ms);
         let head = format!("{:>5}  {started:<16}", run.id);
-        // Neither rates nor percentiles of steps have a mean.
-        let is_curve = run.command.get(1).is_some_and(|it| it == "curve");
-        let several = match (totals.steps.len(), totals.figures.rate_iops) {
-            (0, None) if is_curve => "no load line: ".to_owned(),
-            (0, Some(_)) => String::new(),
-            (0, None) if totals.n_steps < 2 => String::new(),
-            (_, _) => format!("{} steps: ", totals.n_steps),
-        };
-        put(&row(&head, &totals.figures, &format!("{}{several}{}", state(run), label(run))));
+        put(&row(&head, &totals.figures, &format!("{}{}{}", state(run), what(run), label(run))));
         let shown = totals.steps.iter().take(STEPS_SHOWN_MAX);
         let n_shown = shown.len();
         for step in shown {
@@ -188,14 +183,29 @@ fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     }
 }
 
-/// Says what became of a run that did not just complete, or that it was imported; `!` marks remarks
-/// that weigh on its figures.
+/// Says what became of a run that did not just complete, or that it was imported; and what speaks
+/// against its figures.
 fn state(run: &RunRow) -> String {
-    match run.state {
-        State::Complete if run.source.is_some() => "imported: ".to_owned(),
-        State::Complete if run.totals.n_warnings > 0 => "! ".to_owned(),
-        State::Complete => String::new(),
-        other => format!("{}: ", other.word()),
+    let sound = Standing::Sound.word();
+    match (run.state, run.totals.standing.as_str()) {
+        (State::Complete, "") => String::new(),
+        (State::Complete, standing) if standing != sound => format!("{standing}: "),
+        (State::Complete, _) if run.source.is_some() => "imported: ".to_owned(),
+        (State::Complete, _) => String::new(),
+        (other, _) => format!("{}: ", other.word()),
+    }
+}
+
+/// Says what the figures are of, where it is not the one step of a run. Neither rates nor
+/// percentiles of steps have a mean.
+fn what(run: &RunRow) -> String {
+    let Totals { figures, n_steps, steps, .. } = &run.totals;
+    let has_figures = figures.rate_iops.is_some();
+    match run.command.get(1).map_or("", String::as_str) {
+        "curve" | "bench" if has_figures => "load line: ".to_owned(),
+        "curve" => "no load line: ".to_owned(),
+        _ if steps.is_empty() && (has_figures || *n_steps < 2) => String::new(),
+        _ => format!("{n_steps} steps: "),
     }
 }
 
@@ -205,7 +215,10 @@ fn label(run: &RunRow) -> String {
     let own = if run.name.is_empty() {
         // Without the program and the command, and the folders of files: `show` has them.
         let args: Vec<&str> = run.command.iter().skip(2).map(|arg| last_of_path(arg)).collect();
-        args.join(" ")
+        match run.command.get(1) {
+            Some(command) if args.is_empty() => command.clone(),
+            _ => args.join(" "),
+        }
     } else {
         // The name hides the arguments, and with them that nothing real was measured.
         let on = on(&run.command).map_or(String::new(), |on| format!(" (on {})", last_of_path(on)));
