@@ -7,6 +7,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use plan::job::Source;
 use plan::{Diagnostic, Severity, Span};
 
+use crate::fill::fill;
 use crate::stream;
 
 /// Most bytes of a line that are shown around a place: a line of a binary file has no end.
@@ -24,10 +25,10 @@ pub(crate) struct Texts<'a> {
     pub(crate) command_line: &'a str,
 }
 
-/// What was told until now.
+/// Messages that were printed until now.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Says whether a diagnostic with this message was told to whoever reads standard output too:
+/// Says whether a diagnostic with this message was printed where standard output is read, too:
 /// both are a terminal.
 pub(crate) fn was_told_there(message: &str) -> bool {
     let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +75,7 @@ fn render(finding: &Diagnostic, texts: Texts<'_>, renderer: &Renderer, width: us
         Severity::Warning => (Level::WARNING, "warning"),
         Severity::Error => (Level::ERROR, "error"),
     };
-    let place = finding.span.as_ref().and_then(|span| Place::find(span, texts));
+    let place = finding.span.as_ref().and_then(|span| SourceLine::find(span, texts));
     let before = word.len() + finding.code.len() + "[]: ".len();
     let title = level.primary_title(wrap(&finding.message, width, before)).id(finding.code);
     let mut group = match &place {
@@ -96,30 +97,16 @@ fn render(finding: &Diagnostic, texts: Texts<'_>, renderer: &Renderer, width: us
 /// Breaks a text at blanks so that it fits behind `before` columns on each line.
 fn wrap(text: &str, width: usize, before: usize) -> String {
     let columns = width.saturating_sub(before).max(MESSAGE_COLUMNS_MIN);
-    let mut wrapped = String::new();
-    let mut n_chars = 0;
-    for word in text.split(' ') {
-        let word_chars = word.chars().count();
-        if n_chars > 0 && n_chars + 1 + word_chars > columns {
-            wrapped.push('\n');
-            n_chars = 0;
-        } else if n_chars > 0 {
-            wrapped.push(' ');
-            n_chars += 1;
-        }
-        wrapped.push_str(word);
-        n_chars += word_chars;
-    }
-    wrapped
+    fill("", text, columns).trim_end_matches('\n').to_owned()
 }
 
 /// Returns the columns of a line number in the margin.
-fn digits(place: Option<&Place<'_>>) -> usize {
+fn digits(place: Option<&SourceLine<'_>>) -> usize {
     place.map_or(1, |place| place.line_number.to_string().len())
 }
 
 /// The line that a span stands in.
-struct Place<'a> {
+struct SourceLine<'a> {
     name: &'a str,
     line_number: usize,
     line: String,
@@ -127,7 +114,7 @@ struct Place<'a> {
     range: Range<usize>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SourceLine<'a> {
     /// Finds the line, cut where it is long. `None` for a span without a place.
     fn find(span: &Span, texts: Texts<'a>) -> Option<Self> {
         if span.line == 0 {
@@ -149,7 +136,7 @@ impl<'a> Place<'a> {
         let until = until.min(to);
         // Control characters would move the cursor, and each must stay as wide as it was.
         let plain = |c: char| if c.is_ascii_control() && c != '\t' { ' ' } else { c };
-        Some(Place {
+        Some(SourceLine {
             name,
             line_number: span.line as usize,
             line: text[from..to].chars().map(plain).collect(),

@@ -126,7 +126,7 @@ mod tests {
         for name in ["localhost", "127.0.0.2", "::1"] {
             assert!(HostLoader.host_exists(name), "{name}");
         }
-        // No label of a name has more than 63 characters: nobody is asked.
+        // No label of a name has more than 63 characters: no resolver is asked.
         assert!(!HostLoader.host_exists(&"x".repeat(64)));
     }
 

@@ -15,7 +15,7 @@ use crate::stream;
 
 use layout::LayoutRate;
 
-/// Time between plain lines unless told otherwise: a log of an hour stays readable.
+/// Time between plain lines unless one is given: a log of an hour stays readable.
 const PLAIN_INTERVAL_MS: u64 = 5_000;
 /// Shortest time between two live lines: they are meant to be read.
 const FRAME_MS: u64 = 250;
@@ -83,7 +83,7 @@ impl Progress {
                 let width = self.width();
                 let line = line::layout(path, *done_bytes, *total_bytes, left_s, width);
                 let is_done = done_bytes >= total_bytes;
-                // The last bytes come with two events; the end is told once, by the second.
+                // The last bytes come with two events; the end is shown once, by the second.
                 if *is_last || !is_done {
                     self.show(&line, is_done);
                 }

@@ -11,7 +11,7 @@ use signal_hook::{SigId, low_level};
 /// Listens to signals while it lives.
 ///
 /// The first ends the run with a report, the second at once. A third kills the process as if
-/// nobody listened: the way out where the kernel holds an I/O for ever. SIGUSR1 has the status
+/// no handler was set: the way out where the kernel holds an I/O for ever. SIGUSR1 has the status
 /// printed, and the run goes on, as in fio.
 #[derive(Debug)]
 pub(crate) struct Signals {

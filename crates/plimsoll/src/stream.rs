@@ -26,7 +26,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Writes to standard error. That it is closed is nothing that anyone could be told.
+/// Writes to standard error. Where it is closed, there is no one to tell.
 pub(crate) fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -87,7 +87,7 @@ pub(crate) enum Sink {
     File(ResultFile),
 }
 
-/// A result that could not be written where it was to be, as was told already.
+/// A result that could not be written where it was to be, of which a message was printed.
 #[derive(Debug)]
 pub(crate) struct AlreadyTold;
 

@@ -62,7 +62,7 @@ pub(crate) fn summary(record: &Record) -> String {
     }
     if let Some(suite) = &record.suite {
         // The steps are its measurements, each with a row, and the points of its curve.
-        put_suite(&mut text, suite, &record.jobs);
+        put_suite(&mut text, suite, record);
         if let Some(curve) = &record.curve {
             text.push('\n');
             put_curve(&mut text, record, curve);
@@ -71,6 +71,7 @@ pub(crate) fn summary(record: &Record) -> String {
     }
     if let Some(curve) = &record.curve {
         // The steps are its points, each with a row.
+        put_failures(&mut text, record);
         put_curve(&mut text, record, curve);
         return text;
     }
@@ -348,14 +349,27 @@ fn put_outcome(text: &mut String, job: &JobRecord) {
         }
     }
     if is_failed(job) {
-        put_line(
-            text,
-            "failed",
-            &match job.error_message.as_str() {
-                "" => error_words(job.error_errno),
-                message => message.to_owned(),
-            },
-        );
+        put_line(text, "failed", &error(job));
+    }
+}
+
+/// Returns why a job failed.
+fn error(job: &JobRecord) -> String {
+    match job.error_message.as_str() {
+        "" => error_words(job.error_errno),
+        message => message.to_owned(),
+    }
+}
+
+/// Failed jobs of a suite or a curve that are named.
+const FAILURES_MAX: usize = 6;
+
+/// Puts why jobs of a suite or a curve failed, whose steps are no entries of the summary.
+fn put_failures(text: &mut String, record: &Record) {
+    for job in record.jobs.iter().filter(|job| job.error_errno != 0).take(FAILURES_MAX) {
+        let step = record.steps.iter().find(|step| step.step_idx == job.step_idx);
+        let name = step.map_or(job.name.as_str(), |step| step.name.as_str());
+        text.push_str(&wrap(&format!("{name} failed: {}", error(job)), 2, COLUMNS));
     }
 }
 

@@ -184,14 +184,14 @@ fn a_curve_is_kept_and_shown_again() {
 fn what_cannot_be_swept_says_why() {
     let sandbox = sandbox();
     sandbox.write("two.fio", "[a]\nsize=1m\nrw=read\n[b]\nstonewall\nsize=1m\nrw=read\n");
-    sandbox.write("data", "precious");
+    let precious = "precious".repeat(4096);
+    sandbox.write("data", &precious);
     for (args, said) in [
         (&["two.fio"][..], "a curve takes one step, and the jobs come to 2"),
         (&["data", "--rw", "randwrite"], "`data` is there, and would be written over"),
-        (&["nothing"], "name a folder, a device, a file, or a job file"),
+        (&["nothing"], "name a folder, a device or a file"),
         (&[".", "--limit", "p99 < 2"], "p99"),
         (&[".", "--closed", "--limit", "achieved > 95%"], "needs an open load"),
-        (&["/mnt/p30", "--on", "p30.toml", "--virtual", "--rate-max", "10"], "the first load"),
     ] {
         let outcome = sandbox.plimsoll(&[&["curve"], args].concat());
         let mistake = outcome.mistake();
@@ -199,7 +199,7 @@ fn what_cannot_be_swept_says_why() {
         assert_eq!(outcome.code, 2, "{mistake}");
     }
     let data = std::fs::read(sandbox.path("data")).expect("it is there");
-    assert_eq!(data, b"precious");
+    assert_eq!(data, precious.as_bytes());
 }
 
 /// One curve on each side: at a load that both have, their seconds tell.
@@ -244,4 +244,56 @@ fn a_rate_that_is_asked_about_is_answered_in_the_record() {
     assert!(text.success().contains("20.0 k IOPS take 20 I/Os in flight"), "{}", text.stdout);
     let none = sandbox().plimsoll(&["curve", "/mnt/p30", "--on", "p30.toml", "--time", "0s"]);
     assert!(none.mistake().contains("measures nothing"));
+}
+
+/// A mistake is one error, in words of this command.
+#[track_caller]
+fn check_mistake(sandbox: &Sandbox, args: &[&str], expected: &str) {
+    let found = sandbox.plimsoll(&[&["curve"], args].concat()).mistake();
+    assert!(found.starts_with(&format!("error: {expected}")), "{found}");
+    assert_eq!(found.matches("error").count(), 1, "{found}");
+}
+
+#[test]
+fn files_that_cannot_be_measured_are_refused_in_words_of_the_command() {
+    let sandbox = sandbox();
+    sandbox.write("empty", "");
+    sandbox.write("tiny", "abc");
+    sandbox.write("some", vec![b'x'; 64 << 10]);
+    check_mistake(&sandbox, &["empty"], "`empty` is empty\n");
+    check_mistake(&sandbox, &["tiny"], "`tiny` has 3 B, and I/Os of 8.00 KiB are to be measured\n");
+    check_mistake(
+        &sandbox,
+        &["some", "--size", "1m"],
+        "`some` has 64.0 KiB, and `--size` says 1.00",
+    );
+    check_mistake(
+        &sandbox,
+        &[".", "--size", "4k"],
+        "`--size` 4.00 KiB is less than an I/O of 8.00",
+    );
+    check_mistake(&sandbox, &[".", "--start", "10", "--rate-max", "1"], "`--start 10` is above");
+    check_mistake(&sandbox, &[".", "--start", "0"], "invalid value '0' for '--start <IOPS>'");
+}
+
+/// `--rate-max` alone moves the first rate, too.
+#[test]
+fn a_search_may_end_below_the_usual_first_rate() {
+    let args = ["/mnt/p30", "--on", "p30.toml", "--virtual", "--rate-max", "500", "--points", "0"];
+    let found = curve(&sandbox(), &args);
+    assert_eq!((found.line.end.as_str(), found.line.load), ("nothing_failed", Some(500.0)));
+}
+
+/// All loads of a P30 below its cap have the same latency: nothing bends, and the interval says how
+/// sure it is, 95 % at least.
+#[test]
+fn a_level_curve_has_no_bend() {
+    let sandbox = sandbox();
+    let args = ["/mnt/p30", "--on", "p30.toml", "--virtual"];
+    let found = curve(&sandbox, &args);
+    assert_eq!(found.knees, None);
+    let interval = found.line.interval.expect("a line has one");
+    assert!(interval.coverage >= 0.95, "{interval:?}");
+    let text = sandbox.plimsoll(&[&["curve", "--no-progress"], &args[..]].concat());
+    assert!(!text.success().contains("it bends"), "{}", text.stdout);
 }

@@ -28,8 +28,34 @@ fn options_of_other_tools_are_answered_with_ours() {
     check(&["bench", ".", "--runtime", "10s"], "runtime", &format!("`--set time=10s` {in_steps}"));
     check(&["bench", ".", "--bs"], "bs", &format!("`--set bs=VALUE` {in_steps}"));
     check(&["curve", ".", "--runtime", "10"], "runtime", "it is `--time 10s` here");
-    // What nobody knows gets the usual answer.
-    assert!(told(&["run", "x.fio", "--nonsense"]).contains("unexpected argument '--nonsense'"));
+    let in_help = "`plimsoll help run` lists its options";
+    check(&["run", "x.fio", "--nonsense"], "nonsense", in_help);
+    check(&["run", "x.fio", "--remp", "a=b"], "remp", "did you mean `--remap`?");
+}
+
+/// Each command line is answered by an error and a hint, and never by how to pass an option as a
+/// value.
+#[test]
+fn what_is_too_much_is_named() {
+    for (args, error, hint) in [
+        (&["show", "1", "2"][..], "`plimsoll show` takes no further `2`", "`plimsoll help show`"),
+        (&["suite", "list", "x"], "`plimsoll suite list` takes no further `x`", "help suite list"),
+        (&["run", "x.fio", "-q"], "`plimsoll run` has no option `-q`", "`plimsoll help run`"),
+        (
+            &["catalog", "list", "vms", "--cloud", "GCP"],
+            "`plimsoll catalog list` has no option `--cloud`",
+            "words narrow the list: plimsoll catalog list vms gcp",
+        ),
+        (&["help", "nosuch"], "`plimsoll` has no command `nosuch`", "`plimsoll help` lists them"),
+        (&["rnu", "x.fio"], "`plimsoll` has no command `rnu`", "did you mean `run`?"),
+        (&["runs", "nmae", "1"], "`plimsoll runs` has no command `nmae`", "did you mean `name`?"),
+        (&["bench", ".", "--scale", "-1"], "invalid value '-1' for '--scale <F>'", "share above"),
+        (&["bench", ".", "--seed", "-1"], "invalid value '-1' for '--seed <N>'", "-1"),
+    ] {
+        let found = told(args);
+        assert!(found.starts_with(&format!("error: {error}")), "{args:?}: {found}");
+        assert!(found.contains(hint) && !found.contains("-- -"), "{args:?}: {found}");
+    }
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn files(name: &str) -> Result<Vec<String>, Failure> {
 enum Found {
     /// It is fine, with so many jobs.
     Fine(usize),
-    /// It has mistakes, which were told.
+    /// It has mistakes, which were printed.
     Wrong,
     /// It is something else.
     Other(&'static str),
@@ -129,7 +129,7 @@ fn one(args: &Args, file: &str) -> Found {
     let parsed = input.parse(false).parsed;
     let is_wrong =
         input::findings(&parsed).iter().any(|finding| finding.severity == Severity::Error);
-    // It is told in any case, and only errors make it wrong.
+    // All of it is printed, and only errors make it wrong.
     let _ = input::tell(&parsed);
     if is_wrong { Found::Wrong } else { Found::Fine(parsed.plan.jobs().count()) }
 }

@@ -46,7 +46,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PCT", value_parser = share)]
     fail_if_worse: Option<f64>,
 
-    /// With --fail-if-worse: how to end where nothing can be told of any figure, `pass` with code 0
+    /// With --fail-if-worse: how to end where no figure can be judged, `pass` with code 0
     /// or `fail` with code 3.
     #[arg(
         long,
@@ -55,7 +55,7 @@ pub(super) struct Args {
         value_enum,
         default_value = "pass"
     )]
-    cannot_tell: Untold,
+    cannot_tell: Undecided,
 
     /// Only this figure: iops, mib/s, mean, p50, p95, p99 or p99.9, of one direction as
     /// `read:p99`; may be given several times.
@@ -63,7 +63,7 @@ pub(super) struct Args {
     metric: Vec<Wanted>,
 
     /// Smallest difference that matters; 5%, or what --fail-if-worse says. With less than that
-    /// "no difference" is told from "cannot tell".
+    /// "no difference" is distinguished from "cannot tell".
     #[arg(long, value_name = "PCT", value_parser = share)]
     effect: Option<f64>,
 
@@ -89,7 +89,7 @@ pub(super) struct Args {
 
 /// How a comparison ends in CI that can tell nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Untold {
+enum Undecided {
     /// With code 0: nothing is known to be worse.
     Pass,
     /// With code 3: nothing is known to be as good, either.
@@ -117,7 +117,7 @@ With --interleave each side is what `plimsoll run` takes, in quotes where it has
 options. All runs are kept; Ctrl-C compares the pairs that are complete.
 
 Exit codes: 0 nothing is shown to be worse by what --fail-if-worse says, 4
-something is, 3 nothing could be told and --cannot-tell is `fail`, 2 wrong use,
+something is, 3 nothing could be judged and --cannot-tell is `fail`, 2 wrong use,
 or other I/O was done, 1 a run of --interleave failed, 130 interrupted.";
 
 /// Runs the command.
@@ -152,8 +152,8 @@ fn judge(args: &Args, baseline: Vec<Run>, candidate: Vec<Run>) -> Result<Exit, F
     if found.rows.is_empty() {
         return Err(Failure::wrong_use("the runs have no figure in common"));
     }
-    let (limit, untold) = (args.fail_if_worse, args.cannot_tell);
-    let judged = Judged { baseline, candidate, found, limit, untold, options };
+    let (limit, undecided) = (args.fail_if_worse, args.cannot_tell);
+    let judged = Judged { baseline, candidate, found, limit, undecided, options };
     let text = match (args.json, args.markdown) {
         (true, _) => json::json(&judged),
         (_, true) => markdown::markdown(&judged),
@@ -197,7 +197,7 @@ struct Judged {
     /// From which loss on it fails.
     limit: Option<f64>,
     /// How it ends where nothing can be told.
-    untold: Untold,
+    undecided: Undecided,
     options: SetOptions,
 }
 
@@ -209,7 +209,7 @@ impl Judged {
         self.found.rows.iter().filter(fails).collect()
     }
 
-    fn is_told(&self) -> bool {
+    fn is_decided(&self) -> bool {
         self.found.rows.iter().any(|row| row.comparison.verdict != Verdict::CannotTell)
     }
 
@@ -218,7 +218,7 @@ impl Judged {
             Exit::Fine
         } else if !self.failing().is_empty() {
             Exit::Missed
-        } else if self.is_told() || self.untold == Untold::Pass {
+        } else if self.is_decided() || self.undecided == Undecided::Pass {
             Exit::Fine
         } else {
             Exit::Invalid

@@ -76,16 +76,15 @@ struct SweepArgs {
     depth_max: u32,
 
     /// Say how many I/Os in flight this rate takes at the best latency: rate x latency.
-    #[arg(long, value_name = "IOPS", requires = "closed", value_parser = units::parse_count)]
+    #[arg(long, value_name = "IOPS", requires = "closed", value_parser = rate)]
     target_iops: Option<u64>,
 
-    /// First rate to try, I/Os per second.
-    #[arg(long, value_name = "IOPS", default_value = "1000", conflicts_with = "closed")]
-    #[arg(value_parser = units::parse_count)]
-    start: u64,
+    /// First rate to try, I/Os per second; 1000 unless given, or `--rate-max` where that is less.
+    #[arg(long, value_name = "IOPS", conflicts_with = "closed", value_parser = rate)]
+    start: Option<u64>,
 
     /// Try no rate above this.
-    #[arg(long, value_name = "IOPS", conflicts_with = "closed", value_parser = units::parse_count)]
+    #[arg(long, value_name = "IOPS", conflicts_with = "closed", value_parser = rate)]
     rate_max: Option<u64>,
 
     /// Time measured per point; 5s unless given, and 2m in virtual time.
@@ -153,6 +152,19 @@ fn limits(text: &str) -> Result<Limits, String> {
     })
 }
 
+/// First rate of a search.
+const START_IOPS: u64 = 1000;
+
+/// Largest rate of a search.
+const RATE_MAX_IOPS: u64 = 1_000_000_000;
+
+fn rate(text: &str) -> Result<u64, String> {
+    match units::parse_count(text).map_err(|error| error.to_string())? {
+        rate @ 1..=RATE_MAX_IOPS => Ok(rate),
+        _ => Err(format!("expected 1 to {RATE_MAX_IOPS} I/Os per second")),
+    }
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     let text = text.trim().trim_end_matches('%');
     let percent: f64 = text.parse().map_err(|_| "expected percent, such as 1".to_owned())?;
@@ -171,8 +183,10 @@ impl SweepArgs {
                 Spacing::Fixed => Arrivals::Linear,
                 Spacing::Poisson => Arrivals::Poisson,
             };
-            let mut search = SearchOptions::rate(self.start as f64);
-            search.max = self.rate_max.map_or(search.max, |max| max as f64);
+            let rate_max = self.rate_max.unwrap_or(RATE_MAX_IOPS);
+            let start = self.start.unwrap_or(START_IOPS.min(rate_max));
+            let search =
+                SearchOptions { max: rate_max as f64, ..SearchOptions::rate(start as f64) };
             (Lever::Rate { arrivals, in_flight_max: self.in_flight }, search)
         };
         let search = SearchOptions {
@@ -200,6 +214,12 @@ impl SweepArgs {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.sweep.time.is_some_and(|time| time.is_zero()) {
         return Err(Failure::wrong_use("`--time 0s` measures nothing"));
+    }
+    if let (Some(start), Some(rate_max)) = (args.sweep.start, args.sweep.rate_max)
+        && start > rate_max
+    {
+        let message = format!("`--start {start}` is above `--rate-max {rate_max}`");
+        return Err(Failure::wrong_use(message));
     }
     let emulation = args.on.emulation()?;
     let is_virtual = emulation.as_ref().is_some_and(runner::Emulation::is_virtual);

@@ -6,6 +6,7 @@ use dialects::vdbench;
 use plan::param;
 
 use crate::exit::{Exit, Failure};
+use crate::fill::fill;
 use crate::stream;
 
 /// Explain a parameter: meaning, unit, range, default, and its name in other tools
@@ -64,8 +65,12 @@ fn not_found(name: &str) -> Failure {
     failure.hint(format!("did you mean {}?", near.join(" or ")))
 }
 
-/// Lists the parameters by chapter.
+/// Columns of a parameter's name in the list.
+const NAME_COLUMNS: usize = 38;
+
+/// Lists the parameters by chapter, each on one line where there is no terminal, for `grep`.
 fn list() -> String {
+    let columns = stream::stdout_columns().unwrap_or(usize::MAX);
     let mut text = String::new();
     let mut chapter = None;
     for param in param::all() {
@@ -76,7 +81,7 @@ fn list() -> String {
         }
         let fio = param.fio.first().filter(|fio| **fio != param.name);
         let name = fio.map_or(param.name.to_owned(), |fio| format!("{} ({fio})", param.name));
-        let _ = writeln!(text, "  {name:<38} {}", param.short);
+        text.push_str(&fill(&format!("  {name:<NAME_COLUMNS$} "), param.short, columns));
     }
     text
 }

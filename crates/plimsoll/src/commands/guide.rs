@@ -1,4 +1,4 @@
-//! Options that a command does not have, answered with what does what they mean.
+//! Options and commands that there are not, answered with what does what they mean.
 //!
 //! Who comes from fio types `--iodepth=32`, and who comes from another command types its options.
 
@@ -6,25 +6,79 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit::Failure;
 
-/// Returns the answer to an option that is unknown to a command; nothing where there is none that
-/// is better than clap's own.
-pub(super) fn unknown_option(error: &clap::Error, args: &[String]) -> Option<Failure> {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
+/// Returns the answer to what a command line has too much, or to a command that there is not;
+/// nothing where clap's own says it.
+pub(super) fn answer(error: &clap::Error, args: &[String], all: &clap::Command) -> Option<Failure> {
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let near = of(ContextKind::SuggestedArg);
+            Some(unknown_argument(of(ContextKind::InvalidArg)?, near, args, all))
+        }
+        ErrorKind::InvalidSubcommand => {
+            Some(unknown_command(of(ContextKind::InvalidSubcommand)?, args, all))
+        }
+        _ => None,
     }
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
-        return None;
+}
+
+fn unknown_argument(
+    typed: &str,
+    near: Option<&str>,
+    args: &[String],
+    all: &clap::Command,
+) -> Failure {
+    let (command, path) = command_of(args, all);
+    let help = format!("`plimsoll help{path}` lists its options");
+    let option = typed.split('=').next().unwrap_or(typed);
+    let Some(name) = option.strip_prefix("--").filter(|name| !name.is_empty()) else {
+        let what = if typed.starts_with('-') { "has no option" } else { "takes no further" };
+        return Failure::wrong_use(format!("`plimsoll{path}` {what} `{typed}`")).hint(help);
     };
-    let name = typed.strip_prefix("--")?.split('=').next()?;
-    let command = args.get(1)?;
     let value = value_of(name, args);
-    let hint = match command.as_str() {
-        "run" | "check" | "translate" => of_jobs(name, value.as_deref())?,
-        "bench" | "suite" => of_suite(name, value.as_deref())?,
-        "curve" => of_curve(name, value.as_deref())?,
-        _ => return None,
+    let value = value.as_deref();
+    let hint = match command {
+        "run" | "check" | "translate" => of_jobs(name, value),
+        "bench" | "suite" => of_suite(name, value),
+        "curve" => of_curve(name, value),
+        "catalog" if args.iter().any(|arg| arg == "list") => {
+            let word = value.unwrap_or("WORD").to_lowercase();
+            Some(format!("words narrow the list: plimsoll catalog list vms {word}"))
+        }
+        _ => None,
     };
-    Some(Failure::wrong_use(format!("`plimsoll {command}` has no option `--{name}`")).hint(hint))
+    let hint = hint.or_else(|| near.map(|near| format!("did you mean `{near}`?")));
+    Failure::wrong_use(format!("`plimsoll{path}` has no option `--{name}`"))
+        .hint(hint.unwrap_or(help))
+}
+
+/// Returns the command that was named, and the words that name it and what is below it, each with a
+/// blank before it.
+fn command_of<'a>(args: &'a [String], all: &clap::Command) -> (&'a str, String) {
+    let (mut command, mut path) = (all, String::new());
+    for arg in args.iter().skip(1) {
+        let Some(below) = command.find_subcommand(arg) else { break };
+        command = below;
+        path = format!("{path} {arg}");
+    }
+    (args.get(1).map_or("", String::as_str), path)
+}
+
+fn unknown_command(typed: &str, args: &[String], all: &clap::Command) -> Failure {
+    let (_, path) = command_of(args, all);
+    let failure = Failure::wrong_use(format!("`plimsoll{path}` has no command `{typed}`"));
+    let command = all.find_subcommand(path.trim()).unwrap_or(all);
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    match units::nearest(typed, names).first() {
+        _ if path.is_empty() && std::path::Path::new(typed).exists() => {
+            failure.hint(format!("to run a job file: plimsoll run {typed}"))
+        }
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!("`plimsoll help{path}` lists them")),
+    }
 }
 
 /// Returns the value that was typed behind an option, or after its `=`.

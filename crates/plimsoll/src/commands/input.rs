@@ -32,7 +32,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) section: Vec<String>,
 
-    /// Language of the files, where it cannot be told from their content.
+    /// Language of the files, where their content does not show it.
     #[arg(long, value_parser = dialect_parser())]
     pub(super) dialect: Option<String>,
 

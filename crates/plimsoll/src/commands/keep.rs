@@ -107,7 +107,7 @@ impl KeepArgs {
         if self.no_store { None } else { self.store.path() }
     }
 
-    /// Returns the time between two records of the run; `None` where nobody keeps them. Virtual
+    /// Returns the time between two records of the run; `None` where none is kept. Virtual
     /// time passes too fast to be followed, and is soon had again.
     pub(super) fn report_interval_ms(&self, emulation: Option<&Emulation>) -> Option<u64> {
         let is_virtual = emulation.is_some_and(Emulation::is_virtual);
@@ -143,7 +143,7 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 /// the caller, who watches the run, from ending it or telling of it. Where it is slow, a newer
 /// record replaces one that was not written yet.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct Keeper {
     writer: Option<Writer>,
     /// The command line names the store, or the run in it: its absence is a failure then, and a
     /// warning where the usual store has no room.
@@ -223,10 +223,10 @@ fn write(mut live: Live, mail: &Mail) -> Written {
     }
 }
 
-impl Kept {
+impl Keeper {
     /// Begins to keep a run.
-    pub(super) fn begin(args: &KeepArgs, options: &RunOptions, plan: &plan::Plan) -> Kept {
-        let Some(path) = args.path() else { return Kept::default() };
+    pub(super) fn begin(args: &KeepArgs, options: &RunOptions, plan: &plan::Plan) -> Keeper {
+        let Some(path) = args.path() else { return Keeper::default() };
         let begin = Begin {
             name: args.name.clone().unwrap_or_default(),
             tags: args.tag.clone(),
@@ -236,15 +236,15 @@ impl Kept {
         };
         let live = Store::open(&path).and_then(|store| store.begin(&begin));
         let is_asked = args.store.store.is_some() || args.name.is_some() || !args.tag.is_empty();
-        let Some(live) = Self::told(live) else { return Kept { writer: None, is_asked } };
+        let Some(live) = Self::or_warn(live) else { return Keeper { writer: None, is_asked } };
         let mail = Arc::new(Mail::default());
         let to_write = Arc::clone(&mail);
         let thread = std::thread::Builder::new().name("keep".to_owned());
         match thread.spawn(move || write(live, &to_write)) {
-            Ok(thread) => Kept { writer: Some(Writer { mail, thread }), is_asked },
+            Ok(thread) => Keeper { writer: Some(Writer { mail, thread }), is_asked },
             Err(error) => {
                 stream::tell(&format!("warning: the run is not kept: no thread: {error}\n"));
-                Kept { writer: None, is_asked }
+                Keeper { writer: None, is_asked }
             }
         }
     }
@@ -272,7 +272,7 @@ impl Kept {
     /// Puts the final record in place. Returns its number in the store; `None` if it is not there.
     pub(super) fn finish(mut self, record: &Record) -> Option<i64> {
         let Written { live, is_failing } = self.writer.take()?.end()?;
-        let id = Self::told(live.finish(record))?;
+        let id = Self::or_warn(live.finish(record))?;
         if is_failing {
             stream::tell(&format!("the run is kept after all, as run {id}\n"));
         }
@@ -282,11 +282,11 @@ impl Kept {
     /// Takes the run back: it was refused.
     pub(super) fn forget(mut self) {
         if let Some(written) = self.writer.take().and_then(Writer::end) {
-            Self::told(written.live.forget());
+            Self::or_warn(written.live.forget());
         }
     }
 
-    fn told<T>(outcome: Result<T, StoreError>) -> Option<T> {
+    fn or_warn<T>(outcome: Result<T, StoreError>) -> Option<T> {
         let tell = |error| {
             stream::tell(&format!(
                 "warning: the run is not kept: {error}\n\
@@ -305,7 +305,7 @@ impl Writer {
     }
 }
 
-impl Drop for Kept {
+impl Drop for Keeper {
     /// What was not finished stays as far as it came: as interrupted.
     fn drop(&mut self) {
         let _written = self.writer.take().and_then(Writer::end);

@@ -8,6 +8,7 @@ mod completion;
 mod curve;
 mod demo;
 mod execute;
+mod existing;
 mod explain;
 mod export;
 mod fio;
@@ -18,7 +19,6 @@ mod judge;
 mod keep;
 mod limits;
 mod on;
-mod overwrite;
 mod reference;
 mod rehearse;
 mod report;
@@ -37,7 +37,7 @@ mod welcome;
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
 
@@ -98,12 +98,13 @@ pub(crate) fn dispatch(args: &[OsString]) -> Result<Exit, Failure> {
         Some(command) if command == "help" => return dispatch(&as_option(args)),
         Some(_) => {}
     }
-    let cli = match Cli::try_parse_from(args) {
+    let matches = definition().try_get_matches_from(args);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let typed: Vec<String> =
                 args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-            if let Some(failure) = guide::unknown_option(&error, &typed) {
+            if let Some(failure) = guide::answer(&error, &typed, &definition()) {
                 return Err(failure);
             }
             // Help and version go to standard output, mistakes to standard error.
@@ -145,5 +146,11 @@ fn as_option(args: &[OsString]) -> Vec<OsString> {
 
 /// Returns the definition of all commands and arguments, for completion and the reference.
 fn definition() -> clap::Command {
-    Cli::command()
+    with_negative_numbers(Cli::command())
+}
+
+/// Lets every command take `-1` for a value, so that what reads the value says what is wrong with
+/// it.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command.allow_negative_numbers(true).mut_subcommands(with_negative_numbers)
 }

@@ -80,7 +80,7 @@ impl OnArgs {
         self.on.is_some()
     }
 
-    /// Reads the design, if one is named. Mistakes in it are told and end the command.
+    /// Reads the design, if one is named. Mistakes in it are printed and end the command.
     pub(super) fn emulation(&self) -> Result<Option<Emulation>, Failure> {
         let Some(name) = &self.on else { return Ok(None) };
         let catalog = self.catalog.load()?;
@@ -145,11 +145,11 @@ fn note(finding: &Diagnostic) -> Option<Note> {
 pub(super) struct Read {
     pub(super) design: volume::Design,
     pub(super) text: String,
-    /// Warnings and notes, which were told already.
+    /// Warnings and notes, which were printed already.
     pub(super) findings: Vec<Diagnostic>,
 }
 
-/// Reads a design and its text, with limits from a catalogue. Mistakes are told and end the
+/// Reads a design and its text, with limits from a catalogue. Mistakes are printed and end the
 /// command.
 pub(super) fn read_design(
     name: &str,
@@ -158,8 +158,8 @@ pub(super) fn read_design(
     read(name, catalog).map(|read| (read.design, read.text))
 }
 
-/// Reads a design again, in a process that was started by one that has told what is to be said of
-/// it. Mistakes are told and end the command.
+/// Reads a design again, in a process that was started by one that has printed its findings.
+/// Mistakes are printed and end the command.
 pub(super) fn read_again(
     name: &str,
     catalog: &Arc<Catalog>,
@@ -168,7 +168,7 @@ pub(super) fn read_again(
     read_telling(name, catalog, is_error).map(|read| (read.design, read.text))
 }
 
-/// Reads a design. Mistakes are told and end the command.
+/// Reads a design. Mistakes are printed and end the command.
 pub(super) fn read(name: &str, catalog: &Arc<Catalog>) -> Result<Read, Failure> {
     read_telling(name, catalog, |_| true)
 }
@@ -176,7 +176,7 @@ pub(super) fn read(name: &str, catalog: &Arc<Catalog>) -> Result<Read, Failure> 
 fn read_telling(
     name: &str,
     catalog: &Arc<Catalog>,
-    is_told: impl Fn(&Diagnostic) -> bool,
+    is_shown: impl Fn(&Diagnostic) -> bool,
 ) -> Result<Read, Failure> {
     if let Some(read) = of_disk(name, catalog)? {
         return Ok(read);
@@ -200,8 +200,8 @@ fn read_telling(
     }
     let (design, findings) = volume::design::parse_with(&text, catalog);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
-    let told: Vec<&Diagnostic> = findings.iter().filter(|finding| is_told(finding)).collect();
-    diagnostics::tell(&told, Texts { sources: &sources, command_line: "" });
+    let shown: Vec<&Diagnostic> = findings.iter().filter(|finding| is_shown(finding)).collect();
+    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     match design.filter(|_| !is_wrong) {
         Some(mut design) => {
@@ -215,7 +215,7 @@ fn read_telling(
     }
 }
 
-/// Size of a disk of the catalogue that leaves it open, where nobody says one.
+/// Size of a disk of the catalogue that leaves it open, where none is given.
 const OPEN_SIZE: &str = "1TiB";
 
 /// Reads a name of the catalogue as a design: one such disk for every path, without a machine

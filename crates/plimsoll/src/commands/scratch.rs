@@ -11,7 +11,7 @@ use crate::stream;
 /// Space that must stay free: a measurement must not fill a disk that others use.
 const FREE_BYTES_MIN: u64 = 256 << 20;
 
-/// Bytes worked on in its place where the volume is emulated, unless told: none are written.
+/// Bytes worked on in its place where the volume is emulated, unless given: none are written.
 pub(super) const EMULATED_BYTES: u64 = 16 << 30;
 
 /// What a scratch folder is made for, in words and names.
@@ -70,7 +70,7 @@ impl Scratch {
         self.dir.join(file_name(self.purpose, name))
     }
 
-    /// Returns the bytes that are free, if that can be told.
+    /// Returns the bytes that are free, if that is known.
     pub(super) fn free_bytes(&self) -> Option<u64> {
         let stat = rustix::fs::statvfs(&self.dir).ok()?;
         Some(stat.f_bavail.saturating_mul(stat.f_frsize).saturating_sub(FREE_BYTES_MIN))
@@ -90,7 +90,7 @@ impl Scratch {
 
     /// Refuses files of a size that would nearly fill the file system.
     pub(super) fn check_space(&self, size_bytes: u64, n_files: u64) -> Result<(), Failure> {
-        // Where free space cannot be told, the run finds out.
+        // Where free space is not known, the run finds out.
         let Ok(stat) = rustix::fs::statvfs(&self.dir) else { return Ok(()) };
         let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
         let all_bytes = size_bytes.saturating_mul(n_files);
@@ -165,7 +165,7 @@ fn leftovers(place: &Path, purpose: Purpose) -> Vec<PathBuf> {
 }
 
 /// Says how to remove what a killed command left. It is never removed unasked: the number of a
-/// process on another host tells nothing here.
+/// process on another host says nothing here.
 fn tell_leftover(dir: &Path, purpose: Purpose) {
     let (dir, command) = (dir.display(), purpose.command);
     stream::tell(&format!(

@@ -9,8 +9,8 @@ use dialects::{Loader, likeliest};
 use plan::Plan;
 use runner::Emulation;
 
+use super::existing::{self, Found};
 use super::input::{self, InputArgs};
-use super::overwrite;
 use super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use crate::exit::Failure;
 use crate::loader::HostLoader;
@@ -109,7 +109,7 @@ const PURPOSE: Purpose = Purpose {
     size_option: "plimsoll curve DIR --size ",
 };
 
-/// Size of a scratch file unless told.
+/// Size of a scratch file unless given.
 const SCRATCH_BYTES: u64 = 1 << 30;
 
 /// What is measured. Scratch files are removed when it is dropped.
@@ -137,6 +137,11 @@ impl Subject {
         if let Some((key, _)) = args.set.first().or(args.remap.first()) {
             let message = format!("`{key}` is set, but `{target}` is no job file");
             return Err(Failure::wrong_use(message).hint("name a job file"));
+        }
+        if let Some(size) = args.size.filter(|size| *size < args.bs) {
+            let (size, bs) = (units::format_bytes(size), units::format_bytes(args.bs));
+            let message = format!("`--size` {size} is less than an I/O of {bs} (`--bs`)");
+            return Err(Failure::wrong_use(message));
         }
         if on.is_some() {
             let place = ("directory", target.to_owned());
@@ -173,17 +178,17 @@ impl SubjectArgs {
     }
 
     fn on_this_host(&self, target: &str) -> Result<Subject, Failure> {
-        let path = Path::new(target);
-        let found = std::fs::metadata(path).map_err(|error| {
-            Failure::wrong_use(format!("`{target}`: {error}"))
-                .hint("name a folder, a device, a file, or a job file")
-                .hint("`--on DESIGN` takes a path on an emulated volume")
-        })?;
-        if found.is_dir() {
-            return self.in_folder(path);
+        let there_bytes = match existing::find(target, self.bs, "or smaller I/Os: --bs SIZE")? {
+            Found::Folder => return self.in_folder(Path::new(target)),
+            Found::File(bytes) | Found::Device(bytes) => bytes,
+        };
+        if let Some(bytes) = self.size.filter(|bytes| *bytes > there_bytes) {
+            let (there, size) = (units::format_bytes(there_bytes), units::format_bytes(bytes));
+            let message = format!("`{target}` has {there}, and `--size` says {size}");
+            return Err(Failure::wrong_use(message).hint("without `--size` all of it is used"));
         }
         if self.rw.writes() {
-            overwrite::check(target, self.overwrite)?;
+            existing::check_overwrite(target, self.overwrite)?;
         }
         let size_bytes = self.size.unwrap_or(0);
         let plan = self.plan(("filename", target.to_owned()), size_bytes, true)?;

@@ -96,7 +96,7 @@ pub(super) struct ChangeArgs {
     repeat: u32,
 
     /// Seed of the order of repeats.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = units::parse_count)]
     seed: u64,
 }
 
@@ -132,7 +132,7 @@ pub(super) fn choose(name: &str, args: &ChangeArgs) -> Result<Chosen, Failure> {
     Ok(Chosen { suite, changes, order, text })
 }
 
-/// Reads a suite. Mistakes are told and end the command.
+/// Reads a suite. Mistakes are printed and end the command.
 fn read(name: &str) -> Result<(Suite, String), Failure> {
     let text = match built_in(name) {
         Some(text) => text.to_owned(),

@@ -25,7 +25,7 @@ use runner::{Control, DetailedIntervals, RunError, RunEvent, RunOptions};
 
 use super::execute;
 use super::judge::judge;
-use super::keep::{KeepArgs, Kept};
+use super::keep::{KeepArgs, Keeper};
 use super::seed;
 use crate::clock::{self, Stopwatch};
 use crate::diagnostics::{self, Texts};
@@ -63,12 +63,14 @@ Usage: vdbench [-f FILE..] [-o DIR] [OPTIONS] [NAME=VALUE..] [+ RD_PARAMETERS]
 
 Vdbench's options; values may be glued to them:
   -f FILE..   parameter files
-  -o DIR      output directory (`output`); `DIR+` numbers it, `DIR.tod` adds the time
+  -o DIR      output directory (`output`); `DIR+` numbers it, `DIR.tod` adds the
+              time
   -e N        elapsed time of every run, seconds
   -i N        interval, seconds
   -w N        warmup, seconds
   -s          list the runs, run nothing
-  -m N        processes per host (they are threads here); -mb shows 1000**2 bytes
+  -m N        processes per host (they are threads here)
+  -mb         show 1000**2 bytes
   -c[o|y|n]   formats: clean first, only format, always, never
   -l [N|Ns|Nm|Nh]   repeat all runs until stopped, or for so long; N is seconds
   -r RD       begin at this run definition
@@ -78,24 +80,30 @@ Vdbench's options; values may be glued to them:
 And those of this program:
   --compat 5.04.07        accept, reject and expand exactly as that version
   --remap A=B             replace the path prefix A by B
-  --set KEY=VALUE         as if written last in every definition that has the key
+  --set KEY=VALUE         as if written last in every definition that has the
+                          key
   --all-hosts-local       every host is this one
-  --seed N                seed of all draws, to repeat a run; else each run and each pass of `-l`
-                          draws one, which logfile.html and the record show
+  --seed N                seed of all draws, to repeat a run; else each run and
+                          each pass of `-l` draws one, which logfile.html and
+                          the record show
   --allow-commands        run the commands of startcmd= and endcmd=
   --vdbench-layout 503|507   columns of 5.03 to 5.04.06, or of 5.04.07 (default)
   --allow-mounted-write   write to block devices that are mounted
   --overwrite-filesystem  write to block devices that hold a file system
-  --readonly              refuse what changes anything: writes, formats, commands
-  --json                  print the record, as `plimsoll run --json` does; what Vdbench's
-                          console shows goes to standard error
+  --readonly              refuse what changes anything: writes, formats,
+                          commands
+  --json                  print the record, as `plimsoll run --json` does; what
+                          Vdbench's console shows goes to standard error
   --store FILE, --no-store, --name NAME, --tag TAG
-                          where the run is kept, or that it is not; what to find it by
+                          where the run is kept, or that it is not; what to find
+                          it by
 
 Utilities:
-  vdbench parse -i FLATFILE|DIR [-c COLUMN..] [-f COLUMN VALUE ..] [-a] [-t] [-q] [-o CSV]
-              rows of intervals, with `-a` those of averages instead; `-c all`, or no `-c`: all
-              columns; `-t` puts tabs between values; `-q` tells nothing. `parseflat` is the same
+  vdbench parse -i FLATFILE|DIR [-c COLUMN..] [-f COLUMN VALUE ..] [-a] [-t]
+                [-q] [-o CSV]
+              rows of intervals, with `-a` those of averages instead; `-c all`,
+              or no `-c`: all columns; `-t` puts tabs between values; `-q`
+              prints no remarks. `parseflat` is the same
   vdbench compare OLD_DIR NEW_DIR
 
 Examples:
@@ -358,7 +366,7 @@ fn measure(line: &CommandLine, ours: &Ours, runs: &[Run], mut plan: Plan) -> Res
         lower::add_commands(&mut plan, &line.parsed.settings.commands, &session.folder_path());
         session.begin(first, n_passes);
         let mut is_told = false;
-        let mut kept = Kept::begin(&ours.keep, &options, &plan);
+        let mut kept = Keeper::begin(&ours.keep, &options, &plan);
         let mut outcome = runner::run(&plan, &options, &control, &mut |event: RunEvent<'_>| {
             if signals.last().is_some() && !is_told {
                 is_told = true;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Time over which the rate is taken. Long enough to be calm, short enough to show that a cache is
 /// full and the device itself has taken over.
 const WINDOW_MS: u64 = 10_000;
-/// No time left is told before this much was seen: the first writes go to memory.
+/// No time left is shown before this much was seen: the first writes go to memory.
 const SEEN_MS_MIN: u64 = 1_000;
 /// Shortest time between samples, which bounds their number.
 const SAMPLE_MS: u64 = 100;
@@ -29,7 +29,7 @@ impl LayoutRate {
         }
     }
 
-    /// Returns the seconds left at the recent rate; `None` while nobody can know.
+    /// Returns the seconds left at the recent rate; `None` while it is not known.
     pub(super) fn left_s(&self, total_bytes: u64) -> Option<u64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
         let (seen_ms, seen_bytes) = (last.0 - first.0, last.1.saturating_sub(first.1));

@@ -1,11 +1,12 @@
 //! A load curve in words, as a table, and as a picture of characters.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::GateName;
 use record::{
-    CarriedRecord, CurvePointRecord, CurveRecord, Figure, IntervalRecord, Lever, LineVerdict,
-    LoadLineRecord, Record, Verdict,
+    CarriedRecord, CurvePointRecord, CurveRecord, Figure, Figures, IntervalRecord, Lever,
+    LineVerdict, LoadLineRecord, Record, Verdict,
 };
 use units::{format_iops, format_latency_ns, format_mib_s};
 
@@ -40,22 +41,21 @@ pub(crate) fn load_words(load: f64) -> String {
     if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
 }
 
-/// Returns the line about a point that is told as it is measured.
+/// Returns the line about a point as it is measured.
 pub(crate) fn point_line(point: &CurvePointRecord) -> String {
-    let load = load_words(point.load);
-    let p99 = match point.latency_p99_ns {
-        0 => "-".to_owned(),
-        ns => format_latency_ns(ns),
-    };
-    let achieved = format_iops(point.achieved_iops);
+    let CurvePointRecord { step_idx, purpose, achieved_iops, latency_p99_ns, .. } = point;
+    let head = format!("{:>3} {purpose:<8}{:>8}  ", step_idx + 1, load_words(point.load));
     let verdict = match (&point.void, point.passed) {
-        (Some(reason), _) => format!("says nothing: {reason}"),
-        (None, true) => "carried".to_owned(),
-        (None, false) => point.broken.first().cloned().unwrap_or_default(),
+        // Its figures are not those of the load.
+        (Some(reason), _) => return format!("{head}says nothing: {reason}\n"),
+        (None, true) => "carried",
+        (None, false) => point.broken.first().map_or("", String::as_str),
     };
-    let number = point.step_idx + 1;
-    let purpose = &point.purpose;
-    format!("{number:>3} {purpose:<8}{load:>8}  {achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
+    let (achieved, p99) = (format_iops(*achieved_iops), format_latency_ns(*latency_p99_ns));
+    if *achieved_iops <= 0.0 {
+        return format!("{head}{verdict}\n");
+    }
+    format!("{head}{achieved:>8} IOPS  p99 {p99:>8}  {verdict}\n")
 }
 
 /// Says how many I/Os an open load let out at once.
@@ -85,13 +85,7 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
     } else if line.load.is_none() {
         sentences.push(tried.replace("to find it", "to find one"));
     }
-    let n_void = curve.points.iter().filter(|point| point.void.is_some()).count();
-    if n_void > 0 {
-        let n = curve.points.len();
-        let is_over = curve.line.verdict() != LineVerdict::Unfinished;
-        let then = if is_over { ", and were repeated" } else { "" };
-        sentences.push(format!("{n_void} of {n} measurements say nothing{then}"));
-    }
+    sentences.extend(void(curve));
     if let (Some(first_fail), [broken, ..]) = (line.first_fail, line.broken.as_slice()) {
         let load = load_words(first_fail);
         sentences.push(format!("at {load} {}: {broken}", unit(curve.lever)));
@@ -141,6 +135,28 @@ fn answer(curve: &CurveRecord) -> Vec<String> {
     sentences
 }
 
+/// Says how many measurements say nothing, and why.
+fn void(curve: &CurveRecord) -> Option<String> {
+    let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
+    for reason in curve.points.iter().filter_map(|point| point.void.as_deref()) {
+        // Without its figures, which differ.
+        let reason = reason.split(" (").next().unwrap_or(reason);
+        *reasons.entry(reason.split(':').next().unwrap_or(reason)).or_default() += 1;
+    }
+    let n_void: u32 = reasons.values().sum();
+    let mut reasons: Vec<(&str, u32)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let reasons: Vec<String> = match &*reasons {
+        [] => return None,
+        [(only, _)] => vec![(*only).to_owned()],
+        several => several.iter().map(|(reason, n)| format!("{reason} ({n})")).collect(),
+    };
+    let is_over = curve.line.verdict() != LineVerdict::Unfinished;
+    let then = if is_over { " and were repeated" } else { "" };
+    let (n, reasons) = (curve.points.len(), reasons.join(", "));
+    Some(format!("{n_void} of {n} measurements say nothing{then}: {reasons}"))
+}
+
 /// Says where above the line limits were kept in some measurements, and broken in others.
 fn by_turns(curve: &CurveRecord) -> Option<String> {
     let (first_fail, highest) = curve.by_turns()?;
@@ -160,7 +176,7 @@ fn between(lever: Lever, interval: IntervalRecord) -> String {
         share if share > 0.0 => format!(" with a probability of {} or more", percent(share)),
         _ => String::new(),
     };
-    format!("between {low} and {high} {}{sure}", unit(lever))
+    format!("by all measurements between {low} and {high} {}{sure}", unit(lever))
 }
 
 fn headline(curve: &CurveRecord) -> String {
@@ -236,15 +252,23 @@ fn put_table(text: &mut String, curve: &CurveRecord) {
         Lever::Workers => "workers",
     };
     let _ = writeln!(text, "{unit:>10}{}", OF_POINT.heads());
+    let mut is_mixed = false;
     for point in by_load(curve) {
         let mark = match curve.measured(point.load) {
-            (0, _) => "  says nothing".to_owned(),
+            (0, _) => "  not known".to_owned(),
             (_, 0) => String::new(),
             (n, n_over) if n_over == n => "  over".to_owned(),
-            (n, n_over) => format!("  over {n_over}/{n}"),
+            (n, n_over) => {
+                is_mixed = true;
+                format!("  over {n_over}/{n}")
+            }
         };
-        let row = OF_POINT.row(&point.into(), "-");
+        let figures = if point.achieved_iops > 0.0 { point.into() } else { Figures::default() };
+        let row = OF_POINT.row(&figures, "-");
         let _ = writeln!(text, "{:>10}{row}{mark}", load_words(point.load));
+    }
+    if is_mixed {
+        text.push_str("over k/n: k of the n measurements of this load broke a limit\n");
     }
 }
 
@@ -289,7 +313,7 @@ fn put_plot(text: &mut String, curve: &CurveRecord) {
         ((rate / rate_max * (n_columns - 1) as f64).round() as usize).min(n_columns - 1)
     };
     let mut rows = vec![vec![' '; n_columns]; n_rows];
-    // The figure that was told: of an open load the rate that was offered.
+    // The figure of the headline: of an open load the rate that was offered.
     if let Some(line) = curve.line_iops() {
         for cells in &mut rows {
             cells[column(line)] = '|';

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use bench::suite::rows::is_invalid;
+use analysis::assess::is_invalid_row;
 use record::{
-    Figure, JobRecord, NeedConditionRecord, NeedRecord, PublishedRecord, SuiteFigureRecord,
+    Figure, NeedConditionRecord, NeedRecord, PublishedRecord, Record, SuiteFigureRecord,
     SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
 };
 use units::{format_duration, format_iops, format_latency_ns, format_mib_s};
 
 use super::table::Columns;
 use super::words::{fit, wrap};
-use super::{COLUMNS, percent};
+use super::{COLUMNS, percent, put_failures};
 
 /// Columns of a row's name.
 const LABEL: usize = 30;
@@ -20,13 +20,13 @@ const LABEL: usize = 30;
 /// Figures of a row.
 const OF_ROW: Columns = Columns { figures: &Figure::OF_ROW, iops: 8, mib_s: 8, latency: 10 };
 
-/// Reasons that are told below the table.
+/// Reasons that are shown below the table.
 const REASONS_MAX: usize = 6;
 
 /// Puts what the suite came to, without its curve.
-pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecord]) {
+pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, record: &Record) {
     put_head(text, suite);
-    put_failures(text, suite, jobs);
+    put_failures(text, record);
     let (prepared, measured): (Vec<_>, Vec<_>) = suite.rows.iter().partition(|row| row.preparation);
     for row in prepared {
         text.push_str(&wrap(&format!("made ready: {}", preparation(row)), 2, COLUMNS));
@@ -104,7 +104,7 @@ fn condition_words(condition: &NeedConditionRecord) -> String {
         Some(true) if is_near => "kept: at least 95 % of it",
         Some(true) => "kept",
         Some(false) => "broken",
-        None => "cannot be told",
+        None => "cannot tell",
     };
     format!("{asked}: {seen}, {kept}")
 }
@@ -122,7 +122,7 @@ fn put_head(text: &mut String, suite: &SuiteRecord) {
     text.push_str(&wrap(&format!("suite {}: {}", suite.name, suite.title), 2, COLUMNS));
     if suite.indicative {
         let mut rows = suite.rows.iter().filter(|row| !row.preparation).peekable();
-        let is_void = rows.peek().is_some() && rows.all(|row| is_invalid(&row.verdict));
+        let is_void = rows.peek().is_some() && rows.all(is_invalid_row);
         let line = if is_void {
             "verdict: cannot tell; no row measured what was asked for, for the reasons below"
         } else {
@@ -147,22 +147,6 @@ fn put_head(text: &mut String, suite: &SuiteRecord) {
         let few = if suite.n_repeats < 6 { "; six make an interval of 95 %" } else { "" };
         let line = format!("medians of {} measurements, in mixed order{few}", suite.n_repeats);
         text.push_str(&wrap(&line, 2, COLUMNS));
-    }
-}
-
-/// Puts why jobs failed.
-fn put_failures(text: &mut String, suite: &SuiteRecord, jobs: &[JobRecord]) {
-    for job in jobs.iter().filter(|job| job.error_errno != 0).take(REASONS_MAX) {
-        let step = suite.steps.iter().find(|step| step.step_idx == job.step_idx);
-        let label = step.map_or(job.name.as_str(), |step| step.label.as_str());
-        text.push_str(&wrap(&format!("{label} failed: {}", error(job)), 2, COLUMNS));
-    }
-}
-
-fn error(job: &JobRecord) -> String {
-    match job.error_message.as_str() {
-        "" => super::error_words(job.error_errno),
-        message => message.to_owned(),
     }
 }
 
@@ -206,10 +190,10 @@ fn put_reasons(text: &mut String, rows: &[&SuiteRowRecord]) {
     if bad.is_empty() {
         return;
     }
-    bad.sort_by_key(|row| !is_invalid(&row.verdict));
+    bad.sort_by_key(|row| !is_invalid_row(row));
     text.push('\n');
     for row in bad.iter().take(REASONS_MAX) {
-        let weight = if is_invalid(&row.verdict) { "invalid: " } else { "" };
+        let weight = if is_invalid_row(row) { "invalid: " } else { "" };
         text.push_str(&wrap(&format!("{weight}{}: {}", row.label, row.reason), 2, COLUMNS));
     }
     if bad.len() > REASONS_MAX {
@@ -235,8 +219,9 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
         }
         last = on;
     }
-    let is_told = |source: &&SuiteSourceRecord| suite.needs.iter().any(|it| it.source == source.id);
-    for source in suite.sources.iter().filter(|source| !is_told(source)) {
+    let is_shown =
+        |source: &&SuiteSourceRecord| suite.needs.iter().any(|it| it.source == source.id);
+    for source in suite.sources.iter().filter(|source| !is_shown(source)) {
         text.push_str(&wrap(&format!("source: {}", source_words(source)), 2, COLUMNS));
     }
 }

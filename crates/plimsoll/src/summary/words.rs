@@ -2,6 +2,8 @@
 
 use record::{DirRecord, JobRecord};
 
+use crate::fill::fill_below;
+
 /// Returns the title of a step: its number, and its name if it has one.
 pub(crate) fn step_title(number: u64, name: &str) -> String {
     if name.is_empty() { format!("step {number}") } else { format!("step {number}: {name}") }
@@ -52,10 +54,25 @@ fn whole_bytes(bytes: u64) -> String {
     }
 }
 
-/// Returns the mean number of I/Os in flight, from Little's law: time spent in I/Os over runtime.
+/// Returns the mean number of I/Os in flight: as the run counted them, else by Little's law from
+/// time spent in I/Os over runtime.
 ///
-/// None if the completion latency of any direction was not measured.
+/// None if neither is known.
 pub(super) fn in_flight(job: &JobRecord, runtime_ns: u64) -> Option<String> {
+    let mean = match job.in_flight_mean {
+        Some(mean) => mean,
+        None => by_law(job, runtime_ns)?,
+    };
+    Some(match mean {
+        ..9.995 => format!("{mean:.2}"),
+        ..99.95 => format!("{mean:.1}"),
+        _ => format!("{mean:.0}"),
+    })
+}
+
+/// Returns time spent in I/Os over runtime; none if the completion latency of any direction was not
+/// measured.
+fn by_law(job: &JobRecord, runtime_ns: u64) -> Option<f64> {
     let mut spent_ns = 0_u128;
     for (_, dir) in job.dirs.iter() {
         if dir.clat.is_empty() && dir.n_ios > 0 {
@@ -63,12 +80,7 @@ pub(super) fn in_flight(job: &JobRecord, runtime_ns: u64) -> Option<String> {
         }
         spent_ns = spent_ns.saturating_add(dir.clat.sum_ns());
     }
-    let mean = spent_ns as f64 / runtime_ns as f64;
-    Some(match mean {
-        ..9.995 => format!("{mean:.2}"),
-        ..99.95 => format!("{mean:.1}"),
-        _ => format!("{mean:.0}"),
-    })
+    Some(spent_ns as f64 / runtime_ns as f64)
 }
 
 /// Returns a text cut to a number of columns.
@@ -94,28 +106,7 @@ pub(super) fn unbroken(text: &str) -> String {
 pub(crate) fn wrap(text: &str, indent: usize, columns: usize) -> String {
     let body = text.trim_start();
     let lead = &text[..text.len() - body.len()];
-    let mut out = lead.to_owned();
-    let mut column = lead.len();
-    let mut is_line_start = true;
-    for word in body.split(' ') {
-        let length = word.chars().count();
-        if !is_line_start && column + 1 + length > columns {
-            out.truncate(out.trim_end().len());
-            out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            column = indent;
-            is_line_start = true;
-        }
-        if !is_line_start {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-        is_line_start = false;
-    }
-    out.push('\n');
-    out.replace(FIXED_BLANK, " ")
+    fill_below(lead, indent, body, columns).replace(FIXED_BLANK, " ")
 }
 
 /// Returns the name of an error number of Linux with its meaning, for those that storage raises.

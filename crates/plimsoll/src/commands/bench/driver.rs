@@ -16,9 +16,9 @@ use plan::load::Arrivals;
 use record::{Note, NoteSeverity, Outcome, Record};
 use runner::{RunEvent, RunOptions};
 
-use super::super::execute::{Also, Session};
+use super::super::execute::{EventReply, Session};
 use super::super::input;
-use super::sites::{Kind, Sites};
+use super::sites::{SiteKind, Sites};
 use crate::exit::Failure;
 use crate::loader::HostLoader;
 use crate::summary;
@@ -168,10 +168,10 @@ impl Driver<'_> {
             RunEvent::Report(record) => {
                 let (mut so_far, mut then) = (whole.clone(), running.clone());
                 join(&mut so_far, &mut then, (*record).clone());
-                let Some(mut so_far) = so_far else { return Also::Nothing };
+                let Some(mut so_far) = so_far else { return EventReply::Nothing };
                 so_far.suite = Some(then.recorded(&so_far));
                 so_far.notes.extend(notes.iter().cloned());
-                Also::Keep(Box::new(so_far))
+                EventReply::Keep(Box::new(so_far))
             }
             RunEvent::StepEnded { step_idx, jobs } => {
                 *left_ns =
@@ -179,11 +179,11 @@ impl Driver<'_> {
                 let label = of_plan(*step_idx).map_or("", |(label, _)| label);
                 let told = line(label, jobs, *left_ns);
                 match rounds.end_step(running, label, jobs) {
-                    Some(verdict) => Also::EndWith(told + &verdict),
-                    None => Also::Tell(told),
+                    Some(verdict) => EventReply::EndWith(told + &verdict),
+                    None => EventReply::Tell(told),
                 }
             }
-            _ => Also::Nothing,
+            _ => EventReply::Nothing,
         })?;
         let first = join(whole, running, record);
         self.keep();
@@ -199,8 +199,8 @@ impl Driver<'_> {
         for idx in 0..self.sites.list.len() {
             let site = self.sites.list[idx].clone();
             match self.sites.kinds[idx] {
-                Kind::Emulated => {}
-                Kind::Scratch => {
+                SiteKind::Emulated => {}
+                SiteKind::Scratch => {
                     let folder = self
                         .sites
                         .scratch
@@ -218,13 +218,13 @@ impl Driver<'_> {
                     };
                     self.note(NoteSeverity::Info, "purge", message);
                 }
-                Kind::Device if self.may_discard && !self.sites.is_read_only => {
+                SiteKind::Device if self.may_discard && !self.sites.is_read_only => {
                     self.discard(&site)?;
                 }
                 kind => {
                     let why = match kind {
-                        Kind::Device if self.sites.is_read_only => "it is only read",
-                        Kind::Device => "`--discard` gives its blocks back",
+                        SiteKind::Device if self.sites.is_read_only => "it is only read",
+                        SiteKind::Device => "`--discard` gives its blocks back",
                         _ => "only devices and files of our own are",
                     };
                     let message = format!("not purged: `{}`: {why}", site.file);
@@ -261,7 +261,7 @@ impl Driver<'_> {
         }
         for idx in 0..self.sites.list.len() {
             let site = self.sites.list[idx].clone();
-            if self.sites.kinds[idx] == Kind::Emulated || self.is_over() {
+            if self.sites.kinds[idx] == SiteKind::Emulated || self.is_over() {
                 continue;
             }
             let plan = parse(&jobs::fill(&prepare, &site))?;
@@ -297,7 +297,7 @@ impl Driver<'_> {
         }
         let files = self.sites.list.iter().zip(&self.sites.kinds);
         let mut ours = files.filter(|(site, kind)| {
-            site.takes_direct && !matches!(kind, Kind::Emulated | Kind::Export)
+            site.takes_direct && !matches!(kind, SiteKind::Emulated | SiteKind::Export)
         });
         if ours.all(|(site, _)| super::super::scratch::takes_512(&site.file)) {
             return;
@@ -551,7 +551,7 @@ fn time_of(running: &Running, label: &str) -> u64 {
     step.map_or_else(fill_ns, Step::time_max_ns)
 }
 
-/// Returns what is told of a step as it ends.
+/// Returns the line about a step as it ends.
 fn line(label: &str, jobs: &[record::JobRecord], left_ns: u64) -> String {
     let (iops, bytes) = rates(jobs);
     let left = match left_ns / 1_000_000_000 {

@@ -1,7 +1,5 @@
 //! Where a suite works: scratch files in folders, files, devices, exports, emulated volumes.
 
-use std::fs;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use bench::suite::jobs::Site;
@@ -10,7 +8,7 @@ use runner::Emulation;
 use volume::Design;
 use volume::design::{Backing, CacheMode, Volume};
 
-use super::super::overwrite;
+use super::super::existing::{self, Found};
 use super::super::scratch::{EMULATED_BYTES, Purpose, Scratch};
 use super::Args;
 use crate::exit::Failure;
@@ -26,14 +24,14 @@ const PURPOSE: Purpose = Purpose {
 
 /// Smallest scratch file that says anything.
 const AUTO_BYTES_MIN: u64 = 64 << 20;
-/// Bytes worked on of an export, whose free space nobody tells.
+/// Bytes worked on of an export, whose free space is not known.
 const EXPORT_BYTES: u64 = 1 << 30;
-/// Share of the free space that a scratch file takes unless it is told its size.
+/// Share of the free space that a scratch file takes unless its size is given.
 const FREE_SHARE: u64 = 4;
 
 /// What kind of target a site is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SiteKind {
     /// A scratch file of our own.
     Scratch,
     /// A file that was there before.
@@ -50,7 +48,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Sites {
     pub(super) list: Vec<Site>,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<SiteKind>,
     pub(super) scratch: Vec<Scratch>,
     /// Some of them may not be written to.
     pub(super) is_read_only: bool,
@@ -70,9 +68,10 @@ impl Sites {
         let targets = targets(&suite.name, &args.target, &places)?;
         for (place, target) in places.iter().zip(targets) {
             let (site, kind) = match (emulation, target) {
-                (Some(emulation), target) => {
-                    (emulated(&emulation.design, place, target.as_deref(), suite)?, Kind::Emulated)
-                }
+                (Some(emulation), target) => (
+                    emulated(&emulation.design, place, target.as_deref(), suite)?,
+                    SiteKind::Emulated,
+                ),
                 (None, Some(target)) => found.on_this_host(suite, place, &target, places.len())?,
                 (None, None) => {
                     let failure = Failure::wrong_use("nothing is named to measure");
@@ -81,8 +80,8 @@ impl Sites {
                         .hint("or an emulated volume: plimsoll bench --on DESIGN --virtual"));
                 }
             };
-            let is_ours = !matches!(kind, Kind::File | Kind::Device);
-            if !overwrite::may_write(is_ours, args.overwrite) {
+            let is_ours = !matches!(kind, SiteKind::File | SiteKind::Device);
+            if !existing::may_write(is_ours, args.overwrite) {
                 found.is_read_only = true;
             }
             found.list.push(site);
@@ -97,7 +96,7 @@ impl Sites {
 
     /// A scratch file cannot be read that may not be written.
     fn check_fill(&self) -> Result<(), Failure> {
-        let ours = [Kind::Scratch, Kind::Export];
+        let ours = [SiteKind::Scratch, SiteKind::Export];
         if self.kinds.iter().any(|kind| ours.contains(kind)) {
             let message = "a scratch file has to be written before it is read";
             return Err(Failure::wrong_use(message).hint("name a file or device to read"));
@@ -111,44 +110,20 @@ impl Sites {
         place: &Place,
         target: &str,
         n_places: usize,
-    ) -> Result<(Site, Kind), Failure> {
+    ) -> Result<(Site, SiteKind), Failure> {
         if target.starts_with("nfs://") {
-            return Ok((export(suite, place, target), Kind::Export));
-        }
-        let path = Path::new(target);
-        let found = fs::metadata(path).map_err(|error| {
-            Failure::wrong_use(format!("`{target}`: {error}"))
-                .hint("name a folder, a device or a file")
-                .hint("`--on DESIGN` takes a path on an emulated volume")
-        })?;
-        if found.is_dir() {
-            return Ok((self.in_folder(suite, place, path, n_places)?, Kind::Scratch));
-        }
-        let is_device = found.file_type().is_block_device();
-        if !is_device && !found.is_file() {
-            let message = format!("`{target}` is neither a folder, nor a file or block device");
-            return Err(Failure::wrong_use(message));
-        }
-        let there_bytes = size_of(path).map_err(|error| {
-            Failure::wrong_use(format!("cannot open `{target}`: {error}"))
-                .hint("name one that you may read, or ask who guards it for the permission")
-        })?;
-        if there_bytes == 0 {
-            let (what, hint) = if is_device {
-                ("holds no block", "a device without a size cannot be measured")
-            } else {
-                ("is empty", "name a folder: a scratch file is made in it")
-            };
-            return Err(Failure::wrong_use(format!("`{target}` {what}")).hint(hint));
+            return Ok((export(suite, place, target), SiteKind::Export));
         }
         let blocks = suite.parts.iter().flat_map(|part| &part.block_bytes);
         let largest = blocks.copied().max().unwrap_or(0);
-        if there_bytes < largest {
-            let (there, block) = (units::format_bytes(there_bytes), units::format_bytes(largest));
-            let message = format!("`{target}` has {there}, and I/Os of {block} are to be measured");
-            let hint = "name a larger one, or a folder: a scratch file is made in it";
-            return Err(Failure::wrong_use(message).hint(hint));
-        }
+        let (there_bytes, kind) = match existing::find(target, largest, "")? {
+            Found::Folder => {
+                let site = self.in_folder(suite, place, Path::new(target), n_places)?;
+                return Ok((site, SiteKind::Scratch));
+            }
+            Found::File(bytes) => (bytes, SiteKind::File),
+            Found::Device(bytes) => (bytes, SiteKind::Device),
+        };
         let site = Site {
             place: place.name.clone(),
             file: target.to_owned(),
@@ -159,7 +134,7 @@ impl Sites {
             },
             takes_direct: true,
         };
-        Ok((site, if is_device { Kind::Device } else { Kind::File }))
+        Ok((site, kind))
     }
 
     fn in_folder(
@@ -229,12 +204,6 @@ fn targets(
         target.or_else(plain)
     };
     Ok(of_place.into_iter().map(fill).collect())
-}
-
-/// Returns the size of a file or device.
-fn size_of(path: &Path) -> std::io::Result<u64> {
-    use std::io::{Seek, SeekFrom};
-    fs::File::open(path)?.seek(SeekFrom::End(0))
 }
 
 /// Returns a size that leaves most of the free space alone, and is larger than memory where that

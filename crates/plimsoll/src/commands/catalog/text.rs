@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use ::catalog::{Figure, Source};
 
+use crate::fill::fill;
+
 /// Columns of a terminal that tables fit into.
 const COLUMNS: usize = 80;
 
@@ -34,23 +36,7 @@ pub(super) fn table(rows: &[Vec<String>], is_number: &[bool], gap: &str) -> Vec<
 
 /// Breaks a text into lines at blanks: the first is `head`, the others are indented as far.
 pub(super) fn wrapped(head: &str, text: &str) -> String {
-    let indent = head.chars().count();
-    let mut lines = head.to_owned();
-    let mut at = indent;
-    for word in text.split(' ') {
-        let len = word.chars().count();
-        if at > indent && at + 1 + len > COLUMNS {
-            let _ = write!(lines, "\n{:indent$}", "");
-            at = indent;
-        } else if at > indent {
-            lines.push(' ');
-            at += 1;
-        }
-        lines.push_str(word);
-        at += len;
-    }
-    lines.push('\n');
-    lines
+    fill(head, text, COLUMNS)
 }
 
 /// Lists sources by their keys.

@@ -185,7 +185,7 @@ impl Turns<'_> {
         let output = self.wait(child, &place, n_done)?;
         let is_stopped = self.control.stop() != Stop::No;
         match output.status.code() {
-            // Doubts about a run are told with the comparison.
+            // Doubts about a run are shown with the comparison.
             Some(0 | 3) => self.tell_result(&place, side),
             _ if is_stopped => Ok(()),
             code => {

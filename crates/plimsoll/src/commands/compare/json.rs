@@ -7,7 +7,7 @@ use analysis::sets::{Basis, Row};
 use export::Run;
 use serde_json::{Value, json};
 
-use super::{Judged, Untold};
+use super::{Judged, Undecided};
 
 /// Returns the comparison with a final newline.
 pub(super) fn json(judged: &Judged) -> String {
@@ -32,10 +32,10 @@ pub(super) fn json(judged: &Judged) -> String {
         "rows": judged.found.rows.iter().map(row).collect::<Vec<_>>(),
         "fail_if_worse": judged.limit,
         "fails": judged.limit.map(|_| !judged.failing().is_empty()),
-        "is_told": judged.is_told(),
-        "cannot_tell": judged.limit.map(|_| match judged.untold {
-            Untold::Pass => "pass",
-            Untold::Fail => "fail",
+        "is_decided": judged.is_decided(),
+        "cannot_tell": judged.limit.map(|_| match judged.undecided {
+            Undecided::Pass => "pass",
+            Undecided::Fail => "fail",
         }),
     });
     format!("{value:#}\n")

@@ -8,7 +8,7 @@ use analysis::sets::{Basis, Row, SetComparison};
 use export::Run;
 use record::{NoteSeverity, Outcome};
 
-use super::{Judged, Untold, called};
+use super::{Judged, Undecided, called};
 use crate::exit::Failure;
 use crate::summary;
 
@@ -213,7 +213,7 @@ fn put_remarks(lines: &mut Vec<Line>, judged: &Judged) {
         }
     }
     for (reason, names) in reasons {
-        lines.push(("not told", format!("{}: {reason}", names.join(", "))));
+        lines.push(("not judged", format!("{}: {reason}", names.join(", "))));
     }
 }
 
@@ -236,14 +236,14 @@ fn put_verdict(lines: &mut Vec<Line>, judged: &Judged) {
     let failing = judged.failing();
     let (word, line) = if !failing.is_empty() {
         let names: Vec<String> = failing.iter().map(|row| name(row)).collect();
-        ("fails", format!("worse, and by {limit} as far as can be told: {}", names.join(", ")))
-    } else if judged.is_told() {
+        ("fails", format!("worse, by {limit} or more as measured: {}", names.join(", ")))
+    } else if judged.is_decided() {
         ("passes", format!("nothing is shown to be worse by {limit} or more"))
     } else {
-        let line = "nothing could be told: see what is needed above";
-        match judged.untold {
-            Untold::Pass => ("passes", format!("{line} (`--cannot-tell fail` ends with 3)")),
-            Untold::Fail => ("fails", line.to_owned()),
+        let line = "no figure could be judged: see what is needed above";
+        match judged.undecided {
+            Undecided::Pass => ("passes", format!("{line} (`--cannot-tell fail` ends with 3)")),
+            Undecided::Fail => ("fails", line.to_owned()),
         }
     };
     lines.push((word, line));

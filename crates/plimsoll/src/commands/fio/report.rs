@@ -26,7 +26,7 @@ pub(super) struct Session<'a> {
     eta: Option<Eta<'a>>,
     /// Jobs whose layout was told.
     laid_out: BTreeSet<String>,
-    signal_is_told: bool,
+    has_said_signal: bool,
     /// What comes before a report, for a file: both are written at once, so that an earlier result
     /// is replaced by a whole one.
     held: String,
@@ -45,7 +45,7 @@ impl<'a> Session<'a> {
             sink,
             eta,
             laid_out: BTreeSet::new(),
-            signal_is_told: false,
+            has_said_signal: false,
             held: String::new(),
             broken: Ok(()),
         }
@@ -81,8 +81,8 @@ impl<'a> Session<'a> {
 
     /// Tells a signal, once.
     pub(super) fn signal(&mut self, signal: Option<i32>) {
-        let Some(signal) = signal.filter(|_| !self.signal_is_told) else { return };
-        self.signal_is_told = true;
+        let Some(signal) = signal.filter(|_| !self.has_said_signal) else { return };
+        self.has_said_signal = true;
         if self.is_normal() {
             self.write(&format!("\nfio: terminating on signal {signal}\n"));
         }

@@ -24,7 +24,7 @@ pub(super) struct StatusFile {
 }
 
 impl StatusFile {
-    /// Starts to look. Without a thread for it nobody does.
+    /// Starts to look. Without a thread for it there is no status.
     pub(super) fn watch(control: &Arc<Control>) -> Self {
         let path = std::env::temp_dir().join(NAME);
         let control = Arc::clone(control);

@@ -12,12 +12,12 @@ const LISTED_MAX: u64 = 10_000;
 /// Failed operations, by what failed.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
-    kinds: Vec<Kind>,
+    kinds: Vec<FailureKind>,
     n_listed: u64,
 }
 
 #[derive(Debug)]
-struct Kind {
+struct FailureKind {
     job: String,
     op: String,
     errno: i32,
@@ -36,12 +36,18 @@ impl Errors {
     /// Counts a failed operation; `None` if nothing more is said of it.
     pub(super) fn count(&mut self, error: &IoErrorRecord, words: &Words) -> Option<Said> {
         let IoErrorRecord { job, target, op, offset, len, errno, .. } = error;
-        let is_same = |kind: &&mut Kind| (&kind.job, &kind.op, kind.errno) == (job, op, *errno);
+        let is_same =
+            |kind: &&mut FailureKind| (&kind.job, &kind.op, kind.errno) == (job, op, *errno);
         let known = self.kinds.iter_mut().find(is_same);
         let is_first = known.is_none();
         match known {
             Some(kind) => kind.n += 1,
-            None => self.kinds.push(Kind { job: job.clone(), op: op.clone(), errno: *errno, n: 1 }),
+            None => self.kinds.push(FailureKind {
+                job: job.clone(),
+                op: op.clone(),
+                errno: *errno,
+                n: 1,
+            }),
         }
         if !is_first && self.n_listed > LISTED_MAX {
             return None;
@@ -63,8 +69,8 @@ impl Errors {
     /// than the one that was told.
     pub(super) fn end(&mut self, words: &Words) -> Vec<String> {
         let several = self.kinds.drain(..).filter(|kind| kind.n > 1);
-        let line = |kind: Kind| {
-            let Kind { job, op, errno, n } = kind;
+        let line = |kind: FailureKind| {
+            let FailureKind { job, op, errno, n } = kind;
             let (definition, why) = (words.job(&job), reason(errno));
             format!("{definition}: {n} times {op} failed: {why}; errorlog.html lists them")
         };

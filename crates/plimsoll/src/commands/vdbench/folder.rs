@@ -180,7 +180,7 @@ fn foreign(error: io::Error) -> io::Error {
     }
 }
 
-/// Takes a directory for this run alone. Where a file system has no locks, nobody is kept out.
+/// Takes a directory for this run alone. Where a file system has no locks, others are not kept out.
 fn lock(path: &Path) -> Result<Option<File>, Failure> {
     let Ok(folder) = File::open(path) else { return Ok(None) };
     match folder.try_lock() {

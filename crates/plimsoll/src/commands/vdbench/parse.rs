@@ -25,7 +25,7 @@ struct Choice {
     averages: bool,
     /// Tabs between values instead of commas.
     tabs: bool,
-    /// Nothing is told of what was written.
+    /// What was written is not reported.
     quiet: bool,
 }
 

@@ -25,9 +25,9 @@ pub(super) struct Session {
     first: usize,
     /// Passes before this one.
     n_passes: u64,
-    /// Nobody reads the console any more.
+    /// The console's reader is gone.
     is_unread: bool,
-    /// Records are printed, and the console is told where messages are.
+    /// Records are printed, and the console goes where messages are.
     prints_records: bool,
     control: Arc<Control>,
     monitor: Option<Monitor>,
@@ -183,7 +183,7 @@ impl Session {
                 );
                 self.report.message(&now, &text, false)
             }
-            // Told at the start.
+            // Printed at the start.
             RunEvent::Note(note) if note.code == TREE_INCOMPLETE => return,
             RunEvent::SeriesSoFar(so_far) => {
                 if self.report.leaves_out_this() {
@@ -308,7 +308,7 @@ impl Session {
             stream::print(&text)?;
         }
         let Err(error) = self.folder.put(&name, &text) else { return Ok(()) };
-        // What could not be written is told below; a page that could not be was told before.
+        // What could not be written is reported below, a page that could not be before.
         let _ = self.folder.note(&name, &error);
         let path = self.folder.full_path();
         if self.prints_records {

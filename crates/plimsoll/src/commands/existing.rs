@@ -1,0 +1,82 @@
+//! Targets that were there before: the same for every command that makes its own jobs. They are
+//! written to with `--overwrite` only, and must hold what is to be read.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+
+use crate::exit::Failure;
+
+/// What is said of a target that is only read.
+pub(super) const READ_ONLY: &str = "the target may not be written over";
+
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A folder.
+    Folder,
+    /// A file of so many bytes.
+    File(u64),
+    /// A block device of so many bytes.
+    Device(u64),
+}
+
+/// Finds out what a target is, and whether a file or device can be opened and holds an I/O of
+/// `block_bytes`. `smaller` says what makes I/Os smaller; empty where nothing does.
+pub(super) fn find(target: &str, block_bytes: u64, smaller: &str) -> Result<Found, Failure> {
+    let facts = fs::metadata(target).map_err(|error| {
+        Failure::wrong_use(format!("`{target}`: {error}"))
+            .hint("name a folder, a device or a file")
+            .hint("`--on DESIGN` takes a path on an emulated volume")
+    })?;
+    if facts.is_dir() {
+        return Ok(Found::Folder);
+    }
+    let is_device = facts.file_type().is_block_device();
+    if !is_device && !facts.is_file() {
+        let message = format!("`{target}` is neither a folder, nor a file or block device");
+        return Err(Failure::wrong_use(message));
+    }
+    let there_bytes = size_of(target).map_err(|error| {
+        Failure::wrong_use(format!("cannot open `{target}`: {error}"))
+            .hint("name one that you may read, or ask its owner for the permission")
+    })?;
+    if there_bytes == 0 {
+        let (what, hint) = if is_device {
+            ("has no size", "a device that holds nothing cannot be measured")
+        } else {
+            ("is empty", "name a folder: a scratch file is made in it")
+        };
+        return Err(Failure::wrong_use(format!("`{target}` {what}")).hint(hint));
+    }
+    if there_bytes < block_bytes {
+        let (there, block) = (units::format_bytes(there_bytes), units::format_bytes(block_bytes));
+        let message = format!("`{target}` has {there}, and I/Os of {block} are to be measured");
+        let hint = "name a larger one, or a folder: a scratch file is made in it";
+        let failure = Failure::wrong_use(message).hint(hint);
+        return Err(if smaller.is_empty() { failure } else { failure.hint(smaller) });
+    }
+    Ok(if is_device { Found::Device(there_bytes) } else { Found::File(there_bytes) })
+}
+
+/// Returns the size of a file or device.
+fn size_of(path: &str) -> std::io::Result<u64> {
+    use std::io::{Seek, SeekFrom};
+    fs::File::open(path)?.seek(SeekFrom::End(0))
+}
+
+/// Says whether a target may be written to. `is_ours` is one that the command makes itself, such as
+/// a scratch file; files and devices that were there before hold something.
+pub(super) fn may_write(is_ours: bool, overwrite: bool) -> bool {
+    is_ours || overwrite
+}
+
+/// Refuses to write to a target that was there before, unless it may be.
+pub(super) fn check_overwrite(target: &str, overwrite: bool) -> Result<(), Failure> {
+    if may_write(false, overwrite) {
+        return Ok(());
+    }
+    let message = format!("`{target}` is there, and would be written over");
+    Err(Failure::wrong_use(message)
+        .hint("name a folder: a scratch file is made in it")
+        .hint("or say so: --overwrite; what is in it is lost"))
+}
