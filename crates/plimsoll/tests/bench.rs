@@ -449,7 +449,7 @@ fn suites_are_listed_shown_and_begun() {
     let shown = sandbox.plimsoll(&["suite", "show", "nightly.toml"]);
     assert!(shown.success().starts_with("nightly: block sizes"), "{}", shown.stdout);
     let again = sandbox.plimsoll(&["suite", "new", "nightly"]).mistake();
-    assert!(again.contains("cannot write `nightly.toml`"), "{again}");
+    assert!(again.contains("cannot write to `nightly.toml`"), "{again}");
     // What `suite show --fio` prints, fio's own parser of ours takes.
     let jobs = sandbox.plimsoll(&["suite", "show", "premium-storage", "--fio"]);
     sandbox.write("suite.fio", jobs.success());

@@ -469,13 +469,9 @@ fn wrong_arguments_are_told() {
     exit code 2
     "#);
     assert_snapshot!(sandbox.plimsoll(&["rnu", "job.fio"]).mistake(), @r#"
-    error: unrecognized subcommand 'rnu'
+    error: `plimsoll` has no command `rnu`
 
-      tip: a similar subcommand exists: 'runs'
-
-    Usage: plimsoll <COMMAND>
-
-    For more information, try '--help'.
+    hint: did you mean `run`?
     exit code 2
     "#);
 }
@@ -488,7 +484,7 @@ fn an_output_that_cannot_be_written_is_told_before_the_run() {
     assert_snapshot!(outcome.mistake(), @r#"
     error: cannot write to `nosuch/result.json`: No such file or directory (os error 2)
 
-    hint: name a file in a folder that exists and that you may write to
+    hint: make the folder, or name one that is there
     exit code 2
     "#);
 }

@@ -213,7 +213,7 @@ fn headline(curve: &CurveRecord) -> String {
 }
 
 fn carried(curve: &CurveRecord) -> Option<String> {
-    let told = curve.carried.iter().filter_map(|it| {
+    let parts = curve.carried.iter().filter_map(|it| {
         let ms = it.latency_mean_ns / 1_000_000;
         let rate = format_iops(it.rate_iops?);
         let moved = format_mib_s(it.bytes_per_s?);
@@ -227,9 +227,9 @@ fn carried(curve: &CurveRecord) -> Option<String> {
             _ => None,
         }
     });
-    let told: Vec<String> = told.collect();
+    let parts: Vec<String> = parts.collect();
     // Nothing is known of a curve without a whole point.
-    (!told.is_empty()).then(|| format!("carried at a mean latency of {}", told.join("; ")))
+    (!parts.is_empty()).then(|| format!("carried at a mean latency of {}", parts.join("; ")))
 }
 
 /// Says what the next load carried, where the load could be turned up in steps only.

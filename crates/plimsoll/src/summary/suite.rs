@@ -80,9 +80,24 @@ fn put_needs(text: &mut String, suite: &SuiteRecord) {
         }
         text.push_str(&wrap(&format!("  {}", measured_words(need)), 4, COLUMNS));
         if let Some(source) = suite.sources.iter().find(|it| it.id == need.source) {
-            let line = format!("  source: {}", source_words(source));
+            let line = format!("  asked by {}", source.document);
             text.push_str(&wrap(&line, 4, COLUMNS));
         }
+    }
+    let is_of_need =
+        |source: &&SuiteSourceRecord| suite.needs.iter().any(|need| need.source == source.id);
+    put_sources(text, suite.sources.iter().filter(is_of_need), "\n");
+}
+
+/// Puts documents, each once, behind what separates them from what comes before.
+fn put_sources<'a>(
+    text: &mut String,
+    sources: impl Iterator<Item = &'a SuiteSourceRecord>,
+    before: &str,
+) {
+    for (idx, source) in sources.enumerate() {
+        text.push_str(if idx == 0 { before } else { "" });
+        text.push_str(&wrap(&format!("source: {}", source_words(source)), 2, COLUMNS));
     }
 }
 
@@ -221,9 +236,7 @@ fn put_published(text: &mut String, suite: &SuiteRecord) {
     }
     let is_shown =
         |source: &&SuiteSourceRecord| suite.needs.iter().any(|it| it.source == source.id);
-    for source in suite.sources.iter().filter(|source| !is_shown(source)) {
-        text.push_str(&wrap(&format!("source: {}", source_words(source)), 2, COLUMNS));
-    }
+    put_sources(text, suite.sources.iter().filter(|source| !is_shown(source)), "");
 }
 
 /// Returns a published figure, or ours beside it, without its unit.
