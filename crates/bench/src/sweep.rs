@@ -351,11 +351,11 @@ impl Sweep {
     /// Notes checks that failed at a point that passed: its number may not mean what it seems to.
     fn note_gates(&mut self, point: &CurvePointRecord, gates: &[Gate]) {
         let Some(record) = &mut self.record else { return };
-        let told = |gate: &&Gate| {
+        let is_noted = |gate: &&Gate| {
             let is_of_limits = matches!(gate.name, GateName::Errors | GateName::Offered);
             point.passed && gate.verdict == GateVerdict::Failed && !is_of_limits
         };
-        for gate in gates.iter().filter(told) {
+        for gate in gates.iter().filter(is_noted) {
             let name = record.steps.get(point.step_idx as usize).map_or("", |step| &step.name);
             let message = format!("at {name}: {}", gate.reason);
             let code = format!("gate-{}", gate.name);

@@ -26,13 +26,13 @@ pub(crate) struct Texts<'a> {
 }
 
 /// Messages that were printed until now.
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Says whether a diagnostic with this message was printed where standard output is read, too:
 /// both are a terminal.
-pub(crate) fn was_told_there(message: &str) -> bool {
-    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    stream::both_are_terminals() && told.iter().any(|told| told == message)
+pub(crate) fn was_printed_there(message: &str) -> bool {
+    let printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    stream::both_are_terminals() && printed.iter().any(|it| it == message)
 }
 
 /// Prints diagnostics to standard error, and how many errors there are if more than one.
@@ -43,9 +43,9 @@ pub(crate) fn tell(findings: &[&Diagnostic], texts: Texts<'_>) {
     for finding in findings {
         stream::tell(&render(finding, texts, &renderer, width));
     }
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    told.extend(findings.iter().map(|finding| finding.message.clone()));
-    drop(told);
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    printed.extend(findings.iter().map(|finding| finding.message.clone()));
+    drop(printed);
     // That there are more than are shown is none itself.
     let is_error = |it: &&&Diagnostic| it.severity == Severity::Error && it.code != "more-errors";
     let n_errors = findings.iter().filter(is_error).count();

@@ -56,12 +56,12 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_not_read() {
-        let told = |path: &str, most| read(Path::new(path), most).unwrap_err().to_string();
-        assert_eq!(told("/dev/zero", 1 << 40), "it is a device, not a file");
+        let refused = |path: &str, most| read(Path::new(path), most).unwrap_err().to_string();
+        assert_eq!(refused("/dev/zero", 1 << 40), "it is a device, not a file");
         let own = tempfile::NamedTempFile::new().expect("a file");
         let path = own.path().to_str().expect("plain");
         fs::write(path, "12345").expect("it is ours");
         assert_eq!(read(own.path(), 5).expect("it fits"), b"12345");
-        assert_eq!(told(path, 4), "it is larger than 4 B, the most that is read");
+        assert_eq!(refused(path, 4), "it is larger than 4 B, the most that is read");
     }
 }

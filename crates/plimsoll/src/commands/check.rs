@@ -76,10 +76,10 @@ fn files(name: &str) -> Result<Vec<String>, Failure> {
     if !Path::new(name).is_dir() {
         return Ok(vec![name.to_owned()]);
     }
-    let told = |error| Failure::wrong_use(format!("cannot read `{name}`: {error}"));
+    let failed = |error| Failure::wrong_use(format!("cannot read `{name}`: {error}"));
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(name).map_err(told)? {
-        let path = entry.map_err(told)?.path();
+    for entry in std::fs::read_dir(name).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
         let is_hidden =
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if path.is_file() && !is_hidden {

@@ -152,7 +152,7 @@ pub(super) fn print(
 
 /// Returns a run's summary without the notes that stand above it already.
 fn summary_beside(record: &Record) -> String {
-    let is_shown = |note: &Note| diagnostics::was_told_there(&note.message);
+    let is_shown = |note: &Note| diagnostics::was_printed_there(&note.message);
     if !record.notes.iter().any(is_shown) {
         return summary::summary(record);
     }

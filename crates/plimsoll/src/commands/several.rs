@@ -79,10 +79,10 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let told = |error| Failure::wrong_use(format!("cannot read {}: {error}", path.display()));
+    let failed = |error| Failure::wrong_use(format!("cannot read {}: {error}", path.display()));
     let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(told)? {
-        let path = entry.map_err(told)?.path();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             found.push(path);
         }
@@ -109,18 +109,19 @@ pub(super) struct FromFile {
 
 /// Reads a record of ours, or a result of fio.
 pub(super) fn read(path: &Path) -> Result<FromFile, Failure> {
-    let told = |error: &dyn std::fmt::Display| {
+    let failed = |error: &dyn std::fmt::Display| {
         Failure::wrong_use(format!("cannot read {}: {error}", path.display()))
     };
-    let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| told(&error))?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| told(&"it is no text"))?;
+    let bytes = limited::read(path, RESULT_BYTES_MAX).map_err(|error| failed(&error))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| failed(&"it is no text"))?;
     if dialects::fio::result::is_result(text) {
-        let result = dialects::fio::result::read_result(text).map_err(|error| told(&error))?;
+        let result = dialects::fio::result::read_result(text).map_err(|error| failed(&error))?;
         let dialects::fio::result::FioResult { record, version, job_file } = result;
         return Ok(FromFile { record, tool: version, job_file, bytes });
     }
-    let record = Record::from_json(text)
-        .map_err(|error| told(&error).hint("records of ours (`--json`) and fio's JSON are read"))?;
+    let record = Record::from_json(text).map_err(|error| {
+        failed(&error).hint("records of ours (`--json`) and fio's JSON are read")
+    })?;
     let tool = format!("plimsoll {}", record.plimsoll_version);
     Ok(FromFile { record, tool, job_file: String::new(), bytes })
 }

@@ -140,8 +140,8 @@ fn read(name: &str) -> Result<(Suite, String), Failure> {
     };
     let (suite, findings) = parse(&text);
     let sources = [Source { name: name.to_owned(), text: text.clone() }];
-    let told: Vec<&plan::Diagnostic> = findings.iter().collect();
-    diagnostics::tell(&told, Texts { sources: &sources, command_line: "" });
+    let shown: Vec<&plan::Diagnostic> = findings.iter().collect();
+    diagnostics::tell(&shown, Texts { sources: &sources, command_line: "" });
     let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
     match suite.filter(|_| !is_wrong) {
         Some(suite) => Ok((suite, text)),

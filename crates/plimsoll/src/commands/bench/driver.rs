@@ -177,10 +177,10 @@ impl Driver<'_> {
                 *left_ns =
                     left_ns.saturating_sub(times.get(*step_idx as usize).map_or(0, |ns| *ns));
                 let label = of_plan(*step_idx).map_or("", |(label, _)| label);
-                let told = line(label, jobs, *left_ns);
+                let text = line(label, jobs, *left_ns);
                 match rounds.end_step(running, label, jobs) {
-                    Some(verdict) => EventReply::EndWith(told + &verdict),
-                    None => EventReply::Tell(told),
+                    Some(verdict) => EventReply::EndWith(text + &verdict),
+                    None => EventReply::Tell(text),
                 }
             }
             _ => EventReply::Nothing,

@@ -254,14 +254,14 @@ fn put_detectable(lines: &mut Vec<Line>, judged: &Judged) {
     let known = judged.found.rows.iter().filter_map(|row| Some((row, row.comparison.detectable?)));
     let mut known: Vec<(&Row, f64)> = known.collect();
     known.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let told = |(row, share): &(&Row, f64)| format!("{:.1} % of {}", share * 100.0, name(row));
+    let change = |(row, share): &(&Row, f64)| format!("{:.1} % of {}", share * 100.0, name(row));
     let line = match known.as_slice() {
         [] => "no change would be found, however large: there is no interval".to_owned(),
-        [only] => format!("a change of {} would be found nine times of ten", told(only)),
+        [only] => format!("a change of {} would be found nine times of ten", change(only)),
         [first, .., last] => format!(
             "changes from {} to {} would be found nine times of ten",
-            told(first),
-            told(last)
+            change(first),
+            change(last)
         ),
     };
     lines.push(("finds", line));
