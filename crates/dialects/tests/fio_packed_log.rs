@@ -27,6 +27,6 @@ fn other_files_are_refused() {
     assert_eq!(unpack(b"1, 2, 3\n"), Err(UnpackError::Damaged { at_bytes: 0 }));
     let first = pack(b"1, 2\n");
     let spoilt = [first.as_slice(), b"spoilt"].concat();
-    assert_eq!(unpack(&spoilt), Err(UnpackError::Damaged { at_bytes: first.len() }));
+    assert_eq!(unpack(&spoilt), Err(UnpackError::Damaged { at_bytes: first.len() as u64 }));
     assert_eq!(unpack(&pack(&[0xff, 0xfe])), Err(UnpackError::NotText));
 }

@@ -147,7 +147,7 @@ impl FileTable {
             table.ring.reserve_exact(n_open.max(1) as usize);
         }
         if !policy.lazy {
-            table.open_all()?;
+            table.open_all(&mut || ControlFlow::Continue(()))?;
         }
         Ok(table)
     }
@@ -295,13 +295,20 @@ impl FileTable {
         self.random_access
     }
 
-    /// Opens what is not open, up to the limit of the policy.
+    /// Opens what is not open, up to the limit of the policy. `goes_on` may stop it; what is not
+    /// open then is opened when it is first used.
     ///
     /// # Errors
     /// The first file that cannot be opened.
-    pub fn open_all(&mut self) -> Result<(), EngineError> {
+    pub fn open_all(
+        &mut self,
+        goes_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
         let n_first = self.policy.n_open.map_or(self.len(), |n| n.max(1) as usize);
         for index in 0..n_first.min(self.len()) {
+            if goes_on().is_break() {
+                break;
+            }
             if self.fds[index].is_none() {
                 self.open(FileIdx(index as u32))
                     .map_err(|errno| open_error(&self.specs[index], errno))?;

@@ -189,7 +189,7 @@ fn registered_files_follow_a_table_that_changes() {
         let mut engine = make(kind, vec![file(&path, open)], 1);
         assert_eq!(one(&mut *engine, op(OpKind::Read, 0, 0, BLOCK)), BLOCK as i32);
         engine.files().unlink_all().unwrap();
-        engine.files().open_all().unwrap();
+        engine.files().open_all(&mut || std::ops::ControlFlow::Continue(())).unwrap();
         std::fs::write(&path, vec![2_u8; BLOCK as usize]).unwrap();
         assert_eq!(one(&mut *engine, op(OpKind::Read, 0, 0, BLOCK)), BLOCK as i32);
         assert_eq!(unsafe { engine.arena().slice(BufId(0), 1) }, [2], "{kind:?}");

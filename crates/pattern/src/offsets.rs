@@ -111,8 +111,12 @@ impl Offsets {
         if let Some(composite) = Composite::new(workload, region, seed)? {
             return Ok(Offsets { walk: Walk::Composite(Box::new(composite)), pass: 0 });
         }
-        let general = General::new(workload, region, seed)?;
-        let walk = match fixed_block(workload) {
+        let fixed = fixed_block(workload).filter(|(len, align)| *len > 0 && *align > 0);
+        let walk = match fixed {
+            Some((len, _)) if region.len_bytes < u64::from(len) => {
+                let (region_bytes, block_bytes) = (region.len_bytes, len);
+                return Err(PatternError::RegionTooSmall { region_bytes, block_bytes });
+            }
             Some((len, align)) if is_once(workload) && u64::from(len) == align => {
                 Walk::Once(FixedOnce::new(region, len, seed))
             }
@@ -125,7 +129,7 @@ impl Offsets {
             }),
             None => match ByLength::new(workload, region, seed)? {
                 Some(by_length) => Walk::ByLength(Box::new(by_length)),
-                None => Walk::General(Box::new(general)),
+                None => Walk::General(Box::new(General::new(workload, region, seed)?)),
             },
         };
         Ok(Offsets { walk, pass: 0 })
@@ -231,6 +235,14 @@ impl Offsets {
             | Walk::General(_)
             | Walk::Shared(_) => false,
         }
+    }
+
+    /// Returns what the offsets of one file of this workload take, about and in bytes, less maps of
+    /// visited blocks.
+    pub fn about_bytes(workload: &Workload) -> u64 {
+        // Sizes by chance lie beside the walk.
+        let of_walk = if fixed_block(workload).is_some() { 0 } else { size_of::<General>() + 512 };
+        (size_of::<Offsets>() + of_walk) as u64
     }
 
     /// Returns the number of passes before this one.

@@ -12,30 +12,36 @@ pub(crate) const RESULT_BYTES_MAX: u64 = 1 << 30;
 /// hundred MB.
 pub(crate) const TABLE_BYTES_MAX: u64 = 1 << 30;
 
+/// Opens a file, pipe or, as `-`, the standard input. Returns its size, too, where that is known.
+///
+/// # Errors
+/// Says what the system says; that a device is no file.
+pub(crate) fn open(path: &Path) -> io::Result<(Box<dyn Read>, Option<u64>)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(io::stdin().lock()), None));
+    }
+    let facts = fs::metadata(path)?;
+    let kind = facts.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(io::Error::other("it is a device, not a file"));
+    }
+    let size_bytes = facts.is_file().then(|| facts.len());
+    Ok((Box::new(File::open(path)?), size_bytes))
+}
+
 /// Reads a file, pipe or, as `-`, the standard input, of at most so many bytes.
 ///
 /// # Errors
-/// Says what the system says; that a device is no file; that a file is too large, before it is
-/// read where its size is known.
+/// As for [`open`]; that a file is too large, before it is read where its size is known.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let refuse = |what: String| Err(io::Error::other(what));
     let too_large = || {
         let most = units::format_bytes(bytes_max);
         io::Error::other(format!("it is larger than {most}, the most that is read"))
     };
-    let from: &mut dyn Read = if path == Path::new("-") {
-        &mut io::stdin().lock()
-    } else {
-        let facts = fs::metadata(path)?;
-        let kind = facts.file_type();
-        if kind.is_char_device() || kind.is_block_device() {
-            return refuse("it is a device, not a file".to_owned());
-        }
-        if facts.is_file() && facts.len() > bytes_max {
-            return Err(too_large());
-        }
-        &mut File::open(path)?
-    };
+    let (from, size_bytes) = open(path)?;
+    if size_bytes.is_some_and(|bytes| bytes > bytes_max) {
+        return Err(too_large());
+    }
     let mut bytes = Vec::new();
     // One more tells that there is more.
     from.take(bytes_max + 1).read_to_end(&mut bytes)?;

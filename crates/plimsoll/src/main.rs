@@ -12,6 +12,7 @@
 //!
 //! Tests: `tests/`, which run the built binary, and beside the pure modules.
 
+mod allocator;
 mod clock;
 mod commands;
 mod diagnostics;
@@ -30,12 +31,17 @@ mod summary;
 
 use std::process::ExitCode;
 
+use allocator::OrEnd;
 use exit::{Exit, Failure};
 
 /// musl's own allocator takes a lock per call, which shows when thousands of workers start.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: OrEnd<mimalloc::MiMalloc> = OrEnd(mimalloc::MiMalloc);
+
+#[cfg(not(target_env = "musl"))]
+#[global_allocator]
+static ALLOCATOR: OrEnd<std::alloc::System> = OrEnd(std::alloc::System);
 
 /// Stack of the thread that does everything but the I/O: what Linux gives a program unless
 /// `ulimit -s` says otherwise. It takes memory as far as it is used only.

@@ -60,7 +60,7 @@ pub(crate) fn targets(job: &Job) -> Vec<String> {
     first.files.n_files = 1;
     let plan =
         Plan { steps: vec![Step { jobs: vec![first], ..Step::default() }], ..Plan::default() };
-    runner::target_paths(&plan).iter().map(|path| path.display().to_string()).collect()
+    runner::target_paths(&plan).map(|path| path.display().to_string()).collect()
 }
 
 /// Counts the files that a job generates; 0 where it names its targets.

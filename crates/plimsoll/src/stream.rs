@@ -131,7 +131,7 @@ impl Sink {
         if is_file && plan.sources.iter().any(|source| is_same(Path::new(&source.name), file)) {
             return refused("is what is to be run: the result would replace it");
         }
-        if is_file && runner::target_paths(plan).iter().any(|target| is_same(target, file)) {
+        if is_file && runner::target_paths(plan).any(|target| is_same(&target, file)) {
             return refused("is a target of a job: the result would replace what it holds");
         }
         Sink::open(path)

@@ -535,3 +535,51 @@ fn too_many_workers_are_refused_before_they_take_memory() {
     exit code 2
     "#);
 }
+
+/// Runs a job of these lines with no more than so many KiB of addresses.
+fn within(limit_kib: u32, job: &str) -> Outcome {
+    let sandbox = Sandbox::new();
+    sandbox.write("job.fio", format!("[crowd]\nioengine=null\nnumber_ios=1\n{job}"));
+    let run = format!("ulimit -v {limit_kib}; exec \"$0\" run --no-progress job.fio");
+    let mut command = sandbox.command(Path::new("sh"));
+    outcome(command.args(["-c", &run, env!("CARGO_BIN_EXE_plimsoll")]))
+}
+
+/// Numbers that ask for more memory than the process may have: refused, with what would take less.
+#[test]
+fn too_much_memory_is_refused_before_it_is_taken() {
+    let check = |job: &str, what: &str, remedy: &str| {
+        let outcome = within(3_000_000, job);
+        let text = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!((outcome.code, text.matches("error").count()), (1, 1), "{}", outcome.stderr);
+        assert!(text.starts_with("error[not-enough-memory]: the plan takes about"), "{text}");
+        assert!(text.contains(what) && text.contains("(raise `ulimit -v`)"), "{text}");
+        assert!(text.ends_with(&format!("= help: {remedy}")), "{text}");
+    };
+    check("size=1m\nnumjobs=20000\n", "for 20000 workers of job `crowd`", "lower `numjobs`");
+    check(
+        "size=100g\nnrfiles=16000000\n",
+        "for 16000000 files of job `crowd`",
+        "lower `nrfiles` or `numjobs`",
+    );
+    check(
+        "size=1g\niodepth=1000000\nbs=64k\n",
+        "for 1000000 buffers of 65536 B of job `crowd`",
+        "lower `iodepth`, `bs` or `numjobs`",
+    );
+}
+
+/// Whatever little a process may have: it works, or says why not.
+#[test]
+fn a_process_short_of_memory_never_aborts() {
+    for job in ["size=8g\nnrfiles=200000\nrw=randread\n", "size=1m\nnumjobs=300\n"] {
+        for limit_kib in [60_000, 90_000, 120_000, 150_000, 200_000, 300_000, 500_000, 900_000] {
+            let Outcome { code, stderr, .. } = within(limit_kib, job);
+            let is_told = stderr.contains("error") && !stderr.contains("memory allocation of");
+            let is_fine = [0, 3].contains(&code) || (code == 1 && is_told);
+            // The loader itself may find no room, and says so.
+            let is_started = !stderr.contains("error while loading shared libraries");
+            assert!(is_fine || !is_started, "{limit_kib} KiB: {code}, {stderr}");
+        }
+    }
+}

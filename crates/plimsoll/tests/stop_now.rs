@@ -1,4 +1,4 @@
-//! A second signal ends a run although an I/O never comes back.
+//! A signal ends a run that prepares, and a second one a run whose I/O never comes back.
 
 mod common;
 #[path = "common/slow_device.rs"]
@@ -97,4 +97,34 @@ fn a_second_signal_does_not_wait_for_what_is_in_flight() {
     assert!(is_held, "it ended only with the read");
     assert_eq!((record.outcome, record.jobs[0].n_ios()), (Outcome::Interrupted, 0));
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
+/// Says whether a process has asked to hear of SIGINT.
+fn hears_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask >> (Signal::INT.as_raw() - 1) & 1 == 1)
+}
+
+/// Two million files take seconds to bind. Nothing of them is there when the run ends, so it ended
+/// before they were bound.
+#[test]
+fn a_signal_ends_the_preparation_of_many_files() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write("job.fio", "[a]\nioengine=null\nsize=8g\nnrfiles=2000000\ntime_based\nruntime=1h\n");
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
+    command.args(["run", "job.fio", "--json", "--no-progress"]);
+    let child = command.stdout(Stdio::piped()).spawn().expect("the binary was built");
+    let since = std::time::Instant::now();
+    while !hears_interrupts(child.id()) {
+        assert!(since.elapsed() < GIVE_UP, "it never listens");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    let record = Record::from_json(&String::from_utf8_lossy(&output.stdout)).expect("a record");
+    assert_eq!((record.outcome, output.status.code()), (Outcome::Interrupted, Some(130)));
+    assert_eq!(record.jobs, []);
 }

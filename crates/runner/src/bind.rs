@@ -1,19 +1,23 @@
 //! Binds a plan to a host: which worker uses which bytes of which file.
 //!
-//! Pure: what is known of the host comes in as [`TargetFacts`] by path. All mistakes are reported
+//! Pure: what is known of the host comes in as [`Facts`] by path. All mistakes are reported
 //! at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::{FileKind, TargetFacts};
+use engine::FileKind;
 use pattern::rng::{Rng, Stream, derive};
 use plan::files::{FileType, Size};
 use plan::replay::Recording;
 use plan::{Diagnostic, Job, Plan};
 use worker::FileRegion;
 
+use crate::control::Control;
+use crate::facts::Facts;
+use crate::findings::{Findings, TOLD_MAX};
 use crate::parts;
 
 /// Most workers of a run, those of all its steps together. Each takes a thread, and some KiB from
@@ -32,6 +36,13 @@ pub(crate) struct BoundPlan {
 pub(crate) struct BoundStep {
     /// Workers in the order of the plan.
     pub(crate) workers: Vec<BoundWorker>,
+}
+
+impl BoundPlan {
+    /// Returns the workers of all steps.
+    pub(crate) fn workers(&self) -> impl Iterator<Item = &BoundWorker> {
+        self.steps.iter().flat_map(|step| &step.workers)
+    }
 }
 
 /// One worker with its files.
@@ -79,9 +90,9 @@ impl BoundFile {
 }
 
 /// Returns every path that the plan names, without duplicates, in order.
-pub fn paths(plan: &Plan) -> Vec<PathBuf> {
-    let mut seen = std::collections::HashSet::new();
-    plan.jobs().flat_map(job_paths).filter(|path| seen.insert(path.clone())).collect()
+pub fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
+    let mut seen = HashSet::new();
+    plan.jobs().flat_map(job_paths).filter(move |path| seen.insert(path.clone()))
 }
 
 /// Says that the plan has more workers than a run takes. To be asked before anything is made for
@@ -105,19 +116,22 @@ pub(crate) fn too_many_workers(plan: &Plan) -> Option<Diagnostic> {
 
 /// Returns every path that the job names, in order.
 pub(crate) fn job_paths(job: &Job) -> impl Iterator<Item = PathBuf> {
-    (0..job.n_workers).flat_map(|idx| worker_paths(job, idx))
+    (0..job.n_workers).flat_map(move |idx| worker_paths(job, idx))
 }
 
-/// Binds the plan. The result is usable only if no diagnostic is an error.
+/// Binds the plan. The result is usable only if no diagnostic is an error, and no end was asked for
+/// meanwhile.
 pub(crate) fn bind(
     plan: &Plan,
-    facts: &HashMap<PathBuf, TargetFacts>,
+    facts: &Facts,
     run_seed: u64,
+    control: &Control,
 ) -> (BoundPlan, Vec<Diagnostic>) {
     let mut bound = BoundPlan::default();
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let mut planned = HashMap::new();
-    let mut n_before = 0;
+    let (n_workers, mut n_before): (u64, u64) =
+        (plan.jobs().map(|job| u64::from(job.n_workers)).sum(), 0);
     for step in &plan.steps {
         let mut bound_step = BoundStep::default();
         for job in &step.jobs {
@@ -127,13 +141,15 @@ pub(crate) fn bind(
                 let job = if is_deeper { &deeper } else { &job };
                 let binder =
                     Binder { job, worker_idx, facts, planned: &planned, run_seed, n_before };
-                match binder.worker() {
+                match binder.worker(control) {
                     Ok(worker) => {
-                        note_planned(&worker, &mut planned);
+                        if n_before + 1 < n_workers {
+                            note_planned(&worker, &mut planned);
+                        }
                         bound_step.workers.push(worker);
                     }
-                    Err(mut errors) => {
-                        findings.append(&mut errors);
+                    Err(errors) => {
+                        findings.extend(errors);
                         // Clones of the job would only repeat it.
                         break;
                     }
@@ -143,7 +159,7 @@ pub(crate) fn bind(
         }
         bound.steps.push(bound_step);
     }
-    (bound, findings)
+    (bound, findings.into_told())
 }
 
 /// Returns the job of its first workers, and of those with one I/O more in flight.
@@ -158,7 +174,7 @@ fn by_depth(job: &Job) -> [Arc<Job>; 2] {
 }
 
 /// Remembers the files that a worker will bring to a size, for the jobs after it.
-fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
+fn note_planned(worker: &BoundWorker, planned: &mut HashMap<OsString, u64>) {
     let kind = worker.job.engine.kind;
     let leaves_files = !kind.is_idle() && !kind.is_of_names();
     let is_file = |file: &&BoundFile| matches!(file.kind, FileKind::Regular | FileKind::Missing);
@@ -166,7 +182,7 @@ fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
         return;
     }
     for file in worker.files.iter().filter(is_file) {
-        let size_bytes = planned.entry(file.path.clone()).or_default();
+        let size_bytes = planned.entry(file.path.clone().into_os_string()).or_default();
         *size_bytes = (*size_bytes).max(file.laid_out_bytes());
     }
 }
@@ -174,37 +190,38 @@ fn note_planned(worker: &BoundWorker, planned: &mut HashMap<PathBuf, u64>) {
 /// Returns the files of one worker in order.
 ///
 /// Those on a server are shown and told apart by the address of their export.
-fn worker_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
+fn worker_paths(job: &Job, worker_idx: u32) -> Paths<'_> {
     let paths = named_paths(job, worker_idx);
     match &job.engine.nfs.url {
         Some(url) if job.engine.kind.is_remote() => {
             let folder = PathBuf::from(url.folder());
-            let below = |path: PathBuf| folder.join(path.strip_prefix("/").unwrap_or(&path));
-            paths.into_iter().map(below).collect()
+            Box::new(paths.map(move |path| folder.join(path.strip_prefix("/").unwrap_or(&path))))
         }
         _ => paths,
     }
 }
 
-fn named_paths(job: &Job, worker_idx: u32) -> Vec<PathBuf> {
+/// Paths, made as they are asked for: a job may have millions.
+type Paths<'a> = Box<dyn ExactSizeIterator<Item = PathBuf> + 'a>;
+
+fn named_paths(job: &Job, worker_idx: u32) -> Paths<'_> {
     if job.tree.is_some() {
-        return Vec::new();
+        return Box::new(std::iter::empty());
     }
     let files = &job.files;
     if let Some(recording) = recording(job, worker_idx) {
-        return recording.files.iter().map(|file| PathBuf::from(&file.name)).collect();
+        return Box::new(recording.files.iter().map(|file| PathBuf::from(&file.name)));
     }
     if !files.names.is_empty() {
         let directory = files.directories.first();
-        return files.names.iter().map(|name| under(directory, name)).collect();
+        return Box::new(files.names.iter().map(move |name| under(directory, name)));
     }
     let directory = match files.directories.len() {
         0 => None,
         n => Some(&files.directories[worker_idx as usize % n]),
     };
-    (0..files.n_files.max(1))
-        .map(|file_idx| under(directory, &generated_name(job, worker_idx, file_idx)))
-        .collect()
+    let names = GeneratedNames::new(job, worker_idx);
+    Box::new((0..files.n_files.max(1)).map(move |idx| under(directory, &names.of_file(idx))))
 }
 
 /// Returns what a worker replays, if its job replays anything.
@@ -221,56 +238,76 @@ fn under(directory: Option<&String>, name: &str) -> PathBuf {
     }
 }
 
-/// Returns a file name from the job's pattern; `$jobname.$jobnum.$filenum` unless it has one.
-fn generated_name(job: &Job, worker_idx: u32, file_idx: u32) -> String {
-    let format = job.files.name_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
-    let name = job.name.replace('/', "_");
-    let words: [(&str, String); 4] = [
-        ("$jobname", name),
-        ("$jobnum", worker_idx.to_string()),
-        ("$filenum", file_idx.to_string()),
-        ("$clientuid", String::new()),
-    ];
-    let mut result = String::new();
-    let mut rest = format;
-    'scan: while !rest.is_empty() {
-        for (word, value) in &words {
-            if rest.len() >= word.len()
-                && rest.is_char_boundary(word.len())
-                && rest[..word.len()].eq_ignore_ascii_case(word)
-            {
-                result.push_str(value);
-                rest = &rest[word.len()..];
-                continue 'scan;
+/// File names of a worker from the job's pattern; `$jobname.$jobnum.$filenum` unless it has one.
+struct GeneratedNames {
+    /// What stands before, between and after the numbers of the file.
+    pieces: Vec<String>,
+}
+
+impl GeneratedNames {
+    fn new(job: &Job, worker_idx: u32) -> Self {
+        let format = job.files.name_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
+        let words: [(&str, Option<String>); 4] = [
+            ("$jobname", Some(job.name.replace('/', "_"))),
+            ("$jobnum", Some(worker_idx.to_string())),
+            ("$filenum", None),
+            ("$clientuid", Some(String::new())),
+        ];
+        let (mut pieces, mut piece) = (Vec::new(), String::new());
+        let mut rest = format;
+        'scan: while let Some(next) = rest.chars().next() {
+            for (word, value) in &words {
+                let named = rest.get(..word.len());
+                if named.is_some_and(|named| named.eq_ignore_ascii_case(word)) {
+                    match value {
+                        Some(value) => piece.push_str(value),
+                        None => pieces.push(std::mem::take(&mut piece)),
+                    }
+                    rest = &rest[word.len()..];
+                    continue 'scan;
+                }
             }
+            piece.push(next);
+            rest = &rest[next.len_utf8()..];
         }
-        let next = rest.chars().next().map_or(0, char::len_utf8);
-        result.push_str(&rest[..next]);
-        rest = &rest[next..];
+        pieces.push(piece);
+        GeneratedNames { pieces }
     }
-    result
+
+    fn of_file(&self, file_idx: u32) -> String {
+        match self.pieces.as_slice() {
+            [before, after] => format!("{before}{file_idx}{after}"),
+            pieces => pieces.join(&file_idx.to_string()),
+        }
+    }
 }
 
 struct Binder<'a> {
     job: &'a Arc<Job>,
     worker_idx: u32,
-    facts: &'a HashMap<PathBuf, TargetFacts>,
+    facts: &'a Facts,
     /// Sizes of the files that workers before this one will have made.
-    planned: &'a HashMap<PathBuf, u64>,
+    planned: &'a HashMap<OsString, u64>,
     run_seed: u64,
     n_before: u64,
 }
 
 impl Binder<'_> {
-    fn worker(&self) -> Result<BoundWorker, Vec<Diagnostic>> {
+    fn worker(&self, control: &Control) -> Result<BoundWorker, Vec<Diagnostic>> {
         let paths = worker_paths(self.job, self.worker_idx);
         let n_files = paths.len() as u64;
         let mut errors = parts::check(self.job);
         let mut files = Vec::with_capacity(paths.len());
-        for (file_idx, path) in paths.into_iter().enumerate() {
+        for (file_idx, path) in paths.enumerate() {
+            if control.is_stopped() {
+                return Err(errors);
+            }
             match self.file(path, file_idx as u64, n_files) {
                 Ok(file) => files.push(file),
                 Err(error) => errors.push(error),
+            }
+            if errors.len() > TOLD_MAX {
+                break;
             }
         }
         if !errors.is_empty() {
@@ -316,7 +353,7 @@ impl Binder<'_> {
     fn file(&self, path: PathBuf, file_idx: u64, n_files: u64) -> Result<BoundFile, Diagnostic> {
         let facts = self.facts.get(&path);
         let kind = facts.map_or(FileKind::Missing, |facts| facts.kind);
-        let planned_bytes = self.planned.get(&path).copied().unwrap_or(0);
+        let planned_bytes = self.planned.get(path.as_os_str()).copied().unwrap_or(0);
         let kind = match kind {
             FileKind::Missing if planned_bytes > 0 => FileKind::Regular,
             kind => kind,

@@ -73,6 +73,13 @@ impl Control {
         u32::from(self.stop.load(Relaxed))
     }
 
+    /// Says whether an end was asked for. What may take long before anything is measured asks at
+    /// every turn.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed) > 0
+    }
+
     /// Returns what was asked for.
     pub fn stop(&self) -> Stop {
         match self.stop.load(Relaxed) {

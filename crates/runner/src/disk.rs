@@ -5,16 +5,22 @@
 //! device of their own (tmpfs, overlayfs, NFS) have no entry. A device that vanishes during the run
 //! loses its entry and nothing else.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use engine::FileKind;
 use plan::Job;
 use record::DiskRecord;
 
 use crate::bind::BoundPlan;
 use crate::clock::Clock;
+use crate::folders::folder_of;
+
+/// Files of one folder that are looked at: all others of it lie on the same devices.
+const FILES_OF_FOLDER_MAX: u32 = 64;
 
 /// Levels of devices on devices that are followed.
 const DEPTH_MAX: u32 = 8;
@@ -40,9 +46,15 @@ impl DiskSampler {
     pub(crate) fn start(bound: &BoundPlan) -> Self {
         let mut seen = HashSet::new();
         let mut disks = Vec::new();
-        let workers = bound.steps.iter().flat_map(|step| &step.workers);
+        let workers = bound.workers();
         let watched = workers.filter(|worker| uses_disks(&worker.job));
+        let mut n_looked_at: HashMap<&OsStr, u32> = HashMap::new();
         for file in watched.flat_map(|worker| &worker.files) {
+            let n_of_folder = n_looked_at.entry(folder_of(&file.path)).or_default();
+            *n_of_folder += 1;
+            if file.kind != FileKind::Block && *n_of_folder > FILES_OF_FOLDER_MAX {
+                continue;
+            }
             if let Some(device) = device_of(&file.path)
                 && seen.insert(device)
                 && let Some(folder) = disk_folder(device)

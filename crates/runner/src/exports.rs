@@ -1,7 +1,6 @@
 //! Files on NFS exports: what they are before a job works on them.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::nfs::Export;
 use engine::{EngineError, TargetFacts};
@@ -9,6 +8,8 @@ use plan::nfs::NfsSpec;
 use plan::{Diagnostic, Job, Plan};
 
 use crate::bind;
+use crate::control::Control;
+use crate::facts::Facts;
 
 /// Exports that were mounted to look at them, each once.
 #[derive(Default)]
@@ -38,7 +39,8 @@ impl Exports {
 /// used, however many files are on it.
 pub(crate) fn probe(
     plan: &Plan,
-    facts: &mut HashMap<PathBuf, TargetFacts>,
+    control: &Control,
+    facts: &mut Facts,
     findings: &mut Vec<Diagnostic>,
 ) {
     let mut exports = Exports::default();
@@ -52,8 +54,8 @@ pub(crate) fn probe(
             findings.push(finding.help("set `nfs_url=nfs://HOST/PATH`"));
             continue;
         }
-        for path in bind::job_paths(job) {
-            if facts.contains_key(&path) {
+        for path in bind::job_paths(job).take_while(|_| !control.is_stopped()) {
+            if facts.get(&path).is_some() {
                 continue;
             }
             match exports.probe(job, &path) {

@@ -5,8 +5,11 @@
 //! once. What is listed is asked for one by one, as before.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::control::Control;
 
 /// Files in one folder from which on it is listed. Below, asking costs about as much.
 const FILES_MIN: usize = 16;
@@ -20,41 +23,67 @@ const ENTRIES_PER_FILE: usize = 4;
 pub(crate) struct Folders {
     /// Names in lower case: on some file systems case does not matter, and what might be there is
     /// asked for.
-    names: HashMap<PathBuf, HashSet<OsString>>,
+    names: HashMap<OsString, HashSet<OsString>>,
+}
+
+/// Returns what a path holds before its last name, as it is written: much cheaper than its parent.
+pub(crate) fn folder_of(path: &Path) -> &OsStr {
+    let bytes = path.as_os_str().as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    OsStr::from_bytes(&bytes[..end])
 }
 
 impl Folders {
     /// Lists the folders that many of the paths are in. One that cannot be listed is left out.
-    pub(crate) fn of<'a>(paths: impl Iterator<Item = &'a Path>) -> Self {
-        let mut n_files: HashMap<&Path, usize> = HashMap::new();
-        for folder in paths.filter_map(Path::parent) {
-            *n_files.entry(folder).or_default() += 1;
+    pub(crate) fn of(paths: impl Iterator<Item = impl AsRef<Path>>, control: &Control) -> Self {
+        let mut n_files: HashMap<OsString, usize> = HashMap::new();
+        // Most follow others of the same folder.
+        let (mut last, mut n_of_last) = (OsString::new(), 0);
+        for path in paths.take_while(|_| !control.is_stopped()) {
+            let folder = folder_of(path.as_ref());
+            if folder != last.as_os_str() {
+                *n_files.entry(std::mem::replace(&mut last, folder.to_owned())).or_default() +=
+                    std::mem::take(&mut n_of_last);
+            }
+            n_of_last += 1;
         }
+        *n_files.entry(last).or_default() += n_of_last;
         let many = n_files.into_iter().filter(|(_, n)| *n >= FILES_MIN);
         let names = many.filter_map(|(folder, n)| {
-            Some((folder.to_owned(), list(folder, n.saturating_mul(ENTRIES_PER_FILE))?))
+            let listed = list(Path::new(&folder), n.saturating_mul(ENTRIES_PER_FILE), control)?;
+            Some((folder, listed))
         });
         Folders { names: names.collect() }
     }
 
     /// Says whether there is certainly no such file. Where that is not known: no.
     pub(crate) fn lack(&self, path: &Path) -> bool {
-        let names = path.parent().and_then(|folder| self.names.get(folder));
-        match (names, path.file_name()) {
-            (Some(names), Some(name)) => !names.contains(&name.to_ascii_lowercase()),
-            _ => false,
+        if self.names.is_empty() {
+            return false;
+        }
+        let folder = folder_of(path);
+        let name = &path.as_os_str().as_bytes()[folder.len()..];
+        match self.names.get(folder) {
+            Some(_) if matches!(name, b"" | b"." | b"..") => false,
+            Some(names) if names.is_empty() => true,
+            Some(names) if name.iter().any(u8::is_ascii_uppercase) => {
+                !names.contains(&OsStr::from_bytes(name).to_ascii_lowercase())
+            }
+            Some(names) => !names.contains(OsStr::from_bytes(name)),
+            None => false,
         }
     }
 }
 
-/// Returns the names in a folder, or `None` where they are more than `n_max` or not to be had.
-fn list(folder: &Path, n_max: usize) -> Option<HashSet<OsString>> {
+/// Returns the names in a folder, or `None` where they are more than `n_max` or not to be had, or
+/// the run is to end.
+fn list(folder: &Path, n_max: usize, control: &Control) -> Option<HashSet<OsString>> {
     let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut names = HashSet::new();
     for entry in std::fs::read_dir(shown).ok()? {
         // Where names have letters whose case is not that of ASCII, asking is safer.
         let name = entry.ok()?.file_name();
-        if names.len() == n_max || !name.is_ascii() {
+        if names.len() == n_max || !name.is_ascii() || control.is_stopped() {
             return None;
         }
         names.insert(name.to_ascii_lowercase());
@@ -64,6 +93,8 @@ fn list(folder: &Path, n_max: usize) -> Option<HashSet<OsString>> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     /// Makes a folder with `present`; returns which of `n` files `f0`, `f1` ... it surely lacks.
@@ -73,7 +104,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "").expect("a file");
         }
         let paths: Vec<PathBuf> = (0..n).map(|idx| folder.path().join(format!("f{idx}"))).collect();
-        let folders = Folders::of(paths.iter().map(PathBuf::as_path));
+        let folders = Folders::of(paths.iter(), &Control::new());
         (0..n).filter(|idx| folders.lack(&paths[*idx])).collect()
     }
 
@@ -96,7 +127,7 @@ mod tests {
         assert_eq!(lacking(&many, 40).len(), 40);
         let nowhere = (0..20).map(|idx| PathBuf::from(format!("/no/such/folder/{idx}")));
         let nowhere: Vec<PathBuf> = nowhere.collect();
-        let folders = Folders::of(nowhere.iter().map(PathBuf::as_path));
+        let folders = Folders::of(nowhere.iter(), &Control::new());
         assert!(!folders.lack(&nowhere[0]));
     }
 }

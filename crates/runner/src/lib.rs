@@ -25,12 +25,15 @@ mod emulation;
 mod error_dump;
 mod error_watch;
 mod exports;
+mod facts;
 mod file_locks;
+mod findings;
 mod folders;
 mod footprint;
 mod host;
 mod intervals;
 mod logs;
+mod memory;
 mod open_dir;
 mod overlaps;
 mod parts;
@@ -65,6 +68,7 @@ mod watch;
 pub use bind::{WORKERS_MAX, paths as target_paths};
 pub use control::{Control, Stop};
 pub use emulation::{DesignChange, EmulatedTime, Emulation};
+pub use memory::NO_MEMORY;
 pub use read_only::LAYOUT as READ_ONLY_LAYOUT;
 pub use run::{
     DetailedIntervals, RunError, RunEvent, RunOptions, TREE_INCOMPLETE, TreePart, UntilSteady, run,

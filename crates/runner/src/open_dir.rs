@@ -6,11 +6,14 @@ use std::path::Path;
 
 use plan::{Diagnostic, Plan};
 
+use crate::control::Control;
+
 /// Most files taken from a folder: what a worker can hold open and a user can have meant.
 const FILES_MAX: usize = 1 << 20;
 
-/// Returns the plan with the files of each job's folder among its names, and what went wrong.
-pub(crate) fn expand(plan: &Plan) -> (Cow<'_, Plan>, Vec<Diagnostic>) {
+/// Returns the plan with the files of each job's folder among its names, and what went wrong. Not
+/// all of them once the run is to end.
+pub(crate) fn expand<'a>(plan: &'a Plan, control: &Control) -> (Cow<'a, Plan>, Vec<Diagnostic>) {
     if plan.jobs().all(|job| job.files.open_dir.is_none()) {
         return (Cow::Borrowed(plan), Vec::new());
     }
@@ -19,7 +22,7 @@ pub(crate) fn expand(plan: &Plan) -> (Cow<'_, Plan>, Vec<Diagnostic>) {
     for job in plan.jobs_mut() {
         let Some(folder) = &job.files.open_dir else { continue };
         let mut found = Vec::new();
-        match collect(Path::new(folder), &mut found) {
+        match collect(Path::new(folder), control, &mut found) {
             Ok(()) if found.is_empty() => {
                 let text = format!("job `{}` finds no files in `{folder}`", job.name);
                 let help = "name a folder that holds files, or use `directory=` to make some";
@@ -40,10 +43,13 @@ pub(crate) fn expand(plan: &Plan) -> (Cow<'_, Plan>, Vec<Diagnostic>) {
 }
 
 /// Adds the regular files below a folder. Links are not followed.
-fn collect(folder: &Path, found: &mut Vec<String>) -> io::Result<()> {
+fn collect(folder: &Path, control: &Control, found: &mut Vec<String>) -> io::Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {
+            if control.is_stopped() {
+                return Ok(());
+            }
             let entry = entry?;
             let kind = entry.file_type()?;
             if kind.is_dir() {

@@ -1,6 +1,7 @@
 //! What the targets of a plan lie on: file systems with their mount options, devices, and the way
 //! to network storage.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -9,11 +10,13 @@ use std::time::Duration;
 
 use engine::FileKind;
 use engine::mounts::{self, Mount};
+use plan::tree::TreeWork;
 use record::{DeviceRecord, NetworkRecord, PlaceRecord};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
 use crate::clock::Clock;
 use crate::disk::{device_of, disk_folder};
+use crate::folders::folder_of;
 
 /// Places that are described: more are a fleet of mounts, which nobody reads.
 const PLACES_MAX: usize = 64;
@@ -33,7 +36,7 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
     let mut folders = HashSet::new();
     let mut seen = BTreeSet::new();
     let mut places = Vec::new();
-    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+    for worker in bound.workers() {
         if worker.job.engine.kind.is_idle() {
             continue;
         }
@@ -44,8 +47,9 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
         }
         for (path, is_device) in paths(worker) {
             // Files of a folder are at the same place; devices lie side by side in theirs.
-            let folder = if is_device { Some(path.as_path()) } else { path.parent() };
-            if places.len() < PLACES_MAX && folders.insert(folder.map(Path::to_owned)) {
+            let folder = if is_device { path.as_os_str() } else { folder_of(&path) };
+            if places.len() < PLACES_MAX && !folders.contains(folder) {
+                folders.insert(folder.to_owned());
                 let place = if is_device { device_place(&path) } else { of_file(&table, &path) };
                 places.extend(place.filter(|place| seen.insert(place.path.clone())));
             }
@@ -80,14 +84,15 @@ const LOOKED_AT_BYTES: usize = 4096;
 /// Says of each device that jobs read and none writes that it holds nothing but zeros, if it does
 /// as far as was looked: what was never written, or was trimmed, is answered without the media.
 pub(crate) fn of_zeros(bound: &BoundPlan) -> Vec<String> {
-    let workers = || bound.steps.iter().flat_map(|step| &step.workers);
+    let workers = || bound.workers();
     let is_of_bytes = |worker: &&BoundWorker| {
         let kind = worker.job.engine.kind;
         worker.job.tree.is_none() && !kind.is_idle() && !kind.is_remote()
     };
     let devices = |modifies: bool| -> BTreeSet<PathBuf> {
         let of = workers().filter(is_of_bytes).filter(|it| it.job.modifies() == modifies);
-        of.flat_map(paths).filter(|(_, is_device)| *is_device).map(|(path, _)| path).collect()
+        let paths = of.flat_map(paths).filter(|(_, is_device)| *is_device);
+        paths.map(|(path, _)| path.into_owned()).collect()
     };
     let written = devices(true);
     let read = devices(false).into_iter().filter(|path| !written.contains(path));
@@ -122,13 +127,13 @@ fn holds_zeros(path: &Path) -> bool {
 }
 
 /// Returns the paths that a worker works on, and whether each is a block device.
-fn paths(worker: &BoundWorker) -> Vec<(PathBuf, bool)> {
-    let of_file = |file: &BoundFile| (file.path.clone(), file.kind == FileKind::Block);
-    match &worker.job.tree {
-        // The anchor itself, or what will hold it.
-        Some(work) => vec![(PathBuf::from(&work.tree.anchor).join("file"), false)],
-        None => worker.files.iter().map(of_file).collect(),
-    }
+fn paths(worker: &BoundWorker) -> impl Iterator<Item = (Cow<'_, Path>, bool)> {
+    // The anchor itself, or what will hold it.
+    let of_tree = |work: &TreeWork| Cow::from(PathBuf::from(&work.tree.anchor).join("file"));
+    let tree = worker.job.tree.as_ref().map(|work| (of_tree(work), false));
+    let files = worker.files.iter().filter(|_| worker.job.tree.is_none());
+    let of_file = |file: &'_ BoundFile| file.kind == FileKind::Block;
+    tree.into_iter().chain(files.map(move |it| (Cow::from(it.path.as_path()), of_file(it))))
 }
 
 fn device_place(path: &Path) -> Option<PlaceRecord> {

@@ -1,6 +1,8 @@
 //! What happens before the workers of a step start: files are laid out, engines are built.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,11 +20,11 @@ use plan::{EngineWork, Job, change};
 
 use crate::bind::{BoundFile, BoundStep, BoundWorker};
 use crate::claims::Claims;
-use crate::control::Stop;
+use crate::control::Control;
 use crate::emulation::VolumesSeat;
 use crate::exports::Exports;
 use crate::file_locks::{Locked, WorkerLocks};
-use crate::folders::Folders;
+use crate::folders::{Folders, folder_of};
 use crate::overlaps::{Serialized, WorkerRanges};
 use crate::run::{RunEvent, RunOptions};
 use crate::step::StepContext;
@@ -73,15 +75,15 @@ pub(crate) fn step(
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Vec<Option<SetupError>> {
     let read_only = context.options.read_only;
-    let layouts = layouts(step, context.options.create_parents && !read_only);
-    let total_bytes: u64 = layouts
-        .values()
-        .map(|layout| if layout.written { layout.to_bytes - layout.from_bytes } else { 0 })
-        .sum();
-    let mut failed: BTreeMap<PathBuf, SetupError> = BTreeMap::new();
+    let create_parents = context.options.create_parents && !read_only;
+    let layouts = layouts(step, create_parents, context.control);
+    let to_write = layouts.iter().filter(|(_, layout)| layout.written);
+    let total_bytes: u64 = to_write.map(|(_, layout)| layout.to_bytes - layout.from_bytes).sum();
+    let mut failed: HashMap<PathBuf, SetupError> = HashMap::new();
     let mut before_bytes = 0;
     let mut parents = Parents::default();
     for (path, layout) in &layouts {
+        let path = *path;
         let mut progress = |file_bytes: u64| {
             on_event(RunEvent::Layout {
                 job: &layout.job.name,
@@ -90,10 +92,10 @@ pub(crate) fn step(
                 total_bytes,
                 is_last: false,
             });
-            if context.control.stop() == Stop::No {
-                ControlFlow::Continue(())
-            } else {
+            if context.control.is_stopped() {
                 ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         };
         // All that is to be laid out was refused before; what has gone since is not made again.
@@ -105,10 +107,10 @@ pub(crate) fn step(
         match done {
             Ok(written_bytes) => before_bytes += written_bytes,
             Err(error) => {
-                failed.insert(path.clone(), SetupError::from(&error));
+                failed.insert(path.to_owned(), SetupError::from(&error));
             }
         }
-        if context.control.stop() != Stop::No {
+        if context.control.is_stopped() {
             break;
         }
         if layout.written {
@@ -123,7 +125,8 @@ pub(crate) fn step(
     }
     let of_worker = |worker: &BoundWorker| {
         let unwritable = worker.files.iter().find_map(|file| unwritable(&worker.job, file));
-        unwritable.or_else(|| worker.files.iter().find_map(|file| failed.get(&file.path).cloned()))
+        let files = worker.files.iter().filter(|_| !failed.is_empty());
+        unwritable.or_else(|| files.into_iter().find_map(|file| failed.get(&file.path).cloned()))
     };
     step.workers.iter().map(of_worker).collect()
 }
@@ -140,45 +143,55 @@ fn unwritable(job: &Job, file: &BoundFile) -> Option<SetupError> {
     Some(SetupError { errno: libc::EROFS, message })
 }
 
-/// Collects the files that are missing or too short, each once, with the largest size needed.
-fn layouts(step: &BoundStep, create_parents: bool) -> BTreeMap<PathBuf, Layout<'_>> {
-    let mut layouts: BTreeMap<PathBuf, Layout<'_>> = BTreeMap::new();
-    let mut present: HashMap<&Path, (bool, u64)> = HashMap::new();
+/// Collects the files that are missing or too short, each once, with the largest size needed; not
+/// all of them once the run is to end.
+fn layouts<'a>(
+    step: &'a BoundStep,
+    create_parents: bool,
+    control: &Control,
+) -> Vec<(&'a Path, Layout<'a>)> {
+    let mut layouts: Vec<(&Path, Layout<'_>)> = Vec::new();
+    let mut positions: HashMap<&OsStr, usize> = HashMap::new();
+    let mut present: HashMap<&OsStr, FileNow> = HashMap::new();
     let mut exports = Exports::default();
-    let here = step.workers.iter().filter(|worker| !worker.job.engine.kind.is_remote());
-    let folders = Folders::of(here.flat_map(|it| &it.files).map(|file| file.path.as_path()));
+    let working = || step.workers.iter().filter(|worker| !worker.job.engine.kind.is_idle());
+    let here = working().filter(|worker| !worker.job.engine.kind.is_remote());
+    let folders = Folders::of(here.flat_map(|it| &it.files).map(|file| &file.path), control);
     let mut parents = Parents::default();
-    for worker in &step.workers {
-        for file in &worker.files {
+    for worker in working() {
+        let is_remote = worker.job.engine.kind.is_remote();
+        let makes_parents = create_parents && worker.job.files.allow_create && !is_remote;
+        for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
             // Steps before may have made, grown or removed it since the plan was bound.
-            let is_remote = worker.job.engine.kind.is_remote();
-            let (is_there, size_bytes) = *present.entry(&file.path).or_insert_with(|| {
-                if is_remote {
-                    let facts = exports.probe(&worker.job, &file.path).ok();
-                    let facts = facts.filter(|facts| facts.kind != FileKind::Missing);
-                    return (facts.is_some(), facts.map_or(0, |facts| facts.size_bytes));
-                }
-                if folders.lack(&file.path) {
-                    return (false, 0);
-                }
-                let facts = std::fs::metadata(&file.path).ok();
-                (facts.is_some(), facts.map_or(0, |facts| facts.len()))
-            });
-            let uses_files = !worker.job.engine.kind.is_idle();
-            let makes_parents = create_parents && worker.job.files.allow_create && uses_files;
-            if !is_there && !is_remote && makes_parents {
+            let now = if !is_remote && folders.lack(&file.path) {
+                FileNow { missing: true, size_bytes: 0 }
+            } else {
+                *present.entry(file.path.as_os_str()).or_insert_with(|| {
+                    let size_bytes = if is_remote {
+                        let facts = exports.probe(&worker.job, &file.path).ok();
+                        let facts = facts.filter(|facts| facts.kind != FileKind::Missing);
+                        facts.map(|facts| facts.size_bytes)
+                    } else {
+                        std::fs::metadata(&file.path).ok().map(|facts| facts.len())
+                    };
+                    let missing = size_bytes.is_none();
+                    FileNow { missing, size_bytes: size_bytes.unwrap_or(0) }
+                })
+            };
+            if now.missing && makes_parents {
                 // What cannot be made shows when the file is opened, with its name.
                 let _ = parents.make(&file.path);
             }
-            let now = FileNow { missing: !is_there, size_bytes };
             let Some(layout) = layout_of(worker, file, now, create_parents) else { continue };
-            match layouts.get_mut(&file.path) {
-                Some(known) => {
+            match positions.entry(file.path.as_os_str()) {
+                Entry::Occupied(at) => {
+                    let known = &mut layouts[*at.get()].1;
                     known.to_bytes = known.to_bytes.max(layout.to_bytes);
                     known.written |= layout.written;
                 }
-                None => {
-                    layouts.insert(file.path.clone(), layout);
+                Entry::Vacant(at) => {
+                    at.insert(layouts.len());
+                    layouts.push((&file.path, layout));
                 }
             }
         }
@@ -292,20 +305,19 @@ fn fallocate_for(job: &Job) -> Fallocate {
 /// Makes the folders above files, each once.
 #[derive(Debug, Default)]
 struct Parents {
-    made: HashSet<PathBuf>,
+    made: HashSet<OsString>,
 }
 
 impl Parents {
     fn make(&mut self, path: &Path) -> Result<(), EngineError> {
-        match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() && !self.made.contains(parent) => {
-                std::fs::create_dir_all(parent)
-                    .map_err(|source| file_error("create", parent, source))?;
-                self.made.insert(parent.to_owned());
-                Ok(())
-            }
-            _ => Ok(()),
+        let folder = folder_of(path);
+        if folder.is_empty() || self.made.contains(folder) {
+            return Ok(());
         }
+        let parent = Path::new(folder);
+        std::fs::create_dir_all(parent).map_err(|source| file_error("create", parent, source))?;
+        self.made.insert(folder.to_owned());
+        Ok(())
     }
 }
 
@@ -465,16 +477,20 @@ impl EngineBuilder {
         if let Some(tree) = self.tree {
             return tree.engine(Arena::new(&self.arena)?);
         }
-        let mut files = FileTable::new(self.files, self.policy)?;
-        if self.pre_read {
-            files.pre_read(&mut |_| {
-                if stop.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
+        let mut goes_on = || {
+            if stop.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut files = FileTable::new(self.files, TablePolicy { lazy: true, ..self.policy })?;
+        if !self.policy.lazy {
+            files.open_all(&mut goes_on)?;
         }
-        if self.invalidate {
+        if self.pre_read {
+            files.pre_read(&mut |_| goes_on())?;
+        }
+        if self.invalidate && goes_on().is_continue() {
             files.invalidate()?;
         }
-        if let Some((fadvise, random)) = self.advise {
+        if let Some((fadvise, random)) = self.advise.filter(|_| goes_on().is_continue()) {
             files.advise(fadvise, random)?;
         }
         let arena = Arena::new(&self.arena)?;

@@ -3,14 +3,15 @@
 //! What a job changes by itself is `plan::change`'s word. What it changes because of what is there,
 //! a file that is missing or too short, is that of the layout itself.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use engine::{FileKind, TargetFacts};
+use engine::FileKind;
 use plan::change::{self, Change, Scope};
 use plan::{Diagnostic, Job, Plan, Step};
 
 use crate::bind::{BoundFile, BoundPlan, BoundWorker};
+use crate::facts::Facts;
+use crate::findings::{TOLD_MAX, told};
 use crate::prepare::{self, FileNow};
 
 /// Code of a file that would have to be made or extended; fio has words of its own for it.
@@ -20,19 +21,15 @@ pub const LAYOUT: &str = "read-only-layout";
 pub(crate) fn check(
     plan: &Plan,
     bound: &BoundPlan,
-    facts: &HashMap<PathBuf, TargetFacts>,
+    facts: &Facts,
     aux_dir: Option<&Path>,
 ) -> Vec<Diagnostic> {
     let mut findings = around(plan);
     let areas = areas(plan);
     let aux_dir = aux_dir.unwrap_or(Path::new(""));
     findings.extend(plan.jobs().flat_map(|job| outputs(job, &areas, aux_dir)));
-    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
-        findings.extend(of_worker(worker, facts));
-    }
-    let mut seen = HashSet::new();
-    findings.retain(|finding| seen.insert(finding.message.clone()));
-    findings
+    findings.extend(bound.workers().flat_map(|worker| of_worker(worker, facts)));
+    told(findings)
 }
 
 /// Returns what the plan would change around its targets: the commands that it runs, and settings
@@ -67,7 +64,7 @@ fn refusal(what: &str, help: &str) -> Diagnostic {
 }
 
 /// Returns what a worker would change on its targets.
-fn of_worker(worker: &BoundWorker, facts: &HashMap<PathBuf, TargetFacts>) -> Vec<Diagnostic> {
+fn of_worker(worker: &BoundWorker, facts: &Facts) -> Vec<Diagnostic> {
     let job = worker.job.as_ref();
     let changes = change::changes(job);
     let mut findings = Vec::new();
@@ -84,7 +81,7 @@ fn of_worker(worker: &BoundWorker, facts: &HashMap<PathBuf, TargetFacts>) -> Vec
                      files that are there",
                 ));
             }
-            Scope::Targets => findings.extend(worker.files.iter().map(|file| {
+            Scope::Targets => findings.extend(worker.files.iter().take(TOLD_MAX + 1).map(|file| {
                 let path = file.path.display();
                 let by = if by.is_empty() { String::new() } else { format!(" ({by})") };
                 refusal(
@@ -95,17 +92,14 @@ fn of_worker(worker: &BoundWorker, facts: &HashMap<PathBuf, TargetFacts>) -> Vec
         }
     }
     if findings.is_empty() {
-        findings.extend(worker.files.iter().filter_map(|file| layout(worker, file, facts)));
+        let made = worker.files.iter().filter_map(|file| layout(worker, file, facts));
+        findings.extend(made.take(TOLD_MAX + 1));
     }
     findings
 }
 
 /// Returns what a job that only reads would make of a file that is missing or too short.
-fn layout(
-    worker: &BoundWorker,
-    file: &BoundFile,
-    facts: &HashMap<PathBuf, TargetFacts>,
-) -> Option<Diagnostic> {
+fn layout(worker: &BoundWorker, file: &BoundFile, facts: &Facts) -> Option<Diagnostic> {
     let job = worker.job.as_ref();
     let facts = facts.get(&file.path);
     let missing = facts.is_none_or(|facts| facts.kind == FileKind::Missing);

@@ -2,41 +2,34 @@
 //!
 //! Pure, like `bind.rs`: nothing is looked at here.
 
-use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
-
 use engine::{FileKind, TargetFacts};
 use plan::{Diagnostic, EngineKind, Job};
 
-use crate::bind::{BoundFile, BoundPlan};
+use crate::bind::{BoundFile, BoundPlan, BoundWorker};
+use crate::facts::Facts;
+use crate::findings::{TOLD_MAX, told};
 
 /// A file with less than this of 16 parts allocated is called sparse. The rest covers compression
 /// and what file systems store beside the contents.
 const ALLOCATED_SIXTEENTHS: u64 = 15;
 
 /// Returns remarks on the bound plan, each once.
-pub(crate) fn of(bound: &BoundPlan, facts: &HashMap<PathBuf, TargetFacts>) -> Vec<Diagnostic> {
-    let mut seen = HashSet::new();
-    let mut remarks = Vec::new();
-    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+pub(crate) fn of(bound: &BoundPlan, facts: &Facts) -> Vec<Diagnostic> {
+    let of_worker = |worker: &BoundWorker| {
         let job = worker.job.as_ref();
-        let of_job = [without_runtime(job), buffered_aio(job)];
-        let files = worker.files.iter().map(|file| sparse(job, file, facts.get(&file.path)));
-        for remark in of_job.into_iter().chain(files).flatten() {
-            if seen.insert(remark.message.clone()) {
-                remarks.push(remark);
-            }
-        }
-    }
-    remarks
+        let files = worker.files.iter().filter(|_| !job.engine.kind.is_idle());
+        let of_files: Vec<_> = files
+            .filter_map(|file| sparse(job, file, facts.get(&file.path)))
+            .take(TOLD_MAX + 1)
+            .collect();
+        [without_runtime(job), buffered_aio(job)].into_iter().flatten().chain(of_files)
+    };
+    told(bound.workers().flat_map(of_worker))
 }
 
 /// Returns the remarks that do not depend on this host, each once.
 pub(crate) fn on_volumes(bound: &BoundPlan) -> Vec<Diagnostic> {
-    let mut seen = HashSet::new();
-    let workers = bound.steps.iter().flat_map(|step| &step.workers);
-    let remarks = workers.filter_map(|worker| without_runtime(&worker.job));
-    remarks.filter(|remark| seen.insert(remark.message.clone())).collect()
+    told(bound.workers().filter_map(|worker| without_runtime(&worker.job)))
 }
 
 fn without_runtime(job: &Job) -> Option<Diagnostic> {

@@ -13,6 +13,8 @@ use plan::report::Replay;
 use plan::workload::{Access, BlockSize};
 use plan::{Diagnostic, Job, Plan};
 
+use crate::control::Control;
+
 /// Block size of trims: they need no buffer, however long they are.
 const TRIM_BLOCK_BYTES: u32 = 4096;
 
@@ -34,8 +36,12 @@ enum ReplayError {
 }
 
 /// Returns the plan with the records that its jobs replay. All records that cannot be read are
-/// reported. With `read_only` the writes and trims in them are left out, as fio does.
-pub(crate) fn load(plan: &Plan, read_only: bool) -> (Cow<'_, Plan>, Vec<Diagnostic>) {
+/// reported, but for an end that was asked for meanwhile. With `read_only` the writes and trims in them are left out, as fio does.
+pub(crate) fn load<'a>(
+    plan: &'a Plan,
+    read_only: bool,
+    control: &Control,
+) -> (Cow<'a, Plan>, Vec<Diagnostic>) {
     if plan.jobs().all(|job| job.logs.read_replay.is_empty()) {
         return (Cow::Borrowed(plan), Vec::new());
     }
@@ -49,7 +55,7 @@ pub(crate) fn load(plan: &Plan, read_only: bool) -> (Cow<'_, Plan>, Vec<Diagnost
         }
         let mut recordings = Vec::new();
         for path in &job.logs.read_replay {
-            let recording = read(path, &job.logs.replay);
+            let recording = read(path, &job.logs.replay, control);
             let recording = recording.and_then(|mut recording| {
                 if read_only && leave_out_writes(&mut recording, job, path, &mut findings) == 0 {
                     return Err(ReplayError::OnlyWrites);
@@ -67,22 +73,26 @@ pub(crate) fn load(plan: &Plan, read_only: bool) -> (Cow<'_, Plan>, Vec<Diagnost
     (Cow::Owned(plan), findings)
 }
 
-fn read(path: &str, replay: &Replay) -> Result<Recording, ReplayError> {
+fn read(path: &str, replay: &Replay, control: &Control) -> Result<Recording, ReplayError> {
     if path == STDIN {
-        return read_lines(io::stdin().lock(), replay);
+        return read_lines(io::stdin().lock(), replay, control);
     }
-    read_lines(BufReader::new(File::open(path)?), replay)
+    read_lines(BufReader::new(File::open(path)?), replay, control)
 }
 
 /// Reads line by line, so that a record takes 32 B per operation however long its lines are.
-fn read_lines(mut from: impl BufRead, replay: &Replay) -> Result<Recording, ReplayError> {
+fn read_lines(
+    mut from: impl BufRead,
+    replay: &Replay,
+    control: &Control,
+) -> Result<Recording, ReplayError> {
     let mut reader = iolog::Reader::new(replay);
     let mut line = Vec::new();
     loop {
         line.clear();
         let n_bytes =
             from.by_ref().take(iolog::LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
-        if n_bytes == 0 {
+        if n_bytes == 0 || control.is_stopped() {
             return Ok(reader.finish()?);
         }
         reader.line(&line)?;

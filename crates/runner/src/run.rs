@@ -18,6 +18,7 @@ use crate::control::{Control, Stop};
 use crate::disk::DiskSampler;
 use crate::emulation::{self, Emulation, Placement, SharedVolumes};
 use crate::logs::bandwidth_logs;
+use crate::memory;
 use crate::open_dir;
 use crate::places;
 #[cfg(test)]
@@ -271,9 +272,10 @@ pub fn run(
         Some(emulation) => Clock::start().slowed(emulation.time_scale()),
     };
     let zero_unix_ms = unix_ms() - clock.now_ns() / 1_000_000;
-    let Ready { plan, bound, placement, findings } = Ready::new(plan, options, zero_unix_ms)?;
+    let ready = Ready::new(plan, options, control, zero_unix_ms)?;
+    let Ready { plan, bound, placement, findings } = ready;
     let plan = plan.as_ref();
-    let mut ground = Ground::new(emulation, placement, &bound, clock);
+    let mut medium = Medium::new(emulation, placement, &bound, clock);
     let mut so_far = RunSoFar {
         plan,
         options,
@@ -298,7 +300,7 @@ pub fn run(
     for (step_idx, step) in bound.steps.iter().enumerate() {
         let number = StepNumber { step_idx: step_idx as u32, n_workers_before };
         n_workers_before += step.workers.len() as u32;
-        if !run_one(&mut so_far, number, step, &mut ground, on_event) {
+        if !run_one(&mut so_far, number, step, &mut medium, on_event) {
             break;
         }
         if control.take_end_after_step() {
@@ -306,16 +308,16 @@ pub fn run(
         }
         // The record of the whole run follows the last one at once.
         if step_idx + 1 < bound.steps.len() {
-            so_far.report(ground.now_ns(clock), on_event);
+            so_far.report(medium.now_ns(clock), on_event);
         }
     }
-    if let Some((severity, code, message)) = ground.changes_left() {
+    if let Some((severity, code, message)) = medium.changes_left() {
         so_far.note(severity, code, &message, on_event);
     }
     for (severity, code, message) in bandwidth_logs(options, &so_far.intervals) {
         so_far.note(severity, code, &message, on_event);
     }
-    Ok(so_far.record(ground.now_ns(clock), &[], &[]))
+    Ok(so_far.record(medium.now_ns(clock), &[], &[]))
 }
 
 /// Where a step stands in its run.
@@ -331,7 +333,7 @@ fn run_one(
     so_far: &mut RunSoFar<'_>,
     number: StepNumber,
     step: &BoundStep,
-    ground: &mut Ground,
+    medium: &mut Medium,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> bool {
     let plan = so_far.plan;
@@ -348,21 +350,21 @@ fn run_one(
                 step = Cow::Owned(steps::at_rate(&step, rate_iops as f64));
             }
             Point::Skipped(reason) => {
-                so_far.skip(record, reason, ground.now_ns(so_far.clock), on_event);
+                so_far.skip(record, reason, medium.now_ns(so_far.clock), on_event);
                 return true;
             }
         }
     }
-    so_far.pause(number, planned.pause_ns, ground, on_event);
+    so_far.pause(number, planned.pause_ns, medium, on_event);
     so_far.run_commands(step_idx, &planned.exec_before, on_event);
     if so_far.control.stop() != Stop::No {
         return false;
     }
-    let started_ns = ground.now_ns(so_far.clock);
+    let started_ns = medium.now_ns(so_far.clock);
     record.started_ms = started_ns / 1_000_000;
-    let mut outcome = so_far.run_workers(number, planned, &step, ground, on_event);
+    let mut outcome = so_far.run_workers(number, planned, &step, medium, on_event);
     so_far.run_commands(step_idx, &planned.exec_after, on_event);
-    record.ended_ms = ground.now_ns(so_far.clock) / 1_000_000;
+    record.ended_ms = medium.now_ns(so_far.clock) / 1_000_000;
     record.io_errors = std::mem::take(&mut outcome.io_errors);
     so_far.steps.push(record);
     so_far.conditions.push(outcome.conditions);
@@ -398,7 +400,7 @@ impl RunSoFar<'_> {
         number: StepNumber,
         planned: &Step,
         step: &BoundStep,
-        ground: &mut Ground,
+        medium: &mut Medium,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> StepOutcome {
         let StepNumber { step_idx, n_workers_before } = number;
@@ -413,7 +415,7 @@ impl RunSoFar<'_> {
             errors: ErrorBudget::default(),
             amount_max: planned.amount_max,
             so_far: self,
-            volumes: ground.shared(),
+            volumes: medium.shared(),
         };
         let (name, n_workers) = (planned.name.as_str(), step.workers.len() as u32);
         let rate_iops = planned.rate_of.map(|_| {
@@ -421,8 +423,8 @@ impl RunSoFar<'_> {
             first.filter_map(|worker| worker.job.load.rate_total_iops).sum()
         });
         on_event(RunEvent::StepStarted { step_idx, name, rate_iops, n_workers });
-        let outcome = match ground {
-            Ground::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
+        let outcome = match medium {
+            Medium::Virtual(world) => virtual_time::run_step(&context, step, world, on_event),
             _ => run_step(&context, step, on_event),
         };
         on_event(RunEvent::StepEnded { step_idx, jobs: &outcome.jobs });
@@ -434,11 +436,11 @@ impl RunSoFar<'_> {
         &self,
         number: StepNumber,
         pause_ns: u64,
-        ground: &mut Ground,
+        medium: &mut Medium,
         on_event: &mut dyn FnMut(RunEvent<'_>),
     ) {
         let step_idx = number.step_idx;
-        if let Ground::Virtual(world) = ground {
+        if let Medium::Virtual(world) = medium {
             world.now_ns += pause_ns;
             return;
         }
@@ -505,17 +507,23 @@ struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Binds a plan to this host, or to the volumes that stand in for it.
-    fn new(plan: &'a Plan, options: &RunOptions, zero_unix_ms: u64) -> Result<Self, RunError> {
-        if let Some(finding) = too_many_workers(plan) {
+    /// Binds a plan to this host, or to the volumes that stand in for it. If somebody asks for the
+    /// end meanwhile, nothing is bound, and nothing is refused.
+    fn new(
+        plan: &'a Plan,
+        options: &RunOptions,
+        control: &Control,
+        zero_unix_ms: u64,
+    ) -> Result<Self, RunError> {
+        if let Some(finding) = too_many_workers(plan).or_else(|| memory::too_little(plan)) {
             return Err(RunError::Refused(vec![finding]));
         }
         let emulation = options.emulation.as_ref();
         let (plan, mut findings) = match emulation {
-            None => open_dir::expand(plan),
+            None => open_dir::expand(plan, control),
             Some(_) => (Cow::Borrowed(plan), Vec::new()),
         };
-        let (loaded, mut unread) = replay::load(plan.as_ref(), options.read_only);
+        let (loaded, mut unread) = replay::load(plan.as_ref(), options.read_only, control);
         findings.append(&mut unread);
         let plan = match (emulation, loaded) {
             (Some(emulation), loaded) if emulation.is_virtual() => {
@@ -532,15 +540,23 @@ impl<'a> Ready<'a> {
         findings.extend(steps::check_commands(&plan, options.allow_commands, is_virtual));
         let run_seed = run_seed(zero_unix_ms);
         let (bound, placement) = match emulation {
-            None => (bind_here(&plan, options, run_seed, &mut findings), Placement::default()),
+            None => {
+                let bound = bind_here(&plan, options, (run_seed, control), &mut findings);
+                (bound, Placement::default())
+            }
             Some(emulation) => {
                 // What the volumes hold is no part of this host; what goes on around them is.
                 if options.read_only && !is_virtual {
                     findings.extend(read_only::around(&plan));
                 }
-                emulation::bind_to(emulation, &plan, options, run_seed, &mut findings)
+                let seed_and_control = (run_seed, control);
+                emulation::bind_to(emulation, &plan, options, seed_and_control, &mut findings)
             }
         };
+        if control.is_stopped() {
+            let (bound, placement) = (BoundPlan::default(), Placement::default());
+            return Ok(Ready { plan, bound, placement, findings: Vec::new() });
+        }
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(RunError::Refused(findings));
         }
@@ -552,8 +568,8 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// What the plan's files are on.
-enum Ground {
+/// What the plan's files are on, and whose time it is.
+enum Medium {
     /// This host's files and devices.
     Host,
     /// Volumes in virtual time.
@@ -562,7 +578,7 @@ enum Ground {
     Volumes(SharedVolumes),
 }
 
-impl Ground {
+impl Medium {
     fn new(
         emulation: Option<&Emulation>,
         placement: Placement,
@@ -570,12 +586,12 @@ impl Ground {
         clock: Clock,
     ) -> Self {
         match emulation {
-            None => Ground::Host,
+            None => Medium::Host,
             Some(emulation) if emulation.is_virtual() => {
-                Ground::Virtual(Box::new(World::new(emulation, placement, bound)))
+                Medium::Virtual(Box::new(World::new(emulation, placement, bound)))
             }
             Some(emulation) => {
-                Ground::Volumes(SharedVolumes::new(emulation, placement, bound, clock))
+                Medium::Volumes(SharedVolumes::new(emulation, placement, bound, clock))
             }
         }
     }
@@ -583,7 +599,7 @@ impl Ground {
     /// Returns the volumes that threads work on.
     fn shared(&self) -> Option<SharedVolumes> {
         match self {
-            Ground::Volumes(volumes) => Some(volumes.clone()),
+            Medium::Volumes(volumes) => Some(volumes.clone()),
             _ => None,
         }
     }
@@ -591,7 +607,7 @@ impl Ground {
     /// Returns what is to be said of designs whose time did not come.
     fn changes_left(&self) -> Option<(NoteSeverity, &'static str, String)> {
         match self {
-            Ground::Virtual(world) => world.changes_left(),
+            Medium::Virtual(world) => world.changes_left(),
             _ => None,
         }
     }
@@ -599,7 +615,7 @@ impl Ground {
     /// Returns the time since the start of the run.
     fn now_ns(&self, clock: Clock) -> u64 {
         match self {
-            Ground::Virtual(world) => world.now_ns,
+            Medium::Virtual(world) => world.now_ns,
             _ => clock.now_ns(),
         }
     }
@@ -728,14 +744,14 @@ fn n_cpus() -> u32 {
 fn bind_here(
     plan: &Plan,
     options: &RunOptions,
-    run_seed: u64,
+    (run_seed, control): (u64, &Control),
     findings: &mut Vec<Diagnostic>,
 ) -> BoundPlan {
-    let (facts, mut unknown) = targets::probe(plan, options);
+    let (facts, mut unknown) = targets::probe(plan, options, control);
     findings.append(&mut unknown);
-    let (bound, mut unbound) = bind(plan, &facts, run_seed);
+    let (bound, mut unbound) = bind(plan, &facts, run_seed, control);
     findings.append(&mut unbound);
-    findings.append(&mut targets::check(&bound, &facts, options));
+    findings.append(&mut targets::check(&bound, &facts, options, control));
     if options.read_only {
         findings.extend(read_only::check(plan, &bound, &facts, options.aux_dir.as_deref()));
     }

@@ -179,7 +179,10 @@ impl<'a> Seat<'a> {
         if let Some(state) = state {
             worker.restrict_to(state);
         }
-        let targets: Vec<_> = bound.files.iter().map(|file| file.path.clone()).collect();
+        // Millions of names, where nothing asks for them, would be copied for nothing.
+        let names_targets = job.verify.method.is_some() || job.logs.write_replay.is_some();
+        let named = bound.files.iter().filter(|_| names_targets);
+        let targets: Vec<_> = named.map(|file| file.path.clone()).collect();
         if let Some(log) = logs.add(job, number + 1, &self.meters, &targets)? {
             worker.log_to(log);
         }

@@ -13,7 +13,7 @@ use crate::amount::{AmountShare, Moved};
 use crate::bind::BoundStep;
 use crate::claims::Claims;
 use crate::clock::Clock;
-use crate::control::{Control, Stop};
+use crate::control::Control;
 use crate::emulation::SharedVolumes;
 use crate::file_locks::FileLocks;
 use crate::logs::{LogSetup, LogWriter};
@@ -83,7 +83,7 @@ pub(crate) fn run_step(
         Some(_) => step.workers.iter().map(|_| None).collect(),
     };
     assert_eq!(setup.len(), step.workers.len(), "each worker is prepared, or has failed to be");
-    let mut trees = StepTrees::prepare(step);
+    let mut trees = StepTrees::prepare(step, context.control);
     trees.tell(true, on_event);
     let (sender, events) = channel();
     let mut flows = flow_groups(step);
@@ -91,8 +91,6 @@ pub(crate) fn run_step(
     let overlaps = Overlaps::new(step);
     let moved = Moved::new(context.amount_max);
     let claims = Arc::new(Claims::new(context.options));
-    // Interrupted while files were laid out: nothing starts.
-    let starts = context.control.stop() == Stop::No;
     let mut logs =
         LogSetup::new(context.clock, context.zero_unix_ms, context.log_dir(), step.workers.len());
     let mut seats = Vec::with_capacity(step.workers.len());
@@ -107,6 +105,8 @@ pub(crate) fn run_step(
         if context.options.detailed_intervals.is_some() {
             seat.count_by_series();
         }
+        // Interrupted while files were laid out or workers made: no more start.
+        let starts = !context.control.is_stopped();
         if starts && seat.setup_error.is_none() && !bound.job.files.create_only {
             let waits = WaitsForOthers { locks: locks.of(bound), ranges: overlaps.of(bound) };
             let amount = moved.as_ref().map(|moved| AmountShare::new(moved, &seat.meters));

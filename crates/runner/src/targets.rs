@@ -1,6 +1,6 @@
 //! What the plan's targets are on this host, and whether a job may touch them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -11,57 +11,52 @@ use engine::{
 use plan::{Diagnostic, Job, Plan, change};
 
 use crate::bind::{self, BoundFile, BoundPlan};
+use crate::control::Control;
 use crate::exports;
+use crate::facts::Facts;
+use crate::findings::{Findings, told};
 use crate::folders::Folders;
 use crate::run::RunOptions;
 
-/// Looks at every target of the plan. A target that cannot be looked at is a diagnostic, unless it
-/// only lacks a folder that the run may make.
+/// Looks at every target of the plan, those that are changed first. A target that cannot be looked
+/// at is a diagnostic, unless it only lacks a folder that the run may make. Not all are looked at
+/// once the run is to end.
 pub(crate) fn probe(
     plan: &Plan,
     options: &RunOptions,
-) -> (HashMap<PathBuf, TargetFacts>, Vec<Diagnostic>) {
-    let mut facts = HashMap::new();
+    control: &Control,
+) -> (Facts, Vec<Diagnostic>) {
     let mut findings = Vec::new();
-    exports::probe(plan, &mut facts, &mut findings);
-    let here = plan.jobs().filter(|job| !job.engine.kind.is_remote());
-    let mut seen = HashSet::new();
-    let paths = here.flat_map(bind::job_paths).filter(|path| seen.insert(path.clone()));
-    let paths: Vec<PathBuf> = paths.collect();
-    let folders = Folders::of(paths.iter().map(PathBuf::as_path));
-    let changing = plan.jobs().filter(|job| change::changes_targets(job));
-    let changed: HashSet<PathBuf> = changing.flat_map(bind::job_paths).collect();
-    // What there is to know about a missing file is what its folder is.
-    let mut of_missing: HashMap<PathBuf, TargetFacts> = HashMap::new();
-    for path in paths {
-        let parent = path.parent().unwrap_or(Path::new(""));
-        if folders.lack(&path)
-            && let Some(sibling) = of_missing.get(parent)
-        {
-            let of_path = TargetFacts { path: path.clone(), ..sibling.clone() };
-            facts.insert(path, of_path);
-            continue;
-        }
-        // Who only reads holds nothing: others may format or mount the device at this moment.
-        let looked = if changed.contains(&path) { engine::probe } else { engine::look };
-        match looked(&path) {
-            Ok(of_path) => {
-                if of_path.kind == FileKind::Missing && !of_missing.contains_key(parent) {
-                    of_missing.insert(parent.to_owned(), of_path.clone());
-                }
-                facts.insert(path, of_path);
+    let here = || plan.jobs().filter(|job| !job.engine.kind.is_remote());
+    let folders = Folders::of(here().flat_map(bind::job_paths), control);
+    let mut facts = Facts::in_folders(folders);
+    exports::probe(plan, control, &mut facts, &mut findings);
+    let mut unknown: HashSet<PathBuf> = HashSet::new();
+    // Who only reads holds nothing: others may format or mount the device at this moment.
+    for (changes, look) in [(true, engine::probe as fn(&Path) -> _), (false, engine::look)] {
+        let jobs = here().filter(|job| change::changes_targets(job) == changes);
+        for path in jobs.flat_map(bind::job_paths).take_while(|_| !control.is_stopped()) {
+            if facts.get(&path).is_some() || unknown.contains(&path) {
+                continue;
             }
-            Err(error) if options.create_parents && lacks_only_parents(plan, &path, &error) => {}
-            Err(error) => {
+            let error = match look(&path) {
+                Ok(of_path) => {
+                    facts.insert(path, of_path);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            if !(options.create_parents && lacks_only_parents(plan, &path, &error)) {
                 let finding = Diagnostic::error("target-unreadable", error.to_string());
                 findings.push(match error.hint() {
                     Some(hint) => finding.help(hint),
                     None => finding,
                 });
             }
+            unknown.insert(path);
         }
     }
-    (facts, findings)
+    (facts, told(findings))
 }
 
 /// Says whether a target is missing together with folders above it. The folders that a job gives as
@@ -74,21 +69,22 @@ fn lacks_only_parents(plan: &Plan, path: &Path, error: &EngineError) -> bool {
 }
 
 /// Says what forbids the bound plan to run here. Each target and reason once, however many workers
-/// share it.
+/// share it; not all of them once the run is to end.
 pub(crate) fn check(
     bound: &BoundPlan,
-    facts: &HashMap<PathBuf, TargetFacts>,
+    facts: &Facts,
     options: &RunOptions,
+    control: &Control,
 ) -> Vec<Diagnostic> {
-    let mut seen = HashSet::new();
-    let mut findings = check_records(bound, options);
+    let mut findings = Findings::default();
+    findings.extend(check_records(bound, options, control));
     let images = engine::mounted_images();
-    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+    for worker in bound.workers() {
         let job = worker.job.as_ref();
         if job.engine.kind.is_idle() {
             continue;
         }
-        for file in &worker.files {
+        for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
             let Some(facts) = facts.get(&file.path) else { continue };
             let of_file = [
                 check_risk(job, facts, options),
@@ -96,20 +92,16 @@ pub(crate) fn check(
                 check_alignment(job, file, facts),
                 check_presence(job, file),
             ];
-            for finding in of_file.into_iter().flatten() {
-                if seen.insert(finding.message.clone()) {
-                    findings.push(finding);
-                }
-            }
+            findings.extend(of_file.into_iter().flatten());
         }
     }
-    findings
+    findings.into_told()
 }
 
 /// Refuses records of I/O (`write_iolog`) in the place of a target or of a block device: what that
 /// holds would be lost. Other logs have names of their own.
-fn check_records(bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
-    let workers = || bound.steps.iter().flat_map(|step| &step.workers);
+fn check_records(bound: &BoundPlan, options: &RunOptions, control: &Control) -> Vec<Diagnostic> {
+    let workers = || bound.workers();
     let named: HashSet<(&str, &str)> = workers()
         .filter_map(|worker| Some((&*worker.job.name, worker.job.logs.write_replay.as_deref()?)))
         .collect();
@@ -125,7 +117,8 @@ fn check_records(bound: &BoundPlan, options: &RunOptions) -> Vec<Diagnostic> {
         };
         // What there is of devices is a device.
         let is_file = facts.as_ref().is_none_or(std::fs::Metadata::is_file);
-        let is_lost = is_device || is_file && workers().flat_map(|it| &it.files).any(is_target);
+        let mut targets = workers().flat_map(|it| &it.files).take_while(|_| !control.is_stopped());
+        let is_lost = is_device || is_file && targets.any(is_target);
         let what = if is_device { "a block device" } else { "a target" };
         is_lost.then(|| {
             let message = format!(
@@ -147,10 +140,11 @@ pub(crate) fn check_risk(
     if !change::changes_targets(job) {
         return None;
     }
+    let risk = facts.write_risk()?;
     let writes_to = format!("job `{}` writes to `{}`", job.name, facts.path.display());
     let may_be_in_use = job.safety.allow_mounted || options.allow_mounted;
     let may_be_lost = job.safety.overwrite_filesystem || options.overwrite_filesystem;
-    match facts.write_risk()? {
+    match risk {
         WriteRisk::Mounted(_) | WriteRisk::Held if may_be_in_use => None,
         WriteRisk::Contents(..) | WriteRisk::Unreadable { .. } if may_be_lost => None,
         WriteRisk::Mounted(mount_point) => {
@@ -248,7 +242,7 @@ fn check_alignment(job: &Job, file: &BoundFile, facts: &TargetFacts) -> Option<D
     }
     let align_bytes = facts.direct.map_or(facts.logical_block_bytes, |align| align.offset_bytes);
     let align_bytes = u64::from(align_bytes.max(1));
-    let (name, path) = (&job.name, facts.path.display());
+    let (name, path) = (&job.name, file.path.display());
     let block_bytes = u64::from(job.block_size_min());
     if !block_bytes.is_multiple_of(align_bytes) {
         let message = format!(
@@ -355,11 +349,11 @@ mod tests {
     fn said(job: Job, facts: TargetFacts, options: &RunOptions) -> Vec<String> {
         let plan =
             Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
-        let facts = HashMap::from([(PathBuf::from(DEVICE), facts)]);
-        let (bound, unbound) = bind::bind(&plan, &facts, 0);
+        let facts = Facts::from_iter([(PathBuf::from(DEVICE), facts)]);
+        let (bound, unbound) = bind::bind(&plan, &facts, 0, &Control::new());
         assert_eq!(unbound, []);
         let line = |it: Diagnostic| format!("{} {}", it.code, it.message);
-        check(&bound, &facts, options).into_iter().map(line).collect()
+        check(&bound, &facts, options, &Control::new()).into_iter().map(line).collect()
     }
 
     const MOUNTED: &str =
@@ -436,8 +430,8 @@ mod tests {
         job.files.offset = plan::files::Size::Bytes(offset_bytes);
         let plan =
             Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
-        let facts = HashMap::from([(PathBuf::from(DEVICE), facts)]);
-        let (bound, unbound) = bind::bind(&plan, &facts, 0);
+        let facts = Facts::from_iter([(PathBuf::from(DEVICE), facts)]);
+        let (bound, unbound) = bind::bind(&plan, &facts, 0, &Control::new());
         assert_eq!(unbound, []);
         let region = bound.steps[0].workers[0].files[0].region;
         (region.offset_bytes, region.len_bytes)

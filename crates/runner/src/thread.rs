@@ -116,7 +116,7 @@ impl ThreadContext {
         wait_until(self.clock, &self.signals, self.clock.now_ns() + self.delay_ns);
         let usage = Usage::of_thread();
         let started_ns = self.clock.now_ns();
-        let mut around = Around {
+        let mut context = DriveContext {
             amount: self.amount.take(),
             clock: self.clock,
             signals: Arc::clone(&self.signals),
@@ -124,9 +124,9 @@ impl ThreadContext {
             idx: self.idx,
         };
         let engine_error = if self.filler.is_needed() {
-            drive(&mut self.worker, &mut around, engine.as_mut(), &mut self.filler)
+            drive(&mut self.worker, &mut context, engine.as_mut(), &mut self.filler)
         } else {
-            drive(&mut self.worker, &mut around, engine.as_mut(), &mut NoBytes)
+            drive(&mut self.worker, &mut context, engine.as_mut(), &mut NoBytes)
         }
         .err();
         let ended_ns = self.clock.now_ns();
@@ -194,12 +194,12 @@ impl ThreadContext {
 /// and total latency of an operation are differences of the same three stamps.
 fn drive<S: DataSource>(
     worker: &mut Worker,
-    around: &mut Around,
+    context: &mut DriveContext,
     engine: &mut dyn Engine,
     source: &mut S,
 ) -> Result<(), EngineError> {
-    let clock = around.clock;
-    let signals = Arc::clone(&around.signals);
+    let clock = context.clock;
+    let signals = Arc::clone(&context.signals);
     let signals = signals.as_ref();
     let depth = worker.queue_depth();
     let mut ops = Vec::with_capacity(depth);
@@ -207,7 +207,7 @@ fn drive<S: DataSource>(
     let mut portions = Portions::new(depth);
     let mut now_ns = clock.now_ns();
     loop {
-        if signals.stop.load(Relaxed) || around.is_enough() {
+        if signals.stop.load(Relaxed) || context.is_enough() {
             worker.stop();
         }
         let decision = worker.next(now_ns, &mut ops, &mut source.over(engine));
@@ -248,13 +248,13 @@ fn drive<S: DataSource>(
         now_ns = clock.now_ns();
         worker.complete(now_ns, ops.len(), &done, &mut source.over(engine));
         if !worker.io_errors().is_empty() {
-            around.tell_errors(worker);
+            context.tell_errors(worker);
         }
     }
 }
 
 /// What a worker is driven in.
-struct Around {
+struct DriveContext {
     clock: Clock,
     signals: Arc<Signals>,
     events: Sender<WorkerEvent>,
@@ -262,7 +262,7 @@ struct Around {
     amount: Option<AmountShare>,
 }
 
-impl Around {
+impl DriveContext {
     /// Says whether the step has moved all that it may.
     #[inline]
     fn is_enough(&mut self) -> bool {

@@ -102,7 +102,7 @@ fn what_goes_over_and_comes_back_is_in_flight() {
 }
 
 #[test]
-fn slots_are_free_once_at_the_end_of_a_phase() {
+fn slots_are_free_once_at_the_end() {
     let mut taken = Slots::new(3);
     taken.take();
     check("nothing is in flight at the end of a phase", || taken.must_be_idle());
@@ -110,10 +110,10 @@ fn slots_are_free_once_at_the_end_of_a_phase() {
     let (first, _) = (twice.take(), twice.take());
     twice.release(first.expect("one of three"));
     twice.release(first.expect("one of three"));
-    check("each slot is free once", || twice.must_be_idle());
+    check("each slot is free once", || twice.must_be_whole());
     let mut busy = Slots::new(3);
     busy.get_mut(1).busy = true;
-    check("a slot that is free is not in use", || busy.must_be_idle());
+    check("a slot that is free is not in use", || busy.must_be_whole());
     check("a queue has a slot at least", || Slots::new(0));
 }
 

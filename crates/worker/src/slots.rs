@@ -143,10 +143,17 @@ impl Slots {
         &mut self.entries[slot_idx as usize]
     }
 
-    /// Panics unless every slot is free, and free once. Linear in the depth; for the end of a
-    /// phase.
+    /// Panics unless nothing is in flight; for the end of a phase, of which a short region has
+    /// one every few operations.
+    #[inline]
     pub(crate) fn must_be_idle(&self) {
         assert!(self.is_idle(), "nothing is in flight at the end of a phase");
+    }
+
+    /// Panics unless every slot is free, and free once. Linear in the depth; for the end of the
+    /// worker.
+    pub(crate) fn must_be_whole(&self) {
+        self.must_be_idle();
         assert!(self.entries.iter().all(|slot| !slot.busy), "a slot that is free is not in use");
         let sum: u64 = self.free.iter().map(|slot_idx| u64::from(*slot_idx)).sum();
         let n_slots = self.entries.len() as u64;

@@ -577,6 +577,9 @@ impl Worker {
             Phase::EndOfPass if self.verifying.has_work() => Phase::Verify,
             _ => self.next_pass(now_ns),
         };
+        if self.phase == Phase::Done {
+            self.slots.must_be_whole();
+        }
         self.times.phase_since_ns = now_ns;
         self.passes.drops_cache = self.phase == Phase::Verify && self.reads_past_cache();
     }

@@ -8,7 +8,7 @@ use analysis::assess::Standing;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
 use plan::Plan;
 use record::{Note, Outcome, Record};
-use runner::{Control, Emulation, RunError, RunEvent, RunOptions};
+use runner::{Control, Emulation, NO_MEMORY, RunError, RunEvent, RunOptions};
 
 use super::judge::judge;
 use super::keep::{KeepArgs, Keeper};
@@ -274,7 +274,9 @@ impl Session {
         }
         let findings: Vec<_> = refused.iter().collect();
         diagnostics::tell(&findings, Texts { sources: &plan.sources, command_line: "" });
-        Err(Failure::silent(Exit::WrongUse))
+        // The same plan would run on a larger host.
+        let lacks_memory = refused.iter().any(|finding| finding.code == NO_MEMORY);
+        Err(Failure::silent(if lacks_memory { Exit::RunFailed } else { Exit::WrongUse }))
     }
 
     /// Says whether a signal asked for the end.

@@ -134,22 +134,25 @@ fn answer(switches: &Switches) -> Result<Option<Exit>, Failure> {
     Ok(Some(Exit::Fio(0)))
 }
 
-/// Largest compressed log that is unpacked.
-const LOG_BYTES_MAX: u64 = 4 << 30;
-
-/// Prints the lines of a compressed log, as they are unpacked.
+/// Prints the lines of a compressed log as they are unpacked, which is as they are read.
 fn inflate(path: &str) -> Result<Exit, Failure> {
-    let mut written = Ok(());
-    let unpacked = limited::read(Path::new(path), LOG_BYTES_MAX)
-        .map_err(|error| error.to_string())
-        .and_then(|packed| {
+    let (mut written, mut unread) = (Ok(()), None);
+    let unpacked = limited::open(Path::new(path)).map_err(|error| error.to_string()).and_then(
+        |(mut from, _)| {
+            let mut read = |piece: &mut [u8]| {
+                from.read(piece).unwrap_or_else(|error| {
+                    unread = Some(error.to_string());
+                    0
+                })
+            };
             let mut take = |lines: &str| {
                 written = stream::print(lines);
                 written.is_ok()
             };
-            packed_log::unpack_to(&packed, &mut take).map_err(|error| error.to_string())
-        });
-    match unpacked {
+            packed_log::unpack_to(&mut read, &mut take).map_err(|error| error.to_string())
+        },
+    );
+    match unread.map_or(unpacked, Err) {
         Ok(()) => Exit::Fio(0).once(written),
         Err(error) => {
             stream::tell(&format!("fio: log `{path}`: {error}\n"));

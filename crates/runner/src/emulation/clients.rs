@@ -20,7 +20,7 @@ pub(super) fn of_jobs(
     let mut by_job = HashMap::new();
     let mut lost = HashSet::new();
     let mut findings = Vec::new();
-    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+    for worker in bound.workers() {
         let job = &worker.job.name;
         if by_job.contains_key(job) || lost.contains(job) || !is_remote(worker, design) {
             continue;

@@ -18,6 +18,7 @@ use volume::design::{Backing, CacheMode, Cap, Limit};
 use volume::{Design, Start, System, SystemOptions};
 
 use crate::bind::{BoundPlan, BoundStep, bind};
+use crate::control::Control;
 use crate::remarks;
 use crate::run::RunOptions;
 use crate::targets;
@@ -219,20 +220,20 @@ pub(crate) fn bind_to(
     emulation: &Emulation,
     plan: &Plan,
     options: &RunOptions,
-    run_seed: u64,
+    (run_seed, control): (u64, &Control),
     findings: &mut Vec<Diagnostic>,
 ) -> (BoundPlan, Placement) {
     findings.append(&mut refuse::of(plan, emulation.is_virtual()));
-    let (facts, mut misplaced) = placement::facts(plan, &emulation.design);
+    let (facts, mut misplaced) = placement::facts(plan, &emulation.design, control);
     let is_placed = misplaced.is_empty();
     findings.append(&mut misplaced);
-    let (bound, mut unbound) = bind(plan, &facts, run_seed);
+    let (bound, mut unbound) = bind(plan, &facts, run_seed, control);
     if is_placed {
         findings.append(&mut unbound);
     }
-    findings.append(&mut targets::check(&bound, &facts, options));
+    findings.append(&mut targets::check(&bound, &facts, options, control));
     findings.append(&mut remarks::on_volumes(&bound));
-    let (placement, mut too_much) = Placement::new(&bound, &emulation.design);
+    let (placement, mut too_much) = Placement::new(&bound, &emulation.design, control);
     findings.append(&mut too_much);
     (bound, placement)
 }

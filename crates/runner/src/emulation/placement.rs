@@ -12,6 +12,8 @@ use units::format_bytes;
 use volume::Design;
 
 use crate::bind::{self, BoundFile, BoundPlan, BoundWorker};
+use crate::control::Control;
+use crate::facts::Facts;
 
 use super::clients;
 
@@ -32,13 +34,10 @@ pub(crate) struct Placement {
 
 /// Returns what is known of the plan's files: they are there and empty, on a volume that has room.
 /// The path of a mount itself is the volume as a device. A path on no volume is an error.
-pub(super) fn facts(
-    plan: &Plan,
-    design: &Design,
-) -> (HashMap<PathBuf, TargetFacts>, Vec<Diagnostic>) {
-    let mut facts = HashMap::new();
+pub(super) fn facts(plan: &Plan, design: &Design, control: &Control) -> (Facts, Vec<Diagnostic>) {
+    let mut facts = Facts::default();
     let mut findings = Vec::new();
-    for path in bind::paths(plan) {
+    for path in bind::paths(plan).take_while(|_| !control.is_stopped()) {
         let Some(volume_idx) = volume_of(design, &path) else {
             findings.push(on_no_volume(&path, design));
             continue;
@@ -118,7 +117,11 @@ impl Placement {
     }
 
     /// Gives every file of the plan its addresses, in the order of the plan.
-    pub(super) fn new(bound: &BoundPlan, design: &Design) -> (Self, Vec<Diagnostic>) {
+    pub(super) fn new(
+        bound: &BoundPlan,
+        design: &Design,
+        control: &Control,
+    ) -> (Self, Vec<Diagnostic>) {
         let mut space: Vec<Space> = design.volumes.iter().map(|_| Space::default()).collect();
         let (clients, mut findings) = clients::of_jobs(bound, design);
         let mut placement = Placement { clients, ..Placement::default() };
@@ -126,7 +129,7 @@ impl Placement {
         for step in &bound.steps {
             let mut removed: HashMap<&Path, (usize, u64)> = HashMap::new();
             for worker in &step.workers {
-                for file in &worker.files {
+                for file in worker.files.iter().take_while(|_| !control.is_stopped()) {
                     let Some(volume_idx) = volume_of(design, &file.path) else { continue };
                     let capacity_bytes = design.volumes[volume_idx].capacity_bytes;
                     let space = &mut space[volume_idx];
@@ -215,7 +218,7 @@ enum Need {
 /// Returns what every file of the plan will take at most.
 fn needs(bound: &BoundPlan) -> HashMap<&Path, Need> {
     let mut needs: HashMap<&Path, Need> = HashMap::new();
-    for worker in bound.steps.iter().flat_map(|step| &step.workers) {
+    for worker in bound.workers() {
         for file in worker.files.iter().filter(|file| file.kind != FileKind::Block) {
             if fills(worker) {
                 needs.insert(&file.path, Need::Rest);

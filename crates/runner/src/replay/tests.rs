@@ -7,6 +7,8 @@ use engine::{FileKind, TargetFacts};
 use plan::{Job, Plan, Step};
 
 use crate::bind::{bind, paths};
+use crate::control::Control;
+use crate::facts::Facts;
 use crate::replay::load;
 use crate::run::RunOptions;
 use crate::targets;
@@ -32,12 +34,16 @@ fn check(operation: &str, device: TargetFacts, expected: &[&str]) {
     let mut job = Job { name: "again".to_owned(), ..Job::default() };
     job.logs.read_replay = vec![record.to_str().unwrap().to_owned()];
     let plan = Plan { steps: vec![Step { jobs: vec![job], ..Step::default() }], ..Plan::default() };
-    let (plan, mut findings) = load(&plan, false);
-    assert_eq!(paths(&plan), [PathBuf::from(DEVICE)], "nothing but what the record names");
-    let facts = [(PathBuf::from(DEVICE), device)].into();
-    let (bound, mut unbound) = bind(&plan, &facts, 0);
+    let (plan, mut findings) = load(&plan, false, &Control::new());
+    assert_eq!(
+        paths(&plan).collect::<Vec<_>>(),
+        [PathBuf::from(DEVICE)],
+        "nothing but what the record names"
+    );
+    let facts = Facts::from_iter([(PathBuf::from(DEVICE), device)]);
+    let (bound, mut unbound) = bind(&plan, &facts, 0, &Control::new());
     findings.append(&mut unbound);
-    findings.append(&mut targets::check(&bound, &facts, &RunOptions::default()));
+    findings.append(&mut targets::check(&bound, &facts, &RunOptions::default(), &Control::new()));
     let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, expected, "{operation}: {findings:?}");
     assert!(findings.iter().all(|finding| finding.message.contains(DEVICE)), "{findings:?}");

@@ -10,9 +10,10 @@ use plan::op::OpKind;
 use plan::tree::{Activity, FileIo, Format, TreeSpec, TreeWork};
 use worker::{There, TreeState};
 
-use super::control::{self, Found};
-use super::former::{Former, look};
+use super::control::{self as control_file, Found};
+use super::former::{Former, below, look};
 use super::scan;
+use crate::control::Control;
 use crate::prepare::SetupError;
 
 /// What a step is about to do in an anchor.
@@ -85,18 +86,25 @@ pub(super) fn refused(errno: i32, message: String) -> SetupError {
 
 impl Anchor {
     /// Makes sure that a tree may be used, and finds out what is there of it.
-    pub(super) fn open(spec: &TreeSpec, purpose: Purpose) -> Result<Anchor, SetupError> {
+    pub(super) fn open(
+        spec: &TreeSpec,
+        purpose: Purpose,
+        control: &Control,
+    ) -> Result<Anchor, SetupError> {
         let tree = Tree::new(spec).map_err(|error| refused(libc::EINVAL, error.to_string()))?;
         let (path, is_new) = usable(spec, purpose.modifies)?;
-        let found = control::read(&path).map_err(|message| refused(libc::EINVAL, message))?;
-        let structure = control::structure_of(spec);
+        let found = control_file::read(&path).map_err(|message| refused(libc::EINVAL, message))?;
+        let structure = control_file::structure_of(spec);
         let anchored =
             Anchored::open(tree.clone(), &path).map_err(|error| SetupError::from(&error))?;
         let (n_ours, n_others) =
             scan::entries(&path, &tree).map_err(|error| of_io("cannot list", &path, &error))?;
-        let unread = |message| refused(libc::ELOOP, format!("`{}`: {message}", path.display()));
         let is_clean = purpose.format.is_some_and(|format| format.clean);
         let mut state = TreeState::new(tree.clone());
+        let agrees = |state: &TreeState| {
+            let agrees = scan::folders_agree(state, &anchored.anchor, control);
+            agrees.map_err(|error| below(&path, &error))
+        };
         let mut is_ours = true;
         let mut former = None;
         match found {
@@ -108,31 +116,31 @@ impl Anchor {
             }
             Found::Nothing | Found::OfOthers => {
                 is_ours = false;
-                look(&state, &path)?;
+                look(&state, &path, control)?;
             }
-            Found::Ours(control) if !control.fits(&structure) => {
-                let there = control.named_as(&structure);
+            Found::Ours(known) if !known.fits(&structure) => {
+                let there = known.named_as(&structure);
                 if !is_clean {
                     return Err(differs(&path, spec, &there));
                 }
                 if purpose.operates {
                     return Err(shared_with_others(&path, spec));
                 }
-                former = Former::find(&path, &there, spec)?;
+                former = Former::find(&path, &there, spec, control)?;
             }
-            Found::Ours(control) => {
+            Found::Ours(known) => {
                 // A format mends what somebody else has changed.
-                let contents = control.contents.as_ref().filter(|_| purpose.format.is_none());
+                let contents = known.contents.as_ref().filter(|_| purpose.format.is_none());
                 let is_known = contents.is_some_and(|contents| contents.apply(&state));
-                if !is_known || !scan::folders_agree(&state, &anchored.anchor).map_err(unread)? {
+                if !is_known || !agrees(&state)? {
                     state = TreeState::new(tree);
-                    look(&state, &path)?;
+                    look(&state, &path, control)?;
                 }
             }
         }
         if is_ours && purpose.modifies {
-            let now = former.as_ref().map(|former| control::structure_of(&former.spec));
-            control::write(&path, now.as_ref().unwrap_or(&structure), None)
+            let now = former.as_ref().map(|former| control_file::structure_of(&former.spec));
+            control_file::write(&path, now.as_ref().unwrap_or(&structure), None)
                 .map_err(|error| of_io("cannot write the control file of", &path, &error))?;
         }
         let state = Arc::new(state);
@@ -168,10 +176,10 @@ impl Anchor {
         let is_removal = self.purpose.format.is_some_and(|format| !format.create);
         let is_gone = self.state.counts() == (0, 0, 0);
         let written = if is_removal && is_gone {
-            std::fs::remove_file(self.path.join(control::NAME))
+            std::fs::remove_file(self.path.join(control_file::NAME))
         } else {
-            let structure = control::structure_of(&self.spec);
-            control::write(&self.path, &structure, Some(&self.state))
+            let structure = control_file::structure_of(&self.spec);
+            control_file::write(&self.path, &structure, Some(&self.state))
         };
         if let Err(error) = written {
             remarks.push(format!(
@@ -211,7 +219,7 @@ fn incomplete(
         format!(
             "no {} of ours says that they were made for it, so that no format touches them: remove \
              them yourself, or name another anchor",
-            control::NAME
+            control_file::NAME
         )
     };
     Some(format!(
@@ -304,7 +312,7 @@ fn not_ours(path: &Path, spec: &TreeSpec) -> SetupError {
          remove them yourself, or name another anchor",
         path.display(),
         spec.name,
-        control::NAME
+        control_file::NAME
     );
     refused(libc::EEXIST, message)
 }
@@ -313,7 +321,7 @@ fn of_others(path: &Path) -> SetupError {
     let message = format!(
         "the {} in `{}` was made by another program: remove its files with that, or name another \
          anchor",
-        control::NAME,
+        control_file::NAME,
         path.display()
     );
     refused(libc::EEXIST, message)
@@ -345,8 +353,8 @@ fn differs(path: &Path, spec: &TreeSpec, there: &TreeSpec) -> SetupError {
          format=yes removes it and makes the new one",
         path.display(),
         spec.name,
-        control::describe(there),
-        control::describe(&control::structure_of(spec))
+        control_file::describe(there),
+        control_file::describe(&control_file::structure_of(spec))
     );
     refused(libc::EEXIST, message)
 }

@@ -11,6 +11,7 @@ use worker::TreeState;
 
 use super::anchor::{Anchor, of_io, refused};
 use super::{StepTrees, control, scan};
+use crate::control::Control;
 use crate::prepare::SetupError;
 
 /// What is there of another structure.
@@ -33,11 +34,12 @@ impl Former {
         anchor: &Path,
         structure: &TreeSpec,
         asked: &TreeSpec,
+        control: &Control,
     ) -> Result<Option<Former>, SetupError> {
         let invalid = |error: pattern::tree::TreeError| refused(libc::EINVAL, error.to_string());
         let tree = Tree::new(structure).map_err(invalid)?;
         let state = TreeState::new(tree.clone());
-        look(&state, anchor)?;
+        look(&state, anchor, control)?;
         if state.counts() == (0, 0, 0) {
             return Ok(None);
         }
@@ -48,11 +50,15 @@ impl Former {
 }
 
 /// Finds out what is there of a tree.
-pub(super) fn look(state: &TreeState, anchor: &Path) -> Result<(), SetupError> {
+pub(super) fn look(state: &TreeState, anchor: &Path, control: &Control) -> Result<(), SetupError> {
     let anchored =
         Anchored::open(state.tree().clone(), anchor).map_err(|error| SetupError::from(&error))?;
-    let unread = |message| refused(libc::ELOOP, format!("`{}`: {message}", anchor.display()));
-    scan::scan(state, &anchored.anchor).map_err(unread)
+    scan::scan(state, &anchored.anchor, control).map_err(|error| below(anchor, &error))
+}
+
+/// Says below which anchor something is that cannot be used.
+pub(super) fn below(anchor: &Path, error: &SetupError) -> SetupError {
+    refused(error.errno, format!("`{}`: {}", anchor.display(), error.message))
 }
 
 impl Anchor {
@@ -63,7 +69,8 @@ impl Anchor {
 
     /// Writes down that the other structure is gone, and finds what was left in its folders.
     fn replace_former(&self) -> Result<(), SetupError> {
-        look(&self.state, &self.path)?;
+        // While workers run: who asks for the end has the format end as far as it is.
+        look(&self.state, &self.path, &Control::new())?;
         control::write(&self.path, &control::structure_of(&self.spec), None)
             .map_err(|error| of_io("cannot write the control file of", &self.path, &error))
     }

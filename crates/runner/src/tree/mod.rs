@@ -28,6 +28,7 @@ use worker::{TreeJob, TreeState};
 
 use self::anchor::{Anchor, Purpose, refused};
 use crate::bind::{BoundStep, BoundWorker};
+use crate::control::Control;
 use crate::prepare::SetupError;
 use crate::run::{RunEvent, TreePart};
 
@@ -49,15 +50,15 @@ pub(crate) struct TreeSeat {
 }
 
 impl StepTrees {
-    /// Prepares the trees of a step.
-    pub(crate) fn prepare(step: &BoundStep) -> Self {
+    /// Prepares the trees of a step; not all of them once the run is to end.
+    pub(crate) fn prepare(step: &BoundStep, control: &Control) -> Self {
         let mut trees = StepTrees::default();
         let purposes = purposes(step);
         for worker in &step.workers {
             let Some(work) = &worker.job.tree else { continue };
             let key = key(worker);
             if !trees.jobs.contains_key(&key) {
-                let seat = trees.seat(work, &worker.job, &purposes);
+                let seat = trees.seat(work, &worker.job, &purposes, control);
                 trees.jobs.insert(key, seat);
             }
         }
@@ -70,13 +71,14 @@ impl StepTrees {
         work: &TreeWork,
         job: &Job,
         purposes: &BTreeMap<String, Purpose>,
+        control: &Control,
     ) -> Result<TreeSeat, SetupError> {
-        let anchor = self.anchor(&work.tree, purposes)?;
+        let anchor = self.anchor(&work.tree, purposes, control)?;
         if matches!(work.activity, Activity::Format(_)) {
             return self.seat_of_format(work, job, anchor);
         }
         let second = match &work.target {
-            Some(target) => Some(self.anchor(target, purposes)?),
+            Some(target) => Some(self.anchor(target, purposes, control)?),
             None => None,
         };
         let needs_target =
@@ -141,6 +143,7 @@ impl StepTrees {
         &mut self,
         spec: &TreeSpec,
         purposes: &BTreeMap<String, Purpose>,
+        control: &Control,
     ) -> Result<PathBuf, SetupError> {
         let whole = std::fs::canonicalize(&spec.anchor).unwrap_or_default();
         if let Some(known) = self.anchors.get(&whole) {
@@ -154,7 +157,7 @@ impl StepTrees {
             return Ok(whole);
         }
         let purpose = purposes.get(&spec.anchor).copied().unwrap_or_default();
-        let anchor = Anchor::open(spec, purpose)?;
+        let anchor = Anchor::open(spec, purpose, control)?;
         let path = anchor.path.clone();
         self.anchors.insert(path.clone(), anchor);
         Ok(path)

@@ -8,6 +8,10 @@ use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 use worker::{FileFlags, TreeState};
 
+use super::anchor::refused;
+use crate::control::Control;
+use crate::prepare::SetupError;
+
 /// Names beside the folders of a tree that tell of it.
 const OF_CONTROL: [&str; 3] =
     [super::control::NAME, super::control::NEW_NAME, super::control::NO_DISMOUNT_NAME];
@@ -20,7 +24,7 @@ enum Entry {
     Other,
 }
 
-fn look(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, String> {
+fn look(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, SetupError> {
     match rustix::fs::statat(anchor, path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(facts) => Ok(match FileType::from_raw_mode(facts.st_mode) {
             FileType::Directory => Entry::Folder,
@@ -28,7 +32,7 @@ fn look(anchor: BorrowedFd<'_>, path: &[u8]) -> Result<Entry, String> {
             _ => Entry::Other,
         }),
         Err(Errno::NOENT) => Ok(Entry::Nothing),
-        Err(errno) => Err(format!("cannot look at `{}`: {errno}", shown(path))),
+        Err(errno) => Err(unsafe_name(format!("cannot look at `{}`: {errno}", shown(path)))),
     }
 }
 
@@ -36,17 +40,33 @@ fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
+/// Refuses to go below a name that is not what it should be.
+fn unsafe_name(message: String) -> SetupError {
+    refused(libc::ELOOP, message)
+}
+
+/// Ends a look at a tree, which may have millions of files, when the run is to end. What was seen
+/// until then says nothing of the rest.
+fn goes_on(control: &Control) -> Result<(), SetupError> {
+    if control.is_stopped() {
+        return Err(refused(libc::ECANCELED, "interrupted while its files were listed".to_owned()));
+    }
+    Ok(())
+}
+
 /// Says which of the folders are there. Anything else by a folder's name is refused: a symbolic
 /// link would lead out of the anchor.
 fn folders_there(
     tree: &Tree,
     anchor: BorrowedFd<'_>,
+    control: &Control,
     note: &mut dyn FnMut(u32, bool),
-) -> Result<(), String> {
+) -> Result<(), SetupError> {
     let mut path = Vec::new();
     // Of the level above: below a folder that is missing nothing is.
     let mut is_there = vec![false; tree.n_folders() as usize];
     for folder in 0..tree.n_folders() {
+        goes_on(control)?;
         let above = tree.parent(folder);
         if above.is_some_and(|above| !is_there[above as usize]) {
             note(folder, false);
@@ -58,10 +78,10 @@ fn folders_there(
             Entry::Folder => true,
             Entry::Nothing => false,
             _ => {
-                return Err(format!(
+                return Err(unsafe_name(format!(
                     "`{}` below the anchor is not a folder, and nothing is done through it",
                     shown(&path)
-                ));
+                )));
             }
         };
         is_there[folder as usize] = exists;
@@ -71,32 +91,42 @@ fn folders_there(
 }
 
 /// Says whether the folders are there that the state says, and no links in their place.
-pub(super) fn folders_agree(state: &TreeState, anchor: impl AsFd) -> Result<bool, String> {
+pub(super) fn folders_agree(
+    state: &TreeState,
+    anchor: impl AsFd,
+    control: &Control,
+) -> Result<bool, SetupError> {
     let mut agree = true;
-    folders_there(state.tree(), anchor.as_fd(), &mut |folder, exists| {
+    folders_there(state.tree(), anchor.as_fd(), control, &mut |folder, exists| {
         agree &= state.has_folder(folder) == exists;
     })?;
     Ok(agree)
 }
 
 /// Sets a state to what is there.
-pub(super) fn scan(state: &TreeState, anchor: impl AsFd) -> Result<(), String> {
+pub(super) fn scan(
+    state: &TreeState,
+    anchor: impl AsFd,
+    control: &Control,
+) -> Result<(), SetupError> {
     let anchor = anchor.as_fd();
-    folders_there(state.tree(), anchor, &mut |folder, exists| state.set_folder(folder, exists))?;
+    let mut note = |folder, exists| state.set_folder(folder, exists);
+    folders_there(state.tree(), anchor, control, &mut note)?;
     let tree = state.tree();
     let mut path = Vec::new();
     for folder in (0..tree.n_folders()).filter(|folder| state.has_folder(*folder)) {
         for file in tree.files_in(folder) {
+            goes_on(control)?;
             path.clear();
             tree.push_file_path(file, &mut path);
             let now_bytes = match look(anchor, &path)? {
                 Entry::File(bytes) => Some(bytes),
                 Entry::Nothing => None,
                 _ => {
-                    return Err(format!(
+                    return Err(unsafe_name(format!(
                         "`{}` below the anchor is not a file, and nothing is done with it",
                         shown(&path)
-                    ));
+                    )));
                 }
             };
             state.set_file(file, FileFlags::of_size(now_bytes, tree.size_bytes(file)));

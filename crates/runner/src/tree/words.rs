@@ -71,7 +71,10 @@ fn nothing_text(work: &TreeWork, stuck: Stuck) -> String {
         _ => {
             let lacks = lacks(stuck);
             let has = has(stuck, n_files);
-            format!("tree `{tree}` has no {lacks}, and nobody makes one: {has}; {}", remedy(stuck))
+            let remedy = remedy(stuck);
+            format!(
+                "tree `{tree}` has no {lacks}, and nothing in this step makes one: {has}; {remedy}"
+            )
         }
     }
 }
@@ -101,7 +104,7 @@ fn unlucky_text(work: &TreeWork, stuck: Stuck) -> String {
         _ => "use fewer threads or another fileselect, or let other operations keep up",
     };
     format!(
-        "{name}: {n} tries in a row found no {what} in tree `{tree}` that nobody else works on: \
+        "{name}: {n} tries in a row found no {what} in tree `{tree}` that no other worker holds: \
          {has}; {remedy}"
     )
 }

@@ -24,7 +24,7 @@ pub enum UnpackError {
     #[error("is not a compressed log, or it is damaged at byte {at_bytes}")]
     Damaged {
         /// Where the damaged stream starts.
-        at_bytes: usize,
+        at_bytes: u64,
     },
     /// What was packed is no text: fio itself wrote the log.
     #[error("holds no text: fio itself wrote it, and only that version of fio can read it")]
@@ -40,9 +40,15 @@ pub fn pack(lines: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// When a stream is damaged, or holds something else than lines.
-pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
+pub fn unpack(mut packed: &[u8]) -> Result<String, UnpackError> {
     let mut lines = String::new();
-    unpack_to(packed, &mut |piece| {
+    let mut read = |piece: &mut [u8]| {
+        let (now, rest) = packed.split_at(packed.len().min(piece.len()));
+        piece[..now.len()].copy_from_slice(now);
+        packed = rest;
+        now.len()
+    };
+    unpack_to(&mut read, &mut |piece| {
         lines.push_str(piece);
         true
     })?;
@@ -51,25 +57,37 @@ pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
 
 /// Unpacks the lines of all streams piece by piece, in constant memory, until `take` returns false.
 ///
+/// `read` fills a buffer with what comes next and returns how many bytes that is; 0 at the end.
+///
 /// # Errors
 /// When a stream is damaged, or holds something else than lines; what came before was handed over.
-pub fn unpack_to(packed: &[u8], take: &mut dyn FnMut(&str) -> bool) -> Result<(), UnpackError> {
-    let mut rest = packed;
-    let mut piece = vec![0; PIECE_BYTES];
+pub fn unpack_to(
+    read: &mut dyn FnMut(&mut [u8]) -> usize,
+    take: &mut dyn FnMut(&str) -> bool,
+) -> Result<(), UnpackError> {
+    let (mut packed, mut piece) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
+    let mut rest = 0..read(&mut packed);
+    let mut at_bytes = 0;
     while !rest.is_empty() {
-        let damaged = UnpackError::Damaged { at_bytes: packed.len() - rest.len() };
+        let damaged = UnpackError::Damaged { at_bytes };
         let mut state = InflateState::new_boxed(DataFormat::Zlib);
+        let mut is_cut = false;
         loop {
-            let step = inflate(&mut state, rest, &mut piece, MZFlush::None);
-            rest = &rest[step.bytes_consumed..];
+            let step = inflate(&mut state, &packed[rest.clone()], &mut piece, MZFlush::None);
+            rest.start += step.bytes_consumed;
+            at_bytes += step.bytes_consumed as u64;
+            if rest.is_empty() && !is_cut {
+                rest = 0..read(&mut packed);
+            }
             if !take(text(&piece[..step.bytes_written])?) {
                 return Ok(());
             }
             match step.status {
                 Ok(MZStatus::StreamEnd) => break,
-                // Nothing goes on: the stream was cut.
                 Ok(_) if step.bytes_consumed + step.bytes_written > 0 => {}
-                Ok(_) | Err(MZError::Buf) if rest.is_empty() => break,
+                // Nothing goes on: the stream was cut.
+                Ok(_) | Err(MZError::Buf) if rest.is_empty() && is_cut => break,
+                Ok(_) | Err(MZError::Buf) if rest.is_empty() => is_cut = true,
                 Ok(_) | Err(_) => return Err(damaged),
             }
         }

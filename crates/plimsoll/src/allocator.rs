@@ -1,0 +1,62 @@
+//! Memory that runs out: the process ends with a message instead of an abort.
+//!
+//! What a plan takes is asked for before (`runner`); this is for all that nobody could foresee, such
+//! as a limit that others use up meanwhile.
+
+use std::alloc::{GlobalAlloc, Layout};
+
+use crate::exit::Exit;
+
+/// Requests of this size and more fail as ever: who makes them may be able to do without.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// An allocator whose small requests do not fail: the process ends where one would.
+#[derive(Debug)]
+pub(crate) struct OrEnd<A>(pub(crate) A);
+
+// SAFETY: each call is handed on as it is; a null pointer of the inner allocator is returned or
+// ends the process.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for OrEnd<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps to the contract, which is the same.
+        given(unsafe { self.0.alloc(layout) }, layout.size())
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { self.0.dealloc(memory, layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        given(unsafe { self.0.alloc_zeroed(layout) }, layout.size())
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size_bytes: usize) -> *mut u8 {
+        // SAFETY: as above.
+        given(unsafe { self.0.realloc(memory, layout, size_bytes) }, size_bytes)
+    }
+}
+
+#[inline]
+fn given(memory: *mut u8, size_bytes: usize) -> *mut u8 {
+    if memory.is_null() && size_bytes < LARGE_BYTES {
+        end();
+    }
+    memory
+}
+
+/// Ends the process without a further allocation, and without what others do at its end.
+#[cold]
+fn end() -> ! {
+    const TEXT: &str = "error: this process can have no more memory\n\n\
+        hint: lower `numjobs`, `nrfiles` or `iodepth`, or raise the limit (`ulimit -v`, that of \
+        the container)\n";
+    // What cannot be written is lost.
+    let _ = rustix::io::write(rustix::stdio::stderr(), TEXT.as_bytes());
+    signal_hook::low_level::exit(i32::from(Exit::RunFailed.number()))
+}

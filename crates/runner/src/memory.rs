@@ -1,0 +1,338 @@
+//! What a plan takes of memory, asked before any of it is taken.
+//!
+//! Numbers of a plan (`numjobs`, `nrfiles`, `iodepth`, `bs`) cost nothing to write, and the kernel
+//! promises memory that it does not have: who takes it is killed, or aborts. So the needs of the
+//! numbers are added up here, and held against every limit that this process has.
+//!
+//! What a worker, a file and a place in a queue cost was measured, and is rounded up; buffers are
+//! exact. Not included: maps of visited blocks ([`pattern::map`]), which are asked for where they
+//! are made; what is replayed; and trees of files, which take some bytes per file.
+
+use std::fs;
+use std::path::Path;
+
+use pattern::Offsets;
+use plan::{Diagnostic, Job, Plan};
+use rustix::process::{Resource, getrlimit};
+use units::format_bytes;
+
+/// Code of the finding.
+pub const NO_MEMORY: &str = "not-enough-memory";
+
+/// What a worker touches: its thread's stack, its counters, its engine.
+const WORKER_BYTES: u64 = 104 << 10;
+
+/// Addresses that a worker takes: its stack ([`crate::seat`]), and counters of which most pages
+/// are never touched.
+const WORKER_MAPPED_BYTES: u64 = 1300 << 10;
+
+/// A file of a worker: its name and region. Where its next I/O goes comes on top.
+const FILE_BYTES: u64 = 208;
+
+/// What is kept besides of a file that exists: its name for the kernel, its descriptor, facts.
+const REAL_FILE_BYTES: u64 = 256;
+
+/// A place in a queue without its buffer.
+const SLOT_BYTES: u64 = 256;
+
+/// Left for all else that the process does.
+const SPARED_BYTES: u64 = 64 << 20;
+
+/// A need for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Need {
+    /// What takes it, in words, and what would take less.
+    what: What,
+    /// Pages that are touched, bytes.
+    used_bytes: u64,
+    /// Addresses that are taken, bytes: what `ulimit -v` counts.
+    mapped_bytes: u64,
+}
+
+/// What of a job takes memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Workers,
+    Files,
+    Queues,
+    Buffers,
+}
+
+impl What {
+    /// Says what would take less.
+    fn remedy(self) -> &'static str {
+        match self {
+            What::Workers => "lower `numjobs`",
+            What::Files => "lower `nrfiles` or `numjobs`",
+            What::Queues => "lower `iodepth` or `numjobs`",
+            What::Buffers => "lower `iodepth`, `bs` or `numjobs`",
+        }
+    }
+}
+
+/// A limit of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Limit {
+    /// Bytes that it leaves.
+    left_bytes: u64,
+    /// It counts addresses, not pages.
+    is_of_addresses: bool,
+    /// Where it comes from, and how it is raised.
+    name: String,
+}
+
+/// Says that the plan takes more memory than this process can have. To be asked before anything is
+/// made for its workers and files.
+pub(crate) fn too_little(plan: &Plan) -> Option<Diagnostic> {
+    check(plan, &limits())
+}
+
+fn check(plan: &Plan, limits: &[Limit]) -> Option<Diagnostic> {
+    // Files of all steps are bound at once; workers of one step run together.
+    let of_steps: Vec<Vec<(&Job, Need)>> = plan
+        .steps
+        .iter()
+        .map(|step| step.jobs.iter().flat_map(|job| needs(job).map(|it| (job, it))).collect())
+        .collect();
+    limits.iter().find_map(|limit| {
+        let bytes = |(_, need): &(&Job, Need)| {
+            if limit.is_of_addresses { need.mapped_bytes } else { need.used_bytes }
+        };
+        let lasts = |it: &&(&Job, Need)| it.1.what == What::Files;
+        let sum = |needs: &mut dyn Iterator<Item = &(&Job, Need)>| {
+            needs.map(bytes).fold(0, u64::saturating_add)
+        };
+        let bound_bytes = sum(&mut of_steps.iter().flatten().filter(lasts));
+        let running_bytes = of_steps
+            .iter()
+            .map(|needs| sum(&mut needs.iter().filter(|it| !lasts(it))))
+            .max()
+            .unwrap_or(0);
+        let all_bytes = bound_bytes.saturating_add(running_bytes);
+        if all_bytes.saturating_add(SPARED_BYTES) <= limit.left_bytes {
+            return None;
+        }
+        let largest = of_steps.iter().flatten().max_by_key(|it| bytes(it))?;
+        // What little takes fits nowhere: other things will say so.
+        (all_bytes > SPARED_BYTES).then(|| finding(largest, bytes(largest), all_bytes, limit))
+    })
+}
+
+fn finding((job, need): &(&Job, Need), bytes: u64, all_bytes: u64, limit: &Limit) -> Diagnostic {
+    let n_workers = u64::from(job.n_workers);
+    let n_files = u64::from(job.files.n_files.max(1)) * n_workers;
+    let n_slots = u64::from(job.load.queue_depth.max(1)) * n_workers;
+    let what = match need.what {
+        What::Workers => format!("{n_workers} workers"),
+        What::Files => format!("{n_files} files"),
+        What::Queues => format!("queues for {n_slots} I/Os"),
+        What::Buffers => format!("{n_slots} buffers of {} B", job.block_size_max()),
+    };
+    let message = format!(
+        "the plan takes about {} of memory, {} of them for {what} of job `{}`, but this process can \
+         have {} ({})",
+        format_bytes(all_bytes),
+        format_bytes(bytes),
+        job.name,
+        format_bytes(limit.left_bytes),
+        limit.name
+    );
+    Diagnostic::error(NO_MEMORY, message).help(need.what.remedy())
+}
+
+/// Returns what a job takes, by what takes it.
+fn needs(job: &Job) -> [Need; 4] {
+    let n_workers = u64::from(job.n_workers);
+    let need = |what, each_bytes: u64, n_of_worker: u64| {
+        let bytes = each_bytes.saturating_mul(n_of_worker).saturating_mul(n_workers);
+        Need { what, used_bytes: bytes, mapped_bytes: bytes }
+    };
+    let n_named = if job.files.names.is_empty() { 1 } else { 0 };
+    let n_files = u64::from(job.files.n_files.max(1)) * n_named * u64::from(job.tree.is_none());
+    let real_bytes = if job.engine.kind.is_idle() { 0 } else { REAL_FILE_BYTES };
+    let file_bytes = FILE_BYTES + real_bytes + Offsets::about_bytes(&job.workload);
+    let n_slots = u64::from(job.load.queue_depth.max(1));
+    let has_buffers = !job.engine.kind.is_of_names();
+    let buffer_bytes = if has_buffers { u64::from(job.block_size_max()) } else { 0 };
+    [
+        Need {
+            what: What::Workers,
+            used_bytes: WORKER_BYTES.saturating_mul(n_workers),
+            mapped_bytes: WORKER_MAPPED_BYTES.saturating_mul(n_workers),
+        },
+        need(What::Files, file_bytes, n_files),
+        need(What::Queues, SLOT_BYTES, n_slots),
+        need(What::Buffers, buffer_bytes, n_slots),
+    ]
+}
+
+/// Returns the limits of this process, as far as they are known.
+fn limits() -> Vec<Limit> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let of_resource = |resource, name: &str, is_of_addresses, option: &str| {
+        let left_bytes = getrlimit(resource).current?.saturating_sub(kib(&status, name)?);
+        Some(Limit { left_bytes, is_of_addresses, name: format!("raise `ulimit {option}`") })
+    };
+    let swap_bytes = kib(&meminfo, "SwapFree:").unwrap_or(0);
+    let of_host = kib(&meminfo, "MemAvailable:").map(|bytes| Limit {
+        left_bytes: bytes.saturating_add(swap_bytes),
+        is_of_addresses: false,
+        name: "what this host has free".to_owned(),
+    });
+    [
+        of_resource(Resource::As, "VmSize:", true, "-v"),
+        of_resource(Resource::Data, "VmData:", true, "-d"),
+        of_cgroup().map(|left_bytes| Limit {
+            left_bytes,
+            is_of_addresses: false,
+            name: "raise the memory limit of its control group or container".to_owned(),
+        }),
+        of_host,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Returns a number of KiB from a table of the kernel, in bytes.
+fn kib(table: &str, name: &str) -> Option<u64> {
+    let rest = table.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Returns what the control groups of this process leave, by the strictest of them: the unified
+/// hierarchy, or that of memory (cgroups(7)).
+fn of_cgroup() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let of_group = |line: &str| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (root, files) = if controllers.is_empty() {
+            ("/sys/fs/cgroup", ["memory.max", "memory.current"])
+        } else if controllers.split(',').any(|name| name == "memory") {
+            let files = ["memory.limit_in_bytes", "memory.usage_in_bytes"];
+            ("/sys/fs/cgroup/memory", files)
+        } else {
+            return None;
+        };
+        let path = Path::new(root).join(path.trim_start_matches('/'));
+        path.ancestors()
+            .take_while(|at| at.starts_with(root))
+            .filter_map(|at| left(at, files))
+            .min()
+    };
+    groups.lines().filter_map(of_group).min()
+}
+
+/// Returns what one group leaves; what its page cache holds can be given back.
+fn left(group: &Path, [max, current]: [&str; 2]) -> Option<u64> {
+    let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
+    let (max, current) = (number(max)?, number(current)?);
+    let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+    let cached = ["active_file ", "inactive_file "].iter().filter_map(|name| {
+        stat.lines().find_map(|line| line.strip_prefix(name))?.trim().parse::<u64>().ok()
+    });
+    Some(max.saturating_sub(current.saturating_sub(cached.sum())))
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::workload::BlockSize;
+    use plan::{EngineKind, PerDir, Step};
+
+    use super::*;
+
+    fn limit(left_bytes: u64, is_of_addresses: bool) -> Limit {
+        Limit { left_bytes, is_of_addresses, name: "a limit".to_owned() }
+    }
+
+    /// Returns what is said of steps of one job each under a limit.
+    #[track_caller]
+    fn said(jobs: &[Job], limit: Limit) -> Option<(String, Vec<String>)> {
+        let step = |job: &Job| Step { jobs: vec![job.clone()], ..Step::default() };
+        let plan = Plan { steps: jobs.iter().map(step).collect(), ..Plan::default() };
+        check(&plan, &[limit]).map(|it| (it.message, it.help))
+    }
+
+    fn null(set: impl FnOnce(&mut Job)) -> Job {
+        let mut job = Job { name: "a".to_owned(), n_workers: 1, ..Job::default() };
+        job.engine.kind = EngineKind::Null;
+        set(&mut job);
+        job
+    }
+
+    #[test]
+    fn what_takes_most_is_named_with_its_remedy() {
+        let gib = 1_u64 << 30;
+        let of = |job: Job, expected: &str, remedy: &str| {
+            let (message, help) = said(&[job], limit(gib, true)).expect("too much");
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(help, [remedy]);
+        };
+        of(
+            null(|job| job.n_workers = 20_000),
+            "24.8 GiB of them for 20000 workers of job `a`, but this process can have 1.00 GiB",
+            "lower `numjobs`",
+        );
+        of(
+            null(|job| job.files.n_files = 16_000_000),
+            "for 16000000 files of job `a`",
+            "lower `nrfiles` or `numjobs`",
+        );
+        of(
+            null(|job| {
+                job.load.queue_depth = 64;
+                job.workload.block_size = PerDir::all(BlockSize::Fixed(512 << 20));
+            }),
+            "32.0 GiB of them for 64 buffers of 536870912 B of job `a`",
+            "lower `iodepth`, `bs` or `numjobs`",
+        );
+        of(
+            null(|job| {
+                job.load.queue_depth = 1 << 24;
+                job.workload.block_size = PerDir::all(BlockSize::Fixed(1));
+            }),
+            "for queues for 16777216 I/Os of job `a`",
+            "lower `iodepth` or `numjobs`",
+        );
+    }
+
+    #[test]
+    fn what_fits_is_let_through() {
+        let crowd = |n| null(|job| job.n_workers = n);
+        let file_bytes = FILE_BYTES + Offsets::about_bytes(&Job::default().workload);
+        let used_bytes = 1000 * (WORKER_BYTES + file_bytes + SLOT_BYTES) + SPARED_BYTES;
+        let buffers_bytes = 1000 * u64::from(Job::default().block_size_max());
+        let enough = limit(used_bytes + buffers_bytes, false);
+        assert_eq!(said(&[crowd(1000)], enough.clone()), None);
+        // Steps run one after another.
+        let room = limit(enough.left_bytes + 2000 * file_bytes, false);
+        assert_eq!(said(&[crowd(1000), crowd(1000), crowd(1000)], room), None);
+        let less = limit(enough.left_bytes - 1, false);
+        assert!(said(&[crowd(1000)], less).is_some());
+        // Where nothing is left, a job of one worker is not to blame.
+        assert_eq!(said(&[crowd(1)], limit(0, false)), None);
+        let numbers = null(|job| (job.n_workers, job.files.n_files) = (u32::MAX, u32::MAX));
+        assert!(said(&[numbers], limit(u64::MAX - 1, true)).is_some());
+    }
+
+    #[test]
+    fn tables_of_the_kernel_are_read() {
+        let table = "VmPeak:\t  12 kB\nVmSize:\t     1024 kB\nVmData: x\n";
+        assert_eq!(kib(table, "VmSize:"), Some(1 << 20));
+        assert_eq!((kib(table, "VmData:"), kib(table, "VmRSS:")), (None, None));
+        let dir = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            fs::write(dir.path().join(name), text).expect("a file");
+        };
+        let left = || left(dir.path(), ["memory.max", "memory.current"]);
+        write("memory.max", "max\n");
+        write("memory.current", "700\n");
+        assert_eq!(left(), None);
+        write("memory.max", "1000\n");
+        assert_eq!(left(), Some(300));
+        write("memory.stat", "anon 400\nactive_file 100\ninactive_file 200\n");
+        assert_eq!(left(), Some(600));
+    }
+}
