@@ -106,8 +106,10 @@ pub(crate) struct Lateness {
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) pending: [Pending; 3],
-    /// Meters follow when they are asked for, not after every batch.
-    pub(crate) defers: bool,
+    /// Meters follow after this long, not after every batch; `u64::MAX` is when they are asked for.
+    pub(crate) gathers_ns: u64,
+    /// When they last did.
+    pub(crate) published_ns: u64,
     pub(crate) series_runs: SeriesRuns,
     /// Each operation is counted by its series. Otherwise those of a direction all have the same.
     pub(crate) counts_series: bool,
@@ -130,7 +132,8 @@ impl Tally {
         let has_minimum = Direction::ALL.iter().any(|dir| job.load.rate_min[*dir].is_some());
         Tally {
             pending: [Pending::new(), Pending::new(), Pending::new()],
-            defers: false,
+            gathers_ns: 0,
+            published_ns: 0,
             series_runs: SeriesRuns::new(meters.series()),
             counts_series: meters.series().is_some() && Series::differ(job),
             bytes_done: 0,

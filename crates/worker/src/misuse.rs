@@ -70,6 +70,7 @@ fn what_a_worker_is_given_comes_before_its_start() {
     check(has_begun, || begun().0.share_errors(ErrorBudget::default()));
     check(has_begun, || begun().0.log_to(log()));
     check(has_begun, || begun().0.defer_meters());
+    check(has_begun, || begun().0.gather_meters(1000));
     check(has_begun, || begun().0.share_walks(&mut SharedWalks::default()));
     check("a worker has one log", || {
         let mut worker = worker();

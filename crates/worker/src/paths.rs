@@ -225,7 +225,7 @@ impl Worker {
             raises: self.raising.is_some(),
             counts_series: self.tally.counts_series,
             counts_touched: self.meters.touched().is_some(),
-            defers_meters: self.tally.defers,
+            defers_meters: self.tally.gathers_ns == u64::MAX,
         }
     }
 }

@@ -195,8 +195,15 @@ impl Worker {
     /// start, by a driver that calls [`Worker::publish`] before anybody reads the meters: where
     /// every batch is one operation, adding them costs as much as all else that a worker does.
     pub fn defer_meters(&mut self) {
+        self.gather_meters(u64::MAX);
+    }
+
+    /// Does the same for no longer than `gathers_ns` while operations complete: readers see the end
+    /// of an interval shifted by as much, and every count in the end. Before the start. Who lets
+    /// the worker wait for anything else than completions calls [`Worker::publish`] first.
+    pub fn gather_meters(&mut self, gathers_ns: u64) {
         self.must_be_new("meters are put off");
-        self.tally.defers = true;
+        self.tally.gathers_ns = gathers_ns;
     }
 
     /// Ends the worker: nothing more is issued, what is in flight completes.

@@ -9,16 +9,15 @@ use worker::{Meters, NoData};
 
 use crate::common::{Sim, job, worker_of};
 
-/// Runs a job; returns its meters, and the samples of bandwidth and IOPS.
-fn run(job: Job, defers: bool) -> (Arc<Meters>, String) {
+/// Runs a job; returns its meters, and the samples of bandwidth and IOPS. Meters gather for so
+/// long.
+fn run(job: Job, gathers_ns: u64) -> (Arc<Meters>, String) {
     let (mut worker, meters) = worker_of(job, 64 << 20, 32);
-    if defers {
-        worker.defer_meters();
-    }
+    worker.gather_meters(gathers_ns);
     let mut sim = Sim::new(70_000);
     sim.stall = Some((3_000_000, 9_000_000));
     sim.run(&mut worker, &mut NoData);
-    if defers {
+    if gathers_ns == u64::MAX {
         worker.publish();
     }
     (meters, format!("{:?}", worker.samples()))
@@ -33,7 +32,14 @@ fn check(change: impl Fn(&mut Job)) {
         change(&mut job);
         job
     };
-    let ((now, now_samples), (later, later_samples)) = (run(make(), false), run(make(), true));
+    for gathers_ns in [1_000, 200_000, 1_000_000_000, u64::MAX] {
+        is_the_same(run(make(), 0), run(make(), gathers_ns));
+    }
+}
+
+#[track_caller]
+fn is_the_same(now: (Arc<Meters>, String), later: (Arc<Meters>, String)) {
+    let ((now, now_samples), (later, later_samples)) = (now, later);
     assert_eq!(now_samples, later_samples);
     for dir in Direction::ALL {
         let (now, later) = (now.dir(dir), later.dir(dir));
