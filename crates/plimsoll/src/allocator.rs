@@ -1,6 +1,6 @@
 //! Memory that runs out: the process ends with a message instead of an abort.
 //!
-//! What a plan takes is asked for before (`runner`); this is for all that nobody could foresee, such
+//! What a plan takes is asked for before (`runner`); this is for all that cannot be foreseen, such
 //! as a limit that others use up meanwhile.
 
 use std::alloc::{GlobalAlloc, Layout};

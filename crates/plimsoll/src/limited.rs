@@ -25,7 +25,7 @@ pub(crate) fn open(path: &Path) -> io::Result<(Box<dyn Read>, Option<u64>)> {
     if kind.is_char_device() || kind.is_block_device() {
         return Err(io::Error::other("it is a device, not a file"));
     }
-    let size_bytes = facts.is_file().then(|| facts.len());
+    let size_bytes = facts.is_file().then_some(facts.len());
     Ok((Box::new(File::open(path)?), size_bytes))
 }
 

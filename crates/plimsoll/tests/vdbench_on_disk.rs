@@ -253,8 +253,8 @@ fn file_operations_say_what_they_lack() {
                 a format (format=yes or restart) make them first";
     check_failure(&text("create", "format=no"), none);
     let empty = "has no file that is empty (fileselect=empty), and nothing in this step makes \
-                 one: 0 of its 6 files exist, 0 are full; let files be created first (operation create), or leave \
-                 the fileselect out";
+                 one: 0 of its 6 files exist, 0 are full; let files be created first (operation \
+                 create), or leave the fileselect out";
     let write = "write,fileio=random,fileselect=empty";
     check_failure(&text(write, "format=(yes,directories)"), empty);
 }

@@ -129,8 +129,8 @@ fn finding((job, need): &(&Job, Need), bytes: u64, all_bytes: u64, limit: &Limit
         What::Buffers => format!("{n_slots} buffers of {} B", job.block_size_max()),
     };
     let message = format!(
-        "the plan takes about {} of memory, {} of them for {what} of job `{}`, but this process can \
-         have {} ({})",
+        "the plan takes about {} of memory, {} of them for {what} of job `{}`, but this process \
+         can have {} ({})",
         format_bytes(all_bytes),
         format_bytes(bytes),
         job.name,
@@ -147,8 +147,8 @@ fn needs(job: &Job) -> [Need; 4] {
         let bytes = each_bytes.saturating_mul(n_of_worker).saturating_mul(n_workers);
         Need { what, used_bytes: bytes, mapped_bytes: bytes }
     };
-    let n_named = if job.files.names.is_empty() { 1 } else { 0 };
-    let n_files = u64::from(job.files.n_files.max(1)) * n_named * u64::from(job.tree.is_none());
+    let generates = job.files.names.is_empty() && job.tree.is_none();
+    let n_files = u64::from(job.files.n_files.max(1)) * u64::from(generates);
     let real_bytes = if job.engine.kind.is_idle() { 0 } else { REAL_FILE_BYTES };
     let file_bytes = FILE_BYTES + real_bytes + Offsets::about_bytes(&job.workload);
     let n_slots = u64::from(job.load.queue_depth.max(1));

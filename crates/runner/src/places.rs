@@ -58,7 +58,6 @@ pub(crate) fn of_plan(bound: &BoundPlan) -> Vec<PlaceRecord> {
     places
 }
 
-/// Returns the targets of a worker, and which of them are block devices.
 /// Says of each place that lies in this host's memory that it does: what is measured there is no
 /// disk.
 pub(crate) fn in_memory(places: &[PlaceRecord]) -> Vec<String> {

@@ -36,7 +36,8 @@ enum ReplayError {
 }
 
 /// Returns the plan with the records that its jobs replay. All records that cannot be read are
-/// reported, but for an end that was asked for meanwhile. With `read_only` the writes and trims in them are left out, as fio does.
+/// reported; one that is read when an end is asked for ends there. With `read_only` the writes and
+/// trims in them are left out, as fio does.
 pub(crate) fn load<'a>(
     plan: &'a Plan,
     read_only: bool,

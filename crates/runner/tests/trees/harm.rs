@@ -125,7 +125,8 @@ fn work_without_files_says_what_is_missing() {
     std::fs::create_dir(bench.anchor()).unwrap();
     let record = bench.run(vec![bench.task(task(OpKind::Read), 100)]);
     let expected = "read: tree `fsd1` has no file that is written in full, and nothing in this \
-                    step makes one: 0 of its 32 files exist, 0 are full; let a format make the tree first";
+                    step makes one: 0 of its 32 files exist, 0 are full; let a format make the \
+                    tree first";
     assert_eq!(record.jobs[0].error_message, expected);
     // A filter that nothing passes, while there are files: tries end.
     fine(&bench.format(FORMAT));
