@@ -1,5 +1,6 @@
-//! The shell script of the Azure NetApp Files benchmarks, which writes seven Vdbench workloads for
-//! 24 machines: as it stands, on small files of this host. Skipped where the document is absent.
+//! Shell scripts that write Vdbench workloads for many machines, as they stand, on small files of
+//! this host: one of our own, and that of the Azure NetApp Files benchmarks with seven workloads
+//! for 24 machines, where the document that prints it is present.
 
 mod common;
 
@@ -8,20 +9,41 @@ use std::process::Command;
 use common::Sandbox;
 use serde_json::Value;
 
-/// The workloads, with their runs.
-const WORKLOADS: [(&str, &[&str]); 7] = [
-    ("FillWrite", &["Initialize-LUNs-Full"]),
-    ("SeqRead", &["SeqRead-4"]),
-    ("SeqWrite", &["SeqWrite-26", "SeqWrite-32", "SeqWrite-40"]),
-    ("RndRead", &["RndRead"]),
-    ("RndWrite", &["RndWrite"]),
-    ("SeqMix", &["SeqMix-6", "SeqMix-7"]),
-    ("RndMix", &["RndMix"]),
+/// A script, and what it writes.
+struct Script<'a> {
+    text: &'a str,
+    /// Where volumes are mounted: so many numbers stand behind it.
+    volumes: (&'a str, u32),
+    /// Files of workloads, with their runs.
+    workloads: &'a [(&'a str, &'a [&'a str])],
+    /// The one that runs to the end of its files.
+    fill: &'a str,
+}
+
+const OF_OURS: Script<'_> = Script {
+    text: include_str!("data/cluster-workloads.sh"),
+    volumes: ("/mnt/vol", 2),
+    workloads: &[
+        ("fill.parm", &["fill_all"]),
+        ("write.parm", &["write_4", "write_8"]),
+        ("mix.parm", &["mix_12"]),
+    ],
+    fill: "fill.parm",
+};
+
+const OF_THE_DOCUMENT: [(&str, &[&str]); 7] = [
+    ("vnet1-FillWrite-workload", &["Initialize-LUNs-Full"]),
+    ("vnet1-SeqRead-workload", &["SeqRead-4"]),
+    ("vnet1-SeqWrite-workload", &["SeqWrite-26", "SeqWrite-32", "SeqWrite-40"]),
+    ("vnet1-RndRead-workload", &["RndRead"]),
+    ("vnet1-RndWrite-workload", &["RndWrite"]),
+    ("vnet1-SeqMix-workload", &["SeqMix-6", "SeqMix-7"]),
+    ("vnet1-RndMix-workload", &["RndMix"]),
 ];
 
 /// Returns the document, if it is there.
 fn document() -> Option<String> {
-    let sources = std::fs::read_dir(testing::corpus("../sources", ".")?).ok()?;
+    let sources = std::fs::read_dir(testing::sources()?).ok()?;
     let documents =
         sources.flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
     documents
@@ -37,32 +59,48 @@ fn script(document: &str) -> String {
 }
 
 #[test]
-fn every_workload_of_the_script_runs() {
+fn every_workload_of_our_script_runs() {
+    run(&OF_OURS);
+}
+
+#[test]
+fn every_workload_of_the_document_runs() {
     let Some(document) = document() else { return };
+    run(&Script {
+        text: &script(&document),
+        volumes: ("/mnt/vdb", 6),
+        workloads: &OF_THE_DOCUMENT,
+        fill: OF_THE_DOCUMENT[0].0,
+    });
+}
+
+/// Runs the script, and every workload that it writes.
+#[track_caller]
+fn run(script: &Script<'_>) {
     let sandbox = Sandbox::new();
-    sandbox.write("write-workloads", script(&document));
+    sandbox.write("write-workloads", script.text);
     let status = Command::new("bash")
         .arg("write-workloads")
         .current_dir(sandbox.path(""))
         .status()
         .expect("bash");
     assert!(status.success());
-    let remaps: Vec<String> = (1..=6)
+    let (mount, n_volumes) = script.volumes;
+    let remaps: Vec<String> = (1..=n_volumes)
         .map(|volume| {
             let folder = sandbox.path(&format!("v{volume}"));
             std::fs::create_dir(&folder).expect("it is new");
-            format!("/mnt/vdb{volume}={}", folder.display())
+            format!("{mount}{volume}={}", folder.display())
         })
         .collect();
-    for (name, runs) in WORKLOADS {
-        let file = format!("vnet1-{name}-workload");
-        let out = format!("out-{name}");
-        let mut args = vec!["vdbench", "-f", &file, "-o", &out, "--all-hosts-local"];
+    for (file, runs) in script.workloads {
+        let out = format!("out-{file}");
+        let mut args = vec!["vdbench", "-f", file, "-o", &out, "--all-hosts-local"];
         for remap in &remaps {
             args.extend(["--remap", remap]);
         }
         args.extend(["--set", "size=1m", "--set", "elapsed=2"]);
-        if name != "FillWrite" {
+        if *file != script.fill {
             args.extend(["--set", "warmup=1", "-i", "1"]);
         }
         sandbox.plimsoll(&args).success();

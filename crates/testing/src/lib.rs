@@ -15,6 +15,10 @@ pub const SKIPPED_LIST: &str = "PLIMSOLL_SKIPPED_LIST";
 /// checkout counts where it exists.
 pub const CORPUS: &str = "PLIMSOLL_CORPUS";
 
+/// Names a folder of the documents that examples are taken from. Without it, `../shared/sources`
+/// beside the checkout counts where it exists.
+pub const SOURCES: &str = "PLIMSOLL_SOURCES";
+
 /// Says that a test, or a part of it, cannot run here, and why. Takes what `format!` takes.
 #[macro_export]
 macro_rules! skipped {
@@ -26,7 +30,7 @@ macro_rules! skipped {
 /// Writes to standard error itself: what `eprintln!` prints in a test that passes is never seen.
 pub fn note_skipped(reason: Arguments<'_>) {
     let line = skipped_line(reason);
-    // There is nobody to tell when standard error is closed.
+    // Where standard error is closed nothing can be said.
     let _ = std::io::stderr().write_all(line.as_bytes());
     if let Some(list) = variable(SKIPPED_LIST) {
         let file = OpenOptions::new().append(true).create(true).open(&list);
@@ -44,13 +48,28 @@ fn skipped_line(reason: Arguments<'_>) -> String {
 
 /// Returns a folder of the corpus if it holds this; says that the test was skipped if not.
 pub fn corpus(folder: &str, name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let path = variable(CORPUS).unwrap_or(beside).join(folder);
+    let path = beside(CORPUS, "corpus").join(folder);
     if path.join(name).exists() {
         return Some(path);
     }
     skipped!("no {folder}/{name} (set {CORPUS})");
     None
+}
+
+/// Returns the folder of documents; says that the test was skipped if there is none.
+pub fn sources() -> Option<PathBuf> {
+    let path = beside(SOURCES, "sources");
+    if path.is_dir() {
+        return Some(path);
+    }
+    skipped!("no folder of documents (set {SOURCES})");
+    None
+}
+
+/// Returns the folder that a variable names, or the one of this name beside the checkout.
+fn beside(name: &str, folder: &str) -> PathBuf {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    variable(name).unwrap_or_else(|| shared.join(folder))
 }
 
 /// Returns whether a program of this name lies on `PATH`; says that the test was skipped if not.
