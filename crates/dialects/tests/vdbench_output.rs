@@ -25,6 +25,7 @@ fn setup(layout: Layout) -> Setup {
         program: "Plimsoll".to_owned(),
         pid: 77,
         hosts: vec![SetupHost { label: "localhost".to_owned(), n_slaves: 1, raised_for_sds: None }],
+        file_names: dialects::vdbench::FileNames::default(),
         histogram_ns: Vec::new(),
         detail: dialects::vdbench::Report::default(),
         abort_skew_pct: None,

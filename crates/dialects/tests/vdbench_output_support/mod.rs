@@ -1,7 +1,7 @@
 //! Takes pages apart: the inverse of what is tested.
 #![allow(dead_code, reason = "each test binary uses the part that it needs")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dialects::vdbench::output::{
     FileFigures, Moment, OPERATIONS, OpFigures, RawFigures, operation_name,
@@ -22,9 +22,37 @@ pub(crate) fn moment(clock: &str) -> Option<Moment> {
     Some(Moment { unix_ms, utc_offset_s: 0, zone: "UTC".to_owned() })
 }
 
-/// Returns the folder of real output, if there is one.
-pub(crate) fn golden() -> Option<PathBuf> {
-    testing::corpus("golden/vdbench", "out_raw/summary.html")
+/// Returns the folder with output of the real tool for files of our own.
+pub(crate) fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vdbench-pages")
+}
+
+/// Returns the folders of real output: our own, and that of the corpus if it is there.
+pub(crate) fn golden() -> impl Iterator<Item = PathBuf> {
+    let corpus = testing::corpus("golden/vdbench", "out_raw/summary.html");
+    std::iter::once(own()).chain(corpus)
+}
+
+/// Returns the output directories of runs on storage definitions, or on files.
+pub(crate) fn outputs(is_files: bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in golden() {
+        for entry in std::fs::read_dir(&folder).expect("it is there").flatten() {
+            let flat = std::fs::read_to_string(entry.path().join("flatfile.html"));
+            let flat = flat.unwrap_or_default();
+            let heading = if is_files { " Reqrate " } else { " reqrate " };
+            if flat.lines().any(|line| !line.starts_with('*') && line.contains(heading)) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns a page of an output directory.
+pub(crate) fn page(output: &Path, name: &str) -> String {
+    std::fs::read_to_string(output.join(name)).expect(name)
 }
 
 /// Returns the numbers of a row behind clock and label; `None` if it has others, or `NaN`.

@@ -290,6 +290,7 @@ fn session(line: &CommandLine, ours: &Ours, runs: &[Run]) -> Result<Session, Fai
         program: program(),
         pid: std::process::id(),
         hosts: line.parsed.hosts.iter().map(setup_host).collect(),
+        file_names: line.parsed.file_names.clone(),
         histogram_ns: settings.histogram_ns.clone(),
         detail: settings.report,
         abort_skew_pct: settings.abort_failed_skew_pct,

@@ -1,6 +1,6 @@
 //! `Miscellaneous statistics:` below a run of files: what was done how often, warmup included.
 
-use super::number::fixed;
+use super::number::thousands;
 use super::stats::{OPERATIONS, RowStats};
 use crate::vdbench::run::FileOperation::{
     self, Access, Close, Copy, Create, Delete, Getattr, Mkdir, Move, Open, Rmdir, Setattr,
@@ -72,5 +72,5 @@ impl Counters {
 
 /// Returns a line of these statistics.
 pub fn misc_line(name: &str, text: &str, n: u64, per_s: f64) -> String {
-    format!("{name:<20}{text:<40}{n:>11}{:>11}/sec", fixed(per_s.floor(), 0))
+    format!("{name:<20}{text:<40}{:>11}{:>11}/sec", thousands(n), thousands(per_s as u64))
 }

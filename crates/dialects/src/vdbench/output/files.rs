@@ -4,8 +4,7 @@ use record::CpuShares;
 
 use super::number::squeezed;
 use super::raw::Megabyte;
-use super::stats::{OPERATIONS, Totals};
-use super::stats::{OpStats, RowStats};
+use super::stats::{OPERATIONS, OpStats, RowStats, Totals, operation_name};
 use crate::vdbench::run::FileOperation::{self, Access, Copy, Move, Read, Setattr, Write};
 
 /// The figures of a row. Times are milliseconds, rates per second.
@@ -111,23 +110,6 @@ pub fn file_columns(used: &[FileOperation]) -> Vec<FileOperation> {
     USUAL.into_iter().chain(extra).collect()
 }
 
-fn heading(operation: FileOperation) -> &'static str {
-    match operation {
-        FileOperation::Mkdir => "...mkdir....",
-        FileOperation::Rmdir => "...rmdir....",
-        FileOperation::Create => "...create...",
-        FileOperation::Open => "....open....",
-        FileOperation::Close => "...close....",
-        FileOperation::Delete => "...delete...",
-        FileOperation::Getattr => "..getattr...",
-        Setattr => "..setattr...",
-        Access => "...access...",
-        Copy => "....copy....",
-        Move => "....move....",
-        Read | Write => "",
-    }
-}
-
 /// Returns the two lines above rows, the first with a date such as `Nov 21, 2026`.
 pub fn file_header(date: &str, columns: &[FileOperation]) -> String {
     let mut first = format!(
@@ -157,8 +139,7 @@ pub fn file_skew_header(what: &str, columns: &[FileOperation]) -> [String; 2] {
 
 fn push_headings(first: &mut String, second: &mut String, columns: &[FileOperation]) {
     for &operation in columns {
-        first.push(' ');
-        first.push_str(heading(operation));
+        first.push_str(&format!(" {:.^12}", operation_name(operation)));
         second.push_str("  rate   resp");
     }
 }

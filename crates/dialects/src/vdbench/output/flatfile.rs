@@ -51,40 +51,71 @@ pub fn reqrate(layout: Layout, is_curve: bool) -> f64 {
     }
 }
 
-/// Columns of raw workloads with what they mean. The first two are the time of day.
-const RAW: [(&str, &str); 32] = [
+/// Columns that every flatfile begins with, behind the time of day.
+const FIRST: [(&str, &str); 2] = [
     ("Run", "name of the run (rd=)"),
     ("Interval", "number of the interval, or the first and last one of an average"),
-    ("reqrate", "I/Os per second asked for; 9999988 is max, 9999977 is curve"),
-    ("rate", "I/Os per second"),
-    ("MB/sec", "megabytes per second"),
-    ("bytes/io", "mean transfer size"),
-    ("read%", "percent of reads"),
-    ("resp", "mean response time, milliseconds"),
-    ("read_resp", "mean response time of reads"),
-    ("write_resp", "mean response time of writes"),
-    ("resp_max", "largest response time"),
-    ("read_max", "largest response time of reads"),
-    ("write_max", "largest response time of writes"),
-    ("resp_std", "standard deviation of the response time"),
-    ("read_std", "standard deviation of the response time of reads"),
-    ("write_std", "standard deviation of the response time of writes"),
-    ("xfersize", "transfer size asked for"),
-    ("threads", "threads per SD asked for"),
-    ("rdpct", "percent of reads asked for"),
-    ("rhpct", "percent of read hits asked for"),
-    ("whpct", "percent of write hits asked for"),
-    ("seekpct", "percent of random I/O asked for"),
-    ("lunsize", "size of all luns, GiB"),
-    ("version", "not used"),
-    ("compratio", "compression asked for"),
-    ("dedupratio", "deduplication asked for"),
-    ("queue_depth", "I/Os outstanding on average: rate times response time"),
-    ("cpu_used", "processors, percent: user and kernel"),
-    ("cpu_user", "processors, percent: user"),
-    ("cpu_kernel", "processors, percent: kernel"),
-    ("cpu_wait", "processors, percent: waiting for I/O"),
-    ("cpu_idle", "processors, percent: idle"),
+];
+
+/// A column of processors: its name, what it means, and which share of them it is.
+type CpuColumn = (&'static str, &'static str, fn(&CpuShares) -> f64);
+
+/// Columns that every flatfile ends with.
+const CPU: [CpuColumn; 5] = [
+    ("cpu_used", "processors, percent: user and kernel", |it| it.user_pct + it.system_pct),
+    ("cpu_user", "processors, percent: user", |it| it.user_pct),
+    ("cpu_kernel", "processors, percent: kernel", |it| it.system_pct),
+    ("cpu_wait", "processors, percent: waiting for I/O", |it| it.wait_pct),
+    ("cpu_idle", "processors, percent: idle", |it| it.idle_pct),
+];
+
+/// What stands in a column; `None` where it is unknown.
+enum Value {
+    Number(Option<f64>),
+    Count(Option<i64>),
+}
+use Value::{Count, Number};
+
+/// A column of raw workloads: its name, what it means, and what stands there.
+type RawColumn = (&'static str, &'static str, fn(&Asked, &RawFigures) -> Value);
+
+/// Columns of raw workloads between those of all flatfiles.
+const RAW: [RawColumn; 25] = [
+    ("reqrate", "I/Os per second asked for; 9999988 is max, 9999977 is curve", |asked, _| {
+        Number(Some(asked.reqrate))
+    }),
+    ("rate", "I/Os per second", |_, it| Number(Some(it.rate_iops))),
+    ("MB/sec", "megabytes per second", |_, it| Number(Some(it.mb_s))),
+    ("bytes/io", "mean transfer size", |_, it| Number(Some(it.bytes_per_io as f64))),
+    ("read%", "percent of reads", |_, it| Number(Some(it.read_pct))),
+    ("resp", "mean response time, milliseconds", |_, it| Number(Some(it.resp_ms))),
+    ("read_resp", "mean response time of reads", |_, it| Number(Some(it.read_resp_ms))),
+    ("write_resp", "mean response time of writes", |_, it| Number(Some(it.write_resp_ms))),
+    ("resp_max", "largest response time", |_, it| Number(Some(it.resp_ms_max))),
+    ("read_max", "largest response time of reads", |_, it| Number(Some(it.read_ms_max))),
+    ("write_max", "largest response time of writes", |_, it| Number(Some(it.write_ms_max))),
+    ("resp_std", "standard deviation of the response time", |_, it| Number(Some(it.resp_ms_std))),
+    ("read_std", "standard deviation of the response time of reads", |_, it| {
+        Number(Some(it.read_ms_std))
+    }),
+    ("write_std", "standard deviation of the response time of writes", |_, it| {
+        Number(Some(it.write_ms_std))
+    }),
+    ("xfersize", "transfer size asked for", |asked, _| Count(asked.xfersize.map(|n| n as i64))),
+    ("threads", "threads per SD asked for", |asked, _| Count(asked.threads)),
+    ("rdpct", "percent of reads asked for", |asked, _| Number(asked.rdpct)),
+    ("rhpct", "percent of read hits asked for", |asked, _| Number(asked.rhpct)),
+    ("whpct", "percent of write hits asked for", |asked, _| Number(asked.whpct)),
+    ("seekpct", "percent of random I/O asked for", |asked, _| Number(asked.seekpct)),
+    ("lunsize", "size of all luns, GiB", |asked, _| {
+        Number(asked.lun_bytes.map(|bytes| bytes as f64 / (1_u64 << 30) as f64))
+    }),
+    ("version", "not used", |_, _| Number(None)),
+    ("compratio", "compression asked for", |asked, _| Number(asked.compratio)),
+    ("dedupratio", "deduplication asked for", |asked, _| Number(asked.dedupratio)),
+    ("queue_depth", "I/Os outstanding on average: rate times response time", |_, it| {
+        Number(Some(it.queue_depth))
+    }),
 ];
 /// Columns that layout 503 does not have.
 const ONLY_507: [&str; 4] = ["read_max", "write_max", "read_std", "write_std"];
@@ -101,52 +132,57 @@ const OF_OPERATION: [(&str, &str); 6] = [
 /// Operations with columns of their own.
 const N_FILE_OPERATIONS: usize = 11;
 
-const CPU: [&str; 5] = ["cpu_used", "cpu_user", "cpu_kernel", "cpu_wait", "cpu_idle"];
-
 /// Returns the explanation and the heading of a raw flatfile.
 pub fn raw_flatfile_head(layout: Layout) -> String {
+    let own = raw_columns(layout).map(|(name, text, _)| (name, text));
+    let cpu = CPU.iter().map(|(name, text, _)| (*name, *text));
+    let columns = FIRST.into_iter().chain(own).chain(cpu);
     let columns: Vec<(String, &str)> =
-        raw_columns(layout).map(|(name, text)| (name.to_owned(), text)).collect();
-    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-    let heading = match layout {
-        Layout::V507 => format!("{:>12} {:>23} {} \n", "tod", "timestamp", names.join(" ")),
-        Layout::V503 => line_503(&[&["tod"], names.as_slice()].concat()),
-    };
-    format!("{}{heading}", explanation(&columns))
+        columns.map(|(name, text)| (name.to_owned(), text)).collect();
+    match layout {
+        Layout::V507 => head_507(&columns),
+        Layout::V503 => {
+            let mut names = vec!["tod"];
+            names.extend(columns.iter().map(|(name, _)| name.as_str()));
+            format!("{}{}", explanation(&columns), line_503(&names))
+        }
+    }
 }
 
-fn raw_columns(layout: Layout) -> impl Iterator<Item = (&'static str, &'static str)> {
-    RAW.into_iter().filter(move |(name, _)| layout == Layout::V507 || !ONLY_507.contains(name))
+fn head_507(columns: &[(String, &str)]) -> String {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let names = names.join(" ");
+    format!("{}{:>12} {:>23} {names} \n", explanation(columns), "tod", "timestamp")
+}
+
+fn raw_columns(layout: Layout) -> impl Iterator<Item = RawColumn> {
+    RAW.into_iter().filter(move |(name, ..)| layout == Layout::V507 || !ONLY_507.contains(name))
 }
 
 /// Returns the explanation and the heading of a file system's flatfile.
 pub fn file_flatfile_head() -> String {
-    let mut columns: Vec<(String, &str)> = [
-        ("Run", "name of the run (rd=)"),
-        ("Interval", "number of the interval, or the first and last one of an average"),
+    let own = [
         ("Xfersize", "mean transfer size"),
-        ("Threads", "not used"),
+        ("Threads", "threads asked for, where forthreads= does"),
         ("Reqrate", "operations per second asked for; 9999988 is max, 9999977 is curve"),
-    ]
-    .map(|(name, text)| (name.to_owned(), text))
-    .to_vec();
+    ];
+    let named = |(name, text): (&str, &'static str)| (name.to_owned(), text);
+    let mut columns: Vec<(String, &str)> = FIRST.into_iter().chain(own).map(named).collect();
     columns.extend(OF_OPERATION.map(|(name, text)| (capital(name), text)));
     let data = [
         ("MB/sec", "megabytes per second"),
         ("MB_read", "megabytes read per second"),
         ("MB_write", "megabytes written per second"),
     ];
-    columns.extend(data.map(|(name, text)| (name.to_owned(), text)));
+    columns.extend(data.map(named));
     for name in file_operations() {
         columns.extend(OF_OPERATION.map(|(of, text)| (format!("{name}_{of}"), text)));
     }
-    columns.push(("Compratio".to_owned(), "compression asked for"));
-    columns.push(("Dedupratio".to_owned(), "deduplication asked for"));
-    let cpu = raw_columns(Layout::V507).filter(|(name, _)| CPU.contains(name));
-    columns.extend(cpu.map(|(name, text)| (name.to_owned(), text)));
-    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-    let names = names.join(" ");
-    format!("{}{:>12} {:>23} {names} \n", explanation(&columns), "tod", "timestamp")
+    let contents =
+        [("Compratio", "compression asked for"), ("Dedupratio", "deduplication asked for")];
+    columns.extend(contents.map(named));
+    columns.extend(CPU.map(|(name, text, _)| named((name, text))));
+    head_507(&columns)
 }
 
 fn file_operations() -> impl Iterator<Item = String> {
@@ -182,66 +218,28 @@ pub fn raw_flatfile_row(
         Layout::V507 => short,
         Layout::V503 => |value| fixed(value, 4),
     };
-    let mut values = vec![asked.run.clone(), label_of(layout, label), number(asked.reqrate)];
-    values.extend(raw_measured(layout, figures).map(number));
-    values.extend(raw_asked(asked, number));
-    values.push(number(figures.queue_depth));
-    values.extend(cpu_values(figures.cpu, number));
+    let mut words = vec![asked.run.clone(), label_of(layout, label)];
+    words.extend(raw_columns(layout).map(|(_, _, value)| value(asked, figures).word(number)));
+    words.extend(cpu_words(figures.cpu, number));
     match layout {
-        Layout::V507 => format!("{} {} {} \n", now.clock(), now.stamp(), values.join(" ")),
+        Layout::V507 => format!("{} {} {} \n", now.clock(), now.stamp(), words.join(" ")),
         Layout::V503 => {
             let clock = now.clock();
-            let mut words = vec![clock.as_str()];
-            words.extend(values.iter().map(String::as_str));
-            line_503(&words)
+            let mut all = vec![clock.as_str()];
+            all.extend(words.iter().map(String::as_str));
+            line_503(&all)
         }
     }
 }
 
-fn raw_measured(layout: Layout, figures: &RawFigures) -> impl Iterator<Item = f64> {
-    let RawFigures { rate_iops, mb_s, read_pct, resp_ms, read_resp_ms, write_resp_ms, .. } =
-        *figures;
-    let start = [
-        rate_iops,
-        mb_s,
-        figures.bytes_per_io as f64,
-        read_pct,
-        resp_ms,
-        read_resp_ms,
-        write_resp_ms,
-    ];
-    let (max, std) = (figures.resp_ms_max, figures.resp_ms_std);
-    let rest = match layout {
-        Layout::V503 => vec![max, std],
-        Layout::V507 => vec![
-            max,
-            figures.read_ms_max,
-            figures.write_ms_max,
-            std,
-            figures.read_ms_std,
-            figures.write_ms_std,
-        ],
-    };
-    start.into_iter().chain(rest)
-}
-
-fn raw_asked(asked: &Asked, number: fn(f64) -> String) -> [String; 10] {
-    let known = |value: Option<f64>| value.map_or_else(|| NOT_KNOWN.to_owned(), number);
-    let count =
-        |value: Option<u64>| value.map_or_else(|| NOT_KNOWN.to_owned(), |value| value.to_string());
-    let gib = asked.lun_bytes.map(|bytes| bytes as f64 / (1024.0 * 1024.0 * 1024.0));
-    [
-        count(asked.xfersize),
-        asked.threads.map_or_else(|| NOT_KNOWN.to_owned(), |threads| threads.to_string()),
-        known(asked.rdpct),
-        known(asked.rhpct),
-        known(asked.whpct),
-        known(asked.seekpct),
-        known(gib),
-        NOT_KNOWN.to_owned(),
-        known(asked.compratio),
-        known(asked.dedupratio),
-    ]
+impl Value {
+    fn word(self, number: fn(f64) -> String) -> String {
+        let word = match self {
+            Number(value) => value.map(number),
+            Count(value) => value.map(|count| count.to_string()),
+        };
+        word.unwrap_or_else(|| NOT_KNOWN.to_owned())
+    }
 }
 
 const NOT_KNOWN: &str = "n/a";
@@ -254,14 +252,8 @@ fn label_of(layout: Layout, label: &str) -> String {
     }
 }
 
-fn cpu_values(cpu: Option<CpuShares>, number: fn(f64) -> String) -> Vec<String> {
-    match cpu {
-        None => vec![NOT_KNOWN.to_owned(); CPU.len()],
-        Some(CpuShares { user_pct, system_pct, wait_pct, idle_pct }) => {
-            let shares = [user_pct + system_pct, user_pct, system_pct, wait_pct, idle_pct];
-            shares.map(number).to_vec()
-        }
-    }
+fn cpu_words(cpu: Option<CpuShares>, number: fn(f64) -> String) -> [String; 5] {
+    CPU.map(|(_, _, share)| Number(cpu.as_ref().map(share)).word(number))
 }
 
 /// Returns a line with every column right-aligned in ten places.
@@ -285,7 +277,7 @@ pub fn file_flatfile_row(
         asked.run.clone(),
         label_of(Layout::V507, label),
         figures.bytes_per_io.to_string(),
-        NOT_KNOWN.to_owned(),
+        Count(asked.threads).word(short),
         short(asked.reqrate),
     ];
     values.extend(op_values(figures.requested));
@@ -294,9 +286,8 @@ pub fn file_flatfile_row(
     for &operation in &OPERATIONS[..N_FILE_OPERATIONS] {
         values.extend(op_values(figures.op(operation)));
     }
-    let known = |value: Option<f64>| value.map_or_else(|| NOT_KNOWN.to_owned(), short);
-    values.extend([known(asked.compratio), known(asked.dedupratio)]);
-    values.extend(cpu_values(figures.cpu, short));
+    values.extend([asked.compratio, asked.dedupratio].map(|ratio| Number(ratio).word(short)));
+    values.extend(cpu_words(figures.cpu, short));
     format!("{} {} {} \n", now.clock(), now.stamp(), values.join(" "))
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Storage {
 pub fn job_names(run: &Run) -> Vec<String> {
     match &run.work {
         Work::Raw(raw) => raw_job_names(raw, &slaves::seats(raw)),
-        Work::SdFormat(format) => told_apart(
+        Work::SdFormat(format) => distinct_names(
             format.sds.iter().map(|sd| (sd.name.as_str(), sd.host.as_str(), 0)).collect(),
         ),
         Work::Format(format) => match format.fsds.as_slice() {
@@ -76,11 +76,12 @@ fn raw_job_names(raw: &RawWork, seats: &[Seat]) -> Vec<String> {
         let name = if is_of_volumes { wd.map(|wd| &wd.name) } else { sd.map(|sd| &sd.name) };
         (name.map_or("", String::as_str), sd.map_or("", |sd| &sd.host), seat.slave)
     };
-    told_apart(seats.iter().map(named).collect())
+    distinct_names(seats.iter().map(named).collect())
 }
 
-/// Names jobs that share a name with their hosts, and where that is not enough with their slaves.
-fn told_apart(jobs: Vec<(&str, &str, u32)>) -> Vec<String> {
+/// Returns names of jobs by what they work on. Those that would share one have their hosts in it,
+/// and where that is not enough their slaves.
+fn distinct_names(jobs: Vec<(&str, &str, u32)>) -> Vec<String> {
     let mut n_slaves: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
     for (name, host, _) in &jobs {
         *n_slaves.entry(name).or_default().entry(host).or_default() += 1;

@@ -7,7 +7,7 @@ use record::{Interval, JobRecord, SeriesRecord};
 
 use super::counters::Counters;
 use super::jobs::{MemberKind, Share, Storage, is_files, shares};
-use super::setup::SetupHost;
+use super::setup::Setup;
 use super::stats::{OpStats, RowStats, Totals, operation_of};
 use crate::vdbench::parsed::Report as Detail;
 use crate::vdbench::run::{FileOperation, Run, Work};
@@ -80,7 +80,8 @@ pub(super) struct Members {
 
 impl Members {
     /// Finds them in the runs, in order.
-    pub(super) fn of(runs: &[Run], hosts: &[SetupHost], detail: Detail) -> Self {
+    pub(super) fn of(runs: &[Run], setup: &Setup) -> Self {
+        let Setup { hosts, detail, file_names, .. } = setup;
         let first_host = hosts.first().map_or("localhost", |host| &host.label).to_owned();
         let mut members = Members {
             all: Vec::new(),
@@ -88,7 +89,7 @@ impl Members {
             by_name: BTreeMap::new(),
             n_slaves: hosts.iter().map(|host| (host.label.clone(), host.n_slaves.max(1))).collect(),
             first_host,
-            detail,
+            detail: *detail,
             of_job: BTreeMap::new(),
             asked: BTreeMap::new(),
             is_files: runs.iter().any(is_files),
@@ -102,6 +103,10 @@ impl Members {
             runs.iter().partition(|run| matches!(run.work, Work::SdFormat(_)));
         for run in others.into_iter().chain(formats) {
             members.links(run);
+        }
+        if members.is_files {
+            file_names.fsds.iter().for_each(|name| _ = members.member(MemberKind::Fsd, name));
+            file_names.fwds.iter().for_each(|name| _ = members.member(MemberKind::Fwd, name));
         }
         members
     }

@@ -40,8 +40,7 @@ pub use flatfile::{
 pub use histogram::{HISTOGRAM_LIMITS_US, block, file_histogram, raw_histograms};
 pub use jobs::job_names;
 pub use raw::{
-    LABEL_COLUMNS, Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header,
-    raw_skew_row,
+    Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header, raw_skew_row,
 };
 pub(super) use report::OTHER_PAGES;
 pub use report::{AnchorPart, Ending, LunSeen, Output, PAGES, Report, TreeSeen};

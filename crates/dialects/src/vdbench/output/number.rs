@@ -47,14 +47,12 @@ pub(super) fn column(value: f64, width: usize, n_decimals: usize) -> String {
     format!("{:>width$}", fixed(value, n_decimals))
 }
 
-/// The same, but a number that is too long loses decimals first, so that columns stay in line.
+/// The same, but decimals of a number that is too long are cut off, as Vdbench does, so that
+/// columns stay in line.
 pub(super) fn squeezed(value: f64, width: usize, n_decimals: usize) -> String {
     let mut text = fixed(value, n_decimals);
-    for n_left in (0..n_decimals).rev() {
-        if text.len() <= width {
-            break;
-        }
-        text = fixed(value, n_left);
+    if let Some(point) = text.find('.').filter(|_| text.len() > width) {
+        text.truncate(if width > point + 1 { width } else { point });
     }
     format!("{text:>width$}")
 }
@@ -119,10 +117,10 @@ mod tests {
     #[test]
     fn columns_stay_in_line_as_long_as_they_can() {
         assert_eq!(squeezed(5.567, 4, 2), "5.57");
-        assert_eq!(squeezed(29.78, 4, 2), "29.8");
+        assert_eq!(squeezed(29.78, 4, 2), "29.7");
         assert_eq!(squeezed(9.999, 4, 2), "10.0");
         assert_eq!(squeezed(100.0, 4, 2), " 100");
-        assert_eq!(squeezed(1_234_567.8, 6, 1), "1234568");
+        assert_eq!(squeezed(1_234_567.8, 6, 1), "1234567");
         assert_eq!(column(1.5, 6, 2), "  1.50");
     }
 

@@ -204,9 +204,6 @@ impl Skew {
     }
 }
 
-/// Columns of names in tables of skew.html, if no name is longer.
-pub const LABEL_COLUMNS: usize = 13;
-
 /// Returns the two heading lines of a table in skew.html. `what` is such as `SD:`, `width` the
 /// columns of names.
 pub fn raw_skew_header(

@@ -154,7 +154,7 @@ impl Report {
             limits_ns => limits_ns.iter().map(|ns| ns / 1000).collect(),
         };
         Report {
-            members: Members::of(&runs, &setup.hosts, setup.detail),
+            members: Members::of(&runs, &setup),
             is_files: runs.iter().any(is_files),
             setup,
             runs,
@@ -344,8 +344,9 @@ impl Report {
             pages.push(format!("{}.html", member.name));
             if member.kind == MemberKind::Slave {
                 pages.push(format!("{}.stdout.html", member.name));
-            } else if self.has_histogram(member) {
-                pages.push(format!("{}.histogram.html", member.name));
+            }
+            if self.has_histogram(member) {
+                pages.push(histogram_page(member));
             }
         }
         pages
@@ -406,14 +407,14 @@ impl Report {
         if length_ns.saturating_add(half_ns) < interval_ns {
             return Output::default();
         }
-        self.gathered(now)
+        self.gathered(now, false)
     }
 
-    /// Prints what was gathered.
+    /// Prints what was gathered; a moment without any operation only if it may be empty.
     ///
     /// What is left of the run's time behind the last whole interval is too short for a row that
     /// means anything; it counts in the averages.
-    fn gathered(&mut self, now: &Moment) -> Output {
+    fn gathered(&mut self, now: &Moment, may_be_empty: bool) -> Output {
         let mut output = Output::default();
         let gathered = self.current.as_mut().and_then(|current| current.gathered.take());
         let (Some(interval), Some(current)) = (gathered, &self.current) else { return output };
@@ -421,7 +422,8 @@ impl Report {
         self.members.take(&interval);
         let n_before = self.members.all[0].totals.n_intervals();
         let is_rest = interval.length_ms.saturating_mul(NS_PER_MS) < run.interval_ns / 4;
-        if is_rest && n_before == 0 && self.members.all[0].row.all().n == 0 {
+        let is_nothing = n_before == 0 && self.members.all[0].row.all().n == 0;
+        if is_rest && is_nothing && !may_be_empty {
             // Nothing could begin: a row of zeros would look like a result.
             return output;
         }
@@ -515,7 +517,11 @@ impl Report {
 
     /// Ends a run, with the results of its jobs.
     pub fn end_run(&mut self, now: &Moment, jobs: &[&JobRecord]) -> Output {
-        let mut output = self.gathered(now);
+        // A format that found nothing to do has a row of zeros.
+        let run = self.current.as_ref().map(|current| &self.runs[current.run_idx]);
+        let is_format = run.is_some_and(|run| matches!(run.work, Work::Format(_)));
+        let is_fine = jobs.iter().all(|job| job.error_errno == 0);
+        let mut output = self.gathered(now, is_format && is_fine);
         let Some(current) = self.current.take() else { return output };
         for member in &mut self.members.all {
             member.totals.finish();
@@ -595,7 +601,7 @@ impl Report {
         let page = match member.kind {
             MemberKind::Total => HISTOGRAM.to_owned(),
             _ if !self.has_histogram(member) => return,
-            _ => format!("{}.histogram.html", member.name),
+            _ => histogram_page(member),
         };
         let text = if self.is_files {
             file_histogram(&member.latencies.requested, &self.limits_us)
@@ -639,6 +645,11 @@ impl Report {
         output.log(&format!("{clock} {sentence}. Output directory: {path} \n\n"));
         output
     }
+}
+
+/// Returns the name of the page of a member's histograms.
+fn histogram_page(member: &Member) -> String {
+    format!("{}.histogram.html", member.name)
 }
 
 /// Returns why a job did nothing, if it could not begin.

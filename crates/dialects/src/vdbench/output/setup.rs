@@ -1,7 +1,7 @@
 //! What the pages of a whole run need to know before it.
 
 use super::raw::{Layout, Megabyte};
-use crate::vdbench::parsed::Report as Detail;
+use crate::vdbench::parsed::{FileNames, Report as Detail};
 
 /// What the outputs depend on besides the runs.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Setup {
     pub pid: u32,
     /// Hosts.
     pub hosts: Vec<SetupHost>,
+    /// Definitions that have pages though no run uses them.
+    pub file_names: FileNames,
     /// Upper limits of the histogram's buckets, nanoseconds; empty is
     /// [`HISTOGRAM_LIMITS_US`](super::HISTOGRAM_LIMITS_US).
     pub histogram_ns: Vec<u64>,

@@ -22,24 +22,7 @@ pub const OPERATIONS: [FileOperation; N_OPERATIONS] = [
 ];
 const N_OPERATIONS: usize = 13;
 
-/// Returns the name of an operation in results, as in parameter files.
-pub fn operation_name(operation: FileOperation) -> &'static str {
-    match operation {
-        FileOperation::Mkdir => "mkdir",
-        FileOperation::Rmdir => "rmdir",
-        FileOperation::Create => "create",
-        FileOperation::Delete => "delete",
-        FileOperation::Open => "open",
-        FileOperation::Close => "close",
-        FileOperation::Read => "read",
-        FileOperation::Write => "write",
-        FileOperation::Access => "access",
-        FileOperation::Getattr => "getattr",
-        FileOperation::Setattr => "setattr",
-        FileOperation::Copy => "copy",
-        FileOperation::Move => "move",
-    }
-}
+pub use crate::vdbench::fwd::operation_name;
 
 /// Returns the operation of this name.
 pub fn operation_of(name: &str) -> Option<FileOperation> {

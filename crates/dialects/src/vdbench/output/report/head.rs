@@ -5,6 +5,7 @@ use super::super::members::Member;
 use super::super::page::{link, link_line, link_lines, run_links, shown, title};
 use super::{
     ANCHORS, ERRORS, FLATFILE, HISTOGRAM, LOG, Output, RUN_TOTALS, Report, SKEW, SUMMARY, TOTALS,
+    histogram_page,
 };
 use crate::vdbench::output::Moment;
 
@@ -52,6 +53,7 @@ impl Report {
     fn open_host(&self, output: &mut Output, idx: usize, host: &Member, links: &str) {
         let name = &host.name;
         let mut head = format!("Host summary report(s) for host={}\n\n", shown(name));
+        head.push_str(&self.open_histogram(output, host, "Host response time histogram.", links));
         for slave in self.members.below(MemberKind::Slave, idx) {
             let slave = &slave.name;
             let summary = link(&format!("{slave}.html"), &format!("{slave} summary"));
@@ -70,11 +72,34 @@ impl Report {
         let name = &slave.name;
         let stdout = format!("{name}.stdout.html");
         let console = link_line("Console log:", &stdout, "Slave stdout/stderr");
+        let text = "Slave response time histogram.";
+        let histogram = self.open_histogram(output, slave, text, links);
         let parts = self.part_links("Links to slave", idx);
         let is = shown(name);
-        let head = format!("Slave summary report for slave={is}\n\n{console}{parts}{links}");
+        let head =
+            format!("Slave summary report for slave={is}\n\n{console}{histogram}{parts}{links}");
         self.open_page(output, &format!("{name}.html"), &head);
         self.open_page(output, &stdout, &format!("stdout/stderr for slave={is}\n{links}"));
+    }
+
+    /// Opens the page of histograms of a member that has one, and returns the link to it.
+    fn open_histogram(
+        &self,
+        output: &mut Output,
+        member: &Member,
+        text: &str,
+        links: &str,
+    ) -> String {
+        if !self.has_histogram(member) {
+            return String::new();
+        }
+        let to = match member.kind {
+            MemberKind::Fsd | MemberKind::Fwd => "Link to Performance histogram:",
+            _ => "Link to response time histogram:",
+        };
+        let page = histogram_page(member);
+        self.open_page(output, &page, &format!("{}\n\n{links}", shown(text)));
+        link_line(to, &page, "histogram")
     }
 
     /// Returns the links of a host or slave to what it does on each storage.
@@ -122,15 +147,9 @@ impl Report {
             MemberKind::Part => return self.open_part(output, member, links),
             MemberKind::Total | MemberKind::Host | MemberKind::Slave => return,
         };
-        let to_histogram = match member.kind {
-            MemberKind::Fsd | MemberKind::Fwd => "Link to Performance histogram:",
-            _ => "Link to response time histogram:",
-        };
-        let link = link_line(to_histogram, &format!("{name}.histogram.html"), "histogram");
+        let link = self.open_histogram(output, member, &histogram, links);
         let head = format!("{}\n\n{link}{links}", shown(&page));
         self.open_page(output, &format!("{name}.html"), &head);
-        let head = format!("{}\n\n{links}", shown(&histogram));
-        self.open_page(output, &format!("{name}.histogram.html"), &head);
     }
 
     fn open_part(&self, output: &mut Output, part: &Member, links: &str) {
@@ -138,7 +157,11 @@ impl Report {
         let is_slave = part.of.is_some_and(|of| self.members.all[of].kind == MemberKind::Slave);
         let owner = if is_slave { "Slave" } else { "Host" };
         let what = if self.is_files { "FSD" } else { "SD" };
-        let text = self.part_text(part, storage);
+        // Of a process Vdbench names the definition alone.
+        let text = match storage.kind {
+            MemberKind::Sd if is_slave => format!("sd={}", storage.name),
+            _ => self.part_text(part, storage),
+        };
         let head = format!("{owner} {what} report for {}\n\n{links}", shown(&text));
         self.open_page(output, &format!("{}.html", part.name), &head);
     }
@@ -159,11 +182,14 @@ impl Report {
 
     /// Says whether it has a page of histograms, too.
     pub(super) fn has_histogram(&self, member: &Member) -> bool {
-        let has_one = matches!(
-            member.kind,
-            MemberKind::Sd | MemberKind::Wd | MemberKind::Fsd | MemberKind::Fwd
-        );
-        has_one && self.has_page(member)
+        match member.kind {
+            MemberKind::Host => self.setup.detail.host_detail,
+            MemberKind::Slave => self.setup.detail.slave_detail,
+            MemberKind::Total | MemberKind::Part => false,
+            MemberKind::Sd | MemberKind::Wd | MemberKind::Fsd | MemberKind::Fwd => {
+                self.has_page(member)
+            }
+        }
     }
 
     fn summary_links(&self) -> String {
@@ -177,12 +203,17 @@ impl Report {
         }
         text.push('\n');
         let names = |kind| self.members.names(kind);
+        let sorted = |kind| {
+            let mut names = self.members.names(kind);
+            names.sort_unstable();
+            names
+        };
         text.push_str(&link_lines("Link to HOST reports:", &names(MemberKind::Host)));
         if self.is_files {
             if self.setup.detail.fsd_detail {
-                text.push_str(&link_lines("Link to FSD reports:", &names(MemberKind::Fsd)));
+                text.push_str(&link_lines("Link to FSD reports:", &sorted(MemberKind::Fsd)));
             }
-            text.push_str(&link_lines("Link to FWD reports:", &names(MemberKind::Fwd)));
+            text.push_str(&link_lines("Link to FWD reports:", &sorted(MemberKind::Fwd)));
         }
         text.push_str(&link_line("Link to response time histogram:", HISTOGRAM, "histogram"));
         text.push_str(&link_line("Link to workload skew report:", SKEW, "skew"));

@@ -5,7 +5,7 @@ use super::super::jobs::{FORMAT, MemberKind};
 use super::super::members::Member;
 use super::super::number::{fixed, thousands};
 use super::super::page::boxed;
-use super::super::raw::{LABEL_COLUMNS, RawFigures, Skew, TOTAL, raw_skew_header, raw_skew_row};
+use super::super::raw::{RawFigures, Skew, TOTAL, raw_skew_header, raw_skew_row};
 use super::{Current, LOG, Output, Report, SKEW};
 use crate::vdbench::lower_raw::share_of;
 use crate::vdbench::output::Moment;
@@ -89,7 +89,10 @@ impl Report {
             if of_kind.is_empty() || !is_always && of_kind.len() < 2 {
                 return;
             }
-            let total = (of_kind.len() > 1 || !self.is_files).then_some(total);
+            // Structures count that are defined, used or not.
+            let n =
+                if kind == MemberKind::Fsd { members.of_kind(kind).count() } else { of_kind.len() };
+            let total = (n > 1 || !self.is_files).then_some(total);
             tables.push(Table { what, members: of_kind, total, has_cpu });
         };
         if self.is_files || n_hosts > 1 {
@@ -164,10 +167,15 @@ impl Report {
 
     /// Returns the columns of names in tables of raw I/O.
     fn label_columns(&self) -> usize {
-        let kinds = [MemberKind::Host, MemberKind::Slave, MemberKind::Sd, MemberKind::Wd];
-        let named = self.members.all.iter().filter(|member| kinds.contains(&member.kind));
+        let has_slaves = self.members.of_kind(MemberKind::Slave).count() > 1;
+        let is_named = |member: &&Member| match member.kind {
+            MemberKind::Host | MemberKind::Sd | MemberKind::Wd => true,
+            MemberKind::Slave => has_slaves,
+            MemberKind::Total | MemberKind::Part | MemberKind::Fsd | MemberKind::Fwd => false,
+        };
+        let named = self.members.all.iter().filter(is_named);
         let longest = named.map(|member| member.name.chars().count()).max().unwrap_or(0);
-        LABEL_COLUMNS.max(longest + LABEL_GAP)
+        longest.max(TOTAL.len()) + LABEL_GAP
     }
 
     /// Returns the shares of workloads.
