@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use dialects::NoHost;
+use dialects::NO_HOST;
 use dialects::vdbench::{Options, parse_text};
 
 fn main() {
@@ -21,7 +21,7 @@ fn main() {
                  elapsed=4,iorate=(1-10,1),threads=(1-100,1),rdpct=(1-100,1)\n";
     for (name, text) in [("the file", large.as_str()), ("100,000 runs", loops)] {
         let began = start();
-        let parsed = parse_text("file", text, &Options::default(), &NoHost);
+        let parsed = parse_text("file", text, &Options::default(), &NO_HOST);
         let ms = began.elapsed().as_secs_f64() * 1e3;
         println!("{name}: {} runs, {} bytes in {ms:.1} ms", parsed.runs.len(), text.len());
     }

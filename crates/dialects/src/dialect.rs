@@ -3,7 +3,7 @@
 
 use plan::{Diagnostic, Plan, Severity};
 
-use crate::{Loader, Overrides, Translation};
+use crate::{Likeness, Loader, Overrides, Translation};
 
 /// What every language does.
 pub trait Dialect: Sync + Send {
@@ -22,8 +22,8 @@ pub trait Dialect: Sync + Send {
     /// Returns what a line begins with that means nothing.
     fn comment(&self) -> char;
 
-    /// Says how much a text looks like one of its own, in percent of the lines that it would know.
-    fn likeness(&self, text: &str) -> u8;
+    /// Says how much a text looks like one of its own.
+    fn likeness(&self, text: &str) -> Likeness;
 
     /// Reads files that run one after another.
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood;
@@ -45,7 +45,8 @@ impl PartialEq for dyn Dialect {
     }
 }
 
-/// All languages. What looks like several of them equally is taken for the first of these.
+/// All languages. What looks like several of them equally is taken for the first of these; what
+/// names one of them is that one's, wherever it stands ([`Likeness::Declared`]).
 pub static DIALECTS: &[&dyn Dialect] =
     &[&crate::fio::Fio, &crate::vdbench::Vdbench, &crate::native::Native];
 
@@ -58,7 +59,7 @@ pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {
 pub fn likeliest(text: &str) -> Option<&'static dyn Dialect> {
     let likeness = DIALECTS.iter().map(|it| (it.likeness(text), *it));
     let best = likeness.reduce(|best, it| if it.0 > best.0 { it } else { best });
-    best.filter(|(likeness, _)| *likeness > 0).map(|(_, it)| it)
+    best.filter(|(likeness, _)| *likeness > Likeness::None).map(|(_, it)| it)
 }
 
 /// What is to be read, and what changes it.

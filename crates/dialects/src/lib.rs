@@ -23,5 +23,6 @@ pub mod vdbench;
 pub use dialect::{DIALECTS, Dialect, Parsed, Request, Understood, find_dialect, likeliest};
 pub use fio::{Overrides, Wishes};
 pub use foreign::Foreign;
-pub use loader::{LoadError, Loader, NoHost};
+pub use likeness::Likeness;
+pub use loader::{FilesOnly, LoadError, Loader, NO_HOST};
 pub use translation::Translation;

@@ -1,8 +1,22 @@
-//! How much a text looks like one of a dialect's: one scale for `sniff` of every dialect.
-//!
-//! 0 is a text without what every text of the dialect has; else it is the share of the first lines,
-//! in percent, that the dialect would know. So the dialect with the larger number is the likelier
-//! one, and 100 has nothing in it that speaks against.
+//! How much a text looks like one of a dialect's: one scale for every dialect.
+
+/// How much a text looks like one of a dialect's. The larger is the likelier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// What every text of the dialect has is not there.
+    None,
+    /// It is, and the dialect would know so many percent of the first lines, 1..=100.
+    Share(u8),
+    /// The text names the dialect itself: no share of another one is more than that.
+    Declared,
+}
+
+impl Likeness {
+    /// Returns the likeness of a text of which so many percent are known.
+    pub(crate) fn of_pct(pct: u8) -> Self {
+        if pct == 0 { Likeness::None } else { Likeness::Share(pct) }
+    }
+}
 
 /// Most lines that are looked at; comments and empty ones do not count.
 pub(crate) const LINES_MAX: usize = 400;

@@ -80,14 +80,24 @@ fn plain_path(path: &str) -> String {
     format!("{lead}{}", names.collect::<Vec<_>>().join("/"))
 }
 
-/// A host with nothing on it: no file, no variable, one CPU, 1 GiB of memory in pages of 4 KiB. For
-/// texts that ask for nothing: those that a program makes itself, benchmarks, tests.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHost;
+/// A host with nothing on it but files, which a function reads: no variable, one CPU, 1 GiB of
+/// memory in pages of 4 KiB.
+#[derive(Clone, Copy, Debug)]
+pub struct FilesOnly<F>(
+    /// Returns the contents of a file.
+    pub F,
+);
 
-impl Loader for NoHost {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, LoadError> {
-        Err(LoadError::NotFound)
+/// A function that returns the contents of a file.
+pub type ReadFile = fn(&str) -> Result<Vec<u8>, LoadError>;
+
+/// A host with nothing on it, no file either. For texts that ask for nothing: those that a program
+/// makes itself, benchmarks, tests.
+pub static NO_HOST: FilesOnly<ReadFile> = FilesOnly(|_| Err(LoadError::NotFound));
+
+impl<F: Fn(&str) -> Result<Vec<u8>, LoadError>> Loader for FilesOnly<F> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        (self.0)(path)
     }
 
     fn env(&self, _name: &str) -> Option<String> {

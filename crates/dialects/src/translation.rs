@@ -66,7 +66,7 @@ impl Values {
         }
     }
 
-    /// Lists what nobody answered for, each with a reason.
+    /// Lists what no writer has answered for, each with a reason.
     pub(crate) fn close(self, why: &str, to: &mut Translation) {
         for (name, it) in self.open {
             to.lose_values(&[name], format!("`{name}={}`: {why}", it.text));

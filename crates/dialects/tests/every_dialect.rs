@@ -4,34 +4,12 @@
 mod support;
 
 use dialects::fio::{Wishes, parse_text};
-use dialects::{DIALECTS, Dialect, LoadError, Loader, Overrides, Request, find_dialect, likeliest};
+use dialects::{
+    DIALECTS, Dialect, FilesOnly, Likeness, LoadError, Overrides, Request, Understood,
+    find_dialect, likeliest,
+};
 use plan::Plan;
 use support::{MapHost, all_shown};
-
-/// A host with one file.
-struct OneFile(String);
-
-impl Loader for OneFile {
-    fn read(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        if path == "jobs" { Ok(self.0.clone().into_bytes()) } else { Err(LoadError::NotFound) }
-    }
-
-    fn env(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn page_size_bytes(&self) -> u64 {
-        4096
-    }
-
-    fn memory_mib(&self) -> u64 {
-        1024
-    }
-
-    fn n_cpus(&self) -> u32 {
-        1
-    }
-}
 
 fn plan() -> Plan {
     let text = "[j]\nfilename=/mnt/a/f\nsize=64m\nbs=8k\nrw=randread\nnorandommap\ndirect=1\n\
@@ -39,16 +17,20 @@ fn plan() -> Plan {
     parse_text("t", text, &Wishes::default(), &MapHost::default()).plan
 }
 
-fn read(dialect: &dyn Dialect, text: String) -> dialects::Understood {
-    let overrides = Overrides::default();
+/// Reads a text, to be looked at.
+fn read(dialect: &dyn Dialect, text: &str, overrides: &Overrides) -> Understood {
     let request = Request {
         files: &["jobs".to_owned()],
         sections: &[],
-        overrides: &overrides,
+        overrides,
         all_hosts_local: false,
         is_to_run: false,
     };
-    dialect.read(&request, &OneFile(text))
+    let file = |path: &str| match path {
+        "jobs" => Ok(text.as_bytes().to_vec()),
+        _ => Err(LoadError::NotFound),
+    };
+    dialect.read(&request, &FilesOnly(file))
 }
 
 #[test]
@@ -57,7 +39,7 @@ fn each_recognises_and_reads_what_it_writes() {
     for dialect in DIALECTS {
         let text = dialect.write(&plan).text;
         assert_eq!(likeliest(&text), Some(*dialect), "{text}");
-        let parsed = read(*dialect, text.clone()).parsed;
+        let parsed = read(*dialect, &text, &Overrides::default()).parsed;
         assert!(!parsed.has_errors(), "{text}\n{}", all_shown(&parsed.diagnostics));
         let [job] = &parsed.plan.jobs().collect::<Vec<_>>()[..] else { panic!("{text}") };
         assert_eq!(job.files.names, ["/mnt/a/f"], "{text}");
@@ -72,15 +54,7 @@ fn each_takes_a_value_from_outside() {
         Overrides { set: vec![("runtime".to_owned(), "7".to_owned())], remap: Vec::new() };
     let set_in = |dialect: &dyn Dialect| {
         let text = dialect.write(&plan()).text;
-        let files = ["jobs".to_owned()];
-        let request = Request {
-            files: &files,
-            sections: &[],
-            overrides: &overrides,
-            all_hosts_local: false,
-            is_to_run: false,
-        };
-        let parsed = dialect.read(&request, &OneFile(text)).parsed;
+        let parsed = read(dialect, &text, &overrides).parsed;
         parsed.plan.jobs().next().and_then(|job| job.limits.runtime_ns)
     };
     for name in ["fio", "toml"] {
@@ -97,4 +71,32 @@ fn names_are_unique_and_what_looks_like_none_is_none() {
     }
     assert_eq!(find_dialect("iometer"), None);
     assert_eq!(likeliest("Nothing of this is a job at all."), None);
+}
+
+/// A plan of our own says in its first line that it is one. However much of the rest another
+/// language would know, and wherever it stands in the list, that decides.
+#[test]
+fn what_a_file_says_of_itself_decides() {
+    let jobs = "rw=read\n".repeat(500);
+    let text = format!("schema = \"plimsoll.plan/1\"\n[j]\n{jobs}");
+    let of = |name: &str, text: &str| find_dialect(name).expect("a language").likeness(text);
+    assert_eq!(of("fio", &text), Likeness::Share(99));
+    assert_eq!(of("toml", &text), Likeness::Declared);
+    assert_eq!(likeliest(&text), find_dialect("toml"));
+    let without = text.replacen("schema = ", "# schema = ", 1);
+    assert_eq!(of("fio", &without), Likeness::Share(100));
+    assert_eq!(of("toml", &without), Likeness::None);
+    assert!(Likeness::None < Likeness::Share(1) && Likeness::Share(100) < Likeness::Declared);
+}
+
+/// Which of two languages comes first in the list decides nothing: no text looks like both.
+#[test]
+fn what_one_language_writes_no_other_knows_as_well() {
+    let plan = plan();
+    for writer in DIALECTS {
+        let text = writer.write(&plan).text;
+        for other in DIALECTS.iter().filter(|other| *other != writer) {
+            assert!(other.likeness(&text) < writer.likeness(&text), "{other:?}: {text}");
+        }
+    }
 }

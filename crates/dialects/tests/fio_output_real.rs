@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use dialects::NoHost;
+use dialects::NO_HOST;
 use dialects::fio::output::log::{LogColumns, LogKind, LogLine, file_name, histogram_line, line};
 use dialects::fio::output::{self, JsonOptions, ReportTime, TerseVersion};
 use hist::Histogram;
@@ -401,7 +401,7 @@ fn check(arguments: &[&str]) {
 /// Reads the arguments as we do ourselves.
 fn plan_of(arguments: &[&str]) -> plan::Plan {
     let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
-    dialects::fio::parse_args(&arguments, &NoHost).parsed.plan
+    dialects::fio::parse_args(&arguments, &NO_HOST).parsed.plan
 }
 
 /// Returns what kind of value each field of a terse line has.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use dialects::NoHost;
+use dialects::NO_HOST;
 use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{Lun, Options, parse_text, sd_format};
 use plan::op::{Completion, Op, OpKind};
@@ -18,11 +18,11 @@ const LATENCY_NS: u64 = 1_000_000;
 /// Parses a file and lowers all its runs.
 #[track_caller]
 fn steps(text: &str) -> Vec<Step> {
-    let parsed = parse_text("parmfile", text, &Options::default(), &NoHost);
+    let parsed = parse_text("parmfile", text, &Options::default(), &NO_HOST);
     assert_eq!((parsed.diagnostics, parsed.refusals), (vec![], vec![]));
     let mut findings = Vec::new();
     let context =
-        Context { curve_step_idx: Some(0), first_group_id: 0, loader: &NoHost, sources: &[] };
+        Context { curve_step_idx: Some(0), first_group_id: 0, loader: &NO_HOST, sources: &[] };
     let steps = parsed.runs.iter().map(|run| step(run, context, &mut findings)).collect();
     assert_eq!(findings, []);
     steps
@@ -252,11 +252,11 @@ fn rates_of_workloads_that_use_up_the_runs_leave_nothing_to_others() {
                 wd=wd1,sd=sd1,iorate=500,priority=1,xfersize=4k\n\
                 wd=wd2,sd=sd1,priority=2,xfersize=8k\n\
                 rd=rd1,wd=wd*,iorate=(300,500),elapsed=10,interval=1,distribution=deterministic\n";
-    let parsed = parse_text("parmfile", text, &Options::default(), &NoHost);
+    let parsed = parse_text("parmfile", text, &Options::default(), &NO_HOST);
     let codes: Vec<&str> = parsed.diagnostics.iter().map(|found| found.code).collect();
     assert_eq!(codes, ["rates-above-run"]);
     let context =
-        Context { curve_step_idx: None, first_group_id: 0, loader: &NoHost, sources: &[] };
+        Context { curve_step_idx: None, first_group_id: 0, loader: &NO_HOST, sources: &[] };
     for run in &parsed.runs {
         let ops = drive(&step(run, context, &mut Vec::new()).jobs[0]);
         let rate = if run.name == "rd1" && run.loops[0].1 == "300" { 300.0 } else { 500.0 };
@@ -356,11 +356,11 @@ fn a_missing_file_is_written_with_as_many_duplicates_as_asked() {
          rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n",
         file.display()
     );
-    let parsed = parse_text("parmfile", &text, &Options::default(), &NoHost);
+    let parsed = parse_text("parmfile", &text, &Options::default(), &NO_HOST);
     let format = sd_format(&parsed, &|_| Lun::Missing).expect("there is something to write");
     let mut findings = Vec::new();
     let context =
-        Context { curve_step_idx: None, first_group_id: 0, loader: &NoHost, sources: &[] };
+        Context { curve_step_idx: None, first_group_id: 0, loader: &NO_HOST, sources: &[] };
     let step = step(&format, context, &mut findings);
     assert_eq!((findings, step.jobs.len()), (vec![], 1));
     assert_eq!(run(folder.path(), vec![step]), 8 << 20);

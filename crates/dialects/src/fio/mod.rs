@@ -39,7 +39,7 @@ pub use write::write;
 
 use plan::{Plan, Severity};
 
-use crate::{Dialect, Loader, Parsed, Request, Translation, Understood};
+use crate::{Dialect, Likeness, Loader, Parsed, Request, Translation, Understood};
 
 /// The language of fio's job files.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +66,8 @@ impl Dialect for Fio {
         '#'
     }
 
-    fn likeness(&self, text: &str) -> u8 {
-        sniff(text)
+    fn likeness(&self, text: &str) -> Likeness {
+        Likeness::of_pct(sniff(text))
     }
 
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {

@@ -19,7 +19,7 @@ pub use write::write;
 
 use plan::Plan;
 
-use crate::{Dialect, Loader, Request, Translation, Understood, Wishes};
+use crate::{Dialect, Likeness, Loader, Request, Translation, Understood, Wishes};
 
 /// The language of our own plans.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +46,8 @@ impl Dialect for Native {
         '#'
     }
 
-    fn likeness(&self, text: &str) -> u8 {
-        sniff(text)
+    fn likeness(&self, text: &str) -> Likeness {
+        if declares(text) { Likeness::Declared } else { Likeness::None }
     }
 
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
@@ -62,11 +62,8 @@ impl Dialect for Native {
 /// Name and version of the form; the first key of every file.
 pub const SCHEMA: &str = "plimsoll.plan/1";
 
-/// Says how much a text looks like one of our plans: all that its first key says, 0 or 100 on the
-/// scale of all dialects.
-pub fn sniff(text: &str) -> u8 {
+/// Says whether a text names itself a plan of our own: with its first key.
+pub fn declares(text: &str) -> bool {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    let is_ours =
-        line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.plan"));
-    if is_ours { 100 } else { 0 }
+    line.is_some_and(|line| line.starts_with("schema") && line.contains("plimsoll.plan"))
 }

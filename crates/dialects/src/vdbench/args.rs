@@ -241,12 +241,9 @@ impl CommandLine {
             if arg.starts_with("-t") {
                 demo = Some(arg);
             } else if !self.switch(&arg, findings) {
-                findings.error_help(
-                    Place::NONE,
-                    "unknown-option",
-                    format!("invalid execution parameter: '{arg}'"),
-                    "parameter files come behind `-f`; see `plimsoll vdbench --help`",
-                );
+                let message = format!("invalid execution parameter: '{arg}'");
+                let help = "parameter files come behind `-f`; see `plimsoll vdbench --help`";
+                findings.error_help(Place::NONE, "unknown-option", message, help);
             }
         }
         demo

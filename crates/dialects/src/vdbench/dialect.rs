@@ -11,7 +11,7 @@ use super::read::{parse_files, parse_text, sd_format};
 use super::run::{Rate, Run};
 use super::{luns, simulation, sniff, write};
 use crate::dialect::{self, Dialect, Plain, Request, Understood};
-use crate::{Loader, NoHost, Translation};
+use crate::{Likeness, Loader, NO_HOST, Translation};
 
 /// The language of Vdbench's parameter files.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +38,8 @@ impl Dialect for Vdbench {
         '*'
     }
 
-    fn likeness(&self, text: &str) -> u8 {
-        sniff(text)
+    fn likeness(&self, text: &str) -> Likeness {
+        Likeness::of_pct(sniff(text))
     }
 
     fn read(&self, request: &Request<'_>, loader: &dyn Loader) -> Understood {
@@ -59,25 +59,22 @@ impl Dialect for Vdbench {
     }
 }
 
+/// Findings that keep files from being run here, and not from being looked at: runs of other hosts,
+/// which may have the folder too, and devices, whose I/O is taken for direct.
+const OF_RUNS: [&str; 3] = ["remote-hosts", "missing-folder", "device-without-direct"];
+
 fn understood(parsed: Parsed, is_to_run: bool, loader: &dyn Loader) -> Understood {
     let format = is_to_run.then(|| sd_format(&parsed, &|sd| loader.look(&sd.lun))).flatten();
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
     let mut refusals = parsed.refusals.clone();
-    // Runs of other hosts are there to be looked at.
-    let to_be_seen = |finding: Diagnostic| {
-        let severity = if is_to_run { finding.severity } else { Severity::Warning };
-        Diagnostic { severity, ..finding }
-    };
-    refusals.extend(parsed.remote_finding().map(to_be_seen));
-    let unsized_luns = luns::unsized_luns(&parsed, &|sd| loader.look(&sd.lun));
-    // Another machine may have the folder.
-    refusals.extend(unsized_luns.into_iter().map(|finding| match finding.code {
-        "missing-folder" => to_be_seen(finding),
-        _ => finding,
-    }));
+    refusals.extend(parsed.remote_finding());
+    refusals.extend(luns::unsized_luns(&parsed, &|sd| loader.look(&sd.lun)));
     let listing = simulation(&parsed);
     let (mut plan, findings) = plan_of(&runs, &parsed, loader);
     refusals.extend(findings);
+    for finding in refusals.iter_mut().filter(|it| !is_to_run && OF_RUNS.contains(&it.code)) {
+        finding.severity = Severity::Warning;
+    }
     if !is_to_run && parsed.settings.format_sds != Some(false) {
         let_files_be_made(&mut plan);
     }
@@ -122,7 +119,7 @@ fn let_files_be_made(plan: &mut Plan) {
 
 /// Returns what Vdbench itself does not take of a file in plain form, or takes otherwise.
 fn kinder_forms(text: &str, runs: &str, plan: &Plan) -> Vec<String> {
-    let theirs = parse_text("text", text, &Options::compat(), &NoHost);
+    let theirs = parse_text("text", text, &Options::compat(), &NO_HOST);
     if theirs.has_errors() {
         let errors = theirs.diagnostics.iter().filter(|it| it.severity == Severity::Error);
         return errors.map(|it| format!("Vdbench does not take it: {}", it.message)).collect();

@@ -58,10 +58,10 @@ fn may_look_on(options: &Options, findings: &Findings) -> bool {
 
 /// Takes the run definitions out in which mistakes were found.
 fn take_wrong(rds: &mut Vec<RdEntry>, findings: &Findings) -> Vec<RdEntry> {
-    let places: Vec<Place> = rds.iter().map(|rd| rd.place).collect();
+    let places: Vec<Place> = rds.iter().map(|rd| rd.head.place).collect();
     let is_sound = |rd: &RdEntry| {
-        let end = places.iter().copied().filter(|other| other.is_behind(rd.place));
-        !findings.has_error_within(rd.place, end.filter(|other| *other != rd.place).min())
+        let end = places.iter().copied().filter(|other| other.is_behind(rd.head.place));
+        !findings.has_error_within(rd.head.place, end.filter(|other| *other != rd.head.place).min())
     };
     let (sound, wrong) = std::mem::take(rds).into_iter().partition(is_sound);
     *rds = sound;
@@ -108,7 +108,7 @@ impl Expansion<'_> {
         }
         for rd in wrong {
             for name in &rd.wds {
-                if !self.sections.wds.all.iter().any(|wd| fits(name, &wd.name)) {
+                if !self.sections.wds.all.iter().any(|wd| fits(name, &wd.head.name)) {
                     self.unknown_wd(rd, name);
                 }
             }
@@ -122,7 +122,7 @@ impl Expansion<'_> {
             sum.saturating_add(n_points(&rd.loops).saturating_mul(rd.n_per_point()))
         });
         if n_runs > RUNS_MAX {
-            let place = rds.first().map_or(Place::NONE, |rd| rd.place);
+            let place = rds.first().map_or(Place::NONE, |rd| rd.head.place);
             let message = format!("the loops come to {n_runs} runs, more than {RUNS_MAX}");
             self.findings.error_help(place, "too-many-runs", message, "shorten the lists");
             return runs;
@@ -149,9 +149,9 @@ impl Expansion<'_> {
         let work = Work::Raw(RawWork { sds: all_sds(self.sections), wds: Vec::new() });
         let mut run = self.bare_run(&rd, &Point::default(), work);
         run.announced = if self.known().is_files {
-            files_text(&rd.name, MAX_RATE, &rd, &[])
+            files_text(&rd.head.name, MAX_RATE, &rd, &[])
         } else {
-            raw_text(&rd.name, MAX_RATE, false, &rd, &[])
+            raw_text(&rd.head.name, MAX_RATE, false, &rd, &[])
         };
         run.simulated.clone_from(&run.announced);
         run

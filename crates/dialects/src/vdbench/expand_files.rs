@@ -3,24 +3,22 @@
 use std::collections::HashMap;
 
 use super::announce::files_text;
-use super::expansion::Expansion;
-use super::fwd::{FwdEntry, OPERATIONS};
+use super::expansion::{Expansion, SKEW_SLACK_PCT, add_curve, rate_of};
+use super::fwd::{FwdEntry, OPERATIONS, operation_name};
 use super::hosts;
 use super::known::fits;
 use super::loops::{LoopKind, Point, n_points, points, short_size};
-use super::rd::{CURVE_PCTS, RdEntry};
+use super::rd::RdEntry;
 use super::run::{
-    FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, Rate, Run, StopAfter, Work,
-    Xfersize, curve_rate_iops,
+    FileIo, FileOperation, FileSizes, FileWork, FormatWork, Fsd, Fwd, Run, StopAfter, Work,
+    Xfersize,
 };
+use super::section::Definition as _;
 use super::structures;
-use super::values::{CURVE_RATE, MAX_RATE};
+use super::values::CURVE_RATE;
 
 /// Most files below one anchor.
 const FILES_MAX: f64 = 128.0 * 1024.0 * 1024.0;
-
-/// How far shares may be off 100 percent.
-const SKEW_SLACK_PCT: f64 = 0.0001;
 
 /// One entry of a run: a workload on one structure of one host with one operation.
 #[derive(Clone, Copy)]
@@ -50,13 +48,12 @@ impl Expansion<'_> {
         let Some(fwds) = self.fwds_of(rd) else { return };
         let Some(cells) = self.cells_of(rd, &fwds) else { return };
         let n_each = cells.len().saturating_mul(2);
-        if !self.has_room(rd.place, n_points(&rd.loops), n_each) {
+        if !self.has_room(rd.head.place, n_points(&rd.loops), n_each) {
             return;
         }
         let mut picked = Picked { rd: rd.clone(), fwds, cells, is_formatted: false };
         self.check_cells(&picked);
-        let looped = rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
-        let most = looped.map(|all| all.values.iter().copied().fold(0.0, f64::max) as i64);
+        let most = rd.largest_of(LoopKind::Threads).map(|threads| threads as i64);
         let asked = |cell: &Cell| most.unwrap_or(picked.fwds[cell.fwd].threads);
         self.check_threads(rd, picked.cells.iter().map(|cell| threads_of(cell, asked(cell), rd)));
         for point in points(&rd.loops, true) {
@@ -70,35 +67,33 @@ impl Expansion<'_> {
     /// Returns the workload definitions of a run definition, with the structures it names.
     fn fwds_of(&mut self, rd: &RdEntry) -> Option<Vec<FwdEntry>> {
         if rd.fwds.is_empty() && rd.fsds.is_empty() {
-            let message = format!("no 'fwd=' or 'fsd=' specified for rd={}", rd.name);
+            let message = format!("no 'fwd=' or 'fsd=' specified for rd={}", rd.head.name);
             let help = "write `fwd=` with names or a wildcard";
-            self.findings.error_help(rd.place, "missing-fwd", message, help);
+            self.findings.error_help(rd.head.place, "missing-fwd", message, help);
             return None;
         }
         let mut found: Vec<FwdEntry> = Vec::new();
         if rd.fwds.is_empty() {
-            found.push(self.sections.fwds.default.renamed(&rd.name));
+            found.push(self.sections.fwds.default.renamed(&rd.head.name));
         }
         for name in &rd.fwds {
             let before = found.len();
-            found
-                .extend(self.sections.fwds.all.iter().filter(|fwd| fits(name, &fwd.name)).cloned());
+            found.extend(
+                self.sections.fwds.all.iter().filter(|fwd| fits(name, &fwd.head.name)).cloned(),
+            );
             if found.len() == before {
-                self.findings.error_help(
-                    rd.place,
-                    "unknown-name",
-                    format!("could not find fwd={name} for RD={}", rd.name),
-                    "define it with `fwd=`, before the run definitions",
-                );
+                let message = format!("could not find fwd={name} for RD={}", rd.head.name);
+                let help = "define it with `fwd=`, before the run definitions";
+                self.findings.error_help(rd.head.place, "unknown-name", message, help);
                 return None;
             }
         }
         let has_skew = found.iter().any(|fwd| fwd.skew != 0.0);
         if has_skew && found.iter().any(|fwd| fwd.hosts != found[0].hosts) {
             let message =
-                format!("rd={}: with skew all workloads must name the same hosts", rd.name);
+                format!("rd={}: with skew all workloads must name the same hosts", rd.head.name);
             let help = "write the same `host=` into each, or leave `skew=` out";
-            self.findings.error_help(rd.place, "skew-with-hosts", message, help);
+            self.findings.error_help(rd.head.place, "skew-with-hosts", message, help);
             return None;
         }
         for fwd in found.iter_mut().filter(|_| !rd.fsds.is_empty()) {
@@ -111,7 +106,7 @@ impl Expansion<'_> {
         let mut cells = Vec::new();
         for (idx, fwd) in fwds.iter().enumerate() {
             let fsds = self.fsds_of(fwd)?;
-            let mut hosts = hosts::select(&fwd.hosts, fwd.place, self.known(), self.findings);
+            let mut hosts = hosts::select(&fwd.hosts, fwd.head.place, self.known(), self.findings);
             if self.options.all_hosts_local
                 && fsds.iter().any(|fsd| !self.sections.fsds[*fsd].is_shared)
             {
@@ -119,23 +114,21 @@ impl Expansion<'_> {
             }
             let is_shared = |fsd: &usize| self.sections.fsds[*fsd].is_shared;
             if hosts.len() > 1 && !fsds.iter().all(is_shared) {
-                self.findings.error_help(
-                    rd.place,
-                    "not-shared",
-                    format!(
-                        "multiple hosts may only be requested for an FSD when 'shared=yes' is \
-                         specified. rd={}",
-                        rd.name
-                    ),
-                    "write `host=` into the workload definition, or `shared=yes` into the fsd",
+                let message = format!(
+                    "multiple hosts may only be requested for an FSD when 'shared=yes' is \
+                     specified. rd={}",
+                    rd.head.name
                 );
+                let help =
+                    "write `host=` into the workload definition, or `shared=yes` into the fsd";
+                self.findings.error_help(rd.head.place, "not-shared", message, help);
                 return None;
             }
             let operations =
                 if rd.operations.is_empty() { vec![fwd.operation] } else { rd.operations.clone() };
             self.check_rdpct(rd, fwd)?;
             let n_cells = hosts.len().saturating_mul(fsds.len()).saturating_mul(operations.len());
-            if !self.has_room(rd.place, 1, n_cells) {
+            if !self.has_room(rd.head.place, 1, n_cells) {
                 return None;
             }
             for host in &hosts {
@@ -158,16 +151,13 @@ impl Expansion<'_> {
         let mut found: Vec<usize> = Vec::new();
         for name in &fwd.fsds {
             let fitting: Vec<usize> = (self.sections.fsds.iter().enumerate())
-                .filter(|(_, fsd)| fits(name, &fsd.name))
+                .filter(|(_, fsd)| fits(name, &fsd.head.name))
                 .map(|(idx, _)| idx)
                 .collect();
             if fitting.is_empty() {
-                self.findings.error_help(
-                    fwd.place,
-                    "unknown-name",
-                    format!("could not find fsd={name} for FWD={}", fwd.name),
-                    "define it with `fsd=`, before the workload definitions",
-                );
+                let message = format!("could not find fsd={name} for FWD={}", fwd.head.name);
+                let help = "define it with `fsd=`, before the workload definitions";
+                self.findings.error_help(fwd.head.place, "unknown-name", message, help);
                 return None;
             }
             found.extend(fitting);
@@ -179,21 +169,17 @@ impl Expansion<'_> {
 
     fn check_rdpct(&mut self, rd: &RdEntry, fwd: &FwdEntry) -> Option<()> {
         if fwd.is_sequential && fwd.rdpct.is_some() {
-            self.findings.error_help(
-                fwd.place,
-                "sequential-rdpct",
-                format!(
-                    "fwd={}: 'fileio=sequential' and 'rdpct=' are mutually exclusive",
-                    fwd.name
-                ),
-                "write `fileio=random`, or `operation=read` without rdpct; \
-                 without `fileio=` it is sequential",
+            let message = format!(
+                "fwd={}: 'fileio=sequential' and 'rdpct=' are mutually exclusive",
+                fwd.head.name
             );
+            let help = "write `fileio=random`, or `operation=read` without rdpct; \
+                 without `fileio=` it is sequential";
+            self.findings.error_help(fwd.head.place, "sequential-rdpct", message, help);
             return None;
         }
         let is_plain = |operation| matches!(operation, FileOperation::Read | FileOperation::Write);
-        let mut looped = rd.loops.iter().filter(|looped| looped.kind == LoopKind::Operation);
-        let is_looped_fine = looped.all(|looped| {
+        let is_looped_fine = rd.loop_of(LoopKind::Operation).is_none_or(|looped| {
             let operations = looped.values.iter().filter_map(|idx| OPERATIONS.get(*idx as usize));
             operations.map(|(_, operation)| *operation).all(is_plain)
         });
@@ -204,20 +190,20 @@ impl Expansion<'_> {
             let message = format!(
                 "fwd={}: with 'rdpct=' files are read and written, and 'operation={}' does not \
                  count",
-                fwd.name,
-                OPERATIONS.iter().find(|it| it.1 == fwd.operation).map_or("", |it| it.0)
+                fwd.head.name,
+                operation_name(fwd.operation)
             );
             let help = "leave one of the two out";
-            self.findings.warning(fwd.place, "exclusive-parameters", message, help);
+            self.findings.warning(fwd.head.place, "exclusive-parameters", message, help);
         }
         if fwd.rdpct.is_some() && !is_fine {
             let message = format!(
                 "rd={}: with 'rdpct=' of fwd={} only operation=read or write is allowed, and only \
                  one of them",
-                rd.name, fwd.name
+                rd.head.name, fwd.head.name
             );
             let help = "leave `operations=` or `foroperations=` of the run definition out";
-            self.findings.error_help(rd.place, "exclusive-parameters", message, help);
+            self.findings.error_help(rd.head.place, "exclusive-parameters", message, help);
             return None;
         }
         Some(())
@@ -235,31 +221,29 @@ impl Expansion<'_> {
         let format = rd.format;
         let is_shared = picked.cells.iter().any(|cell| self.sections.fsds[cell.fsd].is_shared);
         if is_shared && format.is_requested && !format.is_clean && !format.is_restart {
-            self.findings.error_help(
-                rd.place,
-                "shared-format",
-                format!("'format=yes' not allowed for shared FSDs used in rd={}", rd.name),
-                "split it: one run with `format=(clean,only)`, then one with \
-                 `format=(restart,only)`",
-            );
+            let message =
+                format!("'format=yes' not allowed for shared FSDs used in rd={}", rd.head.name);
+            let help = "split it: one run with `format=(clean,only)`, then one with \
+                 `format=(restart,only)`";
+            self.findings.error_help(rd.head.place, "shared-format", message, help);
         }
         for (idx, fwd) in picked.fwds.iter().enumerate() {
             let asked = fwd.threads;
             let cells = picked.cells.iter().filter(|cell| cell.fwd == idx);
             let got: i64 = cells.map(|cell| threads_of(cell, asked, rd)).sum();
-            if got == asked || rd.loops.iter().any(|looped| looped.kind == LoopKind::Threads) {
+            if got == asked || rd.loop_of(LoopKind::Threads).is_some() {
                 continue;
             }
             let message = format!(
                 "rd={},fwd={}: threads={asked} over its structures, hosts and operations come to \
                  {got}",
-                rd.name, fwd.name
+                rd.head.name, fwd.head.name
             );
             let help = "write a multiple of their number";
             if self.known().general.no_thread_adjust {
-                self.findings.error_help(rd.place, "uneven-threads", message, help);
+                self.findings.error_help(rd.head.place, "uneven-threads", message, help);
             } else {
-                self.findings.warning(rd.place, "uneven-threads", message, help);
+                self.findings.warning(rd.head.place, "uneven-threads", message, help);
             }
         }
     }
@@ -280,18 +264,18 @@ impl Expansion<'_> {
         let (first, other) = (&self.sections.fsds[first], &self.sections.fsds[other]);
         let message = format!(
             "rd={}: fsd={} and fsd={} are different structures in one anchor, `{}`",
-            picked.rd.name, first.name, other.name, first.anchor
+            picked.rd.head.name, first.head.name, other.head.name, first.anchor
         );
         let help = "give each an anchor of its own, or a run definition of its own with format=yes";
-        self.findings.error_help(picked.rd.place, "different-structures", message, help);
+        self.findings.error_help(picked.rd.head.place, "different-structures", message, help);
     }
 
     /// A target needs the structure of its source.
     fn check_target(&mut self, fwd: &FwdEntry, fsd: usize) {
         let Some(target) = &fwd.target else { return };
         let source = &self.sections.fsds[fsd];
-        let message = match self.sections.fsds.iter().find(|other| other.name == *target) {
-            None => format!("'target={target}' of fwd={}: FSD not found", fwd.name),
+        let message = match self.sections.fsds.iter().find(|other| other.head.name == *target) {
+            None => format!("'target={target}' of fwd={}: FSD not found", fwd.head.name),
             Some(other)
                 if other.depth != source.depth
                     || other.width != source.width
@@ -300,12 +284,12 @@ impl Expansion<'_> {
             {
                 format!(
                     "FSD structure must be identical for fsd={} and 'target={target}'",
-                    source.name
+                    source.head.name
                 )
             }
             Some(_) => return,
         };
-        self.findings.error(fwd.place, "wrong-target", message);
+        self.findings.error(fwd.head.place, "wrong-target", message);
     }
 
     fn file_run(&mut self, picked: &mut Picked, point: &Point, runs: &mut Vec<Run>) {
@@ -338,37 +322,21 @@ impl Expansion<'_> {
             return;
         }
         let Some(fwds) = self.fwds_at(picked, &fsd_idxs, point) else { return };
-        let first = runs.len();
         let rate = point.get(LoopKind::Rate).unwrap_or(rd.fwdrate);
         let work = Work::Files(FileWork { fsds, fwds });
         if !self.may_be_there(&rd, &work) {
             return;
         }
         let mut run = self.bare_run(&rd, point, work);
-        run.announced = files_text(&rd.name, rate, &rd, &point.shown);
+        run.announced = files_text(&rd.head.name, rate, &rd, &point.shown);
         run.simulated.clone_from(&run.announced);
         run.controlled = true;
-        run.rate = match rate {
-            MAX_RATE => Rate::Max,
-            CURVE_RATE => Rate::CurveMax,
-            other => Rate::Iops(other.max(0.0)),
-        };
+        run.rate = rate_of(rate);
         runs.push(run);
-        if rd.fwdrate != CURVE_RATE {
-            return;
-        }
-        for pct in rd.curve_pcts.as_deref().unwrap_or(&CURVE_PCTS) {
-            let mut run = runs[first].clone();
-            run.name = format!("{}_({}%)", rd.name, *pct as i32);
+        if rd.fwdrate == CURVE_RATE {
             // Vdbench lists the points as curves too, without their rate.
-            run.simulated = files_text(&run.name, CURVE_RATE, &rd, &point.shown);
-            let iops = curve_rate_iops(10_000.0, pct.trunc()) as f64;
-            run.announced = files_text(&run.name, iops, &rd, &point.shown);
-            run.rate = Rate::CurvePoint {
-                pct: pct.trunc(),
-                stop_above_ns: rd.stopcurve_ms.map(|ms| (ms * 1e6) as u64),
-            };
-            runs.push(run);
+            let text = |name: &str, rate| files_text(name, rate, &rd, &point.shown);
+            add_curve(&rd, runs, |name, iops, _| (text(name, iops), text(name, CURVE_RATE)));
         }
     }
 
@@ -379,14 +347,14 @@ impl Expansion<'_> {
             return true;
         }
         let mistake = match work {
-            Work::Format(work) => self.structures.format(&rd.name, work),
-            Work::Files(work) => self.structures.work(&rd.name, &work.fsds),
+            Work::Format(work) => self.structures.format(&rd.head.name, work),
+            Work::Files(work) => self.structures.work(&rd.head.name, &work.fsds),
             Work::Raw(_) | Work::SdFormat(_) => None,
         };
         let Some(message) = mistake else { return true };
         let help = "write format=yes, which removes what is there first, or give each structure an \
                     anchor of its own";
-        self.findings.error_help(rd.place, "different-structures", message, help);
+        self.findings.error_help(rd.head.place, "different-structures", message, help);
         false
     }
 
@@ -407,9 +375,9 @@ impl Expansion<'_> {
                 (looped, None) if looped < 0.0 => {
                     let message = format!(
                         "rd={}: a percentage of totalsize= needs a totalsize= of fsd={}",
-                        rd.name, entry.name
+                        rd.head.name, entry.head.name
                     );
-                    self.findings.error(rd.place, "missing-totalsize", message);
+                    self.findings.error(rd.head.place, "missing-totalsize", message);
                     return None;
                 }
                 (0.0, all) => all,
@@ -420,7 +388,7 @@ impl Expansion<'_> {
             .get(LoopKind::WorkingSet)
             .map_or(entry.working_set_bytes / n_hosts, |looped| looped as i64);
         let fsd = Fsd {
-            name: entry.name.clone(),
+            name: entry.head.name.clone(),
             anchor: entry.anchor.clone(),
             create_parents: self.settings().create_anchors,
             depth: depth.min(i64::from(u32::MAX)) as u32,
@@ -434,13 +402,13 @@ impl Expansion<'_> {
             mask: entry.mask.clone(),
             open: entry.open,
         };
-        let place = entry.place;
+        let place = entry.head.place;
         match structure_mistake(&fsd) {
             None => Some(fsd),
             Some(message) => {
                 // What no loop changes is the same for all run definitions, and reported once.
                 let is_looped = rd.loops.iter().any(|looped| looped.kind.is_of_structures());
-                let rd = if is_looped { format!("rd={},", rd.name) } else { String::new() };
+                let rd = if is_looped { format!("rd={},", rd.head.name) } else { String::new() };
                 let message = format!("{rd}fsd={}: {message}", fsd.name);
                 let help =
                     "change depth=, width=, files= and sizes=, or the size that is asked for";
@@ -454,7 +422,7 @@ impl Expansion<'_> {
     fn add_targets(&self, picked: &Picked, fsd_idxs: &mut Vec<usize>) {
         for cell in &picked.cells {
             let Some(target) = &picked.fwds[cell.fwd].target else { continue };
-            let found = self.sections.fsds.iter().position(|fsd| fsd.name == *target);
+            let found = self.sections.fsds.iter().position(|fsd| fsd.head.name == *target);
             if let Some(idx) = found.filter(|idx| !fsd_idxs.contains(idx)) {
                 fsd_idxs.push(idx);
             }
@@ -481,7 +449,7 @@ impl Expansion<'_> {
             open: asked.or(first).unwrap_or_default(),
         };
         let mut run = self.bare_run(rd, point, Work::Format(work));
-        run.name = format!("format_for_{}", rd.name);
+        run.name = format!("format_for_{}", rd.head.name);
         run.announced = format!("RD={}", run.name);
         run.simulated.clone_from(&run.announced);
         run.controlled = true;
@@ -505,13 +473,13 @@ impl Expansion<'_> {
                 .and_then(|idx| OPERATIONS.get(idx as usize))
                 .map_or(cell.operation, |(_, operation)| *operation);
             let asked = point.get(LoopKind::Threads).map_or(entry.threads, |n| n as i64);
-            let position =
-                |name: &String| fsds.iter().position(|idx| self.sections.fsds[*idx].name == *name);
+            let position = |name: &String| {
+                fsds.iter().position(|idx| self.sections.fsds[*idx].head.name == *name)
+            };
             let name = if rd.fwds.is_empty() && !rd.operations.is_empty() {
-                let text = OPERATIONS.iter().find(|(_, known)| *known == operation);
-                format!("{}_{}", entry.name, text.map_or("", |(text, _)| text))
+                format!("{}_{}", entry.head.name, operation_name(operation))
             } else {
-                entry.name.clone()
+                entry.head.name.clone()
             };
             let rdpct = point.get(LoopKind::Rdpct).or(entry.rdpct);
             fwds.push(Fwd {
@@ -531,7 +499,7 @@ impl Expansion<'_> {
                 fileselect: entry.select,
                 xfersize: match point.get(LoopKind::Xfersize) {
                     Some(size) => Xfersize::Fixed(size as u32),
-                    None => file_xfersize(&entry.xfersizes),
+                    None => Xfersize::of(&entry.xfersizes),
                 },
                 threads: threads_of(cell, asked, rd).clamp(1, i64::from(u32::MAX)) as u32,
                 stopafter: entry.stopafter.map(|after| {
@@ -571,14 +539,14 @@ impl Expansion<'_> {
                 continue;
             }
             let message =
-                format!("rd={}: total skew must add up to 100: {total:.1}", picked.rd.name);
+                format!("rd={}: total skew must add up to 100: {total:.1}", picked.rd.head.name);
             if self.is_kind() {
                 let help = "change the `skew=` of its workloads: Vdbench finds this only \
                             during the run";
-                self.findings.error_help(picked.rd.place, "wrong-skew", message, help);
+                self.findings.error_help(picked.rd.head.place, "wrong-skew", message, help);
                 return None;
             }
-            self.findings.refuse(picked.rd.place, "wrong-skew", message);
+            self.findings.refuse(picked.rd.head.place, "wrong-skew", message);
         }
         Some(())
     }
@@ -591,10 +559,10 @@ impl Expansion<'_> {
         let Some(cell) = picked.cells.iter().find(is_open) else { return };
         let message = format!(
             "rd={}: the shares of the others add up to 100, and leave nothing for fwd={}",
-            picked.rd.name, picked.fwds[cell.fwd].name
+            picked.rd.head.name, picked.fwds[cell.fwd].head.name
         );
         let help = "write `skew=` for it too, or leave it out of the run";
-        self.findings.error_help(picked.rd.place, "wrong-skew", message, help);
+        self.findings.error_help(picked.rd.head.place, "wrong-skew", message, help);
     }
 }
 
@@ -625,17 +593,6 @@ fn file_sizes(sizes: &[f64]) -> FileSizes {
     }
 }
 
-/// Reads transfer sizes: one, or a distribution.
-fn file_xfersize(sizes: &[f64]) -> Xfersize {
-    match sizes {
-        [] => Xfersize::Fixed(4096),
-        [size] | [size, _] => Xfersize::Fixed(*size as u32),
-        pairs => {
-            Xfersize::Split(pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect())
-        }
-    }
-}
-
 /// Says why a structure cannot be.
 fn structure_mistake(fsd: &Fsd) -> Option<String> {
     let (depth, width) = (f64::from(fsd.depth), f64::from(fsd.width));
@@ -653,26 +610,15 @@ fn structure_mistake(fsd: &Fsd) -> Option<String> {
     };
     let all = n_files * mean;
     let (total, working_set) = (fsd.total_bytes as f64, fsd.working_set_bytes as f64);
-    let short = |bytes: f64| short_size(bytes);
-    if total > all {
-        return Some(format!(
-            "the requested totalsize={} is greater than the estimated total anchor size of {}",
-            short(total),
-            short(all)
-        ));
-    }
-    if working_set > all {
-        return Some(format!(
-            "the requested workingset={} is greater than the estimated total anchor size of {}",
-            short(working_set),
-            short(all)
-        ));
-    }
-    (total > 0.0 && working_set > total).then(|| {
-        format!(
-            "the requested workingset={} is greater than the estimated totalsize={}",
-            short(working_set),
-            short(total)
-        )
-    })
+    let (asked, bytes, limit) = if total > all {
+        ("totalsize", total, format!("total anchor size of {}", short_size(all)))
+    } else if working_set > all {
+        ("workingset", working_set, format!("total anchor size of {}", short_size(all)))
+    } else if total > 0.0 && working_set > total {
+        ("workingset", working_set, format!("totalsize={}", short_size(total)))
+    } else {
+        return None;
+    };
+    let bytes = short_size(bytes);
+    Some(format!("the requested {asked}={bytes} is greater than the estimated {limit}"))
 }

@@ -1,20 +1,14 @@
 //! Runs on storage definitions.
 
 use super::announce::raw_text;
-use super::expansion::Expansion;
+use super::expansion::{Expansion, add_curve, rate_of};
 use super::loops::{LoopKind, Point, n_points, points};
 use super::pick_raw::{Picked, PickedWd};
-use super::rd::{CURVE_PCTS, RdEntry};
-use super::run::{Rate, RawWork, Run, Sd, Wd, Work, Xfersize, curve_rate_iops, joined};
+use super::rd::RdEntry;
+use super::run::{RawWork, Run, Sd, Wd, Work, Xfersize, joined};
 use super::sd::span;
 use super::values::{CURVE_RATE, MAX_RATE};
 use super::wd::seek_of;
-
-/// The maximum that a simulation takes for a curve.
-const SIMULATED_MAX_IOPS: f64 = 10_000.0;
-
-/// Nanoseconds of a millisecond.
-const NS_PER_MS: f64 = 1e6;
 
 impl Expansion<'_> {
     /// Returns all runs of one run definition.
@@ -26,7 +20,7 @@ impl Expansion<'_> {
         }
         let n_each = (picked.sds.len() + picked.wds.iter().map(|wd| wd.sds.len()).sum::<usize>())
             .saturating_mul(rd.n_per_point());
-        if !self.has_room(rd.place, n_points(&rd.loops), n_each) {
+        if !self.has_room(rd.head.place, n_points(&rd.loops), n_each) {
             return;
         }
         for mut point in points(&rd.loops, false) {
@@ -38,46 +32,24 @@ impl Expansion<'_> {
     fn raw_run(&mut self, picked: &Picked, point: &mut Point, runs: &mut Vec<Run>) {
         let rd = &picked.rd;
         let written = point.get(LoopKind::Rate).unwrap_or(rd.iorate);
-        let rate = match written {
-            MAX_RATE => Rate::Max,
-            CURVE_RATE => Rate::CurveMax,
-            other => Rate::Iops(other.max(0.0)),
-        };
-        let run = self.one_run(picked, point, (rd.name.clone(), rate, written, rd.iorate));
-        if rd.iorate != CURVE_RATE {
-            runs.push(run);
-            return;
-        }
-        let first = runs.len();
-        runs.push(run);
-        for pct in rd.curve_pcts.as_deref().unwrap_or(&CURVE_PCTS) {
-            let iops = curve_rate_iops(SIMULATED_MAX_IOPS, pct.trunc()) as f64;
-            let mut run = runs[first].clone();
-            run.name = format!("{}_({}%)", rd.name, *pct as i32);
-            run.announced = raw_text(&run.name, iops, true, rd, &run.loops);
-            run.simulated.clone_from(&run.announced);
-            run.rate = Rate::CurvePoint {
-                pct: pct.trunc(),
-                stop_above_ns: rd.stopcurve_ms.map(|ms| (ms * NS_PER_MS) as u64),
-            };
-            run.controlled = true;
-            runs.push(run);
+        runs.push(self.one_run(picked, point, written));
+        if rd.iorate == CURVE_RATE {
+            add_curve(rd, runs, |name, iops, maximum| {
+                let text = raw_text(name, iops, true, rd, &maximum.loops);
+                (text.clone(), text)
+            });
         }
     }
 
-    fn one_run(
-        &self,
-        picked: &Picked,
-        point: &mut Point,
-        (name, rate, written, listed): (String, Rate, f64, f64),
-    ) -> Run {
+    fn one_run(&self, picked: &Picked, point: &mut Point, written: f64) -> Run {
         let rd = &picked.rd;
+        let (name, listed) = (&rd.head.name, rd.iorate);
         let control = |rate: f64| picked.is_controlled || (rate != MAX_RATE && rate != CURVE_RATE);
-        let announced = raw_text(&name, written, control(written), rd, &point.shown);
+        let announced = raw_text(name, written, control(written), rd, &point.shown);
         let simulated = if written.to_bits() == listed.to_bits() {
             announced.clone()
         } else {
-            raw_text(&name, listed, control(listed), rd, &point.shown)
+            raw_text(name, listed, control(listed), rd, &point.shown)
         };
         let work = Work::Raw(RawWork {
             sds: run_sds(picked, point),
@@ -87,11 +59,8 @@ impl Expansion<'_> {
         let loops = std::mem::take(&mut point.shown);
         let mut run = self.bare_run(rd, point, work);
         run.loops = loops;
-        run.name = name;
-        run.announced = announced;
-        run.simulated = simulated;
-        run.rate = rate;
-        run.controlled = control(written);
+        (run.announced, run.simulated) = (announced, simulated);
+        (run.rate, run.controlled) = (rate_of(written), control(written));
         run.maxdata = rd.max_data(picked.all_bytes);
         run
     }
@@ -104,7 +73,7 @@ impl Expansion<'_> {
         };
         let stride = entry.stride.map(|(min, max)| (min.max(0) as u64, max.max(0) as u64));
         Wd {
-            name: entry.name.clone(),
+            name: entry.head.name.clone(),
             sds: wd.sds.clone(),
             rdpct: point.get(LoopKind::Rdpct).unwrap_or(entry.rdpct).clamp(0.0, 100.0),
             xfersize,

@@ -7,15 +7,24 @@ use super::known::Known;
 use super::loops::{LoopKind, Point};
 use super::options::Options;
 use super::parsed::Settings;
-use super::rd::{NO_ELAPSED_S, RdEntry};
-use super::run::{Contents, Rate, Run, Work};
+use super::rd::{CURVE_PCTS, NO_ELAPSED_S, RdEntry};
+use super::run::{Rate, Run, Work, curve_rate_iops};
 use super::sections::Sections;
 use super::sense::THREADS_MAX;
 use super::structures::Structures;
-use super::values::NS_PER_S;
+use super::values::{CURVE_RATE, MAX_RATE, NS_PER_S};
 
 /// Most definitions in all runs together: more would fill the memory before the first run.
 const ENTRIES_MAX: usize = 10_000_000;
+
+/// How far shares may be off 100 percent.
+pub(super) const SKEW_SLACK_PCT: f64 = 0.0001;
+
+/// The maximum that a simulation takes for a curve.
+const SIMULATED_MAX_IOPS: f64 = 10_000.0;
+
+/// Nanoseconds of a millisecond.
+const NS_PER_MS: f64 = 1e6;
 
 /// The way from sections to runs.
 pub(super) struct Expansion<'a> {
@@ -72,38 +81,77 @@ impl<'a> Expansion<'a> {
         if sum <= THREADS_MAX {
             return;
         }
-        let looped = rd.loops.iter().find(|looped| looped.kind == LoopKind::Threads);
-        let message =
-            format!("rd={}: all threads of a run come to {sum}, more than {THREADS_MAX}", rd.name);
+        let looped = rd.loop_of(LoopKind::Threads);
+        let message = format!(
+            "rd={}: all threads of a run come to {sum}, more than {THREADS_MAX}",
+            rd.head.name
+        );
         let help = "lower `threads=` or `forthreads=`, or use fewer definitions in one run";
-        let place = looped.map_or(rd.place, |looped| looped.place);
+        let place = looped.map_or(rd.head.place, |looped| looped.place);
         self.findings.error_help(place, "too-many-threads", message, help);
     }
 
     /// Returns a run with what all kinds of work share.
     pub(super) fn bare_run(&self, rd: &RdEntry, point: &Point, work: Work) -> Run {
-        let ns = |seconds: i64| (seconds.max(0) as u64).saturating_mul(NS_PER_S);
-        let settings = self.settings();
-        let compratio = point.get(LoopKind::Compratio).unwrap_or(settings.contents.compratio);
-        Run {
-            name: rd.name.clone(),
-            rd: rd.rd.clone(),
-            announced: String::new(),
-            simulated: String::new(),
-            loops: point.shown.clone(),
-            rate: Rate::Max,
-            controlled: false,
-            elapsed_ns: (rd.elapsed_s != NO_ELAPSED_S).then(|| ns(rd.elapsed_s)),
-            warmup_ns: ns(rd.warmup_s),
-            interval_ns: ns(rd.interval_s).max(NS_PER_S),
-            pause_ns: ns(rd.pause_s),
-            maxdata: rd.max_data(0),
-            arrivals: rd.arrivals,
-            rate_periods: rd.rate_periods(),
-            commands: rd.commands.clone(),
-            contents: Contents { compratio, ..settings.contents.clone() },
-            data_errors: settings.data_errors,
-            work,
+        let mut run = bare_run(rd, self.settings(), work);
+        run.loops.clone_from(&point.shown);
+        if let Some(compratio) = point.get(LoopKind::Compratio) {
+            run.contents.compratio = compratio;
         }
+        run
+    }
+}
+
+/// Returns a run with what no loop changes, which is announced as nothing yet.
+pub(super) fn bare_run(rd: &RdEntry, settings: &Settings, work: Work) -> Run {
+    let ns = |seconds: i64| (seconds.max(0) as u64).saturating_mul(NS_PER_S);
+    Run {
+        name: rd.head.name.clone(),
+        rd: rd.rd.clone(),
+        announced: String::new(),
+        simulated: String::new(),
+        loops: Vec::new(),
+        rate: Rate::Max,
+        controlled: false,
+        elapsed_ns: (rd.elapsed_s != NO_ELAPSED_S).then(|| ns(rd.elapsed_s)),
+        warmup_ns: ns(rd.warmup_s),
+        interval_ns: ns(rd.interval_s).max(NS_PER_S),
+        pause_ns: ns(rd.pause_s),
+        maxdata: rd.max_data(0),
+        arrivals: rd.arrivals,
+        rate_periods: rd.rate_periods(),
+        commands: rd.commands.clone(),
+        contents: settings.contents.clone(),
+        data_errors: settings.data_errors,
+        work,
+    }
+}
+
+/// Returns the rate that a number stands for.
+pub(super) fn rate_of(number: f64) -> Rate {
+    match number {
+        MAX_RATE => Rate::Max,
+        CURVE_RATE => Rate::CurveMax,
+        other => Rate::Iops(other.max(0.0)),
+    }
+}
+
+/// Adds the points of a curve behind the run that measures its maximum. `texts` returns how a run
+/// of a name and a rate is announced, and how a simulation lists it.
+pub(super) fn add_curve(
+    rd: &RdEntry,
+    runs: &mut Vec<Run>,
+    texts: impl Fn(&str, f64, &Run) -> (String, String),
+) {
+    let Some(maximum) = runs.last().cloned() else { return };
+    for pct in rd.curve_pcts.as_deref().unwrap_or(&CURVE_PCTS) {
+        let iops = curve_rate_iops(SIMULATED_MAX_IOPS, pct.trunc()) as f64;
+        let name = format!("{}_({}%)", rd.head.name, *pct as i32);
+        let (announced, simulated) = texts(&name, iops, &maximum);
+        let rate = Rate::CurvePoint {
+            pct: pct.trunc(),
+            stop_above_ns: rd.stopcurve_ms.map(|ms| (ms * NS_PER_MS) as u64),
+        };
+        runs.push(Run { name, announced, simulated, rate, controlled: true, ..maximum.clone() });
     }
 }

@@ -139,14 +139,14 @@ impl Findings {
     }
 
     /// Says of how many findings nothing is said, if there are such.
-    pub(super) fn tell_of_others(&mut self) {
+    pub(super) fn report_others(&mut self) {
         let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
         let n_errors_said = self.diagnostics.iter().filter(is_error).count();
         let n_warnings_said = self.diagnostics.len() - n_errors_said;
         if self.n_errors > FINDINGS_MAX {
             let n_more = self.n_errors - n_errors_said;
             let message = format!("{n_more} more errors are not shown");
-            let help = "mend those that are shown first; what the runs come to is not looked at";
+            let help = "correct those that are shown first; what the runs come to is not looked at";
             self.diagnostics.push(Diagnostic::error("more-errors", message).help(help));
         }
         if self.n_warnings > FINDINGS_MAX {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::findings::{Findings, Place};
+use super::findings::Findings;
 use super::general::begins_with_y;
 use super::openflags::open_flags;
 use super::params::Param;
@@ -11,7 +11,7 @@ use super::run::OpenFlags;
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Nothing, Own, Same};
 use super::section::Name::{Any, Full, Stem};
-use super::section::{self, Definition, Section};
+use super::section::{self, Definition, Head, Section};
 use super::sense::{BYTES, COUNT, FREE};
 
 type Row = section::Row<FsdEntry>;
@@ -19,48 +19,26 @@ type Row = section::Row<FsdEntry>;
 /// Most files of one folder.
 const FILES_PER_FOLDER_MAX: i64 = 10_000_000;
 
-/// A file system definition as written.
-#[derive(Clone, Debug)]
-pub(super) struct FsdEntry {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) anchor: String,
-    pub(super) depth: i64,
-    pub(super) width: i64,
-    pub(super) files: i64,
-    pub(super) bottom_only: bool,
-    /// One size; sizes and percentages; or an average and 0.
-    pub(super) sizes: Vec<f64>,
-    /// `None` is all.
-    pub(super) total_bytes: Option<i64>,
-    /// 0 is all.
-    pub(super) working_set_bytes: i64,
-    pub(super) is_shared: bool,
-    pub(super) mask: Option<(String, String)>,
-    pub(super) open: OpenFlags,
-    count: Option<(i64, i64)>,
-    written: Vec<&'static str>,
-}
-
-impl Default for FsdEntry {
-    fn default() -> Self {
-        FsdEntry {
-            name: "default".to_owned(),
-            place: Place::NONE,
-            anchor: String::new(),
-            depth: 1,
-            width: 1,
-            files: 10,
-            bottom_only: true,
-            sizes: vec![4096.0],
-            total_bytes: None,
-            working_set_bytes: 0,
-            is_shared: false,
-            mask: None,
-            open: OpenFlags::default(),
-            count: None,
-            written: Vec::new(),
-        }
+with_defaults! {
+    /// A file system definition as written.
+    #[derive(Clone, Debug)]
+    pub(super) struct FsdEntry {
+        pub(super) head: Head = Head::default(),
+        pub(super) anchor: String = String::new(),
+        pub(super) depth: i64 = 1,
+        pub(super) width: i64 = 1,
+        pub(super) files: i64 = 10,
+        pub(super) bottom_only: bool = true,
+        /// One size; sizes and percentages; or an average and 0.
+        pub(super) sizes: Vec<f64> = vec![4096.0],
+        /// `None` is all.
+        pub(super) total_bytes: Option<i64> = None,
+        /// 0 is all.
+        pub(super) working_set_bytes: i64 = 0,
+        pub(super) is_shared: bool = false,
+        pub(super) mask: Option<(String, String)> = None,
+        pub(super) open: OpenFlags = OpenFlags::default(),
+        count: Option<(i64, i64)> = None,
     }
 }
 
@@ -159,8 +137,9 @@ pub(super) static SECTION: Section<FsdEntry> = Section {
         Row::new(Stem("dedup"), Own(FREE, no_dedup)).set_where_written(),
         Row::new(Full("mask"), Own(FREE, mask)).doc(
             "(file,folder); vdb_f%04d.file, vdb.%d_%d.dir",
-            "Names of files and folders; they begin with vdb and end in .file and .dir.",
-            "mask=(vdb%d.file,vdb%d_%d.dir)",
+            "Names of files and folders; they begin with vdb and end in .file and .dir. Vdbench \
+             wants numbers with zeros.",
+            "mask=(vdb_f%04d.file,vdb_%02d_%02d.dir)",
         ),
         // For `--set`, which wants keywords in full.
         Row::new(Full("size"), Same("sizes")),
@@ -179,26 +158,14 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Vec<FsdEntry> {
 }
 
 impl Definition for FsdEntry {
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+    fn begin(default: &Self, head: Head, _: &Param, scan: &mut Scan<'_>) -> Self {
         scan.known.is_files = true;
-        let name = scan.name_of(param);
-        if scan.known.general.settings.validate && name.len() > 8 && name != "default" {
-            let message = format!("with data validation an FSD name has at most 8 bytes: {name}");
-            scan.findings.error(param.place, "wrong-name", message);
-        }
-        FsdEntry { name, place: param.place, written: Vec::new(), ..default.clone() }
+        scan.check_length("an FSD", &head);
+        FsdEntry { head, ..default.clone() }
     }
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn write(&mut self, key: &'static str) {
-        self.written.push(key);
-    }
-
-    fn is_set(&self, row: &Row, _: bool) -> bool {
-        row.is_set(&self.written)
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 }
 
@@ -260,15 +227,34 @@ fn mask(entry: &mut FsdEntry, param: &Param, scan: &mut Scan<'_>) {
         [file, folder] => Some((file.clone(), folder.clone())),
         _ => None,
     };
-    let is_fine = |(file, folder): &(String, String)| {
-        file.starts_with("vdb")
-            && folder.starts_with("vdb")
+    let n_of = |part: &str, (file, folder): &(String, String)| {
+        (file.matches(part).count(), folder.matches(part).count())
+    };
+    let is_framed = |(file, folder): &(String, String)| {
+        [file, folder].iter().all(|mask| mask.starts_with("vdb"))
             && file.strip_suffix(".file").is_some()
             && folder.strip_suffix(".dir").is_some()
     };
+    let has_zeros = |mask: &(String, String)| matches!(n_of("%0", mask), (1.., 2..));
+    let is_kind = scan.is_kind();
+    let is_fine = |mask: &(String, String)| {
+        is_framed(mask) && if is_kind { n_of("%", mask) == (1, 2) } else { has_zeros(mask) }
+    };
     entry.mask = mask.filter(is_fine);
-    if entry.mask.is_none() {
-        scan.wrong(param, "masks that begin with `vdb` and end in `.file` and `.dir`");
+    match &entry.mask {
+        None => {
+            let wanted = "masks that begin with `vdb` and end in `.file` and `.dir`, with one \
+                          number and two: (vdb_f%04d.file,vdb_%02d_%02d.dir)";
+            scan.wrong(param, wanted);
+        }
+        Some(mask) if !has_zeros(mask) => {
+            let message = "Vdbench takes numbers with zeros only, such as `%04d`, one in the mask \
+                           of files and two in that of folders, which has to be written: it would \
+                           end here";
+            let help = "write mask=(vdb_f%04d.file,vdb_%02d_%02d.dir) for Vdbench to take it";
+            scan.findings.warning(param.place, "mask-without-zeros", message, help);
+        }
+        Some(_) => {}
     }
 }
 
@@ -276,39 +262,35 @@ fn check(entry: &FsdEntry, scan: &mut Scan<'_>) {
     let is_kind = scan.is_kind();
     let findings = &mut scan.findings;
     if entry.anchor.is_empty() {
-        findings.error_help(
-            entry.place,
-            "missing-anchor",
-            format!("directory name required for fsd={}", entry.name),
-            "write `anchor=` with a folder",
-        );
+        let message = format!("directory name required for fsd={}", entry.head.name);
+        let help = "write `anchor=` with a folder";
+        findings.error_help(entry.head.place, "missing-anchor", message, help);
     }
     if is_kind && (entry.depth < 1 || entry.width < 1) {
-        let message = format!("fsd={}: depth= and width= are at least 1", entry.name);
-        findings.error(entry.place, "wrong-value", message);
+        let message = format!("fsd={}: depth= and width= are at least 1", entry.head.name);
+        findings.error(entry.head.place, "wrong-value", message);
     }
     if entry.sizes.len() == 2 && entry.sizes[1] == 0.0 {
         return;
     }
     if entry.files <= 0 {
-        let message = format!("fsd={}: 'files=' must be greater than zero", entry.name);
-        findings.error(entry.place, "wrong-value", message);
+        let message = format!("fsd={}: 'files=' must be greater than zero", entry.head.name);
+        findings.error(entry.head.place, "wrong-value", message);
     }
     if entry.files > FILES_PER_FOLDER_MAX {
-        let message = format!("fsd={}: more than 10 million files in a single folder", entry.name);
-        findings.error_help(entry.place, "too-many-files", message, "add folders");
+        let message =
+            format!("fsd={}: more than 10 million files in a single folder", entry.head.name);
+        findings.error_help(entry.head.place, "too-many-files", message, "add folders");
     }
     if entry.sizes.len() == 1 {
         return;
     }
     let total: f64 = entry.sizes.iter().skip(1).step_by(2).sum();
     if !entry.sizes.len().is_multiple_of(2) || total as i64 != 100 {
-        findings.error_help(
-            entry.place,
-            "wrong-sizes",
-            format!("fsd={}: percentages of 'sizes=' must add up to 100", entry.name),
-            "write one size, or pairs such as (4k,70,8k,30)",
-        );
+        let message =
+            format!("fsd={}: percentages of 'sizes=' must add up to 100", entry.head.name);
+        let help = "write one size, or pairs such as (4k,70,8k,30)";
+        findings.error_help(entry.head.place, "wrong-sizes", message, help);
     }
 }
 
@@ -341,10 +323,10 @@ fn check_anchors(fsds: &mut [FsdEntry], scan: &mut Scan<'_>) {
             let (outer, inner) = (&fsds[pair[0].1], &fsds[pair[1].1]);
             let message = format!(
                 "anchors may not be parents or children of each other: fsd={} and fsd={}",
-                outer.name, inner.name
+                outer.head.name, inner.head.name
             );
             let help = "give each file system definition a folder of its own";
-            scan.findings.error_help(inner.place, "nested-anchors", message, help);
+            scan.findings.error_help(inner.head.place, "nested-anchors", message, help);
         }
     }
 }
@@ -353,9 +335,9 @@ fn check_anchors(fsds: &mut [FsdEntry], scan: &mut Scan<'_>) {
 fn repeat_all(fsds: &mut Vec<FsdEntry>, findings: &mut Findings) {
     let (mut plain, mut doubles) = (HashSet::new(), Vec::new());
     for entry in fsds.iter() {
-        let name = entry.name.to_ascii_lowercase();
+        let name = entry.head.name.to_ascii_lowercase();
         if plain.contains(&name) {
-            doubles.push((entry.name.clone(), entry.place));
+            doubles.push((entry.head.name.clone(), entry.head.place));
         }
         if entry.count.is_none() {
             plain.insert(name);
@@ -366,22 +348,28 @@ fn repeat_all(fsds: &mut Vec<FsdEntry>, findings: &mut Findings) {
         |entry| entry.count,
         |entry, numbers, n_others| {
             if n_others + (numbers.end - numbers.start) as usize > repeat::DEFINITIONS_MAX {
-                findings.too_many(entry.place, "file system definitions", repeat::DEFINITIONS_MAX);
+                findings.too_many(
+                    entry.head.place,
+                    "file system definitions",
+                    repeat::DEFINITIONS_MAX,
+                );
                 return Vec::new();
             }
-            let copy = |number: i64| FsdEntry {
-                count: None,
-                name: format!("{}{number}", entry.name),
-                anchor: format!("{}{number}", entry.anchor),
-                ..entry.clone()
+            let copy = |number: i64| {
+                let mut copy = FsdEntry { count: None, ..entry.clone() };
+                copy.head.name.push_str(&number.to_string());
+                copy.anchor.push_str(&number.to_string());
+                copy
             };
             numbers.map(copy).collect()
         },
     );
     let mut names = HashSet::new();
     for entry in fsds.iter() {
-        if !names.insert(&entry.name) && doubles.iter().all(|(name, _)| *name != entry.name) {
-            doubles.push((entry.name.clone(), entry.place));
+        if !names.insert(&entry.head.name)
+            && doubles.iter().all(|(name, _)| *name != entry.head.name)
+        {
+            doubles.push((entry.head.name.clone(), entry.head.place));
         }
     }
     for (name, place) in doubles {

@@ -1,6 +1,6 @@
 //! File system workload definitions.
 
-use super::findings::{Findings, Place};
+use super::findings::Findings;
 use super::known::fits;
 use super::openflags::open_flags;
 use super::params::Param;
@@ -8,80 +8,45 @@ use super::run::{FileOperation, OpenFlags, Select, SelectFilter, SelectOrder};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Same, Word, Words};
 use super::section::Name::{Any, Full};
-use super::section::{self, Definition, Section};
+use super::section::{self, Definition, Head, Section};
 use super::sense::{FREE, PERCENT, THREADS, XFERSIZE};
 use super::values::java_number;
 
 type Row = section::Row<FwdEntry>;
 
-/// A file system workload definition as written.
-#[derive(Clone, Debug)]
-pub(super) struct FwdEntry {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) fsds: Vec<String>,
-    pub(super) hosts: Vec<String>,
-    pub(super) target: Option<String>,
-    pub(super) xfersizes: Vec<f64>,
-    pub(super) select: Select,
-    pub(super) is_sequential: bool,
-    pub(super) is_nonzero: bool,
-    pub(super) is_delete: bool,
-    pub(super) is_shared: bool,
-    /// Below 0 it is a percentage.
-    pub(super) stopafter: Option<f64>,
-    /// 0 is an equal part of what is left.
-    pub(super) skew: f64,
-    pub(super) threads: i64,
-    pub(super) rdpct: Option<f64>,
-    pub(super) open: Option<OpenFlags>,
-    pub(super) operation: FileOperation,
-    written: Vec<&'static str>,
-}
-
-impl Default for FwdEntry {
-    fn default() -> Self {
-        FwdEntry {
-            name: "default".to_owned(),
-            place: Place::NONE,
-            fsds: Vec::new(),
-            hosts: vec!["*".to_owned()],
-            target: None,
-            xfersizes: vec![4096.0],
-            select: Select { order: SelectOrder::Seq, once: false, filter: SelectFilter::Any },
-            is_sequential: true,
-            is_nonzero: false,
-            is_delete: false,
-            is_shared: false,
-            stopafter: None,
-            skew: 0.0,
-            threads: 1,
-            rdpct: None,
-            open: None,
-            operation: FileOperation::Read,
-            written: Vec::new(),
-        }
+with_defaults! {
+    /// A file system workload definition as written.
+    #[derive(Clone, Debug)]
+    pub(super) struct FwdEntry {
+        pub(super) head: Head = Head::default(),
+        pub(super) fsds: Vec<String> = Vec::new(),
+        pub(super) hosts: Vec<String> = vec!["*".to_owned()],
+        pub(super) target: Option<String> = None,
+        pub(super) xfersizes: Vec<f64> = vec![4096.0],
+        pub(super) select: Select =
+            Select { order: SelectOrder::Seq, once: false, filter: SelectFilter::Any },
+        pub(super) is_sequential: bool = true,
+        pub(super) is_nonzero: bool = false,
+        pub(super) is_delete: bool = false,
+        pub(super) is_shared: bool = false,
+        /// Below 0 it is a percentage.
+        pub(super) stopafter: Option<f64> = None,
+        /// 0 is an equal part of what is left.
+        pub(super) skew: f64 = 0.0,
+        pub(super) threads: i64 = 1,
+        pub(super) rdpct: Option<f64> = None,
+        pub(super) open: Option<OpenFlags> = None,
+        pub(super) operation: FileOperation = FileOperation::Read,
     }
 }
 
-impl FwdEntry {
-    /// Returns the same under another name.
-    pub(super) fn renamed(&self, name: &str) -> Self {
-        FwdEntry { name: name.to_owned(), ..self.clone() }
-    }
-}
-
-/// What formats are done with: `fwd=format`.
-#[derive(Clone, Debug)]
-pub(super) struct FormatFwd {
-    pub(super) threads: i64,
-    pub(super) xfersize: f64,
-    pub(super) open: Option<OpenFlags>,
-}
-
-impl Default for FormatFwd {
-    fn default() -> Self {
-        FormatFwd { threads: 8, xfersize: 131_072.0, open: None }
+with_defaults! {
+    /// What formats are done with: `fwd=format`.
+    #[derive(Clone, Debug)]
+    pub(super) struct FormatFwd {
+        pub(super) threads: i64 = 8,
+        pub(super) xfersize: f64 = 131_072.0,
+        pub(super) open: Option<OpenFlags> = None,
     }
 }
 
@@ -101,6 +66,12 @@ pub(super) const OPERATIONS: [(&str, FileOperation); 13] = [
     ("open", FileOperation::Open),
     ("close", FileOperation::Close),
 ];
+
+/// Returns the name of an operation, in parameter files and in results.
+pub fn operation_name(operation: FileOperation) -> &'static str {
+    let known = OPERATIONS.iter().find(|(_, known)| *known == operation);
+    known.expect("the list has them all").0
+}
 
 /// Returns the operation of a name.
 pub(super) fn operation(name: &str) -> Option<FileOperation> {
@@ -210,7 +181,7 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Fwds {
     let read = SECTION.read(scan);
     let mut fwds = Fwds { default: read.default, ..Fwds::default() };
     for entry in read.all {
-        match entry.name.as_str() {
+        match entry.head.name.as_str() {
             "format" => {
                 fwds.format = FormatFwd {
                     threads: entry.threads,
@@ -230,40 +201,28 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Fwds {
 }
 
 impl Definition for FwdEntry {
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+    fn begin(default: &Self, head: Head, _: &Param, scan: &mut Scan<'_>) -> Self {
         scan.known.is_files = true;
-        let name = scan.name_of(param);
-        let is_special = matches!(name.as_str(), "default" | "format" | "journal_recovery");
+        let name = head.name.as_str();
+        let is_special = matches!(name, "default" | "format" | "journal_recovery");
         if !is_special && !scan.is_new("fwd", &name.to_ascii_lowercase()) {
             let message = format!("duplicate FWD name: {name}");
-            scan.findings.error(param.place, "duplicate-name", message);
+            scan.findings.error(head.place, "duplicate-name", message);
         }
-        if operation(&name).is_some() {
-            scan.findings.error_help(
-                param.place,
-                "wrong-name",
-                format!("fwd name may not match a valid operation: fwd={name}"),
-                "give it another name",
-            );
+        if operation(name).is_some() {
+            let message = format!("fwd name may not match a valid operation: fwd={name}");
+            let help = "give it another name";
+            scan.findings.error_help(head.place, "wrong-name", message, help);
         }
-        let mut entry = FwdEntry { place: param.place, written: Vec::new(), ..default.clone() };
-        if name == "format" {
+        let mut entry = FwdEntry { head, ..default.clone() };
+        if entry.head.name == "format" {
             entry.xfersizes = vec![FormatFwd::default().xfersize];
         }
-        entry.name = name;
         entry
     }
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn write(&mut self, key: &'static str) {
-        self.written.push(key);
-    }
-
-    fn is_set(&self, row: &Row, _: bool) -> bool {
-        row.is_set(&self.written)
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 }
 
@@ -274,12 +233,9 @@ fn xfersizes(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
     let sizes = &param.values.numbers;
     let total: f64 = sizes.iter().skip(1).step_by(2).sum();
     if sizes.len() > 1 && total as i64 != 100 {
-        scan.findings.error_help(
-            param.place,
-            "wrong-xfersize",
-            format!("xfersize distribution does not add up to 100: {total}"),
-            "write sizes and their percentages, such as (4k,70,8k,30)",
-        );
+        let message = format!("xfersize distribution does not add up to 100: {total}");
+        let help = "write sizes and their percentages, such as (4k,70,8k,30)";
+        scan.findings.error_help(param.place, "wrong-xfersize", message, help);
     }
     entry.xfersizes.clone_from(sizes);
 }
@@ -287,12 +243,9 @@ fn xfersizes(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
 fn skew(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
     entry.skew = param.number(&mut scan.findings).unwrap_or_default();
     if scan.known.hosts.iter().any(|host| host.host.jvms > 1) {
-        scan.findings.error_help(
-            param.key_place,
-            "skew-with-jvms",
-            "no multi-JVM supported for FWD skew",
-            "write several hosts, or `clients=`, instead of `jvms=`",
-        );
+        let message = "no multi-JVM supported for FWD skew";
+        let help = "write several hosts, or `clients=`, instead of `jvms=`";
+        scan.findings.error_help(param.key_place, "skew-with-jvms", message, help);
     }
 }
 
@@ -303,7 +256,7 @@ fn set_operation(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
         Some(_) => scan.findings.error_help(
             param.place,
             "too-many-values",
-            format!("fwd={}: operation= accepts only one value", entry.name),
+            format!("fwd={}: operation= accepts only one value", entry.head.name),
             "list operations in the run definition: `operations=(read,write)`",
         ),
         None => {
@@ -323,20 +276,14 @@ fn host(entry: &mut FwdEntry, param: &Param, scan: &mut Scan<'_>) {
         }
         let is_fitting = scan.known.hosts.iter().any(|host| fits(name, &host.host.label));
         if scan.is_kind() && is_fitting {
-            scan.findings.warning(
-                param.place,
-                "host-wildcard",
-                format!("Vdbench takes no wildcard here, and would end with host={name}"),
-                "list the hosts",
-            );
+            let message = format!("Vdbench takes no wildcard here, and would end with host={name}");
+            let help = "list the hosts";
+            scan.findings.warning(param.place, "host-wildcard", message, help);
             continue;
         }
-        scan.findings.error_help(
-            param.place,
-            "unknown-name",
-            format!("unable to locate host {name} (no wildcards allowed)"),
-            "define it with `hd=`, before the file system definitions",
-        );
+        let message = format!("unable to locate host {name} (no wildcards allowed)");
+        let help = "define it with `hd=`, before the file system definitions";
+        scan.findings.error_help(param.place, "unknown-name", message, help);
     }
     entry.hosts.clone_from(&param.values.words);
 }
@@ -427,12 +374,12 @@ fn check(entry: &FwdEntry, is_kind: bool, findings: &mut Findings) {
         ),
     ];
     for (_, message, help) in mistakes.into_iter().filter(|(is_wrong, _, _)| *is_wrong) {
-        let message = format!("fwd={}: {message}", entry.name);
-        findings.error_help(entry.place, "exclusive-parameters", message, help);
+        let message = format!("fwd={}: {message}", entry.head.name);
+        findings.error_help(entry.head.place, "exclusive-parameters", message, help);
     }
     if is_kind && is_copy && entry.target.is_none() {
-        let message = format!("fwd={}: copy and move need a target", entry.name);
+        let message = format!("fwd={}: copy and move need a target", entry.head.name);
         let help = "write `target=` with a file system definition of the same structure";
-        findings.error_help(entry.place, "missing-target", message, help);
+        findings.error_help(entry.head.place, "missing-target", message, help);
     }
 }

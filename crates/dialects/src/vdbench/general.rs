@@ -10,7 +10,7 @@ use super::run::{Command, CommandTime, SetCount};
 use super::scan::Scan;
 use super::section::Meaning::{Int, Long, Nothing, Number, Own, Same, Word};
 use super::section::Name::{Any, Full, Line, Stem};
-use super::section::Section;
+use super::section::{Head, Section};
 use super::sense::{COMPRESSION, FREE, RATIO, SECTORS};
 
 type Row = super::section::Row<General>;
@@ -301,7 +301,7 @@ pub(super) fn read(scan: &mut Scan<'_>) -> General {
             general.dedup.ratio = Some(1.0);
         }
     }
-    for (row, param) in SECTION.sets(|row| row.is_set(&[]), scan) {
+    for (row, param) in SECTION.sets(|row| row.is_set(&Head::default()), scan) {
         row.put(&mut general, &param, scan);
     }
     general.check(scan);
@@ -545,12 +545,9 @@ fn without_effect(_: &mut General, param: &Param, scan: &mut Scan<'_>) {
 }
 
 fn removed(_: &mut General, param: &Param, scan: &mut Scan<'_>) {
-    scan.findings.error_help(
-        param.key_place,
-        "removed-parameter",
-        "the 'swat=' parameter is no longer supported",
-        "leave it out: Vdbench 5.04 draws no charts any more",
-    );
+    let message = "the 'swat=' parameter is no longer supported";
+    let help = "leave it out: Vdbench 5.04 draws no charts any more";
+    scan.findings.error_help(param.key_place, "removed-parameter", message, help);
 }
 
 fn not_here(_: &mut General, param: &Param, scan: &mut Scan<'_>) {

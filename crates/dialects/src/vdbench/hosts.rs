@@ -8,7 +8,7 @@ use super::parsed::few;
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Int, Number, Own, Word};
 use super::section::Name::{Any, Full};
-use super::section::{self, Definition, Section};
+use super::section::{self, Definition, Head, Section};
 use super::sense::{COUNT, FREE};
 
 type Row = section::Row<HostEntry>;
@@ -87,39 +87,34 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Vec<HostEntry> {
     warn_of_unresolved(&read, &mut scan.findings);
     let mut hosts = read.all;
     if hosts.is_empty() {
-        hosts.push(HostEntry { place: Place::NONE, ..read.default });
+        hosts.push(HostEntry { head: Head::default(), ..read.default });
     }
     finish(&mut hosts, scan);
     hosts
 }
 
 impl Definition for HostEntry {
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
+    fn begin(default: &Self, head: Head, param: &Param, scan: &mut Scan<'_>) -> Self {
         let words = &param.values.words;
-        let name = param.word(&mut scan.findings).unwrap_or("?").to_owned();
-        let mut entry = HostEntry { name, unresolved: Vec::new(), ..default.clone() };
-        if entry.name == "default" {
+        let mut entry = HostEntry { head, unresolved: Vec::new(), ..default.clone() };
+        if entry.head.is_default() {
             return entry;
         }
         if param.key == "host" || words.len() > 1 {
-            scan.findings.warning(
-                param.key_place,
-                "old-parameter",
-                "`host=(address,label)` is the old form of a host definition",
-                "write `hd=label,system=address`",
-            );
+            let message = "`host=(address,label)` is the old form of a host definition";
+            let help = "write `hd=label,system=address`";
+            scan.findings.warning(param.key_place, "old-parameter", message, help);
         }
-        entry.host.system.clone_from(&entry.name);
-        entry.host.label = words.get(1).unwrap_or(&entry.name).clone();
-        entry.place = param.place;
+        entry.host.system.clone_from(&entry.head.name);
+        entry.host.label = words.get(1).unwrap_or(&entry.head.name).clone();
         entry
     }
 
-    fn name(&self) -> &str {
-        &self.name
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
-    fn is_set(&self, _: &section::Row<Self>, _: bool) -> bool {
+    fn is_set(&mut self, _: &section::Row<Self>, _: bool) -> bool {
         false
     }
 }
@@ -149,13 +144,10 @@ fn unresolved(entry: &mut HostEntry, param: &Param, system: &str, scan: &mut Sca
         entry.unresolved.push((system.to_owned(), param.place));
         return;
     }
-    scan.findings.error_help(
-        param.place,
-        "unknown-host",
-        format!("Host '{system}' does not exist"),
-        "write an address, or a name that this machine can resolve; with `--all-hosts-local` \
-         everything runs on this host",
-    );
+    let message = format!("Host '{system}' does not exist");
+    let help = "write an address, or a name that this machine can resolve; with \
+         `--all-hosts-local` everything runs on this host";
+    scan.findings.error_help(param.place, "unknown-host", message, help);
 }
 
 fn warn_of_unresolved(read: &section::Definitions<HostEntry>, findings: &mut Findings) {
@@ -209,7 +201,7 @@ fn finish(hosts: &mut Vec<HostEntry>, scan: &mut Scan<'_>) {
         let is_this = matches!(entry.host.system.as_str(), "localhost" | "127.0.0.1" | "::1");
         entry.host.is_local = is_this || scan.options.all_hosts_local;
     }
-    for HostEntry { host, place, .. } in hosts {
+    for HostEntry { host, head: Head { place, .. }, .. } in hosts {
         if !scan.is_new("hd", &host.label.to_ascii_lowercase()) {
             let message = format!("using duplicate host names: {}", host.label);
             scan.findings.error(*place, "duplicate-name", message);
@@ -282,7 +274,9 @@ fn is_start(line: &Line) -> bool {
 
 /// A replay group, of which nothing is kept.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Group;
+pub(super) struct Group {
+    head: Head,
+}
 
 pub(super) static GROUPS: Section<Group> = Section {
     name: "rg",
@@ -304,21 +298,20 @@ pub(super) static GROUPS: Section<Group> = Section {
 };
 
 impl Definition for Group {
-    fn begin(_: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
-        let name = param.word(&mut scan.findings).unwrap_or("?").to_owned();
-        if !scan.is_new("rg", &name) {
-            let message = format!("adding duplicate replay group: {name}");
-            scan.findings.error(param.place, "duplicate-name", message);
+    fn begin(_: &Self, head: Head, param: &Param, scan: &mut Scan<'_>) -> Self {
+        if !scan.is_new("rg", &head.name) {
+            let message = format!("adding duplicate replay group: {}", head.name);
+            scan.findings.error(head.place, "duplicate-name", message);
         }
         scan.refuse_replay(param.key_place);
-        Group
+        Group { head }
     }
 
-    fn name(&self) -> &'static str {
-        ""
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
-    fn is_set(&self, _: &section::Row<Self>, _: bool) -> bool {
+    fn is_set(&mut self, _: &section::Row<Self>, _: bool) -> bool {
         false
     }
 }

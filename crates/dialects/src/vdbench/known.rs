@@ -5,6 +5,7 @@ use plan::verify::{DedupeSets, FlipFlop};
 use super::findings::Place;
 use super::parsed::{Host, Settings};
 use super::run::SetCount;
+use super::section::Head;
 use super::written;
 
 /// What is known once general parameters and hosts are read; later sections add to the flags.
@@ -59,41 +60,16 @@ impl Dedup {
 }
 
 /// A host as written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HostEntry {
-    /// As written behind `hd=`.
-    pub(super) name: String,
-    pub(super) place: Place,
+    /// Named as written behind `hd=`.
+    pub(super) head: Head,
     pub(super) host: Host,
     pub(super) clients: i64,
     /// `jvms=` as a number of its own: Vdbench may raise it.
     pub(super) has_jvms: bool,
     /// Names and addresses that cannot be resolved, in the kind mode.
     pub(super) unresolved: Vec<(String, Place)>,
-}
-
-impl Default for HostEntry {
-    fn default() -> Self {
-        HostEntry {
-            name: "default".to_owned(),
-            place: Place::NONE,
-            host: Host {
-                label: "localhost".to_owned(),
-                system: "localhost".to_owned(),
-                shell: "rsh".to_owned(),
-                user: None,
-                folder: None,
-                jvms: 1,
-                jvms_raised_for: None,
-                master: None,
-                mounts: Vec::new(),
-                is_local: true,
-            },
-            clients: 0,
-            has_jvms: false,
-            unresolved: Vec::new(),
-        }
-    }
 }
 
 impl Known {

@@ -26,7 +26,7 @@ pub(super) enum LoopKind {
 }
 
 /// Number of kinds.
-const N_KINDS: usize = 16;
+const N_KINDS: usize = LoopKind::WorkingSet as usize + 1;
 
 impl LoopKind {
     /// Says whether it changes structures of files, or how much of them is used.
@@ -44,7 +44,7 @@ impl LoopKind {
 
     /// Returns the keyword of a run definition that makes the loop; none for rates, whose list
     /// makes it.
-    pub(super) fn keyword(self) -> &'static str {
+    pub(super) const fn keyword(self) -> &'static str {
         match self {
             LoopKind::Xfersize => "forxfersize",
             LoopKind::Seekpct => "forseekpct",
@@ -65,25 +65,15 @@ impl LoopKind {
         }
     }
 
+    /// Returns its name in announcements: the keyword without `for`, but for a few.
     fn label(self, is_files: bool) -> &'static str {
         match self {
-            LoopKind::Xfersize => "xfersize",
-            LoopKind::Seekpct => "seekpct",
-            LoopKind::Hitarea => "hitarea",
-            LoopKind::Threads => "threads",
-            LoopKind::Rdpct => "rdpct",
-            LoopKind::Rhpct => "rhpct",
-            LoopKind::Whpct => "whpct",
             LoopKind::Rate if is_files => "fwdrate",
             LoopKind::Rate => "iorate",
             LoopKind::Compratio => "comp",
-            LoopKind::Depth => "depth",
-            LoopKind::Width => "width",
-            LoopKind::Files => "files",
             LoopKind::Operation => "operation",
-            LoopKind::Sizes => "sizes",
-            LoopKind::TotalSize => "totalsize",
             LoopKind::WorkingSet => "wss",
+            other => other.keyword().trim_start_matches("for"),
         }
     }
 }

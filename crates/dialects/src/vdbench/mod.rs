@@ -20,6 +20,9 @@
 //! Source of all rules: the behaviour of Vdbench 5.04.07 and its users guide. Tests:
 //! `tests/vdbench_*.rs`.
 
+#[macro_use]
+mod defaults;
+
 mod announce;
 mod args;
 mod check_raw;
@@ -76,7 +79,7 @@ pub use args::{CommandLine, Utility, parse_args};
 pub use dialect::{Vdbench, plan_of};
 pub use luns::unsized_luns;
 pub use options::{FormatOverride, Mode, Options};
-pub use parsed::{Host, Parsed, Repeat, Report, Settings};
+pub use parsed::{FileNames, Host, Parsed, Repeat, Report, Settings};
 pub use read::{parse_files, parse_text, sd_format};
 pub use sniff::sniff;
 pub use words::explain;

@@ -162,12 +162,10 @@ impl Params {
             let line = &self.lines[self.next_line];
             if self.is_kind && depth == 0 && starts_definition(&line.text) {
                 let end = line.text.find('=').unwrap_or(0);
-                findings.warning(
-                    line.place(0, end + 1),
-                    "joined-definitions",
-                    "the line before ends in a comma, so that this definition continues it",
-                    "leave the comma out at the end of a definition",
-                );
+                let message =
+                    "the line before ends in a comma, so that this definition continues it";
+                let help = "leave the comma out at the end of a definition";
+                findings.warning(line.place(0, end + 1), "joined-definitions", message, help);
             }
             depth = statement.add(line, depth, findings);
             self.next_line += 1;
@@ -193,7 +191,7 @@ impl Statement {
     /// Adds what a line says before its first blank. Returns how many parentheses are open.
     fn add(&mut self, line: &Line, depth: usize, findings: &mut Findings) -> usize {
         let (mut depth, mut in_quotes, mut is_afresh) = (depth, None, true);
-        let (mut is_warned, mut is_told, mut chars) = (false, false, line.text.char_indices());
+        let (mut is_warned, mut is_reported, mut chars) = (false, false, line.text.char_indices());
         while let Some((at, c)) = chars.next() {
             if c == '"' {
                 in_quotes = if in_quotes.is_some() { None } else { Some(at) };
@@ -203,23 +201,18 @@ impl Statement {
             if in_quotes.is_none() && (c == ' ' || (self.is_kind && is_blank(c))) {
                 let Some(skipped) = self.continues(&line.text[at..], depth) else {
                     if c == '\t' {
-                        findings.warning(
-                            line.place(at, at + 1),
-                            "tab-in-line",
-                            "Vdbench ends a line at blanks only: it takes this tab into the \
-                             value, and crashes",
-                            "write a blank in front of what is a comment",
-                        );
+                        let message = "Vdbench ends a line at blanks only: it takes this tab into \
+                             the value, and crashes";
+                        let help = "write a blank in front of what is a comment";
+                        findings.warning(line.place(at, at + 1), "tab-in-line", message, help);
                     }
                     return depth;
                 };
                 if !std::mem::replace(&mut is_warned, true) {
-                    findings.warning(
-                        line.place(at, at + skipped),
-                        "blank-in-line",
-                        "Vdbench ends the line at this blank, and would lose what follows",
-                        "leave the blanks out",
-                    );
+                    let message =
+                        "Vdbench ends the line at this blank, and would lose what follows";
+                    let help = "leave the blanks out";
+                    findings.warning(line.place(at, at + skipped), "blank-in-line", message, help);
                 }
                 for _ in 1..skipped {
                     chars.next();
@@ -229,8 +222,8 @@ impl Statement {
             }
             let is_quoted = in_quotes.is_some() && self.is_kind;
             match c {
-                '(' | ')' if is_quoted && depth > 0 && !is_told => {
-                    is_told = true;
+                '(' | ')' if is_quoted && depth > 0 && !is_reported => {
+                    is_reported = true;
                     warn_of_quoted(line.place(at, at + 1), findings);
                 }
                 _ if is_quoted => {}
@@ -252,12 +245,10 @@ impl Statement {
             self.text.push(stands);
         }
         if let (Some(at), true) = (in_quotes, self.is_kind) {
-            findings.warning(
-                line.place(at, at + 1),
-                "unclosed-quotes",
-                "a double quote is not closed: all up to the end of the line belongs to the value",
-                "close it",
-            );
+            let message =
+                "a double quote is not closed: all up to the end of the line belongs to the value";
+            let help = "close it";
+            findings.warning(line.place(at, at + 1), "unclosed-quotes", message, help);
         }
         depth
     }
@@ -304,11 +295,14 @@ impl Statement {
             }
         }
         if depth > 0 && self.is_kind {
+            let message =
+                "a parenthesis is not closed: Vdbench takes all up to the end of the line";
+            let help = "close it";
             findings.warning(
                 self.place(start, self.text.len()),
                 "unclosed-parenthesis",
-                "a parenthesis is not closed: Vdbench takes all up to the end of the line",
-                "close it",
+                message,
+                help,
             );
         }
         if start < self.text.len() {
@@ -339,12 +333,9 @@ impl Statement {
         };
         let key = text[..equals].to_lowercase();
         if key.chars().count() < 2 {
-            findings.error_help(
-                place,
-                "short-keyword",
-                format!("keyword must contain a minimum of 2 characters: {shown}"),
-                "write the keyword in full",
-            );
+            let message = format!("keyword must contain a minimum of 2 characters: {shown}");
+            let help = "write the keyword in full";
+            findings.error_help(place, "short-keyword", message, help);
             return None;
         }
         let value_place = self.place(start + equals + 1, end);
@@ -440,12 +431,10 @@ fn warn_of_zeros(
     let mut pairs = theirs.words.iter().zip(&ours.words);
     let other = pairs.find(|(theirs, ours)| theirs != ours);
     if let Some((theirs, ours)) = other {
-        findings.warning(
-            place,
-            "leading-zeros",
-            format!("Vdbench counts without leading zeros: `{theirs}` where this is `{ours}`"),
-            "name them one by one, or with `*`",
-        );
+        let message =
+            format!("Vdbench counts without leading zeros: `{theirs}` where this is `{ours}`");
+        let help = "name them one by one, or with `*`";
+        findings.warning(place, "leading-zeros", message, help);
     }
     other.is_some()
 }

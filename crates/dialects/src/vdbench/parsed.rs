@@ -14,6 +14,8 @@ pub struct Parsed {
     pub runs: Vec<Run>,
     /// Every storage definition, used or not, once per host that has it.
     pub sds: Vec<Sd>,
+    /// Names of every file system definition and of every workload on them, used or not.
+    pub file_names: FileNames,
     /// General parameters.
     pub settings: Settings,
     /// Hosts in the order of definition; without any, one named `localhost`.
@@ -71,125 +73,102 @@ pub(super) fn few(names: &[&str]) -> String {
     }
 }
 
-/// A host definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
-    /// Label by which definitions name it.
-    pub label: String,
-    /// Name or address; the label where none was given.
-    pub system: String,
-    /// `rsh`, `ssh` or `vdbench`.
-    pub shell: String,
-    /// User for the shell.
-    pub user: Option<String>,
-    /// Where the tool is installed there.
-    pub folder: Option<String>,
-    /// Processes.
-    pub jvms: u32,
-    /// They are more than one because of the largest rate, not because somebody asked for them:
-    /// how many storage definitions the host has.
-    pub jvms_raised_for: Option<usize>,
-    /// Address of this host as seen from there (`master=`).
-    pub master: Option<String>,
-    /// Mount commands.
-    pub mounts: Vec<String>,
-    /// This host: `localhost`, or made so by `--all-hosts-local`.
-    pub is_local: bool,
+/// Names of definitions that have pages, whether a run uses them or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileNames {
+    /// File system definitions.
+    pub fsds: Vec<String>,
+    /// Workloads on them.
+    pub fwds: Vec<String>,
 }
 
-/// General parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    /// After how many failed I/Os everything ends, and after how many seconds (`data_errors`).
-    pub data_errors: Option<(u64, Option<u64>)>,
-    /// Command for a failed I/O, or `remove_device` (`data_errors`).
-    pub data_errors_command: Option<String>,
-    /// Missing folders above anchors are made.
-    pub create_anchors: bool,
-    /// Contents of written data where a run says nothing else.
-    pub contents: Contents,
-    /// Upper limits of the histogram's buckets, nanoseconds; empty is the default list.
-    pub histogram_ns: Vec<u64>,
-    /// Which report files are written.
-    pub report: Report,
-    /// File that is watched for `end_rd` and `end_vdbench`.
-    pub monitor: Option<String>,
-    /// `messagescan=` as written.
-    pub messagescan: Vec<String>,
-    /// `timeout=` as written.
-    pub timeout: Vec<String>,
-    /// Commands around everything (`startcmd`, `endcmd`).
-    pub commands: Vec<Command>,
-    /// How often all runs are repeated (`loop=`, `-l`).
-    pub repeat: Repeat,
-    /// The storage definitions of a workload form one volume.
-    pub concatenate_sds: bool,
-    /// `formatsds=yes` writes all files first, `no` writes none; `None` those missing or short.
-    pub format_sds: Option<bool>,
-    /// Transfer size of that writing, bytes.
-    pub format_xfersize_bytes: Option<u32>,
-    /// Ends everything when shares differ by more than so many percent.
-    pub abort_failed_skew_pct: Option<f64>,
-    /// I/Os per second and process above which a warning is due.
-    pub ios_per_jvm: u64,
-    /// Port for the hosts to report to.
-    pub port: u16,
-    /// Data validation was asked for, by file or command line.
-    pub validate: bool,
-    /// Journaling was asked for, by file or command line.
-    pub journal: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            data_errors: None,
-            data_errors_command: None,
-            create_anchors: false,
-            contents: Contents::default(),
-            histogram_ns: Vec::new(),
-            report: Report::default(),
-            monitor: None,
-            messagescan: Vec::new(),
-            timeout: Vec::new(),
-            commands: Vec::new(),
-            repeat: Repeat::Once,
-            concatenate_sds: false,
-            format_sds: None,
-            format_xfersize_bytes: None,
-            abort_failed_skew_pct: None,
-            ios_per_jvm: 100_000,
-            port: 5570,
-            validate: false,
-            journal: false,
-        }
+with_defaults! {
+    /// A host definition; of none this machine.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Host {
+        /// Label by which definitions name it.
+        pub label: String = "localhost".to_owned(),
+        /// Name or address; the label where none was given.
+        pub system: String = "localhost".to_owned(),
+        /// `rsh`, `ssh` or `vdbench`.
+        pub shell: String = "rsh".to_owned(),
+        /// User for the shell.
+        pub user: Option<String> = None,
+        /// Where the tool is installed there.
+        pub folder: Option<String> = None,
+        /// Processes.
+        pub jvms: u32 = 1,
+        /// They are more than one because of the largest rate, not because somebody asked for them:
+        /// how many storage definitions the host has.
+        pub jvms_raised_for: Option<usize> = None,
+        /// Address of this host as seen from there (`master=`).
+        pub master: Option<String> = None,
+        /// Mount commands.
+        pub mounts: Vec<String> = Vec::new(),
+        /// This host: `localhost`, or made so by `--all-hosts-local`.
+        pub is_local: bool = true,
     }
 }
 
-/// Which report files are written (`report=`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// One per host and storage definition.
-    pub host_detail: bool,
-    /// One per process and storage definition.
-    pub slave_detail: bool,
-    /// One per storage definition.
-    pub sd_detail: bool,
-    /// One per file system definition.
-    pub fsd_detail: bool,
-    /// `totals_optional.html` (`report_run_totals`).
-    pub run_totals: bool,
+with_defaults! {
+    /// General parameters.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Settings {
+        /// After how many failed I/Os everything ends, and after how many seconds (`data_errors`).
+        pub data_errors: Option<(u64, Option<u64>)> = None,
+        /// Command for a failed I/O, or `remove_device` (`data_errors`).
+        pub data_errors_command: Option<String> = None,
+        /// Missing folders above anchors are made.
+        pub create_anchors: bool = false,
+        /// Contents of written data where a run says nothing else.
+        pub contents: Contents = Contents::default(),
+        /// Upper limits of the histogram's buckets, nanoseconds; empty is the default list.
+        pub histogram_ns: Vec<u64> = Vec::new(),
+        /// Which report files are written.
+        pub report: Report = Report::default(),
+        /// File that is watched for `end_rd` and `end_vdbench`.
+        pub monitor: Option<String> = None,
+        /// `messagescan=` as written.
+        pub messagescan: Vec<String> = Vec::new(),
+        /// `timeout=` as written.
+        pub timeout: Vec<String> = Vec::new(),
+        /// Commands around everything (`startcmd`, `endcmd`).
+        pub commands: Vec<Command> = Vec::new(),
+        /// How often all runs are repeated (`loop=`, `-l`).
+        pub repeat: Repeat = Repeat::Once,
+        /// The storage definitions of a workload form one volume.
+        pub concatenate_sds: bool = false,
+        /// `formatsds=yes` writes all files first, `no` writes none; `None` those missing or short.
+        pub format_sds: Option<bool> = None,
+        /// Transfer size of that writing, bytes.
+        pub format_xfersize_bytes: Option<u32> = None,
+        /// Ends everything when shares differ by more than so many percent.
+        pub abort_failed_skew_pct: Option<f64> = None,
+        /// I/Os per second and process above which a warning is due.
+        pub ios_per_jvm: u64 = 100_000,
+        /// Port for the hosts to report to.
+        pub port: u16 = 5570,
+        /// Data validation was asked for, by file or command line.
+        pub validate: bool = false,
+        /// Journaling was asked for, by file or command line.
+        pub journal: bool = false,
+    }
 }
 
-impl Default for Report {
-    fn default() -> Self {
-        Report {
-            host_detail: false,
-            slave_detail: false,
-            sd_detail: true,
-            fsd_detail: true,
-            run_totals: false,
-        }
+with_defaults! {
+    /// Which report files are written (`report=`).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Report {
+        /// One per host and storage definition.
+        pub host_detail: bool = false,
+        /// One per process and storage definition.
+        pub slave_detail: bool = false,
+        /// One per storage definition.
+        pub sd_detail: bool = true,
+        /// One per file system definition.
+        pub fsd_detail: bool = true,
+        /// `totals_optional.html` (`report_run_totals`).
+        pub run_totals: bool = false,
     }
 }
 

@@ -1,14 +1,12 @@
 //! Which storage definitions and workloads a run definition has.
 
-use super::expansion::Expansion;
+use super::expansion::{Expansion, SKEW_SLACK_PCT};
 use super::findings::Place;
 use super::known::fits;
 use super::rd::RdEntry;
 use super::run::{OpenFlags, Sd, Seek};
+use super::section::Definition as _;
 use super::wd::WdEntry;
-
-/// How far shares may be off 100 percent.
-const SKEW_SLACK_PCT: f64 = 0.0001;
 
 /// A run definition with its workloads, before loops.
 pub(super) struct Picked {
@@ -37,7 +35,7 @@ impl Expansion<'_> {
         if let Some(sds) = &rd.sds {
             for entry in &mut entries {
                 entry.sds.clone_from(sds);
-                entry.sds_place = rd.place;
+                entry.sds_place = rd.head.place;
             }
         }
         let mut uses: Vec<Vec<(usize, usize)>> = Vec::new();
@@ -92,20 +90,19 @@ impl Expansion<'_> {
     fn wds_of(&mut self, rd: &RdEntry) -> Option<Vec<WdEntry>> {
         if rd.wds.is_empty() {
             if rd.sds.is_none() {
-                self.findings.error_help(
-                    rd.place,
-                    "missing-wd",
-                    format!("no 'wd=' parameter specified for rd={}", rd.name),
-                    "write `wd=` or `sd=`",
-                );
+                let message = format!("no 'wd=' parameter specified for rd={}", rd.head.name);
+                let help = "write `wd=` or `sd=`";
+                self.findings.error_help(rd.head.place, "missing-wd", message, help);
                 return None;
             }
-            return Some(vec![self.sections.wds.default.renamed(&rd.name)]);
+            return Some(vec![self.sections.wds.default.renamed(&rd.head.name)]);
         }
         let mut found: Vec<WdEntry> = Vec::new();
         for name in &rd.wds {
             let before = found.len();
-            found.extend(self.sections.wds.all.iter().filter(|wd| fits(name, &wd.name)).cloned());
+            found.extend(
+                self.sections.wds.all.iter().filter(|wd| fits(name, &wd.head.name)).cloned(),
+            );
             if found.len() == before {
                 self.unknown_wd(rd, name);
                 self.check_sd_names();
@@ -114,7 +111,7 @@ impl Expansion<'_> {
         }
         if found[0].streams > 0 && found.len() > 1 {
             let message =
-                format!("rd={}: only one workload definition allowed with streams", rd.name);
+                format!("rd={}: only one workload definition allowed with streams", rd.head.name);
             let help = "name one workload definition in `wd=`";
             self.findings.error_help(rd.wds_place, "streams", message, help);
         }
@@ -141,9 +138,9 @@ impl Expansion<'_> {
         } else {
             return;
         };
-        let message = format!("rd={}: {message}", rd.name);
+        let message = format!("rd={}: {message}", rd.head.name);
         let help = "priorities are 1, 2, 3 and so on; 1 is the highest";
-        self.findings.error_help(rd.place, "wrong-priority", message, help);
+        self.findings.error_help(rd.head.place, "wrong-priority", message, help);
     }
 
     /// Looks for the storage definitions of all workloads, where a run definition names none of
@@ -151,7 +148,7 @@ impl Expansion<'_> {
     pub(super) fn check_sd_names(&mut self) {
         for wd in self.sections.wds.all.clone() {
             for name in &wd.sds {
-                if !self.sections.sds.iter().any(|sd| fits(name, &sd.name)) {
+                if !self.sections.sds.iter().any(|sd| fits(name, &sd.head.name)) {
                     self.unknown_sd(&wd, name, 0);
                 }
             }
@@ -159,15 +156,15 @@ impl Expansion<'_> {
     }
 
     pub(super) fn unknown_wd(&mut self, rd: &RdEntry, name: &str) {
-        let message = format!("could not find WD={name} for RD={}", rd.name);
+        let message = format!("could not find WD={name} for RD={}", rd.head.name);
         let help = "define it with `wd=`, before the run definitions";
         self.findings.error_help(rd.wds_place, "unknown-name", message, help);
     }
 
     fn unknown_sd(&mut self, wd: &WdEntry, name: &str, host: usize) {
-        if self.is_first_report(format!("unknown sd {name} of {}", wd.name)) {
+        if self.is_first_report(format!("unknown sd {name} of {}", wd.head.name)) {
             let host = self.known().hosts.get(host).map_or("", |entry| entry.host.label.as_str());
-            let message = format!("could not find sd={name} for wd={},host={host}", wd.name);
+            let message = format!("could not find sd={name} for wd={},host={host}", wd.head.name);
             let help = "define it with `sd=`, before the workload definitions";
             self.findings.error_help(wd.sds_place, "unknown-name", message, help);
         }
@@ -176,9 +173,9 @@ impl Expansion<'_> {
     /// Returns which storage definitions a workload uses on which hosts.
     fn sds_of(&mut self, rd: &RdEntry, wd: &WdEntry) -> Option<Vec<(usize, usize)>> {
         if wd.sds.is_empty() {
-            let message = format!("no sd= for wd={} of rd={}", wd.name, rd.name);
+            let message = format!("no sd= for wd={} of rd={}", wd.head.name, rd.head.name);
             let help = "write `sd=` into the workload or the run definition";
-            self.findings.error_help(rd.place, "missing-sd", message, help);
+            self.findings.error_help(rd.head.place, "missing-sd", message, help);
             return None;
         }
         let hosts = self.hosts_of(rd, wd)?;
@@ -194,7 +191,7 @@ impl Expansion<'_> {
             for name in &wd.sds {
                 let mut is_found = false;
                 for (idx, sd) in self.sections.sds.iter().enumerate() {
-                    if !fits(name, &sd.name) {
+                    if !fits(name, &sd.head.name) {
                         continue;
                     }
                     is_found = true;
@@ -202,8 +199,10 @@ impl Expansion<'_> {
                         continue;
                     }
                     if std::mem::replace(&mut is_seen[idx], true) {
-                        let message =
-                            format!("SD={} is requested more than once in wd={}", sd.name, wd.name);
+                        let message = format!(
+                            "SD={} is requested more than once in wd={}",
+                            sd.head.name, wd.head.name
+                        );
                         self.findings.error(wd.sds_place, "duplicate-name", message);
                         return None;
                     }
@@ -218,8 +217,10 @@ impl Expansion<'_> {
             }
         }
         if uses.is_empty() {
-            let message =
-                format!("rd={},wd={} not used: none of its hosts has its sd", rd.name, wd.name);
+            let message = format!(
+                "rd={},wd={} not used: none of its hosts has its sd",
+                rd.head.name, wd.head.name
+            );
             self.findings.error(wd.sds_place, "unused-wd", message);
             return None;
         }
@@ -233,8 +234,9 @@ impl Expansion<'_> {
             let hosts = self.known().hosts.iter().enumerate();
             found.extend(hosts.filter(|(_, h)| fits(name, &h.host.label)).map(|(idx, _)| idx));
             if found.len() == before {
-                let place = if wd.place == Place::NONE { rd.place } else { wd.place };
-                let message = format!("could not find host={name} for wd={}", wd.name);
+                let place =
+                    if wd.head.place == Place::NONE { rd.head.place } else { wd.head.place };
+                let message = format!("could not find host={name} for wd={}", wd.head.name);
                 let help = "define it with `hd=`, before the storage definitions";
                 self.findings.error_help(place, "unknown-name", message, help);
                 return None;
@@ -258,12 +260,10 @@ impl Expansion<'_> {
         }
         let has_free = picked.wds.iter().any(free);
         if has_free && (total - 100.0).abs() > SKEW_SLACK_PCT {
-            self.findings.error_help(
-                picked.rd.place,
-                "wrong-skew",
-                format!("rd={}: total skew must add up to 100: {total:.2}", picked.rd.name),
-                "change the `skew=` of its workloads; one without gets what is left",
-            );
+            let message =
+                format!("rd={}: total skew must add up to 100: {total:.2}", picked.rd.head.name);
+            let help = "change the `skew=` of its workloads; one without gets what is left";
+            self.findings.error_help(picked.rd.head.place, "wrong-skew", message, help);
         }
         picked.is_controlled = self.known().is_replay
             || picked.wds.iter().any(|wd| {

@@ -13,7 +13,7 @@ use super::run::{
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Long, Number, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
-use super::section::{self, Definition, Section};
+use super::section::{self, Definition, Head, Section};
 use super::sense::{
     ABOVE_ZERO, BYTES, COUNT, DURATION, FREE, PERCENT, RATE, RATE_OF_LIST, RATIO, SECONDS, SEEK,
     Sense, THREADS, XFERSIZE,
@@ -29,76 +29,42 @@ pub(super) const NO_ELAPSED_S: i64 = 99_999_998;
 /// Percentages of a curve for which none are written.
 pub(super) const CURVE_PCTS: [f64; 6] = [10.0, 50.0, 70.0, 80.0, 90.0, 100.0];
 
-/// A run definition as written.
-#[derive(Clone, Debug)]
-pub(super) struct RdEntry {
-    /// With what its clones add.
-    pub(super) name: String,
-    /// As written.
-    pub(super) rd: String,
-    pub(super) place: Place,
-    pub(super) wds: Vec<String>,
-    pub(super) wds_place: Place,
-    pub(super) sds: Option<Vec<String>>,
-    pub(super) fwds: Vec<String>,
-    pub(super) fsds: Vec<String>,
-    pub(super) operations: Vec<FileOperation>,
-    /// The rate of `iorate=`, the first of a list; below 0 it is a percentage.
-    pub(super) iorate: f64,
-    /// The list of `iorate=`.
-    pub(super) rates: Vec<f64>,
-    pub(super) fwdrate: f64,
-    pub(super) curve_pcts: Option<Vec<f64>>,
-    pub(super) stopcurve_ms: Option<f64>,
-    pub(super) elapsed_s: i64,
-    pub(super) interval_s: i64,
-    pub(super) warmup_s: i64,
-    pub(super) pause_s: i64,
-    /// Below 100 they are multiples of the size of all storage definitions.
-    pub(super) maxdata: [f64; 3],
-    pub(super) loops: Vec<Loop>,
-    pub(super) arrivals: Arrivals,
-    /// The list of `iorate=` are rates and seconds in turn.
-    pub(super) is_variable: bool,
-    /// And each second's I/Os start together.
-    pub(super) in_spikes: bool,
-    pub(super) commands: Vec<Command>,
-    pub(super) format: Format,
-    pub(super) open: Option<OpenFlags>,
-    written: Vec<&'static str>,
-}
-
-impl Default for RdEntry {
-    fn default() -> Self {
-        RdEntry {
-            name: String::new(),
-            rd: String::new(),
-            place: Place::NONE,
-            wds: Vec::new(),
-            wds_place: Place::NONE,
-            sds: None,
-            fwds: Vec::new(),
-            fsds: Vec::new(),
-            operations: Vec::new(),
-            iorate: 0.0,
-            rates: Vec::new(),
-            fwdrate: 0.0,
-            curve_pcts: None,
-            stopcurve_ms: None,
-            elapsed_s: 30,
-            interval_s: 1,
-            warmup_s: 0,
-            pause_s: 0,
-            maxdata: [0.0; 3],
-            loops: Vec::new(),
-            arrivals: Arrivals::Poisson,
-            is_variable: false,
-            in_spikes: false,
-            commands: Vec::new(),
-            format: Format::default(),
-            open: None,
-            written: Vec::new(),
-        }
+with_defaults! {
+    /// A run definition as written.
+    #[derive(Clone, Debug)]
+    pub(super) struct RdEntry {
+        /// Named with what its clones add.
+        pub(super) head: Head = Head::default(),
+        /// Its name as written.
+        pub(super) rd: String = String::new(),
+        pub(super) wds: Vec<String> = Vec::new(),
+        pub(super) wds_place: Place = Place::NONE,
+        pub(super) sds: Option<Vec<String>> = None,
+        pub(super) fwds: Vec<String> = Vec::new(),
+        pub(super) fsds: Vec<String> = Vec::new(),
+        pub(super) operations: Vec<FileOperation> = Vec::new(),
+        /// The rate of `iorate=`, the first of a list; below 0 it is a percentage.
+        pub(super) iorate: f64 = 0.0,
+        /// The list of `iorate=`.
+        pub(super) rates: Vec<f64> = Vec::new(),
+        pub(super) fwdrate: f64 = 0.0,
+        pub(super) curve_pcts: Option<Vec<f64>> = None,
+        pub(super) stopcurve_ms: Option<f64> = None,
+        pub(super) elapsed_s: i64 = 30,
+        pub(super) interval_s: i64 = 1,
+        pub(super) warmup_s: i64 = 0,
+        pub(super) pause_s: i64 = 0,
+        /// Below 100 they are multiples of the size of all storage definitions.
+        pub(super) maxdata: [f64; 3] = [0.0; 3],
+        pub(super) loops: Vec<Loop> = Vec::new(),
+        pub(super) arrivals: Arrivals = Arrivals::Poisson,
+        /// The list of `iorate=` are rates and seconds in turn.
+        pub(super) is_variable: bool = false,
+        /// And each second's I/Os start together.
+        pub(super) in_spikes: bool = false,
+        pub(super) commands: Vec<Command> = Vec::new(),
+        pub(super) format: Format = Format::default(),
+        pub(super) open: Option<OpenFlags> = None,
     }
 }
 
@@ -106,7 +72,7 @@ impl RdEntry {
     /// Returns a run that lasts until its work is done.
     pub(super) fn endless(name: &str) -> Self {
         RdEntry {
-            name: name.to_owned(),
+            head: Head::named(name),
             rd: name.to_owned(),
             elapsed_s: NO_ELAPSED_S,
             ..RdEntry::default()
@@ -121,9 +87,19 @@ impl RdEntry {
         if is_curve { 1 + n_percentages } else { 1 }
     }
 
+    /// Returns the loop over values of this kind.
+    pub(super) fn loop_of(&self, kind: LoopKind) -> Option<&Loop> {
+        self.loops.iter().find(|looped| looped.kind == kind)
+    }
+
+    /// Returns the largest value of the loop of this kind.
+    pub(super) fn largest_of(&self, kind: LoopKind) -> Option<f64> {
+        Some(self.loop_of(kind)?.values.iter().copied().fold(0.0, f64::max))
+    }
+
     /// Says whether a rate is written, be it one that cannot be.
     pub(super) fn has_iorate(&self) -> bool {
-        self.iorate != 0.0 || self.written.contains(&"iorate")
+        self.iorate != 0.0 || self.head.has("iorate")
     }
 
     /// Returns how the rate changes within a run. What is below 0 are percentages: of the largest
@@ -143,7 +119,8 @@ impl RdEntry {
 
     /// Returns the same on other storage definitions.
     pub(super) fn on_sds(&self, suffix: &str, sds: &[String]) -> Self {
-        RdEntry { name: format!("{}_{suffix}", self.name), sds: Some(sds.to_vec()), ..self.clone() }
+        let name = format!("{}_{suffix}", self.head.name);
+        RdEntry { sds: Some(sds.to_vec()), ..self.renamed(&name) }
     }
 
     /// Returns the limits on data, given the size of all storage definitions.
@@ -163,6 +140,18 @@ impl RdEntry {
 
 /// What a loop takes.
 const LOOP: &str = "number, (list), (first-last,step) or (first-last,d)";
+
+/// The row of a keyword that makes a loop: what each of its runs changes, and an example.
+macro_rules! looped {
+    ($kind:ident, $text:literal, $example:literal) => {
+        Row::new(
+            Any(LoopKind::$kind.keyword()),
+            Own(FREE, |it, p, s| it.looped(LoopKind::$kind, p, s)),
+        )
+        .set_where_written()
+        .doc(LOOP, $text, $example)
+    };
+}
 
 pub(super) static SECTION: Section<RdEntry> = Section {
     name: "rd",
@@ -253,76 +242,45 @@ pub(super) static SECTION: Section<RdEntry> = Section {
             "Time between this run and the one before.",
             "pause=10",
         ),
-        Row::new(Any("forxfersize"), Own(FREE, |it, p, s| it.looped(LoopKind::Xfersize, p, s)))
-            .set_where_written()
-            .doc(
-                LOOP,
-                "A run for each transfer size. These are sizes, and no distribution.",
-                "forxfersize=(4k-64k,d)",
-            ),
-        Row::new(Any("forthreads"), Own(FREE, |it, p, s| it.looped(LoopKind::Threads, p, s)))
-            .set_where_written()
-            .doc(
-                LOOP,
-                "A run for each number of threads: sd.threads, fwd.threads.",
-                "forthreads=(1-64,d)",
-            ),
-        Row::new(Any("forrdpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Rdpct, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each wd.rdpct.", "forrdpct=(0,50,100)"),
-        Row::new(Any("forrhpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Rhpct, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each wd.rhpct.", "forrhpct=(0,50)"),
-        Row::new(Any("forwhpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Whpct, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each wd.whpct.", "forwhpct=(0,50)"),
-        Row::new(Any("forseekpct"), Own(FREE, |it, p, s| it.looped(LoopKind::Seekpct, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each wd.seekpct, in numbers.", "forseekpct=(0,100)"),
-        Row::new(Any("forhitarea"), Own(FREE, |it, p, s| it.looped(LoopKind::Hitarea, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each sd.hitarea.", "forhitarea=(1m,10m)"),
-        Row::new(Any("forcompratio"), Own(FREE, |it, p, s| it.looped(LoopKind::Compratio, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each ratio of compression.", "forcompratio=(1,2,4)"),
+        looped!(
+            Xfersize,
+            "A run for each transfer size. These are sizes, and no distribution.",
+            "forxfersize=(4k-64k,d)"
+        ),
+        looped!(
+            Threads,
+            "A run for each number of threads: sd.threads, fwd.threads.",
+            "forthreads=(1-64,d)"
+        ),
+        looped!(Rdpct, "A run for each wd.rdpct.", "forrdpct=(0,50,100)"),
+        looped!(Rhpct, "A run for each wd.rhpct.", "forrhpct=(0,50)"),
+        looped!(Whpct, "A run for each wd.whpct.", "forwhpct=(0,50)"),
+        looped!(Seekpct, "A run for each wd.seekpct, in numbers.", "forseekpct=(0,100)"),
+        looped!(Hitarea, "A run for each sd.hitarea.", "forhitarea=(1m,10m)"),
+        looped!(Compratio, "A run for each ratio of compression.", "forcompratio=(1,2,4)"),
         Row::new(Any("forcompression"), Own(FREE, compression)).set_where_written().doc(
             LOOP,
             "The old form of forcompratio=, in percent of the size that is left.",
             "forcompression=(50,100)",
         ),
-        Row::new(Any("fordepth"), Own(FREE, |it, p, s| it.looped(LoopKind::Depth, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each fsd.depth.", "rd=rd1,fwd=fwd1,fwdrate=max,fordepth=(1-3,1)"),
-        Row::new(Any("forwidth"), Own(FREE, |it, p, s| it.looped(LoopKind::Width, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each fsd.width.", "rd=rd1,fwd=fwd1,fwdrate=max,forwidth=(1,10)"),
-        Row::new(Any("forfiles"), Own(FREE, |it, p, s| it.looped(LoopKind::Files, p, s)))
-            .set_where_written()
-            .doc(
-                LOOP,
-                "A run for each fsd.files.",
-                "rd=rd1,fwd=fwd1,fwdrate=max,forfiles=(10,100)",
-            ),
-        Row::new(Any("forsizes"), Own(FREE, |it, p, s| it.looped(LoopKind::Sizes, p, s)))
-            .set_where_written()
-            .doc(LOOP, "A run for each fsd.sizes.", "rd=rd1,fwd=fwd1,fwdrate=max,forsizes=(4k,1m)"),
-        Row::new(Any("fortotalsize"), Own(FREE, |it, p, s| it.looped(LoopKind::TotalSize, p, s)))
-            .set_where_written()
-            .doc(
-                LOOP,
-                "A run for each fsd.totalsize.",
-                "rd=rd1,fwd=fwd1,fwdrate=max,fortotalsize=(1g,2g)",
-            ),
+        looped!(Depth, "A run for each fsd.depth.", "rd=rd1,fwd=fwd1,fwdrate=max,fordepth=(1-3,1)"),
+        looped!(Width, "A run for each fsd.width.", "rd=rd1,fwd=fwd1,fwdrate=max,forwidth=(1,10)"),
+        looped!(
+            Files,
+            "A run for each fsd.files.",
+            "rd=rd1,fwd=fwd1,fwdrate=max,forfiles=(10,100)"
+        ),
+        looped!(Sizes, "A run for each fsd.sizes.", "rd=rd1,fwd=fwd1,fwdrate=max,forsizes=(4k,1m)"),
+        looped!(
+            TotalSize,
+            "A run for each fsd.totalsize.",
+            "rd=rd1,fwd=fwd1,fwdrate=max,fortotalsize=(1g,2g)"
+        ),
         Row::new(Any("forwss"), Same("forworkingsetsize")),
-        Row::new(
-            Any("forworkingsetsize"),
-            Own(FREE, |it, p, s| it.looped(LoopKind::WorkingSet, p, s)),
-        )
-        .set_where_written()
-        .doc(
-            LOOP,
+        looped!(
+            WorkingSet,
             "A run for each fsd.workingsetsize.",
-            "rd=rd1,fwd=fwd1,fwdrate=max,forworkingsetsize=(1g,2g)",
+            "rd=rd1,fwd=fwd1,fwdrate=max,forworkingsetsize=(1g,2g)"
         ),
         Row::new(Any("foroperations"), Own(FREE, for_operations)).set_where_written().doc(
             "(operation,..)",
@@ -405,7 +363,7 @@ pub(super) static SECTION: Section<RdEntry> = Section {
 pub(super) fn read(scan: &mut Scan<'_>) -> Vec<RdEntry> {
     let mut rds = SECTION.read(scan).all;
     // The run of a recovery from journals; others make it.
-    rds.retain(|rd| rd.name != "journal_recovery");
+    rds.retain(|rd| rd.head.name != "journal_recovery");
     if rds.is_empty() && scan.findings.n_errors == 0 {
         scan.end_of_file("a run definition (`rd=`) at the end");
     }
@@ -413,38 +371,30 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Vec<RdEntry> {
 }
 
 impl Definition for RdEntry {
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
-        let name = scan.name_of(param);
-        let mut entry = RdEntry { place: param.place, written: Vec::new(), ..default.clone() };
-        if name != "default" {
-            if !scan.is_new("rd", &name) {
-                let message = format!("duplicate RD names not allowed: {name}");
-                scan.findings.error(param.place, "duplicate-name", message);
+    fn begin(default: &Self, head: Head, _: &Param, scan: &mut Scan<'_>) -> Self {
+        let mut entry = RdEntry { rd: head.name.clone(), head, ..default.clone() };
+        if !entry.head.is_default() {
+            if !scan.is_new("rd", &entry.rd) {
+                let message = format!("duplicate RD names not allowed: {}", entry.rd);
+                scan.findings.error(entry.head.place, "duplicate-name", message);
             }
             if scan.known.is_files {
                 entry.format.force(scan.options.format);
             }
         }
-        entry.rd.clone_from(&name);
-        entry.name = name;
         entry
     }
 
-    fn name(&self) -> &str {
-        &self.name
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
-    fn write(&mut self, key: &'static str) {
-        self.written.push(key);
-    }
-
-    fn is_set(&self, row: &Row, is_files: bool) -> bool {
-        let is_written = || self.written.contains(&row.key());
+    fn is_set(&mut self, row: &Row, is_files: bool) -> bool {
         let is_looped = || self.loops.iter().any(|looped| looped.kind.keyword() == row.key());
         let is_other_rate = row.key() == if is_files { "iorate" } else { "fwdrate" };
-        self.name != "default"
-            && (row.is_set(&self.written) || is_looped())
-            && (!is_other_rate || is_written())
+        !self.head.is_default()
+            && (row.is_set(&self.head) || is_looped())
+            && (!is_other_rate || self.head.has(row.key()))
     }
 
     fn forget(&mut self, key: &str) {
@@ -456,8 +406,8 @@ impl Definition for RdEntry {
 
 fn wds(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
     if !entry.wds.is_empty() {
-        let message = format!("rd={}: 'wd=' may be specified only once per RD", entry.name);
-        let help = format!("write `rd={},wd=(w1,w2,w3)`", entry.name);
+        let message = format!("rd={}: 'wd=' may be specified only once per RD", entry.head.name);
+        let help = format!("write `rd={},wd=(w1,w2,w3)`", entry.head.name);
         scan.findings.error_help(param.key_place, "repeated-parameter", message, help);
     }
     entry.wds.clone_from(&param.values.words);
@@ -478,7 +428,7 @@ fn compression(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
 
 fn mount(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
     if scan.known.hosts.iter().all(|host| host.host.mounts.is_empty()) {
-        let message = format!("rd={}: 'mount=' without an 'hd=..,mount='", entry.name);
+        let message = format!("rd={}: 'mount=' without an 'hd=..,mount='", entry.head.name);
         scan.findings.error(param.key_place, "missing-mount", message);
     } else {
         let message = "mounting (`mount=`) is not done";
@@ -527,21 +477,18 @@ impl RdEntry {
             } else {
                 "in a run definition it takes numbers only"
             };
-            scan.findings.error_help(
-                param.place,
-                "empty-loop",
-                format!("rd={},{}=: the list of numeric values is empty", self.name, param.key),
-                help,
+            let message = format!(
+                "rd={},{}=: the list of numeric values is empty",
+                self.head.name, param.key
             );
+            scan.findings.error_help(param.place, "empty-loop", message, help);
             return;
         }
         if kind == LoopKind::Xfersize && scan.is_kind() && looks_like_distribution(&values) {
-            scan.findings.warning(
-                param.place,
-                "distribution-in-rd",
-                "in a run definition these are several sizes, one run each, and no distribution",
-                "write the distribution into the workload definition",
-            );
+            let message =
+                "in a run definition these are several sizes, one run each, and no distribution";
+            let help = "write the distribution into the workload definition";
+            scan.findings.warning(param.place, "distribution-in-rd", message, help);
         }
         if let Some(sense) = sense_of(kind)
             && !scan.all_make_sense(param, &values, sense)
@@ -591,7 +538,7 @@ fn unknown_maxdata(_: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
 fn iorate(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
     // Vdbench keeps the list of rates of `rd=default` beside a rate of the definition's own.
     if scan.is_kind() {
-        if !entry.rates.is_empty() && !entry.written.contains(&"iorate") {
+        if !entry.rates.is_empty() && !entry.head.has("iorate") {
             warn_of_default_rates(param, scan);
         }
         entry.rates.clear();
@@ -617,12 +564,9 @@ fn iorate(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
 }
 
 fn warn_of_default_rates(param: &Param, scan: &mut Scan<'_>) {
-    scan.findings.warning(
-        param.key_place,
-        "rates-of-default",
-        "Vdbench keeps the list of rates of `rd=default` beside this one, and runs that",
-        "write the rates into the run definitions that are to have them",
-    );
+    let message = "Vdbench keeps the list of rates of `rd=default` beside this one, and runs that";
+    let help = "write the rates into the run definitions that are to have them";
+    scan.findings.warning(param.key_place, "rates-of-default", message, help);
 }
 
 /// Returns a written rate. Two numbers are words to Vdbench.
@@ -635,19 +579,15 @@ fn rate_of(param: &Param, written: f64, scan: &mut Scan<'_>) -> f64 {
     if !scan.is_kind() {
         return meant;
     }
-    scan.findings.warning(
-        param.place,
-        "rate-code",
-        format!("Vdbench takes the rate {written} for the word `{word}`"),
-        format!("write another number, or `{word}` where that is meant"),
-    );
+    let message = format!("Vdbench takes the rate {written} for the word `{word}`");
+    let help = format!("write another number, or `{word}` where that is meant");
+    scan.findings.warning(param.place, "rate-code", message, help);
     written
 }
 
 fn fwdrate(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
     if scan.is_kind() {
-        let has_rates = entry.loops.iter().any(|looped| looped.kind == LoopKind::Rate);
-        if has_rates && !entry.written.contains(&"fwdrate") {
+        if entry.loop_of(LoopKind::Rate).is_some() && !entry.head.has("fwdrate") {
             warn_of_default_rates(param, scan);
         }
         entry.loops.retain(|looped| looped.kind != LoopKind::Rate);
@@ -712,13 +652,13 @@ fn operations_of(param: &Param, scan: &mut Scan<'_>) -> Vec<FileOperation> {
 fn both_operations(entry: &RdEntry, param: &Param, scan: &mut Scan<'_>) {
     let message = format!(
         "rd={}: 'operations' and 'foroperations' parameters are mutually exclusive",
-        entry.name
+        entry.head.name
     );
     scan.findings.error(param.key_place, "exclusive-parameters", message);
 }
 
 fn operations(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
-    if entry.loops.iter().any(|looped| looped.kind == LoopKind::Operation) {
+    if entry.loop_of(LoopKind::Operation).is_some() {
         both_operations(entry, param, scan);
     }
     entry.operations = operations_of(param, scan);
@@ -739,18 +679,15 @@ fn for_operations(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
 fn replay(_: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
     let path = param.values.words.first().map_or("", String::as_str);
     if !scan.loader.is_file(path) {
-        scan.findings.error_help(
-            param.place,
-            "no-such-file",
-            format!("replay file name does not exist: {path}"),
-            "replay needs a trace of another tool",
-        );
+        let message = format!("replay file name does not exist: {path}");
+        let help = "replay needs a trace of another tool";
+        scan.findings.error_help(param.place, "no-such-file", message, help);
     }
     scan.refuse_replay(param.key_place);
 }
 
 fn format(entry: &mut RdEntry, param: &Param, scan: &mut Scan<'_>) {
-    if entry.name == "default" {
+    if entry.head.is_default() {
         let message = "'format=' parameter is not allowed for rd=default";
         let help = "write it into each run definition";
         scan.findings.error_help(param.key_place, "not-in-default", message, help);

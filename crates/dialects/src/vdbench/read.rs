@@ -6,12 +6,13 @@ use plan::Diagnostic;
 
 use super::announce::raw_text;
 use super::expand::{all_sds, expand};
+use super::expansion::bare_run;
 use super::findings::Findings;
 use super::lines::Reader;
 use super::options::Options;
-use super::parsed::Parsed;
+use super::parsed::{FileNames, Parsed};
 use super::rd::RdEntry;
-use super::run::{Rate, Run, Sd, SdFormat, Work};
+use super::run::{Run, Sd, SdFormat, Work};
 use super::scan::Scan;
 use super::sections::{self, Sections};
 use super::values::MAX_RATE;
@@ -53,16 +54,21 @@ fn parse(
     let (mut findings, plain, scanned) = scan.finish();
     let runs = expand(&mut sections, options, &mut findings);
     let sds = all_sds(&sections);
+    let file_names = FileNames {
+        fsds: sections.fsds.iter().map(|fsd| fsd.head.name.clone()).collect(),
+        fwds: sections.fwds.all.iter().map(|fwd| fwd.head.name.clone()).collect(),
+    };
     // Sections look ahead: a reader wants the order of the file.
     let place = |finding: &Diagnostic| {
         finding.span.as_ref().map_or((None, 0), |span| (span.source_idx, span.bytes.start))
     };
     findings.diagnostics.sort_by_key(place);
-    findings.tell_of_others();
+    findings.report_others();
     Parsed {
         sources: findings.sources,
         runs,
         sds,
+        file_names,
         settings: sections.known.general.settings,
         hosts: sections.known.hosts.into_iter().map(|entry| entry.host).collect(),
         scanned,
@@ -117,23 +123,10 @@ pub fn sd_format(parsed: &Parsed, look: &dyn Fn(&Sd) -> Lun) -> Option<Run> {
     let rd = RdEntry::endless("SD_format");
     let announced = raw_text("SD_format", MAX_RATE, false, &rd, &loops);
     Some(Run {
-        name: "SD_format".to_owned(),
-        rd: "SD_format".to_owned(),
         simulated: announced.clone(),
         announced,
         loops,
-        rate: Rate::Max,
-        controlled: false,
-        elapsed_ns: None,
-        warmup_ns: 0,
-        interval_ns: super::values::NS_PER_S,
-        pause_ns: 0,
-        maxdata: super::run::AmountMax::default(),
-        arrivals: super::run::Arrivals::Poisson,
-        rate_periods: None,
-        commands: Vec::new(),
         contents: first.contents.clone(),
-        data_errors: settings.data_errors,
-        work: Work::SdFormat(SdFormat { sds, xfersize_bytes }),
+        ..bare_run(&rd, settings, Work::SdFormat(SdFormat { sds, xfersize_bytes }))
     })
 }

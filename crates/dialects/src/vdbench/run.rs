@@ -115,37 +115,25 @@ pub struct Command {
     pub output: String,
 }
 
-/// Contents of written data.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Contents {
-    /// How many times smaller the data compresses, 1.0 is incompressible.
-    pub compratio: f64,
-    /// How many times smaller the data deduplicates, 1.0 is not at all.
-    pub dedupratio: f64,
-    /// Bytes of a block for deduplication; 0 where not asked for.
-    pub dedupunit_bytes: u64,
-    /// Sets of equal blocks: a number, or a percentage of the blocks.
-    pub dedupsets: SetCount,
-    /// Duplicates that change when they are written again (`dedupflipflop`).
-    pub dedupflipflop: FlipFlop,
-    /// Sets of known size at the target's start: how many, and how many blocks each
-    /// (`deduphotsets`).
-    pub deduphotsets: Vec<(u32, u32)>,
-    /// File whose bytes are written over and over (`pattern=`).
-    pub pattern_file: Option<String>,
-}
-
-impl Default for Contents {
-    fn default() -> Self {
-        Contents {
-            compratio: 1.0,
-            dedupratio: 1.0,
-            dedupunit_bytes: 0,
-            dedupsets: SetCount::Pct(5.0),
-            dedupflipflop: FlipFlop::None,
-            deduphotsets: Vec::new(),
-            pattern_file: None,
-        }
+with_defaults! {
+    /// Contents of written data.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Contents {
+        /// How many times smaller the data compresses, 1.0 is incompressible.
+        pub compratio: f64 = 1.0,
+        /// How many times smaller the data deduplicates, 1.0 is not at all.
+        pub dedupratio: f64 = 1.0,
+        /// Bytes of a block for deduplication; 0 where not asked for.
+        pub dedupunit_bytes: u64 = 0,
+        /// Sets of equal blocks: a number, or a percentage of the blocks.
+        pub dedupsets: SetCount = SetCount::Pct(5.0),
+        /// Duplicates that change when they are written again (`dedupflipflop`).
+        pub dedupflipflop: FlipFlop = FlipFlop::None,
+        /// Sets of known size at the target's start: how many, and how many blocks each
+        /// (`deduphotsets`).
+        pub deduphotsets: Vec<(u32, u32)> = Vec::new(),
+        /// File whose bytes are written over and over (`pattern=`).
+        pub pattern_file: Option<String> = None,
     }
 }
 
@@ -266,6 +254,21 @@ pub enum Xfersize {
         /// Sizes are multiples of this.
         align: u32,
     },
+}
+
+impl Xfersize {
+    /// Makes it of one size, or of sizes and percentages in turn.
+    pub(super) fn of(sizes: &[f64]) -> Self {
+        match sizes {
+            [] => Xfersize::Fixed(4096),
+            // Of a single pair nothing is left to choose.
+            [size] | [size, _] => Xfersize::Fixed(*size as u32),
+            pairs => {
+                let pairs = pairs.chunks_exact(2);
+                Xfersize::Split(pairs.map(|pair| (pair[0] as u32, pair[1])).collect())
+            }
+        }
+    }
 }
 
 /// Where a workload goes next.

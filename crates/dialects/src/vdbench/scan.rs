@@ -8,6 +8,7 @@ use super::lines::Line;
 use super::options::Options;
 use super::params::{DEFINITIONS, Param, Params};
 use super::plain::Plain;
+use super::section::Head;
 use super::sense::Sense;
 use crate::Loader;
 use crate::fio::overrides::rest_below;
@@ -125,13 +126,23 @@ impl<'a> Scan<'a> {
     /// Returns the name that begins a definition.
     pub(super) fn name_of(&mut self, param: &Param) -> String {
         let n_names = param.values.words.len();
-        if n_names > 1 && self.is_kind() {
+        let takes_more = matches!(param.key.as_str(), "hd" | "host" | "rg");
+        if n_names > 1 && self.is_kind() && !takes_more {
             let message =
                 format!("`{}=` begins one definition, and has {n_names} names", param.key);
             let help = "write a definition for each; Vdbench takes the first name alone";
             self.findings.error_help(param.place, "too-many-values", message, help);
         }
         param.word(&mut self.findings).unwrap_or("?").to_owned()
+    }
+
+    /// Reports a name that is too long for data validation.
+    pub(super) fn check_length(&mut self, what: &str, head: &Head) {
+        if self.known.general.settings.validate && head.name.len() > 8 {
+            let message =
+                format!("with data validation {what} name has at most 8 bytes: {}", head.name);
+            self.findings.error(head.place, "wrong-name", message);
+        }
     }
 
     /// Says whether a name is new among those of a kind.
@@ -245,22 +256,16 @@ impl<'a> Scan<'a> {
     pub(super) fn check_options(&mut self) {
         for ((key, value), n_set) in self.options.set.iter().zip(&self.n_set) {
             if *n_set == 0 {
-                self.findings.error_help(
-                    Place::NONE,
-                    "unused-set",
-                    format!("`--set {key}={value}` fits no definition"),
-                    "write the keyword in full, such as `--set elapsed=10`",
-                );
+                let message = format!("`--set {key}={value}` fits no definition");
+                let help = "write the keyword in full, such as `--set elapsed=10`";
+                self.findings.error_help(Place::NONE, "unused-set", message, help);
             }
         }
         for ((from, to), n_remapped) in self.options.remap.iter().zip(&self.n_remapped) {
             if *n_remapped == 0 {
-                self.findings.warning(
-                    Place::NONE,
-                    "unused-remap",
-                    format!("`--remap {from}={to}` fits no lun and no anchor"),
-                    "whole components match: `/mnt` fits `/mnt/a`, not `/mnt2`",
-                );
+                let message = format!("`--remap {from}={to}` fits no lun and no anchor");
+                let help = "whole components match: `/mnt` fits `/mnt/a`, not `/mnt2`";
+                self.findings.warning(Place::NONE, "unused-remap", message, help);
             }
         }
     }

@@ -13,7 +13,7 @@ use super::run::{OpenFlags, Sd, Span};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Nothing, Own, Same, Words};
 use super::section::Name::{Any, Full, Stem};
-use super::section::{self, Definition, Section};
+use super::section::{self, Definition, Head, Section};
 use super::sense::{BYTES, FREE, SIZE, THREADS};
 
 type Row = section::Row<SdEntry>;
@@ -21,50 +21,27 @@ type Row = section::Row<SdEntry>;
 /// Most pairs of storage definitions and hosts. Real clusters have a thousandth.
 const LUNS_MAX: usize = 1_000_000;
 
-/// A storage definition as written.
-#[derive(Clone, Debug)]
-pub(super) struct SdEntry {
-    pub(super) name: String,
-    pub(super) place: Place,
-    /// Positions of the hosts that have it, and its path there.
-    pub(super) luns: Vec<(usize, String)>,
-    pub(super) size_bytes: i64,
-    pub(super) threads: i64,
-    pub(super) range: Option<(f64, f64)>,
-    pub(super) hitarea_bytes: i64,
-    offset_bytes: i64,
-    pub(super) align_bytes: i64,
-    pub(super) open: OpenFlags,
-    dedup: Option<Dedup>,
-    hosts: Vec<String>,
-    count: Option<(i64, i64)>,
-    /// Every `lun=`, until those of `host=` are known; then none.
-    lun_list: Vec<String>,
-    /// Every `host=` until then. Vdbench keeps those of `sd=default` for the next definition.
-    host_lists: Vec<Vec<String>>,
-    written: Vec<&'static str>,
-}
-
-impl Default for SdEntry {
-    fn default() -> Self {
-        SdEntry {
-            name: "default".to_owned(),
-            place: Place::NONE,
-            luns: Vec::new(),
-            size_bytes: 0,
-            threads: 8,
-            range: None,
-            hitarea_bytes: 1024 * 1024,
-            offset_bytes: 0,
-            align_bytes: 0,
-            open: OpenFlags::default(),
-            dedup: None,
-            hosts: vec!["*".to_owned()],
-            count: None,
-            lun_list: Vec::new(),
-            host_lists: Vec::new(),
-            written: Vec::new(),
-        }
+with_defaults! {
+    /// A storage definition as written.
+    #[derive(Clone, Debug)]
+    pub(super) struct SdEntry {
+        pub(super) head: Head = Head::default(),
+        /// Positions of the hosts that have it, and its path there.
+        pub(super) luns: Vec<(usize, String)> = Vec::new(),
+        pub(super) size_bytes: i64 = 0,
+        pub(super) threads: i64 = 8,
+        pub(super) range: Option<(f64, f64)> = None,
+        pub(super) hitarea_bytes: i64 = 1024 * 1024,
+        offset_bytes: i64 = 0,
+        pub(super) align_bytes: i64 = 0,
+        pub(super) open: OpenFlags = OpenFlags::default(),
+        dedup: Option<Dedup> = None,
+        hosts: Vec<String> = vec!["*".to_owned()],
+        count: Option<(i64, i64)> = None,
+        /// Every `lun=`, until those of `host=` are known; then none.
+        lun_list: Vec<String> = Vec::new(),
+        /// Every `host=` until then. Vdbench keeps those of `sd=default` for the next definition.
+        host_lists: Vec<Vec<String>> = Vec::new(),
     }
 }
 
@@ -72,7 +49,7 @@ impl SdEntry {
     /// Returns the definition as one host has it.
     pub(super) fn on_host(&self, host: &Host, lun: &str) -> Sd {
         Sd {
-            name: self.name.clone(),
+            name: self.head.name.clone(),
             host: host.label.clone(),
             n_slaves: host.jvms,
             is_shared: false,
@@ -85,7 +62,7 @@ impl SdEntry {
             align_bytes: self.align_bytes.max(0) as u64,
             dedup: self.dedup.as_ref().map(Dedup::sets),
             open: self.open,
-            place: self.place,
+            place: self.head.place,
         }
     }
 }
@@ -248,33 +225,21 @@ fn too_many(place: Place, findings: &mut Findings) {
 }
 
 impl Definition for SdEntry {
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
-        let name = scan.name_of(param);
-        let entry = SdEntry { lun_list: Vec::new(), written: Vec::new(), ..default.clone() };
-        if name == "default" {
-            return entry;
-        }
-        if name.eq_ignore_ascii_case("concat") {
+    fn begin(default: &Self, head: Head, _: &Param, scan: &mut Scan<'_>) -> Self {
+        if head.name.eq_ignore_ascii_case("concat") {
             let message = "creating an SD named 'concat' is not allowed";
-            scan.findings.error(param.place, "wrong-name", message);
+            scan.findings.error(head.place, "wrong-name", message);
         }
-        if scan.known.general.settings.validate && name.len() > 8 {
-            let message = format!("with data validation an SD name has at most 8 bytes: {name}");
-            scan.findings.error(param.place, "wrong-name", message);
-        }
-        SdEntry { name, place: param.place, ..entry }
+        scan.check_length("an SD", &head);
+        SdEntry { head, lun_list: Vec::new(), ..default.clone() }
     }
 
-    fn name(&self) -> &str {
-        &self.name
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
-    fn write(&mut self, key: &'static str) {
-        self.written.push(key);
-    }
-
-    fn is_set(&self, row: &Row, _: bool) -> bool {
-        self.name != "default" && row.is_set(&self.written)
+    fn is_set(&mut self, row: &Row, _: bool) -> bool {
+        !self.head.is_default() && row.is_set(&self.head)
     }
 
     fn miss(&mut self, key: &str) {
@@ -285,7 +250,7 @@ impl Definition for SdEntry {
     }
 
     fn end(&mut self, default: &mut Self, scan: &mut Scan<'_>) {
-        if self.name != "default" {
+        if !self.head.is_default() {
             self.pair(scan);
             default.host_lists.clear();
         } else if let Some(first) = self.host_lists.first() {
@@ -306,31 +271,26 @@ impl SdEntry {
         let mut hosts = std::mem::take(&mut self.host_lists);
         let findings = &mut scan.findings;
         if luns.is_empty() {
-            findings.error_help(
-                self.place,
-                "missing-lun",
-                format!("no lun name specified for sd={}", self.name),
-                "write `lun=` with a file or device, and no blank behind a comma",
-            );
+            let message = format!("no lun name specified for sd={}", self.head.name);
+            let help = "write `lun=` with a file or device, and no blank behind a comma";
+            findings.error_help(self.head.place, "missing-lun", message, help);
             return;
         }
         if luns.len() == 1 && hosts.is_empty() {
             hosts.push(self.hosts.clone());
         }
         if luns.len() != hosts.len() {
-            findings.error_help(
-                self.place,
-                "unpaired-lun",
-                format!("'host=' and 'lun=' must be defined in pairs for sd={}", self.name),
-                format!("there are {} lun= and {} host=", luns.len(), hosts.len()),
-            );
+            let message =
+                format!("'host=' and 'lun=' must be defined in pairs for sd={}", self.head.name);
+            let help = format!("there are {} lun= and {} host=", luns.len(), hosts.len());
+            findings.error_help(self.head.place, "unpaired-lun", message, help);
             return;
         }
         for (lun, names) in luns.iter().zip(hosts) {
-            let found = hosts::select(&names, self.place, &scan.known, findings);
+            let found = hosts::select(&names, self.head.place, &scan.known, findings);
             scan.known.n_luns += found.len();
             if scan.known.n_luns > LUNS_MAX {
-                return too_many(self.place, findings);
+                return too_many(self.head.place, findings);
             }
             self.luns.extend(found.into_iter().map(|host| (host, lun.clone())));
         }
@@ -339,16 +299,16 @@ impl SdEntry {
     /// Returns a copy of a definition with `count=`.
     fn counted(&self, number: i64, findings: &mut Findings) -> SdEntry {
         let mut copy = SdEntry { count: None, ..self.clone() };
-        let name = counted_name(&self.name, number);
+        let name = counted_name(&self.head.name, number);
         let luns: Option<Vec<(usize, String)>> = (self.luns.iter())
             .map(|(host, lun)| Some((*host, counted_name(lun, number)?)))
             .collect();
         match (name, luns) {
-            (Some(name), Some(luns)) => (copy.name, copy.luns) = (name, luns),
+            (Some(name), Some(luns)) => (copy.head.name, copy.luns) = (name, luns),
             _ => findings.error_help(
-                self.place,
+                self.head.place,
                 "wrong-mask",
-                format!("the mask of sd={} takes no number", self.name),
+                format!("the mask of sd={} takes no number", self.head.name),
                 "write one such as `%d` or `%04d`",
             ),
         }
@@ -357,7 +317,7 @@ impl SdEntry {
 }
 
 fn lun(entry: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
-    if entry.name == "default" {
+    if entry.head.is_default() {
         let message = "you may not specify the 'lun=' parameter for sd=default";
         let help = "write it into each storage definition";
         scan.findings.error_help(param.key_place, "not-in-default", message, help);
@@ -403,12 +363,9 @@ fn no_reset(_: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
 }
 
 fn moved(_: &mut SdEntry, param: &Param, scan: &mut Scan<'_>) {
-    scan.findings.error_help(
-        param.key_place,
-        "moved-parameter",
-        "'streams=' is no storage definition parameter any more",
-        "write it into the workload definition: `wd=wd1,streams=4`",
-    );
+    let message = "'streams=' is no storage definition parameter any more";
+    let help = "write it into the workload definition: `wd=wd1,streams=4`";
+    scan.findings.error_help(param.key_place, "moved-parameter", message, help);
 }
 
 /// Carries `count=` out, all copies of a definition or none, and looks for equal names.
@@ -420,7 +377,7 @@ fn repeat_all(sds: &mut Vec<SdEntry>, mut n_luns: usize, findings: &mut Findings
             let n_copies = (numbers.end - numbers.start) as usize;
             n_luns = n_luns.saturating_add(entry.luns.len().saturating_mul(n_copies));
             if n_luns > LUNS_MAX || n_others + n_copies > DEFINITIONS_MAX {
-                too_many(entry.place, findings);
+                too_many(entry.head.place, findings);
                 return Vec::new();
             }
             numbers.map(|number| entry.counted(number, findings)).collect()
@@ -429,12 +386,12 @@ fn repeat_all(sds: &mut Vec<SdEntry>, mut n_luns: usize, findings: &mut Findings
     let mut names = HashSet::new();
     for entry in sds.iter() {
         let mut hosts = HashSet::new();
-        let is_double =
-            !names.insert(&entry.name) || !entry.luns.iter().all(|(host, _)| hosts.insert(*host));
+        let is_double = !names.insert(&entry.head.name)
+            || !entry.luns.iter().all(|(host, _)| hosts.insert(*host));
         if is_double {
-            let message = format!("duplicate SD names not allowed: {}", entry.name);
+            let message = format!("duplicate SD names not allowed: {}", entry.head.name);
             let help = "give each storage definition a name of its own, and each of its hosts once";
-            findings.error_help(entry.place, "duplicate-name", message, help);
+            findings.error_help(entry.head.place, "duplicate-name", message, help);
         }
     }
 }

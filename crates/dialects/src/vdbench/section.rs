@@ -1,9 +1,10 @@
 //! A section of a parameter file as data: its keywords, how the value of each is read, what it sets
 //! and what it means. One reader serves all kinds of definitions: [`Section::read`].
 
+use super::findings::Place;
 use super::params::{DEFINITIONS, Param};
 use super::scan::Scan;
-use super::sense::Sense;
+use super::sense::{FREE, Sense};
 
 /// A section: general parameters, or the definitions of one kind.
 pub(super) struct Section<T: 'static> {
@@ -125,11 +126,11 @@ impl<T> Row<T> {
         self.name.text()
     }
 
-    /// Says whether `--set` changes it in a definition in which these keywords are written.
-    pub(super) fn is_set(&self, written: &[&str]) -> bool {
+    /// Says whether `--set` changes it in a definition that begins so.
+    pub(super) fn is_set(&self, head: &Head) -> bool {
         match self.set {
             Set::Everywhere => true,
-            Set::WhereWritten => written.contains(&self.key()),
+            Set::WhereWritten => head.has(self.key()),
             Set::Never => false,
         }
     }
@@ -140,10 +141,14 @@ impl<T> Row<T> {
             Meaning::Int(sense, _)
             | Meaning::Long(sense, _)
             | Meaning::Number(sense, _)
-            | Meaning::Own(sense, _) => Some(sense),
-            _ => None,
+            | Meaning::Own(sense, _) => sense,
+            Meaning::Begin
+            | Meaning::Nothing
+            | Meaning::Same(_)
+            | Meaning::Word(_)
+            | Meaning::Words(_) => FREE,
         };
-        if sense.is_some_and(|sense| !scan.first_makes_sense(param, sense)) {
+        if !scan.first_makes_sense(param, sense) {
             return;
         }
         let findings = &mut scan.findings;
@@ -167,19 +172,58 @@ impl<T> Row<T> {
     }
 }
 
+/// What every definition has.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// `default` is that of what others have that say nothing else.
+    pub(super) name: String,
+    /// Where it begins.
+    pub(super) place: Place,
+    /// The keywords that it has.
+    written: Vec<&'static str>,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Head::named("default")
+    }
+}
+
+impl Head {
+    /// Makes that of a definition which stands in no file.
+    pub(super) fn named(name: &str) -> Self {
+        Head { name: name.to_owned(), place: Place::NONE, written: Vec::new() }
+    }
+
+    pub(super) fn is_default(&self) -> bool {
+        self.name == "default"
+    }
+
+    /// Says whether a keyword is written in the definition.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.written.contains(&key)
+    }
+}
+
 /// A definition of one kind.
 pub(super) trait Definition: Clone + Default + 'static {
     /// Begins one, as a copy of what those have that say nothing else.
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self;
+    fn begin(default: &Self, head: Head, param: &Param, scan: &mut Scan<'_>) -> Self;
 
-    /// Returns its name: `default` is that of what others have that say nothing else.
-    fn name(&self) -> &str;
+    /// Returns what it has as every definition does.
+    fn head(&mut self) -> &mut Head;
 
-    /// Keeps that a keyword is written in it.
-    fn write(&mut self, _key: &'static str) {}
+    /// Returns the same under another name.
+    fn renamed(&self, name: &str) -> Self {
+        let mut other = self.clone();
+        name.clone_into(&mut other.head().name);
+        other
+    }
 
     /// Says whether `--set` changes a keyword of it.
-    fn is_set(&self, row: &Row<Self>, is_files: bool) -> bool;
+    fn is_set(&mut self, row: &Row<Self>, _is_files: bool) -> bool {
+        row.is_set(self.head())
+    }
 
     /// Forgets the value of a keyword that `--set` gives another one.
     fn forget(&mut self, _key: &str) {}
@@ -208,14 +252,16 @@ impl<T: Definition> Section<T> {
             if matches!(row.meaning, Meaning::Begin) {
                 self.keep(current.take(), &mut found, scan);
                 scan.plain.begin();
-                current = Some(T::begin(&found.default, &param, scan));
+                let (name, place) = (scan.name_of(&param), param.place);
+                let head = Head { place, ..Head::named(&name) };
+                current = Some(T::begin(&found.default, head, &param, scan));
             } else if let Some(entry) = &mut current {
                 if param.is_broken {
                     entry.miss(row.key());
                 } else {
                     row.put(entry, &param, scan);
                 }
-                entry.write(row.key());
+                entry.head().written.push(row.key());
             } else {
                 scan.no_definition(&param, self.name);
             }
@@ -232,7 +278,7 @@ impl<T: Definition> Section<T> {
             row.put(&mut entry, &param, scan);
         }
         entry.end(&mut found.default, scan);
-        if entry.name() == "default" {
+        if entry.head().is_default() {
             found.default = entry;
         } else {
             found.all.push(entry);
@@ -297,7 +343,14 @@ impl<T> Section<T> {
         let is_stem = |row: &Row<T>| matches!(row.name, Name::Stem(_));
         let is_lost = |row: &Row<T>| match row.meaning {
             Meaning::Same(other) => self.rows.iter().all(|row| row.key() != other),
-            _ => false,
+            Meaning::Begin
+            | Meaning::Nothing
+            | Meaning::Int(..)
+            | Meaning::Long(..)
+            | Meaning::Number(..)
+            | Meaning::Word(_)
+            | Meaning::Words(_)
+            | Meaning::Own(..) => false,
         };
         let is_wrong = |row: &&Row<T>| is_lost(row) || (!row.is_explained() && !is_stem(row));
         self.rows.iter().filter(is_wrong).map(Row::key).collect()

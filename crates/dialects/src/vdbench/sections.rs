@@ -50,13 +50,14 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Sections {
     let sections = Sections { known, fsds, sds, wds, fwds, rds };
     if scan.is_kind() {
         let hosts = sections.known.hosts.iter();
-        let hosts = hosts.map(|it| ("hd", it.host.label.as_str(), it.place));
-        let sds = sections.sds.iter().map(|it| ("sd", it.name.as_str(), it.place));
-        let wds = sections.wds.all.iter().map(|it| ("wd", it.name.as_str(), it.place));
-        let fsds = sections.fsds.iter().map(|it| ("fsd", it.name.as_str(), it.place));
-        let fwds = sections.fwds.all.iter().map(|it| ("fwd", it.name.as_str(), it.place));
-        let all = hosts.chain(sds).chain(wds).chain(fsds).chain(fwds);
-        names::check(all, &mut scan.findings);
+        let hosts = hosts.map(|it| ("hd", it.host.label.as_str(), it.head.place));
+        let sds = sections.sds.iter().map(|it| ("sd", &it.head));
+        let wds = sections.wds.all.iter().map(|it| ("wd", &it.head));
+        let fsds = sections.fsds.iter().map(|it| ("fsd", &it.head));
+        let fwds = sections.fwds.all.iter().map(|it| ("fwd", &it.head));
+        let others = sds.chain(wds).chain(fsds).chain(fwds);
+        let others = others.map(|(kind, head)| (kind, head.name.as_str(), head.place));
+        names::check(hosts.chain(others), &mut scan.findings);
     }
     scan.check_options();
     sections

@@ -21,22 +21,22 @@ pub(super) fn run_definitions(
     let mut rds = sections.rds.clone();
     for rd in &mut rds {
         if rd.format.is_once && rd.loops.is_empty() {
-            let message = format!("rd={}: 'format=once' can only be used with loops", rd.name);
+            let message = format!("rd={}: 'format=once' can only be used with loops", rd.head.name);
             let help = "write `format=yes`";
-            findings.error_help(rd.place, "wrong-format", message, help);
+            findings.error_help(rd.head.place, "wrong-format", message, help);
         }
         finish_rates(rd, known.is_files, findings);
         override_times(rd, known.is_replay, options);
         check_times(rd, findings);
         if known.is_files && rd.fwdrate == 0.0 {
-            let message = format!("no fwdrate= specified for rd={}", rd.name);
+            let message = format!("no fwdrate= specified for rd={}", rd.head.name);
             let help = "write `fwdrate=max`, or operations per second";
-            findings.error_help(rd.place, "missing-rate", message, help);
+            findings.error_help(rd.head.place, "missing-rate", message, help);
         }
     }
     let rds = repeat_singles(rds, &sections.sds, findings);
     let Some(first) = &options.restart_rd else { return rds };
-    let Some(idx) = rds.iter().position(|rd| rd.name == *first || rd.rd == *first) else {
+    let Some(idx) = rds.iter().position(|rd| rd.head.name == *first || rd.rd == *first) else {
         let message = format!("-r: there is no rd={first}");
         let help = "name a run definition of the file";
         findings.error_help(Place::NONE, "unknown-name", message, help);
@@ -50,7 +50,7 @@ fn finish_rates(rd: &mut RdEntry, is_files: bool, findings: &mut Findings) {
         if !rd.rates.is_empty() {
             rd.loops.retain(|other| other.kind != LoopKind::Rate);
             let values = rd.rates.clone();
-            rd.loops.push(Loop { kind: LoopKind::Rate, values, place: rd.place });
+            rd.loops.push(Loop { kind: LoopKind::Rate, values, place: rd.head.place });
         }
         if !is_files {
             // Wherever it was written: iorate= is the innermost loop. fwdrate= stands where it was
@@ -72,13 +72,13 @@ fn finish_rates(rd: &mut RdEntry, is_files: bool, findings: &mut Findings) {
         rd.iorate = rd.rates.iter().step_by(2).fold(0.0, |max, rate| rate.max(max));
         if is_files {
             let message = "work on file structures has no rate that varies within a run";
-            findings.refuse(rd.place, "no-variable-rate", message);
+            findings.refuse(rd.head.place, "no-variable-rate", message);
         }
         return;
     };
-    let message = format!("rd={}: {message}", rd.name);
+    let message = format!("rd={}: {message}", rd.head.name);
     let help = "write rates and seconds in turn: `iorate=(100,5,500,1)`";
-    findings.error_help(rd.place, "wrong-rates", message, help);
+    findings.error_help(rd.head.place, "wrong-rates", message, help);
 }
 
 fn override_times(rd: &mut RdEntry, is_replay: bool, options: &Options) {
@@ -109,14 +109,14 @@ fn check_times(rd: &RdEntry, findings: &mut Findings) {
     } else {
         return;
     };
-    let message = format!("rd={}: {message}", rd.name);
+    let message = format!("rd={}: {message}", rd.head.name);
     let help = "elapsed and warmup are multiples of the interval; -e, -i and -w change them";
-    findings.error_help(rd.place, "wrong-times", message, help);
+    findings.error_help(rd.head.place, "wrong-times", message, help);
 }
 
 /// Carries `sd=single`, `sd=range` and `sd=setsofN` out: a run definition for each.
 fn repeat_singles(rds: Vec<RdEntry>, sds: &[SdEntry], findings: &mut Findings) -> Vec<RdEntry> {
-    let names: Vec<String> = sds.iter().map(|sd| sd.name.clone()).collect();
+    let names: Vec<String> = sds.iter().map(|sd| sd.head.name.clone()).collect();
     let mut repeated = Vec::with_capacity(rds.len());
     for rd in rds {
         let [word] = rd.sds.as_deref().unwrap_or_default() else {
@@ -148,9 +148,9 @@ fn repeat_singles(rds: Vec<RdEntry>, sds: &[SdEntry], findings: &mut Findings) -
                 repeated.extend(list.chunks(size).map(|sds| rd.on_sds(&sds.join("_"), sds)));
             }
             _ => {
-                let message = format!("rd={}: `sd={word}` has no number", rd.name);
+                let message = format!("rd={}: `sd={word}` has no number", rd.head.name);
                 let help = "write such as `sd=setsof2`";
-                findings.error_help(rd.place, "wrong-value", message, help);
+                findings.error_help(rd.head.place, "wrong-value", message, help);
             }
         }
     }

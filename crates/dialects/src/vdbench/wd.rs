@@ -7,73 +7,38 @@ use super::run::{OpenFlags, Seek, Xfersize};
 use super::scan::Scan;
 use super::section::Meaning::{Begin, Number, Own, Same, Words};
 use super::section::Name::{Any, Full};
-use super::section::{self, Definition, Section};
+use super::section::{self, Definition, Head, Section};
 use super::sense::{FREE, PERCENT, RATE, SECTORS, SEEK, THREADS};
 use super::values::java_number;
 
 type Row = section::Row<WdEntry>;
 
-/// A workload definition as written.
-#[derive(Clone, Debug)]
-pub(super) struct WdEntry {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) sds: Vec<String>,
-    pub(super) sds_place: Place,
-    pub(super) hosts: Vec<String>,
-    pub(super) threads: i64,
-    pub(super) streams: i64,
-    pub(super) priority: Option<i64>,
-    /// 0 is none.
-    pub(super) iorate: f64,
-    /// 0 is an equal part of what is left.
-    pub(super) skew: f64,
-    pub(super) is_hotband: bool,
-    pub(super) range: Option<(f64, f64)>,
-    pub(super) seek: Seek,
-    pub(super) stride: Option<(i64, i64)>,
-    pub(super) rhpct: f64,
-    pub(super) whpct: f64,
-    /// One size; sizes and percentages; or smallest, largest, alignment.
-    pub(super) xfersizes: Vec<f64>,
-    pub(super) rdpct: f64,
-    pub(super) open: Option<OpenFlags>,
-    pub(super) has_user: bool,
-    written: Vec<&'static str>,
-}
-
-impl Default for WdEntry {
-    fn default() -> Self {
-        WdEntry {
-            name: "default".to_owned(),
-            place: Place::NONE,
-            sds: Vec::new(),
-            sds_place: Place::NONE,
-            hosts: vec!["*".to_owned()],
-            threads: 0,
-            streams: 0,
-            priority: None,
-            iorate: 0.0,
-            skew: 0.0,
-            is_hotband: false,
-            range: None,
-            seek: Seek::Pct(100.0),
-            stride: None,
-            rhpct: 0.0,
-            whpct: 0.0,
-            xfersizes: vec![4096.0],
-            rdpct: 100.0,
-            open: None,
-            has_user: false,
-            written: Vec::new(),
-        }
-    }
-}
-
-impl WdEntry {
-    /// Returns the same under another name.
-    pub(super) fn renamed(&self, name: &str) -> Self {
-        WdEntry { name: name.to_owned(), ..self.clone() }
+with_defaults! {
+    /// A workload definition as written.
+    #[derive(Clone, Debug)]
+    pub(super) struct WdEntry {
+        pub(super) head: Head = Head::default(),
+        pub(super) sds: Vec<String> = Vec::new(),
+        pub(super) sds_place: Place = Place::NONE,
+        pub(super) hosts: Vec<String> = vec!["*".to_owned()],
+        pub(super) threads: i64 = 0,
+        pub(super) streams: i64 = 0,
+        pub(super) priority: Option<i64> = None,
+        /// 0 is none.
+        pub(super) iorate: f64 = 0.0,
+        /// 0 is an equal part of what is left.
+        pub(super) skew: f64 = 0.0,
+        pub(super) is_hotband: bool = false,
+        pub(super) range: Option<(f64, f64)> = None,
+        pub(super) seek: Seek = Seek::Pct(100.0),
+        pub(super) stride: Option<(i64, i64)> = None,
+        pub(super) rhpct: f64 = 0.0,
+        pub(super) whpct: f64 = 0.0,
+        /// One size; sizes and percentages; or smallest, largest, alignment.
+        pub(super) xfersizes: Vec<f64> = vec![4096.0],
+        pub(super) rdpct: f64 = 100.0,
+        pub(super) open: Option<OpenFlags> = None,
+        pub(super) has_user: bool = false,
     }
 }
 
@@ -186,31 +151,23 @@ pub(super) static SECTION: Section<WdEntry> = Section {
 };
 
 impl Definition for WdEntry {
-    fn begin(default: &Self, param: &Param, scan: &mut Scan<'_>) -> Self {
-        let name = scan.name_of(param);
-        if name != "default" && !scan.is_new("wd", &name) {
-            let message = format!("duplicate WD names not allowed: {name}");
-            scan.findings.error(param.place, "duplicate-name", message);
+    fn begin(default: &Self, head: Head, _: &Param, scan: &mut Scan<'_>) -> Self {
+        if !head.is_default() && !scan.is_new("wd", &head.name) {
+            let message = format!("duplicate WD names not allowed: {}", head.name);
+            scan.findings.error(head.place, "duplicate-name", message);
         }
-        WdEntry { name, place: param.place, written: Vec::new(), ..default.clone() }
+        WdEntry { head, ..default.clone() }
     }
 
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn write(&mut self, key: &'static str) {
-        self.written.push(key);
-    }
-
-    fn is_set(&self, row: &Row, _: bool) -> bool {
-        row.is_set(&self.written)
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
     fn end(&mut self, _: &mut Self, scan: &mut Scan<'_>) {
-        if self.skew != 0.0 && self.iorate != 0.0 && self.name != "default" {
-            let message = format!("wd={}: 'iorate=' and 'skew=' are mutually exclusive", self.name);
-            scan.findings.error(self.place, "exclusive-parameters", message);
+        if self.skew != 0.0 && self.iorate != 0.0 && !self.head.is_default() {
+            let name = &self.head.name;
+            let message = format!("wd={name}: 'iorate=' and 'skew=' are mutually exclusive");
+            scan.findings.error(self.head.place, "exclusive-parameters", message);
         }
     }
 }
@@ -222,12 +179,7 @@ impl WdEntry {
             [min, max, align] => {
                 Xfersize::Range { min: *min as u32, max: *max as u32, align: *align as u32 }
             }
-            [] => Xfersize::Fixed(4096),
-            // Of a single pair nothing is left to choose.
-            [size] | [size, _] => Xfersize::Fixed(*size as u32),
-            pairs => Xfersize::Split(
-                pairs.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1])).collect(),
-            ),
+            sizes => Xfersize::of(sizes),
         }
     }
 
@@ -235,10 +187,10 @@ impl WdEntry {
     /// one of `--set` is meant to.
     fn replaces(&self, rival: &str, param: &Param, scan: &mut Scan<'_>) {
         let is_set = param.key_place == Place::NONE;
-        if self.written.contains(&rival) && !is_set {
+        if self.head.has(rival) && !is_set {
             let message = format!(
                 "wd={}: `{}=` takes the place of the `{rival}=` before it",
-                self.name, param.key
+                self.head.name, param.key
             );
             scan.findings.warning(param.key_place, "overridden", message, "write one of them");
         }
@@ -309,13 +261,10 @@ fn user(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
 fn threads(entry: &mut WdEntry, param: &Param, scan: &mut Scan<'_>) {
     entry.threads = param.int(&mut scan.findings).unwrap_or_default();
     if !scan.known.general.settings.concatenate_sds {
-        scan.findings.error_help(
-            param.key_place,
-            "wd-threads",
-            "workload definition (WD) level thread= parameter may only be used together with \
-             'concatenatesds=yes'",
-            "write `threads=` into the storage or the run definition",
-        );
+        let message = "workload definition (WD) level thread= parameter may only be used together \
+             with 'concatenatesds=yes'";
+        let help = "write `threads=` into the storage or the run definition";
+        scan.findings.error_help(param.key_place, "wd-threads", message, help);
     }
 }
 

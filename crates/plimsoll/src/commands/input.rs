@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dialects::{
-    DIALECTS, Dialect, Foreign, Loader, Overrides, Parsed, Request, Understood, find_dialect,
-    likeliest,
+    DIALECTS, Dialect, Foreign, Likeness, Loader, Overrides, Parsed, Request, Understood,
+    find_dialect, likeliest,
 };
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
@@ -116,7 +116,7 @@ impl InputArgs {
         let is_unlike = |source: &&Source| {
             let text = &source.text;
             self.files.contains(&source.name)
-                && dialect.likeness(text) == 0
+                && dialect.likeness(text) == Likeness::None
                 && !text.trim().is_empty()
         };
         let unlike = sources.iter().filter(is_unlike).map(|source| {

@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn refuse_design(name: &str) -> Result<(), Failure> {
     let text = HostLoader.read(name).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    if native::sniff(&text) > 0 || !on::is_design(&text) {
+    if native::declares(&text) || !on::is_design(&text) {
         return Ok(());
     }
     Err(Failure::wrong_use(format!("`{name}` is a design, not a job"))

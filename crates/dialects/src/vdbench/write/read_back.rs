@@ -14,7 +14,7 @@ use super::super::read::parse_text;
 use super::super::run::{Rate, Run, Work};
 use super::same::{self, InStep};
 use super::{Writer, processes, trees};
-use crate::NoHost;
+use crate::NO_HOST;
 use crate::translation::Translation;
 
 /// A job that was written, and where.
@@ -94,7 +94,7 @@ impl Back {
 }
 
 fn steps_of(text: &str) -> Result<Vec<(Run, Step)>, String> {
-    let parsed = parse_text("text", text, &Options::default(), &NoHost);
+    let parsed = parse_text("text", text, &Options::default(), &NO_HOST);
     let mut findings = parsed.diagnostics;
     let mut curve_step_idx = None;
     let mut steps = Vec::new();
@@ -102,7 +102,7 @@ fn steps_of(text: &str) -> Result<Vec<(Run, Step)>, String> {
         if run.rate == Rate::CurveMax {
             curve_step_idx = Some(idx as u32);
         }
-        let context = Context { curve_step_idx, first_group_id: 0, loader: &NoHost, sources: &[] };
+        let context = Context { curve_step_idx, first_group_id: 0, loader: &NO_HOST, sources: &[] };
         let step = step(&run, context, &mut findings);
         steps.push((run, step));
     }

@@ -1,5 +1,5 @@
-//! Failed operations of a run: the first of each kind is told, and how many there were in the end;
-//! errorlog.html lists them.
+//! Failed operations of a run: the first of each kind is printed, and how many there were in the
+//! end; errorlog.html lists them.
 
 use std::io;
 
@@ -66,7 +66,7 @@ impl Errors {
     }
 
     /// Forgets all of a run that has ended. Returns a line for each kind of which there were more
-    /// than the one that was told.
+    /// than the one that was printed.
     pub(super) fn end(&mut self, words: &Words) -> Vec<String> {
         let several = self.kinds.drain(..).filter(|kind| kind.n > 1);
         let line = |kind: FailureKind| {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_a_kind_is_told_and_all_are_counted() {
+    fn the_first_of_a_kind_is_printed_and_all_are_counted() {
         let mut errors = Errors::default();
         let words = Words::default();
         let error = |op: &str, offset| IoErrorRecord {
