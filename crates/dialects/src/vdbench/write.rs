@@ -8,31 +8,27 @@ mod read_back;
 mod run_words;
 mod same;
 mod shares;
+mod structures;
 mod trees;
 mod words;
+mod writer;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
-use plan::files::{Size, SyncMode};
+use plan::files::Size;
 use plan::job::{PartRegion, RateOf};
 use plan::load::{Rate, RatePeriod, RatePeriods};
-use plan::tree::{
-    Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, StopAfter, TreeTask, TreeWork,
-};
 use plan::workload::{BlockSize, Distribution, Workload};
 use plan::{Job, Plan, Step};
 
 use self::align::written_direction;
 use self::places::{hit_area_bytes, lun_bytes, luns};
-use self::read_back::{LeftOut, Place, Said};
 use self::run_words::RunWords;
-use self::shares::{flow_weight, own_rates, rate_iops, rate_periods, skews};
-use self::trees::WrittenFormat;
+use self::shares::{compress_ratio, flow_weight, own_rates, rate_iops, rate_periods, skews};
 use self::words::{
-    comment, curve_words, distribution_words, io_word, open_flags, operation_word, rate_words,
-    rounded, select_words, size_words, value,
+    comment, curve_words, distribution_words, open_flags, rate_words, rounded, size_words, value,
 };
+use self::writer::{JobPosition, LeftOut, Writer};
 use super::values::NS_PER_S;
 use crate::translation::Translation;
 
@@ -85,71 +81,14 @@ const SIZES: [&str; 5] = [
     "block_size_weights",
 ];
 
-/// Threads and bytes per write of a format that says neither.
-const FORMAT_USUAL: (u32, u32) = (8, 131_072);
-
-struct Writer<'a> {
-    left_out: &'a LeftOut,
-    /// Jobs that were written.
-    said: Vec<Said>,
-    /// Run definitions by the position of their step.
-    run_names: BTreeMap<usize, String>,
-    formats: Vec<WrittenFormat>,
-    /// Parameters of which a loss was noted since the last job began.
-    noted: BTreeSet<&'static str>,
-    to: Translation,
-    general: String,
-    targets: String,
-    workloads: String,
-    runs: String,
-    n_runs: usize,
-    /// Names that are taken.
-    names: HashSet<String>,
-    /// Definitions by what stands behind their names: one that is said again has the same name.
-    known: HashMap<String, String>,
-    /// A format that the next run is to say, and its structures.
-    format: Option<(&'static str, Vec<String>)>,
-    /// Most processes that a storage definition is divided among.
-    n_processes: usize,
-    /// What all formats are done with.
-    format_workload: Option<String>,
-}
-
-impl<'a> Writer<'a> {
-    fn new(left_out: &'a LeftOut) -> Self {
-        Writer {
-            left_out,
-            said: Vec::new(),
-            run_names: BTreeMap::new(),
-            formats: Vec::new(),
-            noted: BTreeSet::new(),
-            to: Translation::default(),
-            general: String::new(),
-            targets: String::new(),
-            workloads: String::new(),
-            runs: String::new(),
-            n_runs: 0,
-            names: HashSet::new(),
-            known: HashMap::new(),
-            format: None,
-            n_processes: 0,
-            format_workload: None,
-        }
-    }
-
-    /// Notes a loss, which stands for all that becomes otherwise of these parameters.
-    fn note(&mut self, names: &[&'static str], loss: impl Into<String>) {
-        self.noted.extend(names);
-        self.to.lose_values(names, loss);
-    }
-
+impl Writer<'_> {
     fn step(&mut self, step_idx: usize, step: &Step, points: &[RateOf]) {
         let (jobs, n_processes) = processes::joined(&step.jobs);
         self.n_processes = self.n_processes.max(n_processes);
-        let places = (0..jobs.len()).map(|job_idx| (step_idx, job_idx));
-        let mut kept: Vec<(Place, Job)> = places.zip(jobs).collect();
-        kept.retain(|(place, job)| !self.leaves_out(*place, job));
-        let (places, jobs): (Vec<Place>, Vec<Job>) = kept.into_iter().unzip();
+        let positions = (0..jobs.len()).map(|job_idx| (step_idx, job_idx));
+        let mut kept: Vec<(JobPosition, Job)> = positions.zip(jobs).collect();
+        kept.retain(|(position, job)| !self.leaves_out(*position, job));
+        let (positions, jobs): (Vec<JobPosition>, Vec<Job>) = kept.into_iter().unzip();
         let step = &Step { jobs, ..step.clone() };
         let mut words = RunWords { rate_iops: Some(0.0), ..RunWords::default() };
         let n_rates = step.jobs.iter().filter_map(rate_iops).count();
@@ -158,11 +97,11 @@ impl<'a> Writer<'a> {
         self.noted.clear();
         self.compression(step);
         let noted_of_all = std::mem::take(&mut self.noted);
-        for (place, job) in places.into_iter().zip(&step.jobs) {
+        for (position, job) in positions.into_iter().zip(&step.jobs) {
             words.is_shared |= job.load.flow.is_some();
             match &job.tree {
-                Some(work) => self.tree_job(place, job, work, &mut words),
-                None => self.raw_job(place, job, &mut words),
+                Some(work) => self.tree_job(position, job, work, &mut words),
+                None => self.raw_job(position, job, &mut words),
             }
             words.rate_iops = words.rate_iops.zip(rate_iops(job)).map(|(sum, own)| sum + own);
         }
@@ -173,11 +112,11 @@ impl<'a> Writer<'a> {
         self.noted = noted_of_all;
         let rd = self.run(step, &words, points);
         self.run_names.insert(step_idx, rd);
-        for (mut said, workloads) in words.said {
-            said.noted.extend(&self.noted);
-            said.workloads =
+        for (mut written, workloads) in words.written {
+            written.noted.extend(&self.noted);
+            written.workloads =
                 workloads.into_iter().map(|idx| words.workloads[idx].name.clone()).collect();
-            self.said.push(said);
+            self.written.push(written);
         }
     }
 
@@ -203,29 +142,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Returns the name of a definition, which is the wanted one if it can be, and whether it must
-    /// be written.
-    fn named(&mut self, kind: &str, wanted: &str, body: &str) -> (String, bool) {
-        let key = format!("{kind}={wanted},{body}");
-        if let Some(name) = self.known.get(&key) {
-            return (name.clone(), false);
-        }
-        let is_word = wanted.starts_with(|c: char| c.is_ascii_alphabetic())
-            && wanted.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            && !matches!(wanted, "default" | "format" | "concat" | "single" | "range")
-            && super::fwd::operation(wanted).is_none();
-        let plain = is_word.then(|| wanted.to_owned());
-        let taken = |name: &String| self.names.contains(&format!("{kind}={name}").to_lowercase());
-        let name = plain.filter(|name| !taken(name)).or_else(|| {
-            (1..=u32::MAX).map(|number| format!("{kind}{number}")).find(|name| !taken(name))
-        });
-        let name = name.unwrap_or_default();
-        self.names.insert(format!("{kind}={name}").to_lowercase());
-        self.known.insert(key, name.clone());
-        (name, true)
-    }
-
-    fn raw_job(&mut self, place: Place, job: &Job, words: &mut RunWords) {
+    fn raw_job(&mut self, position: JobPosition, job: &Job, words: &mut RunWords) {
         self.noted.clear();
         let access = job.workload.access;
         if job.n_workers > 1 && !access.random && !job.files.names.is_empty() {
@@ -274,14 +191,8 @@ impl<'a> Writer<'a> {
                 "a rate in bytes where sizes differ: I/Os per second at their mean size",
             );
         }
-        let said = self.said(place, job, targets);
-        words.said.push((said, workloads));
-    }
-
-    /// Returns a job with what was noted of it.
-    fn said(&mut self, place: Place, job: &Job, storage: Vec<String>) -> Said {
-        let noted = std::mem::take(&mut self.noted);
-        Said { place, job: job.clone(), storage, workloads: Vec::new(), noted }
+        let written = self.written_job(position, job, targets);
+        words.written.push((written, workloads));
     }
 
     /// Says how written data compresses: all of it alike, in Vdbench.
@@ -406,205 +317,6 @@ impl<'a> Writer<'a> {
             let (read, write) = (rounded(hits.read_pct), rounded(hits.write_pct));
             let _ = write!(line, ",rhpct={read},whpct={write}");
         }
-    }
-
-    fn tree_job(&mut self, place: Place, job: &Job, work: &TreeWork, words: &mut RunWords) {
-        words.is_tree = true;
-        self.noted.clear();
-        let tasks = match &work.activity {
-            Activity::Operations(tasks) => tasks,
-            Activity::Format(format) => {
-                self.format_workload(job.n_workers, *format);
-                let fsd = self.structure(work);
-                self.add_format(*format, fsd);
-                let (work, noted) = (work.clone(), std::mem::take(&mut self.noted));
-                self.formats.push(WrittenFormat { work, n_threads: job.n_workers, noted });
-                return;
-            }
-        };
-        let fsd = self.structure(work);
-        let target = work.target.as_ref().map(|target| {
-            self.structure(&TreeWork { tree: target.clone(), target: None, ..work.clone() })
-        });
-        if words.is_rate_of_some {
-            self.note(
-                &["rate", "rate_iops", "rate_total_iops"],
-                "rates of some jobs on structures of files: `fwdrate` counts for all",
-            );
-        }
-        let own = rate_iops(job).filter(|_| !words.is_rate_of_some);
-        let own = own.or(flow_weight(job)).unwrap_or(1.0);
-        let mut workloads = Vec::new();
-        let total: f64 = tasks.iter().map(|task| task.weight).sum();
-        // What is one job here is one workload with several operations there: equal threads each.
-        let n_threads = (job.n_workers / tasks.len().max(1) as u32).max(1);
-        for task in tasks {
-            let mut body = format!("fsd={fsd},threads={n_threads}");
-            if let Some(target) = &target {
-                let _ = write!(body, ",target={target}");
-            }
-            self.task(task, &mut body);
-            let title = if task.name.is_empty() { &job.name } else { &task.name };
-            workloads.push(words.add(title, body, &[], own * task.weight / total));
-        }
-        if tasks.len() > 1 {
-            self.note(
-                &["n_workers"],
-                format!("operations mixed by the same threads (`{}`): each has its own", job.name),
-            );
-        }
-        let said = self.said(place, job, Vec::new());
-        words.said.push((said, workloads));
-    }
-
-    fn task(&mut self, task: &TreeTask, body: &mut String) {
-        let is_sequential = matches!(task.io, FileIo::Sequential { .. });
-        match task.read_pct {
-            Some(pct) if is_sequential => {
-                let is_mixed = pct > 0.0 && pct < 100.0;
-                if is_mixed {
-                    self.note(
-                        &[trees::READ_PCT],
-                        "a mix of reads and writes from start to end of a file",
-                    );
-                }
-                let operation = if pct >= 50.0 { "read" } else { "write" };
-                let _ = write!(body, ",operation={operation}");
-            }
-            Some(pct) => {
-                let _ = write!(body, ",rdpct={}", rounded(pct));
-            }
-            None => {
-                let _ = write!(body, ",operation={}", operation_word(task.operation));
-            }
-        }
-        if task.moves_bytes() {
-            let size = size_words(&task.block_size);
-            let _ = write!(body, ",xfersize={size},fileio={}", io_word(task.io));
-        }
-        let _ = write!(body, ",fileselect={}", select_words(&task.select));
-        match task.stop_after {
-            Some(StopAfter::Ios(n)) => {
-                let _ = write!(body, ",stopafter={n}");
-            }
-            Some(StopAfter::Pct(pct)) => {
-                let _ = write!(body, ",stopafter={}%", rounded(pct));
-            }
-            None => {}
-        }
-    }
-
-    /// Says with how many threads and bytes per write formats are done: all alike, in Vdbench.
-    fn format_workload(&mut self, n_threads: u32, format: Format) {
-        let bytes = format.block_bytes;
-        let line = format!("fwd=format,threads={n_threads},xfersize={bytes}\n");
-        match &self.format_workload {
-            Some(other) if *other != line => {
-                self.note(
-                    &[trees::FORMAT],
-                    "threads or sizes that differ between formats: `fwd=format` is one",
-                );
-            }
-            Some(_) => {}
-            None => {
-                if (n_threads, bytes) != FORMAT_USUAL {
-                    self.workloads.insert_str(0, &line);
-                }
-                self.format_workload = Some(line);
-            }
-        }
-    }
-
-    /// Keeps a format for the run behind it.
-    fn add_format(&mut self, format: Format, fsd: String) {
-        let words = match (format.clean, format.create, format.folders_only) {
-            (true, true, false) => "yes",
-            (true, true, true) => "directories",
-            (false, _, false) => "restart",
-            (false, _, true) => "(restart,directories)",
-            (true, false, _) => "(clean,only)",
-        };
-        // What was removed alone is not part of another format.
-        if self.format.as_ref().is_some_and(|(other, _)| *other != words) {
-            self.lone_format();
-        }
-        let (_, fsds) = self.format.get_or_insert((words, Vec::new()));
-        if !fsds.contains(&fsd) {
-            fsds.push(fsd);
-        }
-    }
-
-    /// Writes a run that is nothing but a format.
-    fn lone_format(&mut self) {
-        let Some((words, fsds)) = self.format.take() else { return };
-        self.n_runs += 1;
-        let inner = words.trim_matches(['(', ')']);
-        let words =
-            if inner.contains("only") { words.to_owned() } else { format!("({inner},only)") };
-        let _ = writeln!(
-            self.runs,
-            "rd=rd{},fsd=({}),operations=read,fwdrate=max,elapsed=30,interval=1,format={words}",
-            self.n_runs,
-            fsds.join(",")
-        );
-    }
-
-    /// Writes the definition of a tree and returns its name.
-    fn structure(&mut self, work: &TreeWork) -> String {
-        let tree = &work.tree;
-        let sizes = match &tree.sizes {
-            FileSizes::Fixed(bytes) => bytes.to_string(),
-            FileSizes::Average(bytes) => format!("({bytes},0)"),
-            FileSizes::Split(parts) => {
-                let words: Vec<String> =
-                    parts.iter().map(|(bytes, pct)| format!("{bytes},{}", rounded(*pct))).collect();
-                format!("({})", words.join(","))
-            }
-        };
-        let (depth, width, files) = (tree.depth, tree.width, tree.files);
-        let mut line = format!(
-            "anchor={},depth={depth},width={width},files={files},sizes={sizes}",
-            value(&tree.anchor)
-        );
-        if !tree.bottom_only {
-            line.push_str(",distribution=all");
-        }
-        for (key, bytes) in
-            [("totalsize", tree.total_bytes), ("workingsetsize", tree.working_set_bytes)]
-        {
-            if bytes > 0 {
-                let _ = write!(line, ",{key}={bytes}");
-            }
-        }
-        if tree.share.1 > 1 {
-            line.push_str(",shared=yes");
-        }
-        let open = &work.open;
-        let sync = if open.dsync { SyncMode::Dsync } else { SyncMode::None };
-        line.push_str(&open_flags(open.direct, sync, open.fsync_on_close));
-        if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
-            let (file, folder) = (&tree.file_mask, &tree.folder_mask);
-            let is_fine = file.starts_with("vdb")
-                && file.strip_suffix(".file").is_some()
-                && folder.starts_with("vdb")
-                && folder.strip_suffix(".dir").is_some();
-            if is_fine {
-                let _ = write!(line, ",mask=({file},{folder})");
-            } else {
-                self.note(
-                    &[trees::MASKS],
-                    "names of files that do not begin with vdb and end in .file",
-                );
-            }
-        }
-        if tree.create_parents && !self.general.contains("create_anchors") {
-            self.general.push_str("create_anchors=yes\n");
-        }
-        let (name, is_new) = self.named("fsd", &tree.name, &line);
-        if is_new {
-            let _ = writeln!(self.targets, "fsd={name},{line}");
-        }
-        name
     }
 
     /// Writes the definition of a run and returns its name.
@@ -741,10 +453,4 @@ impl<'a> Writer<'a> {
             );
         }
     }
-}
-
-/// Returns how many times the written data of a job compresses, if it says so.
-fn compress_ratio(job: &Job) -> Option<f64> {
-    let pct = job.buffers.compress_pct.filter(|pct| *pct > 0).map(f64::from);
-    job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)))
 }

@@ -3,7 +3,7 @@
 use plan::workload::{BlockSize, Workload};
 use plan::{Direction, Job};
 
-use super::Writer;
+use super::writer::Writer;
 
 impl Writer<'_> {
     /// Returns what places of I/O on a storage definition are multiples of, where it says so.

@@ -2,9 +2,8 @@
 
 use plan::{EngineKind, EngineWork, Job};
 
-use super::Writer;
 use super::places::n_luns;
-use super::read_back::Place;
+use super::writer::{JobPosition, Writer};
 
 /// Most files of a job that are written, each as a storage definition: a text of some 100 KiB.
 /// Vdbench keeps buffers, threads and tables for each of them, and a job of a million files of
@@ -13,9 +12,9 @@ const LUNS_MAX: u64 = 4096;
 
 impl Writer<'_> {
     /// Says whether a job is left out, and notes why.
-    pub(super) fn leaves_out(&mut self, place: Place, job: &Job) -> bool {
+    pub(super) fn leaves_out(&mut self, position: JobPosition, job: &Job) -> bool {
         let name = &job.name;
-        if let Some(why) = self.left_out.get(&place) {
+        if let Some(why) = self.left_out.get(&position) {
             self.to.lose(why.clone());
             return true;
         }

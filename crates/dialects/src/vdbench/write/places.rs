@@ -9,8 +9,8 @@ use plan::workload::{Distribution, Sequencer, Workload};
 use plan::{Direction, Job};
 
 use super::super::lower_raw::HOT_BAND_EXPONENT;
-use super::Writer;
 use super::words::rounded;
+use super::writer::Writer;
 
 /// Parameters that each direction may have otherwise.
 const PLACES_BY_DIRECTION: [&str; 7] = [

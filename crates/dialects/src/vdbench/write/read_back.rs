@@ -13,33 +13,13 @@ use super::super::options::Options;
 use super::super::read::parse_text;
 use super::super::run::{Rate, Run, Work};
 use super::same::{self, InStep};
-use super::{Writer, processes, trees};
+use super::writer::{LeftOut, Writer, WrittenJob};
+use super::{processes, trees};
 use crate::NO_HOST;
 use crate::translation::Translation;
 
-/// A job that was written, and where.
-#[derive(Debug)]
-pub(super) struct Said {
-    /// Positions of its step, and of the job among those that were joined there.
-    pub(super) place: Place,
-    /// The job, with those that are processes of the same.
-    pub(super) job: Job,
-    /// Names of its storage definitions.
-    pub(super) storage: Vec<String>,
-    /// Names of its workload definitions, one for each of its parts or tasks.
-    pub(super) workloads: Vec<String>,
-    /// Parameters of which a loss was noted already.
-    pub(super) noted: BTreeSet<&'static str>,
-}
-
-/// Position of a step in the plan and of a job in it.
-pub(super) type Place = (usize, usize);
-
-/// Jobs that are left out, and why.
-pub(super) type LeftOut = BTreeMap<Place, String>;
-
 /// What was read back.
-pub(super) struct Back {
+pub(super) struct ReadBack {
     /// Run and step of each run definition, by its name; of a curve the one that looks for the
     /// maximum.
     of_rd: BTreeMap<String, (Run, Step)>,
@@ -66,10 +46,10 @@ const USUAL_OF_TREES: [&str; 2] = [
      rd=r,fwd=v,fwdrate=7,elapsed=3,warmup=1,interval=1\n",
 ];
 
-impl Back {
+impl ReadBack {
     /// Reads a parameter file.
     fn of(text: &str) -> Result<Self, String> {
-        let mut back = Back {
+        let mut back = ReadBack {
             of_rd: BTreeMap::new(),
             formats: Vec::new(),
             usual: usual(USUAL),
@@ -144,17 +124,18 @@ struct Unsaid {
 
 impl Unsaid {
     fn loss(&self) -> String {
-        let name = self.param.name;
+        let Param { name, short, .. } = self.param;
+        let key = self.param.fio.first().unwrap_or(name);
         match (&self.was, &self.is) {
-            (Some(text), _) => format!("`{name}={text}`"),
-            (None, Some(text)) if name == "flow_slack_ios" => {
+            (Some(text), _) => format!("{short} (`{key}={text}`)"),
+            (None, Some(text)) if *name == "flow_slack_ios" => {
                 format!("how far a job may be ahead of its share: Vdbench lets it be {text} I/Os")
             }
             (None, Some(_)) if name.starts_with("flow_") => {
                 "a pace of its own that each job has: Vdbench keeps them in step".to_owned()
             }
-            (None, Some(text)) => format!("`{name}={text}` is what Vdbench does instead"),
-            (None, None) => format!("`{name}`"),
+            (None, Some(text)) => format!("{short}: `{key}={text}` is what Vdbench does instead"),
+            (None, None) => format!("{short} (`{key}`)"),
         }
     }
 }
@@ -163,11 +144,11 @@ impl Unsaid {
 /// be left out, because they would write elsewhere: then the text is to be written without them.
 pub(super) fn check(plan: &Plan, writer: &Writer<'_>, to: &mut Translation) -> LeftOut {
     let mut left_out = LeftOut::new();
-    if writer.said.is_empty() && writer.formats.is_empty() {
+    if writer.written.is_empty() && writer.formats.is_empty() {
         to.text.clear();
         return left_out;
     }
-    let back = match Back::of(&to.text) {
+    let back = match ReadBack::of(&to.text) {
         Ok(back) => back,
         Err(error) => {
             to.lose(format!("Vdbench does not take it: {error}"));
@@ -179,14 +160,15 @@ pub(super) fn check(plan: &Plan, writer: &Writer<'_>, to: &mut Translation) -> L
         trees::format_losses(format, &back.formats, to);
     }
     for (step_idx, rd) in &writer.run_names {
-        let said: Vec<&Said> = writer.said.iter().filter(|it| it.place.0 == *step_idx).collect();
+        let written: Vec<&WrittenJob> =
+            writer.written.iter().filter(|it| it.position.0 == *step_idx).collect();
         let Some((run, is_step)) = back.step(rd) else {
             to.lose(format!("run `{rd}` does not come back"));
             continue;
         };
         of_step(&plan.steps[*step_idx], &is_step, to);
-        for job in &said {
-            let in_step = InStep { said: &said, is_step: &is_step, run, text: &text };
+        for job in &written {
+            let in_step = InStep { written: &written, is_step: &is_step, run, text: &text };
             let harm = match &job.job.tree {
                 Some(work) => {
                     of_tree(job, work, &in_step, &back, to);
@@ -194,7 +176,7 @@ pub(super) fn check(plan: &Plan, writer: &Writer<'_>, to: &mut Translation) -> L
                 }
                 None => of_storage(job, &in_step, &back, to),
             };
-            left_out.extend(harm.map(|why| (job.place, why)));
+            left_out.extend(harm.map(|why| (job.position, why)));
         }
     }
     left_out
@@ -222,14 +204,14 @@ fn of_step(was: &Step, is: &Step, to: &mut Translation) {
 
 /// Notes what is lost of a job on storage definitions. Returns why it must be left out, if so.
 fn of_storage(
-    said: &Said,
+    written: &WrittenJob,
     in_step: &InStep<'_>,
-    back: &Back,
+    back: &ReadBack,
     to: &mut Translation,
 ) -> Option<String> {
-    let job = &said.job;
-    let is_jobs = in_step.jobs_of(&said.storage);
-    if is_jobs.len() != said.storage.len() {
+    let job = &written.job;
+    let is_jobs = in_step.jobs_of(&written.storage);
+    if is_jobs.len() != written.storage.len() {
         to.lose(format!("`{}`: {} of its files are used", job.name, is_jobs.len()));
     }
     let parts: Vec<Option<&Part>> = match job.parts.as_slice() {
@@ -237,7 +219,7 @@ fn of_storage(
         parts => parts.iter().map(Some).collect(),
     };
     let mut unsaid = Vec::new();
-    for (idx, (part, workload)) in parts.into_iter().zip(&said.workloads).enumerate() {
+    for (idx, (part, workload)) in parts.into_iter().zip(&written.workloads).enumerate() {
         let was = alone(job, part);
         let mut known: Vec<Job> = Vec::new();
         for is_job in &is_jobs {
@@ -255,7 +237,7 @@ fn of_storage(
                 continue;
             }
             known.push(plain);
-            let pair = same::Pair { was: &was, is: &is, said, is_part, in_step };
+            let pair = same::Pair { was: &was, is: &is, written, is_part, in_step };
             unsaid.extend(differing(&pair, &back.usual, idx > 0));
         }
     }
@@ -276,19 +258,25 @@ fn of_storage(
 }
 
 /// Notes what is lost of a job on structures of files.
-fn of_tree(said: &Said, work: &TreeWork, in_step: &InStep<'_>, back: &Back, to: &mut Translation) {
+fn of_tree(
+    written: &WrittenJob,
+    work: &TreeWork,
+    in_step: &InStep<'_>,
+    back: &ReadBack,
+    to: &mut Translation,
+) {
     let Activity::Operations(tasks) = &work.activity else { return };
     let is_jobs: Vec<&Job> =
-        said.workloads.iter().filter_map(|name| in_step.job_of_fwd(name)).collect();
+        written.workloads.iter().filter_map(|name| in_step.job_of_fwd(name)).collect();
     if is_jobs.len() != tasks.len() {
-        to.lose(format!("`{}`: {} of its operations are said", said.job.name, is_jobs.len()));
+        to.lose(format!("`{}`: {} of its operations are said", written.job.name, is_jobs.len()));
         return;
     }
     for (idx, (task, is_job)) in tasks.iter().zip(&is_jobs).enumerate() {
-        trees::losses(work, task, is_job, &said.noted, to);
-        let (was, is) = (alone(&said.job, None), alone(is_job, None));
+        trees::losses(work, task, is_job, &written.noted, to);
+        let (was, is) = (alone(&written.job, None), alone(is_job, None));
         let is_part = Part::default();
-        let pair = same::Pair { was: &was, is: &is, said, is_part: &is_part, in_step };
+        let pair = same::Pair { was: &was, is: &is, written, is_part: &is_part, in_step };
         for it in differing(&pair, &back.usual_of_trees, idx > 0) {
             // What the job as a whole says of its I/O is a summary of its tasks.
             if it.param.category != Category::Workload && it.param.name != "engine" {
@@ -310,7 +298,7 @@ fn differing(pair: &same::Pair<'_>, usual: &Values, is_further: bool) -> Vec<Uns
         let value = |it: Option<&Setting>| it.map(|it| it.value.clone());
         let is_said = value(was) == value(is)
             || (is_further && param.category != Category::Workload)
-            || pair.said.noted.contains(name)
+            || pair.written.noted.contains(name)
             || (was.is_none() && value(is) == value(usual.get(name)))
             || same::means_the_same(name, pair);
         if !is_said {

@@ -1,6 +1,6 @@
 //! What a run definition names, on its way.
 
-use super::read_back::Said;
+use super::writer::WrittenJob;
 
 /// A workload definition.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Defined {
 pub(super) struct RunWords {
     pub(super) workloads: Vec<Defined>,
     /// Jobs, and the positions of their workloads.
-    pub(super) said: Vec<(Said, Vec<usize>)>,
+    pub(super) written: Vec<(WrittenJob, Vec<usize>)>,
     /// Of all workloads together, I/Os per second; `None` is as fast as it goes.
     pub(super) rate_iops: Option<f64>,
     /// Shares of the workloads in the run, and whether they differ or are kept.

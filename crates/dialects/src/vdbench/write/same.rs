@@ -9,16 +9,16 @@ use plan::{Direction, Job, Step};
 
 use super::super::run::{Run, Work};
 use super::places::{luns, rate_of};
-use super::read_back::Said;
-use super::shares::rate_iops;
+use super::processes;
+use super::shares::{compress_ratio, rate_iops};
 use super::words::comment;
-use super::{compress_ratio, processes};
+use super::writer::WrittenJob;
 use crate::translation::Translation;
 
 /// What a step's jobs share.
 pub(super) struct InStep<'a> {
     /// All jobs of the step that were written.
-    pub(super) said: &'a [&'a Said],
+    pub(super) written: &'a [&'a WrittenJob],
     /// The step that was read back, and its run.
     pub(super) is_step: &'a Step,
     pub(super) run: &'a Run,
@@ -40,62 +40,64 @@ impl InStep<'_> {
         self.is_step.jobs.get(idx)
     }
 
-    fn jobs_read_back(&self, said: &Said) -> Vec<&Job> {
-        if said.job.tree.is_some() {
-            said.workloads.iter().filter_map(|name| self.job_of_fwd(name)).collect()
+    fn jobs_read_back(&self, written: &WrittenJob) -> Vec<&Job> {
+        if written.job.tree.is_some() {
+            written.workloads.iter().filter_map(|name| self.job_of_fwd(name)).collect()
         } else {
-            self.jobs_of(&said.storage)
+            self.jobs_of(&written.storage)
         }
     }
 
     /// Says whether as much is in flight as the jobs on the same storage have together.
-    fn is_depth_kept(&self, said: &Said) -> bool {
-        let alike =
-            self.said.iter().filter(|it| said.storage.is_empty() || it.storage == said.storage);
-        let alike = alike.filter(|it| it.job.tree.is_some() || said.job.tree.is_none());
-        let was: u64 = match said.job.tree {
-            Some(_) => in_flight(&said.job),
+    fn is_depth_kept(&self, written: &WrittenJob) -> bool {
+        let alike = self
+            .written
+            .iter()
+            .filter(|it| written.storage.is_empty() || it.storage == written.storage);
+        let alike = alike.filter(|it| it.job.tree.is_some() || written.job.tree.is_none());
+        let was: u64 = match written.job.tree {
+            Some(_) => in_flight(&written.job),
             None => alike.map(|it| in_flight(&it.job)).sum(),
         };
-        was == self.jobs_read_back(said).into_iter().map(in_flight).sum::<u64>()
+        was == self.jobs_read_back(written).into_iter().map(in_flight).sum::<u64>()
     }
 
     /// Says whether a job has the rate that it had, or none as before.
-    fn is_rate_kept(&self, said: &Said, is_part: &Part) -> bool {
-        let is_jobs = self.jobs_read_back(said);
+    fn is_rate_kept(&self, written: &WrittenJob, is_part: &Part) -> bool {
+        let is_jobs = self.jobs_read_back(written);
         // With a rate of its own a workload has it on each of its files.
         let is: Option<f64> = match is_part.rate_iops {
             Some(_) => {
                 let of = |job: &&Job| {
-                    let parts = job.parts.iter().filter(|it| said.workloads.contains(&it.name));
+                    let parts = job.parts.iter().filter(|it| written.workloads.contains(&it.name));
                     parts.map(|it| it.rate_iops).sum::<Option<f64>>()
                 };
                 is_jobs.iter().map(of).sum()
             }
             None => is_jobs.iter().map(|job| job.load.rate_total_iops).sum(),
         };
-        is_rate_near(rate_iops(&said.job), is)
+        is_rate_near(rate_iops(&written.job), is)
     }
 
     /// Says whether a job makes the progress beside the others that it was to make.
-    fn is_flow_kept(&self, said: &Said) -> bool {
-        let Some(flow) = said.job.load.flow else {
+    fn is_flow_kept(&self, written: &WrittenJob) -> bool {
+        let Some(flow) = written.job.load.flow else {
             // A job with a rate of its own keeps its share by that, and one alone has all.
             let n_members = self.is_step.jobs.iter().filter(|job| job.load.flow.is_some()).count();
-            return rate_iops(&said.job).is_some() || n_members <= 1;
+            return rate_iops(&written.job).is_some() || n_members <= 1;
         };
-        let is_other = |it: &&&Said| it.job.load.flow.is_none_or(|other| other.id != flow.id);
-        if self.said.iter().any(|it| is_other(&it)) {
+        let is_other = |it: &&&WrittenJob| it.job.load.flow.is_none_or(|other| other.id != flow.id);
+        if self.written.iter().any(|it| is_other(&it)) {
             return false;
         }
         let weight = |job: &Job| {
             let each = job.load.flow.map_or(0.0, |flow| f64::from(flow.weight));
             each * f64::from(job.n_workers)
         };
-        let was: f64 = self.said.iter().map(|it| weight(&it.job)).sum();
+        let was: f64 = self.written.iter().map(|it| weight(&it.job)).sum();
         let is: f64 = self.is_step.jobs.iter().map(weight).sum();
-        let is_own: f64 = self.jobs_read_back(said).into_iter().map(weight).sum();
-        is_near(weight(&said.job) / was, is_own / is)
+        let is_own: f64 = self.jobs_read_back(written).into_iter().map(weight).sum();
+        is_near(weight(&written.job) / was, is_own / is)
     }
 }
 
@@ -103,7 +105,7 @@ impl InStep<'_> {
 pub(super) struct Pair<'a> {
     pub(super) was: &'a Job,
     pub(super) is: &'a Job,
-    pub(super) said: &'a Said,
+    pub(super) written: &'a WrittenJob,
     pub(super) is_part: &'a Part,
     pub(super) in_step: &'a InStep<'a>,
 }
@@ -116,7 +118,7 @@ pub(super) fn means_the_same(name: &str, it: &Pair<'_>) -> bool {
     let moves_at_random = effective_random_pct(was) > 0.0;
     let dirs: Vec<Direction> = was.issued_directions().collect();
     match name {
-        "queue_depth" | "n_workers" => it.in_step.is_depth_kept(it.said),
+        "queue_depth" | "n_workers" => it.in_step.is_depth_kept(it.written),
         "file_names" | "directories" | "n_files" => has_same_files(it),
         "offset" | "size" | "file_size_bytes" => same_place(it),
         "access" => {
@@ -153,15 +155,16 @@ pub(super) fn means_the_same(name: &str, it: &Pair<'_>) -> bool {
                 || was.load.arrivals == is.load.arrivals
                 || (is_burst(was) && is.load.arrivals == Arrivals::Linear)
         }
-        "rate" | "rate_iops" | "rate_total_iops" => it.in_step.is_rate_kept(it.said, it.is_part),
+        "rate" | "rate_iops" | "rate_total_iops" => it.in_step.is_rate_kept(it.written, it.is_part),
         "rate_periods" => {
             same_periods(was.load.rate_periods.as_ref(), is.load.rate_periods.as_ref())
         }
         "flow_id" | "flow_weight" | "flow_sleep_us" => {
-            was.load.flow.is_none_or(|flow| flow.sleep_ns == 0) && it.in_step.is_flow_kept(it.said)
+            was.load.flow.is_none_or(|flow| flow.sleep_ns == 0)
+                && it.in_step.is_flow_kept(it.written)
         }
         // What keeps shares of a rate keeps no progress.
-        "flow_slack_ios" => was.load.flow.is_none() && it.in_step.is_flow_kept(it.said),
+        "flow_slack_ios" => was.load.flow.is_none() && it.in_step.is_flow_kept(it.written),
         "description" => {
             let text = was.description.as_deref().unwrap_or_default();
             it.in_step.text.contains(&format!(": {}\n", comment(text)))
@@ -238,9 +241,9 @@ fn in_flight(job: &Job) -> u64 {
 
 fn has_same_files(it: &Pair<'_>) -> bool {
     let files = &it.was.files;
-    let is_jobs = it.in_step.jobs_of(&it.said.storage);
+    let is_jobs = it.in_step.jobs_of(&it.written.storage);
     let is: Vec<String> = is_jobs.iter().flat_map(|job| job.files.names.iter().cloned()).collect();
-    files.directories.len() <= 1 && luns(&it.said.job) == is
+    files.directories.len() <= 1 && luns(&it.written.job) == is
 }
 
 /// Where a job works in each of its files: from here to there; without an end, to that of the file.
@@ -285,7 +288,7 @@ fn region_of(job: &Job) -> Region {
 fn region_read_back(it: &Pair<'_>) -> Region {
     let files = &it.is.files;
     // What was a part's is compared as such.
-    let own = if it.said.job.parts.is_empty() { it.is_part.region } else { PartRegion::Whole };
+    let own = if it.written.job.parts.is_empty() { it.is_part.region } else { PartRegion::Whole };
     match (own, files.offset, files.size) {
         (PartRegion::Whole, Size::Bytes(from), None) => Region::Bytes(from, None),
         (PartRegion::Whole, Size::Bytes(from), Some(Size::Bytes(bytes))) => {

@@ -62,3 +62,9 @@ pub(super) fn rate_iops(job: &Job) -> Option<f64> {
 pub(super) fn rate_periods(step: &Step) -> Option<&RatePeriods> {
     step.jobs.first()?.load.rate_periods.as_ref()
 }
+
+/// Returns how many times the written data of a job compresses, if it says so.
+pub(super) fn compress_ratio(job: &Job) -> Option<f64> {
+    let pct = job.buffers.compress_pct.filter(|pct| *pct > 0).map(f64::from);
+    job.buffers.compress_ratio.or(pct.map(|pct| 100.0 / (100.0 - pct).max(4.0)))
+}

@@ -1,0 +1,219 @@
+//! Work on structures of files, in Vdbench's words.
+
+use std::fmt::Write;
+
+use plan::Job;
+use plan::files::SyncMode;
+use plan::tree::{
+    Activity, DEFAULT_MASKS, FileIo, FileSizes, Format, StopAfter, TreeTask, TreeWork,
+};
+
+use super::run_words::RunWords;
+use super::shares::{flow_weight, rate_iops};
+use super::trees::{FORMAT, MASKS, READ_PCT, WrittenFormat};
+use super::words::{io_word, open_flags, operation_word, rounded, select_words, size_words, value};
+use super::writer::{JobPosition, Writer};
+
+/// Threads and bytes per write of a format that says neither.
+const FORMAT_USUAL: (u32, u32) = (8, 131_072);
+
+impl Writer<'_> {
+    pub(super) fn tree_job(
+        &mut self,
+        position: JobPosition,
+        job: &Job,
+        work: &TreeWork,
+        words: &mut RunWords,
+    ) {
+        words.is_tree = true;
+        self.noted.clear();
+        let tasks = match &work.activity {
+            Activity::Operations(tasks) => tasks,
+            Activity::Format(format) => {
+                self.format_workload(job.n_workers, *format);
+                let fsd = self.structure(work);
+                self.add_format(*format, fsd);
+                let (work, noted) = (work.clone(), std::mem::take(&mut self.noted));
+                self.formats.push(WrittenFormat { work, n_threads: job.n_workers, noted });
+                return;
+            }
+        };
+        let fsd = self.structure(work);
+        let target = work.target.as_ref().map(|target| {
+            self.structure(&TreeWork { tree: target.clone(), target: None, ..work.clone() })
+        });
+        if words.is_rate_of_some {
+            self.note(
+                &["rate", "rate_iops", "rate_total_iops"],
+                "rates of some jobs on structures of files: `fwdrate` counts for all",
+            );
+        }
+        let own = rate_iops(job).filter(|_| !words.is_rate_of_some);
+        let own = own.or(flow_weight(job)).unwrap_or(1.0);
+        let mut workloads = Vec::new();
+        let total: f64 = tasks.iter().map(|task| task.weight).sum();
+        // What is one job here is one workload with several operations there: equal threads each.
+        let n_threads = (job.n_workers / tasks.len().max(1) as u32).max(1);
+        for task in tasks {
+            let mut body = format!("fsd={fsd},threads={n_threads}");
+            if let Some(target) = &target {
+                let _ = write!(body, ",target={target}");
+            }
+            self.task(task, &mut body);
+            let title = if task.name.is_empty() { &job.name } else { &task.name };
+            workloads.push(words.add(title, body, &[], own * task.weight / total));
+        }
+        if tasks.len() > 1 {
+            self.note(
+                &["n_workers"],
+                format!("operations mixed by the same threads (`{}`): each has its own", job.name),
+            );
+        }
+        let written = self.written_job(position, job, Vec::new());
+        words.written.push((written, workloads));
+    }
+
+    fn task(&mut self, task: &TreeTask, body: &mut String) {
+        let is_sequential = matches!(task.io, FileIo::Sequential { .. });
+        match task.read_pct {
+            Some(pct) if is_sequential => {
+                let is_mixed = pct > 0.0 && pct < 100.0;
+                if is_mixed {
+                    self.note(&[READ_PCT], "a mix of reads and writes from start to end of a file");
+                }
+                let operation = if pct >= 50.0 { "read" } else { "write" };
+                let _ = write!(body, ",operation={operation}");
+            }
+            Some(pct) => {
+                let _ = write!(body, ",rdpct={}", rounded(pct));
+            }
+            None => {
+                let _ = write!(body, ",operation={}", operation_word(task.operation));
+            }
+        }
+        if task.moves_bytes() {
+            let size = size_words(&task.block_size);
+            let _ = write!(body, ",xfersize={size},fileio={}", io_word(task.io));
+        }
+        let _ = write!(body, ",fileselect={}", select_words(&task.select));
+        match task.stop_after {
+            Some(StopAfter::Ios(n)) => {
+                let _ = write!(body, ",stopafter={n}");
+            }
+            Some(StopAfter::Pct(pct)) => {
+                let _ = write!(body, ",stopafter={}%", rounded(pct));
+            }
+            None => {}
+        }
+    }
+
+    /// Says with how many threads and bytes per write formats are done: all alike, in Vdbench.
+    fn format_workload(&mut self, n_threads: u32, format: Format) {
+        let bytes = format.block_bytes;
+        let line = format!("fwd=format,threads={n_threads},xfersize={bytes}\n");
+        match &self.format_workload {
+            Some(other) if *other != line => {
+                self.note(
+                    &[FORMAT],
+                    "threads or sizes that differ between formats: `fwd=format` is one",
+                );
+            }
+            Some(_) => {}
+            None => {
+                if (n_threads, bytes) != FORMAT_USUAL {
+                    self.workloads.insert_str(0, &line);
+                }
+                self.format_workload = Some(line);
+            }
+        }
+    }
+
+    /// Keeps a format for the run behind it.
+    fn add_format(&mut self, format: Format, fsd: String) {
+        let words = match (format.clean, format.create, format.folders_only) {
+            (true, true, false) => "yes",
+            (true, true, true) => "directories",
+            (false, _, false) => "restart",
+            (false, _, true) => "(restart,directories)",
+            (true, false, _) => "(clean,only)",
+        };
+        // What was removed alone is not part of another format.
+        if self.format.as_ref().is_some_and(|(other, _)| *other != words) {
+            self.lone_format();
+        }
+        let (_, fsds) = self.format.get_or_insert((words, Vec::new()));
+        if !fsds.contains(&fsd) {
+            fsds.push(fsd);
+        }
+    }
+
+    /// Writes a run that is nothing but a format.
+    pub(super) fn lone_format(&mut self) {
+        let Some((words, fsds)) = self.format.take() else { return };
+        self.n_runs += 1;
+        let inner = words.trim_matches(['(', ')']);
+        let words =
+            if inner.contains("only") { words.to_owned() } else { format!("({inner},only)") };
+        let _ = writeln!(
+            self.runs,
+            "rd=rd{},fsd=({}),operations=read,fwdrate=max,elapsed=30,interval=1,format={words}",
+            self.n_runs,
+            fsds.join(",")
+        );
+    }
+
+    /// Writes the definition of a tree and returns its name.
+    fn structure(&mut self, work: &TreeWork) -> String {
+        let tree = &work.tree;
+        let sizes = match &tree.sizes {
+            FileSizes::Fixed(bytes) => bytes.to_string(),
+            FileSizes::Average(bytes) => format!("({bytes},0)"),
+            FileSizes::Split(parts) => {
+                let words: Vec<String> =
+                    parts.iter().map(|(bytes, pct)| format!("{bytes},{}", rounded(*pct))).collect();
+                format!("({})", words.join(","))
+            }
+        };
+        let (depth, width, files) = (tree.depth, tree.width, tree.files);
+        let mut line = format!(
+            "anchor={},depth={depth},width={width},files={files},sizes={sizes}",
+            value(&tree.anchor)
+        );
+        if !tree.bottom_only {
+            line.push_str(",distribution=all");
+        }
+        for (key, bytes) in
+            [("totalsize", tree.total_bytes), ("workingsetsize", tree.working_set_bytes)]
+        {
+            if bytes > 0 {
+                let _ = write!(line, ",{key}={bytes}");
+            }
+        }
+        if tree.share.1 > 1 {
+            line.push_str(",shared=yes");
+        }
+        let open = &work.open;
+        let sync = if open.dsync { SyncMode::Dsync } else { SyncMode::None };
+        line.push_str(&open_flags(open.direct, sync, open.fsync_on_close));
+        if (tree.file_mask.as_str(), tree.folder_mask.as_str()) != DEFAULT_MASKS {
+            let (file, folder) = (&tree.file_mask, &tree.folder_mask);
+            let is_fine = file.starts_with("vdb")
+                && file.strip_suffix(".file").is_some()
+                && folder.starts_with("vdb")
+                && folder.strip_suffix(".dir").is_some();
+            if is_fine {
+                let _ = write!(line, ",mask=({file},{folder})");
+            } else {
+                self.note(&[MASKS], "names of files that do not begin with vdb and end in .file");
+            }
+        }
+        if tree.create_parents && !self.general.contains("create_anchors") {
+            self.general.push_str("create_anchors=yes\n");
+        }
+        let (name, is_new) = self.named("fsd", &tree.name, &line);
+        if is_new {
+            let _ = writeln!(self.targets, "fsd={name},{line}");
+        }
+        name
+    }
+}
