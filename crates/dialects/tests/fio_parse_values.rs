@@ -238,7 +238,11 @@ fn lists_and_texts() {
     assert_eq!(job("filename=a:b\\:c:/dev/sdb").files.names, ["a", "b:c", "/dev/sdb"]);
     assert_eq!(job("filename=\"a b\"").files.names, ["a b"]);
     assert_eq!(job("cpus_allowed=0,5,8-10").process.cpus, [0, 5, 8, 9, 10]);
-    assert_eq!(job("description=\"x y\"").description.as_deref(), Some("x y"));
+    // As fio 3.33 prints them.
+    for text in ["\"x y\"", "'x y'", "x\"y\""] {
+        assert_eq!(job(&format!("description={text}")).description.as_deref(), Some(text));
+    }
+    assert_eq!(job("name='b c'").name, "'b c'");
     assert_eq!(job("percentile_list=50:99:99.9").reporting.percentiles, [50.0, 99.0, 99.9]);
     assert_eq!(job("write_bw_log").logs.bandwidth.as_deref(), Some("a"));
     assert_eq!(job("write_bw_log=x").logs.bandwidth.as_deref(), Some("x"));

@@ -1,5 +1,7 @@
 //! What is wrong with an input, where, and what to write instead.
 
+use std::borrow::Cow;
+
 /// A place in one input text. Lines and columns count from 1; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Span {
@@ -56,7 +58,8 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
-        Diagnostic { severity, code, message: message.into(), span: None, help: Vec::new() }
+        let message = with_short_quotes(message.into());
+        Diagnostic { severity, code, message, span: None, help: Vec::new() }
     }
 
     /// Adds the place.
@@ -69,7 +72,57 @@ impl Diagnostic {
     /// Adds a next step.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(help.into());
+        self.help.push(with_short_quotes(help.into()));
         self
+    }
+}
+
+/// Most characters of a text that are shown.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// Cuts the middle out of a text that is longer than a reader looks at.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    const HALF: usize = SHOWN_CHARS_MAX / 2;
+    let starts = text.char_indices().map(|(at, _)| at);
+    let (Some(head), Some(tail)) = (starts.clone().nth(HALF), starts.rev().nth(HALF - 1)) else {
+        return text.into();
+    };
+    if text[head..].chars().nth(HALF).is_none() {
+        return text.into();
+    }
+    format!("{}...{}", &text[..head], &text[tail..]).into()
+}
+
+/// Shortens what a message quotes: between backquotes stands what a user wrote, of any length.
+fn with_short_quotes(message: String) -> String {
+    if message.len() <= SHOWN_CHARS_MAX {
+        return message;
+    }
+    let pieces = message.split('`').enumerate();
+    let shown = |(idx, piece)| if idx % 2 == 0 { Cow::from(piece) } else { shortened(piece) };
+    pieces.map(shown).collect::<Vec<_>>().join("`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_quotations_are_cut_in_their_middle() {
+        let value = format!("{}{}", "é".repeat(100), "z".repeat(101));
+        let shown = format!("{}...{}", "é".repeat(100), "z".repeat(100));
+        let finding = Diagnostic::error("bad-value", format!("value `{value}` of `size` is odd"));
+        assert_eq!(finding.message, format!("value `{shown}` of `size` is odd"));
+        let finding = finding.help(format!("not `{value}`"));
+        assert_eq!(finding.help, [format!("not `{shown}`")]);
+    }
+
+    #[test]
+    fn what_fits_stays_as_it_is() {
+        for text in ["", "a", &"x".repeat(200), &"é".repeat(200)] {
+            assert_eq!(shortened(text), text);
+        }
+        let prose = "a long message without any quotation ".repeat(10);
+        assert_eq!(Diagnostic::note("x", prose.clone()).message, prose);
     }
 }

@@ -72,7 +72,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The keys of one table. Each is asked for once; what nobody asked for is a mistake.
+/// The keys of one table. Each is asked for once; a key that was not asked for is a mistake.
 pub struct Keys<'a> {
     table: &'a DeTable<'a>,
     /// Where the table stands.
@@ -151,7 +151,7 @@ impl<'a> Keys<'a> {
                 return None;
             }
         };
-        ok_or_tell(count, name, &at, findings)
+        ok_or_report(count, name, &at, findings)
     }
 
     /// Returns a key's number of bytes: text such as `"1TiB"`.
@@ -159,7 +159,7 @@ impl<'a> Keys<'a> {
         let (text, at) =
             self.unit_text(name, "a size with its unit, such as \"1TiB\"", findings)?;
         let bytes = units::parse_bytes(text).map_err(|error| error.to_string());
-        ok_or_tell(bytes, name, &at, findings)
+        ok_or_report(bytes, name, &at, findings)
     }
 
     /// Returns a key's bytes per second: text such as `"200MB/s"`, `"1GiB/s"` or `"8000Mb/s"`.
@@ -177,7 +177,7 @@ impl<'a> Keys<'a> {
             Some(start) => units::parse_rate(&format!("{start}bit/s")),
             None => units::parse_rate(text),
         };
-        ok_or_tell(rate.map_err(|error| error.to_string()), name, &at, findings)
+        ok_or_report(rate.map_err(|error| error.to_string()), name, &at, findings)
     }
 
     /// Returns a key's duration.
@@ -189,7 +189,7 @@ impl<'a> Keys<'a> {
         let expected = "a time with its unit, such as \"1ms\"";
         let (text, at) = self.unit_text(name, expected, findings)?;
         let duration = units::parse_duration(text).map_err(|error| error.to_string());
-        ok_or_tell(duration, name, &at, findings)
+        ok_or_report(duration, name, &at, findings)
     }
 
     /// Returns a key's number with a fraction.
@@ -206,7 +206,7 @@ impl<'a> Keys<'a> {
         };
         let number = digits.parse::<f64>().ok().filter(|number| number.is_finite());
         let number = number.ok_or_else(|| format!("`{digits}` is not a number"));
-        ok_or_tell(number, name, &at, findings)
+        ok_or_report(number, name, &at, findings)
     }
 
     /// Returns a key's list of numbers.
@@ -263,7 +263,7 @@ impl<'a> Keys<'a> {
         self.table.is_empty()
     }
 
-    /// Returns the keys that nobody asked for, with their places and values, in the order of the
+    /// Returns the keys that were not asked for, with their places and values, in the order of the
     /// text.
     pub fn rest(&self) -> Vec<(At<&'a str>, &'a Spanned<DeValue<'a>>)> {
         let all = self.table.iter().map(|(key, value)| ((&**key.get_ref(), key.span()), value));
@@ -272,7 +272,7 @@ impl<'a> Keys<'a> {
         rest
     }
 
-    /// Tells of every key that nobody asked for.
+    /// Reports every key that was not asked for.
     pub fn finish(self, findings: &mut Findings<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref();
@@ -327,7 +327,7 @@ fn wrong_type(
     findings.error("wrong-type", at, format!("`{name}` is of type {kind}, expected {expected}"));
 }
 
-fn ok_or_tell<T>(
+fn ok_or_report<T>(
     value: Result<T, String>,
     name: &str,
     at: &Range<usize>,

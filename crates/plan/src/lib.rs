@@ -28,7 +28,7 @@ pub mod tree;
 pub mod verify;
 pub mod workload;
 
-pub use diagnostic::{Diagnostic, Severity, Span};
+pub use diagnostic::{Diagnostic, Severity, Span, shortened};
 pub use dir::{Direction, PerDir};
 pub use engine::{EngineKind, EngineQueue, EngineWork, NameOp, SpaceCall};
 pub use files::escape_path;

@@ -110,7 +110,18 @@ impl OpKind {
             OpKind::Write => Some(Direction::Write),
             OpKind::Trim => Some(Direction::Trim),
             OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange => None,
-            _ => Some(Direction::Read),
+            OpKind::Read
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Create
+            | OpKind::Open
+            | OpKind::Close
+            | OpKind::Delete
+            | OpKind::Stat
+            | OpKind::Setattr
+            | OpKind::Access
+            | OpKind::Copy
+            | OpKind::Move => Some(Direction::Read),
         }
     }
 

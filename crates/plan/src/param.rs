@@ -1,7 +1,7 @@
 //! The registry: one entry per parameter, from which parsing, help, completion, reference and tests
 //! are made.
 //!
-//! An entry names the parameter in each dialect, says what values it takes ([`Kind`]), how a parsed
+//! An entry names the parameter in each dialect, says what values it takes ([`ValueKind`]), how a parsed
 //! [`Value`] changes a [`Job`] (`lower`), and which value a job has (`get`). A dialect turns text
 //! into a `Value` by the entry's kind, and a value into text by [`Param::text`]; it never needs to
 //! know the parameter. Adding a parameter is one entry in the table of its category
@@ -18,6 +18,8 @@
 
 mod buffers;
 mod engines;
+mod entry;
+mod error;
 mod fields;
 mod finish;
 mod foreign;
@@ -38,249 +40,10 @@ mod workload;
 mod zones;
 
 pub use engines::{ENGINES, EngineName, engine_note, find_engine};
+pub use entry::{AccessValue, Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
+pub use error::ValueError;
 pub use finish::finish;
-pub use index::{Names, STRUCTURAL, all, apply_rank, find, find_fio, suggest, suggest_value};
+pub use index::{Names, STRUCTURAL, all, apply_rank, find, find_fio, suggest};
 pub use setting::{Setting, settings};
-pub use text::{cmdhelp, completion_words, explain, reference_markdown};
+pub use text::{cmdhelp, completion_words, explain, reference_markdown, suggest_value};
 pub use workload::{ACCESS_WORDS, find_access};
-
-use crate::files::Size;
-use crate::verify::PatternPart;
-use crate::workload::{Access, BlockSize, Distribution};
-use crate::{Job, PerDir, PriorityShare};
-
-/// One parameter.
-#[derive(Debug)]
-pub struct Param {
-    /// Our name, in the house's words, unit last where it has one.
-    pub name: &'static str,
-    /// fio's name and then its aliases; empty when fio has none.
-    pub fio: &'static [&'static str],
-    /// Vdbench's name as `SECTION.parameter`, or empty.
-    pub vdbench: &'static str,
-    /// Where it stands in the reference.
-    pub category: Category,
-    /// What values it takes.
-    pub kind: Kind,
-    /// The default as one would write it in a fio job file; empty is none.
-    pub default: &'static str,
-    /// One line, lower case, no full stop.
-    pub short: &'static str,
-    /// A paragraph: meaning, unit, interactions, what differs from fio.
-    pub long: &'static str,
-    /// Whether it works, and if not what to do.
-    pub support: Support,
-    /// Changes the job as the value says. Returns what is wrong with the value otherwise.
-    pub lower: fn(&mut Job, &Value) -> Result<(), String>,
-    /// Returns the value that a job has; `None` where it says nothing of it, or another parameter
-    /// does. Lowering it again changes nothing.
-    pub get: fn(&Job) -> Option<Value>,
-}
-
-/// Chapter of the reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Category {
-    /// Name and description.
-    General,
-    /// Files, devices, sizes.
-    Target,
-    /// Mix, sizes, addressing.
-    Workload,
-    /// Engines and their switches.
-    Engine,
-    /// Depth, rate, think time.
-    Load,
-    /// Start, stop, order.
-    Time,
-    /// Contents of buffers.
-    Buffers,
-    /// Verification.
-    Verify,
-    /// Zoned devices.
-    Zones,
-    /// CPU, memory, priorities.
-    Process,
-    /// Results.
-    Report,
-    /// Log files.
-    Logs,
-    /// Errors.
-    Errors,
-    /// Replay of recorded I/O.
-    Replay,
-}
-
-/// Grammar of a value. A dialect has one parser per kind.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
-    /// May stand without value, which is true.
-    Flag,
-    /// 0 or 1.
-    Bool,
-    /// Whole number; size suffixes are accepted. Both ends included.
-    Int {
-        /// Smallest.
-        min: i64,
-        /// Largest.
-        max: i64,
-    },
-    /// Whole number per direction (`4k,8k,`); both ends included.
-    IntPerDir {
-        /// Smallest.
-        min: i64,
-        /// Largest.
-        max: i64,
-    },
-    /// Bytes, percent (`50%`) or zones (`4z`).
-    Size {
-        /// Percent is allowed.
-        percent: bool,
-        /// Zones are allowed.
-        zones: bool,
-    },
-    /// `min-max` of bytes, or one value for both.
-    SizeRange,
-    /// Duration; the unit counts when none is written.
-    Time(TimeUnit),
-    /// Duration, or a range of two.
-    TimeRange(TimeUnit),
-    /// Duration per direction.
-    TimePerDir(TimeUnit),
-    /// Fraction.
-    Float {
-        /// Smallest.
-        min: f64,
-        /// Largest.
-        max: f64,
-    },
-    /// Fractions separated by colons.
-    FloatList {
-        /// Most entries.
-        n_max: usize,
-        /// Smallest.
-        min: f64,
-        /// Largest.
-        max: f64,
-    },
-    /// One of these.
-    Enum(&'static [Choice]),
-    /// Text.
-    Str,
-    /// Text that may be left out (`write_bw_log`).
-    OptionalStr,
-    /// Paths separated by colons, `\:` is a colon.
-    PathList,
-    /// Numbers and ranges separated by commas (`0,5,8-15`).
-    NumberList,
-    /// `read`, `randrw`, … with a postfix (`rw=randread:8`).
-    Access,
-    /// Smallest and largest block size per direction (`bsrange`).
-    BlockRange,
-    /// Block sizes and shares per direction (`bssplit`).
-    BlockSplit,
-    /// Shares of raised priority by block size, per direction (`64k/25/1/1:64k/75/3/2`).
-    PrioritySplit,
-    /// Random distribution with parameters, per direction where zoned.
-    Distribution,
-    /// Bytes of a fill pattern.
-    Pattern {
-        /// `%o` is allowed.
-        offset: bool,
-    },
-    /// Word with an optional number behind a colon (`roundrobin:8`, `zipf:1.2`, `write:32`), or
-    /// several joined by commas; the lowering reads them.
-    Words,
-}
-
-/// Unit of a duration without suffix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeUnit {
-    /// Seconds.
-    Seconds,
-    /// Milliseconds.
-    Milliseconds,
-    /// Microseconds.
-    Microseconds,
-}
-
-/// A word that a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Choice {
-    /// The word.
-    pub name: &'static str,
-    /// Other spellings.
-    pub aliases: &'static [&'static str],
-    /// What it means, one line.
-    pub help: &'static str,
-}
-
-/// The words that follow `rw`, and what stands behind the colon.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AccessValue {
-    /// The walk.
-    pub access: Access,
-    /// Number behind the colon: I/Os per draw for random walks, bytes for sequential ones.
-    pub postfix: Option<i64>,
-}
-
-/// A parsed value. The variant follows from the entry's [`Kind`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// `Flag`, `Bool`.
-    Bool(bool),
-    /// `Int`.
-    Int(i64),
-    /// `IntPerDir`: `None` keeps what was there.
-    IntPerDir(PerDir<Option<i64>>),
-    /// `Size`.
-    Size(Size),
-    /// `SizeRange`, bytes.
-    SizeRange(u64, u64),
-    /// `Time`, nanoseconds.
-    TimeNs(u64),
-    /// `TimeRange`, nanoseconds.
-    TimeRangeNs(u64, u64),
-    /// `TimePerDir`, nanoseconds.
-    TimePerDirNs(PerDir<Option<u64>>),
-    /// `Float`.
-    Float(f64),
-    /// `FloatList`, as written.
-    Floats(Vec<f64>),
-    /// `Enum`: the choice's name.
-    Choice(&'static str),
-    /// `Str`; `OptionalStr` with a value.
-    Str(String),
-    /// `OptionalStr` without a value.
-    Absent,
-    /// `PathList`.
-    Paths(Vec<String>),
-    /// `NumberList`, expanded.
-    Numbers(Vec<u32>),
-    /// `Access`.
-    Access(AccessValue),
-    /// `BlockRange`, `BlockSplit`: `None` keeps what was there.
-    BlockSizes(PerDir<Option<BlockSize>>),
-    /// `PrioritySplit`: `None` keeps what was there.
-    PrioritySplit(PerDir<Option<Vec<PriorityShare>>>),
-    /// `Distribution`.
-    Distribution(PerDir<Distribution>),
-    /// `Pattern`.
-    Pattern(Vec<PatternPart>),
-    /// `Words`: each word with what stood behind its colon.
-    Words(Vec<(String, Option<String>)>),
-}
-
-/// Whether a parameter works here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// Works as documented.
-    Full,
-    /// Accepted, and without effect by design; says why.
-    NoEffect(&'static str),
-    /// Parsed, then refused with this reason and next step; comes in a later version.
-    Later(&'static str),
-    /// Belongs to an engine that is not built in; names it.
-    NeedsEngine(&'static str),
-    /// Removed from fio itself; says what to write instead.
-    Removed(&'static str),
-}

@@ -57,7 +57,7 @@ pub struct Reporting {
 /// Most percentiles a job may ask for: a limit of fio's output formats.
 pub const PERCENTILES_MAX: usize = 20;
 
-/// The percentiles fio prints unless told otherwise.
+/// The percentiles that fio prints by default.
 pub const DEFAULT_PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,

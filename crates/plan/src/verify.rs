@@ -160,7 +160,7 @@ pub enum PatternPart {
     Offset,
 }
 
-/// Which written blocks a saved state vouches for.
+/// Which written blocks a saved state expects on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyPolicy {
     /// All writes that completed.
@@ -202,7 +202,7 @@ pub struct Verify {
     pub state_save: bool,
     /// Verify only what the saved state says was written.
     pub state_load: bool,
-    /// Which writes a state vouches for.
+    /// Which writes a state counts as written.
     pub policy: VerifyPolicy,
     /// Check the seed in the header; `None` decides by the workload.
     pub check_header_seed: Option<bool>,

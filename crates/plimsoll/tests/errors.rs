@@ -131,7 +131,7 @@ fn several_mistakes_are_told_at_once() {
       = help: did you mean `iodepth`?
 
     error[bad-value]: value of `bs` is missing; write a whole number, or one each
-                      for reads, writes and trims (`4k,8k,4k`)
+                      for reads, writes and trims, such as `4k,64k,4k`
      --> job.fio:8:4
       |
     8 | bs=

@@ -1,6 +1,6 @@
 //! fio's command line into switches and sections, as `getopt_long_only` takes it.
 
-use plan::param::{self, Kind, Support, find_fio};
+use plan::param::{self, Support, ValueKind, find_fio};
 use plan::{Diagnostic, Span};
 
 use super::engines::owners;
@@ -250,6 +250,6 @@ impl ArgReader<'_> {
 }
 
 /// Only flags may stand without a value on the command line.
-fn arity(kind: Kind) -> Arity {
-    if kind == Kind::Flag { Arity::Optional } else { Arity::Required }
+fn arity(kind: ValueKind) -> Arity {
+    if kind == ValueKind::Flag { Arity::Optional } else { Arity::Required }
 }

@@ -141,10 +141,13 @@ fn sizes(job: &Job, site: &Site, report: &mut Report<'_>) {
     }
     let unaligned = job.files.direct
         && job.issued_directions().any(|dir| {
-            let sizes = &job.workload.block_size[dir];
-            match sizes {
-                BlockSize::Split(parts) => parts.iter().any(|(size, _)| size % 512 != 0),
-                sizes => sizes.min() % 512 != 0 || sizes.max() % 512 != 0,
+            let is_odd = |bytes: &u32| !bytes.is_multiple_of(512);
+            match &job.workload.block_size[dir] {
+                BlockSize::Fixed(bytes) => is_odd(bytes),
+                BlockSize::Range { min, max } => is_odd(min) || is_odd(max),
+                BlockSize::Stepped { min, max, step } => [min, max, step].into_iter().any(is_odd),
+                BlockSize::Split(parts) => parts.iter().any(|(bytes, _)| is_odd(bytes)),
+                BlockSize::Weighted(parts) => parts.iter().any(|(bytes, _)| is_odd(bytes)),
             }
         });
     if unaligned && !job.engine.kind.is_of_names() {

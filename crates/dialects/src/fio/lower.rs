@@ -274,7 +274,11 @@ impl Lowering<'_> {
         match (param.name, value) {
             ("barrier", Value::Bool(on)) => draft.stonewall = *on,
             ("new_group", Value::Bool(on)) => draft.new_group = *on,
-            ("name", Value::Str(name)) => draft.job.name.clone_from(name),
+            // As written: quotes are part of a text that names nothing on the host, as in fio.
+            ("name", Value::Str(name)) => {
+                option.value.as_ref().unwrap_or(name).clone_into(&mut draft.job.name);
+            }
+            ("description", Value::Str(_)) => draft.job.description.clone_from(&option.value),
             // Each adds to those before, also to those of `[global]`.
             ("file_names", Value::Paths(paths)) => draft.job.files.names.extend_from_slice(paths),
             ("zone_mode", Value::Choice("zbd")) => {
@@ -295,7 +299,7 @@ impl Lowering<'_> {
                     draft.site.zone_mode = Some(mode);
                 }
                 self.support(param, option);
-                return (param.lower)(&mut draft.job, value);
+                return (param.lower)(&mut draft.job, value).map_err(|error| error.to_string());
             }
         }
         Ok(())
@@ -321,7 +325,8 @@ impl Lowering<'_> {
                 let finding = Diagnostic::error("not-supported-yet", text).help(why);
                 self.refuse(finding.at(option.key_span.clone()));
             }
-            _ => {}
+            // What was removed, or belongs to another engine, was reported before.
+            Support::Full | Support::Later(_) | Support::NeedsEngine(_) | Support::Removed(_) => {}
         }
     }
 

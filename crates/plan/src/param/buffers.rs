@@ -1,9 +1,11 @@
 //! Buffers: what written data holds, and which memory it comes from.
 
+use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, NUMBER, PERCENT, Plain, Way, Word, choices, field, meaning, word, word_for,
+    BASE, COUNT, Codec, NUMBER, PERCENT, Plain, Word, choices, field, meaning, unknown_word, word,
+    word_for,
 };
-use super::{Category, Kind, Param, Support, Value};
 use crate::Job;
 use crate::verify::{DedupeMode, Memory};
 
@@ -12,7 +14,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "refill",
         fio: &["refill_buffers"],
         category: Category::Buffers,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "new contents for each write",
         long: "Fills the buffer anew before every write. Without it buffers are filled once and \
                only scrambled. Verification, compressible contents and duplicates need it and \
@@ -23,7 +25,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "zero",
         fio: &["zero_buffers"],
         category: Category::Buffers,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "write zeros only",
         long: "All written data is zero. Many devices and file systems store zeros without \
                writing them, so results say little about real data.",
@@ -33,7 +35,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "scramble",
         fio: &["scramble_buffers"],
         category: Category::Buffers,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "change a few bytes so that no two blocks are equal",
         long: "Marks each block before it is written, at little cost, so that a target that \
@@ -44,7 +46,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "pattern",
         fio: &["buffer_pattern"],
         category: Category::Buffers,
-        kind: Kind::Pattern { offset: false },
+        kind: ValueKind::Pattern { offset: false },
         short: "bytes to write over and over",
         long: "Fills buffers with the bytes given as text in double quotes, hexadecimal \
                (`0xdeadbeef`), decimal numbers, the contents of a file in single quotes, or any \
@@ -89,7 +91,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "dedupe_mode",
         fio: &["dedupe_mode"],
         category: Category::Buffers,
-        kind: Kind::Enum(const { &choices(&DEDUPE_MODES) }),
+        kind: ValueKind::Enum(const { &choices(&DEDUPE_MODES) }),
         default: "repeat",
         short: "which earlier contents are repeated",
         long: "`repeat` writes the block before once more. `working_set` draws from a set of \
@@ -134,7 +136,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "dedupe_global",
         fio: &["dedupe_global"],
         category: Category::Buffers,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "one set of duplicates for all jobs",
         long: "With `dedupe_mode=working_set`: jobs draw from a common set instead of one of \
@@ -156,7 +158,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "memory",
         fio: &["mem", "iomem"],
         category: Category::Buffers,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         default: "malloc",
         short: "memory that buffers are made of",
         long: "`malloc` is ordinary memory; `shm` and `mmap` are shared or mapped memory, with \
@@ -241,13 +243,17 @@ fn get_memory(job: &Job) -> Option<Value> {
     Some(Value::of_word(word, file))
 }
 
-fn lower_memory(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_memory(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let (word, argument) = value.one_word()?;
     if word == "cudamalloc" {
-        return Err("GPU memory is not supported yet; use mem=malloc".to_owned());
+        return Err(ValueError::NotSupported {
+            what: "memory of a GPU",
+            instead: "use mem=malloc",
+        });
     }
     let known = MEMORY.iter().find(|(name, _)| *name == word);
-    let (_, mut memory) = known.ok_or_else(|| format!("unknown memory `{word}`"))?.clone();
+    let unknown = || unknown_word(word, MEMORY.iter().map(|(name, _)| *name));
+    let (_, mut memory) = known.ok_or_else(unknown)?.clone();
     if let Memory::Mmap { file, .. } = &mut memory {
         *file = argument.map(str::to_owned);
     }

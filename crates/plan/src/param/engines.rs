@@ -1,11 +1,12 @@
 //! Engines: their names in job files, and the switches of those that are built in. Switches of the
 //! others are in `foreign.rs` and `remote.rs`.
 
+use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, PERCENT, Plain, Some1, Way, Word, choice, dirs, field, given, mismatch, put_given,
-    some, word,
+    Above0, BASE, COUNT, Codec, PERCENT, Plain, Word, choice, dirs, field, given, mismatch,
+    put_given, some, unknown_word, word,
 };
-use super::{Category, Kind, Param, Support, Value};
 use crate::job::StatCall;
 use crate::{EngineKind, Job, NameOp, SpaceCall};
 
@@ -128,20 +129,20 @@ pub fn engine_note(name: &str) -> Option<&'static str> {
     Some(engine.note).filter(|note| engine.kind.is_some() && !note.is_empty())
 }
 
-/// Sets the job's engine, or says what is built in instead.
-fn lower_engine(job: &mut Job, name: &str) -> Result<(), String> {
+/// Sets the job's engine, or returns what is built in instead.
+fn lower_engine(job: &mut Job, name: &str) -> Result<(), ValueError> {
     let Some(engine) = find_engine(name) else {
-        return Err(format!("unknown engine `{name}`; built in are {}", built_in().join(", ")));
+        return Err(unknown_word(name, built_in()));
     };
     let Some(kind) = engine.kind else {
-        return Err(format!("engine `{name}` is not built in: {}", engine.note));
+        return Err(ValueError::NotSupported { what: engine.name, instead: engine.note });
     };
     job.engine.kind = kind;
     engine.name.clone_into(&mut job.engine.name);
     Ok(())
 }
 
-fn lower_priority_split(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_priority_split(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let Value::PrioritySplit(given) = value else {
         return Err(mismatch("sizes with shares and priorities", value));
     };
@@ -158,7 +159,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "engine",
         fio: &["ioengine"],
         category: Category::Engine,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         default: "psync",
         short: "how I/O is issued",
         long: "`io_uring` and `libaio` keep many I/Os in flight, `psync` and its relatives one \
@@ -173,7 +174,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "poll",
         fio: &["hipri"],
         category: Category::Engine,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "poll the device for completions",
         long: "io_uring and pvsync2: the kernel spins on the device's queue instead of waiting \
                for an interrupt. It needs direct=1 and a device with poll queues, and uses a full \
@@ -194,7 +195,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "uncached",
         fio: &["uncached"],
         category: Category::Engine,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "buffered I/O that leaves nothing in the cache",
         long: "io_uring and pvsync2: RWF_DONTCACHE. Goes through the page cache but drops the \
@@ -205,7 +206,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "nowait",
         fio: &["nowait"],
         category: Category::Engine,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "fail rather than wait (RWF_NOWAIT)",
         long: "io_uring, libaio and pvsync2: an I/O that would have to wait for a lock or a free \
@@ -216,7 +217,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "engine_gives_way",
         category: Category::Engine,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "libaio in place of io_uring where that is faster",
         long: "io_uring with direct I/O: uses libaio where a target cannot take an I/O without \
@@ -230,7 +231,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "fixed_buffers",
         fio: &["fixedbufs"],
         category: Category::Engine,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "register the buffers with the ring",
         long: "io_uring: registers buffers once, which saves pinning pages at each direct I/O. \
                Left out, the engine does so where the limit of locked memory allows.",
@@ -240,7 +241,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "registered_files",
         fio: &["registerfiles"],
         category: Category::Engine,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "register the files with the ring",
         long: "io_uring: registers descriptors once, which saves a look-up at each I/O. Left \
                out, the engine does so.",
@@ -250,7 +251,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "sq_poll",
         fio: &["sqthread_poll"],
         category: Category::Engine,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "a kernel thread takes submissions",
         long: "io_uring: a thread of the kernel polls the submission queue, so that submitting \
                needs no system call. The thread uses a CPU of its own, which the worker's CPU \
@@ -281,7 +282,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "nonvectored",
         fio: &["nonvectored"],
         category: Category::Engine,
-        kind: Kind::Int { min: -1, max: 1 },
+        kind: ValueKind::Int { min: -1, max: 1 },
         default: "-1",
         short: "plain instead of vectored operations",
         long: "io_uring in fio: chooses between operations with one buffer and with a vector of \
@@ -293,7 +294,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "aio_vectored",
         fio: &["libaio_vectored"],
         category: Category::Engine,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "vectored operations",
         long: "libaio in fio: issues vectors of one buffer in place of plain operations.",
@@ -304,7 +305,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "userspace_reap",
         fio: &["userspace_reap"],
         category: Category::Engine,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "take completions without a system call",
         long: "libaio: reads completions straight from the ring that the kernel shares. Only \
                sensible with `complete_min=0`.",
@@ -314,7 +315,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "huge_pages",
         fio: &["thp"],
         category: Category::Engine,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "map the file with huge pages",
         long: "mmap: asks for transparent huge pages on the mapping. The file system must \
@@ -335,7 +336,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "priority_pct",
         fio: &["cmdprio_percentage"],
         category: Category::Engine,
-        kind: Kind::IntPerDir { min: 0, max: 100 },
+        kind: ValueKind::IntPerDir { min: 0, max: 100 },
         default: "0",
         short: "share of I/Os with raised priority, percent",
         long: "io_uring and libaio: this share of the reads, and of the writes, carries \
@@ -349,18 +350,18 @@ pub(super) static PARAMS: &[Param] = &[
         name: "priority_class",
         fio: &["cmdprio_class"],
         category: Category::Engine,
-        kind: Kind::IntPerDir { min: 1, max: 3 },
+        kind: ValueKind::IntPerDir { min: 1, max: 3 },
         default: "1",
         short: "class of the I/Os with raised priority",
         long: "1 is real time, which needs privileges, 2 best effort, 3 idle. Counts for the \
                share that `priority_pct` sets, and where `priority_split` names none.",
-        ..dirs!(engine.priority_class, Some1)
+        ..dirs!(engine.priority_class, Above0)
     },
     Param {
         name: "priority_level",
         fio: &["cmdprio"],
         category: Category::Engine,
-        kind: Kind::IntPerDir { min: 0, max: 7 },
+        kind: ValueKind::IntPerDir { min: 0, max: 7 },
         default: "0",
         short: "level of the I/Os with raised priority",
         long: "Level within `priority_class`; 0 is the highest. Counts for the share that \
@@ -371,7 +372,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "priority_hint",
         fio: &["cmdprio_hint"],
         category: Category::Engine,
-        kind: Kind::IntPerDir { min: 0, max: 1023 },
+        kind: ValueKind::IntPerDir { min: 0, max: 1023 },
         default: "0",
         short: "hint sent with the I/Os of raised priority",
         long: "Further bits of the priority, such as command duration limits, for the share that \
@@ -382,7 +383,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "priority_split",
         fio: &["cmdprio_bssplit"],
         category: Category::Engine,
-        kind: Kind::PrioritySplit,
+        kind: ValueKind::PrioritySplit,
         short: "raised priority by block size",
         long: "Shares of raised priority for each block size, in place of `priority_pct`: \
                `SIZE/PERCENT`, or with a priority of its own `SIZE/PERCENT/CLASS/LEVEL/HINT`, of \

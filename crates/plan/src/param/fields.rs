@@ -4,7 +4,8 @@
 //! A value whose variant does not fit the entry's kind is a mistake of the dialect, not of the
 //! user; it is still an error and never a panic.
 
-use super::{AccessValue, Category, Choice, Kind, Param, Support, TimeUnit, Value};
+use super::entry::{AccessValue, Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
+use super::error::ValueError;
 use crate::files::Size;
 use crate::load::Rate;
 use crate::nfs::NfsUrl;
@@ -20,7 +21,7 @@ pub(crate) const BASE: Param = Param {
     fio: &[],
     vdbench: "",
     category: Category::General,
-    kind: Kind::Str,
+    kind: ValueKind::Str,
     default: "",
     short: "",
     long: "",
@@ -30,26 +31,26 @@ pub(crate) const BASE: Param = Param {
 };
 
 /// Any count that fits 32 bits.
-pub(crate) const COUNT: Kind = Kind::Int { min: 0, max: u32::MAX as i64 };
+pub(crate) const COUNT: ValueKind = ValueKind::Int { min: 0, max: u32::MAX as i64 };
 /// A count of at least one.
-pub(crate) const COUNT_FROM_1: Kind = Kind::Int { min: 1, max: u32::MAX as i64 };
+pub(crate) const COUNT_FROM_1: ValueKind = ValueKind::Int { min: 1, max: u32::MAX as i64 };
 /// I/Os in flight per worker. Each takes memory at the start, and no kernel takes more from one
 /// program: `fs.aio-max-nr` is 65,536, a ring of `io_uring` has 32,768 entries.
-pub(crate) const DEPTH: Kind = Kind::Int { min: 1, max: 1 << 20 };
+pub(crate) const DEPTH: ValueKind = ValueKind::Int { min: 1, max: 1 << 20 };
 /// Generated files of a worker, whose names are held in memory: a few GB of them.
-pub(crate) const FILES: Kind = Kind::Int { min: 1, max: 1 << 24 };
+pub(crate) const FILES: ValueKind = ValueKind::Int { min: 1, max: 1 << 24 };
 /// Any non-negative number.
-pub(crate) const NUMBER: Kind = Kind::Int { min: 0, max: i64::MAX };
+pub(crate) const NUMBER: ValueKind = ValueKind::Int { min: 0, max: i64::MAX };
 /// A share in percent.
-pub(crate) const PERCENT: Kind = Kind::Int { min: 0, max: 100 };
+pub(crate) const PERCENT: ValueKind = ValueKind::Int { min: 0, max: 100 };
 /// Any non-negative number per direction.
-pub(crate) const NUMBER_PER_DIR: Kind = Kind::IntPerDir { min: 0, max: i64::MAX };
+pub(crate) const NUMBER_PER_DIR: ValueKind = ValueKind::IntPerDir { min: 0, max: i64::MAX };
 /// A region: bytes, percent or zones.
-pub(crate) const REGION: Kind = Kind::Size { percent: true, zones: true };
+pub(crate) const REGION: ValueKind = ValueKind::Size { percent: true, zones: true };
 /// A duration whose bare number counts seconds.
-pub(crate) const SECONDS: Kind = Kind::Time(TimeUnit::Seconds);
+pub(crate) const SECONDS: ValueKind = ValueKind::Time(TimeUnit::Seconds);
 /// A duration whose bare number counts microseconds.
-pub(crate) const MICROSECONDS: Kind = Kind::Time(TimeUnit::Microseconds);
+pub(crate) const MICROSECONDS: ValueKind = ValueKind::Time(TimeUnit::Microseconds);
 
 // --- Words --------------------------------------------------------------------------------------
 
@@ -87,10 +88,23 @@ pub(crate) const fn choices<T: Copy, const N: usize>(words: &[Word<T>; N]) -> [C
 }
 
 /// Returns what the chosen word stands for.
-pub(crate) fn meaning<T: Copy>(words: &[Word<T>], value: &Value) -> Result<T, String> {
-    let name = value.choice()?;
-    let found = words.iter().find(|word| word.choice.name == name);
-    found.map(|word| word.meaning).ok_or_else(|| format!("unknown word `{name}`"))
+pub(crate) fn meaning<T: Copy>(words: &[Word<T>], value: &Value) -> Result<T, ValueError> {
+    meaning_of(words, value.choice()?)
+}
+
+/// Returns what a word stands for.
+pub(crate) fn meaning_of<T: Copy>(words: &[Word<T>], name: &str) -> Result<T, ValueError> {
+    let is_it = |word: &&Word<T>| word.choice.name == name || word.choice.aliases.contains(&name);
+    let found = words.iter().find(is_it).map(|word| word.meaning);
+    found.ok_or_else(|| unknown_word(name, words.iter().map(|word| word.choice.name)))
+}
+
+/// Says that a word is none of these.
+pub(crate) fn unknown_word(
+    word: &str,
+    known: impl IntoIterator<Item = &'static str>,
+) -> ValueError {
+    ValueError::UnknownWord { word: word.to_owned(), known: known.into_iter().collect() }
 }
 
 /// Returns the first word that stands for this; `None` where none does.
@@ -102,8 +116,8 @@ pub(crate) fn word_for<T: PartialEq>(words: &[Word<T>], meaning: &T) -> Option<V
 /// Makes an entry for a field whose values are the words of a table.
 macro_rules! choice {
     ($($name:ident).+, $words:ident) => {
-        $crate::param::Param {
-            kind: $crate::param::Kind::Enum(const { &$crate::param::fields::choices(&$words) }),
+        $crate::param::entry::Param {
+            kind: $crate::param::entry::ValueKind::Enum(const { &$crate::param::fields::choices(&$words) }),
             get: |job| $crate::param::fields::word_for(&$words, &job.$($name).+),
             lower: |job, value| {
                 job.$($name).+ = $crate::param::fields::meaning(&$words, value)?;
@@ -117,29 +131,29 @@ pub(crate) use choice;
 
 // --- Fields -------------------------------------------------------------------------------------
 
-/// A way between a field of type `T` and the value of a parameter.
-pub(crate) trait Way<T> {
+/// How a field of type `T` and the value of a parameter are made of each other.
+pub(crate) trait Codec<T> {
     /// Returns what the field says; `None` where it says nothing.
     fn get(field: &T) -> Option<Value>;
     /// Returns the field that the value makes, or what is wrong with the value.
-    fn read(value: &Value) -> Result<T, String>;
+    fn read(value: &Value) -> Result<T, ValueError>;
 }
 
 /// Sets a field as the value says.
-pub(crate) fn put<W: Way<T>, T>(field: &mut T, value: &Value) -> Result<(), String> {
+pub(crate) fn put<W: Codec<T>, T>(field: &mut T, value: &Value) -> Result<(), ValueError> {
     *field = W::read(value)?;
     Ok(())
 }
 
-/// Makes an entry for a field of the job: as it stands, or another way.
+/// Makes an entry for a field of the job: as it stands, or by another codec.
 macro_rules! field {
     ($($name:ident).+) => {
         $crate::param::fields::field!($($name).+, $crate::param::fields::Plain)
     };
-    ($($name:ident).+, $way:ty) => {
-        $crate::param::Param {
-            get: |job| <$way as $crate::param::fields::Way<_>>::get(&job.$($name).+),
-            lower: |job, value| $crate::param::fields::put::<$way, _>(&mut job.$($name).+, value),
+    ($($name:ident).+, $codec:ty) => {
+        $crate::param::entry::Param {
+            get: |job| <$codec as $crate::param::fields::Codec<_>>::get(&job.$($name).+),
+            lower: |job, value| $crate::param::fields::put::<$codec, _>(&mut job.$($name).+, value),
             ..$crate::param::fields::BASE
         }
     };
@@ -152,14 +166,14 @@ macro_rules! part {
     ($($part:ident).+, $make:ident, $name:ident) => {
         $crate::param::fields::part!($($part).+, $make, $name, $crate::param::fields::Plain)
     };
-    ($($part:ident).+, $make:ident, $name:ident, $way:ty) => {
-        $crate::param::Param {
+    ($($part:ident).+, $make:ident, $name:ident, $codec:ty) => {
+        $crate::param::entry::Param {
             get: |job| {
                 let part = job.$($part).+.as_ref()?;
-                <$way as $crate::param::fields::Way<_>>::get(&part.$name)
+                <$codec as $crate::param::fields::Codec<_>>::get(&part.$name)
             },
             lower: |job, value| {
-                $crate::param::fields::put::<$way, _>(&mut $make(job).$name, value)
+                $crate::param::fields::put::<$codec, _>(&mut $make(job).$name, value)
             },
             ..$crate::param::fields::BASE
         }
@@ -167,13 +181,13 @@ macro_rules! part {
 }
 pub(crate) use part;
 
-/// Makes an entry for a field per direction, each a number one way or the other.
+/// Makes an entry for a field per direction, each made of a number.
 macro_rules! dirs {
-    ($($name:ident).+, $way:ty) => {
-        $crate::param::Param {
-            get: |job| $crate::param::fields::get_dirs::<$way, _>(&job.$($name).+),
+    ($($name:ident).+, $codec:ty) => {
+        $crate::param::entry::Param {
+            get: |job| $crate::param::fields::get_dirs::<$codec, _>(&job.$($name).+),
             lower: |job, value| {
-                $crate::param::fields::put_dirs::<$way, _>(&mut job.$($name).+, value)
+                $crate::param::fields::put_dirs::<$codec, _>(&mut job.$($name).+, value)
             },
             ..$crate::param::fields::BASE
         }
@@ -182,7 +196,7 @@ macro_rules! dirs {
 pub(crate) use dirs;
 
 /// Returns the number of each direction; `None` where none has one.
-pub(crate) fn get_dirs<W: Way<T>, T>(fields: &PerDir<T>) -> Option<Value> {
+pub(crate) fn get_dirs<W: Codec<T>, T>(fields: &PerDir<T>) -> Option<Value> {
     let number = |dir| match W::get(&fields[dir]) {
         Some(Value::Int(number)) => Some(number),
         _ => None,
@@ -192,7 +206,10 @@ pub(crate) fn get_dirs<W: Way<T>, T>(fields: &PerDir<T>) -> Option<Value> {
 }
 
 /// Sets the directions that were given.
-pub(crate) fn put_dirs<W: Way<T>, T>(fields: &mut PerDir<T>, value: &Value) -> Result<(), String> {
+pub(crate) fn put_dirs<W: Codec<T>, T>(
+    fields: &mut PerDir<T>,
+    value: &Value,
+) -> Result<(), ValueError> {
     let Value::IntPerDir(given) = value else {
         return Err(mismatch("numbers per direction", value));
     };
@@ -224,18 +241,18 @@ pub(crate) fn put_given<T: Clone>(fields: &mut PerDir<T>, given: &PerDir<Option<
     }
 }
 
-// --- Ways ---------------------------------------------------------------------------------------
+// --- Codecs -------------------------------------------------------------------------------------
 
 /// The field is the value. Nothing in it, or an empty list, says nothing.
 pub(crate) struct Plain;
 
 macro_rules! plain {
     ($type:ty, $read:ident, |$field:ident| $get:expr) => {
-        impl Way<$type> for Plain {
+        impl Codec<$type> for Plain {
             fn get($field: &$type) -> Option<Value> {
                 $get
             }
-            fn read(value: &Value) -> Result<$type, String> {
+            fn read(value: &Value) -> Result<$type, ValueError> {
                 value.$read()
             }
         }
@@ -258,14 +275,14 @@ plain!(Vec<u32>, numbers, |numbers| some(numbers).map(Value::Numbers));
 plain!(Vec<PatternPart>, pattern, |parts| some(parts).map(Value::Pattern));
 plain!(NfsUrl, nfs_url, |url| Some(Value::Str(url.to_string())));
 
-impl<T> Way<Option<T>> for Plain
+impl<T> Codec<Option<T>> for Plain
 where
-    Plain: Way<T>,
+    Plain: Codec<T>,
 {
     fn get(field: &Option<T>) -> Option<Value> {
         Plain::get(field.as_ref()?)
     }
-    fn read(value: &Value) -> Result<Option<T>, String> {
+    fn read(value: &Value) -> Result<Option<T>, ValueError> {
         Plain::read(value).map(Some)
     }
 }
@@ -278,11 +295,11 @@ pub(crate) fn some<T: Clone>(list: &[T]) -> Option<Vec<T>> {
 /// The field says the opposite.
 pub(crate) struct Opposite;
 
-impl Way<bool> for Opposite {
+impl Codec<bool> for Opposite {
     fn get(field: &bool) -> Option<Value> {
         Some(Value::Bool(!field))
     }
-    fn read(value: &Value) -> Result<bool, String> {
+    fn read(value: &Value) -> Result<bool, ValueError> {
         value.bool().map(|on| !on)
     }
 }
@@ -290,47 +307,44 @@ impl Way<bool> for Opposite {
 /// A number above 0; 0 is none.
 pub(crate) struct Above0;
 
-impl<T> Way<Option<T>> for Above0
+impl Codec<u8> for Above0 {
+    fn get(field: &u8) -> Option<Value> {
+        Plain::get(field).filter(|_| *field > 0)
+    }
+    fn read(value: &Value) -> Result<u8, ValueError> {
+        value.int()
+    }
+}
+
+impl<T> Codec<Option<T>> for Above0
 where
-    Plain: Way<T>,
+    Plain: Codec<T>,
 {
     fn get(field: &Option<T>) -> Option<Value> {
         Plain::get(field.as_ref()?)
     }
-    fn read(value: &Value) -> Result<Option<T>, String> {
+    fn read(value: &Value) -> Result<Option<T>, ValueError> {
         if value.int::<i64>()? == 0 { Ok(None) } else { Plain::read(value).map(Some) }
-    }
-}
-
-/// A number that says nothing where it is 0.
-pub(crate) struct Some1;
-
-impl Way<u8> for Some1 {
-    fn get(field: &u8) -> Option<Value> {
-        Plain::get(field).filter(|_| *field > 0)
-    }
-    fn read(value: &Value) -> Result<u8, String> {
-        value.int()
     }
 }
 
 /// A duration in nanoseconds; where a job may lack it, 0 is none.
 pub(crate) struct Ns;
 
-impl Way<u64> for Ns {
+impl Codec<u64> for Ns {
     fn get(field: &u64) -> Option<Value> {
         Some(Value::TimeNs(*field))
     }
-    fn read(value: &Value) -> Result<u64, String> {
+    fn read(value: &Value) -> Result<u64, ValueError> {
         value.time_ns()
     }
 }
 
-impl Way<Option<u64>> for Ns {
+impl Codec<Option<u64>> for Ns {
     fn get(field: &Option<u64>) -> Option<Value> {
         field.map(Value::TimeNs)
     }
-    fn read(value: &Value) -> Result<Option<u64>, String> {
+    fn read(value: &Value) -> Result<Option<u64>, ValueError> {
         value.time_ns().map(|ns| (ns > 0).then_some(ns))
     }
 }
@@ -338,11 +352,11 @@ impl Way<Option<u64>> for Ns {
 /// Two durations in nanoseconds, or one for both.
 pub(crate) struct NsRange;
 
-impl Way<(u64, u64)> for NsRange {
+impl Codec<(u64, u64)> for NsRange {
     fn get(field: &(u64, u64)) -> Option<Value> {
         Some(Value::TimeRangeNs(field.0, field.1))
     }
-    fn read(value: &Value) -> Result<(u64, u64), String> {
+    fn read(value: &Value) -> Result<(u64, u64), ValueError> {
         value.time_range_ns()
     }
 }
@@ -350,16 +364,15 @@ impl Way<(u64, u64)> for NsRange {
 /// A size that must be in bytes, because nothing is there to take a share of.
 pub(crate) struct InBytes;
 
-impl Way<u64> for InBytes {
+impl Codec<u64> for InBytes {
     fn get(field: &u64) -> Option<Value> {
         Some(Value::Size(Size::Bytes(*field)))
     }
-    fn read(value: &Value) -> Result<u64, String> {
+    fn read(value: &Value) -> Result<u64, ValueError> {
         match value.size()? {
             Size::Bytes(bytes) => Ok(bytes),
-            Size::Percent(_) | Size::Zones(_) => {
-                Err("a share or a count of zones is not possible here; write bytes".to_owned())
-            }
+            Size::Percent(pct) => Err(ValueError::unfit(&format!("{pct}%"), "a size", "bytes")),
+            Size::Zones(n) => Err(ValueError::unfit(&format!("{n}z"), "a size", "bytes")),
         }
     }
 }
@@ -367,32 +380,32 @@ impl Way<u64> for InBytes {
 /// A duration in nanoseconds, as a number of units of so many.
 pub(crate) struct UnitsOf<const NS: u64>;
 
-impl<const NS: u64> Way<u64> for UnitsOf<NS> {
+impl<const NS: u64> Codec<u64> for UnitsOf<NS> {
     fn get(field: &u64) -> Option<Value> {
         Plain::get(&(field / NS))
     }
-    fn read(value: &Value) -> Result<u64, String> {
+    fn read(value: &Value) -> Result<u64, ValueError> {
         value.int::<u64>().map(|units| units.saturating_mul(NS))
     }
 }
 
-impl<const NS: u64> Way<Option<u64>> for UnitsOf<NS> {
+impl<const NS: u64> Codec<Option<u64>> for UnitsOf<NS> {
     fn get(field: &Option<u64>) -> Option<Value> {
-        <Self as Way<u64>>::get(field.as_ref()?)
+        <Self as Codec<u64>>::get(field.as_ref()?)
     }
-    fn read(value: &Value) -> Result<Option<u64>, String> {
-        <Self as Way<u64>>::read(value).map(Some)
+    fn read(value: &Value) -> Result<Option<u64>, ValueError> {
+        <Self as Codec<u64>>::read(value).map(Some)
     }
 }
 
 /// A share, percent, that has no fraction: another parameter says those that have.
 pub(crate) struct WholePct;
 
-impl Way<f64> for WholePct {
+impl Codec<f64> for WholePct {
     fn get(field: &f64) -> Option<Value> {
         (field.fract() == 0.0).then_some(Value::Int(*field as i64))
     }
-    fn read(value: &Value) -> Result<f64, String> {
+    fn read(value: &Value) -> Result<f64, ValueError> {
         value.int::<u8>().map(f64::from)
     }
 }
@@ -400,11 +413,11 @@ impl Way<f64> for WholePct {
 /// A share, percent, that has a fraction.
 pub(crate) struct FinePct;
 
-impl Way<f64> for FinePct {
+impl Codec<f64> for FinePct {
     fn get(field: &f64) -> Option<Value> {
         (field.fract() != 0.0).then_some(Value::Float(*field))
     }
-    fn read(value: &Value) -> Result<f64, String> {
+    fn read(value: &Value) -> Result<f64, ValueError> {
         value.float()
     }
 }
@@ -412,14 +425,17 @@ impl Way<f64> for FinePct {
 /// One size for all I/Os of a direction, bytes.
 pub(crate) struct FixedSize;
 
-impl Way<BlockSize> for FixedSize {
+impl Codec<BlockSize> for FixedSize {
     fn get(field: &BlockSize) -> Option<Value> {
         match field {
             BlockSize::Fixed(bytes) => Plain::get(bytes),
-            _ => None,
+            BlockSize::Range { .. }
+            | BlockSize::Stepped { .. }
+            | BlockSize::Split(_)
+            | BlockSize::Weighted(_) => None,
         }
     }
-    fn read(value: &Value) -> Result<BlockSize, String> {
+    fn read(value: &Value) -> Result<BlockSize, ValueError> {
         value.int().map(BlockSize::Fixed)
     }
 }
@@ -427,14 +443,14 @@ impl Way<BlockSize> for FixedSize {
 /// A rate in bytes per second; 0 is none.
 pub(crate) struct BytesPerS;
 
-impl Way<Option<Rate>> for BytesPerS {
+impl Codec<Option<Rate>> for BytesPerS {
     fn get(field: &Option<Rate>) -> Option<Value> {
         match field {
             Some(Rate::Bytes(bytes)) => Plain::get(bytes),
-            _ => None,
+            Some(Rate::Iops(_)) | None => None,
         }
     }
-    fn read(value: &Value) -> Result<Option<Rate>, String> {
+    fn read(value: &Value) -> Result<Option<Rate>, ValueError> {
         value.int().map(|bytes| (bytes > 0).then_some(Rate::Bytes(bytes)))
     }
 }
@@ -442,14 +458,14 @@ impl Way<Option<Rate>> for BytesPerS {
 /// A rate in I/Os per second; 0 is none.
 pub(crate) struct IosPerS;
 
-impl Way<Option<Rate>> for IosPerS {
+impl Codec<Option<Rate>> for IosPerS {
     fn get(field: &Option<Rate>) -> Option<Value> {
         match field {
             Some(Rate::Iops(iops)) => Plain::get(iops),
-            _ => None,
+            Some(Rate::Bytes(_)) | None => None,
         }
     }
-    fn read(value: &Value) -> Result<Option<Rate>, String> {
+    fn read(value: &Value) -> Result<Option<Rate>, ValueError> {
         value.int().map(|iops| (iops > 0).then_some(Rate::Iops(iops)))
     }
 }
@@ -457,12 +473,12 @@ impl Way<Option<Rate>> for IosPerS {
 /// Text that may be left out where the parameter stands, which is an empty one.
 pub(crate) struct TextOrNone;
 
-impl Way<Option<String>> for TextOrNone {
+impl Codec<Option<String>> for TextOrNone {
     fn get(field: &Option<String>) -> Option<Value> {
         let text = field.as_ref()?;
         Some(if text.is_empty() { Value::Absent } else { Value::Str(text.clone()) })
     }
-    fn read(value: &Value) -> Result<Option<String>, String> {
+    fn read(value: &Value) -> Result<Option<String>, ValueError> {
         match value {
             Value::Absent => Ok(Some(String::new())),
             other => other.text().map(Some),
@@ -473,24 +489,24 @@ impl Way<Option<String>> for TextOrNone {
 // --- Values -------------------------------------------------------------------------------------
 
 /// Narrows a number, or says that it does not fit.
-pub(crate) fn narrow<T: TryFrom<i64>>(number: i64) -> Result<T, String> {
-    T::try_from(number).map_err(|_| format!("{number} is out of range"))
+pub(crate) fn narrow<T: TryFrom<i64>>(number: i64) -> Result<T, ValueError> {
+    T::try_from(number).map_err(|_| ValueError::NotANumber { text: number.to_string() })
 }
 
 /// Reads a decimal number inside a word list.
-pub(crate) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not a number, or out of range"))
+pub(crate) fn number<T: std::str::FromStr>(text: &str) -> Result<T, ValueError> {
+    text.trim().parse().map_err(|_| ValueError::NotANumber { text: text.to_owned() })
 }
 
 /// Says that a value's variant does not fit the entry's kind.
-pub(crate) fn mismatch(expected: &str, value: &Value) -> String {
-    format!("expected {expected}, got {value:?}")
+pub(crate) fn mismatch(expected: &'static str, value: &Value) -> ValueError {
+    ValueError::WrongKind { expected, found: format!("{value:?}") }
 }
 
 /// Makes a function that returns what is in one variant of a value.
 macro_rules! variant {
     ($name:ident, $variant:ident, $type:ty, $expected:literal) => {
-        pub(crate) fn $name(&self) -> Result<$type, String> {
+        pub(crate) fn $name(&self) -> Result<$type, ValueError> {
             match self {
                 Value::$variant(it) => Ok(it.clone()),
                 other => Err(mismatch($expected, other)),
@@ -514,21 +530,21 @@ impl Value {
 }
 
 impl Value {
-    pub(crate) fn int<T: TryFrom<i64>>(&self) -> Result<T, String> {
+    pub(crate) fn int<T: TryFrom<i64>>(&self) -> Result<T, ValueError> {
         match self {
             Value::Int(number) => narrow(*number),
             other => Err(mismatch("a number", other)),
         }
     }
 
-    pub(crate) fn size_range(&self) -> Result<(u64, u64), String> {
+    pub(crate) fn size_range(&self) -> Result<(u64, u64), ValueError> {
         match self {
             Value::SizeRange(min, max) => Ok((*min, *max)),
             other => Err(mismatch("a range of sizes", other)),
         }
     }
 
-    pub(crate) fn time_range_ns(&self) -> Result<(u64, u64), String> {
+    pub(crate) fn time_range_ns(&self) -> Result<(u64, u64), ValueError> {
         match self {
             Value::TimeRangeNs(min, max) => Ok((*min, *max)),
             Value::TimeNs(ns) => Ok((*ns, *ns)),
@@ -536,11 +552,11 @@ impl Value {
         }
     }
 
-    fn nfs_url(&self) -> Result<NfsUrl, String> {
-        NfsUrl::parse(&self.text()?)
+    fn nfs_url(&self) -> Result<NfsUrl, ValueError> {
+        NfsUrl::parse(&self.text()?).map_err(ValueError::Address)
     }
 
-    pub(crate) fn words(&self) -> Result<&[(String, Option<String>)], String> {
+    pub(crate) fn words(&self) -> Result<&[(String, Option<String>)], ValueError> {
         match self {
             Value::Words(words) => Ok(words),
             other => Err(mismatch("words", other)),
@@ -548,10 +564,10 @@ impl Value {
     }
 
     /// Returns the only word and what stood behind its colon.
-    pub(crate) fn one_word(&self) -> Result<(&str, Option<&str>), String> {
+    pub(crate) fn one_word(&self) -> Result<(&str, Option<&str>), ValueError> {
         match self.words()? {
             [(word, argument)] => Ok((word, argument.as_deref())),
-            words => Err(format!("expected one word, got {}", words.len())),
+            words => Err(ValueError::NotOneWord { n_words: words.len() }),
         }
     }
 

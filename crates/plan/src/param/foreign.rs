@@ -1,8 +1,8 @@
 //! Switches of engines that are not built in, so that a file naming them gets an answer that names
 //! the engine. Their values are not looked at.
 
+use super::entry::{Category, Param, Support, ValueKind};
 use super::fields::BASE;
-use super::{Category, Kind, Param, Support};
 
 /// Makes the entry of a switch: our name, fio's, and the engine that it belongs to.
 const fn foreign(name: &'static str, fio: &'static [&'static str], engine: &'static str) -> Param {
@@ -10,7 +10,7 @@ const fn foreign(name: &'static str, fio: &'static [&'static str], engine: &'sta
         name,
         fio,
         category: Category::Engine,
-        kind: Kind::OptionalStr,
+        kind: ValueKind::OptionalStr,
         short: "belongs to an engine that is not built in",
         long: "A file that names it is read, and refused with what to use instead of the engine.",
         support: Support::NeedsEngine(engine),

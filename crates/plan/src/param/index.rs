@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{Param, buffers, engines, foreign, load, logs, native, nfs, process, report};
+use super::entry::Param;
+use super::{buffers, engines, foreign, load, logs, native, nfs, process, report};
 use super::{target, time, verify, workload, zones};
 
 /// The tables, in the order of the reference.
@@ -96,8 +97,8 @@ impl Names {
 /// are nearest, and `name` itself is not among them.
 pub fn suggest(name: &str, accepted: Names) -> Vec<&'static str> {
     /// A name, what counts of it, and whose it is.
-    type Known = (&'static str, String, Names);
-    static NAMES: OnceLock<Vec<Known>> = OnceLock::new();
+    type KnownName = (&'static str, String, Names);
+    static NAMES: OnceLock<Vec<KnownName>> = OnceLock::new();
     let of = |whose: Names| {
         let names = all().flat_map(move |param| whose.of(param));
         names.map(move |name| (name, units::letters(name), whose))
@@ -106,11 +107,4 @@ pub fn suggest(name: &str, accepted: Names) -> Vec<&'static str> {
     let fits = |whose: Names| accepted == Names::Both || accepted == whose;
     let fitting = known.iter().filter(|(known, _, whose)| fits(*whose) && *known != name);
     units::nearest_of(&units::letters(name), fitting.map(|(name, letters, _)| (*name, letters)))
-}
-
-/// Returns the words that a parameter takes and that look most like `value`, nearest first; none
-/// when nothing is near.
-pub fn suggest_value(param: &Param, value: &str) -> Vec<&'static str> {
-    let words = super::text::words(param).into_iter().flat_map(|(names, _)| names);
-    units::nearest(value, words)
 }

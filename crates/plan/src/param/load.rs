@@ -1,10 +1,11 @@
 //! The load: queue depth, batches, rates, think time, latency targets.
 
+use super::entry::{Category, Param, Support, TimeUnit, Value, ValueKind};
 use super::fields::{
     Above0, BASE, BytesPerS, COUNT, COUNT_FROM_1, DEPTH, IosPerS, MICROSECONDS, NUMBER,
-    NUMBER_PER_DIR, Ns, SECONDS, UnitsOf, Word, choice, dirs, field, given, part, put_given, word,
+    NUMBER_PER_DIR, Ns, SECONDS, UnitsOf, Word, choice, dirs, field, given, mismatch, part,
+    put_given, word,
 };
-use super::{Category, Kind, Param, Support, TimeUnit, Value};
 use crate::Job;
 use crate::load::{Arrivals, Flow, LatencyTarget, ThinkCount};
 
@@ -25,7 +26,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "spread_workers",
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "let several workers share the queue",
         long: "Divides `queue_depth` over workers on several processors where the host has them, \
@@ -94,7 +95,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "serialize_overlap",
         fio: &["serialize_overlap"],
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "hold back I/O that overlaps one in flight",
         long: "Waits before issuing an I/O whose bytes overlap an I/O of the same worker in \
@@ -184,7 +185,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "rate_ignores_think_time",
         fio: &["rate_ignore_thinktime"],
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         short: "do not catch up on think time",
         long: "By default the rate catches up after a pause, so the mean holds. With this the \
                schedule is moved by every pause.",
@@ -282,7 +283,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "latency_target_pct",
         fio: &["latency_percentile"],
         category: Category::Load,
-        kind: Kind::Float { min: 0.0, max: 100.0 },
+        kind: ValueKind::Float { min: 0.0, max: 100.0 },
         default: "100",
         short: "share of I/Os that must meet the latency, percent",
         long: "With `latency_target`: 99 allows one I/O in a hundred to take longer. 100 lets a \
@@ -293,7 +294,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "latency_keep_running",
         fio: &["latency_run"],
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "go on adjusting when the depth is found",
         long: "Runs to the end of the job and follows changes, instead of ending once the search \
@@ -304,13 +305,13 @@ pub(super) static PARAMS: &[Param] = &[
         name: "latency_max",
         fio: &["max_latency"],
         category: Category::Load,
-        kind: Kind::TimePerDir(TimeUnit::Microseconds),
+        kind: ValueKind::TimePerDir(TimeUnit::Microseconds),
         short: "end the job when an I/O takes longer",
         long: "An I/O over this ends the job with ETIMEDOUT. May be given per direction; a bare \
                number counts microseconds.",
         lower: |job, v| {
             let Value::TimePerDirNs(limits) = v else {
-                return Err(format!("expected durations, got {v:?}"));
+                return Err(mismatch("durations", v));
             };
             put_given(&mut job.load.latency_max_ns, &limits.map(|limit| limit.map(Some)));
             Ok(())
@@ -334,7 +335,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["flow"],
         category: Category::Load,
         // Shares of a hundredth of a percent, where fio ends at 1000.
-        kind: Kind::Int { min: 0, max: 1_000_000 },
+        kind: ValueKind::Int { min: 0, max: 1_000_000 },
         default: "0",
         short: "share of the progress among jobs with the same flow id",
         long: "A job with weight 2 issues twice as many I/Os as one with weight 1; the one that \

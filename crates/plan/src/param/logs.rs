@@ -1,7 +1,10 @@
 //! Log files in fio's formats, and recording and replay of I/O.
 
-use super::fields::{BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, word};
-use super::{Category, Kind, Param, Support, Value};
+use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::error::ValueError;
+use super::fields::{
+    BASE, COUNT, COUNT_FROM_1, TextOrNone, Word, choice, field, unknown_word, word,
+};
 use crate::Job;
 use crate::report::LogValue;
 
@@ -10,7 +13,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "bandwidth_log",
         fio: &["write_bw_log"],
         category: Category::Logs,
-        kind: Kind::OptionalStr,
+        kind: ValueKind::OptionalStr,
         short: "write a log of the bandwidth",
         long: "Writes `PREFIX_bw.N.log`, one line per `log_window_ms` and direction or, without \
                a window, per I/O. In a job file the value may be left out and is then the job's \
@@ -21,7 +24,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "iops_log",
         fio: &["write_iops_log"],
         category: Category::Logs,
-        kind: Kind::OptionalStr,
+        kind: ValueKind::OptionalStr,
         short: "write a log of the I/O rate",
         long: "Writes `PREFIX_iops.N.log`, one line per `log_window_ms` and direction. In a job \
                file the value may be left out and is then the job's name.",
@@ -31,7 +34,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "latency_log",
         fio: &["write_lat_log"],
         category: Category::Logs,
-        kind: Kind::OptionalStr,
+        kind: ValueKind::OptionalStr,
         short: "write logs of the three latencies",
         long: "Writes `PREFIX_lat.N.log`, `PREFIX_slat.N.log` and `PREFIX_clat.N.log` in \
                nanoseconds, one line per I/O or per `log_window_ms`. In a job file the value may \
@@ -42,7 +45,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "histogram_log",
         fio: &["write_hist_log"],
         category: Category::Logs,
-        kind: Kind::OptionalStr,
+        kind: ValueKind::OptionalStr,
         short: "write a log of latency histograms",
         long: "Writes `PREFIX_clat_hist.N.log`: the whole histogram of completion latency once \
                per `histogram_window_ms`, without which it stays empty.",
@@ -83,7 +86,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "histogram_coarseness",
         fio: &["log_hist_coarseness"],
         category: Category::Logs,
-        kind: Kind::Int { min: 0, max: 6 },
+        kind: ValueKind::Int { min: 0, max: 6 },
         default: "0",
         short: "merge columns of the histogram log",
         long: "Each step halves the number of columns, and with it the resolution and the size \
@@ -94,7 +97,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_offset",
         fio: &["log_offset"],
         category: Category::Logs,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "a column with the offset of each I/O",
         long: "Adds the offset to the lines of logs without a window.",
@@ -104,7 +107,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_priority",
         fio: &["log_prio"],
         category: Category::Logs,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "a column with the priority of each I/O",
         long: "Shows class and level in hexadecimal instead of only whether the priority was \
@@ -115,7 +118,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_issue_time",
         fio: &["log_issue_time"],
         category: Category::Logs,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "a column with the issue time of each I/O",
         long: "Adds when the I/O was issued, as the last column; the first is when it completed.",
@@ -125,7 +128,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_unix_epoch",
         fio: &["log_alternate_epoch", "log_unix_epoch"],
         category: Category::Logs,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         short: "times in logs count from the Unix epoch",
         long: "Gives absolute times instead of times since the start of the run, so that logs of \
                several machines can be put together.",
@@ -146,7 +149,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_per_worker",
         fio: &["per_job_logs"],
         category: Category::Logs,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "workers have log files of their own",
         long: "Puts the worker's number into the name. With 0 workers append to one file.",
@@ -156,7 +159,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_entries",
         fio: &["log_entries"],
         category: Category::Logs,
-        kind: Kind::Int { min: 1024, max: 1_048_576 },
+        kind: ValueKind::Int { min: 1024, max: 1_048_576 },
         default: "1024",
         short: "log entries to make room for",
         long: "In fio, the first size of the memory for log lines, which grows during the run \
@@ -168,7 +171,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_compression",
         fio: &["log_compression"],
         category: Category::Logs,
-        kind: Kind::Int { min: 1024, max: 536_870_912 },
+        kind: ValueKind::Int { min: 1024, max: 536_870_912 },
         short: "compress log entries in memory",
         long: "In fio, compresses log lines kept in memory in chunks of this size.",
         support: Support::NoEffect(
@@ -181,7 +184,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_compression_cpus",
         fio: &["log_compression_cpus"],
         category: Category::Logs,
-        kind: Kind::NumberList,
+        kind: ValueKind::NumberList,
         short: "CPUs that compress log entries",
         long: "In fio, CPUs for the threads that compress.",
         support: Support::NoEffect("log entries are not compressed in memory"),
@@ -191,7 +194,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "log_compressed",
         fio: &["log_store_compressed"],
         category: Category::Logs,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         short: "write compressed log files",
         long: "Writes log files in the zlib format with the ending `.fz`, which `fio \
                --inflate-log` unpacks into lines.",
@@ -204,7 +207,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "write_replay",
         fio: &["write_iolog"],
         category: Category::Replay,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "record the I/O to a file",
         long: "Adds every operation with its time to a file that `read_iolog` replays, in fio's \
                format (version 3). Give each job a file of its own.",
@@ -214,7 +217,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "read_replay",
         fio: &["read_iolog"],
         category: Category::Replay,
-        kind: Kind::PathList,
+        kind: ValueKind::PathList,
         short: "replay the I/O of a file",
         long: "Issues recorded operations instead of generated ones, as far apart as they were. \
                Takes fio's own records (version 2 and 3). Several files, joined by colons, are \
@@ -225,7 +228,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "read_replay_chunked",
         fio: &["read_iolog_chunked"],
         category: Category::Replay,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "read the record piece by piece",
         long: "In fio, keeps only a part of the record in memory.",
@@ -236,7 +239,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "replay_no_stall",
         fio: &["replay_no_stall"],
         category: Category::Replay,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "replay without the recorded waits",
         long: "Issues as fast as the queue depth allows.",
@@ -257,7 +260,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "replay_redirect",
         fio: &["replay_redirect"],
         category: Category::Replay,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "target of all replayed I/O",
         long: "Sends everything to one device in place of the recorded ones.",
         ..field!(logs.replay.redirect)
@@ -272,7 +275,7 @@ pub(super) static REPLAY: &[Param] = &[
         lower: |job, v| {
             let align_bytes: u32 = v.int()?;
             if align_bytes > 0 && !align_bytes.is_power_of_two() {
-                return Err("is no power of two".to_owned());
+                return Err(ValueError::unfit(&align_bytes, "the alignment", "a power of two"));
             }
             job.logs.replay.align_bytes = align_bytes;
             Ok(())
@@ -293,7 +296,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "replay_skip",
         fio: &["replay_skip"],
         category: Category::Replay,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "kinds of I/O left out of the replay",
         long: "Some of read, write, trim and sync, joined by commas.",
         lower: lower_replay_skip,
@@ -304,7 +307,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "merge_trace",
         fio: &["merge_blktrace_file"],
         category: Category::Replay,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "merge block traces into this file",
         long: "Puts the traces that `read_replay` names together into one, ordered by time.",
         support: NO_MERGE,
@@ -314,7 +317,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "merge_trace_scale_pct",
         fio: &["merge_blktrace_scalars"],
         category: Category::Replay,
-        kind: Kind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
+        kind: ValueKind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
         short: "time scale of each merged trace, percent",
         long: "One value per trace, separated by colons.",
         support: NO_MERGE,
@@ -324,7 +327,7 @@ pub(super) static REPLAY: &[Param] = &[
         name: "merge_trace_repeats",
         fio: &["merge_blktrace_iters"],
         category: Category::Replay,
-        kind: Kind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
+        kind: ValueKind::FloatList { n_max: 20, min: 0.0, max: 1e9 },
         short: "repeats of each merged trace",
         long: "One value per trace, separated by colons.",
         support: NO_MERGE,
@@ -350,12 +353,12 @@ fn get_replay_skip(job: &Job) -> Option<Value> {
     (!kinds.is_empty()).then(|| Value::Str(kinds.join(",")))
 }
 
-fn lower_replay_skip(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_replay_skip(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let text = value.text()?;
     let mut skip = [false; 4];
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let Some(idx) = SKIPPED.iter().position(|kind| *kind == word) else {
-            return Err(format!("unknown kind `{word}`; write read, write, trim or sync"));
+            return Err(unknown_word(word, SKIPPED));
         };
         skip[idx] = true;
     }

@@ -1,23 +1,24 @@
 //! What no option of fio says: parameters of plans of our own, which runs of other tools come to.
 
+use super::entry::{Category, Param, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, COUNT_FROM_1, NUMBER, Plain, UnitsOf, Way, Word, choices, field, meaning, number,
-    part, word, word_for,
+    BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Plain, UnitsOf, Word, choices, field, meaning,
+    number, part, word, word_for,
 };
 use super::load::flow;
-use super::{Category, Kind, Param, Value};
 use crate::load::{Arrivals, RatePeriod};
 use crate::verify::{DedupeSets, FlipFlop, SetCount};
 use crate::workload::{BlockSize, Distribution, HitArea};
 use crate::{Job, PerDir};
 
-const PERCENT_FLOAT: Kind = Kind::Float { min: 0.0, max: 100.0 };
+const PERCENT_FLOAT: ValueKind = ValueKind::Float { min: 0.0, max: 100.0 };
 
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "one_cursor",
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "reads and writes go on from the same place",
         long: "Sequential I/O of all directions shares one place to go on from, as in Vdbench; \
@@ -27,7 +28,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "aligned_to_length",
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "random places are multiples of the I/O's own length",
         long: "With several block sizes and `repeats_allowed`: each I/O starts at a multiple of \
@@ -38,7 +39,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "skip_bytes",
         category: Category::Workload,
-        kind: Kind::SizeRange,
+        kind: ValueKind::SizeRange,
         short: "random distance to the next I/O",
         long: "Random I/O goes forward: from the end of the I/O before by a distance drawn \
                between the two, and starts over behind the end of the region (Vdbench's stride).",
@@ -47,7 +48,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "starts_anywhere",
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "a sequential walk starts at a seeded place",
         long: "Sequential I/O starts somewhere in the region, and goes on at the region's start \
@@ -57,7 +58,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "ends_with_region",
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "a sequential walk is done at the end of its region",
         long: "Sequential I/O ends at the end of the region, however long the job may run \
@@ -105,7 +106,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "block_size_weights",
         category: Category::Workload,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         short: "block sizes with relative weights",
         long: "Sizes in bytes and their weights, such as `4096:125,65536:875`: shares finer than \
                the whole percents of `block_size_split`. For all directions.",
@@ -142,7 +143,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "exponential_mean",
         category: Category::Workload,
-        kind: Kind::Float { min: 0.0001, max: 1.0 },
+        kind: ValueKind::Float { min: 0.0001, max: 1.0 },
         short: "random places are denser towards the start, exponentially",
         long: "Mean distance of a random place from the start, as a share of the region. \
                Vdbench's poisson with midpoint n is 1/n. It goes before `distribution`.",
@@ -160,7 +161,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "power_exponent",
         category: Category::Workload,
-        kind: Kind::Float { min: 1.0, max: 100.0 },
+        kind: ValueKind::Float { min: 1.0, max: 100.0 },
         short: "random places are denser towards the start, by a power",
         long: "The first share x of the region gets the share x^(1/exponent) of the I/Os; 1 is \
                even. Vdbench's hotband is such a spread. It goes before `distribution`.",
@@ -178,7 +179,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "compress_ratio",
         category: Category::Buffers,
-        kind: Kind::Float { min: 1.0, max: 1000.0 },
+        kind: ValueKind::Float { min: 1.0, max: 1000.0 },
         short: "how many times smaller common programs make the data",
         long: "Written data compresses by this ratio, 1 is not at all (Vdbench's compratio). It \
                goes before `compress_pct` and `pattern`.",
@@ -187,7 +188,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "dedupe_ratio",
         category: Category::Buffers,
-        kind: Kind::Float { min: 1.0, max: 1e6 },
+        kind: ValueKind::Float { min: 1.0, max: 1e6 },
         short: "blocks over different blocks once everything is written",
         long: "Written blocks of `dedupe_unit_bytes` repeat so that their number is this many \
                times that of the different ones (Vdbench's dedupratio). It goes before \
@@ -241,7 +242,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "dedupe_flip_flop",
         category: Category::Buffers,
-        kind: Kind::Enum(const { &choices(&FLIP_FLOPS) }),
+        kind: ValueKind::Enum(const { &choices(&FLIP_FLOPS) }),
         default: "no",
         short: "duplicates change when they are written again",
         long: "With `dedupe_ratio`: each write of a duplicate has one of two versions of its \
@@ -256,7 +257,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "dedupe_hot_sets",
         category: Category::Buffers,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         short: "sets of known size at the start of the target",
         long: "With `dedupe_ratio`: how many sets have how many blocks each, such as \
                `12:100,8:200`.",
@@ -267,7 +268,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "even_gaps",
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "gaps under a rate are drawn evenly",
         long: "Under a rate, gaps between I/Os are spread evenly between none and twice their \
@@ -284,7 +285,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "rate_total_iops",
         category: Category::Load,
-        kind: Kind::Float { min: 0.001, max: 1e9 },
+        kind: ValueKind::Float { min: 0.001, max: 1e9 },
         short: "rate over all directions together, I/Os per second",
         long: "One schedule for reads, writes and trims of all the job's workers together, which \
                share it equally; the mix decides what each I/O is. It excludes `rate` and \
@@ -294,7 +295,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "rate_periods",
         category: Category::Load,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         short: "rates and seconds of a rate that changes",
         long: "Rates and how many seconds each holds, such as `100:10,1000:5,0:2`; then it starts \
                over, until the job ends. The largest is `rate_total_iops`: where that is given \
@@ -310,7 +311,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "rate_spikes",
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "what is due within a second is due when it begins",
         long: "With `rate_periods`: all I/Os of a second go together at its start, as far as the \
@@ -328,7 +329,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "last_io_waits",
         category: Category::Load,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "the last I/O of a pass goes when all others have completed",
         long: "For a file that grows as it is written from start to end: its size then says \
@@ -348,7 +349,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "concatenate_files",
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "the job's files form one volume",
         long: "The files are walked as one region, in their order, instead of each by itself.",
@@ -357,7 +358,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "spare_first_block",
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "the first block of a device is left alone",
         long: "The region of a block device starts behind its first block, which may hold a \
@@ -384,7 +385,7 @@ pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "errors_fail",
         category: Category::Errors,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "errors that were survived fail the step in its end",
         long: "With `n_errors_max`: a step with errors that did not end it has failed when it \
@@ -423,51 +424,55 @@ fn dedupe_sets(job: &mut Job) -> &mut DedupeSets {
     })
 }
 
-fn lower_hot_sets(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_hot_sets(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let mut sets = Vec::new();
     for (n_sets, n_blocks) in value.words()? {
-        let n_blocks =
-            n_blocks.as_deref().ok_or("a number of blocks must follow, as in `12:100`")?;
+        let missing = ValueError::Lacks { part: "a number of blocks", example: "12:100" };
+        let n_blocks = n_blocks.as_deref().ok_or(missing)?;
         sets.push((number(n_sets)?, number(n_blocks)?));
     }
     dedupe_sets(job).hot_sets = sets;
     Ok(())
 }
 
-fn lower_weights(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_weights(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let mut weights = Vec::new();
     for (size, weight) in value.words()? {
-        let weight = weight.as_deref().ok_or("a weight must follow each size, as in `4096:3`")?;
+        let missing = ValueError::Lacks { part: "the weight of a size", example: "4096:3" };
+        let weight = weight.as_deref().ok_or(missing)?;
         weights.push((number(size)?, number(weight)?));
     }
-    if weights.iter().any(|(size, _)| *size == 0) || weights.iter().all(|(_, weight)| *weight == 0)
-    {
-        return Err("a size of 0, or no weight above 0".to_owned());
+    if weights.iter().any(|(size, _)| *size == 0) {
+        return Err(ValueError::unfit(&0, "a block size", "1 or more"));
+    }
+    if weights.iter().all(|(_, weight)| *weight == 0) {
+        return Err(ValueError::unfit(&0, "every weight", "one above 0"));
     }
     job.workload.block_size = PerDir::all(BlockSize::Weighted(weights));
     Ok(())
 }
 
-/// More periods than anybody writes; a plan cannot grow without limit by them.
+/// Most periods: an hour of seconds. A plan must not grow without limit by them.
 const RATE_PERIODS_MAX: usize = 3600;
 
-fn lower_rate_periods(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_rate_periods(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|n| (0.0..=1e9).contains(n));
     let period = |(rate, seconds): &(String, Option<String>)| {
-        let wanted = || format!("expected a rate and seconds, as in `100:10`, got `{rate}`");
-        let rate = number(rate).ok_or_else(wanted)?;
-        let seconds = seconds.as_deref().and_then(number).ok_or_else(wanted)?;
+        let wrong = || ValueError::unfit(&format!("`{rate}`"), "a rate", "0 to 1000000000");
+        let missing = ValueError::Lacks { part: "the seconds of a rate", example: "100:10" };
+        let rate = number(rate).ok_or_else(wrong)?;
+        let seconds = seconds.as_deref().and_then(number).ok_or(missing)?;
         Ok(RatePeriod { rate, duration_ns: (seconds * 1e9).round() as u64 })
     };
-    let periods = value.words()?.iter().map(period).collect::<Result<Vec<_>, String>>()?;
+    let periods = value.words()?.iter().map(period).collect::<Result<Vec<_>, ValueError>>()?;
     if periods.len() > RATE_PERIODS_MAX {
-        return Err(format!("more than {RATE_PERIODS_MAX} periods"));
+        return Err(ValueError::TooMany { parts: "periods", n_max: RATE_PERIODS_MAX });
     }
     if periods.iter().any(|period| period.duration_ns == 0) {
-        return Err("a period of no time".to_owned());
+        return Err(ValueError::unfit(&0, "the length of a period", "seconds above 0"));
     }
     if periods.iter().all(|period| period.rate == 0.0) {
-        return Err("no rate above 0".to_owned());
+        return Err(ValueError::unfit(&0, "every rate", "one above 0"));
     }
     job.load.rate_periods.get_or_insert_default().periods = periods;
     Ok(())

@@ -1,18 +1,19 @@
 //! Switches of the engine `nfs`.
 
+use super::entry::{Category, Param, ValueKind};
 use super::fields::field;
-use super::{Category, Kind, Param};
 use crate::nfs::{CONNECTIONS_MAX, TRANSFER_BYTES_MAX, TRANSFER_BYTES_MIN};
 
 /// Bytes of one call.
-const TRANSFER: Kind = Kind::Int { min: TRANSFER_BYTES_MIN as i64, max: TRANSFER_BYTES_MAX as i64 };
+const TRANSFER: ValueKind =
+    ValueKind::Int { min: TRANSFER_BYTES_MIN as i64, max: TRANSFER_BYTES_MAX as i64 };
 
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "nfs_url",
         fio: &["nfs_url"],
         category: Category::Engine,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "address of the export",
         long: "nfs: `nfs://HOST[:PORT]/PATH`; the job's files lie below the export, and are \
                created, filled and removed there. Without port the server's portmapper is asked. \
@@ -26,7 +27,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "nfs_connections",
         fio: &["nfs_nconnect"],
         category: Category::Engine,
-        kind: Kind::Int { min: 1, max: CONNECTIONS_MAX as i64 },
+        kind: ValueKind::Int { min: 1, max: CONNECTIONS_MAX as i64 },
         default: "1",
         short: "TCP connections per worker",
         long: "nfs: calls go over this many connections in turn, as with the mount option \

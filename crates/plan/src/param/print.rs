@@ -1,8 +1,8 @@
 //! How values are written: as one would in a fio job file. It follows from the value alone, and
 //! from the parameter's unit.
 
+use super::entry::{AccessValue, Param, Value};
 use super::workload::access_word;
-use super::{AccessValue, Param, Value};
 use crate::files::{Size, escape_path};
 use crate::verify::PatternPart;
 use crate::workload::{BlockSize, Distribution, fio_normal_parameter_pct};

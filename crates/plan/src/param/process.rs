@@ -1,9 +1,10 @@
 //! Surroundings of workers (CPUs, memory nodes, priorities, commands) and what happens on errors.
 
+use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, Plain, Way, Word, choice, choices, field, meaning, put, word, word_for,
+    BASE, COUNT, Codec, Plain, Word, choice, choices, field, meaning, put, word, word_for,
 };
-use super::{Category, Kind, Param, Support, Value};
 use crate::Job;
 use crate::job::CpuPolicy;
 
@@ -12,7 +13,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "thread",
         fio: &["thread"],
         category: Category::Process,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "threads instead of processes",
         long: "In fio, workers are processes unless this is set.",
         support: Support::NoEffect("workers are always threads"),
@@ -22,7 +23,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "cpus",
         fio: &["cpus_allowed"],
         category: Category::Process,
-        kind: Kind::NumberList,
+        kind: ValueKind::NumberList,
         short: "CPUs to run on",
         long: "Pins workers to these CPUs: numbers and ranges separated by commas (`0,5,8-15`). \
                `cpu_policy` says who gets which.",
@@ -32,7 +33,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "cpu_mask",
         fio: &["cpumask"],
         category: Category::Process,
-        kind: Kind::Int { min: 0, max: u32::MAX as i64 },
+        kind: ValueKind::Int { min: 0, max: u32::MAX as i64 },
         short: "CPUs to run on, as a bit mask",
         long: "As `cpus`, for the CPUs 0 to 31: bit n stands for CPU n. The later of the two \
                wins.",
@@ -58,7 +59,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "numa_cpu_nodes",
         fio: &["numa_cpu_nodes"],
         category: Category::Process,
-        kind: Kind::NumberList,
+        kind: ValueKind::NumberList,
         short: "memory nodes whose CPUs to run on",
         long: "Pins workers to the CPUs of these NUMA nodes: numbers and ranges separated by \
                commas.",
@@ -68,7 +69,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "numa_memory",
         fio: &["numa_mem_policy"],
         category: Category::Process,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "memory nodes that buffers come from",
         long: "`default`, `prefer:NODE`, `bind:NODES`, `interleave:NODES` or `local`: where the \
                kernel takes the workers' memory from.",
@@ -78,7 +79,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "nice",
         fio: &["nice"],
         category: Category::Process,
-        kind: Kind::Int { min: -20, max: 19 },
+        kind: ValueKind::Int { min: -20, max: 19 },
         default: "0",
         short: "CPU priority, -20 is the highest",
         long: "Nice value of the workers. Negative values need privileges.",
@@ -88,7 +89,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "io_priority",
         fio: &["prio"],
         category: Category::Process,
-        kind: Kind::Int { min: 0, max: 7 },
+        kind: ValueKind::Int { min: 0, max: 7 },
         default: "0",
         short: "I/O priority within its class, 0 is the highest",
         long: "Applies to all I/O of the job and only matters to I/O schedulers that heed it. \
@@ -104,7 +105,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "io_priority_class",
         fio: &["prioclass"],
         category: Category::Process,
-        kind: Kind::Int { min: 0, max: 3 },
+        kind: ValueKind::Int { min: 0, max: 3 },
         default: "0",
         short: "I/O priority class",
         long: "1 is real time, which needs privileges, 2 best effort, 3 idle; 0 is best effort, \
@@ -123,7 +124,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "io_priority_hint",
         fio: &["priohint"],
         category: Category::Process,
-        kind: Kind::Int { min: 0, max: 1023 },
+        kind: ValueKind::Int { min: 0, max: 1023 },
         default: "0",
         short: "hint sent with the I/O priority",
         long: "Further bits of the priority, such as command duration limits. Needs Linux 6.5, \
@@ -142,7 +143,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["exec_prerun"],
         vdbench: "rd.startcmd",
         category: Category::Process,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "shell command before the job",
         long: "Runs before the job starts and may take as long as it likes. Its output goes to \
                `JOB.prerun.txt`.",
@@ -153,7 +154,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["exec_postrun"],
         vdbench: "rd.endcmd",
         category: Category::Process,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "shell command after the job",
         long: "Runs after the job has ended. Its output goes to `JOB.postrun.txt`.",
         ..field!(process.exec_after)
@@ -180,7 +181,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "io_scheduler",
         fio: &["ioscheduler"],
         category: Category::Process,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "I/O scheduler to set on the devices",
         long: "Switches the devices below the targets to this scheduler (`none`, `mq-deadline`, \
                `bfq`) during the run. Needs privileges.",
@@ -190,7 +191,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "control_group",
         fio: &["cgroup"],
         category: Category::Process,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "control group to run in",
         long: "fio puts the job into this group of the first control group version.",
         support: Support::Later(
@@ -203,7 +204,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "control_group_weight",
         fio: &["cgroup_weight"],
         category: Category::Process,
-        kind: Kind::Int { min: 100, max: 1000 },
+        kind: ValueKind::Int { min: 100, max: 1000 },
         short: "I/O weight of the control group",
         long: "Share of the group in the device's time.",
         support: Support::Later("set the weight with systemd-run -p IOWeight"),
@@ -213,7 +214,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "control_group_keep",
         fio: &["cgroup_nodelete"],
         category: Category::Process,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "keep the control group after the job",
         long: "fio removes a group that it has made unless this is set.",
@@ -227,7 +228,7 @@ pub(super) static ERRORS: &[Param] = &[
         name: "continue_on_error",
         fio: &["continue_on_error"],
         category: Category::Errors,
-        kind: Kind::Enum(const { &choices(&CONTINUE) }),
+        kind: ValueKind::Enum(const { &choices(&CONTINUE) }),
         default: "none",
         short: "kinds of I/O that may fail without ending the job",
         long: "Counts failed I/O and goes on, for EIO and EILSEQ only: reads, writes, both \
@@ -250,7 +251,7 @@ pub(super) static ERRORS: &[Param] = &[
         name: "ignore_errors",
         fio: &["ignore_error"],
         category: Category::Errors,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "error numbers that are not errors",
         long: "Lists for reads, writes and verification, joined by colons, each of names or \
                numbers joined by commas: `EAGAIN,ENOSPC:122`. Such an I/O counts as done. An \
@@ -263,7 +264,7 @@ pub(super) static ERRORS: &[Param] = &[
         name: "error_dump",
         fio: &["error_dump"],
         category: Category::Errors,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "print each error that does not end the job",
         long: "With `continue_on_error` or `ignore_errors`: shows every one. The first few are \
@@ -274,7 +275,7 @@ pub(super) static ERRORS: &[Param] = &[
         name: "exit_all_on_error",
         fio: &["exitall_on_error"],
         category: Category::Errors,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "the first failing job ends all",
         long: "A job that ends with an error ends the whole run. Without it the others go on.",
         ..field!(errors.exit_all_on_error)
@@ -283,7 +284,7 @@ pub(super) static ERRORS: &[Param] = &[
         name: "allow_mounted",
         fio: &["allow_mounted_write"],
         category: Category::Errors,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "permit writing to a mounted device",
         long: "Writing to a device that is mounted destroys its file system and is refused \
@@ -294,7 +295,7 @@ pub(super) static ERRORS: &[Param] = &[
         name: "overwrite_filesystem",
         fio: &[],
         category: Category::Errors,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "permit writing over a partition table or file system",
         long: "Writing to a raw device that holds a partition table or a file system is refused \
@@ -356,11 +357,12 @@ const ERRNO: &[(&str, i32)] = &[
     ("EDQUOT", 122),
 ];
 
-fn lower_ignore_error(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_ignore_error(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let text = value.text()?;
     let lists: Vec<&str> = text.split(':').collect();
     if lists.len() > job.errors.ignored_errno.len() {
-        return Err("expected at most three lists: reads, writes, verification".to_owned());
+        let parts = "lists: reads, writes, verification";
+        return Err(ValueError::TooMany { parts, n_max: job.errors.ignored_errno.len() });
     }
     let mut ignored: [Vec<i32>; 3] = Default::default();
     for (slot, list) in ignored.iter_mut().zip(lists) {
@@ -379,12 +381,16 @@ fn get_ignore_error(job: &Job) -> Option<Value> {
     (!text.is_empty()).then(|| Value::Str(text.to_owned()))
 }
 
-fn errno(word: &str) -> Result<i32, String> {
+fn errno(word: &str) -> Result<i32, ValueError> {
     if let Some((_, code)) = ERRNO.iter().find(|(name, _)| *name == word) {
         return Ok(*code);
     }
     match word.parse::<i32>() {
         Ok(code) if code > 0 => Ok(code),
-        _ => Err(format!("`{word}` is neither the name nor the number of an error")),
+        _ => Err(ValueError::unfit(
+            &format!("`{word}`"),
+            "an error",
+            "its name (`EIO`) or its number",
+        )),
     }
 }

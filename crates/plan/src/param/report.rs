@@ -1,7 +1,8 @@
 //! Results: what is measured, how it is put together, how it is printed.
 
-use super::fields::{BASE, COUNT, Plain, Way, Word, choice, field, some, word};
-use super::{Category, Kind, Param, Support, Value};
+use super::entry::{Category, Param, Support, Value, ValueKind};
+use super::error::ValueError;
+use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, some, word};
 use crate::Job;
 use crate::report::{PERCENTILES_MAX, Unified};
 
@@ -10,7 +11,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "group_reporting",
         fio: &["group_reporting"],
         category: Category::Report,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "one result per group instead of per worker",
         long: "Merges the results of all workers of a group: the clones of a job, and jobs that \
                no barrier or `new_group` separates. Counts are added and histograms merged, so \
@@ -21,7 +22,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "stats",
         fio: &["stats"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "the job appears in the results",
         long: "With 0 the job runs but is left out of the results: for background load.",
@@ -31,7 +32,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "percentiles",
         fio: &["percentile_list"],
         category: Category::Report,
-        kind: Kind::FloatList { n_max: PERCENTILES_MAX, min: 0.0, max: 100.0 },
+        kind: ValueKind::FloatList { n_max: PERCENTILES_MAX, min: 0.0, max: 100.0 },
         default: "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99",
         short: "percentiles to print",
         long: "Up to 20 percentiles separated by colons; they are sorted. The most digits behind \
@@ -45,7 +46,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "reduce_clock",
         fio: &["gtod_reduce"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "read the clock as rarely as possible",
         long: "Switches all latencies, percentiles and samples off at once; only amounts and the \
@@ -72,7 +73,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "clat_percentiles",
         fio: &["clat_percentiles"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "percentiles of completion latency",
         long: "From the end of the submission to the completion.",
@@ -82,7 +83,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "lat_percentiles",
         fio: &["lat_percentiles"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "percentiles of total latency",
         long: "From the start of the submission to the completion. In fio's output they replace \
@@ -93,7 +94,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "slat_percentiles",
         fio: &["slat_percentiles"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "percentiles of submission latency",
         long: "The time that handing the I/O over took.",
@@ -103,7 +104,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "disable_lat",
         fio: &["disable_lat"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "do not measure total latency",
         long: "Leaves out the measurement and its percentiles.",
@@ -113,7 +114,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "disable_clat",
         fio: &["disable_clat"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "do not measure completion latency",
         long: "Leaves out the measurement and its percentiles.",
@@ -123,7 +124,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "disable_slat",
         fio: &["disable_slat"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "do not measure submission latency",
         long: "Leaves out the measurement and its percentiles.",
@@ -133,7 +134,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "disable_bandwidth",
         fio: &["disable_bw_measurement", "disable_bw"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "do not sample bandwidth and I/O rate",
         long: "Leaves out minimum, maximum and deviation over time; the means over the whole run \
@@ -176,7 +177,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "significant_figures",
         fio: &["significant_figures"],
         category: Category::Report,
-        kind: Kind::Int { min: 1, max: 10 },
+        kind: ValueKind::Int { min: 1, max: 10 },
         default: "4",
         short: "digits of printed values",
         long: "Digits in fio's readable output. Values in JSON are not rounded.",
@@ -206,7 +207,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "disk_util",
         fio: &["disk_util"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "statistics of the block devices below",
         long: "Reads the kernel's counters of the devices that hold the targets, before and \
@@ -217,7 +218,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_error_percentiles",
         fio: &["block_error_percentiles"],
         category: Category::Report,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "percentiles of failing blocks",
         long: "For trim workloads on one file: how often blocks were written and trimmed until \
@@ -242,10 +243,10 @@ const UNIT_BASES: [Word<u8>; 3] = [
     word("1", &[], "bits", 1),
 ];
 
-fn lower_percentiles(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_percentiles(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let mut percentiles = value.floats()?;
     if let Some(wrong) = percentiles.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
-        return Err(format!("percentile {wrong} is not above 0 and at most 100"));
+        return Err(ValueError::unfit(wrong, "a percentile", "numbers above 0, 100 at most"));
     }
     percentiles.sort_by(f64::total_cmp);
     job.reporting.percentiles = percentiles;

@@ -1,6 +1,7 @@
 //! The way back: which parameters, with which values, make a job.
 
-use super::{Param, Support, Value, all, apply_rank};
+use super::entry::{Param, Support, Value};
+use super::index::{all, apply_rank};
 use crate::Job;
 
 /// A parameter with its value in a job.

@@ -1,10 +1,11 @@
 //! Targets: which files and devices, how large, how they are made, opened and removed.
 
+use super::entry::{Category, Choice, Param, Support, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
     Above0, BASE, COUNT, FILES, NUMBER, Opposite, REGION, Word, choice, field, idle_word, number,
-    word,
+    unknown_word, word,
 };
-use super::{Category, Choice, Kind, Param, Support, Value};
 use crate::Job;
 use crate::files::{Fadvise, Fallocate, FileService, FileType, LockFile, SyncMode};
 use crate::workload::{fio_normal_deviation_pct, fio_normal_parameter_pct};
@@ -15,7 +16,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["filename"],
         vdbench: "sd.lun",
         category: Category::Target,
-        kind: Kind::PathList,
+        kind: ValueKind::PathList,
         short: "files or devices to work on, separated by colons",
         long: "Names the files or devices instead of having names generated; all workers of the \
                job share them. Separate several by colons and write `\\:` for a colon in a name. \
@@ -28,7 +29,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["directory"],
         vdbench: "fsd.anchor",
         category: Category::Target,
-        kind: Kind::PathList,
+        kind: ValueKind::PathList,
         short: "folders for generated and relative names",
         long: "Prefix of names that are generated or relative. With several folders, separated \
                by colons, workers take them in turn. The folders must exist; folders within a \
@@ -39,7 +40,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "file_name_format",
         fio: &["filename_format"],
         category: Category::Target,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         default: "$jobname.$jobnum.$filenum",
         short: "how generated file names are built",
         long: "Pattern of generated names. `$jobname`, `$jobnum` (the worker's number), \
@@ -51,7 +52,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "unique_file_names",
         fio: &["unique_filename"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "generated names carry the host when several hosts run",
         long: "When agents on several hosts run the same job, each puts its host into generated \
@@ -63,7 +64,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "open_directory",
         fio: &["opendir"],
         category: Category::Target,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "use all files found under this folder",
         long: "Works on every regular file found under the folder and its subfolders, in place \
                of named or generated files. The files keep their sizes.",
@@ -107,7 +108,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "file_service",
         fio: &["file_service_type"],
         category: Category::Target,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         default: "roundrobin",
         short: "how the next file is picked",
         long: "One of random, roundrobin, sequential, zipf, pareto, normal (or gauss). Behind a \
@@ -136,7 +137,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["filesize"],
         vdbench: "fsd.sizes",
         category: Category::Target,
-        kind: Kind::SizeRange,
+        kind: ValueKind::SizeRange,
         short: "size of each file",
         long: "Gives every file this size, or one drawn from the range, in place of an even \
                share of `size`; `size` then only limits how much is transferred. Applies to files \
@@ -194,7 +195,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "direct",
         fio: &["direct"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "bypass the page cache (O_DIRECT)",
         long: "Opens the targets with O_DIRECT, so that the device is measured and not memory. \
@@ -208,7 +209,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "buffered",
         fio: &["buffered"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "go through the page cache",
         long: "The opposite of `direct`; the later of the two wins. Reads may then come from \
@@ -219,7 +220,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "atomic",
         fio: &["atomic"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "writes are all or nothing (RWF_ATOMIC)",
         long: "Asks the kernel that a write is never torn by a crash. Implies `direct`. The \
@@ -242,7 +243,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "invalidate",
         fio: &["invalidate"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "drop cached pages of the file before the run",
         long: "Takes the file's clean pages out of the page cache before I/O starts, so that \
@@ -265,7 +266,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "allow_create",
         fio: &["allow_file_create"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "missing files may be created",
         long: "With 0 a missing file is an error. Use it where a job must only ever touch what \
@@ -276,7 +277,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "create_on_open",
         fio: &["create_on_open"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "create files when they are opened, not before",
         long: "Leaves out the phase that lays files out; a file comes into being when it is \
@@ -288,7 +289,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "create_only",
         fio: &["create_only"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "lay files out and stop",
         long: "Makes the files and ends with success without any measured I/O. Later runs of the \
@@ -299,7 +300,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "create_serialize",
         fio: &["create_serialize"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "workers lay out files one after another",
         long: "One after another gives each file long extents; at the same time is faster, but \
@@ -310,7 +311,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "create_fsync",
         fio: &["create_fsync"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "make files durable after laying them out",
         long: "Writes laid out data back before the measured time, so that the write-back does \
@@ -333,7 +334,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "overwrite",
         fio: &["overwrite"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "fill files before a write job starts",
         long: "Writes missing files in full first, so that the measured writes replace existing \
@@ -344,7 +345,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "pre_read",
         fio: &["pre_read"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "read files into the cache first",
         long: "Reads every file once before the run, so that buffered reads are measured warm. \
@@ -355,7 +356,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "append",
         fio: &["file_append"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "start writing at the end of the file",
         long: "The region starts where the file ends. Without effect on devices.",
@@ -365,7 +366,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "unlink",
         fio: &["unlink"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "remove the files when the job has ended",
         long: "Removes the job's files, but never devices, at the end. A later run has to lay \
@@ -376,7 +377,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "unlink_each_loop",
         fio: &["unlink_each_loop"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "remove the files between two passes",
         long: "Before each further pass of `loops`, which creates them again; those of the last \
@@ -387,7 +388,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "fsync_on_close",
         fio: &["fsync_on_close"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "make a file durable each time it is closed",
         long: "Calls fsync before every close, also when files are closed and opened during the \
@@ -398,7 +399,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "fill_device",
         fio: &["fill_device", "fill_fs"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "write until the space is used up",
         long: "Writes sequentially until the file system or device is full, which ends the job \
@@ -442,7 +443,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "sync_file_range",
         fio: &["sync_file_range"],
         category: Category::Target,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         short: "start or await write-back every so many writes",
         long: "Calls sync_file_range over what was written since the last call. Give one or more \
                of wait_before, write and wait_after, joined by commas, and behind a colon the \
@@ -467,7 +468,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "end_fsync",
         fio: &["end_fsync"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "make each file durable when writing has ended",
         long: "Calls fsync on each file at the end of the job. It takes time, but does not count \
@@ -479,7 +480,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "end_syncfs",
         fio: &["end_syncfs"],
         category: Category::Target,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "write back the whole file system at the end",
         long: "Calls syncfs on the file system of each file at the end of the job. It also waits \
@@ -490,7 +491,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "write_life",
         fio: &["write_hint"],
         category: Category::Target,
-        kind: Kind::Enum(WRITE_LIVES),
+        kind: ValueKind::Enum(WRITE_LIVES),
         default: "none",
         short: "how long the device should expect data to live",
         long: "Marks the files' data as short, medium, long or extreme lived, so that a device \
@@ -546,7 +547,11 @@ const WRITE_LIVES: &[Choice] = &[
     idle_word("extreme", "never replaced"),
 ];
 
-fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), String> {
+/// The words that pick the next file.
+const FILE_SERVICES: [&str; 7] =
+    ["random", "roundrobin", "sequential", "zipf", "pareto", "normal", "gauss"];
+
+fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let (word, argument) = value.one_word()?;
     let service = match word {
         "random" => FileService::Random,
@@ -557,7 +562,7 @@ fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), String> {
         "normal" | "gauss" => {
             FileService::Normal(fio_normal_deviation_pct(spread(argument)?.unwrap_or(0.0)))
         }
-        _ => return Err(format!("unknown file service `{word}`")),
+        _ => return Err(unknown_word(word, FILE_SERVICES)),
     };
     let counts =
         matches!(service, FileService::Random | FileService::RoundRobin | FileService::Sequential);
@@ -571,7 +576,7 @@ fn lower_file_service(job: &mut Job, value: &Value) -> Result<(), String> {
 }
 
 /// Reads the parameter of a distribution over files.
-fn spread(argument: Option<&str>) -> Result<Option<f64>, String> {
+fn spread(argument: Option<&str>) -> Result<Option<f64>, ValueError> {
     let Some(argument) = argument else {
         return Ok(None);
     };
@@ -579,7 +584,7 @@ fn spread(argument: Option<&str>) -> Result<Option<f64>, String> {
     if parameter.is_finite() && parameter >= 0.0 {
         Ok(Some(parameter))
     } else {
-        Err(format!("`{argument}` is not a positive number"))
+        Err(ValueError::unfit(&argument, "the parameter of the distribution", "0 or more"))
     }
 }
 
@@ -602,12 +607,12 @@ fn get_file_service(job: &Job) -> Value {
 const SYNC_FILE_RANGE_FLAGS: &[(&str, u32)] =
     &[("wait_before", 1), ("write", 2), ("wait_after", 4)];
 
-fn lower_sync_file_range(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_sync_file_range(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let (mut flags, mut every) = (0, 1);
     for (word, argument) in value.words()? {
         let known = SYNC_FILE_RANGE_FLAGS.iter().find(|(name, _)| name == word);
         let Some((_, flag)) = known else {
-            return Err(format!("unknown flag `{word}`; write wait_before, write, wait_after"));
+            return Err(unknown_word(word, SYNC_FILE_RANGE_FLAGS.iter().map(|(name, _)| *name)));
         };
         flags |= flag;
         if let Some(argument) = argument {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{
-    ACCESS_WORDS, Category, Choice, ENGINES, Kind, Names, Param, Support, TimeUnit, all, find,
-    find_fio, index,
-};
+use super::engines::ENGINES;
+use super::entry::{Category, Choice, Param, Support, TimeUnit, ValueKind};
+use super::index;
+use super::index::{Names, all, find, find_fio};
+use super::workload::ACCESS_WORDS;
 
 /// Width of explanations, in columns.
 const WIDTH: usize = 80;
@@ -91,7 +92,9 @@ pub fn cmdhelp(name: &str) -> String {
     for alias in param.fio.iter().skip(1) {
         line("alias", alias);
     }
-    line("type", &type_text(param.kind));
+    let (form, examples) = param.kind.form();
+    let examples = if examples.is_empty() { String::new() } else { format!(" (opt={examples})") };
+    line("type", &format!("{form}{examples}"));
     line("default", if param.default.is_empty() { "no default" } else { param.default });
     for (idx, (names, help)) in words(param).into_iter().enumerate() {
         let label = if idx == 0 { "valid values" } else { "" };
@@ -143,12 +146,17 @@ impl Param {
     /// Returns the unit of a value without suffix (`bytes`, `ms`, `%`), or an empty text.
     pub fn unit(&self) -> &'static str {
         match self.kind {
-            Kind::Time(unit) | Kind::TimeRange(unit) | Kind::TimePerDir(unit) => match unit {
-                TimeUnit::Seconds => "s",
-                TimeUnit::Milliseconds => "ms",
-                TimeUnit::Microseconds => "us",
-            },
-            Kind::Size { .. } | Kind::SizeRange | Kind::BlockRange | Kind::BlockSplit => "bytes",
+            ValueKind::Time(unit) | ValueKind::TimeRange(unit) | ValueKind::TimePerDir(unit) => {
+                match unit {
+                    TimeUnit::Seconds => "s",
+                    TimeUnit::Milliseconds => "ms",
+                    TimeUnit::Microseconds => "us",
+                }
+            }
+            ValueKind::Size { .. }
+            | ValueKind::SizeRange
+            | ValueKind::BlockRange
+            | ValueKind::BlockSplit => "bytes",
             _ => {
                 let suffix = self.name.rsplit('_').next().unwrap_or_default();
                 let units = [
@@ -175,8 +183,11 @@ fn find_any(name: &str) -> Option<&'static Param> {
     by_name.or_else(|| all().find(|param| !name.is_empty() && is_vdbench(param.vdbench)))
 }
 
-fn is_word(kind: Kind) -> bool {
-    matches!(kind, Kind::Flag | Kind::Bool | Kind::Enum(_) | Kind::Str | Kind::Words)
+fn is_word(kind: ValueKind) -> bool {
+    matches!(
+        kind,
+        ValueKind::Flag | ValueKind::Bool | ValueKind::Enum(_) | ValueKind::Str | ValueKind::Words
+    )
 }
 
 fn is_usable(param: &Param) -> bool {
@@ -192,9 +203,13 @@ fn facts(param: &Param) -> Vec<(&'static str, String)> {
     if !param.vdbench.is_empty() {
         facts.push(("Vdbench", param.vdbench.to_owned()));
     }
-    // The examples are written as fio's own help has them.
-    let type_text = type_text(param.kind).replace(" (opt=", ", such as ");
-    facts.push(("type", type_text.trim_end_matches(')').to_owned()));
+    facts.push((
+        "type",
+        match param.kind.form() {
+            (form, "") => form.to_owned(),
+            (form, examples) => format!("{form}, such as {examples}"),
+        },
+    ));
     if !param.unit().is_empty() {
         facts.push(("unit", param.unit().to_owned()));
     }
@@ -239,10 +254,10 @@ fn cell(text: &str) -> String {
 }
 
 /// Returns the words that a parameter takes, each with its other spellings and what it means.
-pub(super) fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
+fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
     match param.kind {
-        Kind::Enum(choices) => choices.iter().map(spellings).collect(),
-        Kind::Access => ACCESS_WORDS.iter().map(spellings).collect(),
+        ValueKind::Enum(choices) => choices.iter().map(spellings).collect(),
+        ValueKind::Access => ACCESS_WORDS.iter().map(spellings).collect(),
         _ if param.name == "engine" => {
             let built_in = ENGINES.iter().filter(|engine| engine.kind.is_some());
             built_in.map(|engine| (vec![engine.name], engine.doc)).collect()
@@ -251,54 +266,72 @@ pub(super) fn words(param: &Param) -> Vec<(Vec<&'static str>, &'static str)> {
     }
 }
 
+/// Returns the words that a parameter takes and that look most like `value`, nearest first; none
+/// when nothing is near.
+pub fn suggest_value(param: &Param, value: &str) -> Vec<&'static str> {
+    let words = words(param).into_iter().flat_map(|(names, _)| names);
+    units::nearest(value, words)
+}
+
 fn spellings(choice: &Choice) -> (Vec<&'static str>, &'static str) {
     let mut names = vec![choice.name];
     names.extend(choice.aliases);
     (names, choice.help)
 }
 
-/// Says what a value looks like.
-fn type_text(kind: Kind) -> String {
-    let text = match kind {
-        Kind::Flag => "empty or boolean value ([0|1])",
-        Kind::Bool => "boolean value (opt=1)",
-        Kind::Int { .. } => "integer value (opt=100)",
-        Kind::IntPerDir { .. } => "one to three integer values, read,write,trim (opt=4k,64k)",
-        Kind::Size { percent: true, zones: true } => "size, percentage or zones (opt=1g, 50%, 4z)",
-        Kind::Size { percent: true, zones: false } => "size or percentage (opt=1g, 50%)",
-        Kind::Size { .. } => "size (opt=1g)",
-        Kind::SizeRange => "size or range of sizes (opt=4k-8k)",
-        Kind::Time(_) => "time with unit (opt=10s)",
-        Kind::TimeRange(_) => "time with unit, or range of two (opt=5s-30s)",
-        Kind::TimePerDir(_) => "one to three times with unit, read,write,trim (opt=5ms,10ms)",
-        Kind::Float { .. } => "floating point value (opt=0.5)",
-        Kind::FloatList { .. } => "list of floating point values separated by ':' (opt=5.9:7.8)",
-        Kind::Enum(_) => "one of the values",
-        Kind::Str => "string (opt=bla)",
-        Kind::OptionalStr => "string, or empty (opt=bla)",
-        Kind::PathList => "paths separated by ':' (opt=a:b)",
-        Kind::NumberList => "numbers and ranges separated by ',' (opt=0,5,8-15)",
-        Kind::Access => "directions, with an optional number (opt=randread:8)",
-        Kind::BlockRange => "one to three ranges, read,write,trim (opt=1k-4k,4k-8k)",
-        Kind::BlockSplit => "sizes with shares, read,write,trim (opt=4k/60:64k/40)",
-        Kind::PrioritySplit => {
-            "sizes with shares and priorities, read,write (opt=64k/25/1/1:4k/10)"
+impl ValueKind {
+    /// Says what a value looks like, to be read behind "write" or "takes", and gives an example
+    /// where there is one.
+    pub fn form(self) -> (&'static str, &'static str) {
+        match self {
+            ValueKind::Flag => ("nothing, 1 or 0", ""),
+            ValueKind::Bool => ("1 or 0", ""),
+            ValueKind::Int { .. } => ("a whole number", ""),
+            ValueKind::IntPerDir { .. } => {
+                ("a whole number, or one each for reads, writes and trims", "4k,64k,4k")
+            }
+            ValueKind::Size { percent: true, zones: true } => {
+                ("bytes, a percentage or zones", "1g, 50%, 4z")
+            }
+            ValueKind::Size { percent: true, zones: false } => ("bytes or a percentage", "1g, 50%"),
+            ValueKind::Size { percent: false, .. } => ("bytes", "1g"),
+            ValueKind::SizeRange => ("bytes, or a range", "1m-4m"),
+            ValueKind::Time(TimeUnit::Seconds) => ("a time with its unit", "30s"),
+            ValueKind::Time(TimeUnit::Milliseconds | TimeUnit::Microseconds) => {
+                ("a time with its unit", "500us")
+            }
+            ValueKind::TimeRange(_) => ("a time with its unit, or a range", "5s-30s"),
+            ValueKind::TimePerDir(_) => {
+                ("a time with its unit, or one each for reads, writes and trims", "20ms,10ms,1s")
+            }
+            ValueKind::Float { .. } => ("a number", ""),
+            ValueKind::FloatList { .. } => ("numbers separated by colons", "50:99:99.9"),
+            ValueKind::Enum(_) => ("one of the values", ""),
+            ValueKind::Str => ("text", ""),
+            ValueKind::OptionalStr => ("text, or nothing", ""),
+            ValueKind::PathList => ("paths separated by colons", "/mnt/a/file:/mnt/b/file"),
+            ValueKind::NumberList => ("numbers and ranges separated by commas", "0,2,4-7"),
+            ValueKind::Access => ("directions, with an optional number", "randread:8"),
+            ValueKind::BlockRange => ("the smallest and the largest size, per direction", "4k-64k"),
+            ValueKind::BlockSplit => ("sizes with shares, per direction", "4k/60:64k/40"),
+            ValueKind::PrioritySplit => {
+                ("sizes with shares and priorities, for reads and writes", "64k/25/1/1:4k/10")
+            }
+            ValueKind::Distribution => ("a distribution with parameters", "zipf:1.2"),
+            ValueKind::Pattern { offset: true } => ("bytes, text in quotes, %o", "0xdeadbeef%o"),
+            ValueKind::Pattern { offset: false } => ("bytes or text in quotes", "0xdeadbeef"),
+            ValueKind::Words => ("a word, perhaps with a number behind a colon", ""),
         }
-        Kind::Distribution => "distribution with parameters (opt=zipf:1.2)",
-        Kind::Pattern { offset: true } => "bytes, text in quotes, %o (opt=0xdeadbeef%o)",
-        Kind::Pattern { .. } => "bytes or text in quotes (opt=0xdeadbeef)",
-        Kind::Words => "word with an optional argument (opt=word:8)",
-    };
-    text.to_owned()
+    }
 }
 
-fn range(kind: Kind) -> Option<(String, String)> {
+fn range(kind: ValueKind) -> Option<(String, String)> {
     let whole = |end: i64| if end == i64::MAX { "no limit".to_owned() } else { end.to_string() };
     match kind {
-        Kind::Int { min, max } | Kind::IntPerDir { min, max } => {
+        ValueKind::Int { min, max } | ValueKind::IntPerDir { min, max } => {
             Some((min.to_string(), whole(max)))
         }
-        Kind::Float { min, max } | Kind::FloatList { min, max, .. } => {
+        ValueKind::Float { min, max } | ValueKind::FloatList { min, max, .. } => {
             Some((min.to_string(), max.to_string()))
         }
         _ => None,
@@ -318,33 +351,19 @@ fn support_text(support: Support) -> Option<String> {
 /// Returns a line for a job file with a value that the kind accepts.
 fn example(fio: &str, param: &Param) -> String {
     let value = match param.kind {
-        Kind::Flag | Kind::OptionalStr => return fio.to_owned(),
-        Kind::Bool if param.default == "1" => "0",
-        Kind::Bool => "1",
-        Kind::Int { min, max } | Kind::IntPerDir { min, max } => match param.unit() {
+        ValueKind::Flag | ValueKind::OptionalStr => return fio.to_owned(),
+        ValueKind::Bool if param.default == "1" => "0",
+        ValueKind::Bool => "1",
+        ValueKind::Int { min, max } | ValueKind::IntPerDir { min, max } => match param.unit() {
             "bytes" | "bytes/s" if max > i64::from(u16::MAX) => "64k",
             "ms" | "I/Os per s" if max > 1000 => "1000",
             _ => return format!("{fio}={}", 8_i64.clamp(min, max)),
         },
-        Kind::Size { .. } => "1g",
-        Kind::SizeRange => "1m-4m",
-        Kind::Time(TimeUnit::Seconds) => "30s",
-        Kind::Time(_) => "500us",
-        Kind::TimeRange(_) => "5s-30s",
-        Kind::TimePerDir(_) => "20ms",
-        Kind::Float { min, max } => return format!("{fio}={}", 0.5_f64.clamp(min, max)),
-        Kind::FloatList { .. } => "50:99:99.9",
-        Kind::Enum(choices) => choices.get(1).map_or("", |choice| choice.name),
-        Kind::Str => example_text(fio),
-        Kind::PathList => "/mnt/a/file:/mnt/b/file",
-        Kind::NumberList => "0,2,4-7",
-        Kind::Access => "randread",
-        Kind::BlockRange => "4k-64k",
-        Kind::BlockSplit => "4k/60:64k/40",
-        Kind::PrioritySplit => "64k/25/1/1:4k/10",
-        Kind::Distribution => "zipf:1.2",
-        Kind::Pattern { .. } => "0xdeadbeef",
-        Kind::Words => example_words(fio),
+        ValueKind::Float { min, max } => return format!("{fio}={}", 0.5_f64.clamp(min, max)),
+        ValueKind::Enum(choices) => choices.get(1).map_or("", |choice| choice.name),
+        ValueKind::Str => example_text(fio),
+        ValueKind::Words => example_words(fio),
+        kind => kind.form().1.split(", ").next().unwrap_or_default(),
     };
     format!("{fio}={value}")
 }

@@ -1,10 +1,11 @@
 //! Names and order of jobs, and when they start and stop.
 
+use super::entry::{Category, Choice, Param, Support, TimeUnit, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
-    Above0, BASE, COUNT, COUNT_FROM_1, NUMBER, Ns, NsRange, Plain, SECONDS, Way, Word, choices,
-    field, idle_word, meaning, number, part, word, word_for,
+    Above0, BASE, COUNT, COUNT_FROM_1, Codec, NUMBER, Ns, NsRange, Plain, SECONDS, Word, choices,
+    field, idle_word, meaning, number, part, unknown_word, word, word_for,
 };
-use super::{Category, Choice, Kind, Param, Support, TimeUnit, Value};
 use crate::Job;
 use crate::job::ExitAll;
 use crate::load::{SteadyMetric, SteadyState};
@@ -14,7 +15,7 @@ pub(super) static GENERAL: &[Param] = &[
         name: "name",
         fio: &["name"],
         category: Category::General,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "name of the job",
         long: "Names the job in results and in generated file names. In a file it replaces the \
                section's name; on the command line it starts a new job.",
@@ -24,7 +25,7 @@ pub(super) static GENERAL: &[Param] = &[
         name: "description",
         fio: &["description"],
         category: Category::General,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "text that is stored with the results",
         long: "Free text for the reader of the results.",
         ..field!(description)
@@ -33,7 +34,7 @@ pub(super) static GENERAL: &[Param] = &[
         name: "include",
         fio: &["include"],
         category: Category::General,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "insert the options of another file",
         long: "Only in a job file: puts the options of another file in this place. The name is \
                relative to the current folder, or else to the file that includes it. The other \
@@ -57,7 +58,7 @@ pub(super) static GENERAL: &[Param] = &[
         name: "worker_name",
         fio: &["comm"],
         category: Category::General,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "name of the process of the job",
         long: "In fio, renames the process, for tools such as top.",
         support: Support::NoEffect("workers are threads named after their job"),
@@ -67,7 +68,7 @@ pub(super) static GENERAL: &[Param] = &[
         name: "profile",
         fio: &["profile"],
         category: Category::General,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "a built-in test in place of jobs",
         long: "fio carries two fixed tests, act and tiobench, that generate their own jobs.",
         support: Support::Later("write the jobs that the profile stands for"),
@@ -93,7 +94,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "time_based",
         fio: &["time_based"],
         category: Category::Time,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "start over until the runtime ends",
         long: "Repeats the amount of I/O until `runtime` is over, instead of ending when the \
                amount is done. Without a runtime it does nothing.",
@@ -152,7 +153,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "start_delay",
         fio: &["startdelay"],
         category: Category::Time,
-        kind: Kind::TimeRange(TimeUnit::Seconds),
+        kind: ValueKind::TimeRange(TimeUnit::Seconds),
         default: "0",
         short: "wait before the start",
         long: "Delays the start of the job. With a range (`5-30`) each worker draws its own \
@@ -163,7 +164,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "barrier",
         fio: &["stonewall", "wait_for_previous"],
         category: Category::Time,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "wait until all jobs above have ended",
         long: "Starts a new step: this job and those below start when everything above has \
                ended. It also starts a new reporting group.",
@@ -173,7 +174,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "new_group",
         fio: &["new_group"],
         category: Category::Time,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "start a new reporting group",
         long: "With `group_reporting`: this job and those below get a result of their own, but \
                start together with those above.",
@@ -183,7 +184,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "wait_for",
         fio: &["wait_for"],
         category: Category::Time,
-        kind: Kind::Str,
+        kind: ValueKind::Str,
         short: "start when the named job has ended",
         long: "Waits for all workers of one earlier job, which must have a unique name, instead \
                of for everything above.",
@@ -193,7 +194,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "steady_criterion",
         fio: &["steadystate", "ss"],
         category: Category::Time,
-        kind: Kind::Words,
+        kind: ValueKind::Words,
         default: "iops_slope:0.01%",
         short: "when the job counts as steady",
         long: "`iops`, `bw` or `lat` watch the largest deviation from the mean, with `_slope` \
@@ -241,7 +242,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "exit_all",
         fio: &["exitall"],
         category: Category::Time,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "the first job that ends also ends the others",
         long: "Ends the jobs that `exit_what` names, as soon as this one has ended.",
         lower: |job, v| {
@@ -257,7 +258,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "exit_what",
         fio: &["exit_what"],
         category: Category::Time,
-        kind: Kind::Enum(const { &choices(&EXIT_WHAT) }),
+        kind: ValueKind::Enum(const { &choices(&EXIT_WHAT) }),
         default: "group",
         short: "which jobs end with the first one",
         long: "With `exit_all`, and without effect otherwise: the job's reporting group, its \
@@ -276,7 +277,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "clock_source",
         fio: &["clocksource"],
         category: Category::Time,
-        kind: Kind::Enum(CLOCKS),
+        kind: ValueKind::Enum(CLOCKS),
         short: "clock that times are read from",
         long: "In fio, chooses between the time stamp counter and system calls.",
         support: Support::NoEffect(
@@ -342,18 +343,19 @@ fn get_steady(job: &Job) -> Option<Value> {
     Some(Value::of_word(word, Some(format!("{}{unit}", steady.limit))))
 }
 
-fn lower_steady(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_steady(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let (word, limit) = value.one_word()?;
     let known = CRITERIA.iter().find(|(name, ..)| *name == word);
-    let (_, metric, by_slope) = *known.ok_or_else(|| format!("unknown criterion `{word}`"))?;
-    let limit = limit.ok_or("a limit must follow, as in `iops:5%`")?;
+    let unknown = || unknown_word(word, CRITERIA.map(|(name, ..)| name));
+    let (_, metric, by_slope) = *known.ok_or_else(unknown)?;
+    let limit = limit.ok_or(ValueError::Lacks { part: "its limit", example: "iops:5%" })?;
     let (digits, limit_is_pct) = match limit.strip_suffix('%') {
         Some(digits) => (digits, true),
         None => (limit, false),
     };
     let limit: f64 = number(digits)?;
     if !limit.is_finite() || limit < 0.0 {
-        return Err(format!("the limit `{digits}` is not a positive number"));
+        return Err(ValueError::unfit(&limit, "the limit", "0 or more"));
     }
     let steady = steady(job);
     *steady = SteadyState { metric, by_slope, limit, limit_is_pct, ..*steady };

@@ -1,7 +1,7 @@
 //! Verification: how a block proves its contents, when it is read back, what happens to a bad one.
 
-use super::fields::{BASE, COUNT, Plain, Way, Word, choice, field, word};
-use super::{Category, Kind, Param, Support};
+use super::entry::{Category, Param, Support, ValueKind};
+use super::fields::{BASE, COUNT, Codec, Plain, Word, choice, field, word};
 use crate::verify::{VerifyMethod, VerifyPolicy};
 
 pub(super) static PARAMS: &[Param] = &[
@@ -23,7 +23,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_read_back",
         fio: &["do_verify"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "read back after writing",
         long: "With 0 a write job leaves verifiable blocks behind and does not read them; a read \
@@ -34,7 +34,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_only",
         fio: &["verify_only"],
         category: Category::Verify,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "only verify what an earlier run wrote",
         long: "Repeats the sequence of the write job without writing and checks each block. The \
                settings must be those of the run that wrote; it cannot be combined with \
@@ -46,7 +46,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["verify_policy"],
         category: Category::Verify,
         default: "completed",
-        short: "which writes a saved state vouches for",
+        short: "which writes a saved state counts as written",
         long: "After a crash, `completed` expects every write that had completed, `fsynced` only \
                those before the last successful fsync. Used with `verify_state_load`.",
         ..choice!(verify.policy, POLICIES)
@@ -55,7 +55,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_sort",
         fio: &["verifysort"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         short: "order of the read-back",
         long: "Older releases of fio could sort the blocks by offset before reading back.",
         support: Support::NoEffect(
@@ -78,7 +78,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_interval_bytes",
         fio: &["verify_interval"],
         category: Category::Verify,
-        kind: Kind::Int { min: 80, max: u32::MAX as i64 },
+        kind: ValueKind::Int { min: 80, max: u32::MAX as i64 },
         short: "a header every this many bytes",
         long: "Divides each block into parts that are checked for themselves, which finds the \
                damaged part of a large block. It is reduced to a common divisor of the block \
@@ -89,7 +89,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_header_offset_bytes",
         fio: &["verify_offset"],
         category: Category::Verify,
-        kind: Kind::Int { min: 40, max: u32::MAX as i64 },
+        kind: ValueKind::Int { min: 40, max: u32::MAX as i64 },
         short: "where the header lies in its interval, in bytes",
         long: "Moves the header away from the start of the interval, where some file systems \
                keep data of their own. It must fit before the interval's end.",
@@ -99,7 +99,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_pattern",
         fio: &["verify_pattern"],
         category: Category::Verify,
-        kind: Kind::Pattern { offset: true },
+        kind: ValueKind::Pattern { offset: true },
         short: "bytes that verified blocks hold",
         long: "Contents of verified blocks behind the header, written as for `pattern`; `%o` \
                stands for the block's offset as eight bytes, lowest first. Without a method it \
@@ -127,7 +127,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_fatal",
         fio: &["verify_fatal"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "stop at the first bad block",
         long: "Ends the job with EILSEQ at the first block that fails. Otherwise it goes on and \
@@ -138,7 +138,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_dump",
         fio: &["verify_dump"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "save expected and received block of a failure",
         long: "Writes both versions of a bad block next to the file, named after its offset, \
@@ -160,7 +160,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_cpus",
         fio: &["verify_async_cpus"],
         category: Category::Verify,
-        kind: Kind::NumberList,
+        kind: ValueKind::NumberList,
         short: "CPUs of the verifying threads",
         long: "Pins the threads of `n_verify_threads` to these CPUs: numbers and ranges \
                separated by commas.",
@@ -190,7 +190,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_regenerate",
         fio: &["experimental_verify"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         short: "generate the order again instead of remembering it",
         long: "Reads back by repeating the random sequence rather than from a list of written \
                blocks, so that memory does not grow with their number.",
@@ -200,7 +200,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_state_load",
         fio: &["verify_state_load"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         short: "verify only what a saved state says was written",
         long: "Reads the state that an interrupted run saved, and expects only the blocks that \
                it lists.",
@@ -210,7 +210,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_state_save",
         fio: &["verify_state_save"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "save what was written when a run ends early",
         long: "Writes `local-JOB-N-verify.state` into the current folder when the run is \
@@ -221,7 +221,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_sequence",
         fio: &["verify_write_sequence"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "check the sequence number in the header",
         long: "Finds blocks of an older write that a newer one should have replaced. Left out, \
@@ -233,7 +233,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "verify_seed",
         fio: &["verify_header_seed"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "check the seed in the header",
         long: "Finds blocks that belong to another place or another run. Left out, it is \
@@ -244,7 +244,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "trimmed_is_zero",
         fio: &["trim_verify_zero"],
         category: Category::Verify,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "trimmed blocks must read as zeros",
         long: "With `trim_pct`: fails when a trimmed block holds anything but zeros. Not every \

@@ -1,11 +1,12 @@
 //! The workload: directions and their mix, block sizes, addressing, seeds, strided zones.
 
+use super::entry::{AccessValue, Category, Choice, Param, Support, Value, ValueKind};
+use super::error::ValueError;
 use super::fields::{
-    BASE, COUNT, FinePct, FixedSize, InBytes, NUMBER, Opposite, PERCENT, Plain, REGION, Way,
-    WholePct, Word, choice, choices, dirs, field, get_dirs, given, idle_word, meaning, mismatch,
+    BASE, COUNT, Codec, FinePct, FixedSize, InBytes, NUMBER, Opposite, PERCENT, Plain, REGION,
+    WholePct, Word, choice, choices, dirs, field, get_dirs, given, idle_word, meaning_of, mismatch,
     narrow, part, put_given, word, word_for,
 };
-use super::{AccessValue, Category, Choice, Kind, Param, Support, Value};
 use crate::workload::{
     Access, BlockSize, DEFAULT_SEED, Distribution, RandomGenerator, Sequencer, Strided,
 };
@@ -16,7 +17,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "access",
         fio: &["rw", "readwrite"],
         category: Category::Workload,
-        kind: Kind::Access,
+        kind: ValueKind::Access,
         default: "read",
         short: "directions, and sequential or random",
         long: "What is issued and in which order: read, write, trim or both ways (rw), plain for \
@@ -60,7 +61,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "read_share_pct",
         category: Category::Workload,
-        kind: Kind::Float { min: 0.0, max: 100.0 },
+        kind: ValueKind::Float { min: 0.0, max: 100.0 },
         short: "share of reads in a mix, in fractions of a percent",
         long: "The same as `read_pct`, but finer than whole percents.",
         ..field!(workload.read_pct, FinePct)
@@ -83,7 +84,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_size_range",
         fio: &["bsrange", "blocksize_range"],
         category: Category::Workload,
-        kind: Kind::BlockRange,
+        kind: ValueKind::BlockRange,
         short: "smallest and largest bytes per I/O",
         long: "Draws each size from `min-max`, equally likely, as a multiple of the smallest \
                unless `block_unaligned` is set. Further ranges behind a comma or slash are for \
@@ -94,7 +95,7 @@ pub(super) static PARAMS: &[Param] = &[
                 BlockSize::Range { min, max } | BlockSize::Stepped { min, max, .. } => {
                     Some(BlockSize::Range { min: *min, max: *max })
                 }
-                _ => None,
+                BlockSize::Fixed(_) | BlockSize::Split(_) | BlockSize::Weighted(_) => None,
             })
         },
         ..BASE
@@ -103,7 +104,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_size_split",
         fio: &["bssplit"],
         category: Category::Workload,
-        kind: Kind::BlockSplit,
+        kind: ValueKind::BlockSplit,
         short: "sizes with their shares",
         long: "Mixes sizes in given shares: `4k/10:64k/50:32k/40`. Sizes without a percentage \
                divide what is left equally; the shares must not exceed 100. Behind commas stand \
@@ -129,7 +130,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_unaligned",
         fio: &["bs_unaligned", "blocksize_unaligned"],
         category: Category::Workload,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "sizes of a range need not be multiples of its start",
         long: "Lets `block_size_range` draw any number of bytes. Direct I/O usually refuses such \
                sizes.",
@@ -139,7 +140,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "block_size_by_pattern",
         fio: &["bs_is_seq_rand"],
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "sizes are for sequential and random, not read and write",
         long: "The first block size is then used for sequential and the second for random I/O, \
@@ -151,7 +152,7 @@ pub(super) static PARAMS: &[Param] = &[
         fio: &["percentage_random"],
         vdbench: "wd.seekpct",
         category: Category::Workload,
-        kind: Kind::IntPerDir { min: 0, max: 100 },
+        kind: ValueKind::IntPerDir { min: 0, max: 100 },
         default: "100",
         short: "share of random I/O, percent, per direction",
         long: "For random walks: the rest of the I/O goes on sequentially from where the last \
@@ -167,7 +168,7 @@ pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "random_share_pct",
         category: Category::Workload,
-        kind: Kind::Float { min: 0.0, max: 100.0 },
+        kind: ValueKind::Float { min: 0.0, max: 100.0 },
         short: "share of random I/O, in fractions of a percent",
         long: "The same as `random_pct` for all directions, but finer than whole percents.",
         lower: |job, v| {
@@ -216,7 +217,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "repeats_allowed",
         fio: &["norandommap"],
         category: Category::Workload,
-        kind: Kind::Flag,
+        kind: ValueKind::Flag,
         short: "random offsets may repeat and leave gaps",
         long: "Draws every offset independently. Without it a random pass visits every block \
                exactly once, which for one block size costs no memory here whatever the size of \
@@ -227,7 +228,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "soft_random_map",
         fio: &["softrandommap"],
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "go on without a map if memory is short",
         long: "In fio, whose map of visited blocks grows with the target, it says what happens \
@@ -250,7 +251,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "distribution",
         fio: &["random_distribution"],
         category: Category::Workload,
-        kind: Kind::Distribution,
+        kind: ValueKind::Distribution,
         default: "random",
         short: "how random offsets are spread",
         long: "`random` is even; `zipf:theta`, `pareto:h` and `normal:deviation` (percent) \
@@ -260,7 +261,7 @@ pub(super) static PARAMS: &[Param] = &[
                per direction. Anything but `random` allows repeats.",
         lower: |job, v| {
             let Value::Distribution(spreads) = v else {
-                return Err(format!("expected a distribution, got {v:?}"));
+                return Err(mismatch("a distribution", v));
             };
             job.workload.distribution.clone_from(spreads);
             Ok(())
@@ -279,7 +280,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "random_stride",
         fio: &["random_sequence_stride"],
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "a sequence of blocks moves on",
         long: "With `distribution=sequence`, the block numbers count within a group of as many \
@@ -291,7 +292,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "seed_repeats",
         fio: &["randrepeat", "allrandrepeat"],
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "1",
         short: "every run draws the same random numbers",
         long: "With 0 each run takes a new seed, which the record stores so that the run can be \
@@ -325,7 +326,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "zone_mode",
         fio: &["zonemode"],
         category: Category::Workload,
-        kind: Kind::Enum(ZONE_MODES),
+        kind: ValueKind::Enum(ZONE_MODES),
         default: "none",
         short: "work the target zone by zone",
         long: "`strided` works `zone_size_bytes` of each zone, skips `zone_skip_bytes`, and goes \
@@ -407,7 +408,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "trim_ranges",
         fio: &["num_range"],
         category: Category::Workload,
-        kind: Kind::Int { min: 1, max: 256 },
+        kind: ValueKind::Int { min: 1, max: 256 },
         default: "1",
         short: "ranges per trim command",
         long: "Number of separate ranges that one discard names. Only NVMe pass-through can \
@@ -419,7 +420,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "precondition",
         fio: &["sprandom"],
         category: Category::Workload,
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         default: "0",
         short: "write so that a flash device is in steady state after one pass",
         long: "Orders a random write pass by device regions so that over-provisioned flash ends \
@@ -442,7 +443,7 @@ pub(super) static PARAMS: &[Param] = &[
         name: "precondition_spare",
         fio: &["spr_op"],
         category: Category::Workload,
-        kind: Kind::Float { min: 0.0, max: 1.0 },
+        kind: ValueKind::Float { min: 0.0, max: 1.0 },
         default: "0.15",
         short: "over-provisioned share of the device",
         long: "Spare space that `precondition` assumes, as a fraction of the capacity.",
@@ -463,7 +464,7 @@ pub(super) static PARAMS: &[Param] = &[
     },
 ];
 
-const BLOCK: Kind = Kind::IntPerDir { min: 1, max: u32::MAX as i64 };
+const BLOCK: ValueKind = ValueKind::IntPerDir { min: 1, max: u32::MAX as i64 };
 
 const SEQUENCERS: [Word<Sequencer>; 2] = [
     word("sequential", &[], "go on behind the last I/O", Sequencer::Sequential),
@@ -516,8 +517,7 @@ pub const ACCESS_WORDS: &[Choice] = &choices(&ACCESSES);
 
 /// Finds the directions and the walk that a word of `access` stands for; case counts.
 pub fn find_access(word: &str) -> Option<Access> {
-    let found = ACCESS_WORDS.iter().find(|it| it.name == word || it.aliases.contains(&word))?;
-    meaning(&ACCESSES, &Value::Choice(found.name)).ok()
+    meaning_of(&ACCESSES, word).ok()
 }
 
 /// Returns the word for directions and a walk; `None` where there is none.
@@ -525,7 +525,7 @@ pub(super) fn access_word(access: Access) -> Option<&'static str> {
     word_for(&ACCESSES, &access)?.choice().ok()
 }
 
-fn lower_access(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_access(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let AccessValue { access, postfix } = value.access()?;
     let workload = &mut job.workload;
     workload.access = access;
@@ -535,7 +535,7 @@ fn lower_access(job: &mut Job, value: &Value) -> Result<(), String> {
         Some(n_ios) if access.random => {
             workload.ios_per_draw = narrow(n_ios)?;
             if workload.ios_per_draw == 0 {
-                return Err("a new offset every 0 I/Os is not possible".to_owned());
+                return Err(ValueError::unfit(&0, "the I/Os between two draws", "1 or more"));
             }
         }
         Some(step_bytes) => workload.sequential_step_bytes = step_bytes,
@@ -555,7 +555,7 @@ fn get_access(job: &Job) -> Option<Value> {
     Some(Value::Access(AccessValue { access, postfix }))
 }
 
-fn lower_block_sizes(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_block_sizes(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     let Value::BlockSizes(given) = value else {
         return Err(mismatch("block sizes", value));
     };
@@ -568,15 +568,16 @@ fn block_sizes(job: &Job, of: fn(&BlockSize) -> Option<BlockSize>) -> Option<Val
     given(|dir| of(&job.workload.block_size[dir])).map(Value::BlockSizes)
 }
 
-fn lower_zone_mode(job: &mut Job, value: &Value) -> Result<(), String> {
+fn lower_zone_mode(job: &mut Job, value: &Value) -> Result<(), ValueError> {
     match value.choice()? {
         "strided" => {
             strided(job);
             Ok(())
         }
-        "zbd" => Err("zoned devices are not supported yet; \
-                      zonemode=strided works zone by zone on others"
-            .to_owned()),
+        "zbd" => Err(ValueError::NotSupported {
+            what: "zoned devices",
+            instead: "zonemode=strided works zone by zone on others",
+        }),
         _ => {
             job.workload.strided = None;
             Ok(())

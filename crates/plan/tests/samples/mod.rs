@@ -1,7 +1,7 @@
 //! Values to try, for tests here and in `dialects`.
 
 use plan::files::Size;
-use plan::param::{AccessValue, Kind, Param, Value, find_access};
+use plan::param::{AccessValue, Param, Value, ValueKind, find_access};
 use plan::verify::PatternPart;
 use plan::workload::{BlockSize, Distribution};
 use plan::{IoPriority, PerDir, PriorityShare};
@@ -9,13 +9,13 @@ use plan::{IoPriority, PerDir, PriorityShare};
 /// Returns values of the parameter's kind, of which one at least is not its default.
 pub(crate) fn samples(param: &Param) -> Vec<Value> {
     match param.kind {
-        Kind::Flag | Kind::Bool => vec![Value::Bool(true), Value::Bool(false)],
+        ValueKind::Flag | ValueKind::Bool => vec![Value::Bool(true), Value::Bool(false)],
         // Powers of two alone.
-        Kind::Int { .. } if param.name == "replay_align_bytes" => {
+        ValueKind::Int { .. } if param.name == "replay_align_bytes" => {
             vec![Value::Int(0), Value::Int(4096)]
         }
-        Kind::Int { min, max } => numbers(min, max).map(Value::Int).to_vec(),
-        Kind::IntPerDir { min, max } => {
+        ValueKind::Int { min, max } => numbers(min, max).map(Value::Int).to_vec(),
+        ValueKind::IntPerDir { min, max } => {
             let [one, other, third] = numbers(min, max);
             let each = PerDir { read: Some(third), write: Some(other), trim: None };
             vec![
@@ -24,29 +24,31 @@ pub(crate) fn samples(param: &Param) -> Vec<Value> {
                 Value::IntPerDir(each),
             ]
         }
-        Kind::Size { percent, .. } => {
+        ValueKind::Size { percent, .. } => {
             let mut sizes = vec![Value::Size(Size::Bytes(1 << 20))];
             sizes.extend(percent.then_some(Value::Size(Size::Percent(30))));
             sizes
         }
-        Kind::SizeRange => vec![Value::SizeRange(4096, 8192), Value::SizeRange(1 << 20, 1 << 20)],
-        Kind::Time(_) => vec![Value::TimeNs(7_000_000_000), Value::TimeNs(1_500_000_000)],
-        Kind::TimeRange(_) => vec![Value::TimeRangeNs(1_000_000_000, 5_000_000_000)],
-        Kind::TimePerDir(_) => vec![Value::TimePerDirNs(PerDir::all(Some(7000)))],
-        Kind::Float { min, max } => {
+        ValueKind::SizeRange => {
+            vec![Value::SizeRange(4096, 8192), Value::SizeRange(1 << 20, 1 << 20)]
+        }
+        ValueKind::Time(_) => vec![Value::TimeNs(7_000_000_000), Value::TimeNs(1_500_000_000)],
+        ValueKind::TimeRange(_) => vec![Value::TimeRangeNs(1_000_000_000, 5_000_000_000)],
+        ValueKind::TimePerDir(_) => vec![Value::TimePerDirNs(PerDir::all(Some(7000)))],
+        ValueKind::Float { min, max } => {
             [min.midpoint(max), 2.5, 33.3].map(|x| Value::Float(x.clamp(min, max))).to_vec()
         }
-        Kind::FloatList { .. } => vec![Value::Floats(vec![50.0, 99.5])],
-        Kind::Enum(choices) => {
+        ValueKind::FloatList { .. } => vec![Value::Floats(vec![50.0, 99.5])],
+        ValueKind::Enum(choices) => {
             // One word is always refused.
             let choices = choices.iter().filter(|it| it.name != "zbd");
             choices.map(|it| Value::Choice(it.name)).collect()
         }
-        Kind::Str => texts(param).iter().map(|text| Value::Str((*text).to_owned())).collect(),
-        Kind::OptionalStr => vec![Value::Absent, Value::Str("prefix".to_owned())],
-        Kind::PathList => vec![Value::Paths(vec!["/mnt/b".to_owned(), "/mnt/c".to_owned()])],
-        Kind::NumberList => vec![Value::Numbers(vec![0, 3])],
-        Kind::Access => {
+        ValueKind::Str => texts(param).iter().map(|text| Value::Str((*text).to_owned())).collect(),
+        ValueKind::OptionalStr => vec![Value::Absent, Value::Str("prefix".to_owned())],
+        ValueKind::PathList => vec![Value::Paths(vec!["/mnt/b".to_owned(), "/mnt/c".to_owned()])],
+        ValueKind::NumberList => vec![Value::Numbers(vec![0, 3])],
+        ValueKind::Access => {
             [("randread", Some(8)), ("write", None), ("randrw", None), ("read", Some(512))]
                 .map(|(word, postfix)| {
                     let access = find_access(word).expect("a word of the table");
@@ -54,19 +56,19 @@ pub(crate) fn samples(param: &Param) -> Vec<Value> {
                 })
                 .to_vec()
         }
-        Kind::BlockRange => vec![sizes(BlockSize::Range { min: 4096, max: 16384 })],
-        Kind::BlockSplit => vec![sizes(BlockSize::Split(vec![(4096, 25), (65536, 75)]))],
-        Kind::Distribution => {
+        ValueKind::BlockRange => vec![sizes(BlockSize::Range { min: 4096, max: 16384 })],
+        ValueKind::BlockSplit => vec![sizes(BlockSize::Split(vec![(4096, 25), (65536, 75)]))],
+        ValueKind::Distribution => {
             let zipf = Distribution::Zipf { theta: 1.2, centre: None };
             vec![Value::Distribution(PerDir::all(zipf))]
         }
-        Kind::Pattern { .. } => vec![Value::Pattern(vec![PatternPart::Bytes(vec![0xde])])],
-        Kind::PrioritySplit => {
+        ValueKind::Pattern { .. } => vec![Value::Pattern(vec![PatternPart::Bytes(vec![0xde])])],
+        ValueKind::PrioritySplit => {
             let priority = IoPriority::new(1, 2, 3);
             let share = PriorityShare { block_bytes: Some(4096), pct: 50, priority };
             vec![Value::PrioritySplit(PerDir::all(Some(vec![share])))]
         }
-        Kind::Words => words(param),
+        ValueKind::Words => words(param),
     }
 }
 
