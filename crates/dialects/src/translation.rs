@@ -12,7 +12,8 @@ pub struct Translation {
     pub text: String,
     /// What the text leaves out or says otherwise than the plan, one sentence each, no two equal.
     pub losses: Vec<String>,
-    /// Our names of the parameters whose values the losses are about.
+    /// Our names of the parameters whose values do not come back: those that the losses are about,
+    /// and those without which the I/O is the same.
     pub lost: BTreeSet<&'static str>,
 }
 
@@ -58,6 +59,11 @@ impl Values {
         }
     }
 
+    /// Says whether a value has no answer yet.
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        self.open.contains_key(name)
+    }
+
     /// Notes that the values of these parameters need no further answer: others say the same, or a
     /// loss tells of them.
     pub(crate) fn answered(&mut self, names: &[&'static str]) {
@@ -66,10 +72,11 @@ impl Values {
         }
     }
 
-    /// Lists what no writer has answered for, each with a reason.
+    /// Lists the values without an answer, each with a reason.
     pub(crate) fn close(self, why: &str, to: &mut Translation) {
         for (name, it) in self.open {
-            to.lose_values(&[name], format!("`{name}={}`: {why}", it.text));
+            let loss = format!("{} (`{name}={}`): {why}", it.param.short, it.text);
+            to.lose_values(&[name], loss);
         }
     }
 }

@@ -12,7 +12,7 @@ use dialects::vdbench::lower::{Context, step};
 use dialects::vdbench::{self, Options};
 use dialects::{Translation, fio, native};
 use plan::load::Rate;
-use plan::param::{self, Kind, Param, Setting, Support, Value};
+use plan::param::{self, Param, Setting, Support, Value, ValueKind};
 use plan::{EngineKind, Job, Plan, Step};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -190,6 +190,7 @@ fn check_fio(job: &Job, set: &[&str]) {
     let read = fio::parse_text("t", &text, &fio::Wishes::default(), &MapHost::default());
     let shown = format!("{set:?}\n{text}\n{losses:#?}\n{}", all_shown(&read.diagnostics));
     assert!(!read.has_errors(), "{shown}");
+    assert!(!losses.iter().any(|loss| loss.contains("has no option for it")), "{shown}");
     let back = read.plan.jobs().next();
     let mut silent = silent(job, back, &lost);
     // fio has a rate for each direction.
@@ -198,14 +199,9 @@ fn check_fio(job: &Job, set: &[&str]) {
         (is, was) => is == was,
     };
     silent.retain(|name| *name != "rate_total_iops" || !is_same_rate);
-    // Alone, a share of progress is all of it; one direction has one place, one stream is none.
-    let is_mixed = job.workload.access.is_mixed();
+    // Alone, a share of progress is all of it; one stream is none.
     let is_one = job.workload.n_streams <= 1;
-    silent.retain(|name| {
-        *name != "flow_weight"
-            && (*name != "one_cursor" || is_mixed)
-            && (*name != "n_streams" || !is_one)
-    });
+    silent.retain(|name| *name != "flow_weight" && (*name != "n_streams" || !is_one));
     assert!(silent.is_empty(), "{silent:?} {shown}");
 }
 
@@ -248,15 +244,15 @@ fn any_value() -> impl Strategy<Value = (&'static Param, Value)> {
         let sample = samples[idx.index(samples.len())].clone();
         let value = match param.kind {
             _ if is_sample => sample,
-            Kind::Int { min, max } => {
+            ValueKind::Int { min, max } => {
                 let span = (max.min(4096).max(min) - min) as f64;
                 Value::Int(min + (span * share) as i64)
             }
-            Kind::Float { min, max } => {
+            ValueKind::Float { min, max } => {
                 let number = min + (max.min(1e4) - min) * share;
                 Value::Float(((number * 100.0).round() / 100.0).clamp(min, max))
             }
-            Kind::Time(_) => Value::TimeNs((share * 1e7) as u64 * 1000),
+            ValueKind::Time(_) => Value::TimeNs((share * 1e7) as u64 * 1000),
             _ => sample,
         };
         (param, value)

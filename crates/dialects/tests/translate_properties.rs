@@ -329,7 +329,9 @@ fn check_vdbench(text: &str, job: &Job, chosen: &[(&str, Fate)]) {
     }
     for (option, fate) in chosen {
         if let Lost(name) | LeavesOutWrites(name) = fate {
-            assert!(names(&losses, &format!("`{name}=")), "`{option}`: {shown}");
+            let param = plan::param::find(name).expect("a parameter");
+            let key = param.fio.first().unwrap_or(name);
+            assert!(names(&losses, &format!("`{key}=")), "`{option}`: {shown}");
         }
     }
     let back = parse_vdbench(&written).unwrap_or_else(|found| panic!("{shown}\n{found}"));

@@ -146,7 +146,12 @@ fn what_jobs_ask_for_is_said_or_listed() {
             &["wd=t,", "sd=t,"],
             &["trims: Vdbench has none, and `t` is left out"],
         ),
-        ("[w]\nrw=randwrite\nbs=4k\ndedupe_percentage=30\n", &[], &["dedup"], &["`dedupe_pct=30`"]),
+        (
+            "[w]\nrw=randwrite\nbs=4k\ndedupe_percentage=30\n",
+            &[],
+            &["dedup"],
+            &["share of duplicate blocks, percent (`dedupe_percentage=30`)"],
+        ),
         (
             "[s]\nrw=write\nbs=4k\nnumjobs=2\n",
             &["threads=2,"],
@@ -333,9 +338,24 @@ fn what_the_written_file_does_otherwise_is_listed() {
             &[],
             &["pages of the files are dropped from the cache first"],
         ),
-        ("[e]\nrw=randread\nbs=4k\nioengine=libaio\n", &[], &[], &["`engine=libaio`"]),
-        ("[g]\nrw=randread\nbs=4k\ngroup_reporting=1\n", &[], &[], &["`group_reporting=1`"]),
-        ("[f]\nrw=randread\nbs=4k\nfadvise_hint=random\n", &[], &[], &["`fadvise=random`"]),
+        (
+            "[e]\nrw=randread\nbs=4k\nioengine=libaio\n",
+            &[],
+            &[],
+            &["how I/O is issued (`ioengine=libaio`)"],
+        ),
+        (
+            "[g]\nrw=randread\nbs=4k\ngroup_reporting=1\n",
+            &[],
+            &[],
+            &["one result per group instead of per worker (`group_reporting=1`)"],
+        ),
+        (
+            "[f]\nrw=randread\nbs=4k\nfadvise_hint=random\n",
+            &[],
+            &[],
+            &["advice to the kernel about buffered access (`fadvise_hint=random`)"],
+        ),
         // Progress in proportion comes back as shares.
         (
             "[a]\nrw=randread\nbs=4k\nflow=3\nflow_id=1\n\

@@ -39,6 +39,41 @@ const DEDUPE_SETS: [&str; 7] = [
     "dedupe_pct",
 ];
 
+/// Parameters that fio has no option for, and what it does instead; `None` where the I/O is the same.
+const WITHOUT_OPTION: [(&str, Option<&str>); 13] = [
+    (
+        "aligned_to_length",
+        Some(
+            "random places that are multiples of each I/O's own length: fio's are multiples of \
+             the smallest block size, or of blockalign",
+        ),
+    ),
+    (
+        "concatenate_files",
+        Some(
+            "files that are walked as one: fio walks each by itself; file_service_type=sequential \
+             comes near",
+        ),
+    ),
+    (
+        "ends_with_region",
+        Some("a sequential walk that is over at the end of its region: fio starts again there"),
+    ),
+    ("engine_gives_way", None),
+    ("errors_fail", None),
+    ("errors_quiet_s", Some("an end of everything some time after the last error: fio goes on")),
+    ("last_io_waits", None),
+    ("n_errors_max", Some("an end after so many errors: fio counts them and goes on")),
+    ("open_flag_bits", Some("further flags of open(2): fio has direct and sync")),
+    ("overwrite_filesystem", None),
+    (
+        "spare_first_block",
+        Some("the first block of a device is left alone: fio uses it unless offset= leaves it out"),
+    ),
+    ("spread_workers", None),
+    ("spread_workers_max", None),
+];
+
 #[derive(Default)]
 struct Writer {
     to: Translation,
@@ -174,17 +209,33 @@ impl Writer {
                 "several streams on one queue: numjobs and offset_increment come near",
             );
         }
-        if std::mem::take(&mut workload.one_cursor) && workload.access.is_mixed() {
+        let goes_on = !workload.access.random
+            || workload.ios_per_draw > 1
+            || workload.random_pct.iter().any(|(_, pct)| *pct < 100.0);
+        if std::mem::take(&mut workload.one_cursor) && workload.access.is_mixed() && goes_on {
             self.lose(
                 &["one_cursor"],
                 "one place for reads and writes to go on from: fio has one for each",
             );
         }
+        let has_one_size = |size: &BlockSize| matches!(size, BlockSize::Fixed(_));
+        let is_aligned_so = workload.block_size.iter().all(|(_, size)| has_one_size(size));
+        if std::mem::take(&mut workload.aligned_to_length)
+            && (is_aligned_so || !workload.access.random)
+        {
+            self.is_the_same("aligned_to_length");
+        }
         if std::mem::take(&mut workload.starts_anywhere) {
             self.lose(&["starts_anywhere"], "a sequential start at a random place: write offset=");
         }
-        // One direction has one place, and one stream is none.
-        self.values.answered(&["one_cursor", "n_streams"]);
+        // One direction has one place, what is drawn has none, and one stream is none.
+        self.is_the_same("one_cursor");
+        self.values.answered(&["n_streams"]);
+        self.plain_shares(workload);
+    }
+
+    /// Replaces shares, spreads and sizes that are finer than fio's.
+    fn plain_shares(&mut self, workload: &mut Workload) {
         for pct in std::iter::once(&mut workload.read_pct).chain(workload.random_pct.iter_mut()) {
             if pct.fract() != 0.0 {
                 // Not none and not all: a mix stays one.
@@ -199,7 +250,13 @@ impl Writer {
             let text = match spread {
                 Distribution::Exponential { .. } => "exponentially",
                 Distribution::Power { .. } => "by a power",
-                _ => continue,
+                Distribution::Uniform
+                | Distribution::Zipf { .. }
+                | Distribution::Pareto { .. }
+                | Distribution::Normal { .. }
+                | Distribution::Zoned(_)
+                | Distribution::ZonedAbs(_)
+                | Distribution::Sequence(_) => continue,
             };
             *spread = Distribution::Uniform;
             self.lose(
@@ -223,7 +280,7 @@ impl Writer {
                         "shares of sizes finer than a percent: whole percents",
                     );
                 }
-                _ => {}
+                BlockSize::Fixed(_) | BlockSize::Range { .. } | BlockSize::Split(_) => {}
             }
         }
     }
@@ -315,8 +372,28 @@ impl Writer {
                 self.values.written(&setting);
             }
         }
-        std::mem::take(&mut self.values).close("fio has no option for it", &mut self.to);
+        self.without_option();
         let _ = writeln!(self.to.text);
+    }
+
+    /// Answers for the values that no option says.
+    fn without_option(&mut self) {
+        for (name, loss) in WITHOUT_OPTION {
+            match loss {
+                Some(loss) if self.values.is_open(name) => self.lose(&[name], loss),
+                Some(_) => {}
+                None => self.is_the_same(name),
+            }
+        }
+        std::mem::take(&mut self.values).close("fio has no option for it", &mut self.to);
+    }
+
+    /// Notes that the I/O is the same without this value.
+    fn is_the_same(&mut self, name: &'static str) {
+        if self.values.is_open(name) {
+            self.values.answered(&[name]);
+            self.to.lost.insert(name);
+        }
     }
 
     /// Returns the id that a flow of this step is written with. fio has its jobs wait for those of
