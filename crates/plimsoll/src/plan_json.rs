@@ -1,13 +1,14 @@
 //! Plan and findings as JSON, for `check --json`.
 //!
-//! The plan's types are no file format, on purpose: this page names what it shows.
+//! What a job says follows from the registry: the parameters whose values are not as usual, by our
+//! names. The usual values stand once, beside the steps. The plan's types are no file format.
 
 use dialects::Parsed;
 use plan::files::Size;
 use plan::job::{Part, PartRegion, Source};
-use plan::load::{Rate, RatePeriod, RatePeriods};
-use plan::workload::{BlockSize, Workload};
-use plan::{Diagnostic, Direction, Job, Severity};
+use plan::param::{self, Category, Param};
+use plan::workload::BlockSize;
+use plan::{Diagnostic, Direction, Job, PerDir, Severity};
 use serde_json::{Map, Value, json};
 
 use crate::plan_text;
@@ -34,6 +35,7 @@ pub(crate) fn page(parsed: &Parsed) -> String {
         "schema": SCHEMA,
         "files": sources.iter().map(|source| &source.name).collect::<Vec<_>>(),
         "findings": findings,
+        "defaults": defaults(),
         "steps": steps,
     });
     format!("{page:#}\n")
@@ -60,82 +62,85 @@ fn finding_json(finding: &Diagnostic, sources: &[Source]) -> Value {
 }
 
 fn job_json(job: &Job) -> Value {
-    let directions: Vec<&str> = job.issued_directions().map(Direction::name).collect();
-    let block_sizes = job
-        .issued_directions()
-        .map(|dir| (dir.name().to_owned(), block_size_json(&job.workload.block_size[dir])));
-    let rates = job
-        .issued_directions()
-        .filter_map(|dir| Some((dir.name().to_owned(), rate_json(job.load.rate[dir]?))));
     json!({
         "name": job.name,
-        "n_workers": job.n_workers,
         "group_id": job.group_id,
-        "engine": job.engine.name,
-        "direct": job.files.direct,
         "targets": plan_text::targets(job),
         "n_files_generated": plan_text::n_generated(job),
-        "directions": directions,
-        "random": job.workload.access.random,
-        "read_pct": read_pct(&job.workload),
-        "block_size_bytes": block_sizes.collect::<Map<_, _>>(),
-        "size": size_json(job.files.size),
-        "io_size": size_json(job.files.io_size),
-        "queue_depth": job.load.queue_depth,
-        "rate": rates.collect::<Map<_, _>>(),
-        "rate_total_iops": job.load.rate_total_iops,
-        "rate_periods": job.load.rate_periods.as_ref().map(periods_json),
-        "parts": job.parts.iter().map(part_json).collect::<Vec<_>>(),
-        "runtime_ns": job.limits.runtime_ns,
-        "ramp_ns": job.limits.ramp_ns,
-        "time_based": job.limits.time_based,
-        "loops": job.limits.loops,
-        "verify": job.verify.method.is_some(),
+        "directions": job.issued_directions().map(Direction::name).collect::<Vec<_>>(),
+        "parameters": parameters(job, |_| true),
+        "parts": job.parts.iter().map(|part| part_json(job, part)).collect::<Vec<_>>(),
         "options": job.options,
     })
 }
 
-/// Describes how a job's rate changes: rates are in proportion, the largest is the job's.
-fn periods_json(periods: &RatePeriods) -> Value {
-    let period = |it: &RatePeriod| json!({ "rate": it.rate, "duration_ns": it.duration_ns });
-    json!({
-        "in_spikes": periods.in_spikes,
-        "periods": periods.periods.iter().map(period).collect::<Vec<_>>(),
-    })
-}
-
-/// Returns the share of reads in a mix: a whole number where it is one.
-fn read_pct(workload: &Workload) -> Value {
-    match workload.read_pct {
-        _ if !workload.access.is_mixed() => Value::Null,
-        pct if pct.fract() == 0.0 => json!(pct as u64),
-        pct => json!(pct),
-    }
-}
-
 /// Describes one of several workloads that a job mixes.
-fn part_json(part: &Part) -> Value {
-    let workload = &part.workload;
-    let directions: Vec<&str> = workload.access.issued().map(Direction::name).collect();
-    let sizes = workload
-        .access
-        .issued()
-        .map(|dir| (dir.name().to_owned(), block_size_json(&workload.block_size[dir])));
+fn part_json(job: &Job, part: &Part) -> Value {
     let region = match part.region {
         PartRegion::Whole => Value::Null,
         PartRegion::Pct(from, to) => json!({ "from_pct": from, "to_pct": to }),
         PartRegion::Bytes(from, to) => json!({ "from_bytes": from, "to_bytes": to }),
     };
+    let own = Job { workload: part.workload.clone(), parts: Vec::new(), ..job.clone() };
     json!({
         "name": part.name,
         "weight": part.rate_iops.is_none().then_some(part.weight),
         "rate_iops": part.rate_iops,
-        "directions": directions,
-        "random": workload.access.random,
-        "read_pct": read_pct(workload),
-        "block_size_bytes": sizes.collect::<Map<_, _>>(),
+        "directions": part.workload.access.issued().map(Direction::name).collect::<Vec<_>>(),
+        "parameters": parameters(&own, |param| param.category == Category::Workload),
         "region": region,
     })
+}
+
+/// Returns the values that a job has where nothing is written.
+fn defaults() -> Map<String, Value> {
+    let job = Job::default();
+    let value = |param: &'static Param| {
+        let value = (param.get)(&job)?;
+        let text = param.text(&value, job.reporting.kb_base);
+        Some((param.name.to_owned(), value_json(&value, &text)))
+    };
+    param::all().filter_map(value).collect()
+}
+
+/// Returns the values of a job that are not as usual, by our names of their parameters.
+fn parameters(job: &Job, is_wanted: fn(&Param) -> bool) -> Map<String, Value> {
+    let wanted = param::settings(job).into_iter().filter(|it| is_wanted(it.param));
+    wanted.map(|it| (it.param.name.to_owned(), value_json(&it.value, &it.text))).collect()
+}
+
+/// Writes a value as its kind has it: numbers with their unit where the parameter's name has none.
+/// What is a language of its own is `text`, as one would write it in a job file.
+fn value_json(value: &param::Value, text: &str) -> Value {
+    match value {
+        param::Value::Bool(on) => json!(on),
+        param::Value::Int(number) => json!(number),
+        param::Value::IntPerDir(dirs) => per_dir(dirs, |number| json!(number)),
+        param::Value::Size(size) => size_json(*size),
+        param::Value::SizeRange(min, max) => json!({ "min_bytes": min, "max_bytes": max }),
+        param::Value::TimeNs(ns) => json!({ "ns": ns }),
+        param::Value::TimeRangeNs(min, max) => json!({ "min_ns": min, "max_ns": max }),
+        param::Value::TimePerDirNs(dirs) => per_dir(dirs, |ns| json!({ "ns": ns })),
+        param::Value::Float(number) => json!(number),
+        param::Value::Floats(numbers) => json!(numbers),
+        param::Value::Choice(word) => json!(word),
+        param::Value::Str(text) => json!(text),
+        param::Value::Absent => json!(""),
+        param::Value::Paths(paths) => json!(paths),
+        param::Value::Numbers(numbers) => json!(numbers),
+        param::Value::BlockSizes(dirs) => per_dir(dirs, block_size_json),
+        param::Value::Access(_)
+        | param::Value::PrioritySplit(_)
+        | param::Value::Distribution(_)
+        | param::Value::Pattern(_)
+        | param::Value::Words(_) => json!(text),
+    }
+}
+
+/// Names the directions that have a value.
+fn per_dir<T>(dirs: &PerDir<Option<T>>, json: impl Fn(&T) -> Value) -> Value {
+    let of = |(dir, it): (Direction, &Option<T>)| Some((dir.name().to_owned(), json(it.as_ref()?)));
+    Value::Object(dirs.iter().filter_map(of).collect())
 }
 
 fn block_size_json(size: &BlockSize) -> Value {
@@ -154,18 +159,10 @@ fn block_size_json(size: &BlockSize) -> Value {
     }
 }
 
-fn size_json(size: Option<Size>) -> Value {
+fn size_json(size: Size) -> Value {
     match size {
-        None => Value::Null,
-        Some(Size::Bytes(bytes)) => json!({ "bytes": bytes }),
-        Some(Size::Percent(pct)) => json!({ "pct": pct }),
-        Some(Size::Zones(zones)) => json!({ "zones": zones }),
-    }
-}
-
-fn rate_json(rate: Rate) -> Value {
-    match rate {
-        Rate::Bytes(bytes) => json!({ "bytes_per_s": bytes }),
-        Rate::Iops(iops) => json!({ "iops": iops }),
+        Size::Bytes(bytes) => json!({ "bytes": bytes }),
+        Size::Percent(pct) => json!({ "pct": pct }),
+        Size::Zones(zones) => json!({ "zones": zones }),
     }
 }

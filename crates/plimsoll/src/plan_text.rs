@@ -181,7 +181,8 @@ pub(crate) fn folded(lines: &str) -> String {
 
 fn target_facts(job: &Job) -> Vec<String> {
     let all = targets(job);
-    let mut facts: Vec<String> = all.iter().take(TARGETS_MAX).cloned().collect();
+    let shown = |target: &String| plan::shortened(target).into_owned();
+    let mut facts: Vec<String> = all.iter().take(TARGETS_MAX).map(shown).collect();
     if replays(job) && all.is_empty() {
         facts.push("the files that the record names".to_owned());
     }

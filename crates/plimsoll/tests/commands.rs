@@ -108,8 +108,16 @@ fn check_prints_json() {
     assert_eq!(page["findings"][0]["line"], 5);
     assert_eq!(page["findings"][0]["file"], "a.fio");
     let job = &page["steps"][0]["jobs"][0];
-    assert_eq!(job["block_size_bytes"]["write"], 8192);
     assert_eq!(job["targets"][0], "a.0.0");
+    let said = &job["parameters"];
+    assert_eq!(
+        said["block_size_bytes"],
+        serde_json::json!({"read": 4096, "write": 8192, "trim": 8192})
+    );
+    assert_eq!(said["size"]["bytes"], 1 << 20);
+    assert_eq!(said["access"], "randrw");
+    assert_eq!(page["defaults"]["queue_depth"], 1);
+    assert_eq!(said["queue_depth"], serde_json::Value::Null, "as usual");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod read;
 mod steps;
 mod text;
 mod tree_read;
+mod tree_words;
 mod tree_write;
 mod write;
 

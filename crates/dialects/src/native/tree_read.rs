@@ -1,14 +1,18 @@
 //! `[step.job.tree]`: work on a tree of folders and files.
 
+use std::ops::Range;
+use std::str::FromStr;
+
 use plan::keys::{Findings, Keys};
 use plan::op::OpKind;
 use plan::tree::{
-    Activity, FileIo, FileSizes, Format, Select, SelectFilter, SelectOrder, StopAfter, TreeOpen,
-    TreeSpec, TreeTask, TreeWork,
+    Activity, FileSizes, Format, Select, SelectOrder, StopAfter, TreeOpen, TreeSpec, TreeTask,
+    TreeWork,
 };
 use plan::workload::BlockSize;
 
 use super::text::value;
+use super::tree_words::{FILTERS, IO, ORDERS};
 
 /// Reads what a job does in a tree; `None` after a mistake.
 pub(super) fn work(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeWork> {
@@ -92,45 +96,54 @@ fn spec(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeSpec> {
 fn sizes(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<FileSizes> {
     let (text, at) = keys.text("sizes", findings)?;
     let bytes = |text: &str| units::parse_bytes(text).map_err(|error| error.to_string());
-    let read = || -> Result<FileSizes, String> {
-        if let Some(mean) = text.strip_prefix("average ") {
-            return Ok(FileSizes::Average(bytes(mean)?));
-        }
-        if !text.contains('/') {
-            return Ok(FileSizes::Fixed(bytes(text)?));
-        }
-        let part = |part: &str| {
-            let (size, pct) =
-                part.split_once('/').ok_or_else(|| format!("`{part}` has no share"))?;
-            let pct: f64 = pct.parse().map_err(|_| format!("`{pct}` is not a number"))?;
-            Ok((bytes(size)?, pct))
-        };
-        text.split_whitespace().map(part).collect::<Result<_, String>>().map(FileSizes::Split)
+    let sizes = if let Some(mean) = text.strip_prefix("average ") {
+        bytes(mean).map(FileSizes::Average)
+    } else if text.contains('/') {
+        shares(text, bytes).map(FileSizes::Split)
+    } else {
+        bytes(text).map(FileSizes::Fixed)
     };
-    match read() {
-        Ok(sizes) => Some(sizes),
-        Err(why) => {
-            findings.error("bad-value", &at, format!("`sizes`: {why}"));
-            None
-        }
-    }
+    or_report("sizes", sizes, &at, findings)
+}
+
+/// Reads sizes with their shares or weights.
+fn shares<S, W: FromStr>(
+    text: &str,
+    bytes: impl Fn(&str) -> Result<S, String>,
+) -> Result<Vec<(S, W)>, String> {
+    let part = |part: &str| {
+        let (size, share) = part
+            .split_once('/')
+            .ok_or_else(|| format!("`{part}` has no share, as in `4KiB/60`"))?;
+        let share = share.parse().map_err(|_| format!("`{share}` is not a number"))?;
+        Ok((bytes(size)?, share))
+    };
+    text.split_whitespace().map(part).collect()
+}
+
+fn or_report<T>(
+    name: &str,
+    read: Result<T, String>,
+    at: &Range<usize>,
+    findings: &mut Findings<'_>,
+) -> Option<T> {
+    read.map_err(|why| findings.error("bad-value", at, format!("`{name}`: {why}"))).ok()
 }
 
 fn task(mut keys: Keys<'_>, findings: &mut Findings<'_>) -> Option<TreeTask> {
     let usual = TreeTask::default();
-    let operation = word(&mut keys, "operation", findings, |word| {
-        OpKind::ALL.into_iter().find(|kind| kind.name() == word)
-    });
+    let operations = OpKind::ALL.map(|kind| (kind.name(), kind));
+    let operation = word(&mut keys, "operation", &operations, findings);
     let task = TreeTask {
         name: keys.text("name", findings).map_or("", |(name, _)| name).to_owned(),
         weight: value(keys.number("weight", findings)).unwrap_or(1.0),
         operation: operation.unwrap_or(usual.operation),
         read_pct: value(keys.number("read_pct", findings)),
-        io: word(&mut keys, "io", findings, io_of).unwrap_or(usual.io),
+        io: word(&mut keys, "io", &IO, findings).unwrap_or(usual.io),
         select: Select {
-            order: word(&mut keys, "select", findings, order_of).unwrap_or(usual.select.order),
+            order: order(&mut keys, findings).unwrap_or(usual.select.order),
             once: keys.flag("once", findings),
-            filter: word(&mut keys, "filter", findings, filter_of).unwrap_or(usual.select.filter),
+            filter: word(&mut keys, "filter", &FILTERS, findings).unwrap_or(usual.select.filter),
         },
         block_size: block_size(&mut keys, findings).unwrap_or(usual.block_size),
         stop_after: match (
@@ -166,81 +179,61 @@ fn block_size(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<BlockS
         let fits = u32::try_from(bytes).ok().filter(|bytes| *bytes > 0);
         fits.ok_or_else(|| format!("`{text}` is not between 1 B and 4 GiB"))
     };
-    let read = || -> Result<BlockSize, String> {
-        if let Some((range, step)) = text.split_once(" step ") {
-            let (min, max) = range.split_once('-').ok_or("write `4KiB-64KiB step 4KiB`")?;
-            let (min, max, step) = (bytes(min)?, bytes(max)?, bytes(step)?);
-            return Ok(BlockSize::Stepped { min, max, step });
-        }
-        if !text.contains('/') {
-            return Ok(BlockSize::Fixed(bytes(text)?));
-        }
-        let part = |part: &str| {
-            let (size, weight) =
-                part.split_once('/').ok_or_else(|| format!("`{part}` has no weight"))?;
-            let weight = weight.parse().map_err(|_| format!("`{weight}` is not a number"))?;
-            Ok((bytes(size)?, weight))
-        };
-        text.split_whitespace().map(part).collect::<Result<_, String>>().map(BlockSize::Weighted)
+    let range = |range: &str, step: &str| {
+        let (min, max) = range.split_once('-').ok_or("write `4KiB-64KiB step 4KiB`")?;
+        Ok(BlockSize::Stepped { min: bytes(min)?, max: bytes(max)?, step: bytes(step)? })
     };
-    match read() {
-        Ok(size) => Some(size),
-        Err(why) => {
-            findings.error("bad-value", &at, format!("`block_size`: {why}"));
-            None
-        }
-    }
+    let size = match text.split_once(" step ") {
+        Some((sizes, step)) => range(sizes, step),
+        None if text.contains('/') => shares(text, bytes).map(BlockSize::Weighted),
+        None => bytes(text).map(BlockSize::Fixed),
+    };
+    or_report("block_size", size, &at, findings)
 }
 
 /// Reads a key with one of few words.
-fn word<T>(
+fn word<T: Copy>(
     keys: &mut Keys<'_>,
     name: &'static str,
+    words: &[(&'static str, T)],
     findings: &mut Findings<'_>,
-    of: impl Fn(&str) -> Option<T>,
 ) -> Option<T> {
     let (text, at) = keys.text(name, findings)?;
-    let found = of(text);
+    meaning(name, text, words, &at, findings)
+}
+
+/// Returns what a word stands for, or reports it.
+fn meaning<T: Copy>(
+    name: &str,
+    text: &str,
+    words: &[(&'static str, T)],
+    at: &Range<usize>,
+    findings: &mut Findings<'_>,
+) -> Option<T> {
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, it)| *it);
     if found.is_none() {
-        findings.error("bad-value", &at, format!("`{name}`: unknown word `{text}`"));
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let text = format!("`{name}`: unknown word `{text}`; expected one of {}", known.join(", "));
+        findings.error("bad-value", at, text);
     }
     found
 }
 
-fn io_of(word: &str) -> Option<FileIo> {
-    Some(match word {
-        "random" => FileIo::Random { shared: false },
-        "random_shared" => FileIo::Random { shared: true },
-        "sequential" => FileIo::Sequential { nonzero: false, delete: false },
-        "sequential_nonzero" => FileIo::Sequential { nonzero: true, delete: false },
-        "sequential_delete" => FileIo::Sequential { nonzero: false, delete: true },
-        _ => return None,
-    })
-}
-
-fn order_of(word: &str) -> Option<SelectOrder> {
-    let (word, midpoint) = match word.split_once(' ') {
-        Some((word, midpoint)) => (word, midpoint.parse().ok()?),
-        None => (word, 3.0),
-    };
-    Some(match word {
-        "random" => SelectOrder::Random,
-        "sequential" => SelectOrder::Seq,
-        "sequential_nonzero" => SelectOrder::SeqNz,
-        "poisson" => SelectOrder::Poisson(midpoint),
-        "skewed" => SelectOrder::Skewed(midpoint),
-        _ => return None,
-    })
-}
-
-fn filter_of(word: &str) -> Option<SelectFilter> {
-    Some(match word {
-        "any" => SelectFilter::Any,
-        "empty" => SelectFilter::Empty,
-        "full" => SelectFilter::Full,
-        "not_full" => SelectFilter::NotFull,
-        _ => return None,
-    })
+/// Reads `select`: a word, perhaps with the midpoint of its distribution, `poisson 3`.
+fn order(keys: &mut Keys<'_>, findings: &mut Findings<'_>) -> Option<SelectOrder> {
+    let (text, at) = keys.text("select", findings)?;
+    let (word, given) = text.split_once(' ').map_or((text, None), |(word, it)| (word, Some(it)));
+    let order = meaning("select", word, &ORDERS, &at, findings)?;
+    let Some(given) = given else { return Some(order) };
+    match (order, given.parse()) {
+        (SelectOrder::Poisson(_), Ok(midpoint)) => Some(SelectOrder::Poisson(midpoint)),
+        (SelectOrder::Skewed(_), Ok(midpoint)) => Some(SelectOrder::Skewed(midpoint)),
+        (SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz, _) | (_, Err(_)) => {
+            let text = format!("`select`: `{text}` is no order with a midpoint, as `poisson 3`");
+            findings.error("bad-value", &at, text);
+            None
+        }
+    }
 }
 
 fn count(keys: &mut Keys<'_>, name: &'static str, findings: &mut Findings<'_>) -> Option<u32> {

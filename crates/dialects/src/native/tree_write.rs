@@ -8,6 +8,7 @@ use plan::tree::{
 use plan::workload::BlockSize;
 
 use super::text::quoted;
+use super::tree_words::{FILTERS, IO, ORDERS, word_for};
 
 /// Writes what a job does in a tree, behind the job's parameters.
 pub(super) fn work(work: &TreeWork, text: &mut String) {
@@ -104,28 +105,26 @@ fn write_task(task: &TreeTask, text: &mut String) {
         let _ = writeln!(text, "read_pct = {pct:?}");
     }
     let io = match task.io {
-        FileIo::Random { shared: false } => "random",
-        FileIo::Random { shared: true } => "random_shared",
-        FileIo::Sequential { delete: true, .. } => "sequential_delete",
-        FileIo::Sequential { nonzero: true, .. } => "sequential_nonzero",
-        FileIo::Sequential { .. } => "sequential",
+        FileIo::Sequential { delete: true, .. } => {
+            FileIo::Sequential { nonzero: false, delete: true }
+        }
+        io @ (FileIo::Random { .. } | FileIo::Sequential { .. }) => io,
     };
-    let order = match task.select.order {
-        SelectOrder::Random => "random".to_owned(),
-        SelectOrder::Seq => "sequential".to_owned(),
-        SelectOrder::SeqNz => "sequential_nonzero".to_owned(),
-        SelectOrder::Poisson(midpoint) => format!("poisson {midpoint}"),
-        SelectOrder::Skewed(midpoint) => format!("skewed {midpoint}"),
+    let order = task.select.order;
+    let kind = std::mem::discriminant(&order);
+    let order_word = word_for(&ORDERS, |it| std::mem::discriminant(it) == kind);
+    let midpoint = match order {
+        SelectOrder::Random | SelectOrder::Seq | SelectOrder::SeqNz => String::new(),
+        SelectOrder::Poisson(midpoint) | SelectOrder::Skewed(midpoint) => format!(" {midpoint}"),
     };
-    let _ = writeln!(text, "io = \"{io}\"\nselect = \"{order}\"");
+    let _ = writeln!(text, "io = \"{}\"", word_for(&IO, |it| *it == io));
+    let _ = writeln!(text, "select = \"{order_word}{midpoint}\"");
     if task.select.once {
         text.push_str("once = true\n");
     }
-    match task.select.filter {
-        SelectFilter::Any => {}
-        SelectFilter::Empty => text.push_str("filter = \"empty\"\n"),
-        SelectFilter::Full => text.push_str("filter = \"full\"\n"),
-        SelectFilter::NotFull => text.push_str("filter = \"not_full\"\n"),
+    if task.select.filter != SelectFilter::Any {
+        let filter = word_for(&FILTERS, |it| *it == task.select.filter);
+        let _ = writeln!(text, "filter = \"{filter}\"");
     }
     let _ = writeln!(text, "block_size = {}", quoted(&block_size_text(&task.block_size)));
     match task.stop_after {
