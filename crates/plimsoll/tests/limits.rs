@@ -363,6 +363,17 @@ fn what_is_no_design_is_told_once() {
     let outcome = sandbox.plimsoll(&["run", "design.toml"]);
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("`design.toml` is a design, not a job"), "{}", outcome.stderr);
+    sandbox.write("one.toml", "[volume]\nmount = \"/data\"\ndisk = \"P30\"\n");
+    for command in ["check", "run"] {
+        let outcome = sandbox.plimsoll(&[command, "one.toml"]);
+        assert_eq!(outcome.code, 2);
+        let text = outcome.stderr.replace("\n", " ");
+        assert_eq!(text.matches("error").count(), 1, "{command}: {text}");
+        assert!(text.contains("line 1: write `[[volume]]`"), "{command}: {text}");
+    }
+    // fio's sections may have any name.
+    sandbox.write("job.fio", "[volume]\nsize=4096\n");
+    assert_eq!(sandbox.plimsoll(&["check", "job.fio"]).code, 0);
     let outcome = sandbox.plimsoll(&["catalog", "list", "prices", "m5"]);
     assert!(outcome.stderr.contains("no prices of AWS machines"), "{}", outcome.stderr);
 }

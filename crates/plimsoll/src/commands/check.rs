@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dialects::{Loader, Understood, likeliest, native};
+use dialects::{Loader, Understood, likeliest};
 use plan::Severity;
 
 use super::input::{self, InputArgs};
@@ -119,7 +119,7 @@ fn one(args: &Args, file: &str) -> Found {
     let Some(text) = text.filter(|text| !text.contains('\0')) else {
         return Found::Other("it is no text");
     };
-    if !native::declares(&text) && on::is_design(&text) {
+    if on::is_design(&text) {
         return Found::Other("it is a design; `plimsoll limits` checks it");
     }
     if likeliest(&text).is_none() && args.input.dialect.is_none() {

@@ -8,6 +8,7 @@ use dialects::{
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 
+use super::on;
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
@@ -89,7 +90,8 @@ impl InputArgs {
         let files = self.files.iter().filter(|_| self.dialect.is_none());
         let foreign = files.filter_map(|name| {
             let bytes = (name != "-").then(|| HostLoader.read(name).ok()).flatten()?;
-            Some(Foreign::tell(&bytes)?.mistake(name))
+            let foreign = Foreign::tell(&bytes).map(|it| it.mistake(name));
+            foreign.or_else(|| on::design_in_place_of_a_job(name, &String::from_utf8_lossy(&bytes)))
         });
         foreign.collect()
     }

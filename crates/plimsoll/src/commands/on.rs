@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use dialects::{Dialect, Loader, likeliest};
+use dialects::{DIALECTS, Dialect, Loader, likeliest, native};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
 use runner::{DesignChange, EmulatedTime, Emulation};
+use toml::de::DeTable;
 
 use super::catalog::CatalogArgs;
 use crate::diagnostics::{self, Texts};
@@ -266,8 +267,32 @@ fn foreign(text: &str) -> Option<&'static str> {
     likeliest(text).map(Dialect::file)
 }
 
-/// Says whether a text looks like a design: by the tables that only a design has.
+/// Says whether a text looks like a design: by the tables that only a design has. `[volume]` may be
+/// a job of fio's, too, but TOML that fio would not understand is none.
 pub(super) fn is_design(text: &str) -> bool {
     let heads = ["[[volume]]", "[[pool]]", "[[client]]"];
-    text.lines().any(|line| heads.iter().any(|head| line.trim_start().starts_with(head)))
+    let has_head =
+        text.lines().any(|line| heads.iter().any(|head| line.trim_start().starts_with(head)));
+    let is_odd = || {
+        let likeness = DIALECTS.iter().map(|it| it.likeness(text)).max();
+        single_part(text).is_some() && likeness < Some(100) && DeTable::parse(text).is_ok()
+    };
+    !native::declares(text) && (has_head || is_odd())
+}
+
+/// Returns the mistake that a design in the place of a job file is; `None` of anything else. Read as
+/// a job file it would give one mistake per line.
+pub(super) fn design_in_place_of_a_job(name: &str, text: &str) -> Option<Diagnostic> {
+    if !is_design(text) {
+        return None;
+    }
+    let text_of = format!("`{name}` is a design, not a job");
+    let mistake = Diagnostic::error("design-not-job", text_of);
+    let mistake = match single_part(text) {
+        Some((line, part)) => mistake.help(format!("line {line}: write `[[{part}]]`")),
+        None => mistake,
+    };
+    let mistake =
+        mistake.help(format!("`plimsoll limits {name}` checks it and says what it can do"));
+    Some(mistake.help(format!("`plimsoll run JOB --on {name}` runs a job on it")))
 }

@@ -1,15 +1,14 @@
 //! `plimsoll run`: runs job files.
 
-use dialects::{Loader, Understood, native};
+use dialects::Understood;
 use runner::RunOptions;
 
 use super::execute::{self, ResultArgs, SafetyArgs};
 use super::input::{self, InputArgs};
 use super::judge::JudgeArgs;
-use super::on::{self, OnArgs};
+use super::on::OnArgs;
 use super::seed;
 use crate::exit::{Exit, Failure};
-use crate::loader::HostLoader;
 
 /// Run job files and print what came out
 #[derive(Debug, clap::Args)]
@@ -44,9 +43,6 @@ Examples:
 
 /// Looks for mistakes in the files and the design, and tells them; nothing is run.
 pub(super) fn check(args: &Args) -> Result<(), Failure> {
-    for name in &args.input.files {
-        refuse_design(name)?;
-    }
     input::tell(&parse(args).parsed)?;
     args.on.emulation().map(|_| ())
 }
@@ -62,9 +58,6 @@ fn parse(args: &Args) -> Understood {
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    for name in args.input.files.iter().filter(|name| *name != "-") {
-        refuse_design(name)?;
-    }
     let Understood { mut parsed, draws_anew, .. } = parse(args);
     input::tell(&parsed)?;
     if let Some(seed) = args.seed.or_else(|| draws_anew.then(seed::drawn)) {
@@ -75,16 +68,4 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let options = execute::options(emulation, &args.result, args.safety);
     let options = RunOptions { until_steady, ..options };
     execute::run_judged(&parsed.plan, &options, &args.result, &args.judge.rules())
-}
-
-/// A design in the place of a job would give one mistake per line.
-fn refuse_design(name: &str) -> Result<(), Failure> {
-    let text = HostLoader.read(name).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    if native::declares(&text) || !on::is_design(&text) {
-        return Ok(());
-    }
-    Err(Failure::wrong_use(format!("`{name}` is a design, not a job"))
-        .hint(format!("`plimsoll run JOB --on {name}` runs a job on it"))
-        .hint(format!("`plimsoll limits {name}` says what it can do")))
 }
