@@ -222,7 +222,8 @@ fn variables() {
          nothing | set it: `NOPE=... plimsoll ...`\n\
          error bad-value 2:4 value of `bs` is missing; write a whole number, or one each for \
          reads, \
-         writes and trims, such as `4k,64k,4k` | environment variable `NOPE` is not set | the default is \
+         writes and trims, such as `4k,64k,4k` | environment variable `NOPE` is not set | the \
+         default is \
          `bs=4096`",
     );
     check_findings(

@@ -1,11 +1,12 @@
 //! The registry: one entry per parameter, from which parsing, help, completion, reference and tests
 //! are made.
 //!
-//! An entry names the parameter in each dialect, says what values it takes ([`ValueKind`]), how a parsed
-//! [`Value`] changes a [`Job`] (`lower`), and which value a job has (`get`). A dialect turns text
-//! into a `Value` by the entry's kind, and a value into text by [`Param::text`]; it never needs to
-//! know the parameter. Adding a parameter is one entry in the table of its category
-//! (`param/target.rs`, `param/load.rs`, ...), for a field of a job by `..field!(files.direct)`.
+//! An entry names the parameter in each dialect, says what values it takes ([`ValueKind`]), how a
+//! parsed [`Value`] changes a [`Job`](crate::Job) (`lower`), and which value a job has (`get`). A
+//! dialect turns text into a `Value` by the entry's kind, and a value into text by
+//! [`Param::text`]; it never needs to know the parameter. Adding a parameter is one entry in the
+//! table of its category (`param/target.rs`, `param/load.rs`, ...), for a field of a job by
+//! `..field!(files.direct)`.
 //!
 //! How a dialect makes a job: find each name ([`find_fio`]), parse its text by `kind`, sort the
 //! pairs by [`apply_rank`] (stable, so that for equal ranks the later one wins), call each `lower`,

@@ -367,7 +367,7 @@ fn what_is_no_design_is_told_once() {
     for command in ["check", "run"] {
         let outcome = sandbox.plimsoll(&[command, "one.toml"]);
         assert_eq!(outcome.code, 2);
-        let text = outcome.stderr.replace("\n", " ");
+        let text = outcome.stderr.replace('\n', " ");
         assert_eq!(text.matches("error").count(), 1, "{command}: {text}");
         assert!(text.contains("line 1: write `[[volume]]`"), "{command}: {text}");
     }

@@ -47,8 +47,8 @@ pub(crate) struct RawOption {
     pub(crate) undefined: Vec<String>,
 }
 
-/// Most findings that are kept: long before that a user corrects the file, and a large file that is not a
-/// job file at all must not fill the memory with them.
+/// Most findings that are kept: a user corrects the file long before, and a large file that is not
+/// a job file at all must not fill the memory with them.
 pub(super) const DIAGNOSTICS_MAX: usize = 200;
 
 impl Input {

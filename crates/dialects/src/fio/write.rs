@@ -39,7 +39,8 @@ const DEDUPE_SETS: [&str; 7] = [
     "dedupe_pct",
 ];
 
-/// Parameters that fio has no option for, and what it does instead; `None` where the I/O is the same.
+/// Parameters that fio has no option for, and what it does instead; `None` where the I/O is the
+/// same.
 const WITHOUT_OPTION: [(&str, Option<&str>); 13] = [
     (
         "aligned_to_length",

@@ -117,7 +117,9 @@ pub(crate) fn word_for<T: PartialEq>(words: &[Word<T>], meaning: &T) -> Option<V
 macro_rules! choice {
     ($($name:ident).+, $words:ident) => {
         $crate::param::entry::Param {
-            kind: $crate::param::entry::ValueKind::Enum(const { &$crate::param::fields::choices(&$words) }),
+            kind: $crate::param::entry::ValueKind::Enum(
+                const { &$crate::param::fields::choices(&$words) },
+            ),
             get: |job| $crate::param::fields::word_for(&$words, &job.$($name).+),
             lower: |job, value| {
                 job.$($name).+ = $crate::param::fields::meaning(&$words, value)?;

@@ -280,8 +280,8 @@ pub(super) fn is_design(text: &str) -> bool {
     !native::declares(text) && (has_head || is_odd())
 }
 
-/// Returns the mistake that a design in the place of a job file is; `None` of anything else. Read as
-/// a job file it would give one mistake per line.
+/// Returns the mistake that a design in the place of a job file is; `None` of anything else. Read
+/// as a job file it would give one mistake per line.
 pub(super) fn design_in_place_of_a_job(name: &str, text: &str) -> Option<Diagnostic> {
     if !is_design(text) {
         return None;
