@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::catalog::Catalog;
-use dialects::{DIALECTS, Dialect, Loader, likeliest, native};
+use dialects::{DIALECTS, Dialect, Likeness, Loader, likeliest, native};
 use plan::job::Source;
 use plan::{Diagnostic, Severity};
 use record::{Note, NoteSeverity};
@@ -275,7 +275,9 @@ pub(super) fn is_design(text: &str) -> bool {
         text.lines().any(|line| heads.iter().any(|head| line.trim_start().starts_with(head)));
     let is_odd = || {
         let likeness = DIALECTS.iter().map(|it| it.likeness(text)).max();
-        single_part(text).is_some() && likeness < Some(100) && DeTable::parse(text).is_ok()
+        single_part(text).is_some()
+            && likeness < Some(Likeness::Share(100))
+            && DeTable::parse(text).is_ok()
     };
     !native::declares(text) && (has_head || is_odd())
 }
