@@ -3,6 +3,7 @@
 mod host;
 mod load;
 mod place;
+mod rows;
 mod standing;
 
 use record::{
@@ -19,6 +20,7 @@ use crate::series;
 use crate::steady::SteadyRule;
 use crate::warmup::{BATCH_LEN, WarmUp};
 
+pub use rows::RowsWorth;
 pub use standing::{Standing, is_invalid_row};
 
 /// Error number of a job that was stopped at once, or never began: of `errno.h` on Linux.

@@ -53,7 +53,11 @@ pub const COLUMNS: [Column; 28] = [
     column("step", Kind::Text, "Name of the step, where it has one."),
     column("job", Kind::Text, "Name of the job; empty for all jobs together."),
     column("n_workers", Kind::Whole, "Workers in the row; in `summary` only."),
-    column("dir", Kind::Text, "`read`, `write`, `trim`, or the name of a file operation."),
+    column(
+        "dir",
+        Kind::Text,
+        "`read`, `write`, `trim`, `sync` (fsync and its like), or the name of a file operation.",
+    ),
     column(
         "latency",
         Kind::Text,

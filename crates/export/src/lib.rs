@@ -16,6 +16,6 @@ mod table;
 
 pub use columns::{COLUMNS, Column, Kind, Value};
 pub use csv_text::{csv, plain_cell};
-pub use markdown::{escaped, markdown};
+pub use markdown::{Judge, escaped, markdown};
 pub use parquet::parquet;
 pub use table::{Run, Table, table};

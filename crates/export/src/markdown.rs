@@ -5,7 +5,9 @@ mod answer;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use record::{EmulationRecord, Figure, Figures, Latency, NoteSeverity, Outcome, Record, Verdict};
+use record::{
+    EmulationRecord, Figure, Figures, Latency, NoteSeverity, Outcome, Record, SuiteRecord, Verdict,
+};
 use units::format_duration;
 
 use crate::table::Run;
@@ -14,20 +16,28 @@ use crate::table::Run;
 /// jobs and directions), what the checks said and what weighs on the figures, and where it was
 /// measured.
 ///
-/// `invalidates` says of the name of a check whether a run that fails it did not measure what was
-/// asked for; the others are cautions.
-pub fn markdown(runs: &[Run], invalidates: fn(&str) -> bool) -> String {
+pub fn markdown(runs: &[Run], judge: &Judge) -> String {
     let mut text = String::new();
     for run in runs {
         if !text.is_empty() {
             text.push('\n');
         }
-        put_run(&mut text, run, invalidates);
+        put_run(&mut text, run, judge);
     }
     text
 }
 
-fn put_run(text: &mut String, run: &Run, invalidates: fn(&str) -> bool) {
+/// What is known elsewhere of a run's checks.
+#[derive(Clone, Copy, Debug)]
+pub struct Judge {
+    /// Says of the name of a check whether a run that fails it did not measure what was asked for;
+    /// the others are cautions.
+    pub invalidates: fn(&str) -> bool,
+    /// Says what the rows of a suite are worth together.
+    pub suite_verdict: fn(&SuiteRecord) -> Option<String>,
+}
+
+fn put_run(text: &mut String, run: &Run, judge: &Judge) {
     let record = &run.record;
     let title = match (run.id, run.name.as_str()) {
         (Some(id), "") => format!("Run {id}"),
@@ -40,7 +50,7 @@ fn put_run(text: &mut String, run: &Run, invalidates: fn(&str) -> bool) {
         Outcome::Interrupted => text.push_str("**Interrupted:** measured until then.\n\n"),
         Outcome::Failed => text.push_str("**Failed:** at least one job.\n\n"),
     }
-    put_checks(text, record, invalidates);
+    put_checks(text, record, judge.invalidates);
     for note in &record.notes {
         let word = match note.severity {
             NoteSeverity::Info => continue,
@@ -53,7 +63,7 @@ fn put_run(text: &mut String, run: &Run, invalidates: fn(&str) -> bool) {
         text.push('\n');
     }
     if let Some(suite) = &record.suite {
-        answer::put_suite(text, suite);
+        answer::put_suite(text, suite, (judge.suite_verdict)(suite).as_deref());
     }
     if let Some(curve) = &record.curve {
         answer::put_curve(text, curve);
@@ -120,6 +130,9 @@ fn put_table(text: &mut String, record: &Record) {
             has_service |= !is_total;
             let mark = if is_total { "" } else { " \\*" };
             let _ = writeln!(text, "| {name} | {dir}{mark} | {} |", shown(&latency));
+        }
+        if let Some(figures) = job.sync_figures() {
+            let _ = writeln!(text, "| {name} | sync | {} |", cells(&figures, of));
         }
     }
     if has_response {

@@ -34,13 +34,15 @@ pub fn table(runs: &[Run]) -> Table {
         }
         for job in &record.jobs {
             for (dir, result) in job.dirs.iter() {
-                put_latencies(&mut table, run, job, dir, result);
+                put_latencies(&mut table, run, job, dir, kinds(result));
             }
+            put_latencies(&mut table, run, job, "sync", syncs(job));
         }
         for job in &record.jobs {
             for (dir, result) in job.dirs.iter() {
-                put_histograms(&mut table, run, job, dir, result);
+                put_histograms(&mut table, run, job, dir, kinds(result));
             }
+            put_histograms(&mut table, run, job, "sync", syncs(job));
         }
         put_intervals(&mut table, run);
     }
@@ -125,9 +127,20 @@ fn kinds(result: &DirRecord) -> impl Iterator<Item = (&'static str, Latency<'_>)
     known.filter(|(_, latency)| !latency.is_empty())
 }
 
+/// Returns the latency of fsync and its like, where there were such calls.
+fn syncs(job: &JobRecord) -> impl Iterator<Item = (&'static str, Latency<'_>)> {
+    Some(("total", job.sync_latency())).into_iter().filter(|(_, latency)| !latency.is_empty())
+}
+
 /// Puts a row per bucket that is not empty.
-fn put_histograms(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) {
-    for (kind, latency) in kinds(result) {
+fn put_histograms<'a>(
+    table: &mut Table,
+    run: &Run,
+    job: &JobRecord,
+    dir: &str,
+    kinds: impl Iterator<Item = (&'static str, Latency<'a>)>,
+) {
+    for (kind, latency) in kinds {
         let Latency::Measured(hist) = latency else { continue };
         for (low_ns, high_ns, count) in hist.iter_nonempty() {
             let mut row = Row::new(run, "histogram", job.step_idx);
@@ -142,8 +155,14 @@ fn put_histograms(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, resu
     }
 }
 
-fn put_latencies(table: &mut Table, run: &Run, job: &JobRecord, dir: &str, result: &DirRecord) {
-    for (kind, latency) in kinds(result) {
+fn put_latencies<'a>(
+    table: &mut Table,
+    run: &Run,
+    job: &JobRecord,
+    dir: &str,
+    kinds: impl Iterator<Item = (&'static str, Latency<'a>)>,
+) {
+    for (kind, latency) in kinds {
         let mut row = Row::new(run, "latency", job.step_idx);
         row.text("job", &job.name);
         row.text("dir", dir);

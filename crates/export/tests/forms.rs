@@ -1,11 +1,11 @@
 //! Every form of the same run.
 
-use export::{COLUMNS, Kind, Run, Table, Value, csv, markdown, parquet, table};
+use export::{COLUMNS, Judge, Kind, Run, Table, Value, csv, markdown, parquet, table};
 use record::{
     CannotTell, CurvePointRecord, CurveRecord, GateRecord, HostRecord, Interval, IntervalDir,
     IntervalRecord, IntervalResponse, JobRecord, ListedLatencies, ListedLatency, LoadLineRecord,
-    Note, NoteSeverity, PerDirRecord, Record, StepValidity, SuiteFigureRecord, SuiteRecord,
-    SuiteRowRecord, Verdict,
+    NeedConditionRecord, NeedRecord, Note, NoteSeverity, PerDirRecord, Record, StepValidity,
+    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
 };
 
 fn interval(second: u64, n_ios: u64) -> Interval {
@@ -140,7 +140,7 @@ fn columns_have_names_of_their_own_with_a_text() {
 
 #[test]
 fn markdown_is_a_table_for_a_pull_request() {
-    let text = markdown(&[run()], is_error);
+    let text = markdown(&[run()], &JUDGE);
     let expected = "\
 ### Run 7: before, \"a\"
 
@@ -161,11 +161,16 @@ fn markdown_of_an_open_load_has_the_response_time() {
     let mut response = hist::Histogram::new();
     response.record_n(4_000_000_000, 500);
     run.record.jobs[0].dirs.read.response = Some(response);
-    let text = markdown(&[run], is_error);
+    let text = markdown(&[run], &JUDGE);
     let row = "| oltp\\|a | read, response | 250 | 0.98 | 4.00 s | 4.00 s | 4.00 s |";
     assert!(text.contains(row), "{text}");
     assert!(text.contains("| oltp\\|a | read | 250 | 0.98 | 1.00 ms |"), "{text}");
 }
+
+const JUDGE: Judge = Judge {
+    invalidates: is_error,
+    suite_verdict: |suite| suite.indicative.then(|| "indicative".to_owned()),
+};
 
 fn is_error(name: &str) -> bool {
     name == "errors"
@@ -183,7 +188,7 @@ fn markdown_says_which_checks_failed_and_what_weighs_most_first() {
     };
     let gates = vec![gate("steady"), gate("errors")];
     run.record.validity = vec![StepValidity { gates, ..StepValidity::default() }];
-    let text = markdown(&[run], is_error);
+    let text = markdown(&[run], &JUDGE);
     let told = "- **Not valid:** errors: it rose\n- **Caution:** steady: it rose\n";
     assert!(text.contains(told), "{text}");
 }
@@ -240,7 +245,7 @@ latency: response time, from when an I/O was due
 
 <sub>2.5s · db\\_1, Linux 6 · plimsoll 0.1.0</sub>
 ";
-    assert_eq!(markdown(&[run], is_error), expected);
+    assert_eq!(markdown(&[run], &JUDGE), expected);
 }
 
 #[test]
@@ -253,7 +258,7 @@ fn markdown_of_a_curve_without_a_line_says_why() {
         none.line.load = None;
         none.line.interval = None;
         run.record.curve = Some(none);
-        markdown(&[run], is_error)
+        markdown(&[run], &JUDGE)
     };
     let text = without_line("cannot_tell", Some(CannotTell::NotOfLoad));
     assert!(text.contains("cannot tell: latency does not follow the load"), "{text}");
@@ -275,8 +280,8 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
         bytes_per_s: figure(40_960_000.0),
         latency_p50_ns: figure(1e6),
         latency_p99_ns: figure(2e6),
-        sync_p50_ns: None,
-        sync_p99_ns: None,
+        sync_p50_ns: Some(figure(3e6)),
+        sync_p99_ns: Some(figure(20e6)),
         measured_ns: 1,
         verdict: "valid".to_owned(),
         reason: String::new(),
@@ -287,12 +292,33 @@ fn markdown_of_a_suite_is_its_rows_with_verdicts() {
         indicative: true,
         n_repeats: 1,
         rows: vec![row],
+        needs: vec![NeedRecord {
+            need: "sync p99 < 10ms".to_owned(),
+            label: "8 KiB random reads".to_owned(),
+            verdict: "not met".to_owned(),
+            conditions: vec![NeedConditionRecord {
+                condition: "sync p99 < 10ms".to_owned(),
+                unit: "ns".to_owned(),
+                bound: 1e7,
+                value: Some(2e7),
+                is_kept: Some(false),
+            }],
+            n_measured: 2,
+            n_failed: 2,
+            source: "etcd".to_owned(),
+            ..NeedRecord::default()
+        }],
         ..SuiteRecord::default()
     });
-    let text = markdown(&[run], is_error);
-    assert!(text.contains("**Suite quick**: a first look; the verdict is indicative\n"), "{text}");
-    let row = "| 8 KiB random reads | 5.00 k | 39.1 | 1.00 ms | 2.00 ms | indicative |  |";
-    assert!(text.contains(row), "{text}");
+    let text = markdown(&[run], &JUDGE);
+    let head = "**Suite quick**: a first look; **verdict: indicative**\n";
+    assert!(text.contains(head), "{text}");
+    let rows = "| 8 KiB random reads | 5.00 k | 39.1 | 1.00 ms | 2.00 ms | indicative |  |\n\
+                | 8 KiB random reads, made durable in | - | - | 3.00 ms | 20.0 ms | | |\n";
+    assert!(text.contains(rows), "{text}");
+    let need = "- **Published target sync p99 < 10ms of 8 KiB random reads: not met**; sync p99 < \
+                10ms: 20.0 ms, broken; measured 2 times, 2 of them broke a condition\n";
+    assert!(text.contains(&need.replace('<', "\\<")), "{text}");
 }
 
 #[test]
@@ -303,7 +329,7 @@ fn what_is_not_known_is_a_dash() {
     let percentiles = vec![(99.0, 2_000_000)];
     let clat = ListedLatency { n: 500, percentiles, ..ListedLatency::default() };
     read.listed = Some(ListedLatencies { clat: Some(clat), ..ListedLatencies::default() });
-    let text = markdown(&[run.clone()], is_error);
+    let text = markdown(&[run.clone()], &JUDGE);
     assert!(
         text.contains("| oltp\\|a | read \\* | 250 | 0.98 | 0 ns | - | 2.00 ms | - | 0 ns |"),
         "{text}"
@@ -492,4 +518,23 @@ fn parquet_takes_many_rows_and_none() {
     assert_eq!(rows, many.rows);
     let (meta, rows) = reader::read(&parquet(&Table::default()));
     assert_eq!((meta.field(3).int(), rows.len()), (0, 0));
+}
+
+#[test]
+fn what_makes_writes_durable_has_latencies_too() {
+    let mut run = run();
+    run.record.jobs[0].sync.record_n(7_000_000, 100);
+    let table = table(std::slice::from_ref(&run));
+    let place = |name: &str| COLUMNS.iter().position(|column| column.name == name).unwrap();
+    let text = |row: &[Value], name: &str| match &row[place(name)] {
+        Value::Text(text) => text.clone(),
+        _ => String::new(),
+    };
+    let mut syncs = table.rows.iter().filter(|row| text(row, "dir") == "sync");
+    let latency = syncs.next().expect("a row of latencies");
+    assert_eq!(text(latency, "part"), "latency");
+    assert_eq!(latency[place("n_ios")], Value::Whole(100));
+    assert_eq!(syncs.map(|row| text(row, "part")).collect::<Vec<_>>(), ["histogram"]);
+    let text = markdown(&[run], &JUDGE);
+    assert!(text.contains("| oltp\\|a | sync | 50.0 | - | 7.00 ms |"), "{text}");
 }

@@ -195,6 +195,7 @@ pub(crate) fn not_written(path: &Path, error: &io::Error) -> Failure {
             (Exit::RunFailed, "make room there, or name a file on another disk")
         }
         ErrorKind::NotFound => (Exit::WrongUse, "make the folder, or name one that is there"),
+        ErrorKind::AlreadyExists => (Exit::WrongUse, "it is there already: name another file"),
         ErrorKind::NotADirectory => (Exit::WrongUse, "name a file in a folder"),
         ErrorKind::IsADirectory => (Exit::WrongUse, "it is a folder: name a file in it"),
         ErrorKind::PermissionDenied => {

@@ -558,7 +558,7 @@ fn answers_to_needs_are_printed_kept_and_on_the_page() {
         check_80_columns(text);
     }
     let page = fs::read_to_string(sandbox.path("a.html")).expect("a page");
-    assert!(page.contains("Is it good enough?") && page.contains("is met."));
+    assert!(page.contains("Is it good enough?") && page.contains(": met."));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use hist::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::{DirRecord, JobRecord};
+use crate::{DirRecord, Figure, Figures, JobRecord};
 
 /// A distribution that came without its histogram: its moments, and values at some percentiles.
 ///
@@ -144,6 +144,15 @@ impl JobRecord {
     /// Returns the latency of fsync and its like.
     pub fn sync_latency(&self) -> Latency<'_> {
         known(&self.sync, self.sync_listed.as_ref())
+    }
+
+    /// Returns the calls per second of fsync and its like, and their latencies; none where there
+    /// were none.
+    pub fn sync_figures(&self) -> Option<Figures> {
+        let sync = self.sync_latency();
+        let runtime_ns = self.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
+        let calls = DirRecord { n_ios: sync.count(), runtime_ns, ..DirRecord::default() };
+        (!sync.is_empty()).then(|| Figures::of(&sync).with(Figure::Iops, calls.rate_iops()))
     }
 }
 

@@ -1,16 +1,20 @@
 //! The question answered: one sentence, and the figures that belong to it.
 
+use analysis::assess::is_invalid_row;
 use analysis::compare::{Comparison, Verdict};
 use analysis::sets::Row;
 use export::Run;
-use record::{CurveRecord, Lever, LineVerdict, Record};
+use record::{
+    CurveRecord, Lever, LineVerdict, NeedConditionRecord, NeedRecord, Record, SuiteRecord,
+    SuiteRowRecord,
+};
 use units::{format_iops, format_latency_ns, format_mib_s, format_percent, plural};
 
 use crate::chart::comparison::{Against, labelled};
 use crate::chart::curve::{line_words, load_words, unit};
 use crate::suite;
 use crate::validity::{self, State};
-use crate::view::{Step, steps};
+use crate::view::{Step, results};
 use crate::words::{difference, round_latency, volume};
 
 /// What the first screen says.
@@ -48,15 +52,14 @@ impl Figure {
 pub(crate) fn of_run(run: &Run) -> Answer {
     let record = &run.record;
     let validity = validity::of(record);
-    let (sentence, figures) = match &record.curve {
-        Some(curve) => (of_curve(record, curve), curve_figures(curve)),
-        None => of_steps(record),
+    let needs = record.suite.as_ref().and_then(|suite| Some((suite, suite::answer(suite)?)));
+    let (sentence, figures) = match (needs, &record.curve, &record.suite) {
+        (Some((suite, sentence)), ..) => (sentence, need_figures(suite)),
+        (None, Some(curve), _) => (of_curve(record, curve), curve_figures(curve)),
+        (None, None, Some(suite)) => of_suite(record, suite),
+        (None, None, None) => of_steps(record),
     };
-    let sentence = record.suite.as_ref().and_then(suite::answer).unwrap_or(sentence);
     let mut verdict = validity.verdict;
-    if record.suite.as_ref().is_some_and(|suite| suite.indicative) {
-        verdict.push_str(" Indicative: short runs give a first look.");
-    }
     if record.emulation.as_ref().is_some_and(|it| it.constant_latency().is_some()) {
         verdict.push_str(" Latency without load is assumed constant.");
     }
@@ -89,7 +92,7 @@ fn of_curve(record: &Record, curve: &CurveRecord) -> String {
         }
         LineVerdict::CannotTell(_) | LineVerdict::Unfinished => {
             let why = line.why_not();
-            format!("How much {volume} carries with {limits} cannot be told: {why}.")
+            format!("Cannot tell how much {volume} carries with {limits}: {why}.")
         }
     }
 }
@@ -141,12 +144,73 @@ fn curve_figures(curve: &CurveRecord) -> Vec<Figure> {
     figures
 }
 
-fn of_steps(record: &Record) -> (String, Vec<Figure>) {
-    let steps = steps(record);
-    let mut with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.rate_iops() > 0.0).collect();
-    if with_io.iter().any(|step| !step.is_format()) {
-        with_io.retain(|step| !step.is_format());
+/// Returns what decided about each need that has an answer.
+fn need_figures(suite: &SuiteRecord) -> Vec<Figure> {
+    let is_one_of_many = suite.needs.len() > 1;
+    let figure = |need: &NeedRecord| {
+        let is_broken = |it: &&NeedConditionRecord| it.is_kept == Some(false);
+        let decided = need.conditions.iter().find(is_broken).or(need.conditions.first())?;
+        let shown = decided.shown().filter(|_| decided.is_kept.is_some())?;
+        let (value, unit) = shown.rsplit_once(' ').unwrap_or((&shown, ""));
+        let place = if is_one_of_many { format!("{}: ", need.label) } else { String::new() };
+        Some(Figure::new(&format!("{place}{}", decided.condition), value.to_owned(), unit))
+    };
+    suite.needs.iter().filter_map(figure).take(FIGURES_MAX).collect()
+}
+
+/// Figures at the top of a page at most.
+const FIGURES_MAX: usize = 4;
+
+/// Answers by the rows of a suite: those that count, unless none does.
+fn of_suite(record: &Record, suite: &SuiteRecord) -> (String, Vec<Figure>) {
+    let mut rows: Vec<&SuiteRowRecord> =
+        suite.rows.iter().filter(|row| !row.preparation && row.iops.median > 0.0).collect();
+    if rows.iter().any(|row| !is_invalid_row(row)) {
+        rows.retain(|row| !is_invalid_row(row));
     }
+    if rows.is_empty() {
+        return (nothing_measured(record), Vec::new());
+    }
+    let (iops, of_iops) = most(&rows, |row| row.iops.median, format_iops);
+    let (rate, of_rate) = most(&rows, |row| row.bytes_per_s.median, format_mib_s);
+    let place = match of_iops {
+        Some(label) => format!(" in {label}"),
+        None => String::new(),
+    };
+    let sentence = format!(
+        "{} did {}; the most I/Os{place}: {iops} IOPS.",
+        volume(record),
+        plural(rows.len(), "measurement")
+    );
+    let named = |name: &str, label: Option<&str>| match label {
+        Some(label) => format!("{name}, {label}"),
+        None => name.to_owned(),
+    };
+    let figures = vec![
+        Figure::new(&named("most I/Os", of_iops), iops, "IOPS"),
+        Figure::new(&named("most throughput", of_rate), rate, "MiB/s"),
+    ];
+    (sentence, figures)
+}
+
+/// Returns the largest figure of some rows as it is shown, and the row that has it; none where it
+/// is shown of several.
+fn most<'a>(
+    rows: &[&'a SuiteRowRecord],
+    of: impl Fn(&SuiteRowRecord) -> f64,
+    shown: impl Fn(f64) -> String,
+) -> (String, Option<&'a str>) {
+    let largest = rows.iter().map(|row| of(row)).fold(0.0, f64::max);
+    let largest = shown(largest);
+    let mut with = rows.iter().filter(|row| shown(of(row)) == largest);
+    let first = with.next().map(|row| row.label.as_str());
+    let is_shared = with.next().is_some();
+    (largest, first.filter(|_| !is_shared))
+}
+
+fn of_steps(record: &Record) -> (String, Vec<Figure>) {
+    let steps = results(record);
+    let with_io: Vec<&Step<'_>> = steps.iter().filter(|step| step.rate_iops() > 0.0).collect();
     match with_io.as_slice() {
         [] => (nothing_measured(record), Vec::new()),
         [only] => (sentence(record, only), step_figures(only)),
@@ -241,7 +305,7 @@ pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
     let name = &first.candidate.name;
     let (state, verdict) = match (n_worse, n_better) {
         (0, 0) if n_same == rows.len() && n_same > 0 => (State::Good, "no difference shown"),
-        (0, 0) if n_same > 0 => (State::Unknown, "no difference shown, as far as it can be told"),
+        (0, 0) if n_same > 0 => (State::Unknown, "no difference shown, as far as the runs tell"),
         (0, 0) => (State::Unknown, "cannot tell"),
         (0, _) => (State::Good, "better"),
         (_, 0) => (State::Bad, "worse"),
@@ -274,17 +338,18 @@ pub(crate) fn of_comparison(against: &[Against<'_>], baseline: &str) -> Answer {
             sentence: format!(
                 "{name} and {baseline} did other I/O: they say nothing about the storage."
             ),
-            figures: figures.take(4).collect(),
+            figures: figures.take(FIGURES_MAX).collect(),
             state: State::Bad,
             verdict: "Not alike; what differs is below.".to_owned(),
         };
     }
-    let told = format!(
-        "{} better, {} worse, {} without a difference, {} that cannot be told.",
+    let counted = format!(
+        "{} better, {} worse, {} without a difference, {} without an answer.",
         n_better,
         n_worse,
         n_same,
         rows.len() - n_better - n_worse - n_same
     );
-    Answer { sentence, figures: figures.take(4).collect(), state, verdict: told }
+    let figures = figures.take(FIGURES_MAX).collect();
+    Answer { sentence, figures, state, verdict: counted }
 }

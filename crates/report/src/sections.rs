@@ -23,7 +23,7 @@ use crate::suite;
 use crate::table::{Cell, Table};
 use crate::thin::end_s;
 use crate::validity;
-use crate::view::steps;
+use crate::view::{results, steps};
 use crate::words::{round_latency, sentence_case};
 
 /// All of a page.
@@ -137,7 +137,7 @@ fn take(sections: &mut [Section], fits: impl Fn(&ChartSpec) -> bool) -> Option<C
 
 fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
     let record = &run.record;
-    let steps = steps(record);
+    let steps = results(record);
     let (id, line) = (format!("r{}", idx + 1), provenance::line(run));
     let source = Source { record, steps: &steps, id: &id, line: &line };
     let prefix = if is_one_of_many { format!("{}: ", called(run)) } else { String::new() };
@@ -157,9 +157,8 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
         results.tables.extend(held_by(record));
     }
     let mut mix = section("operations", "Operations");
-    let told = steps.iter().filter(|step| !step.is_format());
-    let told = told.filter_map(|step| operations::chart(&source, step));
-    mix.charts = told.take(PLOTTED_STEPS_MAX).collect();
+    let of_steps = steps.iter().filter_map(|step| operations::chart(&source, step));
+    mix.charts = of_steps.take(PLOTTED_STEPS_MAX).collect();
     mix.tables.extend(operations::by_job(record));
     let mut load = section("load", "The load line in figures");
     load.charts = curve::charts(&source);
@@ -264,6 +263,12 @@ fn results_table(record: &Record) -> Table {
                     row.push(Cell::text(kind));
                     table.rows.push(row);
                 }
+            }
+            if let Some(figures) = job.sync_figures() {
+                let place = [step.name.as_str(), job.name.as_str(), "sync"].map(Cell::text);
+                let figures = Cell::figures(&figures, &Figure::OF_JOB);
+                let row = place.into_iter().chain(figures).chain([Cell::text("total")]);
+                table.rows.push(row.collect());
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What a suite of a benchmark came to, row by row.
 
-use record::{Figure, NeedConditionRecord, SuiteRecord};
-use units::{format_iops, format_latency_ns, format_mib_s, format_percent, plural};
+use analysis::assess::RowsWorth;
+use record::{Figure, SuiteRecord};
+use units::{format_iops, format_mib_s, format_percent, plural};
 
 use crate::axis;
 use crate::spec::{Axis, ChartSpec, Colour, Marker, Scale, Series};
@@ -10,8 +11,8 @@ use crate::table::{Cell, Table};
 /// Says how the suite was run.
 pub(crate) fn lead(suite: &SuiteRecord) -> String {
     let mut parts = vec![format!("Suite {}: {}.", suite.name, suite.title.trim_end_matches('.'))];
-    if suite.indicative {
-        parts.push("Its verdict is indicative: short runs give a first look.".to_owned());
+    if let Some(verdict) = RowsWorth::of(suite).verdict(suite.indicative) {
+        parts.push(format!("Verdict: {verdict}."));
     }
     if let Some(scale) = suite.scale {
         parts.push(format!("Shortened to {} of its sizes and times.", format_percent(scale)));
@@ -61,6 +62,14 @@ pub(crate) fn table(suite: &SuiteRecord) -> Table {
         cells.extend(Cell::figures(&figures, rest));
         cells.extend([Cell::text(verdict), Cell::text(row.reason.as_str())]);
         table.rows.push(cells);
+        if let Some(figures) = row.sync_figures() {
+            let mut cells = vec![Cell::text(format!("{}, made durable in", row.label))];
+            cells.extend(Cell::figures(&figures, first));
+            cells.resize(cells.len() + ends.len(), Cell::Nothing);
+            cells.extend(Cell::figures(&figures, rest));
+            cells.extend([Cell::text(""), Cell::text("")]);
+            table.rows.push(cells);
+        }
     }
     table
 }
@@ -75,29 +84,20 @@ pub(crate) fn needs(suite: &SuiteRecord) -> Option<Table> {
         ("measured", "value"),
         ("holds", "is_kept"),
         ("because", "reason"),
+        ("rests on", "measurements"),
     ];
     let mut table = Table::new(&columns);
     for need in &suite.needs {
         for condition in &need.conditions {
-            let NeedConditionRecord { condition, unit, value, is_kept, .. } = condition;
-            let shown = value.map_or("-".to_owned(), |value| match unit.as_str() {
-                "ns" => format_latency_ns(value.round() as u64),
-                "B/s" => format!("{:.1} MB/s", value / 1e6),
-                _ => format!("{} IOPS", format_iops(value)),
-            });
-            let kept = match is_kept {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "cannot tell",
-            };
             table.rows.push(vec![
                 Cell::text(need.need.as_str()),
                 Cell::text(need.label.as_str()),
                 Cell::text(need.verdict.as_str()),
-                Cell::text(condition.as_str()),
-                Cell::text(shown.as_str()),
-                Cell::text(kept),
+                Cell::text(condition.condition.as_str()),
+                condition.shown().map_or(Cell::Nothing, Cell::text),
+                Cell::text(condition.kept_words()),
                 Cell::text(need.reason.as_str()),
+                Cell::text(need.measured_words()),
             ]);
         }
     }
@@ -111,18 +111,14 @@ pub(crate) fn answer(suite: &SuiteRecord) -> Option<String> {
     let what = if suite.needs.iter().all(|it| it.source.is_empty()) { "need" } else { "target" };
     match suite.needs.as_slice() {
         [] => None,
-        [only] => Some(format!("{} is {}.", only.need, told(&only.verdict))),
+        [only] => Some(format!("{}: {}.", only.need, only.verdict)),
         _ => {
             let (met, missed) = (n("met"), n("not met"));
             let unknown = all - met - missed;
             let all = plural(all, what);
-            Some(format!("Of {all} {met} met, {missed} not met, {unknown} cannot be told."))
+            Some(format!("Of {all}: {met} met, {missed} not met, {unknown} without an answer."))
         }
     }
-}
-
-fn told(verdict: &str) -> &str {
-    if verdict == "cannot tell" { "not known: it cannot be told" } else { verdict }
 }
 
 /// Draws the rows by their rate; those that are not valid are hollow.

@@ -9,6 +9,8 @@ use std::ops::Range;
 use analysis::sampled::{is_last_cut_off, per_s, usual_ms};
 use record::{Interval, IntervalDir, Record};
 
+use crate::view::preparations;
+
 /// Most points along time, unless steps or gaps divide it further: more than a screen tells apart.
 pub(crate) const POINTS_MAX: usize = 400;
 
@@ -45,11 +47,14 @@ pub(crate) struct Point {
 }
 
 impl<'a> Seconds<'a> {
-    /// Takes the intervals out of a record, for at most so many points.
+    /// Takes the intervals of all results out of a record, for at most so many points.
     pub(crate) fn of(record: &'a Record, n_points_max: usize) -> Self {
-        let usual_ms = usual_ms(record.intervals.iter().map(|it| it.length_ms));
-        let intervals = whole(record);
-        let n_left_out = record.intervals.len() - intervals.len();
+        let preparations = preparations(record);
+        let is_result = |it: &&Interval| !preparations.contains(&it.step_idx);
+        let all: Vec<&Interval> = record.intervals.iter().filter(is_result).collect();
+        let usual_ms = usual_ms(all.iter().map(|it| it.length_ms));
+        let intervals = whole(&all);
+        let n_left_out = all.len() - intervals.len();
         let per_point = intervals.len().div_ceil(n_points_max.max(1)).max(1);
         let mut points = Vec::new();
         let mut from = 0;
@@ -154,11 +159,10 @@ fn median_over_time(known: &[(u64, u64)]) -> Option<u64> {
     known.iter().find(is_beyond).map(|(value, _)| *value)
 }
 
-/// Returns the intervals of a record without what the ends of steps cut off.
-fn whole(record: &Record) -> Vec<&Interval> {
-    let all: Vec<&Interval> = record.intervals.iter().collect();
+/// Returns intervals without what the ends of steps cut off.
+fn whole<'a>(all: &[&'a Interval]) -> Vec<&'a Interval> {
     let is_one = |a: &&Interval, b: &&Interval| a.step_idx == b.step_idx && a.ramp == b.ramp;
-    let own = |stretch: &[&'_ Interval]| stretch.len() - usize::from(is_last_cut_off(stretch));
+    let own = |stretch: &[&Interval]| stretch.len() - usize::from(is_last_cut_off(stretch));
     let stretches = all.chunk_by(is_one);
     stretches.flat_map(|stretch| stretch[..own(stretch)].to_vec()).collect()
 }

@@ -1,9 +1,15 @@
 //! Whether the figures can be trusted: what each check said, and the record's own remarks.
 
 use analysis::GateName;
-use record::{GateRecord, LineVerdict, NoteSeverity, Outcome, Record, StepValidity, Verdict};
+use analysis::assess::RowsWorth;
+use analysis::gates::culprit;
+use record::{
+    GateRecord, LineVerdict, Note, NoteSeverity, Outcome, Record, StepValidity, SuiteRecord,
+    UntilSteadyRecord, Verdict,
+};
 
 use crate::view::step_name;
+use crate::words::sentence_case;
 
 /// A state that the page shows by a word, a sign and a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,8 @@ pub(crate) struct Check {
     /// `passed`, or in how many steps it did not.
     pub(crate) word: String,
     pub(crate) reason: String,
+    /// Who or what was at fault, in a few words.
+    pub(crate) culprit: String,
     /// What to do about it; may be empty.
     pub(crate) next_step: String,
 }
@@ -77,15 +85,6 @@ pub(crate) fn of(record: &Record) -> Validity {
         State::Unknown => 1,
         State::Good => 2,
     });
-    let failed = |weighs: bool| -> Vec<&str> {
-        let of_weight = |check: &&Check| check.state == State::Bad && check.invalidates == weighs;
-        checks.iter().filter(of_weight).map(|check| check.name.as_str()).collect()
-    };
-    let (invalid, cautions) = (failed(true), failed(false));
-    let cannot_tell = record.curve.as_ref().is_some_and(|curve| match curve.line.verdict() {
-        LineVerdict::CannotTell(_) | LineVerdict::Unfinished => true,
-        LineVerdict::Line(_) | LineVerdict::Above(_) | LineVerdict::Below => false,
-    });
     let has_warning = remarks.iter().any(|(state, _)| *state != State::Good);
     let (state, verdict) = match record.outcome {
         Outcome::Failed => {
@@ -99,29 +98,75 @@ pub(crate) fn of(record: &Record) -> Validity {
         Outcome::Interrupted => {
             (State::Bad, "Interrupted: this is what was measured until then.".to_owned())
         }
-        Outcome::Complete if !invalid.is_empty() => {
-            let names = invalid.join(", ");
-            (State::Bad, format!("Invalid, it measured something else than was asked: {names}."))
-        }
-        Outcome::Complete if cannot_tell => {
-            (State::Unknown, "The load line cannot be told.".to_owned())
-        }
-        Outcome::Complete if !cautions.is_empty() => {
-            (State::Unknown, format!("To be read with caution: {}.", cautions.join(", ")))
-        }
-        Outcome::Complete if has_warning => (State::Unknown, "Measured, with remarks.".to_owned()),
-        Outcome::Complete if record.validity.is_empty() => {
-            (State::Unknown, "Measured; nobody judged the run.".to_owned())
-        }
-        Outcome::Complete if checks.iter().any(|check| check.state == State::Unknown) => {
-            (State::Unknown, "Measured; not everything could be checked.".to_owned())
-        }
-        Outcome::Complete => (State::Good, "Valid: every check passed.".to_owned()),
+        Outcome::Complete => complete(record, &checks, has_warning),
     };
     Validity { state, verdict, checks, remarks }
 }
 
-/// Most failures that are told one by one.
+/// Returns what a run that went on to its end is worth.
+fn complete(record: &Record, checks: &[Check], has_warning: bool) -> (State, String) {
+    if let Some(found) = record.suite.as_ref().and_then(of_rows) {
+        return found;
+    }
+    let failed = |weighs: bool| -> Vec<&Check> {
+        let of_weight = |check: &&Check| check.state == State::Bad && check.invalidates == weighs;
+        checks.iter().filter(of_weight).collect()
+    };
+    let (invalid, cautions) = (failed(true), failed(false));
+    let cannot_tell = record.curve.as_ref().is_some_and(|curve| match curve.line.verdict() {
+        LineVerdict::CannotTell(_) | LineVerdict::Unfinished => true,
+        LineVerdict::Line(_) | LineVerdict::Above(_) | LineVerdict::Below => false,
+    });
+    let mut why: Vec<String> = invalid.iter().map(|check| check.culprit.clone()).collect();
+    why.extend(record.conditions.iter().filter_map(|it| never_steady(it.until_steady)));
+    let is_error = |note: &&Note| note.severity == NoteSeverity::Error;
+    why.extend(record.notes.iter().filter(is_error).map(|note| note.message.clone()));
+    let (state, mut verdict) = if !why.is_empty() {
+        (State::Bad, format!("Invalid: {}.", why.join("; ")))
+    } else if cannot_tell {
+        (State::Unknown, "Cannot tell what the load line is.".to_owned())
+    } else if !cautions.is_empty() {
+        let names: Vec<&str> = cautions.iter().map(|check| check.name.as_str()).collect();
+        (State::Unknown, format!("To be read with caution: {}.", names.join(", ")))
+    } else if has_warning {
+        (State::Unknown, "Measured, with remarks.".to_owned())
+    } else if record.validity.is_empty() {
+        (State::Unknown, "Measured; the run has no checks.".to_owned())
+    } else if checks.iter().any(|check| check.state == State::Unknown) {
+        (State::Unknown, "Measured; not everything could be checked.".to_owned())
+    } else {
+        (State::Good, "Valid: every check passed.".to_owned())
+    };
+    let is_answered = state != State::Bad && !cannot_tell;
+    if record.suite.as_ref().is_some_and(|suite| suite.indicative) && is_answered {
+        verdict.push_str(" Indicative: short runs give a first look.");
+    }
+    (state, verdict)
+}
+
+/// Says that a step was to run until it was steady, and did not become so.
+fn never_steady(asked: Option<UntilSteadyRecord>) -> Option<String> {
+    let limit_s = asked.filter(|it| it.attained_ms.is_none())?.limit_ms as f64 / 1e3;
+    Some(format!("it did not become steady in {limit_s:.0} s"))
+}
+
+/// Returns what is known of a suite by its rows and needs, which have verdicts of their own; none
+/// where its checks say the rest.
+fn of_rows(suite: &SuiteRecord) -> Option<(State, String)> {
+    let worth = RowsWorth::of(suite);
+    if worth != RowsWorth::All {
+        let verdict = worth.verdict(suite.indicative)?;
+        return Some((State::Bad, format!("{}.", sentence_case(&verdict))));
+    }
+    let open = suite.needs.iter().find(|need| need.verdict == "cannot tell");
+    if let Some(need) = open {
+        return Some((State::Unknown, format!("Cannot tell: {}.", need.reason)));
+    }
+    let asks_needs = suite.needs.iter().any(|need| need.source.is_empty());
+    asks_needs.then(|| (State::Good, "Every need has its answer.".to_owned()))
+}
+
+/// Most failures that are listed one by one.
 const FAILURES_MAX: usize = 8;
 
 /// Returns why jobs of a run failed, each reason once with the first job that has it.
@@ -139,11 +184,11 @@ pub(crate) fn failures(record: &Record) -> Vec<String> {
             None => {}
         }
     }
-    let told = |(why, job, n): (String, String, usize)| match n {
+    let line = |(why, job, n): (String, String, usize)| match n {
         1 => format!("job {job}: {why}"),
         n => format!("job {job} and {} more: {why}", n - 1),
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(line).collect()
 }
 
 /// Returns the names of all checks that were made, in the order of the record.
@@ -193,9 +238,17 @@ fn check(record: &Record, name: &str) -> Option<Check> {
     } else {
         gate.reason.clone()
     };
-    let next_step = gate.next_step.clone().unwrap_or_default();
-    let invalidates = GateName::invalidates_by_name(name);
-    Some(Check { name: plain(name), state, invalidates, word, reason, next_step })
+    let is_of_generator = name == GateName::Generator.as_str();
+    let culprit = if is_of_generator { culprit(&gate.reason) } else { &gate.reason };
+    Some(Check {
+        name: plain(name),
+        state,
+        invalidates: GateName::invalidates_by_name(name),
+        word,
+        reason,
+        culprit: culprit.to_owned(),
+        next_step: gate.next_step.clone().unwrap_or_default(),
+    })
 }
 
 /// Returns what a check is about, in words.
@@ -216,7 +269,7 @@ fn plain(name: &str) -> String {
     found.map_or_else(|| name.replace('-', " "), |(_, words)| words.to_owned())
 }
 
-fn remark(note: &record::Note) -> (State, String) {
+fn remark(note: &Note) -> (State, String) {
     let state = match note.severity {
         NoteSeverity::Error => State::Bad,
         NoteSeverity::Warning => State::Unknown,

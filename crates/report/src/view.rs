@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hist::Histogram;
-use record::{DirRecord, JobRecord, Latency, Record};
+use record::{DirRecord, JobRecord, Latency, Record, SuiteStepRecord};
 
 /// What is known of a step's latencies.
 #[derive(Clone, Debug)]
@@ -61,6 +61,30 @@ pub(crate) fn steps(record: &Record) -> Vec<Step<'_>> {
     by_idx.into_iter().map(step).collect()
 }
 
+/// Returns the steps that are results: those of [`steps`] that [`preparations`] does not name.
+pub(crate) fn results(record: &Record) -> Vec<Step<'_>> {
+    let left_out = preparations(record);
+    let mut results = steps(record);
+    results.retain(|step| !left_out.contains(&step.idx));
+    results
+}
+
+/// Returns the steps that are no results: what made ready for others, and measurements of a suite
+/// that no row counts.
+pub(crate) fn preparations(record: &Record) -> Vec<u32> {
+    if let Some(suite) = &record.suite {
+        let rows = || suite.rows.iter().filter(|row| !row.preparation);
+        let is_result = |step: &&SuiteStepRecord| {
+            step.purpose == "curve" || rows().any(|row| row.steps.contains(&step.step_idx))
+        };
+        let left_out = suite.steps.iter().filter(|step| !is_result(step));
+        return left_out.map(|step| step.step_idx).collect();
+    }
+    let (formats, others): (Vec<Step<'_>>, Vec<Step<'_>>) =
+        steps(record).into_iter().partition(Step::is_format);
+    if others.is_empty() { Vec::new() } else { formats.iter().map(|step| step.idx).collect() }
+}
+
 /// Returns what a step is called.
 pub(crate) fn step_name(record: &Record, idx: u32) -> String {
     let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.step_idx == idx).collect();
@@ -80,7 +104,7 @@ fn name(record: &Record, idx: u32, jobs: &[&JobRecord]) -> String {
 
 impl<'a> Step<'a> {
     /// Says whether it only made the files that the others work on.
-    pub(crate) fn is_format(&self) -> bool {
+    fn is_format(&self) -> bool {
         self.name.starts_with("format_for_") && self.jobs.iter().all(|job| job.name == "format")
     }
 

@@ -127,6 +127,13 @@
       };
       made.marker.size = 9;
     }
+    if (series.has_bars) {
+      const reach = (at, end) => (series.ends[at] ? Math.abs(series.ends[at][end] - series.y[at]) : 0);
+      made.error_y = {
+        type: 'data', symmetric: false, thickness: 3, width: 0, color: faint(stroke, .45),
+        array: series.x.map((_, at) => reach(at, 1)), arrayminus: series.x.map((_, at) => reach(at, 0)),
+      };
+    }
     return made;
   };
 
@@ -174,14 +181,26 @@
 
   const most = (chart) => Math.max(0, ...chart.series.flatMap((series) => series.x));
 
-  const marks = (chart, theme, width) => {
+  // Where what has a name begins: steps along time, knees of a curve.
+  const starts = (chart) => (chart.rules ?? [])
+    .filter((rule) => !rule.is_across && rule.text && rule.colour === 'plain').map((rule) => rule.at);
+  // Pixels above the highest value, for their texts.
+  const HEADROOM = 20;
+
+  const plotted = (chart) => chart.height_px - 60;
+
+  const marks = (chart, theme, width, highest) => {
+    const isLog = (axis) => axis.scale === 'log';
     const [start, end] = chart.x.range ?? [0, most(chart)];
     const share = (at) => (at - start) / Math.max(end - start, 1e-9);
     let named = -Infinity;
-    let ruled = -Infinity;
+    // Where texts of rules across stand: none on another.
+    const across = [];
+    const plotHeight = plotted(chart);
+    const [bottom, top] = chart.y.range ?? [0, highest];
+    const yShare = (at) => (isLog(chart.y) ? Math.log(at / bottom) / Math.log(top / bottom) : (at - bottom) / Math.max(top - bottom, 1e-9));
     const shapes = [];
     const annotations = [];
-    const isLog = (axis) => axis.scale === 'log';
     const words = { showarrow: false, font: { size: 11 } };
     const place = (axis, at) => (isLog(axis) ? Math.log10(at) : at);
     for (const span of chart.spans ?? []) {
@@ -206,6 +225,9 @@
       const font = { size: 11, color };
       if (rule.is_across) {
         shapes.push({ type: 'line', xref: 'paper', yref: 'y', x0: 0, x1: 1, y0: rule.at, y1: rule.at, line });
+        const height = yShare(rule.at) * plotHeight;
+        if (across.some((other) => Math.abs(other - height) < 14)) continue;
+        across.push(height);
         annotations.push({
           ...words, font, text: escaped(rule.text), xref: 'paper', yref: 'y',
           x: rule.colour === 'bad' ? 0 : 1, xanchor: rule.colour === 'bad' ? 'left' : 'right',
@@ -222,11 +244,19 @@
           x: place(chart.x, rule.at), y: .99, yanchor: 'top', xanchor: isRight ? 'right' : 'left',
           xshift: isRight ? -5 : 5, bgcolor: faint(theme.paper, .8),
         });
-      } else if (rule.text && (isLog(chart.x) || share(rule.at) * (width - 80) - ruled > 14)) {
-        ruled = share(rule.at) * (width - 80);
+      } else if (rule.text) {
+        // At the top, above what is drawn: a step's name as far as there is room to the next one's,
+        // and what is beside a load line below that one's, to the left, where latency is lower.
+        const isBeside = (chart.rules ?? []).some((other) => !other.is_across && other.colour === 'good');
+        const next = Math.min(1, ...starts(chart).filter((at) => at > rule.at).map(share));
+        const room = Math.floor(((next - share(rule.at)) * (width - 90) - 6) / 6.2);
+        const fits = isBeside || rule.text.length <= room;
+        const text = fits ? rule.text : `${rule.text.slice(0, Math.max(room - 1, 0))}…`;
+        if (text.length < 4) continue;
         annotations.push({
-          ...words, font, text: escaped(rule.text), xref: 'x', x: place(chart.x, rule.at), yref: 'paper',
-          y: .02, yanchor: 'bottom', xanchor: !isLog(chart.x) && share(rule.at) < .04 ? 'left' : 'right', textangle: -90,
+          ...words, font, text: escaped(text), xref: 'x', x: place(chart.x, rule.at), yref: 'paper',
+          y: 1, yanchor: 'top', yshift: isBeside ? -22 : 0, xanchor: isBeside ? 'right' : 'left',
+          xshift: isBeside ? -3 : 3, bgcolor: faint(theme.paper, .8), borderpad: 0,
         });
       }
     }
@@ -272,7 +302,7 @@
     const isNarrow = width < WIDTHS.narrow;
     const traces = [];
     for (const series of chart.series) {
-      if (series.ends && series.is_line) traces.push(band(series, theme));
+      if (series.ends && series.is_line && !series.has_bars) traces.push(band(series, theme));
     }
     for (const span of chart.spans ?? []) if (span.kind === 'left') traces.push(hatched(span, theme));
     chart.series.forEach((series, at) => {
@@ -281,9 +311,9 @@
       traces.push({ ...trace(chart, series, theme), ...(isFirst ? {} : { showlegend: false }) });
     });
     if (chart.cells) traces.push(heat(chart, theme, isNarrow));
-    const { shapes, annotations } = marks(chart, theme, width);
     const values = chart.series.flatMap((series) => [...series.y, ...(series.ends ?? []).map((ends) => ends?.[1] ?? 0)]);
     const highest = values.reduce((top, value) => Math.max(top, value ?? 0), 0);
+    const { shapes, annotations } = marks(chart, theme, width, highest);
     const hasLegend = chart.series.length > 1;
     const layout = {
       width, height: chart.height_px, shapes, annotations, showlegend: hasLegend,
@@ -296,6 +326,11 @@
       hovermode: 'closest', hoverlabel: { font: { family: 'inherit', size: 12 }, namelength: 40 },
       dragmode: isNarrow ? false : 'zoom',
     };
+    if (starts(chart).length > 0 && chart.series.length > 0) {
+      const more = HEADROOM / plotted(chart);
+      const [low, high] = layout.yaxis.range ?? [0, highest];
+      layout.yaxis.range = [low, high + (high - low) * more];
+    }
     // Rows of names read from the top.
     if (chart.y.categories) layout.yaxis.range = [chart.y.categories.length - .4, -.6];
     const config = { displaylogo: false, displayModeBar: false, responsive: false, showTips: false, plotlyServerURL: '' };

@@ -7,7 +7,7 @@ mod common;
 use common::{dir, histogram, job, of_curve, of_seconds, of_steps, run, second};
 use record::{
     DirRecord, GateRecord, Interval, IntervalResponse, Record, SeriesRecord, StepValidity,
-    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, Verdict,
+    SuiteFigureRecord, SuiteRecord, SuiteRowRecord, SuiteStepRecord, Verdict,
 };
 use report::{ChartSpec, Scale, Series, Set, SpanKind, Subject, Thinned, charts};
 
@@ -319,7 +319,7 @@ fn an_overload_does_not_set_the_axes() {
 }
 
 #[test]
-fn repeats_of_a_load_are_a_band() {
+fn repeats_of_a_load_are_a_bar() {
     let points = [
         (1000.0, 1000.0, 2_000_000),
         (4000.0, 4000.0, 4_000_000),
@@ -336,7 +336,8 @@ fn repeats_of_a_load_are_a_band() {
     assert_eq!(line.x, [1000.0, 4000.0, 5000.0], "the rate at a load is the median");
     let ends: Vec<(f64, f64)> = line.ends.iter().flatten().copied().collect();
     let near = |ns: f64, ms: f64| (ns / 1e6 / ms - 1.0).abs() < 0.01;
-    assert!(near(ends[1].0, 4.0) && near(ends[1].1, 9.0) && ends[0].0 == ends[0].1, "{ends:?}");
+    assert!(line.has_bars && line.ends[0].is_none() && ends.len() == 1, "one load was repeated");
+    assert!(near(ends[0].0, 4.0) && near(ends[0].1, 9.0), "{ends:?}");
     assert!(near(line.y[1].unwrap(), 5.0), "{:?}", line.y);
 }
 
@@ -495,6 +496,8 @@ fn a_comparison_shows_ratios_with_their_intervals() {
     let told =
         ratios.table.rows.iter().filter(|row| matches!(row[4], report::Cell::Number(..))).count();
     assert_eq!(drawn, told, "every ratio of the table is drawn");
+    let (left, right) = ratios.x.range.expect("an axis of its own");
+    assert!(left < 0.0 && right > high, "no difference and the largest have room");
     assert_eq!(chart(&charts, "compared-rates").series.len(), 2);
 }
 
@@ -599,8 +602,8 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
         bytes_per_s: figure(iops * 4096.0),
         latency_p50_ns: figure(1e6),
         latency_p99_ns: figure(2e6),
-        sync_p50_ns: None,
-        sync_p99_ns: None,
+        sync_p50_ns: Some(figure(3e6)),
+        sync_p99_ns: Some(figure(20e6)),
         measured_ns: 1,
         verdict: verdict.to_owned(),
         reason: String::new(),
@@ -615,8 +618,19 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
             row("reads", 1, 800.0, "valid"),
             row("more reads", 2, 700.0, "not steady"),
         ],
+        steps: [(0, "fill", "prepare"), (1, "reads", "measure"), (2, "more reads", "measure")]
+            .map(|(step_idx, label, purpose)| SuiteStepRecord {
+                step_idx,
+                label: label.to_owned(),
+                purpose: purpose.to_owned(),
+                repeat_idx: 0,
+            })
+            .into(),
         ..SuiteRecord::default()
     });
+    run.record.intervals = (0..9)
+        .map(|n| Interval { step_idx: n as u32 / 3, ..second(n, if n < 3 { 9000 } else { 9 }, 9) })
+        .collect();
     let subject = Subject::of_run(run);
     let charts = charts(&subject);
     let suite = chart(&charts, "r1-suite");
@@ -624,10 +638,22 @@ fn a_suite_is_a_row_per_measurement_with_its_verdict() {
     assert_eq!(suite.series[0].hollow, [1]);
     let page = report::page(&subject);
     let html = page.split("<script").next().unwrap();
-    for text in ["Its verdict is indicative", "more reads", "not steady", "Indicative: short runs"]
-    {
+    for text in [
+        "Verdict: indicative; short runs",
+        "more reads",
+        "not steady",
+        "Indicative: short runs",
+        "reads, made durable in",
+        "20.0 ms",
+        "<dt>most I/Os, reads</dt>",
+    ] {
         assert!(html.contains(text), "{text}");
     }
+    let over_time = chart(&charts, "r1-iops");
+    assert_eq!(series(over_time, "reads").y.iter().flatten().count(), 6, "without the fill");
+    let is_named = |note: &String| note.starts_with("Without what made ready: ");
+    assert!(over_time.notes.iter().any(is_named), "{:?}", over_time.notes);
+    assert_eq!(over_time.rules.len(), 2);
 }
 
 #[test]
@@ -660,7 +686,7 @@ fn points_beyond_the_load_line_do_not_make_it_doubtful() {
     };
     assert!(page(Verdict::Passed).contains("Valid: every check passed."));
     let doubtful = page(Verdict::Failed);
-    assert!(doubtful.contains("it measured something else than was asked: offered load."));
+    assert!(doubtful.contains("Invalid: 31 % were achieved."));
 }
 
 /// Operations of several kinds, with their number and time in microseconds.

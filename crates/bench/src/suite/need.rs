@@ -418,6 +418,13 @@ impl Question {
             Some(Said::Failed) => "not met",
             Some(Said::Spoiled | Said::Thin) | None => "cannot tell",
         };
+        let mut conditions = shown.map_or_else(Vec::new, |it| it.conditions.clone());
+        if matches!(said, Some(Said::Spoiled) | None) {
+            // What a spoiled measurement shows decides nothing, nor does one that is alone.
+            for condition in &mut conditions {
+                condition.is_kept = None;
+            }
+        }
         let mut reason = shown.map_or("nothing was measured".to_owned(), |it| it.reason.clone());
         let n_failed = attempts.iter().filter(|it| it.said == Said::Failed).count();
         if said == Some(Said::Passed) && n_failed > 0 {
@@ -429,7 +436,7 @@ impl Question {
             need: self.text.clone(),
             label: self.label.clone(),
             verdict: verdict.to_owned(),
-            conditions: shown.map_or_else(Vec::new, |it| it.conditions.clone()),
+            conditions,
             reason,
             n_measured: attempts.len() as u32,
             n_failed: n_failed as u32,
@@ -660,6 +667,8 @@ fn positive(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use record::{GateRecord, StepValidity, Verdict};
+
     use super::*;
 
     #[track_caller]
@@ -735,6 +744,44 @@ mod tests {
         ] {
             assert_eq!(decide(&attempts(seen)), expected, "{seen:?}");
         }
+    }
+
+    /// Three measurements whose syncs take 20 ms, of which each was kept from its work or not.
+    #[track_caller]
+    fn check_spoiled(is_spoiled: bool, expected: (&str, Option<bool>, &str)) {
+        let mut record = Record::default();
+        for step_idx in 0..3 {
+            let mut job = record::JobRecord { step_idx, n_workers: 1, ..Default::default() };
+            let write = &mut job.dirs.write;
+            (write.n_ios, write.io_bytes, write.runtime_ns) = (2000, 2000 * 4096, 1_000_000_000);
+            write.lat.record_n(20_000, 2000);
+            write.clat.record_n(20_000, 2000);
+            job.sync.record_n(20_000_000, 2000);
+            record.jobs.push(job);
+            let verdict = if is_spoiled { Verdict::Failed } else { Verdict::Passed };
+            let reason = "other programs used the processor (85 %)".to_owned();
+            let name = "generator".to_owned();
+            let (next_step, figures) = (None, std::collections::BTreeMap::new());
+            let gates = vec![GateRecord { name, verdict, reason, next_step, figures }];
+            record.validity.push(StepValidity { step_idx, gates, ..StepValidity::default() });
+        }
+        let question = Question {
+            text: "sync p99 < 10ms".to_owned(),
+            label: "log".to_owned(),
+            conditions: Condition::parse_all("sync p99 < 10ms").expect("one"),
+            offered_iops: None,
+            source: "etcd".to_owned(),
+        };
+        let answer = question.answer(&record, &[0, 1, 2]);
+        let kept = answer.conditions[0].is_kept;
+        assert_eq!((answer.verdict.as_str(), kept, &*answer.measured_words()), expected);
+    }
+
+    #[test]
+    fn a_condition_of_a_spoiled_measurement_is_not_decided() {
+        check_spoiled(true, ("cannot tell", None, "measured 3 times"));
+        let broken = "measured 3 times, 3 of them broke a condition";
+        check_spoiled(false, ("not met", Some(false), broken));
     }
 
     #[test]

@@ -93,11 +93,35 @@ fn load(load: f64) -> String {
     if load >= 10_000.0 { format_iops(load) } else { format!("{load:.0}") }
 }
 
+/// Puts what was asked of the disk, and the answers.
+fn put_needs(text: &mut String, suite: &SuiteRecord) {
+    for need in &suite.needs {
+        let what = if need.source.is_empty() { "Need" } else { "Published target" };
+        let _ = write!(text, "- **{what} {}", escaped(&need.need));
+        if !need.source.is_empty() {
+            let _ = write!(text, " of {}", escaped(&need.label));
+        }
+        let _ = write!(text, ": {}**", need.verdict);
+        for condition in &need.conditions {
+            let shown = condition.shown().unwrap_or_else(|| "nothing".to_owned());
+            let asked = escaped(&condition.condition);
+            let _ = write!(text, "; {asked}: {shown}, {}", condition.kept_words());
+        }
+        if !need.reason.is_empty() {
+            let _ = write!(text, "; {}", escaped(&need.reason));
+        }
+        let _ = writeln!(text, "; {}", need.measured_words());
+    }
+    if !suite.needs.is_empty() {
+        text.push('\n');
+    }
+}
+
 /// Puts the rows of a suite with their verdicts, and the published figures beside ours.
-pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
+pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord, verdict: Option<&str>) {
     let _ = write!(text, "**Suite {}**: {}", escaped(&suite.name), escaped(&suite.title));
-    if suite.indicative {
-        text.push_str("; the verdict is indicative");
+    if let Some(verdict) = verdict {
+        let _ = write!(text, "; **verdict: {}**", escaped(verdict));
     }
     if let Some(scale) = suite.scale {
         let _ = write!(text, "; shortened to {:.3} % of its sizes and times", scale * 100.0);
@@ -117,8 +141,12 @@ pub(super) fn put_suite(text: &mut String, suite: &SuiteRecord) {
         let words = [&row.label, verdict, &row.reason].map(escaped);
         let [label, verdict, reason] = words;
         let _ = writeln!(text, "| {label} | {} | {verdict} | {reason} |", cells(&row.into(), of));
+        if let Some(figures) = row.sync_figures() {
+            let _ = writeln!(text, "| {label}, made durable in | {} | | |", cells(&figures, of));
+        }
     }
     text.push('\n');
+    put_needs(text, suite);
     if suite.published.is_empty() {
         return;
     }

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use analysis::GateName;
+use analysis::assess::RowsWorth;
 use clap::ValueEnum;
 use dialects::fio::output::{COMPAT_VERSION, JsonOptions, json};
-use export::{Run, csv, markdown, parquet, table};
+use export::{Judge, Run, csv, markdown, parquet, table};
 
 use super::keep::StoreArgs;
 use super::several;
@@ -60,6 +61,12 @@ Runs are named by their number, `last`, `last~N`, `12..17`, `tag:NAME`, or their
 name: all runs of that name, or of a pattern as 'night*'. A file may stand for a
 run: a record (`--json`), fio's JSON, or a folder of them.";
 
+/// What Markdown asks of a run's checks.
+const JUDGE: Judge = Judge {
+    invalidates: GateName::invalidates_by_name,
+    suite_verdict: |suite| RowsWorth::of(suite).verdict(suite.indicative),
+};
+
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let output = args.output.as_deref();
@@ -73,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let bytes = match format {
         Format::Csv => csv(&table(&runs)).into_bytes(),
-        Format::Md => markdown(&runs, GateName::invalidates_by_name).into_bytes(),
+        Format::Md => markdown(&runs, &JUDGE).into_bytes(),
         Format::Parquet if output.is_none() && stream::stdout_columns().is_some() => {
             return Err(Failure::wrong_use("Parquet is nothing for a terminal")
                 .hint("write it to a file: --output FILE"));

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use analysis::assess::is_invalid_row;
+use analysis::assess::{RowsWorth, is_invalid_row};
 use record::{
-    Figure, NeedConditionRecord, NeedRecord, PublishedRecord, Record, SuiteFigureRecord,
-    SuiteRecord, SuiteRowRecord, SuiteSourceRecord,
+    Figure, NeedConditionRecord, PublishedRecord, Record, SuiteRecord, SuiteRowRecord,
+    SuiteSourceRecord,
 };
 use units::{format_duration, format_iops, format_latency_ns, format_mib_s};
 
@@ -71,14 +71,17 @@ fn put_needs(text: &mut String, suite: &SuiteRecord) {
         let line = format!("{what} {}{of}: {}", need.need, need.verdict);
         text.push_str(&wrap(&line, 2, COLUMNS));
         for condition in &need.conditions {
-            text.push_str(&wrap(&format!("  {}", condition_words(condition)), 4, COLUMNS));
+            let NeedConditionRecord { condition: asked, .. } = condition;
+            let seen = condition.shown().unwrap_or("nothing".to_owned());
+            let line = format!("  {asked}: {seen}, {}", condition.kept_words());
+            text.push_str(&wrap(&line, 4, COLUMNS));
         }
         if !need.reason.is_empty() {
             let line = format!("  because {}", need.reason);
             let line = if need.verdict == "met" { format!("  {}", need.reason) } else { line };
             text.push_str(&wrap(&line, 4, COLUMNS));
         }
-        text.push_str(&wrap(&format!("  {}", measured_words(need)), 4, COLUMNS));
+        text.push_str(&wrap(&format!("  {}", need.measured_words()), 4, COLUMNS));
         if let Some(source) = suite.sources.iter().find(|it| it.id == need.source) {
             let line = format!("  asked by {}", source.document);
             text.push_str(&wrap(&line, 4, COLUMNS));
@@ -101,49 +104,12 @@ fn put_sources<'a>(
     }
 }
 
-/// Says of how many measurements an answer is.
-fn measured_words(need: &NeedRecord) -> String {
-    let NeedRecord { n_measured, n_failed, .. } = need;
-    match n_measured {
-        1 => "measured once".to_owned(),
-        _ => format!("measured {n_measured} times, {n_failed} of them broke a condition"),
-    }
-}
-
-/// Returns a condition with what was measured.
-fn condition_words(condition: &NeedConditionRecord) -> String {
-    let NeedConditionRecord { condition: asked, value, is_kept, bound, unit } = condition;
-    let seen = value.map_or("nothing".to_owned(), |value| need_value(value, unit));
-    let is_near = unit != "ns" && value.is_some_and(|value| value < *bound);
-    let kept = match is_kept {
-        Some(true) if is_near => "kept: at least 95 % of it",
-        Some(true) => "kept",
-        Some(false) => "broken",
-        None => "cannot tell",
-    };
-    format!("{asked}: {seen}, {kept}")
-}
-
-/// Returns a figure of a need with its unit.
-pub(crate) fn need_value(value: f64, unit: &str) -> String {
-    match unit {
-        "ns" => format_latency_ns(value.round() as u64),
-        "B/s" => format!("{:.1} MB/s", value / 1e6),
-        _ => format!("{} IOPS", format_iops(value)),
-    }
-}
-
 fn put_head(text: &mut String, suite: &SuiteRecord) {
     text.push_str(&wrap(&format!("suite {}: {}", suite.name, suite.title), 2, COLUMNS));
-    if suite.indicative {
-        let mut rows = suite.rows.iter().filter(|row| !row.preparation).peekable();
-        let is_void = rows.peek().is_some() && rows.all(is_invalid_row);
-        let line = if is_void {
-            "verdict: cannot tell; no row measured what was asked for, for the reasons below"
-        } else {
-            "verdict: indicative; short runs give a first look, `--suite` has longer ones"
-        };
-        text.push_str(&wrap(line, 2, COLUMNS));
+    let worth = RowsWorth::of(suite);
+    if let Some(verdict) = worth.verdict(suite.indicative) {
+        let more = if worth == RowsWorth::All { ", `--suite` has longer ones" } else { "" };
+        text.push_str(&wrap(&format!("verdict: {verdict}{more}"), 2, COLUMNS));
     }
     if let Some(scale) = suite.scale {
         let line = format!(
@@ -176,12 +142,10 @@ fn put_row(text: &mut String, row: &SuiteRowRecord, suite: &SuiteRecord) {
         "valid" | "not assessed" if suite.indicative => "indicative",
         word => word,
     };
-    let latency = |figure: &SuiteFigureRecord| format_latency_ns(figure.median.round() as u64);
     let label = fit(&row.label, LABEL - 1);
     let _ = writeln!(text, "{label:<LABEL$}{}  {verdict}", OF_ROW.row(&row.into(), "-"));
-    if let (Some(p50), Some(p99)) = (&row.sync_p50_ns, &row.sync_p99_ns) {
-        let _ =
-            writeln!(text, "{:<46}{:>10}{:>10}", "  made durable in", latency(p50), latency(p99));
+    if let Some(figures) = row.sync_figures() {
+        let _ = writeln!(text, "{:<LABEL$}{}", "  made durable in", OF_ROW.row(&figures, ""));
     }
     let (Some(iops), Some(p99)) = (row.iops.interval, row.latency_p99_ns.interval) else { return };
     let latency = |ns: f64| format_latency_ns(ns.round() as u64);

@@ -1,6 +1,6 @@
 //! The rows of rates and latencies.
 
-use record::{DirRecord, Figure, Figures, JobRecord, Latency};
+use record::{Figure, Figures, JobRecord, Latency};
 
 /// Width of the first column with its indentation.
 pub(super) const LABEL_WIDTH: usize = 11;
@@ -56,29 +56,23 @@ pub(super) fn direction_rows(job: &JobRecord) -> String {
         let (is_total, latency) = dir.shown_latency();
         // Without the total latency the rest is shown for what it is.
         let label = if is_total || latency.is_empty() { name } else { &format!("{name} clat") };
-        put_row(&mut text, label, Some(dir), &latency);
+        let mut figures = Figures::of(&latency).with_rates(dir);
+        if dir.io_bytes == 0 {
+            figures = figures.with(Figure::BytesPerS, None);
+        }
+        put_row(&mut text, label, &figures);
         if let Some(response) = dir.response.as_ref().filter(|response| !response.is_empty()) {
-            put_row(&mut text, " response", None, &Latency::Measured(response));
+            put_row(&mut text, " response", &Figures::of(&Latency::Measured(response)));
         }
     }
-    let sync = job.sync_latency();
-    if !sync.is_empty() {
-        let runtime_ns = job.dirs.iter().map(|(_, dir)| dir.runtime_ns).max().unwrap_or(0);
-        let syncs = DirRecord { n_ios: sync.count(), runtime_ns, ..DirRecord::default() };
-        put_row(&mut text, "sync", Some(&syncs), &sync);
+    if let Some(figures) = job.sync_figures() {
+        put_row(&mut text, "sync", &figures);
     }
     text
 }
 
-fn put_row(text: &mut String, label: &str, dir: Option<&DirRecord>, latency: &Latency<'_>) {
-    let mut figures = Figures::of(latency);
-    if let Some(dir) = dir {
-        figures = figures.with_rates(dir);
-    }
-    if dir.is_none_or(|dir| dir.io_bytes == 0) {
-        figures = figures.with(Figure::BytesPerS, None);
-    }
-    let row = format!("  {label:<9}{}", OF_JOB.row(&figures, ""));
+fn put_row(text: &mut String, label: &str, figures: &Figures) {
+    let row = format!("  {label:<9}{}", OF_JOB.row(figures, ""));
     text.push_str(row.trim_end());
     text.push('\n');
 }

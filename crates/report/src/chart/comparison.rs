@@ -66,6 +66,7 @@ pub(crate) fn ratios(against: &[Against<'_>]) -> Option<ChartSpec> {
         x: crate::spec::Axis {
             title: "difference to the baseline, %".to_owned(),
             quantity: Quantity::DifferencePct,
+            range: Some(range_pct(&series)),
             ..crate::spec::Axis::default()
         },
         y: axis::categories("", keys),
@@ -88,6 +89,19 @@ pub(crate) fn ratios(against: &[Against<'_>]) -> Option<ChartSpec> {
         thinned: None,
         table: table(against),
     })
+}
+
+/// Least difference to either side that is in the picture, percent: a dot at none has room.
+const ROOM_PCT: f64 = 1.0;
+
+/// Returns the ends of the axis: all differences with their intervals, and no difference.
+fn range_pct(series: &[Series]) -> (f64, f64) {
+    let ends = series.iter().flat_map(|it| it.ends.iter().flatten().flat_map(|it| [it.0, it.1]));
+    let values = series.iter().flat_map(|it| it.x.iter().copied()).chain(ends);
+    let (low, high) =
+        values.fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    let room = ROOM_PCT.max(0.05 * (high - low));
+    (low - room, high + room)
 }
 
 const VERDICTS: [(Verdict, Colour); 4] = [

@@ -25,12 +25,17 @@ struct Rounds {
     rule: SteadyRule,
 }
 
-/// Draws the rounds of a run of one step; none where there are fewer than a window has.
+/// Draws the rounds of a run of one step; none where there are fewer than a window has, or where
+/// the record says that it could not be judged.
 pub(crate) fn chart(source: &Source<'_>) -> Option<ChartSpec> {
     let [step] = source.steps else { return None };
     let seconds = Seconds::of(source.record, usize::MAX);
     let measured = samples(&seconds);
     let judged = source.record.validity.iter().find(|it| it.step_idx == step.idx);
+    let gate = judged.and_then(|judged| judged.gate("steady"));
+    if gate.is_some_and(|gate| gate.verdict == Verdict::NotAssessed) {
+        return None;
+    }
     let judged = judged.and_then(|judged| Rounds::of_record(&measured, judged));
     let rounds = judged.or_else(|| Rounds::of(&measured))?;
     let test = WindowTest::of(&rounds.means[rounds.window.clone()], &rounds.rule)?;
@@ -113,9 +118,8 @@ impl Rounds {
             window: n_before..n_before + n_rounds,
             is_steady: gate.verdict == Verdict::Passed,
             why: match gate.verdict {
-                Verdict::Passed => None,
+                Verdict::Passed | Verdict::NotAssessed => None,
                 Verdict::Failed => Some(format!("Not steady: {}.", gate.reason)),
-                Verdict::NotAssessed => Some(format!("Not assessed: {}.", gate.reason)),
             },
             rule: SteadyRule {
                 n_rounds,
@@ -125,7 +129,7 @@ impl Rounds {
         })
     }
 
-    /// Cuts a run that nobody judged into at most as many rounds as SNIA's test takes.
+    /// Cuts a run without checks into at most as many rounds as SNIA's test takes.
     fn of(measured: &[Sample]) -> Option<Self> {
         let len = measured.len().div_ceil(SNIA_ROUNDS_MAX).max(1);
         let means: Vec<f64> = measured.chunks_exact(len).map(mean).collect();

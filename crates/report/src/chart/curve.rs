@@ -181,8 +181,8 @@ impl Frame {
     }
 }
 
-/// Returns the points of a figure; where loads were repeated, the line through their medians with
-/// a band from the lowest to the highest beside them: a line through each would go to and fro.
+/// Returns the points of a figure; where loads were repeated, the line through their medians beside
+/// them, with bars from the lowest to the highest: a line through each would go to and fro.
 fn lines(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> {
     let points = self::line(line, probes, curve);
     let of_load: Vec<&[Probe<'_>]> =
@@ -193,6 +193,7 @@ fn lines(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> 
     let (name, colour, dash, _, of) = *line;
     let mut joined =
         Series { name: name.to_owned(), colour, dash, is_line: true, ..Series::default() };
+    joined.has_bars = true;
     for probes in of_load {
         let values: Vec<f64> = probes.iter().filter_map(of).collect();
         let rates: Vec<f64> = probes.iter().map(|probe| probe.point.achieved_iops).collect();
@@ -203,7 +204,7 @@ fn lines(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Vec<Series> 
         });
         joined.x.push(round3(rate));
         joined.y.push(series::median(&values));
-        joined.ends.push(ends);
+        joined.ends.push(ends.filter(|_| values.len() > 1));
     }
     vec![Series { is_line: false, ..points }, joined]
 }
@@ -224,9 +225,9 @@ fn line(line: &Line, probes: &[Probe<'_>], curve: &CurveRecord) -> Series {
         is_line: true,
         x: probes.iter().map(|probe| round3(probe.point.achieved_iops)).collect(),
         y: probes.iter().map(|probe| of(probe)).collect(),
-        ends: Vec::new(),
         hollow: broken.map(|(idx, _)| idx).collect(),
         texts: probes.iter().map(|probe| text(probe.point, curve.lever)).collect(),
+        ..Series::default()
     }
 }
 
@@ -330,7 +331,7 @@ fn notes(curve: &CurveRecord, probes: &[Probe<'_>], n_outside: usize) -> Vec<Str
     let is_repeated = |pair: &[Probe<'_>]| is_same_load(pair[0].point.load, pair[1].point.load);
     if probes.windows(2).any(is_repeated) {
         notes.push(
-            "Lines go through the medians of loads that were repeated; bands reach from their \
+            "Lines go through the medians of loads that were repeated; bars reach from their \
              lowest to their highest."
                 .to_owned(),
         );

@@ -8,7 +8,7 @@ use crate::axis;
 use crate::spec::{ChartSpec, Colour, Dash, Rule, Series, Span, SpanKind, Thinned};
 use crate::table::{Cell, Table};
 use crate::thin::{Level, POINTS_MAX, Seconds, end_s, start_s};
-use crate::view::Step;
+use crate::view::{Step, preparations, step_name};
 use crate::words::sentence_case;
 
 /// What the charts of a run are made from.
@@ -310,6 +310,15 @@ fn base(source: &Source<'_>, seconds: &Seconds<'_>, id: &str, title: &str) -> Ch
              the highest second of each."
         ));
     }
+    let left_out = prepared(source.record);
+    if !left_out.is_empty() {
+        notes.push(format!("Without what made ready: {}.", left_out.join(", ")));
+    }
+    let rules = marks(source, seconds);
+    if !rules.is_empty() {
+        let names: Vec<&str> = source.steps.iter().map(|step| step.name.as_str()).collect();
+        notes.push(format!("Dotted lines are where steps begin: {}.", names.join(", ")));
+    }
     if seconds.n_left_out > 0 {
         let cut_off = plural(seconds.n_left_out, "interval");
         notes.push(format!("Without {cut_off} that the end of a step cut short."));
@@ -323,13 +332,26 @@ fn base(source: &Source<'_>, seconds: &Seconds<'_>, id: &str, title: &str) -> Ch
         y: axis::iops(),
         series: Vec::new(),
         spans: spans(source, seconds),
-        rules: marks(source, seconds),
+        rules,
         cells: None,
         notes,
         source: source.line.to_owned(),
         thinned: seconds.is_thinned().then_some(Thinned { n_samples, n_points }),
         table: Table::default(),
     }
+}
+
+/// Names the steps with intervals that are no results, each once.
+fn prepared(record: &Record) -> Vec<String> {
+    let is_seen = |idx: &u32| record.intervals.iter().any(|it| it.step_idx == *idx);
+    let mut names: Vec<String> = Vec::new();
+    for idx in preparations(record).into_iter().filter(is_seen) {
+        let name = step_name(record, idx);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Marks where steps begin.

@@ -46,13 +46,33 @@ pub(crate) fn of_step(source: &Source<'_>, step: &Step<'_>) -> Option<ChartSpec>
             }
         }
     }
+    let mut latencies = Histogram::new();
+    step.jobs.iter().for_each(|job| latencies.merge(&job.sync));
+    let has_syncs = !latencies.is_empty();
+    if has_syncs {
+        let (name, colour, dash) = ("sync".to_owned(), Colour::Of(3), Dash::DashDot);
+        lines.push(Line { name, latencies, colour, dash });
+    }
     let mut chart = chart(&lines)?;
+    if has_syncs {
+        chart.notes.push("Sync: what makes writes durable, fsync and its like.".to_owned());
+    }
     chart.id = format!("{}-percentiles-{}", source.id, step.idx);
     source.line.clone_into(&mut chart.source);
     if source.steps.len() > 1 {
-        chart.title = format!("Percentiles of {}", step.name);
+        chart.title = format!("Percentiles of {}{}", step.name, which(source, step));
     }
     Some(chart)
+}
+
+/// Says which of the measurements of one name a step is; nothing where it is the only one.
+fn which(source: &Source<'_>, step: &Step<'_>) -> String {
+    let mut same = source.steps.iter().filter(|other| other.name == step.name);
+    let n = same.clone().count();
+    match same.position(|other| other.idx == step.idx) {
+        Some(at) if n > 1 => format!(", measurement {} of {n}", at + 1),
+        _ => String::new(),
+    }
 }
 
 /// Draws distributions; none where there is none.

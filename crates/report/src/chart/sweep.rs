@@ -7,7 +7,7 @@ use units::{format_iops, format_mib_s, plural};
 use crate::axis;
 use crate::spec::{Cells, ChartSpec, Colour, Dash, Marker, Series};
 use crate::table::{Cell, Table};
-use crate::view::{Step, steps};
+use crate::view::{Step, results, steps};
 use crate::words::round_bytes;
 
 /// A step of one of the runs with what tells it from the others.
@@ -63,8 +63,8 @@ impl Shape {
 /// Returns the shapes of a record's steps, without those of its load curve, which are its points. A
 /// suite has one for each of its rows.
 fn shapes(record: &Record) -> Vec<Shape> {
-    let steps = steps(record);
     if let Some(suite) = &record.suite {
+        let steps = steps(record);
         let of_row = |row: &SuiteRowRecord| {
             let last = row.steps.last()?;
             let step = steps.iter().find(|step| step.idx == *last)?;
@@ -81,8 +81,7 @@ fn shapes(record: &Record) -> Vec<Shape> {
     let is_point = |idx: u32| {
         record.curve.iter().flat_map(|curve| &curve.points).any(|point| point.step_idx == idx)
     };
-    let is_shown = |step: &&Step<'_>| !is_point(step.idx) && !step.is_format();
-    steps.iter().filter(is_shown).map(Shape::of).collect()
+    results(record).iter().filter(|step| !is_point(step.idx)).map(Shape::of).collect()
 }
 
 /// Returns the charts that the steps of some runs span.
