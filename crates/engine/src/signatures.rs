@@ -2,11 +2,12 @@
 //! tables and databases leave on it. A device with any of them is not written without the user's
 //! word.
 //!
-//! All that `blkid -k` of util-linux 2.38 lists is known, and partition tables. Places and
-//! marks are those of the formats' own definitions: the headers of Linux under `include/uapi`
-//! and `fs/`, the specifications of ECMA-167, ISO 9660, UEFI, LUKS2 and DDF, and for formats
-//! without one what their tools write. Checksums are not recomputed: a header that is damaged
-//! is still somebody's. Only a mark of two bytes counts with a second sign beside it, since
+//! All that `blkid -k` of util-linux 2.38 lists is known, partition tables, and the copies that
+//! file systems keep of their super blocks, since one whose first is damaged can be repaired.
+//! Places and marks are those of the formats' own definitions: the headers of Linux under
+//! `include/uapi` and `fs/`, the specifications of ECMA-167, ISO 9660, UEFI, LUKS2 and DDF, and for
+//! formats without one what their tools write. Checksums are not recomputed: a header that is
+//! damaged still belongs to data. Only a mark of two bytes counts with a second sign beside it, since
 //! random data, which benchmarks leave, has any two bytes once in 65,536 times.
 
 mod table;
@@ -46,6 +47,11 @@ pub(crate) enum Place {
         /// Bytes.
         before: u64,
     },
+    /// Behind the first of so many equal parts, each rounded up to blocks of 4 KiB.
+    Share {
+        /// Number of parts.
+        n_shares: u64,
+    },
     /// At every multiple of `step` in these bytes from the start.
     Each {
         /// First byte.
@@ -78,6 +84,10 @@ impl Place {
             Place::End { unit, before } => {
                 let at = (size_bytes / unit * unit).checked_sub(before);
                 (at, at.map(|at| at + 1), 1)
+            }
+            Place::Share { n_shares } => {
+                let at = (size_bytes / BLOCK_BYTES).div_ceil(n_shares) * BLOCK_BYTES;
+                (Some(at), Some(at + 1), 1)
             }
             Place::Each { from, to, step } => (Some(from), Some(to), step),
             Place::EachBeforeEnd { from, to, step } => {

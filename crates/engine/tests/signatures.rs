@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,10 +15,16 @@ use engine::{Contents, probe};
 struct Image {
     mib: u64,
     command: &'static str,
+    /// KiB from the start that are lost then.
+    lost_kib: usize,
 }
 
 const fn image(mib: u64, command: &'static str) -> Image {
-    Image { mib, command }
+    Image { mib, command, lost_kib: 0 }
+}
+
+const fn damaged(mib: u64, command: &'static str, lost_kib: usize) -> Image {
+    Image { mib, command, lost_kib }
 }
 
 const IMAGES: &[Image] = &[
@@ -64,6 +71,27 @@ const IMAGES: &[Image] = &[
         "cryptsetup -q luksFormat --type luks2 --pbkdf pbkdf2 -i 1 $F $D/key && \
          dd if=/dev/zero of=$F bs=4096 count=1 conv=notrunc",
     ),
+    // The first super block or boot sector is lost; copies are whole.
+    damaged(16, "mke2fs -q -t ext2 -F $F", 4),
+    damaged(64, "mke2fs -q -t ext4 -b 1024 -F $F", 8192),
+    damaged(128, "mke2fs -q -t ext4 -b 2048 -F $F", 32_768),
+    damaged(512, "mke2fs -q -t ext4 -b 4096 -F $F", 65_536),
+    damaged(1100, "mke2fs -q -t ext4 -b 8192 -F $F", 65_536),
+    damaged(5000, "mke2fs -q -t ext4 -b 65536 -F $F", 65_536),
+    damaged(5000, "mke2fs -q -t ext4 -O bigalloc -F $F", 65_536),
+    damaged(512, "mke2fs -q -t ext4 -b 4096 -O sparse_super2 -F $F", 65_536),
+    damaged(320, "mkfs.xfs -q -f $F", 1),
+    damaged(320, "mkfs.xfs -q -f $F", 1024),
+    damaged(333, "mkfs.xfs -q -f $F", 1024),
+    damaged(800, "mkfs.xfs -q -f -d agcount=8 $F", 1024),
+    damaged(320, "mkfs.xfs -q -f -s size=4096 $F", 4),
+    damaged(128, "mkfs.btrfs -q -f $F", 1024),
+    damaged(16, "mkntfs -q -F -Q $F", 1024),
+    damaged(64, "mkfs.fat -F 32 $F", 1),
+    damaged(16, "mkfs.exfat $F", 4),
+    damaged(32, "mkfs.jfs -q $F", 36),
+    damaged(2048, "mkfs.ocfs2 -q -F -M local -b 4K -C 4K $F", 1024),
+    damaged(16, "mkfs.hfsplus $F", 1024),
     image(16, "integritysetup -q format $F"),
     image(1, "veritysetup format $D/data $F"),
     image(16, "make-bcache -B $F"),
@@ -166,6 +194,10 @@ fn look(image: &Image, on_device: bool) -> Option<String> {
     size(image.mib << 20);
     let is_made = if on_device { Some(true) } else { make(image, &file, &folder) };
     size(0);
+    if image.lost_kib > 0 {
+        let file = std::fs::File::options().write(true).open(&file).unwrap();
+        file.write_all_at(&vec![0; image.lost_kib << 10], 0).unwrap();
+    }
     let Some(device) = LoopDevice::new(&file) else {
         testing::skipped!("no loop devices here");
         return None;
@@ -178,7 +210,9 @@ fn look(image: &Image, on_device: bool) -> Option<String> {
             let theirs = blkid(&device.0);
             let ours = probe(&device.0).unwrap().contents;
             if !matches!(ours, Contents::Known { .. }) {
-                return Some(format!("{}: {ours:?}, and blkid says `{theirs}`", image.command));
+                let Image { command, lost_kib, .. } = image;
+                let lost = format!("{lost_kib} KiB lost");
+                return Some(format!("{command}, {lost}: {ours:?}, and blkid says `{theirs}`"));
             }
         }
     }

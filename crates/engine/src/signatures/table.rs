@@ -6,6 +6,8 @@ use super::{Kind, Place, Signature, Test};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
 const SECTOR: u64 = 512;
 
 /// Returns a row: any of these bytes at any of these places.
@@ -62,6 +64,35 @@ const ENDS_OF_PAGES: &[Place] = &[
     start(32 * KIB - 10),
     start(64 * KIB - 10),
 ];
+
+/// Where a copy of the super block of ext2, ext3 and ext4 lies, at the mark: in groups 1, 3, 5 and 7
+/// (`sparse_super`) of as many blocks as a block has bits, up to 65,528 of them.
+const EXT_COPIES: &[Place] = &[
+    ext_copy(1, KIB, 8192),
+    ext_copy(3, KIB, 8192),
+    ext_copy(5, KIB, 8192),
+    ext_copy(7, KIB, 8192),
+    ext_copy(1, 2 * KIB, 16_384),
+    ext_copy(3, 2 * KIB, 16_384),
+    ext_copy(5, 2 * KIB, 16_384),
+    ext_copy(7, 2 * KIB, 16_384),
+    ext_copy(1, 4 * KIB, 32_768),
+    ext_copy(3, 4 * KIB, 32_768),
+    ext_copy(5, 4 * KIB, 32_768),
+    ext_copy(7, 4 * KIB, 32_768),
+    ext_copy(1, 8 * KIB, 65_528),
+    ext_copy(1, 16 * KIB, 65_528),
+    ext_copy(1, 32 * KIB, 65_528),
+    ext_copy(1, 64 * KIB, 65_528),
+    // `bigalloc` with its usual clusters of 16 blocks.
+    ext_copy(1, 4 * KIB, 16 * 32_768),
+];
+
+const fn ext_copy(group: u64, block_bytes: u64, n_group_blocks: u64) -> Place {
+    // With blocks of 1 KiB the boot block stands before the first group.
+    let first_block = if block_bytes == KIB { 1 } else { 0 };
+    start((first_block + group * n_group_blocks) * block_bytes + 56)
+}
 
 /// `fs/minix/minix_fs.h`: versions 1 and 2, in either byte order, with names of 14 and 30 bytes.
 const MINIX_MAGICS: &[&[u8]] = &[
@@ -243,10 +274,24 @@ pub(super) const SIGNATURES: &[Signature] = &[
     row("BitLocker", Crypto, &[b"-FVE-FS-", b"MSWIN4.1"], &[start(3)]),
     // File systems that lie at the start, and keep a boot sector.
     row("NTFS", FileSystem, &[b"NTFS    "], &[start(3)]),
+    row(
+        "NTFS (a copy of its boot sector)",
+        FileSystem,
+        &[b"NTFS    "],
+        &[sectors_before_end(1, 3), Place::End { unit: 4 * KIB, before: 4 * KIB - 3 }],
+    ),
     row("exFAT", FileSystem, &[b"EXFAT   "], &[start(3)]),
+    // Its twelve boot sectors stand there twice.
+    row(
+        "exFAT (a copy of its boot sectors)",
+        FileSystem,
+        &[b"EXFAT   "],
+        &[start(12 * SECTOR + 3), start(12 * 4 * KIB + 3)],
+    ),
     row("ReFS", FileSystem, &[b"ReFS\0\0\0\0", b"ReFS\0"], &[start(3)]),
     row("FAT", FileSystem, &[b"MSWIN", b"FAT32   "], &[start(82)]),
     row("FAT", FileSystem, &[b"MSDOS", b"FAT16   ", b"FAT12   ", b"FAT     "], &[start(54)]),
+    row("FAT (a copy of its boot sector)", FileSystem, &[b"FAT32   "], &[start(6 * SECTOR + 82)]),
     // One without such a name: a jump, and a block of parameters that makes sense.
     row_if("FAT", FileSystem, &[b"\xeb", b"\xe9"], &[start(0)], 0..62, is_fat),
     row_if("FAT", FileSystem, &[b"\x55\xaa"], &[start(510)], 0..62, is_fat),
@@ -261,6 +306,33 @@ pub(super) const SIGNATURES: &[Signature] = &[
     row("swap", Other, &[b"SWAP-SPACE", b"SWAPSPACE2"], ENDS_OF_PAGES),
     // fs/xfs/libxfs: the super block; a log on a device of its own, whose head moves through it.
     row("XFS", FileSystem, &[b"XFSB"], &[start(0)]),
+    // What stands behind the super block in each allocation group, versions of 1.
+    row_if_there(
+        "XFS (the headers of its first group)",
+        FileSystem,
+        &[b"XAGF", b"XAGI"],
+        &[start(SECTOR), start(2 * SECTOR), start(4 * KIB), start(8 * KIB)],
+        4..8,
+        |version, _| matches!(version, [0, 0, 0, 1]),
+    ),
+    // A super block begins each group. mkfs.xfs makes groups of a fourth, on arrays of 1/2 to 1/32,
+    // of at most a block less than 1 TiB; small ones were of 16 MiB.
+    row_if_there(
+        "XFS (a copy of its super block)",
+        FileSystem,
+        &[b"XFSB"],
+        &[
+            Place::Share { n_shares: 2 },
+            Place::Share { n_shares: 4 },
+            Place::Share { n_shares: 8 },
+            Place::Share { n_shares: 16 },
+            Place::Share { n_shares: 32 },
+            start(TIB - 4 * KIB),
+            start(16 * MIB),
+        ],
+        4..8,
+        |block, _| is_sectors(block),
+    ),
     row("EXFS", FileSystem, &[b"EXFS"], &[start(0)]),
     row_if_there(
         "external log of XFS",
@@ -279,6 +351,22 @@ pub(super) const SIGNATURES: &[Signature] = &[
         KIB + 24..KIB + 28,
         |log_block, _| matches!(log_block, [0..=6, 0, 0, 0]),
     ),
+    // Revision 1, inodes of 128 bytes and more, and in which of the groups it stands (0 where a
+    // kernel wrote it as the file system grew).
+    row_if_there(
+        "ext2/ext3/ext4 (a copy of its super block)",
+        FileSystem,
+        &[b"\x53\xef"],
+        EXT_COPIES,
+        20..36,
+        |block, _| {
+            let inode_bytes = u16::from_le_bytes([block[12], block[13]]);
+            matches!(block[..4], [1, 0, 0, 0])
+                && inode_bytes >= 128
+                && inode_bytes.is_power_of_two()
+                && matches!(block[14..16], [0 | 1 | 3 | 5 | 7, 0])
+        },
+    ),
     row(
         "ReiserFS",
         FileSystem,
@@ -287,7 +375,8 @@ pub(super) const SIGNATURES: &[Signature] = &[
     ),
     row("ReiserFS", FileSystem, &[b"ReIsEr2Fs", b"ReIsEr3Fs"], &[start(64 * KIB + 52)]),
     row("Reiser4", FileSystem, &[b"ReIsEr4"], &[start(64 * KIB)]),
-    row("JFS", FileSystem, &[b"JFS1"], &[start(32 * KIB)]),
+    // fs/jfs/jfs_filsys.h: the second super block behind the table of aggregate inodes.
+    row("JFS", FileSystem, &[b"JFS1"], &[start(32 * KIB), start(60 * KIB)]),
     // ECMA-167: a sequence of volume structure descriptors from byte 32,768 on.
     row(
         "UDF",
@@ -325,6 +414,18 @@ pub(super) const SIGNATURES: &[Signature] = &[
     row_if("HFS+", FileSystem, &[b"H+", b"HX"], &[start(KIB)], KIB + 40..KIB + 44, |block, _| {
         is_sectors(block)
     }),
+    // A copy in the last sector but one.
+    row_if_there("HFS", FileSystem, &[b"BD"], &[sectors_before_end(2, 0)], 20..24, |block, _| {
+        is_sectors(block)
+    }),
+    row_if_there(
+        "HFS+",
+        FileSystem,
+        &[b"H+", b"HX"],
+        &[sectors_before_end(2, 0)],
+        40..44,
+        |block, _| is_sectors(block),
+    ),
     row(
         "UFS",
         FileSystem,
@@ -369,6 +470,12 @@ pub(super) const SIGNATURES: &[Signature] = &[
         &[b"OCFSV2"],
         &[start(KIB), start(2 * KIB), start(4 * KIB), start(8 * KIB)],
     ),
+    row(
+        "OCFS2 (a copy of its super block)",
+        FileSystem,
+        &[b"OCFSV2"],
+        &[start(GIB), start(4 * GIB), start(16 * GIB), start(64 * GIB), start(256 * GIB)],
+    ),
     row("Oracle ASM disk", Other, &[b"ORCLDISK"], &[start(32)]),
     row(
         "VxFS",
@@ -379,6 +486,12 @@ pub(super) const SIGNATURES: &[Signature] = &[
     row("squashfs", FileSystem, &[b"hsqs", b"sqsh"], &[start(0)]),
     row("Netware (NSS)", FileSystem, &[b"SPB5"], &[start(4 * KIB)]),
     row("btrfs", FileSystem, &[b"_BHRfS_M"], &[start(64 * KIB + 64)]),
+    row(
+        "btrfs (a copy of its super block)",
+        FileSystem,
+        &[b"_BHRfS_M"],
+        &[start(64 * MIB + 64), start(256 * GIB + 64)],
+    ),
     row("UBIFS", FileSystem, &[b"\x31\x18\x10\x06"], &[start(0)]),
     row("BFS", FileSystem, &[b"\xce\xfa\xad\x1b"], &[start(0)]),
     row("VMFS", FileSystem, &[b"\x5e\xf1\xab\x2f"], &[start(2 * MIB)]),

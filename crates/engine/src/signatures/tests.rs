@@ -5,10 +5,24 @@ const SIZE_BYTES: usize = 16 << 20;
 
 /// Identifies a device with these bytes in it.
 fn of(device: &[u8]) -> Contents {
-    identify(device.len() as u64, &mut |offset, bytes| {
-        let from = usize::try_from(offset).unwrap().min(device.len());
-        let n = bytes.len().min(device.len() - from);
-        bytes[..n].copy_from_slice(&device[from..from + n]);
+    of_sparse(device.len() as u64, &[(0, device)])
+}
+
+/// Identifies a device of zeros with bytes at some places.
+fn of_sparse(size_bytes: u64, places: &[(u64, &[u8])]) -> Contents {
+    identify(size_bytes, &mut |offset, bytes| {
+        let n = bytes.len().min(usize::try_from(size_bytes - offset).unwrap_or(usize::MAX));
+        bytes[..n].fill(0);
+        for (at, put) in places {
+            let from = offset.max(*at);
+            let to = (offset + n as u64).min(at + put.len() as u64);
+            if from < to {
+                let idx = |base: u64| {
+                    usize::try_from(from - base).unwrap()..usize::try_from(to - base).unwrap()
+                };
+                bytes[idx(offset)].copy_from_slice(&put[idx(*at)]);
+            }
+        }
         Ok(n)
     })
 }
@@ -16,11 +30,8 @@ fn of(device: &[u8]) -> Contents {
 /// Puts bytes into a device of zeros and returns the name of what it holds.
 #[track_caller]
 fn name_of(places: &[(usize, &[u8])]) -> Option<&'static str> {
-    let mut device = vec![0; SIZE_BYTES];
-    for (offset, bytes) in places {
-        device[*offset..offset + bytes.len()].copy_from_slice(bytes);
-    }
-    match of(&device) {
+    let places: Vec<_> = places.iter().map(|(offset, bytes)| (*offset as u64, *bytes)).collect();
+    match of_sparse(SIZE_BYTES as u64, &places) {
         Contents::Known { name, .. } => Some(name),
         Contents::Nothing => None,
         Contents::Unreadable { .. } => panic!("all of it can be read"),
@@ -29,16 +40,16 @@ fn name_of(places: &[(usize, &[u8])]) -> Option<&'static str> {
 
 #[test]
 fn every_mark_is_found_wherever_it_may_lie() {
-    let size_bytes = SIZE_BYTES as u64;
+    // Beyond the last copy of a super block.
+    let size_bytes = 2 << 40;
     for signature in SIGNATURES.iter().filter(|signature| signature.test.is_none()) {
         let mut n_places = 0;
         for (offset, _) in signature.offsets(size_bytes) {
             n_places += 1;
             for magic in signature.magics {
-                let offset = usize::try_from(offset).unwrap();
-                let found = name_of(&[(offset, magic)]);
+                let found = of_sparse(size_bytes, &[(offset, magic)]);
                 // The first formats that fit share their marks with later ones.
-                assert!(found.is_some(), "{} at {offset}", signature.name);
+                assert_ne!(found, Contents::Nothing, "{} at {offset}", signature.name);
             }
         }
         assert!(n_places >= signature.places.len(), "{}", signature.name);
@@ -187,5 +198,6 @@ fn what_cannot_be_read_is_not_empty() {
 fn little_is_read() {
     let runs = runs(1 << 40);
     let n_bytes: u64 = runs.iter().map(|run| run.end - run.start).sum();
-    assert!(runs.len() <= 24 && n_bytes <= 1 << 20, "{} runs, {n_bytes} B", runs.len());
+    // Copies of super blocks lie apart.
+    assert!(runs.len() <= 64 && n_bytes <= 1 << 20, "{} runs, {n_bytes} B", runs.len());
 }
