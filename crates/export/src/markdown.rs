@@ -74,8 +74,17 @@ fn put_run(text: &mut String, run: &Run, judge: &Judge) {
     if let Some(constant) = record.emulation.as_ref().and_then(EmulationRecord::constant_latency) {
         let _ = writeln!(text, "\n{}", escaped(&constant));
     }
+    for job in record.jobs.iter().take(LASTING_MAX) {
+        if let Some(lasts) = job.rates_last() {
+            let _ =
+                writeln!(text, "\nThe rates of {} last {}", escaped(&job.name), escaped(&lasts));
+        }
+    }
     let _ = writeln!(text, "\n{}", place(record));
 }
+
+/// Most jobs of which it is said for how long their rates last.
+const LASTING_MAX: usize = 8;
 
 /// Puts what the checks said, what weighs most first. A curve's points beyond the line fail on
 /// purpose, and the rows of a suite have verdicts of their own.

@@ -22,8 +22,7 @@ use std::time::Duration;
 
 use analysis::sampled::{self, Sampled};
 use record::{
-    CapRecord, DiskRecord, EmulationRecord, FillingRecord, JobRecord, Note, NoteSeverity, Outcome,
-    Record,
+    CapRecord, DiskRecord, EmulationRecord, JobRecord, Note, NoteSeverity, Outcome, Record,
 };
 use units::{
     format_bytes, format_duration, format_iops, format_latency_ns, format_rate_mb_s,
@@ -202,31 +201,10 @@ fn put_caps(text: &mut String, job: &JobRecord) {
         let _ = write!(line, "; next: {}, {away} away", cap_words(cap));
     }
     put_line(text, "held by", &line);
-    if let Some(filling) = caps.filling.as_ref().filter(|filling| !filling.never_fills) {
-        put_line(text, "lasts", &filling_words(filling));
+    if let Some(lasts) = job.rates_last() {
+        put_line(text, "lasts", &lasts);
     }
 }
-
-/// Returns for how long a rate holds that a write-back cache makes.
-fn filling_words(filling: &FillingRecord) -> String {
-    let more = unbroken(&format_rate_mib_s(filling.bytes_per_s));
-    let held_by = &filling.held_by;
-    if filling.lasts_s < 1.0 {
-        return format!(
-            "no longer: {more} more came into the host cache than went to the disks, held by \
-             {held_by}, and half of it is dirty now"
-        );
-    }
-    let lasts = Duration::from_secs(filling.lasts_s.min(LASTS_S_MAX).round() as u64);
-    format!(
-        "for another {} at this rate, until half of the host cache is dirty: {more} more come in \
-         than go to the disks, held by {held_by}",
-        unbroken(&format_duration(lasts))
-    )
-}
-
-/// Longest time that is printed, seconds: a century.
-const LASTS_S_MAX: f64 = 3.2e9;
 
 /// Returns a cap with its limit: `disk_iops /mnt/a (5,000/s)`. Where the disks of a stripe are not
 /// equally loaded, the busiest one is the limit.

@@ -1,6 +1,7 @@
 //! Runs on emulated volumes: on what, and which of its caps held a job.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -147,6 +148,39 @@ pub struct FillingRecord {
     /// All that the job's plan writes to fits into what may be dirty: writes never wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_fills: bool,
+}
+
+/// Longest time that is printed, seconds: a century.
+const LASTS_S_MAX: f64 = 3.2e9;
+
+impl FillingRecord {
+    /// Says for how long the rates hold; `None` where all that is written to fits into the cache.
+    pub fn words(&self) -> Option<String> {
+        if self.never_fills {
+            return None;
+        }
+        let (more, held_by) = (units::format_rate_mib_s(self.bytes_per_s), &self.held_by);
+        if self.lasts_s < 1.0 {
+            return Some(format!(
+                "no longer: {more} more came into the host cache than went to the disks, held by \
+                 {held_by}, and half of it is dirty now"
+            ));
+        }
+        let lasts = Duration::from_secs(self.lasts_s.min(LASTS_S_MAX).round() as u64);
+        Some(format!(
+            "for another {} at this rate, until half of the host cache is dirty: {more} more come \
+             in than go to the disks, held by {held_by}",
+            units::format_duration(lasts)
+        ))
+    }
+}
+
+impl JobRecord {
+    /// Says for how long the job's rates hold, where that is only until a write-back cache is
+    /// dirty.
+    pub fn rates_last(&self) -> Option<String> {
+        self.caps.as_ref()?.filling.as_ref()?.words()
+    }
 }
 
 /// Share of a cap's capacity from which on it counts as used up. It leaves room for the start and
@@ -424,7 +458,7 @@ impl CapsRecord {
         let is_with_it = |cap: &&CapRecord| {
             (cap.is_slots() && first.fills_slots())
                 || (self.is_at_limit(first) && self.is_at_limit(cap))
-                || (self.gives_all(first) && self.is_passed_in_turn(cap))
+                || (self.gives_all(first) && (self.is_passed_in_turn(cap) || self.gives_way(cap)))
         };
         let others = self.caps[1..].iter().filter(is_with_it);
         first.held_share + others.map(|cap| cap.held_share).sum::<f64>()
@@ -507,7 +541,7 @@ impl CapsRecord {
     /// the volume whatever others do.
     fn put_own_limit_first(&mut self) {
         let Some(first) = self.caps.first() else { return };
-        if self.is_at_limit(first) || self.is_passed_in_turn(first) {
+        if self.is_at_limit(first) || self.is_passed_in_turn(first) || self.gives_way(first) {
             // The others keep their order.
             let rank = |cap: &CapRecord| match (self.is_at_limit(cap), self.is_passed_in_turn(cap))
             {
@@ -524,7 +558,33 @@ impl CapsRecord {
 
     /// Says whether the job can have no more of a cap, of which it has its part.
     fn is_at_limit(&self, cap: &CapRecord) -> bool {
-        (cap.is_at_limit() || self.holds_the_cache(cap)) && !self.is_passed_in_turn(cap)
+        let is_at_limit = cap.is_at_limit() || self.holds_the_cache(cap) || self.holds_reads(cap);
+        is_at_limit && !self.gives_way(cap) && !self.is_passed_in_turn(cap)
+    }
+
+    /// Says whether reads that wait behind a write-back cache find nothing left of a cap there,
+    /// though most of their time counts for another: each waits for the last of several.
+    fn holds_reads(&self, cap: &CapRecord) -> bool {
+        let is_own = cap.mount.is_some() || cap.part >= PART_FULL_MIN;
+        let may_burst = cap.burst_per_s > cap.per_s;
+        let longest = self.caps.iter().max_by_key(|cap| cap.held_ns);
+        let is_behind = |cap: &CapRecord| {
+            cap.is_behind_cache && cap.held_share >= BINDING_SHARE_MIN && !cap.is_slots()
+        };
+        is_own
+            && !may_burst
+            && cap.is_behind_cache
+            && cap.fullest_share() >= AT_LIMIT_SHARE_MIN
+            && longest.is_some_and(is_behind)
+    }
+
+    /// Says whether reads wait for a cap behind a write-back cache which takes what is written, and
+    /// a cap in front of the cache is at its limit: with that lifted more reads wait behind the
+    /// cache, and what it writes gives way to them.
+    fn gives_way(&self, cap: &CapRecord) -> bool {
+        let is_in_front =
+            |other: &CapRecord| other.kind.starts_with("vm_cached") && other.is_at_limit();
+        self.is_passed_by_writes(cap) && self.caps.iter().any(is_in_front)
     }
 
     /// Says whether a cap holds what a write-back cache sends to the disks, and the cache can take
@@ -550,7 +610,9 @@ impl CapsRecord {
             && !cap.is_slots()
             && self.caps.iter().any(|other| {
                 let is_own = other.mount.is_some() || has_more && other.part >= PART_FULL_MIN;
-                let is_larger = is_own || other.part > cap.part * LARGER_PART_MIN;
+                // A part that is not full binds only if more is waited for it.
+                let has_part = other.part >= PART_FULL_MIN || other.held_share >= cap.held_share;
+                let is_larger = is_own || (has_part && other.part > cap.part * LARGER_PART_MIN);
                 let is_exhausted = other.fullest_share() >= EXHAUSTED_SHARE_MIN;
                 let is_fuller = is_exhausted || other.held_share >= WAITED_FOR_SHARE_MIN;
                 // What writes pass by holds reads, beside them.
@@ -569,7 +631,9 @@ impl CapsRecord {
     /// wrote behind the job's back does not count while the cache takes more than that.
     fn gives_all(&self, cap: &CapRecord) -> bool {
         let may_burst = cap.burst_per_s > cap.per_s;
-        let is_behind = self.is_passed_by_writes(cap) && cap.held_share < WAITED_FOR_SHARE_MIN;
+        let is_behind = self.is_passed_by_writes(cap)
+            && cap.held_share < WAITED_FOR_SHARE_MIN
+            && !self.holds_reads(cap);
         !cap.is_slots() && cap.fullest_share() >= USED_UP_SHARE_MIN && !may_burst && !is_behind
     }
 

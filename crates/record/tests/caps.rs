@@ -87,3 +87,21 @@ fn a_cache_fills_for_a_time() {
     let filling = FillingRecord { lasts_s: f64::INFINITY, ..FillingRecord::default() };
     CapsRecord::new(1, Vec::new(), Some(filling));
 }
+
+#[test]
+fn how_long_rates_last_is_said_in_words() {
+    let filling = |lasts_s: f64, never_fills: bool| FillingRecord {
+        bytes_per_s: 1_048_576.0,
+        lasts_s,
+        held_by: "disk_iops /a".to_owned(),
+        never_fills,
+    };
+    let words = |lasts_s: f64| filling(lasts_s, false).words().expect("it fills");
+    assert_eq!(
+        words(90.0),
+        "for another 1m30s at this rate, until half of the host cache is dirty: 1.00 MiB/s more \
+         come in than go to the disks, held by disk_iops /a"
+    );
+    assert!(words(0.4).starts_with("no longer: 1.00 MiB/s more came"), "{}", words(0.4));
+    assert_eq!(filling(90.0, true).words(), None);
+}

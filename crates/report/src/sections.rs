@@ -155,6 +155,7 @@ fn of_run(run: &Run, idx: usize, is_one_of_many: bool) -> Vec<Section> {
     } else if record.curve.is_none() {
         results.tables.push(("Jobs and directions".to_owned(), results_table(record)));
         results.tables.extend(held_by(record));
+        results.tables.extend(rates_last(record));
     }
     let mut mix = section("operations", "Operations");
     let of_steps = steps.iter().filter_map(|step| operations::chart(&source, step));
@@ -301,6 +302,23 @@ fn held_by(record: &Record) -> Option<(String, Table)> {
         }
     }
     (!table.rows.is_empty()).then(|| ("Caps that the I/Os met".to_owned(), table))
+}
+
+/// For how long rates hold that last only until a write-back cache is dirty.
+fn rates_last(record: &Record) -> Option<(String, Table)> {
+    let mut table = Table::new(&[("step", "step"), ("job", "job"), ("the rates last", "lasts")]);
+    for step in steps(record) {
+        for job in step.jobs.iter().take(CAPS_MAX) {
+            if let Some(lasts) = job.rates_last() {
+                table.rows.push(vec![
+                    Cell::text(step.name.as_str()),
+                    Cell::text(job.name.as_str()),
+                    Cell::text(lasts),
+                ]);
+            }
+        }
+    }
+    (!table.rows.is_empty()).then(|| ("How long the rates last".to_owned(), table))
 }
 
 /// Every second of a run as a file.

@@ -1,7 +1,10 @@
 //! A cap that is said to bind is one whose lifting changes the result, and no other is.
 //!
 //! Designs and loads are drawn at random and run; then each cap is lifted by a fifth, one at a
-//! time, and they are run again.
+//! time, and they are run again. What seems wrong in a short run is looked at again in a long one:
+//! a job of ten large I/Os per second ends some of them more or less in four seconds by where the
+//! last second cuts. What one job gains of a common cap and others lose is no gain: more of the cap
+//! that is said to bind is not carried.
 
 use record::CapsRecord;
 use volume::design::{Backing, Cap, Design, Stripe, Vm, Volume};
@@ -16,6 +19,10 @@ const N_CASES: u64 = 40;
 /// Designs that are looked at with `PLIMSOLL_LONG_TESTS=1`.
 const N_CASES_LONG: u64 = 1000;
 
+/// Designs that are looked at beside them: what waits behind a write-back cache for several caps at
+/// once, caps in front of a cache and behind it, a job of one I/O at a time, and exchanges.
+const KNOWN: [u64; 8] = [356, 413, 570, 200_058, 200_061, 200_463, 200_550, 200_603];
+
 /// By how much a cap is lifted.
 const LIFT: f64 = 1.2;
 
@@ -26,15 +33,27 @@ const GAIN_MIN: f64 = 0.01;
 /// caps as well.
 const STRAY_MAX: f64 = 0.03;
 
+/// Seconds of ramp and of measured time.
+#[derive(Clone, Copy)]
+struct Time {
+    ramp_s: u64,
+    time_s: u64,
+}
+
+/// A short run, and one for what seems wrong in it.
+const TIMES: [Time; 2] = [Time { ramp_s: 3, time_s: 4 }, Time { ramp_s: 30, time_s: 60 }];
+
 /// A design and the load of each of its volumes.
 struct Case {
     design: Design,
     jobs: String,
+    /// Bytes of an I/O of each job.
+    sizes: Vec<f64>,
 }
 
 const MB: f64 = 1e6;
 
-fn case(seed: u64) -> Case {
+fn case(seed: u64, Time { ramp_s, time_s }: Time) -> Case {
     let mut dice = Dice(seed);
     let n_volumes = dice.one_of(&[1, 1, 2]);
     let volumes: Vec<Volume> =
@@ -48,18 +67,21 @@ fn case(seed: u64) -> Case {
         cache_bytes: Some(dice.one_of(&[100 << 30, 1 << 20])),
         ..Vm::default()
     };
-    let mut jobs = "[global]\nioengine=libaio\ndirect=1\ntime_based=1\nramp_time=3\nruntime=4\n\
-                    size=100g\n"
-        .to_owned();
+    let mut jobs = format!(
+        "[global]\nioengine=libaio\ndirect=1\ntime_based=1\nramp_time={ramp_s}\n\
+         runtime={time_s}\nsize=100g\n"
+    );
+    let mut sizes = Vec::new();
     for volume in 0..n_volumes {
-        let bs = dice.one_of(&["4k", "8k", "16k", "64k", "256k"]);
+        let bs = dice.one_of(&[4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10]);
+        sizes.push(f64::from(bs));
         let rw = dice.one_of(&["randread", "randwrite", "randwrite", "randrw"]);
         let depth = dice.one_of(&[1, 4, 16, 64, 256]);
         jobs.push_str(&format!(
             "[j{volume}]\nfilename=/v{volume}/f\nrw={rw}\nbs={bs}\niodepth={depth}\n"
         ));
     }
-    Case { design: design(Some(vm), volumes), jobs }
+    Case { design: design(Some(vm), volumes), jobs, sizes }
 }
 
 fn disks(dice: &mut Dice, mount: &str) -> Volume {
@@ -151,9 +173,7 @@ impl Lifts {
     /// may lose by it: what one of them gains counts.
     fn gain(&self, job: usize, caps: &[&String], rates: (&[f64], &[f64])) -> f64 {
         let is_common = |name: &str| !name.contains(' ');
-        let meets = |other: usize, name: &String| {
-            is_common(name) && self.before[other].1.caps.iter().any(|cap| cap.name == *name)
-        };
+        let meets = |other: usize, name: &String| is_common(name) && self.meets(other, name);
         let shares = |other: &usize| {
             self.named(*other).iter().any(|name| is_common(name))
                 && caps.iter().any(|name| meets(*other, name))
@@ -162,13 +182,32 @@ impl Lifts {
         (0..self.before.len()).filter(shares).map(of).fold(of(job), f64::max)
     }
 
+    /// Says whether what a job gains is what others lose of a common cap that is named for it.
+    fn is_taken_from_others(&self, job: usize, rates: &[f64]) -> bool {
+        let is_exchange = |name: &&String| {
+            let amount = |other: usize, rate: f64| {
+                rate * if name.ends_with("_iops") { 1.0 } else { self.case.sizes[other] }
+            };
+            let users = || (0..self.before.len()).filter(|other| self.meets(*other, name));
+            let before: f64 = users().map(|other| amount(other, self.before[other].0)).sum();
+            let after: f64 = users().map(|other| amount(other, rates[other])).sum();
+            !name.contains(' ') && users().count() > 1 && after <= before * (1.0 + STRAY_MAX)
+        };
+        self.named(job).iter().any(is_exchange)
+    }
+
+    fn meets(&self, job: usize, name: &str) -> bool {
+        self.before[job].1.caps.iter().any(|cap| cap.name == *name)
+    }
+
     /// Returns what is wrong about what is said of a job.
     fn wrong(&self, job: usize) -> Option<String> {
         let before: Vec<f64> = self.before.iter().map(|(iops, _)| *iops).collect();
         let named = self.named(job);
         for (name, rates) in &self.alone {
             let is_of_others = (0..before.len()).any(|other| self.named(other).contains(&name));
-            if !is_of_others && rates[job] / before[job] - 1.0 > STRAY_MAX {
+            let gains = rates[job] / before[job] - 1.0 > STRAY_MAX;
+            if !is_of_others && gains && !self.is_taken_from_others(job, rates) {
                 return Some(format!("{name} is not named"));
             }
         }
@@ -192,18 +231,23 @@ impl Lifts {
 
 /// Returns what is wrong about what one design says, if anything is.
 fn look(seed: u64) -> Result<(), String> {
-    let lifts = Lifts::new(case(seed));
+    let [short, long] = TIMES;
+    look_for(seed, short).or_else(|_| look_for(seed, long))
+}
+
+fn look_for(seed: u64, time: Time) -> Result<(), String> {
+    let lifts = Lifts::new(case(seed, time));
     let mut wrong = String::new();
     for job in 0..lifts.before.len() {
         if let Some(why) = lifts.wrong(job) {
-            wrong.push_str(&format!("seed {seed}, job {job}: {why}\n{}", told(&lifts, job)));
+            wrong.push_str(&format!("seed {seed}, job {job}: {why}\n{}", describe(&lifts, job)));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 /// Describes a job and its caps.
-fn told(lifts: &Lifts, job: usize) -> String {
+fn describe(lifts: &Lifts, job: usize) -> String {
     let (iops, caps) = &lifts.before[job];
     let named = lifts.named(job);
     let mut text = format!("  {iops:.0} IOPS, {named:?} named, filling: {:?}\n", caps.filling);
@@ -229,6 +273,7 @@ fn told(lifts: &Lifts, job: usize) -> String {
 #[test]
 fn a_cap_that_is_named_is_one_whose_lifting_changes_the_result() {
     let seeds = seeds(N_CASES, N_CASES_LONG);
-    let wrong: Vec<String> = seeds.clone().filter_map(|seed| look(seed).err()).collect();
+    let all = seeds.clone().chain(KNOWN);
+    let wrong: Vec<String> = all.filter_map(|seed| look(seed).err()).collect();
     assert!(wrong.is_empty(), "{} of {seeds:?} are wrong:\n{}", wrong.len(), wrong.concat());
 }
