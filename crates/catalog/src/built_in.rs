@@ -55,13 +55,14 @@ const SOURCES: TableFile<'_> =
 
 /// The tables, those whose figures count first coming first: an interface's own answers, then
 /// published pages, then maps made from them.
-const FILES: [TableFile<'_>; 25] = tables!(
+const FILES: [TableFile<'_>; 26] = tables!(
     "current/disks-azure.csv"
     "current/disks-azure-types.csv"
     "current/disks-azure-burst.csv"
     "current/disks-azure-free.csv"
     "current/disks-aws.csv"
     "current/disks-gcp.csv"
+    "current/disks-gcp-machine.csv"
     "current/vms-azure-sku.csv"
     "current/vms-azure-series.csv"
     "current/vms-azure-memory.csv"

@@ -176,6 +176,9 @@ pub(crate) const COLUMNS: &[Column] = &[
     disk("burst_mib_s_per_tib", "burst_throughput_per_tib", Unit::MibPerSPerTib),
     disk("burst_credits_io", "burst_credits_io", Unit::Credits),
     disk("burst_credits_tib_per_tib", "burst_credits_per_tib", Unit::TibPerTib),
+    // Once per machine, for all of its disks of the type together.
+    disk("machine_iops_base", "iops_base_per_machine", Unit::Iops),
+    disk("machine_mib_s_base", "throughput_base_per_machine", Unit::MibPerS),
     // Machines.
     machine("vcpus", "vcpus", Unit::Count),
     machine("memory_gib", "memory", Unit::Gib),

@@ -7,6 +7,7 @@ use crate::error::CatalogError;
 use crate::figure::Figure;
 use crate::item::Item;
 use crate::kinds::{Disk, Vm};
+use crate::machine_name::{CLOUDS, cloud_of_machine};
 use crate::near;
 use crate::network::{self, Fact, Surface, VolumeKind};
 use crate::price::{self, Price};
@@ -54,6 +55,23 @@ impl Edition {
     /// Finds a machine size, with or without `Standard_`; case does not count.
     pub fn vm(&self, name: &str) -> Option<&Vm> {
         self.vm_idx.get(&near::key(name)).map(|idx| &self.vms[*idx])
+    }
+
+    /// Says that no machines are known of the cloud whose sizes are named so: `the catalogue has no
+    /// machines of Google Cloud`. `None` where there are some, or the name is of no known form.
+    pub fn lacks_machines_like(&self, name: &str) -> Option<String> {
+        let cloud = cloud_of_machine(name)?;
+        self.lacks_machines_of(cloud)
+    }
+
+    /// Says that no machines of a cloud are known, by what people call it: `gcp`, `Google`.
+    pub fn lacks_machines_of(&self, cloud: &str) -> Option<String> {
+        let (word, title) = CLOUDS.into_iter().find(|(word, title)| {
+            let is_same = |known: &str| known.eq_ignore_ascii_case(cloud);
+            is_same(word) || title.split(' ').any(is_same)
+        })?;
+        let is_known = self.vms.iter().any(|vm| vm.cloud() == word);
+        (!is_known).then(|| format!("the catalogue has no machines of {title}"))
     }
 
     /// Returns the prices of one thing, those of the best-ranking source first.

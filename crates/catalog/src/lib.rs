@@ -21,6 +21,7 @@ mod figure;
 pub mod import;
 mod item;
 mod kinds;
+mod machine_name;
 mod near;
 mod network;
 mod price;

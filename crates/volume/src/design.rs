@@ -29,6 +29,12 @@ pub use parser::{
     BUCKET_WINDOW_NS_DEFAULT, MB_BYTES_DEFAULT, MB_READINGS, parse, parse_in_mb, parse_with,
 };
 
+/// What a disk of figures in the design is called where it has no name.
+pub(crate) const OWN_DISK: &str = "own disk";
+
+/// What a machine of figures in the design is called.
+pub(crate) const OWN_MACHINE: &str = "own machine";
+
 /// All that is provisioned together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {

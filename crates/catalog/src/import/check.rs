@@ -10,6 +10,7 @@ use crate::column::{Column, Unit};
 use crate::edition::Edition;
 use crate::figure::{Exactness, Figure, Source};
 use crate::item::Item;
+use crate::machine_name::cloud_of_machine;
 
 /// How far bytes per second may be off before a row is not believed: "MB" may be up to 4.9 % more
 /// than 10^6 bytes, and maps cut off fractions.
@@ -110,6 +111,7 @@ pub fn compare(read: Read, edition: &Edition, accept: bool) -> Report {
         let item = known.item;
         put(weigh(row, &known, accept), item, &mut report);
     }
+    put_clouds(&mut report);
     report.left_out.sort_by_key(|left_out| left_out.line);
     report.rejected.sort_by_key(|rejected| rejected.line);
     report
@@ -171,6 +173,13 @@ fn weigh(mut row: Row, known: &Known<'_>, accept: bool) -> Weighed {
             let (name, property) = (row.name.clone(), column.property.to_owned());
             changes.push(Change { name, property, before, after });
         }
+    }
+    let machine = cloud_of_machine(&row.name).filter(|_| row.kind == TableKind::Disks);
+    if let Some(cloud) = machine.filter(|_| item.is_none() && !accept) {
+        why.get_or_insert(format!(
+            "it is named as machine sizes of {cloud} are, and the table is one of disks: of a \
+             machine write `uncached_iops` and `uncached_mb_s`"
+        ));
     }
     let doubted = doubts(&fresh, item, ranges);
     if !accept && !doubted.is_empty() {
@@ -288,21 +297,14 @@ pub fn table(rows: &[Row], kind: TableKind, source: &str) -> Option<String> {
     if columns.is_empty() {
         return None;
     }
-    // A table is of one cloud: what is new in it is of that of the others.
-    let others = rows.iter().find_map(|row| row.cells.get(CLOUD));
     let mut writer = csv::Writer::from_writer(Vec::new());
     let first: &[&str] = if kind == TableKind::Network { &["scope"] } else { &["name", "cloud"] };
     let header = first.iter().copied().chain(columns.iter().copied()).chain(["source"]);
     let mut is_written = writer.write_record(header).is_ok();
     for row in rows {
         let cell = |column: &&'static str| row.cells.get(column).map_or("", String::as_str);
-        let of_others = others.filter(|_| kind == TableKind::Disks);
-        let cloud = match row.cells.get(CLOUD).or(of_others) {
-            Some(cloud) => cloud.as_str(),
-            None => cloud(&row.name, kind),
-        };
         let cells = columns.iter().map(cell);
-        let named = [row.name.as_str(), cloud].into_iter().take(first.len());
+        let named = [row.name.as_str(), cell(&CLOUD)].into_iter().take(first.len());
         let record = named.chain(cells).chain([source]);
         is_written &= writer.write_record(record).is_ok();
     }
@@ -327,10 +329,28 @@ pub fn with_source(before: &str, key: &str, title: &str, date: &str) -> String {
     String::from_utf8(bytes).expect("it was made of text")
 }
 
-/// Tells clouds apart by how they spell sizes: `m5.large`, `Standard_D2s_v3`.
+/// Tells clouds apart by how they spell machine sizes: `m5.large`, `n2-standard-16`. What has no
+/// such name is Azure's.
 fn cloud(name: &str, kind: TableKind) -> &'static str {
     match kind {
-        TableKind::Vms | TableKind::Prices if name.contains('.') => "AWS",
-        _ => "Azure",
+        TableKind::Vms | TableKind::Prices => cloud_of_machine(name).unwrap_or(AZURE),
+        TableKind::Disks | TableKind::Network => AZURE,
+    }
+}
+
+/// Whose a row is that does not say.
+const AZURE: &str = "Azure";
+
+/// Says whose each row is. A table of disks is of one cloud: what does not say is of that of the
+/// others.
+fn put_clouds(report: &mut Report) {
+    let disks = report.taken.iter().filter(|row| row.kind == TableKind::Disks);
+    let of_disks = disks.filter_map(|row| row.cells.get(CLOUD)).next().cloned();
+    for row in report.taken.iter_mut().chain(&mut report.new) {
+        let others = of_disks.as_deref().filter(|_| row.kind == TableKind::Disks);
+        if row.kind != TableKind::Network && !row.cells.contains_key(CLOUD) {
+            let cloud = others.unwrap_or_else(|| cloud(&row.name, row.kind)).to_owned();
+            row.cells.insert(CLOUD, cloud);
+        }
     }
 }

@@ -7,9 +7,7 @@ use super::header::{self, Target};
 use super::list::List;
 use super::{CLOUD, EDITION, Form, ImportError, Read, Rejected, Row, TableKind, cell, go_map};
 use crate::column::Owner;
-
-/// Clouds that rows can be of.
-const CLOUDS: [&str; 3] = ["Azure", "AWS", "GCP"];
+use crate::machine_name::CLOUDS;
 
 /// Figures of a disk that a machine has under other names.
 const OF_MACHINES: [(&str, &str); 5] = [
@@ -133,8 +131,9 @@ fn with_cloud(mut row: Row, cell: Option<&str>) -> Result<Row, Rejected> {
     if own.is_empty() {
         return Ok(row);
     }
-    let Some(known) = CLOUDS.iter().find(|known| known.eq_ignore_ascii_case(own)) else {
-        let why = format!("cloud `{own}`, expected {}", CLOUDS.join(", "));
+    let clouds = CLOUDS.map(|(word, _)| word);
+    let Some(known) = clouds.iter().find(|known| known.eq_ignore_ascii_case(own)) else {
+        let why = format!("cloud `{own}`, expected {}", clouds.join(", "));
         return Err(Rejected { line: row.line, name: row.name, why });
     };
     row.cells.insert(CLOUD, (*known).to_owned());

@@ -69,8 +69,9 @@ pub(super) struct Args {
     #[arg(long)]
     burst: bool,
 
-    /// Answer for a need instead: `iops=16000,size=8k,read=70` or `mb_s=250,size=64k`, with `hit=`
-    /// and `on=MOUNT`. May be repeated; all are asked at once. Exit code 4 if one is not met.
+    /// Answer for a need instead: `iops=16000,bs=8k,read=70` or `mb_s=250,bs=64k`, with `hit=` and
+    /// `on=MOUNT`; `mib_s=` and `rate=200MiB/s` say how much as well, `size=` is `bs=`. May be
+    /// repeated; all are asked at once. Exit code 4 if one is not met.
     #[arg(long, value_name = "NEED", value_parser = demand::parse)]
     demand: Vec<Demand>,
 

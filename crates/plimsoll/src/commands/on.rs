@@ -179,7 +179,10 @@ fn read_telling(
     catalog: &Arc<Catalog>,
     is_shown: impl Fn(&Diagnostic) -> bool,
 ) -> Result<Read, Failure> {
-    if let Some(read) = of_disk(name, catalog)? {
+    if let Some((read, what)) = of_disk(name, catalog)? {
+        if is_told(&Diagnostic::note("one-disk", &what)) {
+            stream::remark("note: ", &what);
+        }
         return Ok(read);
     }
     let bytes = HostLoader.read(name).map_err(|error| {
@@ -220,8 +223,8 @@ fn read_telling(
 const OPEN_SIZE: &str = "1TiB";
 
 /// Reads a name of the catalogue as a design: one such disk for every path, without a machine
-/// before it. Nothing where there is a file of that name, or no such disk.
-fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<Read>, Failure> {
+/// before it, and what that is. Nothing where there is a file of that name, or no such disk.
+fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<(Read, String)>, Failure> {
     let is_file = name == "-" || name.contains('/') || HostLoader.is_file(name);
     let disk = catalog.edition("current").and_then(|edition| edition.disk(name));
     let Some(disk) = disk.filter(|_| !is_file) else { return Ok(None) };
@@ -238,13 +241,12 @@ fn of_disk(name: &str, catalog: &Arc<Catalog>) -> Result<Option<Read>, Failure> 
         let message = format!("`{}` alone is no design: {}", disk.name, why.join("; "));
         return Err(Failure::wrong_use(message).hint("write a design: docs/rehearse.md has some"));
     };
-    stream::remark("note: ", &what);
     disk.name.clone_into(&mut design.name);
     for volume in &mut design.volumes {
         // Wherever the files of jobs are.
         "/".clone_into(&mut volume.mount);
     }
-    Ok(Some(Read { design, text, findings }))
+    Ok(Some((Read { design, text, findings }, what)))
 }
 
 /// Returns the first table that should be one of a list, with its line.

@@ -9,7 +9,8 @@ use toml::de::DeValue;
 
 use super::parser::{CACHE_DEFAULT, DiskUse, ParsedVolume, Parser};
 use super::{
-    Backing, Burst, CacheMode, Cap, Disk, Merging, Stripe, Volume, free, medium_latency, vm,
+    Backing, Burst, CacheMode, Cap, Disk, Merging, OWN_DISK, Stripe, Volume, free, medium_latency,
+    vm,
 };
 
 /// Most disks in one stripe: more than any machine takes.
@@ -183,7 +184,7 @@ fn list<'p>(
 
 /// Reads a disk that the design itself describes.
 fn own(mut keys: Keys<'_>, parser: &mut Parser<'_, '_>) -> Option<Disk> {
-    let name = keys.text("name", parser.findings).map_or("own", |(name, _)| name).to_owned();
+    let name = keys.text("name", parser.findings).map_or(OWN_DISK, |(name, _)| name).to_owned();
     let size = keys.bytes("size", parser.findings);
     let cap = vm::limits_of(&mut keys, parser);
     let io_unit = keys.bytes("io_unit", parser.findings);

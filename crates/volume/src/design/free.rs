@@ -119,6 +119,11 @@ impl<'p> Provisioned<'p> {
         free.is_chosen("throughput").then(|| *range.end()).filter(|most| *most < u64::MAX)
     }
 
+    /// Returns the unit in which throughput is chosen, bytes per second.
+    pub(crate) fn throughput_unit(&self) -> u64 {
+        self.free(0).mega()
+    }
+
     /// Returns the fewest operations that allow a throughput, where they bound it.
     pub(crate) fn iops_for(&self, bytes_per_s: u64) -> Option<u64> {
         let per_iops = per_s(self.sku.throughput_per_iops()?, self.mb_bytes);
@@ -238,7 +243,8 @@ impl Free<'_> {
         let origin = origin.unwrap_or_else(|| sku.name.clone());
         match asked {
             Some((per_s, at)) => {
-                self.in_range("IOPS", per_s, range, &at, 1, parser);
+                let what = format!("IOPS of {} at {:.0} GiB", self.sku.name, self.size_gib);
+                in_range(&what, (per_s, at), range, 1, None, parser);
                 Some(limit(per_s, &format!("provisioned; {origin}")))
             }
             None => match sku.iops_base() {
@@ -265,7 +271,8 @@ impl Free<'_> {
         let origin = origin.unwrap_or_else(|| sku.name.clone());
         match asked {
             Some((per_s, at)) => {
-                self.in_range("throughput", per_s, range, &at, self.mega(), parser);
+                let (what, help) = self.throughput_bound(per_s, now, &range, parser);
+                in_range(&what, (per_s, at), range, self.mega(), help, parser);
                 Some(limit(per_s, &format!("provisioned; {origin}")))
             }
             None => match sku.throughput_base() {
@@ -273,6 +280,29 @@ impl Free<'_> {
                 None => self.missing("throughput", parser),
             },
         }
+    }
+
+    /// Says what bounds the throughput that can be chosen, and, where that is the operations, how
+    /// many of them allow so much.
+    fn throughput_bound(
+        &self,
+        per_s: u64,
+        iops: Option<u64>,
+        range: &RangeInclusive<u64>,
+        parser: &Parser<'_, '_>,
+    ) -> (String, Option<String>) {
+        let sku = self.sku;
+        let per_iops = sku.throughput_per_iops().map(|figure| parser.per_s(figure));
+        let most = self.throughput_range(None, |figure| parser.per_s(figure));
+        let Some((per_iops, iops)) = per_iops.zip(iops).filter(|_| range.end() < most.end()) else {
+            return (format!("throughput of {} at {:.0} GiB", sku.name, self.size_gib), None);
+        };
+        let enough = per_s.div_ceil(per_iops);
+        let all_iops = self.iops_range(sku.iops_per_gib(), |figure| parser.per_s(figure));
+        let is_possible = self.is_chosen("iops") && all_iops.contains(&enough);
+        let help = is_possible && per_s <= *most.end() && per_s > *range.end();
+        let help = help.then(|| format!("`iops = {enough}` allows that much"));
+        (format!("throughput of {} with {iops} IOPS", sku.name), help)
     }
 
     /// Returns the throughput that follows from the size, or from the operations.
@@ -385,40 +415,41 @@ impl Free<'_> {
         let figure = self.sku.throughput_max().or(self.sku.throughput_base());
         figure.map_or(1, |figure| (figure.per_s as f64 / figure.value).round() as u64).max(1)
     }
+}
 
-    fn in_range(
-        &self,
-        what: &str,
-        per_s: u64,
-        range: RangeInclusive<u64>,
-        at: &Range<usize>,
-        unit: u64,
-        parser: &mut Parser<'_, '_>,
-    ) {
-        if range.contains(&per_s) {
-            return;
-        }
-        let word = match unit {
-            1 => "",
-            1_048_576 => " MiB/s",
-            _ => " MB/s",
-        };
-        let number = |per_s: u64| (per_s as f64 / unit as f64 * 1000.0).round() / 1000.0;
-        let text = format!(
-            "{what} of {} at {:.0} GiB is from {} to {}{word}, not {}",
-            self.sku.name,
-            self.size_gib,
-            number(*range.start()),
-            number(*range.end()),
-            number(per_s),
-        );
-        let mut finding = Diagnostic::error("out-of-range", text);
-        if unit == 1_048_576 && per_s.is_multiple_of(1_000_000) {
-            let meant = per_s / 1_000_000;
-            finding = finding.help(format!("this cloud counts MiB: write \"{meant}MiB/s\""));
-        }
-        parser.findings.add(finding, at);
+/// Reports a limit that cannot be chosen: of what, in which unit of so many bytes, and perhaps
+/// what else to write.
+fn in_range(
+    what: &str,
+    (per_s, at): At<u64>,
+    range: RangeInclusive<u64>,
+    unit: u64,
+    help: Option<String>,
+    parser: &mut Parser<'_, '_>,
+) {
+    if range.contains(&per_s) {
+        return;
     }
+    let word = match unit {
+        1 => "",
+        1_048_576 => " MiB/s",
+        _ => " MB/s",
+    };
+    let number = |per_s: u64| (per_s as f64 / unit as f64 * 1000.0).round() / 1000.0;
+    let text = format!(
+        "{what} is from {} to {}{word}, not {}",
+        number(*range.start()),
+        number(*range.end()),
+        number(per_s),
+    );
+    let mut finding = Diagnostic::error("out-of-range", text);
+    if let Some(help) = help {
+        finding = finding.help(help);
+    } else if unit == 1_048_576 && per_s.is_multiple_of(1_000_000) {
+        let meant = per_s / 1_000_000;
+        finding = finding.help(format!("this cloud counts MiB: write \"{meant}MiB/s\""));
+    }
+    parser.findings.add(finding, &at);
 }
 
 fn limit(per_s: u64, origin: &str) -> Limit {

@@ -291,11 +291,12 @@ impl<'p, 'a> Parser<'p, 'a> {
             .map(|near| format!("`{}`", near.strip_prefix("Standard_").unwrap_or(near)))
             .collect();
         let help = match near.as_slice() {
-            _ if what == "machine size" && is_of_google(name) => {
-                "the catalogue has no machines of Google Cloud: instead of `size` give the figures \
-                 that are published for it, such as \
-                 `uncached = { iops = 15000, throughput = \"240MB/s\" }`"
-                    .to_owned()
+            _ if what == "machine size" && self.edition.lacks_machines_like(name).is_some() => {
+                let lack = self.edition.lacks_machines_like(name).unwrap_or_default();
+                format!(
+                    "{lack}: instead of `size` give the figures that are published for it, such as \
+                     `uncached = {{ iops = 15000, throughput = \"240MB/s\" }}`"
+                )
             }
             [] => {
                 let kind = if what == "disk" { "disks" } else { "vms" };
@@ -305,17 +306,6 @@ impl<'p, 'a> Parser<'p, 'a> {
         };
         self.findings.add(Diagnostic::error("unknown-sku", text).help(help), at);
     }
-}
-
-/// Says whether a machine is named as those of Google Cloud are: `n2-standard-16`.
-fn is_of_google(name: &str) -> bool {
-    let mut parts = name.split('-');
-    let series = parts.next().unwrap_or("");
-    let is_series = series.len() <= 4
-        && series.starts_with(|c: char| c.is_ascii_lowercase())
-        && series.contains(|c: char| c.is_ascii_digit());
-    let kind = parts.next().unwrap_or("");
-    is_series && !kind.is_empty() && kind.chars().all(|c| c.is_ascii_lowercase())
 }
 
 /// A volume, and what is checked across volumes.

@@ -5,7 +5,7 @@ use plan::Diagnostic;
 use plan::keys::{Findings, Keys};
 
 use super::parser::{DiskUse, Parser};
-use super::{Backing, Burst, Cap, Design, Limit, Vm, client};
+use super::{Backing, Burst, Cap, Design, Limit, OWN_MACHINE, Vm, client};
 
 /// A full bucket of a machine's credits lasts this long at the burst rate, seconds. Derived, as for
 /// disks: published is that bursting lasts at most 30 minutes.
@@ -25,7 +25,7 @@ pub(super) fn vm(
     let at = keys.at.clone();
     let named = keys.text("size", parser.findings);
     let bursts = bursts(&mut keys, parser);
-    let mut vm = Vm { size: "own".to_owned(), ..Vm::default() };
+    let mut vm = Vm { size: OWN_MACHINE.to_owned(), ..Vm::default() };
     let mut known = true;
     let mut size = None;
     if let Some((name, name_at)) = &named {

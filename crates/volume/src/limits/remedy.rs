@@ -13,11 +13,11 @@ mod provisioned;
 mod quota;
 
 use super::bound::Bound;
-use super::compose::{CapUse, Done, Flow, Load, together};
+use super::compose::{Done, Flow, Load, together};
 use super::path;
 use crate::cap::CapKind;
 use crate::design::{
-    Backing, CacheMode, Design, Disk, Limit, NetworkVolume, Stripe, Volume, per_s,
+    Backing, CacheMode, Design, Disk, Limit, NetworkVolume, OWN_DISK, Stripe, Volume, per_s,
 };
 
 /// Most of a rate by which a change must lift it to be proposed: less is rounding.
@@ -31,6 +31,12 @@ const CONNECTIONS_MAX: u16 = super::network::CONNECTIONS_MAX as u16;
 
 /// Most disks that are tried where no machine says how many it takes: more than any takes.
 const DISKS_MAX: usize = 128;
+
+/// Most clients that are tried beside those of the design.
+const CLIENTS_MAX: u64 = 64;
+
+/// Most I/Os in flight that are tried.
+const DEPTH_MAX: u64 = 1_000_000;
 
 /// Largest chunk that is tried, bytes.
 const CHUNK_BYTES_MAX: u64 = 1 << 20;
@@ -143,12 +149,33 @@ struct Tries<'a> {
 /// A change, not tried yet.
 type Change = (String, Design);
 
+/// A change of the design, of what is asked, or of both.
+type Step = (String, Design, Vec<Flow>);
+
 /// What a change brings.
 struct Tried {
     /// The change, if it lifts the rate and leaves to the others what they have.
     remedy: Option<Remedy>,
-    /// Whether the cap that had bound would carry what is wanted, at the cost of no other.
+    /// It takes nothing from the others, nor from the flow.
+    is_harmless: bool,
+    /// What the cap that had bound leaves to the flow then; infinite where it is not met.
+    left: f64,
+    /// The same of the disks' caps.
+    disks_left: f64,
+    /// Whether that cap would carry what is wanted, at the cost of no other.
     clears: bool,
+}
+
+impl Tried {
+    /// Returns what the cap that had bound leaves then; 0 where something is taken for it.
+    fn harmless_left(&self) -> f64 {
+        if self.is_harmless { self.left } else { 0.0 }
+    }
+
+    /// Returns the rate that the change lifts to; 0 where it lifts none.
+    fn rate(&self) -> f64 {
+        self.remedy.as_ref().map_or(0.0, |remedy| remedy.iops)
+    }
 }
 
 impl Tries<'_> {
@@ -171,11 +198,11 @@ impl Tries<'_> {
             }
             CapKind::VmUncachedIops | CapKind::VmUncachedBytes => {
                 self.cache(CacheMode::ReadOnly);
-                self.machine();
+                self.machine(kind);
             }
             CapKind::VmCachedIops | CapKind::VmCachedBytes => {
                 self.cache(CacheMode::None);
-                self.machine();
+                self.machine(kind);
             }
             CapKind::VolumeQuota => self.quota(),
             CapKind::Pool => self.pool(),
@@ -202,19 +229,12 @@ impl Tries<'_> {
         &self.design.volumes[self.volume_idx()]
     }
 
-    /// Returns a cap on the way of the load.
-    fn cap(&self, kind: CapKind) -> Option<&CapUse> {
-        let mut caps = self.done().caps.iter().map(|(cap, _)| cap);
-        caps.find(|cap| cap.bound == Bound::Cap(kind))
-    }
-
-    /// Returns how much more of a cap is wanted: what the need takes, or else so much that the next
-    /// cap is reached.
-    fn factor(&self) -> f64 {
-        match self.goal {
-            Some(goal) => goal / self.rate,
-            None => 1.0 + self.done().next().map_or(1.0, |(_, margin)| margin.max(0.01)),
-        }
+    /// Returns the rate that is wanted: the need, or else that at which the next cap binds. Where
+    /// there is none, twice as much.
+    fn wanted(&self) -> f64 {
+        let left = self.done().caps.iter().map(|(_, left)| *left);
+        let next = || left.filter(|left| *left > self.rate * (1.0 + GAIN_MIN)).next();
+        self.goal.or_else(next).unwrap_or(self.rate * 2.0)
     }
 
     /// Applies a change and asks again.
@@ -230,18 +250,94 @@ impl Tries<'_> {
         let remedy = || Remedy { change: change.to_owned(), iops, is_enough, after: after.clone() };
         let least = self.goal.map_or(self.rate * (1.0 + GAIN_MIN), |goal| goal * (1.0 - SHORT_MAX));
         let bound = self.done().first().map(|cap| cap.bound);
-        let mut same = after.caps.iter().filter(|(cap, _)| Some(cap.bound) == bound);
-        let is_lower = iops < self.rate * (1.0 - 1e-6);
+        let left_by = |is_it: &dyn Fn(Bound) -> bool| {
+            let those = after.caps.iter().filter(|(cap, _)| is_it(cap.bound));
+            those.map(|(_, left)| *left).fold(f64::INFINITY, f64::min)
+        };
+        let left = left_by(&|other| Some(other) == bound);
+        let disks = [CapKind::DiskIops, CapKind::DiskBytes].map(Bound::Cap);
+        let is_harmless = !takes && iops >= self.rate * (1.0 - 1e-6);
         Tried {
             remedy: (lifts && !takes).then(remedy),
-            clears: !takes && !is_lower && same.all(|(_, left)| *left >= least),
+            is_harmless,
+            left,
+            disks_left: left_by(&|other| disks.contains(&other)),
+            clears: is_harmless && left >= least,
         }
     }
 
-    /// Says whether a change meets the need.
-    fn meets_need(&self, (change, design): &Change) -> bool {
-        let tried = self.tried(change, design, self.flows);
-        tried.remedy.is_some_and(|remedy| remedy.is_enough == Some(true))
+    /// Keeps, of changes by a number up to `most`, the smallest that brings what is wanted, or else
+    /// as much as `most` does. Beside it, the smallest that takes the first cap as far out of the
+    /// way. Returns whether the rate is lifted.
+    fn keep_least_number(
+        &mut self,
+        (below, most): (u64, u64),
+        wanted: f64,
+        change: impl Fn(&Self, u64) -> Option<Step>,
+    ) -> bool {
+        let Some(at_most) = self.tried_number(most, &change).filter(|_| most > below) else {
+            return false;
+        };
+        if at_most.clears {
+            let wanted = wanted.min(at_most.left);
+            let number = self.least_number((below, most), wanted, &change, Tried::harmless_left);
+            let cleared = change(self, number);
+            let cleared = cleared.map(|(change, design, flows)| Cleared { change, design, flows });
+            self.cleared.extend(cleared);
+        }
+        if at_most.remedy.is_none() {
+            return false;
+        }
+        let wanted = at_most.rate().min(wanted);
+        let number = self.least_number((below, most), wanted, &change, Tried::rate);
+        let found = self.tried_number(number, &change).and_then(|tried| tried.remedy);
+        self.found.extend(found.or(at_most.remedy));
+        true
+    }
+
+    /// Returns the smallest number above `below`, and `most` at most, that brings what is wanted: to
+    /// a need of the cap that binds, whatever the others do; else to the rate. `None` if none does.
+    fn wanted_number(
+        &self,
+        (below, most): (u64, u64),
+        change: &impl Fn(&Self, u64) -> Option<Step>,
+    ) -> Option<u64> {
+        let at_most = self.tried_number(most, change).filter(|_| most > below)?;
+        let wanted = self.wanted();
+        let lifts = at_most.remedy.is_some();
+        if at_most.clears && (self.goal.is_some() || !lifts) {
+            let wanted = wanted.min(at_most.left);
+            return Some(self.least_number((below, most), wanted, change, Tried::harmless_left));
+        }
+        let wanted = wanted.min(at_most.rate());
+        lifts.then(|| self.least_number((below, most), wanted, change, Tried::rate))
+    }
+
+    fn tried_number(
+        &self,
+        number: u64,
+        change: &impl Fn(&Self, u64) -> Option<Step>,
+    ) -> Option<Tried> {
+        let (text, design, flows) = change(self, number)?;
+        Some(self.tried(&text, &design, &flows))
+    }
+
+    /// Returns the smallest number above `below` whose change brings so much of something; of
+    /// `most` it is known.
+    fn least_number(
+        &self,
+        (mut below, mut most): (u64, u64),
+        wanted: f64,
+        change: &impl Fn(&Self, u64) -> Option<Step>,
+        of: impl Fn(&Tried) -> f64,
+    ) -> u64 {
+        while most - below > 1 {
+            let middle = below.midpoint(most);
+            let tried = self.tried_number(middle, change);
+            let is_enough = tried.is_some_and(|tried| of(&tried) >= wanted * (1.0 - SHORT_MAX));
+            *(if is_enough { &mut most } else { &mut below }) = middle;
+        }
+        most
     }
 
     /// Keeps a change if it lifts the rate.
@@ -264,7 +360,7 @@ impl Tries<'_> {
         let mut first: Option<Remedy> = None;
         let mut has_cleared = false;
         for (change, design) in changes {
-            let Tried { remedy, clears } = self.tried(&change, &design, self.flows);
+            let Tried { remedy, clears, .. } = self.tried(&change, &design, self.flows);
             if clears && !has_cleared {
                 has_cleared = true;
                 self.cleared.push(Cleared { change, design, flows: self.flows.to_vec() });
@@ -320,11 +416,12 @@ impl Tries<'_> {
     }
 
     fn queue_depth(&mut self) {
-        let depth = f64::from(self.flow().load.queue_depth.unwrap_or(1));
-        let enough = (depth * self.factor() - 1e-9).ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
-        let mut flows = self.flows.to_vec();
-        flows[self.flow_idx].load.queue_depth = Some(enough);
-        self.keep_with(format!("{enough} in flight"), self.design.clone(), flows);
+        let depth = u64::from(self.flow().load.queue_depth.unwrap_or(1));
+        self.keep_least_number((depth, DEPTH_MAX), self.wanted(), |tries, depth| {
+            let mut flows = tries.flows.to_vec();
+            flows[tries.flow_idx].load.queue_depth = Some(depth as u32);
+            Some((format!("{depth} in flight"), tries.design.clone(), flows))
+        });
     }
 
     fn cache(&mut self, mode: CacheMode) {
@@ -384,6 +481,7 @@ impl Tries<'_> {
             .step_by(step)
             .map(|n_more| {
                 let change = match n_more {
+                    1 if disk.sku == OWN_DISK => "one more disk of that kind".to_owned(),
                     1 => format!("one more {}", disk.sku),
                     _ => format!("{} x {}", n_disks + n_more, disk.sku),
                 };
@@ -430,28 +528,42 @@ impl Tries<'_> {
 
     fn egress(&mut self) {
         if self.design.clients.is_empty() {
-            return self.machine();
+            return self.machine(CapKind::VmEgress);
         }
         self.another_client();
     }
 
+    /// Tries more connections of the clients with the fewest: twice as many where no need says.
     fn slots(&mut self) {
-        let mut design = self.design.clone();
-        for client in &mut design.clients {
-            client.connections = (client.connections * 2).min(CONNECTIONS_MAX);
-        }
-        let most = design.clients.iter().map(|client| client.connections).max();
-        if let Some(most) = most {
-            self.keep(format!("nconnect={most}"), design);
-        }
+        let connections = self.design.clients.iter().map(|client| client.connections);
+        let fewest = u64::from(connections.min().unwrap_or(CONNECTIONS_MAX));
+        let limit = u64::from(CONNECTIONS_MAX);
+        let most = if self.goal.is_some() { limit } else { limit.min(fewest * 2) };
+        let wanted = self.goal.unwrap_or(f64::INFINITY);
+        self.keep_least_number((fewest, most), wanted, |tries, connections| {
+            let mut design = tries.design.clone();
+            for client in &mut design.clients {
+                client.connections = client.connections.max(connections as u16);
+            }
+            Some((format!("nconnect={connections}"), design, tries.flows.to_vec()))
+        });
         self.another_client();
     }
 
+    /// Tries more clients like the last: one where no need says.
     fn another_client(&mut self) {
-        let mut design = self.design.clone();
-        let Some(client) = design.clients.last().cloned() else { return };
-        design.clients.push(client);
-        self.keep("one more client", design);
+        let Some(client) = self.design.clients.last().cloned() else { return };
+        let most = if self.goal.is_some() { CLIENTS_MAX } else { 1 };
+        let wanted = self.goal.unwrap_or(f64::INFINITY);
+        self.keep_least_number((0, most), wanted, |tries, n_more| {
+            let change = match n_more {
+                1 => "one more client".to_owned(),
+                _ => format!("{n_more} more clients"),
+            };
+            let mut design = tries.design.clone();
+            design.clients.resize(design.clients.len() + n_more as usize, client.clone());
+            Some((change, design, tries.flows.to_vec()))
+        });
     }
 }
 

@@ -416,6 +416,34 @@ fn refused(text: &str) -> String {
     format!("{findings:?}")
 }
 
+/// Of a size that limits follow from, no more than reaches the next cap; of figures in the design,
+/// the keys that say them.
+#[test]
+fn advice_without_a_need_is_the_least_that_reaches_the_next_cap() {
+    let first = |text: &str| {
+        let (change, iops) = changes(text, 4).into_iter().next().expect("a change");
+        (change, iops.round())
+    };
+    let ssd =
+        "[vm]\nuncached = { iops = 40000 }\n[[volume]]\nmount='/a'\ndisk='pd-ssd'\nsize='1TiB'\n";
+    assert_eq!(first(ssd), ("`size = \"1334GiB\"`".to_owned(), 40_000.0));
+    let own = "[[volume]]\nmount='/a'\ndisk = { size = '1TiB', iops = 10000 }\n";
+    assert_eq!(first(own).0, "one more disk of that kind");
+    let behind = format!("[vm]\nuncached = {{ iops = 8000 }}\n{own}");
+    let larger = "a larger machine: `[vm] uncached = { iops = 10000 }`";
+    assert_eq!(first(&behind), (larger.to_owned(), 10_000.0));
+}
+
+#[test]
+fn throughput_that_operations_bound_says_how_many_it_takes() {
+    let gp3 =
+        "[[volume]]\nmount='/a'\ndisk='gp3'\nsize='2TiB'\niops=3000\nthroughput='1000MiB/s'\n";
+    let found = refused(gp3);
+    for part in ["gp3 with 3000 IOPS is from 125 to 750 MiB/s", "`iops = 4000` allows that much"] {
+        assert!(found.contains(part), "{found}");
+    }
+}
+
 #[test]
 fn what_the_catalogue_lacks_is_said_with_the_way_out() {
     let volume = "[[volume]]\nmount='/a'\ndisk='pd-ssd'\nsize='1TiB'\n";
@@ -468,7 +496,9 @@ impl Dice {
 
 /// Keys of a volume with one limit or number taken back by its smallest step; `None` for a change
 /// of another kind, or back to what it was.
-fn one_less(volume: &Volume, change: &str) -> Option<Volume> {
+///
+/// With `by` 0 the keys are those of the change itself.
+fn less_by(by: u32, volume: &Volume, change: &str) -> Option<Volume> {
     let mut less = volume.clone();
     let quoted = change.strip_prefix('`').and_then(|rest| rest.split_once('`'));
     if let Some((set, rest)) = quoted {
@@ -476,6 +506,7 @@ fn one_less(volume: &Volume, change: &str) -> Option<Volume> {
         if rest.contains(" and ") {
             return None;
         }
+        let by = u64::from(by);
         let (key, value) = set.split_once(" = ")?;
         let value = value.trim_matches('"');
         let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -483,11 +514,11 @@ fn one_less(volume: &Volume, change: &str) -> Option<Volume> {
         let unit = &value[digits.len()..];
         let quote = if unit.is_empty() { "" } else { "\"" };
         less.keys.retain(|(known, _)| known != key);
-        less.keys.push((key.to_owned(), format!("{quote}{}{unit}{quote}", number - 1)));
+        less.keys.push((key.to_owned(), format!("{quote}{}{unit}{quote}", number - by)));
         return Some(less);
     }
     if let Some(n_disks) = change.strip_suffix(&format!(" x {}", volume.disk)) {
-        less.count = n_disks.parse::<u32>().ok()? - 1;
+        less.count = n_disks.parse::<u32>().ok()? - by;
         return Some(less);
     }
     let tier = change.rsplit(' ').next()?;
@@ -496,7 +527,7 @@ fn one_less(volume: &Volume, change: &str) -> Option<Volume> {
     if change.contains("machine") || change.contains("more") {
         return None;
     }
-    tiers[at - 1].clone_into(&mut less.disk);
+    tiers[at - by as usize].clone_into(&mut less.disk);
     Some(less)
 }
 
@@ -554,10 +585,18 @@ fn no_less_than_what_is_advised_meets_a_need() {
             if remedy.is_enough != Some(true) {
                 continue;
             }
-            let Some(less) = one_less(&volume, &remedy.change) else { continue };
-            // Less than the type has at least is refused.
-            let (design, _) = volume::design::parse(&less.toml());
-            let carried = design.map_or(0.0, |design| alone(&design, 0, &load).iops);
+            let carries = |volume: &Volume| {
+                // Less than the type has at least is refused.
+                let (design, _) = volume::design::parse(&volume.toml());
+                design.map_or(0.0, |design| alone(&design, 0, &load).iops)
+            };
+            if let Some(applied) = less_by(0, &volume, &remedy.change) {
+                let (carried, change) = (carries(&applied), &remedy.change);
+                let is_enough = carried >= need * (1.0 - 1e-9);
+                assert!(is_enough, "seed {seed}: {need}, {change} carries {carried}");
+            }
+            let Some(less) = less_by(1, &volume, &remedy.change) else { continue };
+            let carried = carries(&less);
             let (change, text) = (&remedy.change, less.toml());
             assert!(
                 carried < need * (1.0 - 1e-9),

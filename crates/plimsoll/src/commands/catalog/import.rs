@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::catalog::import::{self, ImportError, Rejected, Report, TableKind};
+use ::catalog::import::{self, ImportError, Rejected, Report, Row, TableKind};
 use serde_json::json;
 
 use super::{Which, text};
@@ -35,8 +35,8 @@ pub(super) struct Args {
     #[arg(long)]
     source: Option<String>,
 
-    /// Date of the document.
-    #[arg(long)]
+    /// Date of the document: a day, a month or a year, such as 2026-03-01, 2026-03 or 2026.
+    #[arg(long, value_parser = date)]
     date: Option<String>,
 
     /// Take rows that contradict what is known or are hard to believe, too.
@@ -65,6 +65,20 @@ Examples:
   plimsoll catalog import azure_skus_map.go
   plimsoll catalog import sizes.csv --write ~/catalogue --source 'price list' --date 2026-03-01
   plimsoll catalog show D2s_v9 --catalog ~/catalogue";
+
+/// Takes a day, a month or a year that the calendar has.
+fn date(text: &str) -> Result<String, String> {
+    let day = match text.len() {
+        4 => format!("{text}-01-01"),
+        7 => format!("{text}-01"),
+        _ => text.to_owned(),
+    };
+    let is_plain = day.len() == 10 && day.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+    match day.parse::<jiff::civil::Date>() {
+        Ok(_) if is_plain => Ok(text.to_owned()),
+        _ => Err("expected a date such as 2026-03-01, 2026-03 or 2026".to_owned()),
+    }
+}
 
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -145,12 +159,24 @@ fn as_text(report: &Report, form: &str, ignored: &[String]) -> String {
     put(&mut page, "prices changed", repriced);
     put(&mut page, "left out", report.left_out.iter().map(told));
     let new = report.new.iter().map(|row| {
-        let cells: Vec<String> =
-            row.cells.iter().map(|(column, cell)| format!("{column} {cell}")).collect();
-        text::wrapped(&format!("  {}  ", row.name), &cells.join(", "))
+        let figures = row.cells.iter().filter(|(column, _)| **column != "cloud");
+        let cells: Vec<String> = figures.map(|(column, cell)| format!("{column} {cell}")).collect();
+        text::wrapped(&format!("  {}  ", row.name), &format!("{}{}", whose(row), cells.join(", ")))
     });
     put(&mut page, "new", new);
     page
+}
+
+/// Returns what a row is about, and whose it is: `disk of Azure: `.
+fn whose(row: &Row) -> String {
+    let kind = match row.kind {
+        TableKind::Disks => "disk",
+        TableKind::Vms => "machine",
+        TableKind::Prices => "price",
+        TableKind::Network => return String::new(),
+    };
+    let cloud = row.cells.get("cloud").map_or(String::new(), |cloud| format!(" of {cloud}"));
+    format!("{kind}{cloud}: ")
 }
 
 fn counted(n: usize, what: &str) -> String {
@@ -212,8 +238,10 @@ fn as_json(report: &Report, ignored: &[String]) -> String {
             })
         })
         .collect();
-    let new: Vec<_> =
-        report.new.iter().map(|row| json!({ "name": row.name, "cells": row.cells })).collect();
+    let new = report.new.iter();
+    let new: Vec<_> = new
+        .map(|row| json!({ "name": row.name, "kind": row.kind.as_str(), "cells": row.cells }))
+        .collect();
     let page = json!({
         "schema": "plimsoll.import/1",
         "n_lines": report.n_lines,

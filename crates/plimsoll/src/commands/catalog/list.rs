@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::catalog::{Disk, Edition, Figure, Item, Price, Source, Vm};
 use clap::ValueEnum;
 
-use super::{Which, json, text};
+use super::{OWN_MACHINE, Which, json, text};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -153,6 +153,14 @@ fn nothing(edition: &Edition, args: &Args) -> Failure {
         let text = format!("edition {name} knows no prices of AWS machines");
         return Failure::wrong_use(text)
             .hint("`plimsoll catalog import` takes tables of your own, prices as well");
+    }
+    let lacks = |word: &String| {
+        edition.lacks_machines_of(word).or_else(|| edition.lacks_machines_like(word))
+    };
+    if args.what == Some(What::Vms)
+        && let Some(lack) = filter.iter().find_map(lacks)
+    {
+        return Failure::wrong_use(lack).hint(OWN_MACHINE);
     }
     if filter.is_empty() {
         return Failure::wrong_use(format!("edition {name} has none of these"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::catalog::{Edition, Exactness, Figure, Item, Source, Unit};
 
-use super::{Which, json, text};
+use super::{OWN_MACHINE, Which, json, text};
 use crate::exit::{Exit, Failure};
 use crate::stream;
 
@@ -67,6 +67,10 @@ fn find<'e>(edition: &'e Edition, name: &str) -> Option<&'e Item> {
 }
 
 fn not_found(edition: &Edition, name: &str) -> Failure {
+    if let Some(lack) = edition.lacks_machines_like(name) {
+        let text = format!("unknown name `{name}`: {lack}");
+        return Failure::wrong_use(text).hint(OWN_MACHINE);
+    }
     let disks = edition.disks().iter().map(|disk| disk.name.as_str());
     let vms = edition.vms().iter().map(|vm| vm.name.as_str());
     let near = ::catalog::nearest(name, disks.chain(vms));

@@ -34,8 +34,12 @@ pub(super) fn parse(text: &str) -> Result<Demand, String> {
         let (key, value) = part.split_once('=').ok_or_else(|| stray(part, seen.last()))?;
         let (key, value) = (key.trim(), value.trim());
         let at = |message: String| format!("`{key}={value}`: {message}");
-        // All of these say how much is needed.
-        let role = if matches!(key, "iops" | "mb_s" | "rate") { "iops" } else { key };
+        // All of the first say how much is needed, both of the others of what size.
+        let role = match key {
+            "iops" | "mb_s" | "mib_s" | "rate" => "iops",
+            "bs" | "size" => "bs",
+            _ => key,
+        };
         if seen.contains(&role) {
             return Err(at(twice(role)));
         }
@@ -45,16 +49,19 @@ pub(super) fn parse(text: &str) -> Result<Demand, String> {
                 let count = units::parse_count(value).map_err(|error| at(error.to_string()))?;
                 iops = Some(count as f64);
             }
-            "mb_s" => {
-                let mb_s: Option<f64> = value.parse().ok().filter(|mb_s| *mb_s >= 0.0);
-                let hint = "expected a number of MB/s; for other units write `rate=200MiB/s`";
-                bytes_per_s = Some(mb_s.ok_or_else(|| at(hint.to_owned()))? * 1e6);
+            "mb_s" | "mib_s" => {
+                let number: Option<f64> = value.parse().ok().filter(|number| *number >= 0.0);
+                let (unit, unit_bytes) =
+                    if key == "mb_s" { ("MB/s", 1e6) } else { ("MiB/s", f64::from(1 << 20)) };
+                let hint =
+                    || at(format!("expected a number of {unit}, or with a unit `rate=200MiB/s`"));
+                bytes_per_s = Some(number.ok_or_else(hint)? * unit_bytes);
             }
             "rate" => {
                 let rate = units::parse_rate(value).map_err(|error| at(error.to_string()))?;
                 bytes_per_s = Some(rate as f64);
             }
-            "size" => demand.load.size_bytes = size(value).map_err(at)?,
+            "bs" | "size" => demand.load.size_bytes = size(value).map_err(at)?,
             "read" => demand.load.read_share = percent(value).map_err(at)? / 100.0,
             "hit" => {
                 demand.load.hit_ratio = share(value).map_err(at)?;
@@ -75,10 +82,13 @@ pub(super) fn parse(text: &str) -> Result<Demand, String> {
 
 /// Says why a key may stand once.
 fn twice(role: &str) -> String {
-    if role == "iops" {
-        return "a need has one of iops=, mb_s= and rate=; give each its own `--demand`".to_owned();
+    match role {
+        "iops" => {
+            "a need has one of iops=, mb_s=, mib_s= and rate=; give each its own `--demand`".into()
+        }
+        "bs" => "a need has one of bs= and size=, which mean the same".to_owned(),
+        _ => format!("{role}= stands twice"),
     }
-    format!("{role}= stands twice")
 }
 
 /// A part without a key is most often the rest of a number with commas in it.
@@ -93,7 +103,12 @@ fn stray(part: &str, before: Option<&&str>) -> String {
 }
 
 fn usage(part: &str) -> String {
-    format!("`{part}`: write iops=N, mb_s=N or rate=RATE, and size=, read=, hit=, on=MOUNT")
+    let hint = "write iops=N, mb_s=N, mib_s=N or rate=RATE, and bs=SIZE, read=PERCENT, hit=SHARE, \
+                on=MOUNT";
+    match part.split_once(['<', '>']) {
+        Some(_) => format!("`{part}`: `limits` knows no percentiles of latency; {hint}"),
+        None => format!("`{part}`: {hint}"),
+    }
 }
 
 #[cfg(test)]
@@ -103,11 +118,13 @@ mod tests {
     #[test]
     fn a_need_has_a_rate() {
         let demand = parse("mb_s=250,size=64k,read=70,on=/a").expect("a need");
+        assert_eq!(parse("mb_s=250,bs=64k,read=70,on=/a"), Ok(demand.clone()));
         assert!((demand.iops - 250e6 / 65536.0).abs() < 1e-6);
         assert_eq!(demand.on.as_deref(), Some("/a"));
         assert_eq!(demand.load.size_bytes, 65536);
         let by_rate = parse("rate=1MiB/s,size=4k").expect("a need");
         assert!((by_rate.iops - 256.0).abs() < 1e-9);
+        assert_eq!(parse("mib_s=1,bs=4k").expect("a need").iops, by_rate.iops);
         assert!(parse("iops=1,hit=0").expect("a need").is_without_cache(false));
     }
 
@@ -120,7 +137,9 @@ mod tests {
             ("iops=1,mbps=3", "`mbps=3`"),
             ("mb_s=250MB/s", "rate="),
             ("iops=1,hit=2", "0 to 1"),
-            ("iops=16k,mb_s=3", "one of iops=, mb_s= and rate="),
+            ("iops=16k,mb_s=3", "one of iops=, mb_s=, mib_s= and rate="),
+            ("iops=16k,bs=4k,size=8k", "one of bs= and size="),
+            ("iops=16k,p99<2ms", "knows no percentiles of latency"),
             ("iops=1,iops=50000", "its own `--demand`"),
             ("iops=1,read=1,read=2", "read= stands twice"),
             ("iops=1,000", "without: 16000 or 16k"),

@@ -135,6 +135,28 @@ fn of_stripe(design: &Design, stripe: &Stripe, notes: &mut Vec<String>) {
     of_burst(whose, "MB/s", 1e6, disk.cap.bytes.as_ref(), notes);
     of_columns(design, stripe, notes);
     of_merging(disk, notes);
+    of_machine_base(design, disk, notes);
+}
+
+/// What a machine's disks of a type have in common is of none of them.
+fn of_machine_base(design: &Design, disk: &Disk, notes: &mut Vec<String>) {
+    let Some(sku) = design.rows().and_then(|edition| edition.disk(&disk.sku)) else { return };
+    let part = |property: &str, unit: &str, scale: f64| {
+        let figure = sku.figure(property)?;
+        Some(format!("{} {unit}", grouped(figure.per_s as f64 / scale)))
+    };
+    let parts = [
+        part("iops_base_per_machine", "IOPS", 1.0),
+        part("throughput_base_per_machine", "MiB/s", f64::from(1 << 20)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        notes.push(format!(
+            "not counted: {} more, which each machine has once for all its disks of type {}",
+            parts.join(" and "),
+            disk.sku
+        ));
+    }
 }
 
 /// Figures of a stripe are those of a load that is spread evenly over its disks, which one at

@@ -3,15 +3,20 @@
 use catalog::{Edition, Vm as Size};
 
 use super::{Change, Tries, n_all_disks};
-use crate::design::{Backing, CacheMode, Design, Vm, machine_of};
+use crate::cap::CapKind;
+use crate::design::{Backing, CacheMode, Design, Limit, Vm, machine_of};
 
 /// Edition that knows the shape of machines which an older one has without it.
 const SHAPES: &str = "current";
 
 impl Tries<'_> {
-    /// Tries larger machines of the catalogue: of the same family first, then by cores.
-    pub(super) fn machine(&mut self) {
+    /// Tries larger machines of the catalogue: of the same family first, then by cores. Of one with
+    /// figures of its own it says which figure it takes.
+    pub(super) fn machine(&mut self, kind: CapKind) {
         let Some(vm) = self.design.vm.as_ref() else { return };
+        if self.design.rows().is_none_or(|edition| edition.vm(&vm.size).is_none()) {
+            return self.own_machine(kind);
+        }
         let changes: Vec<Change> = larger_machines(self.design, vm)
             .into_iter()
             .map(|larger| {
@@ -23,6 +28,61 @@ impl Tries<'_> {
             .collect();
         self.keep_least(changes);
     }
+}
+
+/// How many times as much of a machine's own figure is tried at most.
+const TIMES_MAX: u64 = 1024;
+
+impl Tries<'_> {
+    fn own_machine(&mut self, kind: CapKind) {
+        let Some((key, limit)) = self.design.vm.as_ref().and_then(|vm| figure(vm, kind)) else {
+            return;
+        };
+        // Bytes as a design writes them: whole MB/s, and of a network card Mb/s.
+        let (unit_bytes, unit) = match kind {
+            _ if kind.counts_operations() => (1, ""),
+            CapKind::VmEgress => (125_000, "Mb/s"),
+            _ => (1_000_000, "MB/s"),
+        };
+        let now = limit.per_s / unit_bytes;
+        let range = (now, now.max(1).saturating_mul(TIMES_MAX));
+        self.keep_least_number(range, self.wanted(), |tries, number| {
+            let mut design = tries.design.clone();
+            let (_, limit) = figure_mut(design.vm.as_mut()?, kind)?;
+            limit.per_s = number * unit_bytes;
+            limit.burst = None;
+            let value = match unit {
+                "" => number.to_string(),
+                _ => format!("\"{number}{unit}\""),
+            };
+            let change = format!("a larger machine: `[vm] {}`", key.replace('_', &value));
+            Some((change, design, tries.flows.to_vec()))
+        });
+    }
+}
+
+/// Returns a machine's figure of a kind, and the key of a design with `_` for its value.
+fn figure(vm: &Vm, kind: CapKind) -> Option<(&'static str, Limit)> {
+    let mut vm = vm.clone();
+    figure_mut(&mut vm, kind).map(|(key, limit)| (key, limit.clone()))
+}
+
+fn figure_mut(vm: &mut Vm, kind: CapKind) -> Option<(&'static str, &mut Limit)> {
+    let (key, limit) = match kind {
+        CapKind::VmUncachedIops => ("uncached = { iops = _ }", &mut vm.uncached.iops),
+        CapKind::VmUncachedBytes => ("uncached = { throughput = _ }", &mut vm.uncached.bytes),
+        CapKind::VmCachedIops => ("cached = { iops = _ }", &mut vm.cached.iops),
+        CapKind::VmCachedBytes => ("cached = { throughput = _ }", &mut vm.cached.bytes),
+        CapKind::VmEgress => ("egress = _", &mut vm.egress),
+        CapKind::DiskIops
+        | CapKind::DiskBytes
+        | CapKind::VolumeQuota
+        | CapKind::VolumeIops
+        | CapKind::VolumeCeiling
+        | CapKind::Pool
+        | CapKind::NfsSlots => return None,
+    };
+    limit.as_mut().map(|limit| (key, limit))
 }
 
 /// What a size's name says.

@@ -1,8 +1,8 @@
 //! Limits of a disk that can simply be set.
 
-use super::{Change, Tries};
+use super::{Remedy, Step, Tries};
 use crate::cap::CapKind;
-use crate::design::{Disk, Provisioned};
+use crate::design::{Disk, Limit, Provisioned};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -12,38 +12,66 @@ impl Tries<'_> {
         let Some(stripe) = self.stripe() else { return };
         let Some(disk) = stripe.disks.first() else { return };
         let Some(kit) = Provisioned::new(self.design, &disk.sku) else { return };
-        let n_disks = stripe.disks.len() as f64;
-        let need = |kind: CapKind| {
-            let cap = self.cap(kind)?;
-            // Without a need so much that the next cap is reached: more would bring nothing.
-            let goal = self.goal.unwrap_or(self.rate * self.factor());
-            Some((goal * cap.per_io / n_disks - 1e-6).ceil() as u64)
-        };
-        let (need_iops, need_bytes) = (need(CapKind::DiskIops), need(CapKind::DiskBytes));
-        let most_iops = kit.iops_max(disk.size_bytes);
-        let iops = raised(disk.cap.iops.as_ref().map(|cap| cap.per_s), need_iops, most_iops);
-        let of = |iops: Option<u64>| kit.throughput_max(disk.size_bytes, iops);
-        let now_iops = disk.cap.iops.as_ref().map(|cap| cap.per_s);
-        let now_bytes = disk.cap.bytes.as_ref().map(|cap| cap.per_s);
-        let bytes = raised(now_bytes, need_bytes, of(now_iops));
-        let with_most = iops.or(now_iops);
-        let bytes_with_iops = raised(now_bytes, need_bytes, of(most_iops.or(with_most)));
-        // Throughput may be bounded by operations; then both are raised.
-        let both = bytes_with_iops.map(|bytes| {
-            let asked = if kind == CapKind::DiskIops { with_most } else { now_iops.max(need_iops) };
-            let least = kit.iops_for(bytes).max(asked);
-            (least.map(|least| least.min(most_iops.unwrap_or(least))), Some(bytes))
-        });
-        let single = match kind {
-            CapKind::DiskIops => (iops, None),
-            _ => (None, bytes),
-        };
-        let choices = [Some(single), both].into_iter().flatten();
-        let changes: Vec<Change> =
-            choices.filter_map(|choice| self.chosen(&kit, disk, choice)).collect();
-        if !self.keep_least(changes) {
+        let n_before = self.found.len();
+        let mut is_lifted = self.one_limit(kind, &kit, disk);
+        let is_enough = |remedy: &Remedy| remedy.is_enough == Some(true);
+        let has_enough = |tries: &Self| tries.found[n_before..].iter().any(is_enough);
+        if !is_lifted || (self.goal.is_some() && !has_enough(self)) {
+            let alone = self.found.split_off(n_before);
+            is_lifted |= self.both_limits(&kit, disk);
+            // What is not enough is of use only where both are not either.
+            if !has_enough(self) && !alone.is_empty() {
+                self.found.splice(n_before.., alone);
+            }
+        }
+        if !is_lifted {
             self.larger_size(&kit, disk);
         }
+    }
+
+    /// Tries the limit that binds.
+    fn one_limit(&mut self, kind: CapKind, kit: &Provisioned<'_>, disk: &Disk) -> bool {
+        let now = |limit: &Option<Limit>| limit.as_ref().map_or(0, |limit| limit.per_s);
+        let now_iops = now(&disk.cap.iops);
+        let wanted = self.wanted();
+        if kind == CapKind::DiskIops {
+            let Some(most) = kit.iops_max(disk.size_bytes) else { return false };
+            return self.keep_least_number((now_iops, most), wanted, |tries, iops| {
+                tries.chosen(kit, disk, (Some(iops), None))
+            });
+        }
+        let Some(most) = kit.throughput_max(disk.size_bytes, Some(now_iops)) else { return false };
+        let unit = kit.throughput_unit();
+        let range = (now(&disk.cap.bytes) / unit, most.div_ceil(unit));
+        self.keep_least_number(range, wanted, |tries, n_units| {
+            tries.chosen(kit, disk, (None, Some((n_units * unit).min(most))))
+        })
+    }
+
+    /// Tries both limits: the throughput may be bounded by the operations, and either may bind once
+    /// the other is raised.
+    fn both_limits(&mut self, kit: &Provisioned<'_>, disk: &Disk) -> bool {
+        let now = |limit: &Option<Limit>| limit.as_ref().map_or(0, |limit| limit.per_s);
+        let (now_iops, now_bytes) = (now(&disk.cap.iops), now(&disk.cap.bytes));
+        let most_iops = kit.iops_max(disk.size_bytes);
+        let most = most_iops.zip(kit.throughput_max(disk.size_bytes, most_iops));
+        let Some((most_iops, most)) = most.filter(|(_, most)| *most > now_bytes) else {
+            return false;
+        };
+        let unit = kit.throughput_unit();
+        let range = (now_bytes / unit, most.div_ceil(unit));
+        let with_most_iops = |tries: &Self, n_units: u64| {
+            tries.chosen(kit, disk, (Some(most_iops), Some((n_units * unit).min(most))))
+        };
+        let Some(at_most) = self.tried_number(range.1, &with_most_iops) else { return false };
+        let wanted = self.wanted().min(at_most.disks_left);
+        let n_units = self.least_number(range, wanted, &with_most_iops, |tried| tried.disks_left);
+        let bytes = (n_units * unit).min(most);
+        let least_iops = kit.iops_for(bytes).unwrap_or(0).max(now_iops).max(1);
+        let range = (least_iops.min(most_iops) - 1, most_iops);
+        self.keep_least_number(range, wanted, |tries, iops| {
+            tries.chosen(kit, disk, (Some(iops), Some(bytes)))
+        })
     }
 
     /// Returns the design with limits chosen, and how they are written.
@@ -52,7 +80,7 @@ impl Tries<'_> {
         kit: &Provisioned<'_>,
         disk: &Disk,
         (iops, bytes): (Option<u64>, Option<u64>),
-    ) -> Option<Change> {
+    ) -> Option<Step> {
         if iops.is_none() && bytes.is_none() {
             return None;
         }
@@ -77,46 +105,24 @@ impl Tries<'_> {
         let design = self.with_stripe(|stripe| {
             stripe.disks.iter_mut().for_each(|disk| disk.cap = cap.clone());
         });
-        Some((keys.join(" and "), design))
+        Some((keys.join(" and "), design, self.flows.to_vec()))
     }
 
-    /// Tries larger sizes of a type whose limits follow from the size: for a need the least that
-    /// meets it, in whole GiB.
+    /// Tries larger sizes of a type whose limits follow from the size, in whole GiB: up to twice as
+    /// large where no need says.
     fn larger_size(&mut self, kit: &Provisioned<'_>, disk: &Disk) {
-        let mut changes = Vec::new();
-        let (mut below, mut size_bytes) = (disk.size_bytes, disk.size_bytes);
-        while size_bytes < kit.size_max() {
-            size_bytes = size_bytes.saturating_mul(2).min(kit.size_max());
-            let Some(change) = self.sized(kit, disk, size_bytes) else { continue };
-            if self.goal.is_some() && self.meets_need(&change) {
-                let least = self.least_size(kit, disk, (below, size_bytes));
-                changes.push(self.sized(kit, disk, least).unwrap_or(change));
-                break;
-            }
-            below = size_bytes;
-            changes.push(change);
-        }
-        self.keep_least(changes);
-    }
-
-    /// Returns the least size that meets the need, between one that does not and one that does.
-    fn least_size(&self, kit: &Provisioned<'_>, disk: &Disk, (below, enough): (u64, u64)) -> u64 {
         const GIB_SHIFT: u32 = 30;
-        let (mut below, mut least) = (below >> GIB_SHIFT, enough.div_ceil(1 << GIB_SHIFT));
-        while least - below > 1 {
-            let middle = below.midpoint(least);
-            let change = self.sized(kit, disk, middle << GIB_SHIFT);
-            if change.is_some_and(|change| self.meets_need(&change)) {
-                least = middle;
-            } else {
-                below = middle;
-            }
-        }
-        (least << GIB_SHIFT).min(enough)
+        let largest = kit.size_max() >> GIB_SHIFT;
+        let now = disk.size_bytes >> GIB_SHIFT;
+        let most = if self.goal.is_some() { largest } else { largest.min(now.max(1) * 2) };
+        let wanted = self.goal.unwrap_or(f64::INFINITY);
+        self.keep_least_number((now, most), wanted, |tries, size_gib| {
+            tries.sized(kit, disk, size_gib << GIB_SHIFT)
+        });
     }
 
     /// Returns the design with disks of a size, and how that is written.
-    fn sized(&self, kit: &Provisioned<'_>, disk: &Disk, size_bytes: u64) -> Option<Change> {
+    fn sized(&self, kit: &Provisioned<'_>, disk: &Disk, size_bytes: u64) -> Option<Step> {
         let asked = kit.asked(&disk.cap);
         let cap = kit.cap(size_bytes, asked.0, asked.1)?;
         let change = format!("`size = \"{:.0}GiB\"`", size_bytes as f64 / GIB);
@@ -126,22 +132,8 @@ impl Tries<'_> {
                 disk.write_iops = kit.write_iops(size_bytes);
             }
         });
-        Some((change, design))
+        Some((change, design, self.flows.to_vec()))
     }
-}
-
-/// Returns a limit raised to a need, or to the most; `None` where it is there already.
-fn raised(now: Option<u64>, need: Option<u64>, most: Option<u64>) -> Option<u64> {
-    let most = most?;
-    let wanted = need.map_or(most, in_units).min(most);
-    (wanted > now.unwrap_or(0)).then_some(wanted)
-}
-
-/// Rounds up what is counted in millions to whole millions: a figure in single bytes per second is
-/// none that one would write.
-fn in_units(need: u64) -> u64 {
-    const MB: u64 = 1_000_000;
-    if need < MB { need } else { need.div_ceil(MB) * MB }
 }
 
 /// Writes a throughput as a design takes it.

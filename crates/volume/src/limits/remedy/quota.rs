@@ -1,23 +1,74 @@
 //! More throughput for a network volume: of its quota, its pool or a higher level.
 
 use super::{Change, Tries};
-use crate::cap::CapKind;
-use crate::design::{BY_HAND, Backing, Design, Limit, NetworkVolume};
+use crate::design::{BY_HAND, Backing, Design, NetworkVolume};
 
 /// Least that a volume is left with when another takes from it, bytes per second: what can be
 /// assigned at least.
 const LEFT_MIN: u64 = 1 << 20;
 
-const MIB: f64 = (1_u64 << 20) as f64;
+const MIB: u64 = 1 << 20;
+
+const GIB: u64 = 1 << 30;
+
+/// How many times as much throughput is tried at most.
+const TIMES_MAX: u64 = 1024;
+
+/// Throughput of a volume by the number that is written for it.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// Throughput is assigned, in MiB/s; else it follows from the size, in GiB.
+    is_by_hand: bool,
+    per_s: u64,
+    capacity_bytes: u64,
+}
+
+impl Scale {
+    /// Returns the number that the volume has, rounded down.
+    fn now(self) -> u64 {
+        if self.is_by_hand { self.per_s / MIB } else { self.capacity_bytes / GIB }
+    }
+
+    /// Returns the throughput of a number, bytes per second.
+    fn per_s(self, number: u64) -> u64 {
+        if self.is_by_hand {
+            return number.saturating_mul(MIB);
+        }
+        let per_s = u128::from(number) * u128::from(GIB) * u128::from(self.per_s);
+        u64::try_from(per_s / u128::from(self.capacity_bytes.max(1))).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the largest number of so much throughput.
+    fn number(self, per_s: u64) -> u64 {
+        if self.is_by_hand {
+            return per_s / MIB;
+        }
+        let number = u128::from(per_s) * u128::from(self.capacity_bytes);
+        u64::try_from(number / u128::from(self.per_s.max(1)) / u128::from(GIB)).unwrap_or(u64::MAX)
+    }
+
+    /// Returns how a number is written.
+    fn words(self, number: u64) -> String {
+        if self.is_by_hand {
+            format!("{} assigned to the volume", rate(self.per_s(number)))
+        } else {
+            format!("a quota of {number}GiB")
+        }
+    }
+}
 
 impl Tries<'_> {
     /// Tries so much more throughput of the volume that the need is met, or the next cap reached.
     pub(super) fn quota(&mut self) {
         let Some(network) = self.network() else { return };
-        let wanted = self.wanted(&network.quota);
+        let scale = Scale {
+            is_by_hand: network.quota.origin == BY_HAND,
+            per_s: network.quota.per_s,
+            capacity_bytes: self.volume().capacity_bytes,
+        };
         match network.pool {
-            Some(idx) => self.quota_in_pool(idx, &network, wanted),
-            None => self.quota_alone(&network, wanted),
+            Some(idx) => self.quota_in_pool(idx, scale),
+            None => self.quota_alone(&network, scale),
         }
     }
 
@@ -25,10 +76,12 @@ impl Tries<'_> {
     pub(super) fn pool(&mut self) {
         let Some(idx) = self.network().and_then(|network| network.pool) else { return };
         let Some(pool) = self.design.pools.get(usize::from(idx)) else { return };
-        let wanted = self.wanted(&pool.throughput);
-        let mut design = self.design.clone();
-        design.pools[usize::from(idx)].throughput.per_s = wanted;
-        self.keep(format!("a pool of {}", rate(wanted)), design);
+        let now = pool.throughput.per_s / MIB;
+        self.keep_least_number((now, now.max(1) * TIMES_MAX), self.wanted(), |tries, mib_s| {
+            let mut design = tries.design.clone();
+            design.pools[usize::from(idx)].throughput.per_s = mib_s * MIB;
+            Some((format!("a pool of {}", rate(mib_s * MIB)), design, tries.flows.to_vec()))
+        });
     }
 
     /// Returns what a pool has that none of its volumes was given, bytes per second.
@@ -36,18 +89,6 @@ impl Tries<'_> {
         let of_pool = self.in_pool(idx).map(|(_, network)| network.quota.per_s);
         let pool = self.design.pools.get(usize::from(idx));
         pool.map_or(0, |pool| pool.throughput.per_s).saturating_sub(of_pool.sum())
-    }
-
-    /// Returns so much of a limit as the need takes, or as reaches the next cap, in whole MiB/s: as
-    /// it is printed, and can be asked for.
-    fn wanted(&self, limit: &Limit) -> u64 {
-        let missing = self.goal.map(|goal| goal - self.rate).zip(self.cap(CapKind::VolumeQuota));
-        let wanted = match missing {
-            Some((iops, cap)) => limit.per_s as f64 + iops * cap.per_io,
-            None => limit.per_s as f64 * self.factor(),
-        };
-        // What floating point adds to a whole number is no more than that.
-        ((wanted - 1.0) / MIB).ceil() as u64 * MIB as u64
     }
 
     fn in_pool(&self, idx: u16) -> impl Iterator<Item = (usize, &NetworkVolume)> {
@@ -59,28 +100,33 @@ impl Tries<'_> {
     }
 
     /// What a pool has free is given first; the rest is another volume's, or a larger pool's.
-    fn quota_in_pool(&mut self, idx: u16, network: &NetworkVolume, wanted: u64) {
-        let per_s = network.quota.per_s;
-        let free = self.pool_free(idx);
-        let given = wanted.min(per_s + free);
-        if given > per_s {
-            let by_size = self.volume().capacity_bytes as f64 * given as f64 / per_s as f64;
-            let mut change = if network.quota.origin == BY_HAND {
-                format!("{} assigned to the volume", rate(given))
-            } else {
-                format!("a quota of {}", whole_gib(by_size))
-            };
-            if given < wanted {
-                change.push_str(", all that its pool has free");
-            }
-            let design = self.with_network(|network| network.quota.per_s = given);
-            self.keep(change, design);
+    fn quota_in_pool(&mut self, idx: u16, scale: Scale) {
+        let has = scale.per_s + self.pool_free(idx);
+        let now = scale.now();
+        // In a pool that is as large as it takes.
+        let grown = |tries: &Self, number: u64| {
+            let per_s = scale.per_s(number);
+            let mut design = tries.with_network(|network| network.quota.per_s = per_s);
+            let pool = &mut design.pools[usize::from(idx)].throughput;
+            pool.per_s += per_s.saturating_sub(has);
+            let (all, own) = (rate(pool.per_s), rate(per_s));
+            let change = format!("a pool of {all}, {own} of them for the volume");
+            Some((change, design, tries.flows.to_vec()))
+        };
+        let range = (now, now.max(1).saturating_mul(TIMES_MAX));
+        let Some(wanted) = self.wanted_number(range, &grown) else { return };
+        let fits = scale.number(has);
+        let given = wanted.min(fits);
+        if given > now {
+            let all = if given < wanted { ", all that its pool has free" } else { "" };
+            let design = self.with_network(|network| network.quota.per_s = scale.per_s(given));
+            self.keep(format!("{}{all}", scale.words(given)), design);
         }
-        let missing = wanted.saturating_sub(per_s + free);
-        if missing == 0 {
+        if wanted <= fits {
             return;
         }
-        if network.quota.origin == BY_HAND {
+        let missing = scale.per_s(wanted) - has;
+        if scale.is_by_hand {
             let own = self.volume_idx();
             let mut givers: Vec<(usize, u64)> = self
                 .in_pool(idx)
@@ -88,16 +134,14 @@ impl Tries<'_> {
                 .map(|(position, other)| (position, other.quota.per_s))
                 .collect();
             givers.sort_by_key(|(_, per_s)| std::cmp::Reverse(*per_s));
+            let wanted = scale.per_s(wanted);
             let moves = givers.iter().map(|giver| self.taken(*giver, missing, wanted));
             let moves: Vec<Change> = moves.collect();
             self.keep_least(moves);
         }
-        let mut design = self.with_network(|network| network.quota.per_s = wanted);
-        let pool = &mut design.pools[usize::from(idx)].throughput;
-        pool.per_s += missing;
-        let change =
-            format!("a pool of {}, {} of them for the volume", rate(pool.per_s), rate(wanted));
-        self.keep(change, design);
+        if let Some((change, design, _)) = grown(self, wanted) {
+            self.keep(change, design);
+        }
     }
 
     /// Returns the design with throughput taken from another volume of the pool.
@@ -111,27 +155,25 @@ impl Tries<'_> {
         (format!("{} taken from {}", rate(moved), design.volumes[position].mount), design)
     }
 
-    fn quota_alone(&mut self, network: &NetworkVolume, wanted: u64) {
-        let factor = wanted as f64 / network.quota.per_s as f64;
-        let capacity_bytes = self.volume().capacity_bytes;
-        let bytes = (capacity_bytes as f64 * factor).ceil() as u64;
-        if bytes <= size_max(self.design, capacity_bytes) {
-            let design = self.with_network(|network| network.quota.per_s = wanted);
-            self.keep(format!("a quota of {}", whole_gib(bytes as f64)), design);
-        }
-        if let Some((level, ratio)) = next_level(self.design, &network.level) {
-            let raise = |network: &mut NetworkVolume| {
-                network.quota.per_s = (network.quota.per_s as f64 * ratio) as u64;
-            };
-            self.keep(format!("level {level}"), self.with_network(raise));
-        }
+    fn quota_alone(&mut self, network: &NetworkVolume, scale: Scale) {
+        let most = size_max(self.design, scale.capacity_bytes) / GIB;
+        let now = scale.now();
+        let range = (now, most.min(now.max(1).saturating_mul(TIMES_MAX)));
+        self.keep_least_number(range, self.wanted(), |tries, number| {
+            let design = tries.with_network(|network| network.quota.per_s = scale.per_s(number));
+            Some((scale.words(number), design, tries.flows.to_vec()))
+        });
+        let levels = higher_levels(self.design, &network.level).into_iter();
+        let changes: Vec<Change> = levels
+            .map(|(level, ratio)| {
+                let raise = |network: &mut NetworkVolume| {
+                    network.quota.per_s = (network.quota.per_s as f64 * ratio) as u64;
+                };
+                (format!("level {level}"), self.with_network(raise))
+            })
+            .collect();
+        self.keep_least(changes);
     }
-}
-
-/// Prints a size in so many GiB that it is no less, as a design takes it.
-fn whole_gib(bytes: f64) -> String {
-    const GIB: f64 = (1_u64 << 30) as f64;
-    format!("{}GiB", ((bytes - 1.0) / GIB).ceil())
 }
 
 fn rate(bytes_per_s: u64) -> String {
@@ -146,19 +188,21 @@ fn size_max(design: &Design, capacity_bytes: u64) -> u64 {
     if capacity_bytes <= regular { regular } else { of("volume.large") }
 }
 
-/// Returns the next service level and how much more it gives.
-fn next_level(design: &Design, level: &str) -> Option<(String, f64)> {
-    let edition = design.rows()?;
-    let of = |name: &str| {
-        let found = edition.levels().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, figure)| figure.value)
+/// Returns the higher service levels, lowest first, and how much more each gives.
+fn higher_levels(design: &Design, level: &str) -> Vec<(String, f64)> {
+    let Some(edition) = design.rows() else { return Vec::new() };
+    let known = edition.levels().find(|(known, _)| known.eq_ignore_ascii_case(level));
+    let Some(own) = known.map(|(_, figure)| figure.value) else { return Vec::new() };
+    let titled = |name: &str| {
+        let mut title = name.to_owned();
+        if let Some(first) = title.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        title
     };
-    let own = of(level)?;
-    let higher = edition.levels().filter(|(_, figure)| figure.value > own);
-    let (name, figure) = higher.min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
-    let mut title = name.to_owned();
-    if let Some(first) = title.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    Some((title, figure.value / own))
+    let ratio = |(name, figure): (&str, &catalog::Figure)| (titled(name), figure.value / own);
+    let mut higher: Vec<(String, f64)> =
+        edition.levels().map(ratio).filter(|(_, ratio)| *ratio > 1.0).collect();
+    higher.sort_by(|a, b| a.1.total_cmp(&b.1));
+    higher
 }
