@@ -191,8 +191,8 @@ fn a_published_page_becomes_a_catalogue_of_ones_own() {
                                (sku-2025, 2025-06-03)
 
     new
-      Standard_D2s_v9  max_data_disks 12, uncached_iops 9000, uncached_mb_s 300,
-                       vcpus 2
+      Standard_D2s_v9  machine of Azure: max_data_disks 12, uncached_iops 9000,
+                       uncached_mb_s 300, vcpus 2
     "#);
     assert_snapshot!(outcome.stderr, @r#"wrote mine/current/vms-series.csv, mine/sources.csv"#);
     let show = ["catalog", "show", "D2s_v9", "--catalog", "mine"];
@@ -263,7 +263,7 @@ fn prices_are_compared_with_known_ones_and_written() {
       line 5  Standard_D2s_v9  no price
 
     new
-      Standard_DS1  currency USD, per hour, region mars, usd 0.5
+      Standard_DS1  price of Azure: currency USD, per hour, region mars, usd 0.5
     "#);
     assert_snapshot!(outcome.stderr, @"wrote mine/current/prices-list.csv, mine/sources.csv");
     let show = sandbox.plimsoll(&["catalog", "show", "DS4", "--catalog", "mine"]);

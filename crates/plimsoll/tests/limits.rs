@@ -322,7 +322,7 @@ fn a_verdict_that_hangs_on_the_bytes_of_a_mb_says_so() {
 
 #[test]
 fn needs_that_contradict_themselves_are_refused() {
-    refused(P30, &["--demand", "iops=16k,mb_s=3"], &["one of iops=, mb_s= and rate="]);
+    refused(P30, &["--demand", "iops=16k,mb_s=3"], &["one of iops=, mb_s=, mib_s= and rate="]);
     refused(P30, &["--demand", "iops=1,000"], &["16000 or 16k"]);
     refused(P30, &["--demand", "iops=1", "--size", "8k"], &["--size"]);
     refused(P30, &["--demand", "iops=1", "--read", "70"], &["--read"]);

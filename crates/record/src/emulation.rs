@@ -578,13 +578,13 @@ impl CapsRecord {
             && longest.is_some_and(is_behind)
     }
 
-    /// Says whether reads wait for a cap behind a write-back cache which takes what is written, and
-    /// a cap in front of the cache is at its limit: with that lifted more reads wait behind the
-    /// cache, and what it writes gives way to them.
+    /// Says whether reads wait for a cap behind a write-back cache that fills, and a cap in front of
+    /// the cache is at its limit: with that lifted more reads wait behind the cache, and what it
+    /// writes gives way to them.
     fn gives_way(&self, cap: &CapRecord) -> bool {
         let is_in_front =
             |other: &CapRecord| other.kind.starts_with("vm_cached") && other.is_at_limit();
-        self.is_passed_by_writes(cap) && self.caps.iter().any(is_in_front)
+        self.filling.is_some() && cap.is_behind_cache && self.caps.iter().any(is_in_front)
     }
 
     /// Says whether a cap holds what a write-back cache sends to the disks, and the cache can take

@@ -344,8 +344,8 @@ const AZURE: &str = "Azure";
 /// Says whose each row is. A table of disks is of one cloud: what does not say is of that of the
 /// others.
 fn put_clouds(report: &mut Report) {
-    let disks = report.taken.iter().filter(|row| row.kind == TableKind::Disks);
-    let of_disks = disks.filter_map(|row| row.cells.get(CLOUD)).next().cloned();
+    let mut disks = report.taken.iter().filter(|row| row.kind == TableKind::Disks);
+    let of_disks = disks.find_map(|row| row.cells.get(CLOUD)).cloned();
     for row in report.taken.iter_mut().chain(&mut report.new) {
         let others = of_disks.as_deref().filter(|_| row.kind == TableKind::Disks);
         if row.kind != TableKind::Network && !row.cells.contains_key(CLOUD) {

@@ -232,8 +232,8 @@ impl Tries<'_> {
     /// Returns the rate that is wanted: the need, or else that at which the next cap binds. Where
     /// there is none, twice as much.
     fn wanted(&self) -> f64 {
-        let left = self.done().caps.iter().map(|(_, left)| *left);
-        let next = || left.filter(|left| *left > self.rate * (1.0 + GAIN_MIN)).next();
+        let mut left = self.done().caps.iter().map(|(_, left)| *left);
+        let next = || left.find(|left| *left > self.rate * (1.0 + GAIN_MIN));
         self.goal.or_else(next).unwrap_or(self.rate * 2.0)
     }
 

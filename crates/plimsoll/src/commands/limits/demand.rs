@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(demand.load.size_bytes, 65536);
         let by_rate = parse("rate=1MiB/s,size=4k").expect("a need");
         assert!((by_rate.iops - 256.0).abs() < 1e-9);
-        assert_eq!(parse("mib_s=1,bs=4k").expect("a need").iops, by_rate.iops);
+        assert_eq!(parse("mib_s=1,bs=4k"), Ok(by_rate));
         assert!(parse("iops=1,hit=0").expect("a need").is_without_cache(false));
     }
 
