@@ -180,7 +180,7 @@ fn read_telling(
     is_shown: impl Fn(&Diagnostic) -> bool,
 ) -> Result<Read, Failure> {
     if let Some((read, what)) = of_disk(name, catalog)? {
-        if is_told(&Diagnostic::note("one-disk", &what)) {
+        if is_shown(&Diagnostic::note("one-disk", &what)) {
             stream::remark("note: ", &what);
         }
         return Ok(read);
