@@ -32,7 +32,9 @@ impl Addresses {
                 self.owners.push(None);
                 self.owners.len() as u64 - 1
             });
-            self.owners[region as usize] = Some((ino, position));
+            let owner = &mut self.owners[region as usize];
+            assert!(owner.is_none(), "region {region} is in use");
+            *owner = Some((ino, position));
             regions.push((position, region));
             region
         });
@@ -85,5 +87,23 @@ mod tests {
         assert_eq!(addresses.owner(0), None);
         assert_eq!(addresses.of(9, 0), REGION_BYTES);
         assert_eq!(addresses.owner(REGION_BYTES), Some((9, 0)));
+    }
+
+    #[test]
+    #[should_panic(expected = "region 0 is in use")]
+    fn a_region_is_handed_out_once() {
+        let mut addresses = Addresses::default();
+        addresses.of(7, 0);
+        addresses.free.push(0);
+        addresses.of(8, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "region 0 is another file's")]
+    fn a_region_is_given_back_by_its_file() {
+        let mut addresses = Addresses::default();
+        addresses.of(7, 0);
+        addresses.owners[0] = Some((8, 0));
+        addresses.remove(7);
     }
 }

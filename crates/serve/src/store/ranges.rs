@@ -16,6 +16,7 @@ impl Ranges {
 
     /// Adds a range.
     pub(crate) fn add(&mut self, range: Range<u16>) {
+        assert!(range.start <= range.end, "a range ends behind its start");
         if range.is_empty() {
             return;
         }
@@ -74,5 +75,12 @@ mod tests {
         check(&[(0, 4096)], (512, 1024), &[(0, 512), (1024, 4096)]);
         check(&[(0, 4096)], (0, 4096), &[]);
         check(&[(5, 5)], (0, 1), &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a range ends behind its start")]
+    fn a_range_is_not_the_wrong_way_round() {
+        let (start, end) = (5, 3);
+        Ranges::of(start..end);
     }
 }

@@ -573,4 +573,22 @@ mod tests {
         assert!(!folder.path().join("rollback").exists());
         assert_eq!(fs::metadata(folder.path().join("undo")).unwrap().len(), 0);
     }
+
+    #[test]
+    #[should_panic(expected = "file 7 gives up a block too many")]
+    fn a_file_gives_up_no_more_blocks_than_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        written(folder.path()).release(0, 7, u64::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "a block of a file is a block of its volume")]
+    fn an_address_within_a_block_is_that_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut undo = written(folder.path());
+        let file = &Arc::new(open(&folder.path().join("data/sub/f")));
+        let (offset, address, len, size) = (1, 2, 1, 10);
+        let write = Overwrite { file, ino: 7, volume: 0, offset, address, len, size };
+        let _refused = undo.before_write(&write, &mut Vec::new());
+    }
 }
