@@ -23,11 +23,11 @@ pub struct Arrivals {
     /// Operations or bytes per second.
     per_s: u64,
     is_bytes: bool,
-    kind: Kind,
+    process: Process,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Process {
     /// The exact due time is `due_ns + rest / per_s`, in nanoseconds; `rest` is below `per_s`.
     Linear { rest: u64 },
     /// Gaps drawn at random. The exact due time is `due_ns + rest_ns`; `rest_ns` is in `0.0..1.0`.
@@ -54,14 +54,14 @@ impl Arrivals {
         }
         let drawn = |gap| {
             let rng = Rng::for_stream(seed, Stream::Arrival, idx);
-            Kind::Drawn { gap, rest_ns: 0.0, rng }
+            Process::Drawn { gap, rest_ns: 0.0, rng }
         };
-        let kind = match spacing {
-            Spacing::Linear => Kind::Linear { rest: 0 },
+        let process = match spacing {
+            Spacing::Linear => Process::Linear { rest: 0 },
             Spacing::Poisson => drawn(Gap::Exponential),
             Spacing::Uniform => drawn(Gap::Even),
         };
-        Ok(Arrivals { due_ns: 0, per_s, is_bytes, kind })
+        Ok(Arrivals { due_ns: 0, per_s, is_bytes, process })
     }
 
     /// Returns when the next operation is due, in nanoseconds after the start of the step.
@@ -73,9 +73,9 @@ impl Arrivals {
     /// Returns the same, with a fraction of a nanosecond rounded up where the schedule is even.
     #[inline]
     pub fn due_up_ns(&self) -> u64 {
-        match self.kind {
-            Kind::Linear { rest } => self.due_ns.saturating_add(u64::from(rest > 0)),
-            Kind::Drawn { .. } => self.due_ns,
+        match self.process {
+            Process::Linear { rest } => self.due_ns.saturating_add(u64::from(rest > 0)),
+            Process::Drawn { .. } => self.due_ns,
         }
     }
 
@@ -89,14 +89,14 @@ impl Arrivals {
     pub fn advance(&mut self, len: u32) {
         // 2^32 bytes times 10^9 fit into 64 bits.
         let amount = if self.is_bytes { u64::from(len) } else { 1 };
-        match &mut self.kind {
-            Kind::Linear { rest } => {
+        match &mut self.process {
+            Process::Linear { rest } => {
                 // The sum stays below 2^63 + 2^62 unless the rate is beyond 2^63.
                 let sum = (amount * NS_PER_S).saturating_add(*rest);
                 self.due_ns = self.due_ns.saturating_add(sum / self.per_s);
                 *rest = sum % self.per_s;
             }
-            Kind::Drawn { gap, rest_ns, rng } => {
+            Process::Drawn { gap, rest_ns, rng } => {
                 let mean_ns = amount as f64 * NS_PER_S as f64 / self.per_s as f64;
                 let draw = rng.unit_f64();
                 let of_mean = match gap {

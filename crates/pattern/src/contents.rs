@@ -53,13 +53,13 @@ pub struct ContentsSpec {
 /// The contents of one worker's writes.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    kind: Kind,
+    fill: Fill,
     refresh: Refresh,
     seed: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Fill {
     Zero,
     Pattern(Pattern),
     Random(Random),
@@ -111,9 +111,9 @@ impl Contents {
         let pattern = Pattern::new(&buffers.pattern, 0).filter(|_| !by_ratio);
         let has_offset = buffers.pattern.contains(&PatternPart::Offset);
         let is_mixed = compress_pct.is_some() || buffers.dedupe_pct > 0 || by_ratio;
-        let (kind, is_refilled, is_scrambled) = match pattern {
-            _ if buffers.zero || compress_pct == Some(100) => (Kind::Zero, false, false),
-            Some(pattern) if !is_mixed => (Kind::Pattern(pattern), has_offset, false),
+        let (fill, is_refilled, is_scrambled) = match pattern {
+            _ if buffers.zero || compress_pct == Some(100) => (Fill::Zero, false, false),
+            Some(pattern) if !is_mixed => (Fill::Pattern(pattern), has_offset, false),
             fixed => {
                 let ratio_ppm = buffers.compress_ratio.map(random_ppm);
                 let random = Random {
@@ -126,17 +126,17 @@ impl Contents {
                     fixed,
                     duplicates: Duplicates::from_buffers(buffers, spec),
                 };
-                (Kind::Random(random), is_mixed, buffers.scramble)
+                (Fill::Random(random), is_mixed, buffers.scramble)
             }
         };
         let refresh = match buffers.refill {
-            _ if matches!(kind, Kind::Zero) => Refresh::Never,
+            _ if matches!(fill, Fill::Zero) => Refresh::Never,
             Some(true) => Refresh::Fill,
             None if is_refilled => Refresh::Fill,
             _ if is_scrambled => Refresh::Scramble,
             _ => Refresh::Never,
         };
-        Contents { kind, refresh, seed: spec.worker_seed }
+        Contents { fill, refresh, seed: spec.worker_seed }
     }
 
     /// Says what each write needs.
@@ -149,16 +149,16 @@ impl Contents {
     ///
     /// Before the run, when no offset is known, give each buffer its own number as offset.
     pub fn fill(&self, buf: &mut [u8], offset_bytes: u64, generation: u64) {
-        match &self.kind {
-            Kind::Zero => buf.fill(0),
-            Kind::Pattern(pattern) => pattern.fill(buf, offset_bytes),
-            Kind::Random(random) => match &random.duplicates {
+        match &self.fill {
+            Fill::Zero => buf.fill(0),
+            Fill::Pattern(pattern) => pattern.fill(buf, offset_bytes),
+            Fill::Random(random) => match &random.duplicates {
                 Duplicates::None => {
                     let seed = derive(self.seed, Stream::Contents, offset_bytes);
                     random.fill(buf, derive(seed, Stream::Contents, generation), offset_bytes);
                 }
-                Duplicates::Sets(sets) => sets.fill(buf, offset_bytes, |place, block| {
-                    random.fill(block, sets.block_seed(self.seed, place, generation), offset_bytes);
+                Duplicates::Sets(sets) => sets.fill(buf, offset_bytes, |part, block| {
+                    random.fill(block, sets.block_seed(self.seed, part, generation), offset_bytes);
                 }),
                 Duplicates::Drawn(dedupe) => {
                     for (block_idx, block) in buf.chunks_mut(dedupe.block_bytes).enumerate() {

@@ -21,11 +21,11 @@ const N_NORMAL_TRIES: u32 = 64;
 #[derive(Clone, Debug)]
 pub struct Spread {
     n_blocks: u64,
-    kind: Kind,
+    shape: Shape,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Shape {
     Uniform,
     Zipf(Zipf, HotSpots),
     /// The exponent of a uniform number.
@@ -79,38 +79,38 @@ impl Spread {
             distribution,
             value: value.to_string(),
         };
-        let kind = match *distribution {
-            Distribution::Uniform => Kind::Uniform,
+        let shape = match *distribution {
+            Distribution::Uniform => Shape::Uniform,
             Distribution::Zipf { theta, centre } => {
                 if !(theta > 0.0 && theta.is_finite()) {
                     return Err(out_of_range("zipf", theta));
                 }
-                Kind::Zipf(Zipf::new(n_blocks, theta), hot_spots(centre))
+                Shape::Zipf(Zipf::new(n_blocks, theta), hot_spots(centre))
             }
             Distribution::Pareto { h, centre } => {
                 if !(h > 0.0 && h < 1.0) {
                     return Err(out_of_range("pareto", h));
                 }
-                Kind::Pareto(h.ln() / (1.0 - h).ln(), hot_spots(centre))
+                Shape::Pareto(h.ln() / (1.0 - h).ln(), hot_spots(centre))
             }
             Distribution::Normal { deviation_pct, centre } => {
                 if !(0.0..=100.0).contains(&deviation_pct) {
                     return Err(out_of_range("normal", deviation_pct));
                 }
                 let mean = centre.unwrap_or(0.5).clamp(0.0, 1.0) * n_blocks as f64;
-                Kind::Normal { mean, deviation: deviation_pct / 100.0 * n_blocks as f64 }
+                Shape::Normal { mean, deviation: deviation_pct / 100.0 * n_blocks as f64 }
             }
             Distribution::Exponential { mean } => {
                 if !(mean > 0.0 && mean.is_finite()) {
                     return Err(out_of_range("exponential", mean));
                 }
-                Kind::Exponential(mean * n_blocks as f64)
+                Shape::Exponential(mean * n_blocks as f64)
             }
             Distribution::Power { exponent } => {
                 if !(exponent >= 1.0 && exponent.is_finite()) {
                     return Err(out_of_range("power", exponent));
                 }
-                Kind::Power(exponent)
+                Shape::Power(exponent)
             }
             Distribution::Zoned(ref shares) => zoned(
                 shares.iter().map(|&(access, size)| (access, u64::from(size), 100)),
@@ -124,14 +124,14 @@ impl Spread {
             )?,
             Distribution::Sequence(ref blocks) => sequence(blocks, n_blocks)?,
         };
-        Ok(Spread { n_blocks, kind })
+        Ok(Spread { n_blocks, shape })
     }
 
     /// Lets a sequence of blocks move on by its own number of blocks after each cycle (fio's
     /// `random_sequence_stride`). Other distributions stay as they are.
     #[must_use]
     pub fn advancing(mut self) -> Self {
-        if let Kind::Sequence { blocks, step, .. } = &mut self.kind {
+        if let Shape::Sequence { blocks, step, .. } = &mut self.shape {
             *step = blocks.len() as u64;
         }
         self
@@ -140,31 +140,31 @@ impl Spread {
     /// Draws the next block.
     #[inline]
     pub fn next(&mut self, rng: &mut Rng) -> u64 {
-        match &mut self.kind {
-            Kind::Uniform => rng.bounded(self.n_blocks),
-            Kind::Zipf(zipf, hot_spots) => hot_spots.block(zipf.rank(rng)),
-            Kind::Pareto(exponent, hot_spots) => {
+        match &mut self.shape {
+            Shape::Uniform => rng.bounded(self.n_blocks),
+            Shape::Zipf(zipf, hot_spots) => hot_spots.block(zipf.rank(rng)),
+            Shape::Pareto(exponent, hot_spots) => {
                 // The self-similar distribution of J. Gray et al., "Quickly Generating
                 // Billion-Record Synthetic Databases" (SIGMOD 1994).
                 let share = rng.unit_f64().powf(*exponent);
                 let rank = (share * self.n_blocks as f64) as u64;
                 hot_spots.block(rank.min(self.n_blocks - 1))
             }
-            Kind::Normal { mean, deviation } => normal(rng, *mean, *deviation, self.n_blocks),
-            Kind::Exponential(mean) => {
+            Shape::Normal { mean, deviation } => normal(rng, *mean, *deviation, self.n_blocks),
+            Shape::Exponential(mean) => {
                 // 1 less the draw is never 0.
                 (-(1.0 - rng.unit_f64()).ln() * *mean) as u64 % self.n_blocks
             }
-            Kind::Power(exponent) => {
+            Shape::Power(exponent) => {
                 let block = (rng.unit_f64().powf(*exponent) * self.n_blocks as f64) as u64;
                 block.min(self.n_blocks - 1)
             }
-            Kind::Zoned { zones, zone_by_share, rng: zone_rng } => {
+            Shape::Zoned { zones, zone_by_share, rng: zone_rng } => {
                 let share = zone_rng.bounded(zone_by_share.len() as u64);
                 let zone = zones[usize::from(zone_by_share[share as usize])];
                 zone.start + rng.bounded(zone.n_blocks)
             }
-            Kind::Sequence { blocks, next, base, step, base_max } => {
+            Shape::Sequence { blocks, next, base, step, base_max } => {
                 let block = *base + blocks[*next];
                 *next += 1;
                 if *next == blocks.len() {
@@ -183,7 +183,7 @@ fn zoned(
     shares: impl Iterator<Item = (u8, u64, u64)>,
     n_blocks: u64,
     rng: Rng,
-) -> Result<Kind, PatternError> {
+) -> Result<Shape, PatternError> {
     let mut zones = Vec::new();
     let mut zone_by_share = Vec::new();
     let mut size_sum = 0_u64;
@@ -212,10 +212,10 @@ fn zoned(
             value: format!("{} zones that hold a block", zones.len()),
         });
     }
-    Ok(Kind::Zoned { zones: zones.into(), zone_by_share: zone_by_share.into(), rng })
+    Ok(Shape::Zoned { zones: zones.into(), zone_by_share: zone_by_share.into(), rng })
 }
 
-fn sequence(blocks: &[u64], n_blocks: u64) -> Result<Kind, PatternError> {
+fn sequence(blocks: &[u64], n_blocks: u64) -> Result<Shape, PatternError> {
     let Some(&last) = blocks.iter().max() else {
         let value = "an empty list".to_owned();
         return Err(PatternError::Distribution { distribution: "sequence", value });
@@ -224,7 +224,7 @@ fn sequence(blocks: &[u64], n_blocks: u64) -> Result<Kind, PatternError> {
         return Err(PatternError::SequenceBlock { block, n_blocks });
     }
     let base_max = n_blocks - 1 - last;
-    Ok(Kind::Sequence { blocks: blocks.into(), next: 0, base: 0, step: 0, base_max })
+    Ok(Shape::Sequence { blocks: blocks.into(), next: 0, base: 0, step: 0, base_max })
 }
 
 /// Draws from a normal distribution cut off at the region's ends (G. Marsaglia's polar method).

@@ -15,7 +15,7 @@ const N_TRIES: u32 = 16;
 /// The choice among `n` files, some of which are done.
 #[derive(Clone, Debug)]
 pub struct FilePicker {
-    kind: Kind,
+    choice: Choice,
     n_files: u32,
     n_left: u32,
     done: BlockMap,
@@ -27,7 +27,7 @@ pub struct FilePicker {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Choice {
     RoundRobin,
     /// Stays until the file is done.
     Sequential,
@@ -58,16 +58,16 @@ impl FilePicker {
                 Some(Distribution::Normal { deviation_pct, centre })
             }
         };
-        let kind = match distribution {
+        let choice = match distribution {
             Some(distribution) => {
                 let spread = Spread::new(&distribution, u64::from(n_files), 1, seed, u64::MAX)?;
-                Kind::Random(Box::new(spread))
+                Choice::Random(Box::new(spread))
             }
-            None if service == FileService::Sequential => Kind::Sequential,
-            None => Kind::RoundRobin,
+            None if service == FileService::Sequential => Choice::Sequential,
+            None => Choice::RoundRobin,
         };
         Ok(FilePicker {
-            kind,
+            choice,
             n_files,
             n_left: n_files,
             done: BlockMap::new(u64::from(n_files))?,
@@ -89,7 +89,7 @@ impl FilePicker {
             self.current = self.choose()?;
             self.ios_left = self.ios_per_file;
         }
-        if !matches!(self.kind, Kind::Sequential) {
+        if !matches!(self.choice, Choice::Sequential) {
             self.ios_left -= 1;
         }
         Some(self.current)
@@ -118,9 +118,9 @@ impl FilePicker {
     }
 
     fn choose(&mut self) -> Option<u32> {
-        let from = match &mut self.kind {
-            Kind::RoundRobin | Kind::Sequential => u64::from(self.current) + 1,
-            Kind::Random(spread) => {
+        let from = match &mut self.choice {
+            Choice::RoundRobin | Choice::Sequential => u64::from(self.current) + 1,
+            Choice::Random(spread) => {
                 let mut file = spread.next(&mut self.rng);
                 for _ in 0..N_TRIES {
                     if !self.done.is_visited(file) {

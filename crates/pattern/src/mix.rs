@@ -8,12 +8,12 @@ use crate::rng::{Chance, Rng, Stream};
 /// The sequence of directions of one worker.
 #[derive(Clone, Debug)]
 pub struct Mix {
-    kind: Kind,
+    dirs: Directions,
     rng: Rng,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Directions {
     Only(Direction),
     /// Reads with this chance, else writes.
     Mixed(Chance),
@@ -27,25 +27,25 @@ impl Mix {
     /// Reads and writes are drawn independently, one number per I/O, as fio does: after 100,000
     /// I/Os the share is within 0.5 % of `read_pct`.
     pub fn new(access: Access, read_pct: f64, seed: u64) -> Self {
-        let kind = if access.trim_then_write {
-            Kind::TrimThenWrite(Direction::Trim)
+        let dirs = if access.trim_then_write {
+            Directions::TrimThenWrite(Direction::Trim)
         } else if access.is_mixed() {
-            Kind::Mixed(Chance::from_pct(read_pct))
+            Directions::Mixed(Chance::from_pct(read_pct))
         } else if access.write {
-            Kind::Only(Direction::Write)
+            Directions::Only(Direction::Write)
         } else if access.trim {
-            Kind::Only(Direction::Trim)
+            Directions::Only(Direction::Trim)
         } else {
-            Kind::Only(Direction::Read)
+            Directions::Only(Direction::Read)
         };
-        Mix { kind, rng: Rng::for_stream(seed, Stream::Mix, 0) }
+        Mix { dirs, rng: Rng::for_stream(seed, Stream::Mix, 0) }
     }
 
     /// Returns the direction when there is only one.
     #[inline]
     pub fn only(&self) -> Option<Direction> {
-        match self.kind {
-            Kind::Only(dir) => Some(dir),
+        match self.dirs {
+            Directions::Only(dir) => Some(dir),
             _ => None,
         }
     }
@@ -54,16 +54,16 @@ impl Mix {
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an endless sequence, never None")]
     pub fn next(&mut self) -> Direction {
-        match &mut self.kind {
-            Kind::Only(dir) => *dir,
-            Kind::Mixed(chance) => {
+        match &mut self.dirs {
+            Directions::Only(dir) => *dir,
+            Directions::Mixed(chance) => {
                 if self.rng.chance(*chance) {
                     Direction::Read
                 } else {
                     Direction::Write
                 }
             }
-            Kind::TrimThenWrite(next) => {
+            Directions::TrimThenWrite(next) => {
                 let dir = *next;
                 *next = match dir {
                     Direction::Trim => Direction::Write,

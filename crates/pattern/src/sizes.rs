@@ -17,14 +17,14 @@ const N_SLOTS_MAX: u32 = 1_000;
 /// The block sizes of one direction.
 #[derive(Clone, Debug)]
 pub struct Sizes {
-    kind: Kind,
+    rule: LengthRule,
     min_bytes: u32,
     max_bytes: u32,
     rng: Rng,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum LengthRule {
     Fixed,
     /// Multiples of the smallest size.
     Multiples,
@@ -38,14 +38,14 @@ enum Kind {
     Stepped(u32),
 }
 
-impl Kind {
+impl LengthRule {
     fn weighted(parts: &[(u32, u32)]) -> Self {
         let mut sum = 0;
         let weighted = parts.iter().filter(|part| part.1 > 0).map(|&(bytes, weight)| {
             sum += u64::from(weight);
             (bytes, sum)
         });
-        Kind::Weighted(weighted.collect())
+        LengthRule::Weighted(weighted.collect())
     }
 }
 
@@ -60,30 +60,30 @@ impl Sizes {
         idx: u64,
     ) -> Result<Self, PatternError> {
         let (min_bytes, max_bytes) = (size.min(), size.max());
-        let kind = match size {
-            BlockSize::Range { min, max } if min == max => Kind::Fixed,
-            BlockSize::Range { .. } if unaligned => Kind::Unaligned,
-            BlockSize::Range { .. } => Kind::Multiples,
-            BlockSize::Fixed(_) => Kind::Fixed,
-            BlockSize::Split(parts) => Kind::Split(
+        let rule = match size {
+            BlockSize::Range { min, max } if min == max => LengthRule::Fixed,
+            BlockSize::Range { .. } if unaligned => LengthRule::Unaligned,
+            BlockSize::Range { .. } => LengthRule::Multiples,
+            BlockSize::Fixed(_) => LengthRule::Fixed,
+            BlockSize::Split(parts) => LengthRule::Split(
                 parts
                     .iter()
                     .flat_map(|&(bytes, share)| std::iter::repeat_n(bytes, usize::from(share)))
                     .collect(),
             ),
-            BlockSize::Weighted(parts) => Kind::weighted(parts),
-            BlockSize::Stepped { step, .. } => Kind::Stepped(*step),
+            BlockSize::Weighted(parts) => LengthRule::weighted(parts),
+            BlockSize::Stepped { step, .. } => LengthRule::Stepped(*step),
         };
-        let is_empty = match &kind {
-            Kind::Split(slots) => slots.is_empty(),
-            Kind::Weighted(parts) => parts.is_empty(),
-            Kind::Stepped(step) => *step == 0,
+        let is_empty = match &rule {
+            LengthRule::Split(slots) => slots.is_empty(),
+            LengthRule::Weighted(parts) => parts.is_empty(),
+            LengthRule::Stepped(step) => *step == 0,
             _ => false,
         };
         if min_bytes == 0 || min_bytes > max_bytes || is_empty {
             return Err(PatternError::BlockSize { min_bytes, max_bytes });
         }
-        Ok(Sizes { kind, min_bytes, max_bytes, rng: Rng::for_stream(seed, Stream::Size, idx) })
+        Ok(Sizes { rule, min_bytes, max_bytes, rng: Rng::for_stream(seed, Stream::Size, idx) })
     }
 
     /// Returns the smallest size, in bytes.
@@ -101,16 +101,16 @@ impl Sizes {
     /// Returns the size if all are the same.
     #[inline]
     pub fn fixed(&self) -> Option<u32> {
-        matches!(self.kind, Kind::Fixed).then_some(self.min_bytes)
+        matches!(self.rule, LengthRule::Fixed).then_some(self.min_bytes)
     }
 
     /// Returns the sizes as slots, each as likely as any other, and their random numbers: where all
     /// sizes fit, [`Sizes::next`] draws one number below the slots' count and takes that slot.
     /// `None` where there would be more than a thousand.
     pub(crate) fn into_slots(self) -> Option<(Vec<u32>, Rng)> {
-        let slots: Vec<u32> = match &self.kind {
-            Kind::Split(slots) => slots.to_vec(),
-            Kind::Stepped(step) if (self.max_bytes - self.min_bytes) / step < N_SLOTS_MAX => {
+        let slots: Vec<u32> = match &self.rule {
+            LengthRule::Split(slots) => slots.to_vec(),
+            LengthRule::Stepped(step) if (self.max_bytes - self.min_bytes) / step < N_SLOTS_MAX => {
                 (self.min_bytes..=self.max_bytes).step_by(*step as usize).collect()
             }
             _ => return None,
@@ -130,17 +130,17 @@ impl Sizes {
             // Fixed sizes draw nothing, and most calls for them end here.
             return room_bytes;
         }
-        match &self.kind {
-            Kind::Fixed => self.min_bytes,
-            Kind::Multiples => {
+        match &self.rule {
+            LengthRule::Fixed => self.min_bytes,
+            LengthRule::Multiples => {
                 let n_multiples = u64::from(room_bytes / self.min_bytes);
                 self.min_bytes * (1 + self.rng.bounded(n_multiples) as u32)
             }
-            Kind::Unaligned => {
+            LengthRule::Unaligned => {
                 let n_sizes = u64::from(room_bytes - self.min_bytes) + 1;
                 self.min_bytes + self.rng.bounded(n_sizes) as u32
             }
-            Kind::Split(slots) => {
+            LengthRule::Split(slots) => {
                 for _ in 0..N_TRIES {
                     let bytes = slots[self.rng.bounded(slots.len() as u64) as usize];
                     if bytes <= room_bytes {
@@ -149,7 +149,7 @@ impl Sizes {
                 }
                 self.min_bytes
             }
-            Kind::Weighted(parts) => {
+            LengthRule::Weighted(parts) => {
                 let sum = parts.last().map_or(1, |part| part.1);
                 for _ in 0..N_TRIES {
                     let draw = self.rng.bounded(sum);
@@ -160,7 +160,7 @@ impl Sizes {
                 }
                 self.min_bytes
             }
-            Kind::Stepped(step) => {
+            LengthRule::Stepped(step) => {
                 let n_steps = u64::from((room_bytes - self.min_bytes) / step) + 1;
                 self.min_bytes + self.rng.bounded(n_steps) as u32 * step
             }

@@ -175,7 +175,7 @@ impl Verifier {
         self.seal(block, facts);
     }
 
-    /// Fills a block with what its headers will vouch for: the pattern, or random bytes.
+    /// Fills a block with what its headers are made from: the pattern, or random bytes.
     ///
     /// The method that checks nothing leaves the block as it is.
     pub fn fill(&self, block: &mut [u8], facts: &WriteFacts) {

@@ -27,7 +27,7 @@ fn check_fates(state: &VerifyState, want: &str) {
 }
 
 #[test]
-fn completed_vouches_for_what_completed() {
+fn completed_covers_what_completed() {
     let mut progress = WriteProgress::new(2);
     check_fates(&state(VerifyPolicy::Completed, &progress), "--");
     for _ in 0..5 {
@@ -42,7 +42,7 @@ fn completed_vouches_for_what_completed() {
 }
 
 #[test]
-fn fsynced_vouches_for_what_completed_before_the_sync() {
+fn fsynced_covers_what_completed_before_the_sync() {
     let mut progress = WriteProgress::new(4);
     (0..3).for_each(|_| _ = progress.issue());
     progress.complete(0, true);
@@ -88,7 +88,7 @@ fn check_error(file: &[u8], want: &str) {
 
 #[test]
 fn other_files_are_told_apart() {
-    let good = VerifyState { n_issued: 3, n_vouched: 3, ..VerifyState::default() }.encode();
+    let good = VerifyState { n_issued: 3, n_covered: 3, ..VerifyState::default() }.encode();
     let mut fio = good.clone();
     fio[..8].copy_from_slice(&3_u64.to_le_bytes());
     check_error(
@@ -103,10 +103,10 @@ fn other_files_are_told_apart() {
     let mut damaged = good.clone();
     damaged[30] ^= 1;
     check_error(&damaged, "the verify state is damaged: its checksum does not match");
-    let liar = VerifyState { n_vouched: 4, n_issued: 3, ..VerifyState::default() };
+    let liar = VerifyState { n_covered: 4, n_issued: 3, ..VerifyState::default() };
     assert_eq!(VerifyState::decode(&liar.encode()), Err(StateError::Contradiction));
     let unsorted =
-        VerifyState { n_issued: 9, n_vouched: 9, unfinished: vec![2, 1], ..VerifyState::default() };
+        VerifyState { n_issued: 9, n_covered: 9, unfinished: vec![2, 1], ..VerifyState::default() };
     assert_eq!(VerifyState::decode(&unsorted.encode()), Err(StateError::Contradiction));
 }
 
@@ -119,10 +119,10 @@ proptest! {
         numbers in prop::collection::btree_set(0..1000_u64, 0..40),
         more in 0..5_u64,
     ) {
-        let n_vouched = numbers.last().map_or(0, |last| last + 1);
+        let n_covered = numbers.last().map_or(0, |last| last + 1);
         let unfinished = numbers.into_iter().collect();
-        let n_issued = n_vouched + more;
-        let state = VerifyState { job_name, worker_idx, seed, n_issued, n_vouched, unfinished };
+        let n_issued = n_covered + more;
+        let state = VerifyState { job_name, worker_idx, seed, n_issued, n_covered, unfinished };
         prop_assert_eq!(VerifyState::decode(&state.encode()), Ok(state));
     }
 

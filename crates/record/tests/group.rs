@@ -246,7 +246,7 @@ fn what_was_in_flight_and_what_waited_add_up() {
     let longer = JobRecord { runtime_ns: 25, ..worker(Some(3.0), 0, 0.0) };
     whole.merge(&longer);
     assert_eq!(whole.in_flight_mean, Some((6.0 * 5.0 + 3.0 * 25.0) / (35.0 / 3.0)));
-    // What nobody counted of one is not known of both, and one through the cache is enough.
+    // What was not counted of one is not known of both, and one through the cache is enough.
     whole.merge(&JobRecord { is_direct: Some(false), ..worker(None, 0, 0.0) });
     assert_eq!((whole.in_flight_mean, whole.is_direct), (None, Some(false)));
 }

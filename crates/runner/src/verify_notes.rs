@@ -32,8 +32,8 @@ fn of_job(job: &Job, n_files: usize) -> Vec<NoteParts> {
     }
     if verify.policy == VerifyPolicy::Fsynced && writes && n_files > 1 {
         let text = format!(
-            "`{name}` has {n_files} files, and a sync covers one of them: its verify state vouches \
-             for nothing; use one file per job, or `verify_policy=completed`"
+            "`{name}` has {n_files} files, and a sync covers one of them: its verify state covers \
+             nothing; use one file per job, or `verify_policy=completed`"
         );
         notes.push((NoteSeverity::Warning, "verify-fsynced-files", text));
     }

@@ -40,7 +40,7 @@ pub fn nearest_of<'a>(
         let word = word.as_ref();
         let starts_with = n_wanted >= 3 && word.starts_with(wanted);
         let n_letters = word.chars().count();
-        // A mistyped name is compared with a thousand others: most are told apart at a glance.
+        // A mistyped name is compared with a thousand others: most are ruled out at a glance.
         let is_far = n_letters.abs_diff(n_wanted) > distance_max
             || apart(wanted_bits, bits(word)) > distance_max;
         if is_far && !starts_with {

@@ -65,7 +65,7 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize, window: Rang
         guard.end.store(window.end, Ordering::Relaxed);
         // The handler runs in this thread, in the middle of the copy.
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: the caller vouches for both ranges.
+        // SAFETY: the caller promises that both ranges are valid.
         unsafe { std::ptr::copy_nonoverlapping(from, to, len) };
         compiler_fence(Ordering::SeqCst);
         guard.end.store(0, Ordering::Relaxed);

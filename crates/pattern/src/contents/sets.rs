@@ -45,7 +45,7 @@ struct Hot {
 
 /// A block, or a piece of one that a write begins or ends with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct BlockPart {
     block: u64,
     /// Where the piece begins within its block; pieces are equal if both blocks and this are.
     from_bytes: u64,
@@ -95,23 +95,23 @@ impl Grouping {
         &self,
         mut buf: &mut [u8],
         offset_bytes: u64,
-        mut fill: impl FnMut(Place, &mut [u8]),
+        mut fill: impl FnMut(BlockPart, &mut [u8]),
     ) {
         let unit = self.unit_bytes as u64;
         let mut at = offset_bytes;
         while !buf.is_empty() {
-            let place = Place { block: at / unit, from_bytes: at % unit };
-            let len = buf.len().min((unit - place.from_bytes) as usize);
+            let part = BlockPart { block: at / unit, from_bytes: at % unit };
+            let len = buf.len().min((unit - part.from_bytes) as usize);
             let (piece, rest) = buf.split_at_mut(len);
-            fill(place, piece);
+            fill(part, piece);
             at += len as u64;
             buf = rest;
         }
     }
 
     /// Returns the seed of a block's contents. `seed` is the worker's own, for what is unique.
-    pub(super) fn block_seed(&self, seed: u64, place: Place, generation: u64) -> u64 {
-        let Place { block, from_bytes } = place;
+    pub(super) fn block_seed(&self, seed: u64, part: BlockPart, generation: u64) -> u64 {
+        let BlockPart { block, from_bytes } = part;
         let of_piece = |seed| match from_bytes {
             0 => seed,
             _ => derive(seed, Stream::Contents, from_bytes),

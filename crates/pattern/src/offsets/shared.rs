@@ -4,7 +4,7 @@
 //! a random walk that goes on from there. The workers keep that number in one [`Cursor`]. To claim
 //! places, a worker reads it, works out where as many I/Os as it hands over now would go, and
 //! writes the end of the last one back, unless another worker was faster: then it begins anew.
-//! Nobody waits, and who begins anew does so because another has made progress.
+//! No worker waits, and one begins anew only because another has made progress.
 //!
 //! A claim is of neighbours, and no larger than what is handed over at once. So a device sees the
 //! order of the walk but for what is in flight, as it does from threads that take turns.
@@ -54,7 +54,7 @@ impl Division {
     }
 }
 
-/// Marks a walk that nobody has begun. No I/O ends there: regions end below 2^63.
+/// Marks a walk that has not begun. No I/O ends there: regions end below 2^63.
 const NOT_BEGUN: u64 = u64::MAX;
 
 /// Where the workers of one walk go on. On a cache line of its own, and on its neighbour, which

@@ -15,7 +15,7 @@ const POISSON_DRAWS_MAX: u32 = 1_000;
 #[derive(Clone, Debug)]
 pub struct Selector {
     n: u64,
-    kind: Kind,
+    law: Law,
     /// Order in which each position comes once.
     order: Option<Permutation>,
     /// Where the order starts.
@@ -24,7 +24,7 @@ pub struct Selector {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum Law {
     Even,
     InTurn,
     /// Midpoint, and into how many slices the positions are cut.
@@ -43,24 +43,24 @@ impl Selector {
     /// (self-similar).
     pub fn new(order: SelectOrder, once: bool, n: u32, job_seed: u64, worker_seed: u64) -> Self {
         let n = u64::from(n);
-        let kind = match order {
-            SelectOrder::Random => Kind::Even,
-            SelectOrder::Seq | SelectOrder::SeqNz => Kind::InTurn,
+        let law = match order {
+            SelectOrder::Random => Law::Even,
+            SelectOrder::Seq | SelectOrder::SeqNz => Law::InTurn,
             SelectOrder::Poisson(midpoint) => {
                 let midpoint = midpoint.clamp(0.01, 100.0);
-                Kind::Poisson(midpoint, (midpoint * 4.0).ceil().max(1.0) as u64)
+                Law::Poisson(midpoint, (midpoint * 4.0).ceil().max(1.0) as u64)
             }
             SelectOrder::Skewed(midpoint) => {
                 let share = (midpoint / 100.0).clamp(0.0001, 0.9999);
-                Kind::Skewed(share.ln() / 0.5_f64.ln())
+                Law::Skewed(share.ln() / 0.5_f64.ln())
             }
         };
         let random_start = Rng::for_stream(job_seed, Stream::File, 1).bounded(n);
-        let is_random_once = once && kind != Kind::InTurn;
+        let is_random_once = once && law != Law::InTurn;
         let key = derive(job_seed, Stream::File, 2);
         Selector {
             n,
-            kind,
+            law,
             order: (is_random_once && n > 0).then(|| Permutation::new(n, key)),
             start: if order == SelectOrder::SeqNz { random_start } else { 0 },
             rng: Rng::for_stream(worker_seed, Stream::File, 3),
@@ -79,7 +79,7 @@ impl Selector {
 
     /// Says whether positions come in turns, which the workers of a job share.
     pub fn takes_turns(&self) -> bool {
-        self.order.is_some() || self.kind == Kind::InTurn
+        self.order.is_some() || self.law == Law::InTurn
     }
 
     /// Returns the position of a turn.
@@ -93,14 +93,14 @@ impl Selector {
     /// Draws a position; 0 where there is none.
     #[inline]
     pub fn draw(&mut self) -> u32 {
-        let position = match self.kind {
-            Kind::Even | Kind::InTurn => self.rng.bounded(self.n),
-            Kind::Poisson(midpoint, n_slices) => {
+        let position = match self.law {
+            Law::Even | Law::InTurn => self.rng.bounded(self.n),
+            Law::Poisson(midpoint, n_slices) => {
                 let slice = self.poisson(midpoint).min(n_slices - 1);
                 let (from, to) = (self.n * slice / n_slices, self.n * (slice + 1) / n_slices);
                 from + self.rng.bounded(to - from)
             }
-            Kind::Skewed(exponent) => {
+            Law::Skewed(exponent) => {
                 let share = self.rng.unit_f64().powf(exponent);
                 (share * self.n as f64) as u64
             }

@@ -22,13 +22,13 @@ const STRIDE: u32 = 64;
 /// The size of each file.
 #[derive(Clone, Debug)]
 pub(super) struct SizeOf {
-    kind: Kind,
+    rule: SizeRule,
     /// States before files 0, [`STRIDE`] and so on.
     states: Arc<[JavaRandom]>,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum SizeRule {
     Fixed(u64),
     /// Sizes, each with the sum of its share and those before it, percent.
     Split(Vec<(u64, f64)>),
@@ -37,37 +37,37 @@ enum Kind {
 
 impl SizeOf {
     pub(super) fn new(sizes: &FileSizes, seed: u64, n_files: u64) -> Self {
-        let kind = match sizes {
-            FileSizes::Fixed(bytes) => Kind::Fixed(*bytes),
-            FileSizes::Average(bytes) => Kind::Average(*bytes),
+        let rule = match sizes {
+            FileSizes::Fixed(bytes) => SizeRule::Fixed(*bytes),
+            FileSizes::Average(bytes) => SizeRule::Average(*bytes),
             FileSizes::Split(parts) => {
                 let mut sum_pct = 0.0;
                 let ends = parts.iter().map(|(bytes, share_pct)| {
                     sum_pct += share_pct.max(0.0);
                     (*bytes, sum_pct)
                 });
-                Kind::Split(ends.collect())
+                SizeRule::Split(ends.collect())
             }
         };
         let mut random = JavaRandom::new(seed);
-        let n_drawn = if matches!(kind, Kind::Fixed(_)) { 0 } else { n_files };
+        let n_drawn = if matches!(rule, SizeRule::Fixed(_)) { 0 } else { n_files };
         let mut states = Vec::with_capacity((n_drawn / u64::from(STRIDE) + 1) as usize);
         for file in 0..n_drawn {
             if file.is_multiple_of(u64::from(STRIDE)) {
                 states.push(random);
             }
-            kind.next(&mut random);
+            rule.next(&mut random);
         }
-        SizeOf { kind, states: states.into() }
+        SizeOf { rule, states: states.into() }
     }
 
     /// Returns the bytes of all files.
     pub(super) fn total_bytes(&self, n_files: u64) -> u64 {
-        match self.kind {
-            Kind::Fixed(bytes) => bytes.saturating_mul(n_files),
-            Kind::Split(_) | Kind::Average(_) => {
+        match self.rule {
+            SizeRule::Fixed(bytes) => bytes.saturating_mul(n_files),
+            SizeRule::Split(_) | SizeRule::Average(_) => {
                 let Some(mut random) = self.states.first().copied() else { return 0 };
-                let sizes = (0..n_files).map(|_| self.kind.next(&mut random));
+                let sizes = (0..n_files).map(|_| self.rule.next(&mut random));
                 sizes.fold(0, u64::saturating_add)
             }
         }
@@ -75,31 +75,31 @@ impl SizeOf {
 
     #[inline]
     pub(super) fn of(&self, file: u32) -> u64 {
-        if let Kind::Fixed(bytes) = self.kind {
+        if let SizeRule::Fixed(bytes) = self.rule {
             return bytes;
         }
         let Some(mut random) = self.states.get((file / STRIDE) as usize).copied() else {
             return 0;
         };
         for _ in 0..file % STRIDE {
-            self.kind.next(&mut random);
+            self.rule.next(&mut random);
         }
-        self.kind.next(&mut random)
+        self.rule.next(&mut random)
     }
 }
 
-impl Kind {
+impl SizeRule {
     /// Draws the next size.
     #[inline]
     fn next(&self, random: &mut JavaRandom) -> u64 {
         match self {
-            Kind::Fixed(bytes) => *bytes,
-            Kind::Split(ends) => {
+            SizeRule::Fixed(bytes) => *bytes,
+            SizeRule::Split(ends) => {
                 let pct = f64::from(random.below(100));
                 let found = ends.iter().find(|end| pct < end.1).or(ends.last());
                 found.map_or(0, |end| end.0)
             }
-            Kind::Average(mean) => {
+            SizeRule::Average(mean) => {
                 let bound = u32::try_from(*mean).unwrap_or(i32::MAX as u32);
                 let bytes = u64::from(random.below(bound)) + mean / 2;
                 rounded(bytes, *mean)

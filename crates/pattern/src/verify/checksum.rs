@@ -133,7 +133,7 @@ pub(crate) fn crc32c_of(parts: &[&[u8]]) -> u32 {
 /// of the data, overlaid with what remains behind its last whole 128 bytes.
 ///
 /// Such a block proves only those bytes. `None` for data of less than 128 bytes, for which fio
-/// stores bytes that nobody can predict.
+/// stores bytes that cannot be predicted.
 pub(crate) fn sha512_scratch(parts: &[&[u8]]) -> Option<Checksum> {
     let data = parts.concat();
     let mut scratch = *data.first_chunk::<128>()?;

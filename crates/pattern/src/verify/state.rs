@@ -11,7 +11,7 @@
 //! | 0..8 | [`FORMAT`] |
 //! | 8..16 | bytes of the body |
 //! | 16..24 | CRC-32C of the body, which follows |
-//! | 24..56 | worker, seed, issued, vouched: 8 each |
+//! | 24..56 | worker, seed, issued, covered: 8 each |
 //! | 56..64 | bytes of the name, number of unfinished writes: 4 each |
 //! | 64.. | the name; the unfinished writes, ascending: 8 each |
 
@@ -24,7 +24,7 @@ const FORMAT: u64 = 0x0001_5356_4c50;
 const FIO_VERSIONS: std::ops::Range<u64> = 0..256;
 
 /// Failed writes that are remembered: 2 MiB of numbers. A job that fails more often is of no use;
-/// its state then vouches for less, and stays right.
+/// its state then covers less, and stays right.
 const UNFINISHED_MAX: usize = 1 << 18;
 
 const PREFIX_BYTES: usize = 24;
@@ -84,8 +84,8 @@ pub struct VerifyState {
     /// Writes issued.
     pub n_issued: u64,
     /// Writes with lower numbers were completed, but for the unfinished ones.
-    pub n_vouched: u64,
-    /// Numbers below `n_vouched` of writes that had not completed or had failed; ascending.
+    pub n_covered: u64,
+    /// Numbers below `n_covered` of writes that had not completed or had failed; ascending.
     pub unfinished: Vec<u64>,
 }
 
@@ -105,7 +105,7 @@ impl VerifyState {
     pub fn fate(&self, number_io: u64) -> WriteFate {
         if number_io >= self.n_issued {
             WriteFate::Never
-        } else if number_io >= self.n_vouched || self.unfinished.binary_search(&number_io).is_ok() {
+        } else if number_io >= self.n_covered || self.unfinished.binary_search(&number_io).is_ok() {
             WriteFate::Unknown
         } else {
             WriteFate::Written
@@ -115,7 +115,7 @@ impl VerifyState {
     /// Returns the contents of the state file.
     pub fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(FIXED_BODY_BYTES + self.job_name.len());
-        for field in [self.worker_idx, self.seed, self.n_issued, self.n_vouched] {
+        for field in [self.worker_idx, self.seed, self.n_issued, self.n_covered] {
             body.extend_from_slice(&field.to_le_bytes());
         }
         for len in [self.job_name.len(), self.unfinished.len()] {
@@ -162,22 +162,22 @@ impl VerifyState {
         let worker_idx = take_u64(&mut rest)?;
         let seed = take_u64(&mut rest)?;
         let n_issued = take_u64(&mut rest)?;
-        let n_vouched = take_u64(&mut rest)?;
+        let n_covered = take_u64(&mut rest)?;
         let lens = take_u64(&mut rest)?;
         let (name_len, n_unfinished) = ((lens & 0xffff_ffff) as usize, (lens >> 32) as usize);
         let (name, numbers) = rest.split_at_checked(name_len)?;
         let job_name = std::str::from_utf8(name).ok()?.to_owned();
         let (numbers, left) = numbers.as_chunks::<8>();
         let unfinished: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        let fits = left.is_empty() && unfinished.len() == n_unfinished && n_vouched <= n_issued;
+        let fits = left.is_empty() && unfinished.len() == n_unfinished && n_covered <= n_issued;
         let ascends = unfinished.is_sorted_by(|a, b| a < b);
-        let below = unfinished.last().is_none_or(|last| *last < n_vouched);
+        let below = unfinished.last().is_none_or(|last| *last < n_covered);
         (fits && ascends && below).then_some(VerifyState {
             job_name,
             worker_idx,
             seed,
             n_issued,
-            n_vouched,
+            n_covered,
             unfinished,
         })
     }
@@ -199,8 +199,8 @@ pub struct WriteProgress {
     in_flight: Vec<u64>,
     /// In the order of failing; at most `UNFINISHED_MAX`.
     failed: Vec<u64>,
-    /// Writes from here on are not vouched for, because too many failed.
-    vouch_limit: u64,
+    /// Writes from here on are not covered, because too many failed.
+    covered_max: u64,
     durable: Snapshot,
     /// Taken when the sync in flight was issued.
     syncing: Snapshot,
@@ -209,7 +209,7 @@ pub struct WriteProgress {
 
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
-    n_vouched: u64,
+    n_covered: u64,
     unfinished: Vec<u64>,
 }
 
@@ -221,9 +221,9 @@ impl WriteProgress {
             n_issued: 0,
             in_flight: room(),
             failed: Vec::new(),
-            vouch_limit: u64::MAX,
-            durable: Snapshot { n_vouched: 0, unfinished: room() },
-            syncing: Snapshot { n_vouched: 0, unfinished: room() },
+            covered_max: u64::MAX,
+            durable: Snapshot { n_covered: 0, unfinished: room() },
+            syncing: Snapshot { n_covered: 0, unfinished: room() },
             is_syncing: false,
         }
     }
@@ -248,7 +248,7 @@ impl WriteProgress {
         if self.failed.len() < UNFINISHED_MAX {
             self.failed.push(number_io);
         } else {
-            self.vouch_limit = self.vouch_limit.min(number_io);
+            self.covered_max = self.covered_max.min(number_io);
         }
     }
 
@@ -263,7 +263,7 @@ impl WriteProgress {
             return;
         }
         self.is_syncing = true;
-        self.syncing.n_vouched = self.n_issued.min(self.vouch_limit);
+        self.syncing.n_covered = self.n_issued.min(self.covered_max);
         self.syncing.unfinished.clear();
         self.syncing.unfinished.extend(self.in_flight.iter().chain(&self.failed));
     }
@@ -283,21 +283,21 @@ impl WriteProgress {
         worker_idx: u64,
         seed: u64,
     ) -> VerifyState {
-        let (n_vouched, mut unfinished) = match policy {
+        let (n_covered, mut unfinished) = match policy {
             VerifyPolicy::Completed => {
                 let unfinished = self.in_flight.iter().chain(&self.failed).copied().collect();
-                (self.n_issued.min(self.vouch_limit), unfinished)
+                (self.n_issued.min(self.covered_max), unfinished)
             }
-            VerifyPolicy::Fsynced => (self.durable.n_vouched, self.durable.unfinished.clone()),
+            VerifyPolicy::Fsynced => (self.durable.n_covered, self.durable.unfinished.clone()),
         };
-        unfinished.retain(|&number_io| number_io < n_vouched);
+        unfinished.retain(|&number_io| number_io < n_covered);
         unfinished.sort_unstable();
         VerifyState {
             job_name: job_name.to_owned(),
             worker_idx,
             seed,
             n_issued: self.n_issued,
-            n_vouched,
+            n_covered,
             unfinished,
         }
     }

@@ -346,7 +346,7 @@ proptest! {
     }
 
     #[test]
-    fn a_state_vouches_for_what_a_crash_left(
+    fn a_state_covers_what_a_crash_left(
         job in any_job(),
         seed: u64,
         n_ops in 1_usize..200,
@@ -367,8 +367,8 @@ proptest! {
         prop_assert_eq!(second.failure(), None);
         prop_assert_eq!(device.n_bad, 0);
         if job.workload.no_repeats && job.limits.loops == 1 {
-            let n_vouched = state.n_vouched - state.unfinished.len() as u64;
-            prop_assert_eq!(device.checked.len() as u64, n_vouched);
+            let n_covered = state.n_covered - state.unfinished.len() as u64;
+            prop_assert_eq!(device.checked.len() as u64, n_covered);
         }
     }
 }
@@ -389,9 +389,9 @@ fn a_read_job_follows_the_state_of_the_job_that_wrote() {
         second.restrict_to(state.clone());
         assert!(drive(&mut second, &mut device, usize::MAX));
         assert_eq!((second.failure(), device.n_bad), (None, 0));
-        let n_vouched = state.n_vouched - state.unfinished.len() as u64;
-        assert_eq!(device.checked.len() as u64, n_vouched);
-        assert!(n_vouched > 0 && n_vouched < 64);
+        let n_covered = state.n_covered - state.unfinished.len() as u64;
+        assert_eq!(device.checked.len() as u64, n_covered);
+        assert!(n_covered > 0 && n_covered < 64);
     }
 }
 
