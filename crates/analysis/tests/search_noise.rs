@@ -377,6 +377,31 @@ fn a_limit_that_moves_is_called_unsteady_and_one_that_does_not_is_not() {
     assert!(found.near >= 0.95, "within 5 %: {}", found.near);
 }
 
+/// The line of a shared host goes to and fro by 2 %, and forgets within five probes where it was:
+/// it has a line all the same.
+#[test]
+fn a_limit_that_goes_to_and_fro_a_little_has_a_line() {
+    const N_SEEDS: u64 = 200;
+    let ends = (0..N_SEEDS).map(|seed| {
+        let system = System::new(seed, Trouble::None, 0.01);
+        let (mut probed, mut random) = (Probed::new(system, seed), Noise::new(seed ^ 0x55));
+        let options = SearchOptions { n_curve_points: 0, ..SearchOptions::rate(system.start) };
+        let mut search = Search::new(options).expect("options");
+        let mut moved = 0.0;
+        while let Some(probe) = search.next_probe() {
+            moved = 0.8 * moved + 0.6 * 0.02 * random.normal();
+            search.take(probed.probe(probe.load * (1.0 - moved)));
+        }
+        let line = search.line();
+        let is_near = |load: f64| (load / system.line - 1.0).abs() < 0.05;
+        (line.load.is_some_and(is_near), line.end == LineEnd::CannotTell(Reason::Unsteady))
+    });
+    let ends: Vec<(bool, bool)> = ends.collect();
+    let n_near = ends.iter().filter(|(is_near, _)| *is_near).count();
+    let n_unsteady = ends.iter().filter(|(_, is_unsteady)| *is_unsteady).count();
+    assert!(n_near >= 170 && n_near + n_unsteady >= 196, "{n_near} near, {n_unsteady} unsteady");
+}
+
 /// Response times of a queue with one server and log-normal service: a line that is not told to
 /// the search, from points of finite length, and a limit on a percentile.
 fn queue_carries(load: f64, noise: &mut Noise, percentile: f64, limit_s: f64) -> (bool, f64) {

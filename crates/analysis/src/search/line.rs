@@ -91,10 +91,17 @@ const CHAOS_MAX: f64 = 0.7;
 const WIDTH_MAX: f64 = 0.1;
 
 /// How far a limit that has moved may have moved over all probes, up or down, as the logarithm.
-const DRIFTS: [f64; 2] = [0.07, 0.12];
+const DRIFTS: [f64; 2] = [0.09, 0.13];
 
-/// How far one may move that counts as standing still: the interval around a line is as wide.
-const STILL: [f64; 3] = [0.0, -0.03, 0.03];
+/// How far one may move steadily that counts as standing still: the interval around a line is as
+/// wide.
+const STILL: [f64; 5] = [0.0, -0.03, 0.03, -0.05, 0.05];
+
+/// How far one may move to and fro, as that of a shared host does, which counts as standing still.
+const SWING: f64 = 0.03;
+
+/// How often it does so over all probes, and from how many places of the swing it may begin.
+const SWINGS: [(f64, u32); 4] = [(0.5, 2), (1.0, 4), (1.5, 4), (2.0, 4)];
 
 /// Room around the line in which it may have moved, as a factor.
 const DRIFT_ROOM: f64 = 1.3;
@@ -218,24 +225,39 @@ impl Search {
         let (min, max) = (low / DRIFT_ROOM, high * DRIFT_ROOM);
         let options = SearchOptions { min, max, start: (low * high).sqrt(), ..self.options };
         let n = self.taken.len().max(2) as f64;
-        let evidence = |moved: f64| {
+        let evidence_of = |moved: &dyn Fn(f64) -> f64| {
             let mut belief = Belief::new(&options);
             for (idx, (probe, result)) in self.taken.iter().enumerate() {
                 let Some(is_carried) = result.answer.is_carried() else { continue };
                 // What the load is against the limit as it is at the end.
                 let left = 1.0 - idx as f64 / (n - 1.0);
-                belief.take(probe.load * (moved * left).exp(), is_carried);
+                belief.take(probe.load * moved(left).exp(), is_carried);
             }
             belief.evidence()
         };
-        let still = STILL.map(evidence);
-        let best = still.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        let still = still.iter().map(|it| (it - best).exp()).sum::<f64>() / STILL.len() as f64;
-        let odds = |moved: f64| (evidence(moved) - best).exp() / still;
-        let sum = |sign: f64| DRIFTS.iter().map(|moved| odds(sign * moved)).sum::<f64>();
-        let (down, up) = (sum(-1.0), sum(1.0));
-        let has_moved = (down + up) / (2 * DRIFTS.len()) as f64 > DRIFT_ODDS_MIN;
-        has_moved.then_some(if up > down { Drift::Up } else { Drift::Down })
+        let moves_by = |moved: f64| evidence_of(&|left| moved * left);
+        let up = DRIFTS.map(moves_by);
+        let down = DRIFTS.map(|moved| moves_by(-moved));
+        let steady = STILL.map(moves_by);
+        let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let best = most(&up).max(most(&down)).max(most(&steady));
+        let sum = |values: &[f64]| values.iter().map(|it| (it - best).exp()).sum::<f64>();
+        let n_still = STILL.len() + SWINGS.iter().map(|(_, n_phases)| *n_phases).sum::<u32>() as usize;
+        let drift = (sum(&up) + sum(&down)) / (2 * DRIFTS.len()) as f64;
+        let has_moved = |still: f64| drift > DRIFT_ODDS_MIN * still / n_still as f64;
+        // Most searches end here: what goes to and fro only speaks for a limit that stands still.
+        if !has_moved(sum(&steady)) {
+            return None;
+        }
+        let swung = |turns: f64| SWING * (std::f64::consts::TAU * turns).sin();
+        let swings = SWINGS.iter().flat_map(|&(times, n_phases)| {
+            (0..n_phases).map(move |phase| (times, f64::from(phase) / f64::from(n_phases)))
+        });
+        let swings: Vec<f64> = swings
+            .map(|(times, phase)| evidence_of(&|left| swung(times * left + phase)))
+            .collect();
+        has_moved(sum(&steady) + sum(&swings))
+            .then_some(if sum(&up) > sum(&down) { Drift::Up } else { Drift::Down })
     }
 
     /// Says whether the limits are pressed less at a far higher load than at the lowest one: where
