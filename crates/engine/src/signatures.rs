@@ -7,7 +7,7 @@
 //! Places and marks are those of the formats' own definitions: the headers of Linux under
 //! `include/uapi` and `fs/`, the specifications of ECMA-167, ISO 9660, UEFI, LUKS2 and DDF, and for
 //! formats without one what their tools write. Checksums are not recomputed: a header that is
-//! damaged still belongs to data. Only a mark of two bytes counts with a second sign beside it, since
+//! damaged still belongs to data. Only a mark of two bytes counts with a second sign beside it:
 //! random data, which benchmarks leave, has any two bytes once in 65,536 times.
 
 mod table;

@@ -578,8 +578,8 @@ impl CapsRecord {
             && longest.is_some_and(is_behind)
     }
 
-    /// Says whether reads wait for a cap behind a write-back cache that fills, and a cap in front of
-    /// the cache is at its limit: with that lifted more reads wait behind the cache, and what it
+    /// Says whether reads wait for a cap behind a write-back cache that fills, and a cap in front
+    /// of the cache is at its limit: with that lifted more reads wait behind the cache, and what it
     /// writes gives way to them.
     fn gives_way(&self, cap: &CapRecord) -> bool {
         let is_in_front =

@@ -242,7 +242,8 @@ impl Search {
         let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let best = most(&up).max(most(&down)).max(most(&steady));
         let sum = |values: &[f64]| values.iter().map(|it| (it - best).exp()).sum::<f64>();
-        let n_still = STILL.len() + SWINGS.iter().map(|(_, n_phases)| *n_phases).sum::<u32>() as usize;
+        let n_still =
+            STILL.len() + SWINGS.iter().map(|(_, n_phases)| *n_phases).sum::<u32>() as usize;
         let drift = (sum(&up) + sum(&down)) / (2 * DRIFTS.len()) as f64;
         let has_moved = |still: f64| drift > DRIFT_ODDS_MIN * still / n_still as f64;
         // Most searches end here: what goes to and fro only speaks for a limit that stands still.
@@ -253,11 +254,13 @@ impl Search {
         let swings = SWINGS.iter().flat_map(|&(times, n_phases)| {
             (0..n_phases).map(move |phase| (times, f64::from(phase) / f64::from(n_phases)))
         });
-        let swings: Vec<f64> = swings
-            .map(|(times, phase)| evidence_of(&|left| swung(times * left + phase)))
-            .collect();
-        has_moved(sum(&steady) + sum(&swings))
-            .then_some(if sum(&up) > sum(&down) { Drift::Up } else { Drift::Down })
+        let swings: Vec<f64> =
+            swings.map(|(times, phase)| evidence_of(&|left| swung(times * left + phase))).collect();
+        has_moved(sum(&steady) + sum(&swings)).then_some(if sum(&up) > sum(&down) {
+            Drift::Up
+        } else {
+            Drift::Down
+        })
     }
 
     /// Says whether the limits are pressed less at a far higher load than at the lowest one: where

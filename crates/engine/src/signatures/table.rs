@@ -65,8 +65,8 @@ const ENDS_OF_PAGES: &[Place] = &[
     start(64 * KIB - 10),
 ];
 
-/// Where a copy of the super block of ext2, ext3 and ext4 lies, at the mark: in groups 1, 3, 5 and 7
-/// (`sparse_super`) of as many blocks as a block has bits, up to 65,528 of them.
+/// Where a copy of the super block of ext2, ext3 and ext4 lies, at the mark: in groups 1, 3, 5 and
+/// 7 (`sparse_super`) of as many blocks as a block has bits, up to 65,528 of them.
 const EXT_COPIES: &[Place] = &[
     ext_copy(1, KIB, 8192),
     ext_copy(3, KIB, 8192),

@@ -39,8 +39,8 @@ enum Command {
 }
 
 /// What to do about a machine that the catalogue does not have.
-const OWN_MACHINE: &str = "a design takes figures of its own, such as `[vm] uncached = { iops = 15000, throughput = \
-     \"240MB/s\" }`; `plimsoll catalog import` takes a table of them";
+const OWN_MACHINE: &str = "a design takes figures of its own, such as `[vm] uncached = { \
+     iops = 15000, throughput = \"240MB/s\" }`; `plimsoll catalog import` takes a table of them";
 
 /// Which catalogue is asked.
 #[derive(Debug, clap::Args)]

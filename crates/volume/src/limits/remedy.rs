@@ -295,8 +295,9 @@ impl Tries<'_> {
         true
     }
 
-    /// Returns the smallest number above `below`, and `most` at most, that brings what is wanted: to
-    /// a need of the cap that binds, whatever the others do; else to the rate. `None` if none does.
+    /// Returns the smallest number above `below`, and `most` at most, that brings what is wanted:
+    /// to a need of the cap that binds, whatever the others do; else to the rate. `None` if none
+    /// does.
     fn wanted_number(
         &self,
         (below, most): (u64, u64),
