@@ -7,8 +7,9 @@ pub(crate) const CLOUDS: [(&str, &str); 3] =
 /// Returns the cloud whose machine sizes are named so: `Standard_D2s_v3`, `m5.large`,
 /// `n2-standard-16`; `None` for a name of another form.
 pub(crate) fn cloud_of_machine(name: &str) -> Option<&'static str> {
-    if name.to_lowercase().starts_with("standard_") {
-        return Some("Azure");
+    // A size has a number, which `Standard_LRS`, a disk's redundancy, has not.
+    if let Some(size) = name.to_lowercase().strip_prefix("standard_") {
+        return size.contains(|c: char| c.is_ascii_digit()).then_some("Azure");
     }
     let is_series = |text: &str, len_max: usize| {
         text.len() <= len_max
@@ -50,6 +51,8 @@ mod tests {
             ("hyperdisk-balanced", None),
             ("PremiumV2", None),
             ("D2s_v3", None),
+            ("Standard_LRS", None),
+            ("standard_zrs", None),
         ] {
             assert_eq!(cloud_of_machine(name), cloud, "{name}");
         }

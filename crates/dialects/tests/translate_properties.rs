@@ -284,7 +284,10 @@ fn differing(was: &Effect, is: &Effect) -> Vec<&'static [&'static str]> {
     let all = [
         (was.path == is.path, &["file_name"] as &[&str]),
         (was.from == is.from && was.to == is.to, places),
-        ((was.read_pct - is.read_pct).abs() < 0.01, &["a rate of reads or of writes", "read_pct"]),
+        (
+            (was.read_pct - is.read_pct).abs() < 0.01,
+            &["a rate of reads or of writes", "share of reads"],
+        ),
         (was.sizes == is.sizes, &["size"]),
         ((was.random_pct - is.random_pct).abs() < 0.01, &["random"]),
         (was.depth == is.depth, depth),

@@ -50,7 +50,8 @@ fn given(memory: *mut u8, size_bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Ends the process without a further allocation, and without what others do at its end.
+/// Ends the process without a further allocation, and without what others do at its end: a file
+/// that is being written stays as it is, and a scratch file stays.
 #[cold]
 fn end() -> ! {
     const TEXT: &str = "error: this process can have no more memory\n\n\

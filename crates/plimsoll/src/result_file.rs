@@ -5,7 +5,7 @@
 //! file) the result goes straight to its place.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,9 @@ impl ResultFile {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let (place, is_replaceable) = place_of(path);
         let mut file = None;
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(ErrorKind::IsADirectory.into());
+        }
         match fs::metadata(path) {
             Ok(facts) => {
                 if facts.file_type().is_block_device() {
@@ -100,9 +103,12 @@ fn append(file: &mut File, bytes: &[u8], is_behind: bool) -> io::Result<()> {
         file.set_len(0)?;
     }
     let before = if is_behind { facts.len() } else { 0 };
-    file.write_all(bytes).inspect_err(|_| {
+    let written = file.write_all(bytes);
+    if written.is_err() {
         let _ = file.set_len(before);
-    })
+        let _ = file.seek(SeekFrom::Start(before));
+    }
+    written
 }
 
 /// Writes a file beside its place and renames it, where asked for once the disk has it: a server
@@ -115,9 +121,13 @@ fn beside(place: &Path, bytes: &[u8], is_on_disk: bool) -> io::Result<File> {
         part.file.sync_all()?;
     }
     let file = part.file.try_clone()?;
-    if fs::rename(&part.path, place).is_ok() {
-        part.is_renamed = true;
-        return Ok(file);
+    match fs::rename(&part.path, place) {
+        Ok(()) => {
+            part.is_renamed = true;
+            return Ok(file);
+        }
+        Err(error) if facts.is_none() => return Err(error),
+        Err(_) => {}
     }
     // A file that is mounted, or that a folder's sticky bit protects, keeps its name.
     let mut straight = File::options().write(true).open(place)?;
@@ -270,6 +280,7 @@ mod tests {
             (path("absent/result"), ErrorKind::NotFound),
             (path("file/result"), ErrorKind::NotADirectory),
             (path("."), ErrorKind::IsADirectory),
+            (path("new/"), ErrorKind::IsADirectory),
             (path("/dev/full"), ErrorKind::StorageFull),
         ] {
             let error = write(&path, b"text").expect_err("it cannot be written");

@@ -67,7 +67,7 @@ fn own_tables_stay_in_force_and_change() {
     for (dir, iops) in [("one", 600), ("two", 700)] {
         sandbox.write("tiers.csv", format!("name,size_gib,iops,mb_s\nP31,1024,{iops},150\n"));
         let import =
-            ["catalog", "import", "tiers.csv", "--write", dir, "--source", "a", "--date", "b"];
+            ["catalog", "import", "tiers.csv", "--write", dir, "--source", "a", "--date", "2026"];
         sandbox.plimsoll(&import).success();
     }
     let caps = |iops: u64| {

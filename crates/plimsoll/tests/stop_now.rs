@@ -115,7 +115,7 @@ fn a_signal_ends_the_preparation_of_many_files() {
     sandbox
         .write("job.fio", "[a]\nioengine=null\nsize=8g\nnrfiles=2000000\ntime_based\nruntime=1h\n");
     let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_plimsoll")));
-    command.args(["run", "job.fio", "--json", "--no-progress"]);
+    command.args(["run", "job.fio", "--json", "--no-progress"]).stderr(Stdio::piped());
     let child = command.stdout(Stdio::piped()).spawn().expect("the binary was built");
     let step = Duration::from_millis(1);
     let n_looks_max = GIVE_UP.as_millis() / step.as_millis();
@@ -126,6 +126,10 @@ fn a_signal_ends_the_preparation_of_many_files() {
     assert!(hears, "it never listens");
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
+    if String::from_utf8_lossy(&output.stderr).contains("not-enough-memory") {
+        testing::skipped!("1 GiB of memory");
+        return;
+    }
     let record = Record::from_json(&String::from_utf8_lossy(&output.stdout)).expect("a record");
     assert_eq!((record.outcome, output.status.code()), (Outcome::Interrupted, Some(130)));
     assert_eq!(record.jobs, []);

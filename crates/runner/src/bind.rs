@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -210,7 +211,7 @@ fn named_paths(job: &Job, worker_idx: u32) -> Paths<'_> {
     }
     let files = &job.files;
     if let Some(recording) = recording(job, worker_idx) {
-        return Box::new(recording.files.iter().map(|file| PathBuf::from(&file.name)));
+        return Box::new(recording.files.iter().map(|file| plain(PathBuf::from(&file.name))));
     }
     if !files.names.is_empty() {
         let directory = files.directories.first();
@@ -232,10 +233,21 @@ fn recording(job: &Job, worker_idx: u32) -> Option<&Recording> {
 }
 
 fn under(directory: Option<&String>, name: &str) -> PathBuf {
-    match directory {
+    plain(match directory {
         Some(directory) if !Path::new(name).is_absolute() => Path::new(directory).join(name),
         _ => PathBuf::from(name),
-    }
+    })
+}
+
+/// Returns a path without what changes nothing in it, `//` and `/.`: paths are compared by their
+/// bytes, and two spellings of one must be one file.
+fn plain(path: PathBuf) -> PathBuf {
+    let bytes = path.as_os_str().as_bytes();
+    let is_plain = !bytes.ends_with(b"/")
+        && !bytes.ends_with(b"/.")
+        && !bytes.windows(2).any(|pair| pair == b"//")
+        && !bytes.windows(3).any(|part| part == b"/./");
+    if is_plain { path } else { path.components().collect() }
 }
 
 /// File names of a worker from the job's pattern; `$jobname.$jobnum.$filenum` unless it has one.
@@ -544,6 +556,21 @@ mod tests {
             |of_step: &&[u32]| Step { jobs: of_step.iter().map(job).collect(), ..Step::default() };
         let plan = Plan { steps: workers.iter().map(step).collect(), ..Plan::default() };
         assert_eq!(too_many_workers(&plan).map(|it| it.message).as_deref(), expected);
+    }
+
+    #[test]
+    fn two_spellings_of_a_path_are_one_file() {
+        let folder = "/mnt//a/".to_owned();
+        for (directory, name, expected) in [
+            (None, "/mnt//a/./f", "/mnt/a/f"),
+            (None, "/mnt/a/f/", "/mnt/a/f"),
+            (None, "/mnt/a/f/.", "/mnt/a/f"),
+            (None, "./f", "./f"),
+            (None, "/mnt/a/../f", "/mnt/a/../f"),
+            (Some(&folder), "f", "/mnt/a/f"),
+        ] {
+            assert_eq!(under(directory, name).as_os_str(), expected);
+        }
     }
 
     #[test]

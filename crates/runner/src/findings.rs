@@ -34,7 +34,7 @@ impl Findings {
         for (code, _) in self.n_of_code.into_iter().filter(|(_, n)| *n > TOLD_MAX) {
             let last = self.told.iter_mut().rfind(|finding| finding.code == code);
             if let Some(last) = last {
-                last.help.push("the same holds for more files, which are not listed".to_owned());
+                last.help.push("there are more of this kind, which are not listed".to_owned());
             }
         }
         self.told

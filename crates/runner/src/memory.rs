@@ -12,6 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use pattern::Offsets;
+use plan::verify::Memory;
 use plan::{Diagnostic, Job, Plan};
 use rustix::process::{Resource, getrlimit};
 use units::format_bytes;
@@ -82,17 +83,19 @@ struct Limit {
 }
 
 /// Says that the plan takes more memory than this process can have. To be asked before anything is
-/// made for its workers and files.
-pub(crate) fn too_little(plan: &Plan) -> Option<Diagnostic> {
-    check(plan, &limits())
+/// made for its workers and files. In virtual time no worker has a thread, an engine or buffers.
+pub(crate) fn too_little(plan: &Plan, is_virtual: bool) -> Option<Diagnostic> {
+    check(plan, is_virtual, &limits())
 }
 
-fn check(plan: &Plan, limits: &[Limit]) -> Option<Diagnostic> {
+fn check(plan: &Plan, is_virtual: bool, limits: &[Limit]) -> Option<Diagnostic> {
     // Files of all steps are bound at once; workers of one step run together.
     let of_steps: Vec<Vec<(&Job, Need)>> = plan
         .steps
         .iter()
-        .map(|step| step.jobs.iter().flat_map(|job| needs(job).map(|it| (job, it))).collect())
+        .map(|step| {
+            step.jobs.iter().flat_map(|job| needs(job, is_virtual).map(|it| (job, it))).collect()
+        })
         .collect();
     limits.iter().find_map(|limit| {
         let bytes = |(_, need): &(&Job, Need)| {
@@ -141,7 +144,7 @@ fn finding((job, need): &(&Job, Need), bytes: u64, all_bytes: u64, limit: &Limit
 }
 
 /// Returns what a job takes, by what takes it.
-fn needs(job: &Job) -> [Need; 4] {
+fn needs(job: &Job, is_virtual: bool) -> [Need; 4] {
     let n_workers = u64::from(job.n_workers);
     let need = |what, each_bytes: u64, n_of_worker: u64| {
         let bytes = each_bytes.saturating_mul(n_of_worker).saturating_mul(n_workers);
@@ -149,16 +152,25 @@ fn needs(job: &Job) -> [Need; 4] {
     };
     let generates = job.files.names.is_empty() && job.tree.is_none();
     let n_files = u64::from(job.files.n_files.max(1)) * u64::from(generates);
-    let real_bytes = if job.engine.kind.is_idle() { 0 } else { REAL_FILE_BYTES };
+    let is_idle = is_virtual || job.engine.kind.is_idle();
+    let real_bytes = if is_idle { 0 } else { REAL_FILE_BYTES };
     let file_bytes = FILE_BYTES + real_bytes + Offsets::about_bytes(&job.workload);
     let n_slots = u64::from(job.load.queue_depth.max(1));
-    let has_buffers = !job.engine.kind.is_of_names();
+    // Huge pages are set aside for such buffers, and what a file backs goes back into it.
+    let is_set_aside = match &job.buffers.memory {
+        Memory::Malloc => false,
+        Memory::Shm { huge } => *huge,
+        Memory::Mmap { huge, shared: _, file } => *huge || file.is_some(),
+    };
+    let runs = !job.files.create_only;
+    let has_buffers = runs && !is_virtual && !is_set_aside && !job.engine.kind.is_of_names();
+    let n_threads = if runs && !is_virtual { n_workers } else { 0 };
     let buffer_bytes = if has_buffers { u64::from(job.block_size_max()) } else { 0 };
     [
         Need {
             what: What::Workers,
-            used_bytes: WORKER_BYTES.saturating_mul(n_workers),
-            mapped_bytes: WORKER_MAPPED_BYTES.saturating_mul(n_workers),
+            used_bytes: WORKER_BYTES.saturating_mul(n_threads),
+            mapped_bytes: WORKER_MAPPED_BYTES.saturating_mul(n_threads),
         },
         need(What::Files, file_bytes, n_files),
         need(What::Queues, SLOT_BYTES, n_slots),
@@ -230,9 +242,13 @@ fn left(group: &Path, [max, current]: [&str; 2]) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
     let (max, current) = (number(max)?, number(current)?);
     let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
-    let cached = ["active_file ", "inactive_file "].iter().filter_map(|name| {
+    let of_stat = |name: &str| {
         stat.lines().find_map(|line| line.strip_prefix(name))?.trim().parse::<u64>().ok()
-    });
+    };
+    // The first hierarchy counts a group alone, and with the groups below it as a total.
+    let cached =
+        [("total_active_file ", "active_file "), ("total_inactive_file ", "inactive_file ")];
+    let cached = cached.iter().filter_map(|(total, own)| of_stat(total).or_else(|| of_stat(own)));
     Some(max.saturating_sub(current.saturating_sub(cached.sum())))
 }
 
@@ -252,7 +268,7 @@ mod tests {
     fn said(jobs: &[Job], limit: Limit) -> Option<(String, Vec<String>)> {
         let step = |job: &Job| Step { jobs: vec![job.clone()], ..Step::default() };
         let plan = Plan { steps: jobs.iter().map(step).collect(), ..Plan::default() };
-        check(&plan, &[limit]).map(|it| (it.message, it.help))
+        check(&plan, false, &[limit]).map(|it| (it.message, it.help))
     }
 
     fn null(set: impl FnOnce(&mut Job)) -> Job {
@@ -315,6 +331,30 @@ mod tests {
         assert_eq!(said(&[crowd(1)], limit(0, false)), None);
         let numbers = null(|job| (job.n_workers, job.files.n_files) = (u32::MAX, u32::MAX));
         assert!(said(&[numbers], limit(u64::MAX - 1, true)).is_some());
+    }
+
+    #[test]
+    fn what_a_job_does_not_take_is_not_counted() {
+        let job = null(|job| {
+            (job.n_workers, job.load.queue_depth) = (1000, 64);
+            job.workload.block_size = PerDir::all(BlockSize::Fixed(1 << 20));
+        });
+        let room = limit(1 << 30, true);
+        assert!(said(std::slice::from_ref(&job), room.clone()).is_some());
+        let step = Step { jobs: vec![job.clone()], ..Step::default() };
+        let plan = Plan { steps: vec![step], ..Plan::default() };
+        assert_eq!(check(&plan, true, &[room]), None);
+        // Without threads' stacks: what the pages of its buffers take.
+        let room = limit(1 << 30, false);
+        let huge = Memory::Mmap { huge: true, shared: false, file: None };
+        for memory in [huge, Memory::Shm { huge: true }] {
+            let mut job = job.clone();
+            job.buffers.memory = memory;
+            assert_eq!(said(&[job], room.clone()), None);
+        }
+        let mut job = job;
+        job.files.create_only = true;
+        assert_eq!(said(&[job], room), None);
     }
 
     #[test]

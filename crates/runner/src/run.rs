@@ -515,7 +515,9 @@ impl<'a> Ready<'a> {
         control: &Control,
         zero_unix_ms: u64,
     ) -> Result<Self, RunError> {
-        if let Some(finding) = too_many_workers(plan).or_else(|| memory::too_little(plan)) {
+        if let Some(finding) =
+            too_many_workers(plan).or_else(|| memory::too_little(plan, options.is_virtual()))
+        {
             return Err(RunError::Refused(vec![finding]));
         }
         let emulation = options.emulation.as_ref();

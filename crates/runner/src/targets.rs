@@ -159,7 +159,7 @@ pub(crate) fn check_risk(
         WriteRisk::Unreadable { offset, errno } => {
             let why = std::io::Error::from_raw_os_error(errno);
             let message = format!(
-                "{writes_to}, but what that holds cannot be told: reading at byte {offset} gives: \
+                "{writes_to}, but what that holds is not known: reading at byte {offset} gives: \
                  {why}"
             );
             Some(has_contents(message, "name another device: this one fails, or is locked"))

@@ -2,7 +2,10 @@
 //!
 //! Meters are for readers on other threads: adding to them one by one costs several times what a
 //! note costs here. So completions gather and are added together: at the end of each batch, or,
-//! where nobody reads at any odd moment, when somebody asks ([`Worker::publish`]).
+//! where a batch is one operation, after a short time ([`Worker::gather_meters`]) or when a reader
+//! asks ([`Worker::publish`]).
+//!
+//! [`Worker::gather_meters`]: crate::Worker::gather_meters
 //!
 //! [`Worker::publish`]: crate::Worker::publish
 

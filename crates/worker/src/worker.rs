@@ -199,7 +199,8 @@ impl Worker {
     }
 
     /// Does the same for no longer than `gathers_ns` while operations complete: readers see the end
-    /// of an interval shifted by as much, and every count in the end. Before the start. Who lets
+    /// of an interval shifted by as much, and by the operation in flight where that takes long; and
+    /// every count in the end. Before the start. Who lets
     /// the worker wait for anything else than completions calls [`Worker::publish`] first.
     pub fn gather_meters(&mut self, gathers_ns: u64) {
         self.must_be_new("meters are put off");

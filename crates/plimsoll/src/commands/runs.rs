@@ -188,10 +188,12 @@ fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
 fn state(run: &RunRow) -> String {
     let sound = Standing::Sound.word();
     match (run.state, run.totals.standing.as_str()) {
-        (State::Complete, "") => String::new(),
-        (State::Complete, standing) if standing != sound => format!("{standing}: "),
-        (State::Complete, _) if run.source.is_some() => "imported: ".to_owned(),
-        (State::Complete, _) => String::new(),
+        (State::Complete, standing) => {
+            let imported = if run.source.is_some() { "imported: " } else { "" };
+            let is_known = !standing.is_empty() && standing != sound;
+            let standing = if is_known { format!("{standing}: ") } else { String::new() };
+            format!("{imported}{standing}")
+        }
         (other, _) => format!("{}: ", other.word()),
     }
 }
