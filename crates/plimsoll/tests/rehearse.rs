@@ -496,7 +496,7 @@ fn a_device_that_cannot_be_read_is_not_written() {
         let outcome = rehearsal.0.plimsoll(&[command, "job.fio"]);
         assert_ne!(outcome.code, 0, "{command}");
         let said = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("what that holds cannot be told: reading at byte 0"), "{said}");
+        assert!(said.contains("what that holds is not known: reading at byte 0"), "{said}");
     }
     rehearsal.rehearse(&["restart", "mnt"]).success();
     drop(device);

@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(told.len(), TOLD_MAX + 2);
         assert_eq!((&told[0], &told[TOLD_MAX + 1]), (&of("few", 1), &of("few", 2)));
         let more =
-            of("many", TOLD_MAX - 1).help("the same holds for more files, which are not listed");
+            of("many", TOLD_MAX - 1).help("there are more of this kind, which are not listed");
         assert_eq!((&told[1], &told[TOLD_MAX]), (&of("many", 0), &more));
     }
 }

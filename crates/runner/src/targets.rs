@@ -363,7 +363,7 @@ mod tests {
     const CONTENTS: &str =
         "target-has-contents job `oltp` writes to `/dev/made-up`, which holds XFS, a file system";
     const UNREADABLE: &str = "target-has-contents job `oltp` writes to `/dev/made-up`, but what \
-                              that holds cannot be told: reading at byte 4096 gives: Input/output \
+                              that holds is not known: reading at byte 4096 gives: Input/output \
                               error (os error 5)";
 
     #[test]
