@@ -1,11 +1,12 @@
 //! What the tests of several crates need of the host: programs, files of other tools, and a way
-//! to say that something is missing.
+//! to say that something is missing. And a table of wrong callers, each with its panic.
 //!
 //! A development dependency only; nothing of it is in the product. Its own tests are below.
 
 use std::fmt::Arguments;
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Names the file to which each skipped test adds a line. `cargo xtask ci` sets it, and counts.
@@ -87,6 +88,44 @@ fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
 }
 
+/// A wrong caller: what it does wrong, words that the panic must say, and the call.
+pub type WrongCall<'a> = (&'a str, &'a str, &'a dyn Fn());
+
+/// Checks that each of these calls panics, and says these words: an assertion that stays on in
+/// release is tested by a row of such a table. All rows are tried before it fails.
+///
+/// ```
+/// fn share(part: f64) -> f64 {
+///     assert!(part <= 1.0, "a part of {part} is more than all");
+///     part
+/// }
+/// testing::check_wrong_calls(&[("more than all", "a part of 2 is", &|| _ = share(2.0))]);
+/// ```
+///
+/// # Panics
+/// If a call does not panic, or with other words; with the names of these rows.
+#[track_caller]
+pub fn check_wrong_calls(rows: &[WrongCall<'_>]) {
+    let mut wrong = String::new();
+    for (name, expected, call) in rows {
+        let found = match panic_of(call) {
+            None => "it is accepted".to_owned(),
+            Some(text) if text.contains(expected) => continue,
+            Some(text) => format!("it says `{text}`"),
+        };
+        wrong.push_str(&format!("\n{name}: {found}, not `{expected}`"));
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Returns the words of the panic that a call ends with; none where it returns.
+pub fn panic_of<T>(call: impl FnOnce() -> T) -> Option<String> {
+    let payload = catch_unwind(AssertUnwindSafe(call)).err()?;
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    Some(text.unwrap_or_else(|| "a panic without words".to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +139,21 @@ mod tests {
     #[test]
     fn a_shell_is_everywhere() {
         assert!(has_program("sh"));
+    }
+
+    fn checked(part: f64) {
+        assert!(part <= 1.0, "a part of {part} is more than all");
+    }
+
+    #[test]
+    fn a_wrong_call_is_one_that_panics_with_the_words_of_its_row() {
+        let more: WrongCall<'_> = ("more than all", "2 is more than all", &|| checked(2.0));
+        let right: WrongCall<'_> = ("right", "more", &|| checked(1.0));
+        let other: WrongCall<'_> = ("other words", "less", &|| checked(3.0));
+        check_wrong_calls(&[more]);
+        let text = panic_of(|| check_wrong_calls(&[more, right, other])).expect("two are wrong");
+        let expected = "\nright: it is accepted, not `more`\
+                        \nother words: it says `a part of 3 is more than all`, not `less`";
+        assert_eq!(text, expected);
     }
 }
