@@ -18,7 +18,8 @@
 //! 3. Confirm: both ends are probed in turn, `n_repeats` times at least, until the line lies
 //!    between them with a probability of [`SURE`].
 //! 4. Curve: equally spaced loads up to the line, in the order asked for.
-//! 5. Control: both ends once more, to see whether the limit has moved meanwhile.
+//! 5. Control: both ends once more, to see whether the limit has moved meanwhile; where it seems to
+//!    have, some more, for one that goes to and fro comes back.
 //!
 //! There is no line where the answers do not follow the load, or fit a limit that moves better than
 //! one that stands still: [`LineEnd::CannotTell`] says so.
@@ -133,6 +134,8 @@ pub struct Search {
     n_hints: u32,
     /// Probes in a row that said nothing.
     n_nothing: u32,
+    /// Probes taken when the limit was first suspected to move, and has been ever since.
+    suspected_at: Option<usize>,
     /// What the search came to, and the loads still to be measured for the curve.
     found: Option<Found>,
 }
@@ -197,6 +200,9 @@ const N_HINTS_MAX: u32 = 2;
 /// Probes from which on the limit is suspected to move, each time some more are taken.
 const N_DRIFT_MIN: usize = 18;
 
+/// Probes after which a suspicion that lasts is believed: a limit that goes to and fro comes back.
+const N_DRIFT_MORE: usize = 6;
+
 /// Probes in a row that say nothing until the search gives up.
 const N_NOTHING_MAX: u32 = 10;
 
@@ -220,6 +226,7 @@ impl Search {
             n_by_achieved: 0,
             n_hints: 0,
             n_nothing: 0,
+            suspected_at: None,
             found: None,
         };
         search.next = search.plan();
@@ -344,7 +351,7 @@ impl Search {
                 Step::End(end) => self.end_with(end),
             }
         }
-        let next = self.curve_step();
+        let next = self.curve_step().or_else(|| self.drift_step());
         if next.is_some() {
             return next;
         }
@@ -377,7 +384,7 @@ impl Search {
         if self.is_out_of_probes() {
             return Step::End(self.out_of_probes(ends));
         }
-        if n >= N_DRIFT_MIN && n.is_multiple_of(6) && self.drift().is_some() {
+        if n >= N_DRIFT_MIN && n.is_multiple_of(6) && self.has_drifted() {
             return Step::End(LineEnd::CannotTell(Reason::Unsteady));
         }
         let (units_min, units_max) = (self.options.units_min(), self.options.units_max());
@@ -509,7 +516,7 @@ impl Search {
             Reason::FewOperations
         } else if n_host >= N_HOST_MIN && 4 * n_host >= self.taken.len() {
             Reason::Host
-        } else if self.drift().is_some() {
+        } else if self.drift(self.drift_odds_min()).is_some() {
             Reason::Unsteady
         } else if self.is_out_of_order() {
             Reason::NotOfLoad
@@ -550,7 +557,7 @@ impl Search {
         let points = line.map_or(Vec::new(), |line| self.curve_points(line));
         let n_taken = self.taken.len();
         let is_unsteady = end == LineEnd::CannotTell(Reason::Unsteady);
-        let drift = if is_unsteady { self.drift() } else { None };
+        let drift = if is_unsteady { self.drift(self.drift_odds_min()) } else { None };
         self.found = Some(Found { end, line, ends, points, n_taken, drift });
     }
 
@@ -612,6 +619,26 @@ impl Search {
             _ => None,
         };
         Some((moved.unwrap_or(if n.is_multiple_of(2) { low } else { high }), Purpose::Control))
+    }
+
+    /// Says whether the limit is suspected to move, and was already some probes ago.
+    fn has_drifted(&mut self) -> bool {
+        let n = self.taken.len();
+        self.suspected_at =
+            self.drift(self.drift_odds_min()).map(|_| self.suspected_at.unwrap_or(n));
+        self.suspected_at.is_some_and(|at| n >= at + N_DRIFT_MORE)
+    }
+
+    /// After step 5: a suspicion that the limit moves is looked into, as long as it lasts.
+    fn drift_step(&mut self) -> Option<(u64, Purpose)> {
+        let is_line = self.found.as_ref().is_some_and(|found| found.ends.is_some());
+        if !is_line || self.is_out_of_probes() || self.has_drifted() || self.suspected_at.is_none()
+        {
+            return None;
+        }
+        let (low, high) = (self.ends().0?, self.ends().1?);
+        let next = if self.last() == Some(low) { high } else { low };
+        Some((self.near_belief(low, high).unwrap_or(next), Purpose::Control))
     }
 }
 

@@ -90,24 +90,91 @@ const CHAOS_MAX: f64 = 0.7;
 /// Widest interval that is given as a line, as a share of the load.
 const WIDTH_MAX: f64 = 0.1;
 
-/// How far a limit that has moved may have moved over all probes, up or down, as the logarithm.
-const DRIFTS: [f64; 2] = [0.09, 0.13];
+/// Share of the belief that must lie within that width. The interval that is printed holds
+/// [`SURE`], and may be wider.
+const WIDTH_SHARE: f64 = 0.9;
 
-/// How far one may move steadily that counts as standing still: the interval around a line is as
-/// wide.
-const STILL: [f64; 5] = [0.0, -0.03, 0.03, -0.05, 0.05];
+/// How a limit may have moved over all probes.
+#[derive(Clone, Copy, Debug)]
+enum Movement {
+    /// One way, by so much as the logarithm, from the first probe on until this share of them was
+    /// made.
+    OneWay { by: f64, until: f64 },
+    /// To and fro, as that of a shared host does: so often, from this place of the swing on.
+    ToAndFro { n_swings: f64, from: f64 },
+}
 
-/// How far one may move to and fro, as that of a shared host does, which counts as standing still.
+/// How far a limit swings that counts as standing still.
 const SWING: f64 = 0.03;
 
-/// How often it does so over all probes, and from how many places of the swing it may begin.
-const SWINGS: [(f64, u32); 4] = [(0.5, 2), (1.0, 4), (1.5, 4), (2.0, 4)];
+impl Movement {
+    const fn by(by: f64, until: f64) -> Self {
+        Movement::OneWay { by, until }
+    }
+
+    const fn swings(n_swings: f64, from: f64) -> Self {
+        Movement::ToAndFro { n_swings, from }
+    }
+
+    /// Returns how much more a load weighed when this share of the probes was made than it does
+    /// at the end, as the logarithm.
+    fn at(self, made: f64) -> f64 {
+        match self {
+            Movement::OneWay { by, until } => by * (1.0 - made / until).max(0.0),
+            Movement::ToAndFro { n_swings, from } => {
+                SWING * (std::f64::consts::TAU * (n_swings * (1.0 - made) + from)).sin()
+            }
+        }
+    }
+}
+
+/// Limits that moved so far that no one line says what is carried: more is now, or less.
+const UP: [Movement; 4] = [
+    Movement::by(0.09, 1.0),
+    Movement::by(0.13, 1.0),
+    Movement::by(0.09, 0.6),
+    Movement::by(0.13, 0.6),
+];
+const DOWN: [Movement; 4] = [
+    Movement::by(-0.09, 1.0),
+    Movement::by(-0.13, 1.0),
+    Movement::by(-0.09, 0.6),
+    Movement::by(-0.13, 0.6),
+];
+
+/// Limits that count as standing still: the interval around a line is as wide.
+const STEADY: [Movement; 5] = [
+    Movement::by(0.0, 1.0),
+    Movement::by(-0.03, 1.0),
+    Movement::by(0.03, 1.0),
+    Movement::by(-0.05, 1.0),
+    Movement::by(0.05, 1.0),
+];
+const SWINGS: [Movement; 14] = [
+    Movement::swings(0.5, 0.0),
+    Movement::swings(0.5, 0.5),
+    Movement::swings(1.0, 0.0),
+    Movement::swings(1.0, 0.25),
+    Movement::swings(1.0, 0.5),
+    Movement::swings(1.0, 0.75),
+    Movement::swings(1.5, 0.0),
+    Movement::swings(1.5, 0.25),
+    Movement::swings(1.5, 0.5),
+    Movement::swings(1.5, 0.75),
+    Movement::swings(2.0, 0.0),
+    Movement::swings(2.0, 0.25),
+    Movement::swings(2.0, 0.5),
+    Movement::swings(2.0, 0.75),
+];
 
 /// Room around the line in which it may have moved, as a factor.
 const DRIFT_ROOM: f64 = 1.3;
 
 /// How much better than a limit that stands still a moving one must explain the answers.
 const DRIFT_ODDS_MIN: f64 = 5.0;
+
+/// The same, for a suspicion to last.
+const DRIFT_ODDS_KEPT: f64 = 2.0;
 
 impl Search {
     /// Returns what is known of the load line so far.
@@ -171,7 +238,7 @@ impl Search {
     /// Says whether a line is known well enough to be given.
     pub(super) fn is_narrow(&self, low: u64, high: u64) -> bool {
         self.options.is_close(low, high) || {
-            let (low, high) = self.widened(low, high, 0.9);
+            let (low, high) = self.widened(low, high, WIDTH_SHARE);
             high - low <= WIDTH_MAX * low
         }
     }
@@ -210,9 +277,9 @@ impl Search {
         n_carried >= 2 || !is_by_chance || self.belief.in_chaos() > CHAOS_MAX
     }
 
-    /// Returns which way the limit moved, where that explains the answers much better than one that
-    /// stands still.
-    pub(super) fn drift(&self) -> Option<Drift> {
+    /// Returns which way the limit moved, where that explains the answers so many times better
+    /// than one that stands still.
+    pub(super) fn drift(&self, odds_min: f64) -> Option<Drift> {
         let of = |is_seen: fn(&Tally) -> bool| {
             self.tallies.iter().filter(move |(_, tally)| is_seen(tally)).map(|(units, _)| *units)
         };
@@ -220,47 +287,40 @@ impl Search {
         if highest_carried < of(|tally| tally.n_failed > 0).next() {
             return None; // nothing contradicts a limit that stands still
         }
-        // What is far from the line says the same of both.
+        let up = self.evidence_of(&UP);
+        let down = self.evidence_of(&DOWN);
+        let steady = self.evidence_of(&STEADY);
+        let best = up.iter().chain(&down).chain(&steady).copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum = |evidence: &[f64]| evidence.iter().map(|it| (it - best).exp()).sum::<f64>();
+        let (up, down, steady) = (sum(&up), sum(&down), sum(&steady));
+        let moved = (up + down) / (UP.len() + DOWN.len()) as f64;
+        let n_still = (STEADY.len() + SWINGS.len()) as f64;
+        let has_moved = |still: f64| moved > odds_min * still / n_still;
+        // Most searches end here: what goes to and fro only speaks for a limit that stands still.
+        if !has_moved(steady) || !has_moved(steady + sum(&self.evidence_of(&SWINGS))) {
+            return None;
+        }
+        Some(if up > down { Drift::Up } else { Drift::Down })
+    }
+
+    /// Returns how well each movement explains the answers, as logarithms of one measure.
+    fn evidence_of(&self, movements: &[Movement]) -> Vec<f64> {
+        // What is far from the line says the same of all.
         let (low, high) = (self.belief.quantile(0.001), self.belief.quantile(0.999));
         let (min, max) = (low / DRIFT_ROOM, high * DRIFT_ROOM);
         let options = SearchOptions { min, max, start: (low * high).sqrt(), ..self.options };
         let n = self.taken.len().max(2) as f64;
-        let evidence_of = |moved: &dyn Fn(f64) -> f64| {
+        let evidence_of = |movement: &Movement| {
             let mut belief = Belief::new(&options);
             for (idx, (probe, result)) in self.taken.iter().enumerate() {
                 let Some(is_carried) = result.answer.is_carried() else { continue };
                 // What the load is against the limit as it is at the end.
-                let left = 1.0 - idx as f64 / (n - 1.0);
-                belief.take(probe.load * moved(left).exp(), is_carried);
+                let moved = movement.at(idx as f64 / (n - 1.0));
+                belief.take(probe.load * moved.exp(), is_carried);
             }
             belief.evidence()
         };
-        let moves_by = |moved: f64| evidence_of(&|left| moved * left);
-        let up = DRIFTS.map(moves_by);
-        let down = DRIFTS.map(|moved| moves_by(-moved));
-        let steady = STILL.map(moves_by);
-        let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let best = most(&up).max(most(&down)).max(most(&steady));
-        let sum = |values: &[f64]| values.iter().map(|it| (it - best).exp()).sum::<f64>();
-        let n_still =
-            STILL.len() + SWINGS.iter().map(|(_, n_phases)| *n_phases).sum::<u32>() as usize;
-        let drift = (sum(&up) + sum(&down)) / (2 * DRIFTS.len()) as f64;
-        let has_moved = |still: f64| drift > DRIFT_ODDS_MIN * still / n_still as f64;
-        // Most searches end here: what goes to and fro only speaks for a limit that stands still.
-        if !has_moved(sum(&steady)) {
-            return None;
-        }
-        let swung = |turns: f64| SWING * (std::f64::consts::TAU * turns).sin();
-        let swings = SWINGS.iter().flat_map(|&(times, n_phases)| {
-            (0..n_phases).map(move |phase| (times, f64::from(phase) / f64::from(n_phases)))
-        });
-        let swings: Vec<f64> =
-            swings.map(|(times, phase)| evidence_of(&|left| swung(times * left + phase))).collect();
-        has_moved(sum(&steady) + sum(&swings)).then_some(if sum(&up) > sum(&down) {
-            Drift::Up
-        } else {
-            Drift::Down
-        })
+        movements.iter().map(evidence_of).collect()
     }
 
     /// Says whether the limits are pressed less at a far higher load than at the lowest one: where
@@ -275,10 +335,15 @@ impl Search {
     /// Finds out whether the limit has moved, when all is measured.
     pub(super) fn judge_drift(&mut self) {
         let has_line = self.found.as_ref().is_some_and(|found| found.end == LineEnd::Bracketed);
-        let drift = if has_line { self.drift() } else { None };
+        let drift = if has_line { self.drift(self.drift_odds_min()) } else { None };
         if let Some(found) = self.found.as_mut().filter(|_| has_line) {
             found.drift = drift;
         }
+    }
+
+    /// Returns the odds from which on the limit is said to move: lower where it is suspected.
+    pub(super) fn drift_odds_min(&self) -> f64 {
+        if self.suspected_at.is_some() { DRIFT_ODDS_KEPT } else { DRIFT_ODDS_MIN }
     }
 
     /// Counts the probes whose generator was at fault.
