@@ -75,7 +75,8 @@ impl Worker {
             }
         }
         if by_series {
-            while let Some((series, run)) = self.tally.series_runs.pop() {
+            while let Some(series) = self.tally.series_runs.pop() {
+                let run = self.tally.series_runs.take(series);
                 self.add_run(series, &run, now_ns);
             }
         }

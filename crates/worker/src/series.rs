@@ -229,10 +229,15 @@ impl SeriesRuns {
         Some(before)
     }
 
-    /// Takes a run that is not in the meters yet, and its series.
+    /// Returns a series whose run is not in the meters yet, once.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(u16, Run)> {
-        let series = self.touched.pop()?;
-        Some((series, std::mem::take(&mut self.runs[usize::from(series)])))
+    pub(crate) fn pop(&mut self) -> Option<u16> {
+        self.touched.pop()
+    }
+
+    /// Takes the run of a series.
+    #[inline]
+    pub(crate) fn take(&mut self, series: u16) -> Run {
+        std::mem::take(&mut self.runs[usize::from(series)])
     }
 }

@@ -166,7 +166,8 @@ impl Hand {
     /// nothing can be any more, which [`Hand::next`] tells.
     pub(crate) fn find_free(&mut self) -> bool {
         let Kind::Tasks { tasks, .. } = &mut self.kind else { return true };
-        let is_free = tasks.iter_mut().all(|task| task.prepare(&self.job) != Some(Next::Later));
+        let is_free =
+            tasks.iter_mut().all(|task| !matches!(task.prepare(&self.job), Some(Next::Later)));
         if is_free {
             self.wait(false);
             self.n_waits = 0;
@@ -200,9 +201,8 @@ impl Hand {
         }
     }
 
-    /// Returns the next operation and the leave for it; an operation that is not asked for needs
-    /// none.
-    pub(crate) fn next(&mut self) -> (Next, Leave) {
+    /// Returns the next operation.
+    pub(crate) fn next(&mut self) -> Next {
         let next = match &mut self.kind {
             Kind::Format(format) => format.next(&self.job),
             Kind::Tasks { tasks, now_idx, has_left, rng } => {
@@ -210,14 +210,20 @@ impl Hand {
             }
         };
         let Next::Op(op) = next else {
-            self.n_waits = if next == Next::Later { self.n_waits.saturating_add(1) } else { 0 };
-            return (next, Leave::default());
+            let is_waiting = matches!(next, Next::Later);
+            self.n_waits = if is_waiting { self.n_waits.saturating_add(1) } else { 0 };
+            return next;
         };
         self.n_waits = 0;
         self.in_flight = Some(op);
         self.n_asked += u64::from(op.is_asked);
-        let leave = if op.is_asked { self.admitted.take() } else { None };
-        (next, leave.unwrap_or_default())
+        next
+    }
+
+    /// Takes the leave for an operation that is asked for; any other needs none.
+    #[inline]
+    pub(crate) fn take_leave(&mut self) -> Leave {
+        self.admitted.take().unwrap_or_default()
     }
 
     /// Returns how long to pause when nothing can be done.
@@ -259,8 +265,8 @@ fn next_of(
             *now_idx = drawn;
         }
         let next = tasks[*now_idx].next(job);
-        let was_asked = matches!(next, Next::Op(op) if op.is_asked);
-        let is_done = next == Next::Done;
+        let was_asked = matches!(&next, Next::Op(op) if op.is_asked);
+        let is_done = matches!(next, Next::Done);
         if is_done {
             has_left[*now_idx] = true;
         }

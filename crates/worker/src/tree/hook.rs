@@ -42,6 +42,7 @@ impl Worker {
     }
 
     /// Chooses the next operation in the tree, or says why there is none now.
+    #[inline]
     pub(crate) fn choose_of_tree(&mut self, now: u64) -> Result<Chosen, Filled> {
         let Some(hand) = &self.tree else { return Err(Filled::EndOfPhase) };
         if hand.asks_first() {
@@ -55,8 +56,11 @@ impl Worker {
         }
         let Some(hand) = &mut self.tree else { return Err(Filled::EndOfPhase) };
         match hand.next() {
-            (Next::Op(op), leave) => {
+            Next::Op(op) => {
+                let mut due_ns = None;
                 if op.is_asked {
+                    let leave = hand.take_leave();
+                    due_ns = leave.due_ns;
                     if !leave.is_counted {
                         self.gate.issued(direction(&op), op.len);
                     }
@@ -66,10 +70,10 @@ impl Worker {
                 }
                 let series = series_of(op.task, op.kind);
                 let mut chosen = Chosen::new(op.kind, op.entry, op.offset, op.len, series);
-                chosen.intended_ns = leave.due_ns;
+                chosen.intended_ns = due_ns;
                 Ok(chosen)
             }
-            (Next::Later, _) => {
+            Next::Later => {
                 if let Some(flow) = &self.flow {
                     flow.excuse();
                 }
@@ -77,16 +81,16 @@ impl Worker {
                 self.hand_on(now);
                 Err(Filled::Until(now + wait_ns))
             }
-            (Next::Done, _) => Err(Filled::EndOfPhase),
-            (Next::Stuck(stuck), _) => {
+            Next::Done => Err(Filled::EndOfPhase),
+            Next::Stuck(stuck) => {
                 if stuck.is_at_its_end() {
-                    self.faults.nothing_left = Some(stuck);
+                    self.faults.nothing_left = Some(*stuck);
                 } else {
-                    self.fail_stuck(stuck);
+                    self.fail_stuck(*stuck);
                 }
                 Err(Filled::EndOfPhase)
             }
-            (Next::Refused(errno), _) => {
+            Next::Refused(errno) => {
                 self.fail(Failure { kind: FailureKind::Io, errno, op: None });
                 Err(Filled::EndOfPhase)
             }

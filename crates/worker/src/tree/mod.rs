@@ -63,8 +63,8 @@ impl TreeOp {
     }
 }
 
-/// What a hand does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a hand does next. Small: it is handed on three times for each operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Carries out an operation.
     Op(TreeOp),
@@ -73,7 +73,7 @@ pub(crate) enum Next {
     /// Everything is done.
     Done,
     /// Nothing can ever be done.
-    Stuck(Stuck),
+    Stuck(Box<Stuck>),
     /// It may not be done, for the reason of this error number.
     Refused(i32),
 }

@@ -71,7 +71,7 @@ enum Picked {
     Yes(Held),
     Later,
     Over,
-    Stuck(Stuck),
+    Stuck(Box<Stuck>),
 }
 
 impl Task {
@@ -146,6 +146,7 @@ impl Task {
     }
 
     /// Returns the next operation.
+    #[inline]
     pub(super) fn next(&mut self, job: &TreeJob) -> Next {
         if let Some(why) = self.prepare(job) {
             return why;
@@ -394,13 +395,13 @@ impl Task {
 
     /// Says that nothing can be done, and what there is.
     fn stuck(&self, job: &TreeJob, n_tried: u32) -> Picked {
-        Picked::Stuck(Stuck {
+        Picked::Stuck(Box::new(Stuck {
             operation: self.spec.operation,
             filter: self.spec.select.filter,
             n_tried,
             there: job.state.there(),
             target: job.second.as_ref().map(|second| second.there()),
-        })
+        }))
     }
 
     /// Returns the position that is tried next; `None` when each has had its turn.
